@@ -1,0 +1,417 @@
+//! What can go wrong: one small enum per fallible operation. The sentences speak of the world, with the numbers,
+//! and say what to do.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::path::PathBuf;
+use std::time::{Duration, SystemTime};
+
+use crate::layout::Layout;
+use crate::uid::Uid;
+
+/// A number outside `1..=2^63-1` is not a [`Uid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UidRangeError(pub(crate) i128);
+
+impl fmt::Display for UidRangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is not a UID: a UID is in 1..={}", self.0, Uid::MAX)
+    }
+}
+
+impl Error for UidRangeError {}
+
+/// A text is not a [`Uid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseUidError {
+    /// The text is empty.
+    Empty,
+    /// A character that is not a digit of this form.
+    Character {
+        /// The first such character.
+        character: char,
+        /// How many characters stand before it.
+        index: usize,
+    },
+    /// A base32 text that does not have 13 characters.
+    Length {
+        /// How many it has.
+        found: usize,
+    },
+    /// The number is 0 or above `2^63-1`.
+    Range,
+}
+
+impl fmt::Display for ParseUidError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseUidError::Empty => f.write_str("an empty text is not a UID"),
+            ParseUidError::Character { character, index } => {
+                write!(f, "character {} of a UID cannot be {character:?}", index + 1)
+            }
+            ParseUidError::Length { found } => write!(f, "a UID in base32 has 13 characters, not {found}"),
+            ParseUidError::Range => write!(f, "the number is out of range: a UID is in 1..={}", Uid::MAX),
+        }
+    }
+}
+
+impl Error for ParseUidError {}
+
+/// A [`Layout`] cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// A field is too narrow or too wide.
+    Width {
+        /// `"time"`, `"worker"` or `"sequence"`.
+        field: &'static str,
+        /// The width asked for, in bits.
+        bits: u32,
+        /// The least that this field can have.
+        least: u32,
+    },
+    /// The widths do not fit into 63 bits.
+    Sum {
+        /// The width asked for the time field.
+        time_bits: u32,
+        /// The width asked for the worker field.
+        worker_bits: u32,
+        /// The width asked for the sequence field.
+        sequence_bits: u32,
+    },
+    /// The tick is not a whole number of milliseconds from 1 to 1,000.
+    Tick {
+        /// The tick asked for.
+        tick: Duration,
+    },
+    /// The epoch is not a whole number of milliseconds, or too far away for this platform's times.
+    Epoch {
+        /// The epoch asked for.
+        epoch: SystemTime,
+    },
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            LayoutError::Width { field, bits, least } => {
+                write!(f, "the {field} field cannot have {bits} bits: it has at least {least} and at most 63")
+            }
+            LayoutError::Sum { time_bits, worker_bits, sequence_bits } => write!(
+                f,
+                "{time_bits} + {worker_bits} + {sequence_bits} bits are {}, more than the 63 of a positive 64-bit \
+                 number",
+                time_bits + worker_bits + sequence_bits
+            ),
+            LayoutError::Tick { tick } => {
+                write!(f, "a tick cannot be {tick:?}: it is a whole number of milliseconds from 1 to 1000")
+            }
+            LayoutError::Epoch { epoch } => write!(
+                f,
+                "the epoch cannot be {}: it is a whole number of milliseconds, near enough for the times of the \
+                 layout to be told on this platform",
+                utc(epoch)
+            ),
+        }
+    }
+}
+
+impl Error for LayoutError {}
+
+/// A registry has no worker id to give.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum RegistryError {
+    /// The store cannot be opened.
+    Open {
+        /// The file.
+        path: PathBuf,
+        /// What is wrong with it and what to do, as a sentence about the file.
+        problem: String,
+        /// What the database said.
+        source: Option<Box<dyn Error + Send + Sync>>,
+    },
+    /// Another process held the store for longer than this one is ready to wait.
+    Locked {
+        /// The file.
+        path: PathBuf,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The registry gives ids for another layout.
+    OtherLayout {
+        /// The one it was first used with.
+        remembered: Layout,
+        /// The one asked for.
+        asked: Layout,
+    },
+    /// Every worker id that fits the layout has been given.
+    Exhausted {
+        /// How many have been given.
+        used: u64,
+        /// How many there are.
+        capacity: u64,
+    },
+    /// A [`FixedWorker`](crate::registry::FixedWorker) has given its number already.
+    FixedInUse {
+        /// The number.
+        worker: u64,
+    },
+    /// The store failed.
+    Storage {
+        /// What was being done, as "cannot ...".
+        doing: &'static str,
+        /// What the database said.
+        source: Box<dyn Error + Send + Sync>,
+    },
+}
+
+impl fmt::Display for RegistryError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            RegistryError::Open { path, problem, .. } => {
+                write!(f, "cannot open the registry {}: {problem}", path.display())
+            }
+            RegistryError::Locked { path, waited } => write!(
+                f,
+                "the registry {} was locked by another process for {waited:?}; see who holds it, or wait longer",
+                path.display()
+            ),
+            RegistryError::OtherLayout { remembered, asked } => write!(
+                f,
+                "the registry was first used with the layout {remembered} and cannot serve {asked}: worker ids of \
+                 one layout say nothing about another; use that layout, or a registry of its own for this one"
+            ),
+            RegistryError::Exhausted { used, capacity } => write!(
+                f,
+                "worker ids ran out: {used} of {capacity} used; choose a layout with more worker bits and start a \
+                 new registry for it"
+            ),
+            RegistryError::FixedInUse { worker } => write!(
+                f,
+                "the fixed worker id {worker} is in use by a generator, and there is no other; take ids from a \
+                 registry, or give each generator a number of its own"
+            ),
+            RegistryError::Storage { doing, source } => write!(f, "cannot {doing}: {source}"),
+        }
+    }
+}
+
+impl Error for RegistryError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            RegistryError::Open { source, .. } => source.as_deref().map(|source| source as _),
+            RegistryError::Storage { source, .. } => Some(&**source),
+            _ => None,
+        }
+    }
+}
+
+/// A generator cannot be built.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The builder was given no registry. Worker ids are never guessed.
+    NoRegistry,
+    /// The number of slots is not a power of two from 2 to 65,536.
+    Slots {
+        /// The number asked for.
+        slots: usize,
+    },
+    /// The refill mark is not a percentage from 1 to 99.
+    RefillAt {
+        /// The percentage asked for.
+        percent: u32,
+    },
+    /// The registry has no worker id to give.
+    Registry(RegistryError),
+    /// The worker id does not fit the layout.
+    WorkerRange {
+        /// The id.
+        worker: u64,
+        /// The largest that fits.
+        max: u64,
+        /// The width of the worker field.
+        worker_bits: u32,
+    },
+    /// The layout's time field has ended.
+    TimeExhausted {
+        /// When.
+        expires_at: SystemTime,
+    },
+    /// The layout's epoch has not begun.
+    BeforeEpoch {
+        /// When it begins.
+        epoch: SystemTime,
+        /// What the clock shows.
+        now: SystemTime,
+    },
+    /// The filler thread cannot be started.
+    Spawn(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::NoRegistry => f.write_str(
+                "a generator needs a registry for its worker id: give the builder a SqliteRegistry, or a FixedWorker \
+                 with a number that is yours alone",
+            ),
+            BuildError::Slots { slots } => {
+                write!(f, "the ring cannot have {slots} slots: the number is a power of two from 2 to 65536")?;
+                match nearest_slots(*slots) {
+                    (below, above) if below == above => write!(f, "; the nearest is {below}"),
+                    (below, above) => write!(f, "; the nearest are {below} and {above}"),
+                }
+            }
+            BuildError::RefillAt { percent } => {
+                write!(f, "the ring cannot be refilled at {percent} percent: the mark is from 1 to 99")
+            }
+            BuildError::Registry(error) => error.fmt(f),
+            BuildError::WorkerRange { worker, max, worker_bits } => write!(
+                f,
+                "worker id {worker} does not fit the layout's {worker_bits} worker bits: the largest is {max}"
+            ),
+            BuildError::TimeExhausted { expires_at } => {
+                write!(
+                    f,
+                    "the layout's time field ended at {}: choose a later epoch or more time bits",
+                    utc(*expires_at)
+                )
+            }
+            BuildError::BeforeEpoch { epoch, now } => write!(
+                f,
+                "the layout begins at {}, and the clock shows {}: set the clock, or choose an earlier epoch",
+                utc(*epoch),
+                utc(*now)
+            ),
+            BuildError::Spawn(error) => write!(f, "cannot start the filler thread: {error}"),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            BuildError::Registry(error) => error.source(),
+            BuildError::Spawn(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<RegistryError> for BuildError {
+    fn from(error: RegistryError) -> BuildError {
+        BuildError::Registry(error)
+    }
+}
+
+/// The powers of two around `slots` that a ring can have.
+fn nearest_slots(slots: usize) -> (usize, usize) {
+    use crate::ring::{MAX_SLOTS, MIN_SLOTS};
+    let above = slots.clamp(MIN_SLOTS, MAX_SLOTS).next_power_of_two();
+    let below = if above > slots { (above / 2).max(MIN_SLOTS) } else { above };
+    (below, above)
+}
+
+/// No UID can be taken.
+///
+/// Small, so that `Result<Uid, TakeError>` travels in two registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// [`uidring::take`](crate::take) was called before [`uidring::install`](crate::install).
+    NotInstalled,
+    /// The layout's time field is used up.
+    TimeExhausted {
+        /// When it ends, in milliseconds since 1970.
+        expires_at_ms: i64,
+    },
+}
+
+impl fmt::Display for TakeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            TakeError::NotInstalled => {
+                f.write_str("no generator is installed: call uidring::install before uidring::take")
+            }
+            TakeError::TimeExhausted { expires_at_ms } => write!(
+                f,
+                "the layout's time field is used up: it ends at {}; move to a layout with a later epoch or more time \
+                 bits",
+                utc_ms(expires_at_ms)
+            ),
+        }
+    }
+}
+
+impl Error for TakeError {}
+
+/// A buffer was not filled to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FillError {
+    pub(crate) filled: usize,
+    pub(crate) cause: TakeError,
+}
+
+impl FillError {
+    /// How many UIDs, from the start of the buffer, are new and the caller's to use.
+    #[must_use]
+    pub fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// Why there are no more.
+    #[must_use]
+    pub fn cause(&self) -> TakeError {
+        self.cause
+    }
+}
+
+impl fmt::Display for FillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the buffer holds {} new UIDs and no more: {}", self.filled, self.cause)
+    }
+}
+
+impl Error for FillError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+impl From<FillError> for TakeError {
+    fn from(error: FillError) -> TakeError {
+        error.cause
+    }
+}
+
+/// A process-wide generator is installed already. Gives the refused one back.
+#[derive(Debug)]
+pub struct InstallError(pub crate::UidGenerator);
+
+impl fmt::Display for InstallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a process-wide generator is installed already: install once, at the start of the program")
+    }
+}
+
+impl Error for InstallError {}
+
+/// `time` in UTC as RFC 3339 has it; beyond the years it knows, as seconds since 1970.
+pub(crate) fn utc(time: SystemTime) -> impl fmt::Display {
+    match (jiff::Timestamp::try_from(time), time.duration_since(SystemTime::UNIX_EPOCH)) {
+        (Ok(timestamp), _) => timestamp.to_string(),
+        (Err(_), Ok(since)) => format!("Unix time {}", since.as_secs()),
+        (Err(_), Err(before)) => format!("Unix time -{}", before.duration().as_secs()),
+    }
+}
+
+fn utc_ms(ms: i64) -> impl fmt::Display {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(timestamp) => timestamp.to_string(),
+        Err(_) => format!("Unix time {}", ms / 1000),
+    }
+}

@@ -1,0 +1,131 @@
+//! The filler: one background thread that refills the ring when half of it is used up.
+//!
+//! It sleeps until a taker finds the mark passed, and nothing waits for it: a taker that comes to the end of
+//! what is published goes on publishing by itself. So the filler may be starved, or die, and takes go on.
+
+use std::io;
+use std::panic::{AssertUnwindSafe, catch_unwind};
+
+use crate::generator::Core;
+use crate::registry::WorkerRegistry;
+use crate::sync::{Arc, AtomicBool, AtomicU8, Ordering, Parker, Unparker, thread};
+
+/// What the filler thread is doing.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum FillerState {
+    /// It refills the ring when it is asked to.
+    Running,
+    /// It panicked, in the clock or the registry it was given. It tries again when it is next asked; takers refill the
+    /// ring in between.
+    Panicked,
+    /// It has ended, with the generator.
+    Stopped,
+}
+
+/// How takers speak to the filler.
+#[derive(Debug)]
+pub struct Signal {
+    /// A refill has been asked for and the filler has not begun it.
+    asked: AtomicBool,
+    stop: AtomicBool,
+    /// A `FillerState`, written by the filler.
+    state: AtomicU8,
+    unparker: Unparker,
+}
+
+impl Signal {
+    fn new(unparker: Unparker) -> Signal {
+        Signal {
+            asked: AtomicBool::new(false),
+            stop: AtomicBool::new(false),
+            state: AtomicU8::new(FillerState::Running as u8),
+            unparker,
+        }
+    }
+
+    /// Asks the filler for a refill, unless somebody has.
+    pub fn ask(&self) {
+        // ORDERING: the filler clears the mark before it looks at the ring. A taker that finds it set comes before that look,
+        // in the order of this one word; one that sets it wakes the filler again. The load spares
+        // the swap where the answer is yes already.
+        if !self.asked.load(Ordering::Relaxed) && !self.asked.swap(true, Ordering::AcqRel) {
+            self.unparker.unpark();
+        }
+    }
+
+    pub fn state(&self) -> FillerState {
+        // ORDERING: a statistic.
+        match self.state.load(Ordering::Relaxed) {
+            0 => FillerState::Running,
+            1 => FillerState::Panicked,
+            _ => FillerState::Stopped,
+        }
+    }
+
+    fn set_state(&self, state: FillerState) {
+        // ORDERING: a statistic.
+        self.state.store(state as u8, Ordering::Relaxed);
+    }
+
+    fn stopped(&self) -> bool {
+        // ORDERING: pairs with `Filler::drop`; only the flag itself matters.
+        self.stop.load(Ordering::Acquire)
+    }
+}
+
+/// The bed of a filler that has not been started.
+pub struct Bed(Parker);
+
+/// The two ends of the line between takers and filler.
+pub fn signal() -> (Signal, Bed) {
+    let parker = Parker::new();
+    (Signal::new(parker.unparker().clone()), Bed(parker))
+}
+
+/// The running filler. Dropping it stops and joins the thread, and with it drops the registry.
+#[derive(Debug)]
+pub struct Filler {
+    core: Arc<Core>,
+    /// `None` only while it is dropped.
+    thread: Option<thread::JoinHandle<()>>,
+}
+
+impl Filler {
+    pub fn start(core: Arc<Core>, bed: Bed, registry: Box<dyn WorkerRegistry>) -> io::Result<Filler> {
+        let body = {
+            let core = Arc::clone(&core);
+            move || run(&core, &bed.0, registry)
+        };
+        let thread = thread::Builder::new().name("uidring-filler".to_owned()).spawn(body)?;
+        Ok(Filler { core, thread: Some(thread) })
+    }
+}
+
+impl Drop for Filler {
+    fn drop(&mut self) {
+        // ORDERING: Release, pairs with `Signal::stopped`.
+        self.core.signal.stop.store(true, Ordering::Release);
+        self.core.signal.unparker.unpark();
+        if let Some(thread) = self.thread.take() {
+            // A clock or a registry may hold the last handle: the filler then drops it, and cannot join itself.
+            if thread.thread().id() != thread::current().id() {
+                // It catches its panics, and reports them.
+                let _ = thread.join();
+            }
+        }
+    }
+}
+
+fn run(core: &Core, parker: &Parker, registry: Box<dyn WorkerRegistry>) {
+    let signal = &core.signal;
+    while !signal.stopped() {
+        // ORDERING: before the look at the ring, see `Signal::ask`.
+        signal.asked.swap(false, Ordering::AcqRel);
+        let refill = catch_unwind(AssertUnwindSafe(|| while !signal.stopped() && core.refill() {}));
+        signal.set_state(if refill.is_ok() { FillerState::Running } else { FillerState::Panicked });
+        parker.park();
+    }
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(registry)));
+    signal.set_state(FillerState::Stopped);
+}

@@ -1,0 +1,76 @@
+//! [`LocalTaker`]: a thread's own run of UIDs.
+
+use crate::error::TakeError;
+use crate::generator::{Piece, Run, UidGenerator};
+use crate::uid::Uid;
+
+/// Takes UIDs in runs, for one thread: most takes touch no shared memory.
+///
+/// Its own UIDs strictly increase. Between two takers there is no order, since each holds a run. The rest of a run is
+/// lost when the taker drops.
+///
+/// ```
+/// # use uidring::{UidGenerator, registry::FixedWorker};
+/// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+/// std::thread::scope(|scope| {
+///     for _ in 0..4 {
+///         scope.spawn(|| {
+///             let mut mine = uids.local();
+///             let first = mine.take()?;
+///             assert!(first < mine.take()?);
+///             Ok::<(), uidring::TakeError>(())
+///         });
+///     }
+/// });
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct LocalTaker {
+    /// The UIDs at hand.
+    piece: Option<Piece>,
+    /// What the run has beyond them, in later blocks.
+    rest: Run,
+    run_length: u64,
+    uids: UidGenerator,
+}
+
+impl LocalTaker {
+    /// Runs are this long unless [`with_run_length`](LocalTaker::with_run_length) says otherwise.
+    pub const RUN_LENGTH: u32 = 64;
+
+    pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
+        LocalTaker { piece: None, rest: Run::EMPTY, run_length: Self::RUN_LENGTH.into(), uids }
+    }
+
+    /// The same taker with runs of `length` UIDs from the next run on; 0 counts as 1. A longer run shares less and loses
+    /// more when the taker drops.
+    #[must_use]
+    pub fn with_run_length(self, length: u32) -> LocalTaker {
+        LocalTaker { run_length: length.max(1).into(), ..self }
+    }
+
+    /// Takes the next UID.
+    ///
+    /// # Errors
+    ///
+    /// As [`UidGenerator::take`].
+    #[inline]
+    pub fn take(&mut self) -> Result<Uid, TakeError> {
+        match self.piece.as_mut().and_then(Piece::pop) {
+            Some(uid) => Ok(uid),
+            None => self.take_from_next_piece(),
+        }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn take_from_next_piece(&mut self) -> Result<Uid, TakeError> {
+        loop {
+            self.piece = self.rest.next_piece(self.uids.core())?;
+            match self.piece.as_mut().and_then(Piece::pop) {
+                Some(uid) => return Ok(uid),
+                None => self.rest = Run::claim(self.uids.core(), self.run_length),
+            }
+        }
+    }
+}

@@ -1,0 +1,351 @@
+//! The ring: a few slots, each holding a whole second of UIDs. Lock-free on both ends.
+//!
+//! ```text
+//!   ticket = cursor.fetch_add(1)                            block = ticket >> sequence bits
+//!
+//!   ring of 8       slot 0     slot 1     slot 2     slot 3     slot 4     slot 5     slot 6     slot 7
+//!                 ┌──────────┬──────────┬──────────┬──────────┬──────────┬──────────┬──────────┬──────────┐
+//!   stamp         │ block 24 │ block 25 │ block 26 │ block 27 │ block 28 │ block 21 │ block 22 │ block 23 │
+//!   word (base)   │ 09:00:16 │ 09:00:17 │ 09:00:18 │ 09:00:19 │ 09:00:20 │ 09:00:13 │ 09:00:14 │ 09:00:15 │
+//!                 └──────────┴──────────┴──────────┴──────────┴────▲─────┴──────────┴────▲─────┴──────────┘
+//!                                                   tail = 29 ─────┘      cursor in 22 ──┘
+//! ```
+//!
+//! The UIDs of a second are consecutive, so a slot holds only the first of them, its *base*: the UID of a ticket is
+//! the base of its block plus the ticket's place in the block. Blocks are numbered on and on; block `b` lives in
+//! slot `b % n`, where it overwrites block `b - n`.
+//!
+//! # Take
+//!
+//! A taker first looks at the block at the front: stamp, word, and the stamp again, as in a seqlock. Two equal stamps
+//! say that the word is the base of that block, and it is so for ever. Then one `fetch_add` on the cursor makes
+//! a ticket this taker's own; if the ticket lies in that block, its UID is known. Else the taker goes out of
+//! line, to the ticket's slot, publishes the block if that is still to be done, or drops the ticket if the block was overwritten
+//! meanwhile. A dropped ticket costs one UID that nobody gets; it is never a UID that two get.
+//!
+//! # Publish
+//!
+//! Anyone may publish the block at the tail, and anyone may finish what another began, so a stalled thread
+//! holds up nobody. For block `b`:
+//!
+//! 1. choose the candidate base, which follows the base of `b - 1`;
+//! 2. stamp: *done with `b - n`* → *busy with `b`*. From here on late readers of `b - n` see that they are late;
+//! 3. word: base of `b - n` → candidate. Helpers with different candidates agree on the one whose swap came first;
+//! 4. stamp: *busy with `b`* → *done with `b`*;
+//! 5. tail: `b` → `b + 1`.
+//!
+//! Each step is a compare-and-swap, and each swaps a value that never comes back: stamps and the tail only grow,
+//! and a base is used once. So a helper that was away for however long fails at its next step and changes nothing.
+//! The word's top bit, which no UID uses, tells odd laps from even ones: that is how a helper that finds *busy with `b`*
+//! knows whether step 3 has been done.
+
+use std::num::NonZeroU64;
+
+use crossbeam_utils::CachePadded;
+
+use crate::seconds::{Seconds, Window};
+use crate::sync::{AtomicU64, Ordering};
+use crate::uid::Uid;
+
+pub const MIN_SLOTS: usize = 2;
+pub const MAX_SLOTS: usize = 65_536;
+
+/// In a stamp: the slot is being changed. Tickets do not reach so far (see `Ring::cursor`).
+const BUSY: u64 = 1 << 62;
+/// In a word: the block is of an odd lap.
+const LAP: u64 = 1 << 63;
+
+/// One block.
+#[derive(Debug)]
+struct Slot {
+    /// The first ticket of the block that the slot holds, or that and `BUSY` while it is replaced by that block.
+    /// Written by publishers.
+    stamp: AtomicU64,
+    /// The base of the block, with `LAP` on odd laps. Written by publishers.
+    word: AtomicU64,
+}
+
+impl Slot {
+    /// Stamp and word, and whether they belong together.
+    #[inline]
+    fn look(&self) -> (u64, u64, bool) {
+        // ORDERING: pairs with step 4: who sees the block's stamp sees its word, or a later one.
+        let stamp = self.stamp.load(Ordering::Acquire);
+        // ORDERING: pairs with step 3: who sees a later block's word sees its busy stamp below.
+        let word = self.word.load(Ordering::Acquire);
+        // ORDERING: none needed; the load above keeps this one behind it.
+        (stamp, word, self.stamp.load(Ordering::Relaxed) == stamp)
+    }
+}
+
+/// What became of a block.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Block {
+    /// It is published and has this base.
+    Published(NonZeroU64),
+    /// It has been overwritten: its tickets are lost.
+    Overwritten,
+    /// Its second may not be published yet, or never: the window ends before it.
+    Beyond,
+}
+
+/// Where blocks are published.
+#[derive(Debug)]
+struct Rear {
+    /// The next block to publish. Written by publishers.
+    tail: AtomicU64,
+    /// `Window::first`. Written by the filler, read by publishers.
+    first: AtomicU64,
+    /// `Window::last`. Written by the filler, read by publishers.
+    last: AtomicU64,
+    /// Tickets dropped because their block was overwritten. Written by their takers.
+    lost: AtomicU64,
+}
+
+#[derive(Debug)]
+pub struct Ring {
+    /// The next ticket. The only word that every taker writes. A block of tickets is used up for each second of the time
+    /// field at most, beside those taken, so 62 bits outlast the layout.
+    cursor: CachePadded<AtomicU64>,
+    /// The block that the last ticket known of lies in: where `take` looks first. A hint: takers whose ticket lies
+    /// further on move it.
+    front: CachePadded<AtomicU64>,
+    /// What takers read once a block at most.
+    rear: CachePadded<Rear>,
+
+    // What follows is never written again: takers read it each time.
+    slots: Box<[CachePadded<Slot>]>,
+    seconds: Seconds,
+    /// log2 of the UIDs in a block.
+    shift: u32,
+    /// log2 of the slots.
+    slot_bits: u32,
+}
+
+impl Ring {
+    /// An empty ring of `slots` slots, a power of two, with blocks of `2^sequence_bits` UIDs.
+    pub fn new(slots: usize, sequence_bits: u32, seconds: Seconds, window: Window) -> Ring {
+        debug_assert!(slots.is_power_of_two() && (MIN_SLOTS..=MAX_SLOTS).contains(&slots));
+        // Lap 0 is never published: its blocks stand for "nothing yet", and the first block to publish is number
+        // `slots`, of lap 1. Base 0 is none that a UID has, and comes before every other.
+        let empty = |block: usize| {
+            CachePadded::new(Slot { stamp: AtomicU64::new((block as u64) << sequence_bits), word: AtomicU64::new(0) })
+        };
+        Ring {
+            cursor: CachePadded::new(AtomicU64::new((slots as u64) << sequence_bits)),
+            front: CachePadded::new(AtomicU64::new(slots as u64)),
+            rear: CachePadded::new(Rear {
+                tail: AtomicU64::new(slots as u64),
+                first: AtomicU64::new(window.first),
+                last: AtomicU64::new(window.last),
+                lost: AtomicU64::new(0),
+            }),
+            slots: (0..slots).map(empty).collect(),
+            seconds,
+            shift: sequence_bits,
+            slot_bits: slots.trailing_zeros(),
+        }
+    }
+
+    /// Claims `count` tickets and returns the first.
+    #[inline]
+    pub fn claim(&self, count: u64) -> u64 {
+        // ORDERING: the counter alone makes tickets distinct and ordered; what a ticket leads to is ordered by the slot.
+        self.cursor.fetch_add(count, Ordering::Relaxed)
+    }
+
+    /// Claims a ticket and returns its UID, if its block is the one at the front and the ticket is not the block's
+    /// first; else the ticket, for [`block`](Ring::block).
+    ///
+    /// The block is read *before* the ticket is claimed. That is sound because a block's base is decided
+    /// once: stamp and word that belonged together at any time tell it for ever. And it is fast because no load has to
+    /// wait for the ticket. The first ticket of a block goes the long way so that its taker can look
+    /// after the filler and move the front, and no other taker has to ask whether it should.
+    #[inline]
+    pub fn take(&self) -> Result<Uid, u64> {
+        // ORDERING: a hint, checked by the stamp.
+        let slot = self.slot(self.front.load(Ordering::Relaxed));
+        let (stamp, word, steady) = slot.look();
+        let ticket = self.claim(1);
+        let offset = ticket.wrapping_sub(stamp);
+        // In one comparison: neither another block's ticket, nor this one's first, nor a busy stamp.
+        if offset.wrapping_sub(1) < self.max_offset() && steady {
+            Uid::from_masked(word & !LAP | offset).ok_or(ticket)
+        } else {
+            Err(ticket)
+        }
+    }
+
+    /// The base of `block`, in which the caller holds a ticket. Publishes it and what is missing before it;
+    /// `published` counts the blocks for which this call did so.
+    pub fn block(&self, block: u64, published: &AtomicU64) -> Block {
+        loop {
+            // ORDERING: pairs with step 5: who sees a block behind the tail sees its stamp, or a later one.
+            let tail = self.rear.tail.load(Ordering::Acquire);
+            if block < tail {
+                let Some(base) = self.read(block) else { return Block::Overwritten };
+                // ORDERING: a hint. The load spares the swap where it stands right already.
+                if self.front.load(Ordering::Relaxed) < block {
+                    self.front.fetch_max(block, Ordering::Relaxed);
+                }
+                return Block::Published(base);
+            }
+            match self.publish(tail) {
+                Some(true) => {
+                    // ORDERING: a statistic.
+                    published.fetch_add(1, Ordering::Relaxed);
+                }
+                Some(false) => {}
+                None => return Block::Beyond,
+            }
+        }
+    }
+
+    /// Publishes one block if the ring has room for it: if the block that it overwrites has been claimed to
+    /// its end. False when the ring is full or the window ends.
+    pub fn refill(&self, published: &AtomicU64) -> bool {
+        // ORDERING: as in `block`.
+        let tail = self.rear.tail.load(Ordering::Acquire);
+        if tail >= self.cursor_block() + self.slots.len() as u64 {
+            return false;
+        }
+        match self.publish(tail) {
+            Some(mine) => {
+                // ORDERING: a statistic.
+                published.fetch_add(mine.into(), Ordering::Relaxed);
+                true
+            }
+            None => false,
+        }
+    }
+
+    /// Counts `count` tickets whose block was overwritten.
+    pub fn lose(&self, count: u64) {
+        // ORDERING: a statistic.
+        self.rear.lost.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Tickets dropped so far.
+    pub fn lost(&self) -> u64 {
+        // ORDERING: a statistic.
+        self.rear.lost.load(Ordering::Relaxed)
+    }
+
+    /// The block of the next ticket.
+    pub fn cursor_block(&self) -> u64 {
+        // ORDERING: takers move on at any time; nothing is read on the strength of this.
+        self.cursor.load(Ordering::Relaxed) >> self.shift
+    }
+
+    /// How many blocks are published from `block` on.
+    pub fn blocks_from(&self, block: u64) -> u64 {
+        // ORDERING: a guess at how full the ring is; nothing is read on the strength of it.
+        self.rear.tail.load(Ordering::Relaxed).saturating_sub(block)
+    }
+
+    /// How many published UIDs nobody has claimed.
+    pub fn available(&self) -> u64 {
+        // ORDERING: a statistic.
+        let end = self.rear.tail.load(Ordering::Relaxed) << self.shift;
+        end.saturating_sub(self.cursor.load(Ordering::Relaxed))
+    }
+
+    pub fn slots(&self) -> usize {
+        self.slots.len()
+    }
+
+    /// log2 of the UIDs in a block.
+    #[inline]
+    pub fn shift(&self) -> u32 {
+        self.shift
+    }
+
+    /// The largest place that a ticket can have in its block.
+    #[inline]
+    pub fn max_offset(&self) -> u64 {
+        (1 << self.shift) - 1
+    }
+
+    #[inline]
+    fn slot(&self, block: u64) -> &Slot {
+        // The compiler sees that the index is in bounds. Cutting a block number to `usize` keeps the bits that matter.
+        #[allow(clippy::cast_possible_truncation)]
+        &self.slots[block as usize & (self.slots.len() - 1)]
+    }
+
+    /// `LAP` on odd laps.
+    fn lap(&self, block: u64) -> u64 {
+        block >> self.slot_bits << 63
+    }
+
+    /// The base of `block` if its slot holds it.
+    fn read(&self, block: u64) -> Option<NonZeroU64> {
+        let (stamp, word, steady) = self.slot(block).look();
+        if stamp == block << self.shift && steady { NonZeroU64::new(word & !LAP) } else { None }
+    }
+
+    /// Sees to it that `block`, which was at the tail, is published. `Some(true)` if its base is this caller's
+    /// choice, `None` if the window ends before it.
+    fn publish(&self, block: u64) -> Option<bool> {
+        let slot = self.slot(block);
+        let done = block << self.shift;
+        let busy = done | BUSY;
+        let free = done - ((self.slots.len() as u64) << self.shift);
+        let mut chosen = false;
+
+        // ORDERING: pairs with step 2 and 4 of another helper: what it saw before, this one sees.
+        let mut stamp = slot.stamp.load(Ordering::Acquire);
+        if stamp == free {
+            // Asked first, so that a window that has ended leaves the slot as it is.
+            let Some(_) = self.candidate(block) else { return self.beyond(block) };
+            // ORDERING: Acquire, to see what another helper has done if it is ahead; Release, for a helper that
+            // goes on from here. Step 2 comes before step 3 for every reader, as step 3 is a Release.
+            stamp = match slot.stamp.compare_exchange(free, busy, Ordering::AcqRel, Ordering::Acquire) {
+                Ok(_) => busy,
+                Err(now) => now,
+            };
+        }
+        if stamp == busy {
+            // ORDERING: keeps the check of the stamp behind this load.
+            let word = slot.word.load(Ordering::Acquire);
+            // ORDERING: none needed beyond that: `busy` before and after means that the word is the one of
+            // `block - n` or the one of `block`, and the lap says which.
+            if slot.stamp.load(Ordering::Relaxed) == busy {
+                if word & LAP != self.lap(block) {
+                    let Some(candidate) = self.candidate(block) else { return self.beyond(block) };
+                    // ORDERING: Release, so that who reads this base sees the busy stamp before it. A failure
+                    // means that another helper's choice stands.
+                    let swap = slot.word.compare_exchange(
+                        word,
+                        candidate | self.lap(block),
+                        Ordering::AcqRel,
+                        Ordering::Acquire,
+                    );
+                    chosen = swap.is_ok();
+                }
+                // ORDERING: Release, for `uid` and `read`: stamp first, then the word.
+                let _ = slot.stamp.compare_exchange(busy, done, Ordering::AcqRel, Ordering::Acquire);
+            }
+        }
+        // ORDERING: Release, so that who sees the block behind the tail sees its stamp.
+        let _ = self.rear.tail.compare_exchange(block, block + 1, Ordering::AcqRel, Ordering::Acquire);
+        Some(chosen)
+    }
+
+    /// `None`, what `publish` says of a block beyond the window, unless the block has been published meanwhile.
+    fn beyond(&self, block: u64) -> Option<bool> {
+        // ORDERING: as in `block`.
+        (self.rear.tail.load(Ordering::Acquire) != block).then_some(false)
+    }
+
+    /// The base that `block` should have, or `None` if the window ends before it. Where `block` has been published
+    /// meanwhile the answer means nothing: the swap for which it is meant fails, and `beyond` looks again.
+    fn candidate(&self, block: u64) -> Option<u64> {
+        let previous = self.slot(block - 1).word.load(Ordering::Acquire) & !LAP;
+        // ORDERING: `previous` was chosen by someone who had seen its worker in the window, so `last` is of that
+        // worker or a later one; and with `last` comes the `first` that was written before it.
+        let last = self.rear.last.load(Ordering::Acquire);
+        let first = self.rear.first.load(Ordering::Acquire);
+        self.seconds.next(previous, Window { first, last })
+    }
+}

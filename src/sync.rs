@@ -1,0 +1,64 @@
+//! The atomics, locks and threads that the crate runs on: std's, or loom's where the models run.
+
+pub(crate) use std::sync::Arc;
+
+#[cfg(uidring_loom)]
+pub(crate) use self::loom_impl::*;
+#[cfg(not(uidring_loom))]
+pub(crate) use self::std_impl::*;
+
+/// Locks `mutex`. A panic of another holder is no reason to stop: no lock here guards a half-made change.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+#[cfg(not(uidring_loom))]
+mod std_impl {
+    pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+    pub(crate) use std::sync::{Mutex, MutexGuard};
+    pub(crate) use std::thread;
+}
+
+#[cfg(uidring_loom)]
+mod loom_impl {
+    pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+    pub(crate) use loom::sync::{Mutex, MutexGuard};
+    pub(crate) use loom::thread;
+
+    use loom::sync::{Arc, Condvar};
+
+    /// crossbeam's `Parker`, whose own atomics loom cannot see.
+    #[derive(Debug, Default)]
+    pub(crate) struct Parker(Arc<(Mutex<bool>, Condvar)>);
+
+    #[derive(Clone, Debug)]
+    pub(crate) struct Unparker(Arc<(Mutex<bool>, Condvar)>);
+
+    impl Parker {
+        pub(crate) fn new() -> Parker {
+            Parker(Arc::new((Mutex::new(false), Condvar::new())))
+        }
+
+        pub(crate) fn unparker(&self) -> Unparker {
+            Unparker(Arc::clone(&self.0))
+        }
+
+        pub(crate) fn park(&self) {
+            let (token, changed) = &*self.0;
+            let mut token = super::lock(token);
+            while !*token {
+                token = changed.wait(token).unwrap_or_else(std::sync::PoisonError::into_inner);
+            }
+            *token = false;
+        }
+    }
+
+    impl Unparker {
+        pub(crate) fn unpark(&self) {
+            let (token, changed) = &*self.0;
+            *super::lock(token) = true;
+            changed.notify_one();
+        }
+    }
+}

@@ -1,0 +1,251 @@
+//! [`Uid`], one id, and its text forms.
+
+use std::fmt;
+use std::num::NonZeroU64;
+use std::str::FromStr;
+
+use crate::error::{ParseUidError, UidRangeError};
+
+/// One unique id: a whole number in `1..=2^63-1`.
+///
+/// It fits a signed 64-bit database column and is never 0, so `Option<Uid>` takes 8 bytes as well.
+/// Its order is the order of the number; within one worker that is the order in which UIDs were taken.
+///
+/// # Text forms
+///
+/// * Decimal, by [`Display`](fmt::Display) and [`FromStr`].
+/// * [Crockford base32](https://www.crockford.com/base32.html), by [`base32`](Uid::base32) and
+///   [`from_base32`](Uid::from_base32): 13 characters, always, so texts sort as the UIDs do.
+///
+/// ```
+/// use uidring::Uid;
+///
+/// let uid: Uid = "180363646902239241".parse()?;
+/// assert_eq!(uid.base32().as_str(), "0506AJ82G0189");
+/// assert_eq!(Uid::from_base32("0506aj82go189")?, uid);
+/// assert_eq!(i64::from(uid), 180_363_646_902_239_241);
+/// # Ok::<(), uidring::ParseUidError>(())
+/// ```
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+#[repr(transparent)]
+pub struct Uid(NonZeroU64);
+
+const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
+const BASE32_LEN: usize = 13;
+
+impl Uid {
+    /// The smallest UID, 1. No default layout makes it; it serves to initialise a buffer for
+    /// [`fill`](crate::UidGenerator::fill).
+    pub const MIN: Uid = Uid(NonZeroU64::MIN);
+
+    /// The largest UID, `2^63 - 1`.
+    pub const MAX: Uid = match NonZeroU64::new(i64::MAX as u64) {
+        Some(max) => Uid(max),
+        None => Uid::MIN,
+    };
+
+    /// The UID as a number in `1..=2^63-1`.
+    #[inline]
+    #[must_use]
+    pub const fn get(self) -> u64 {
+        self.0.get()
+    }
+
+    /// `None` for 0. The caller has kept `value` below `2^63`.
+    #[inline]
+    pub(crate) const fn from_masked(value: u64) -> Option<Uid> {
+        debug_assert!(value <= Uid::MAX.get());
+        match NonZeroU64::new(value) {
+            Some(value) => Some(Uid(value)),
+            None => None,
+        }
+    }
+
+    /// The UID at `offset` in the block of `base`, whose sequence is 0.
+    #[inline]
+    pub(crate) fn from_base(base: NonZeroU64, offset: u64) -> Uid {
+        Uid(base | offset)
+    }
+
+    /// The UID in Crockford's base32: 13 upper-case characters that sort as the UIDs do.
+    #[must_use]
+    pub fn base32(self) -> Base32 {
+        let mut text = [b'0'; BASE32_LEN];
+        let mut rest = self.get();
+        for character in text.iter_mut().rev() {
+            *character = CROCKFORD[(rest & 31) as usize];
+            rest >>= 5;
+        }
+        Base32(text)
+    }
+
+    /// Reads the 13 characters that [`base32`](Uid::base32) writes. As Crockford asks, lower case is
+    /// read as upper, `O` as 0, `I` and `L` as 1.
+    ///
+    /// # Errors
+    ///
+    /// [`ParseUidError`] says which rule the text breaks.
+    pub fn from_base32(text: &str) -> Result<Uid, ParseUidError> {
+        if text.chars().count() != BASE32_LEN {
+            return Err(ParseUidError::Length { found: text.chars().count() });
+        }
+        let mut value: u128 = 0;
+        for (index, character) in text.chars().enumerate() {
+            let upper = match character.to_ascii_uppercase() {
+                'O' => '0',
+                'I' | 'L' => '1',
+                other => other,
+            };
+            let digit = CROCKFORD
+                .iter()
+                .position(|&known| char::from(known) == upper)
+                .ok_or(ParseUidError::Character { character, index })?;
+            value = value << 5 | digit as u128;
+        }
+        u64::try_from(value).ok().and_then(|value| Uid::try_from(value).ok()).ok_or(ParseUidError::Range)
+    }
+}
+
+impl fmt::Debug for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Uid({})", self.0)
+    }
+}
+
+impl fmt::Display for Uid {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.0.fmt(f)
+    }
+}
+
+/// Reads decimal digits, and nothing else: no sign, no spaces.
+impl FromStr for Uid {
+    type Err = ParseUidError;
+
+    fn from_str(text: &str) -> Result<Uid, ParseUidError> {
+        if text.is_empty() {
+            return Err(ParseUidError::Empty);
+        }
+        if let Some((index, character)) = text.chars().enumerate().find(|(_, c)| !c.is_ascii_digit()) {
+            return Err(ParseUidError::Character { character, index });
+        }
+        text.parse::<u64>().ok().and_then(|value| Uid::try_from(value).ok()).ok_or(ParseUidError::Range)
+    }
+}
+
+impl From<Uid> for u64 {
+    #[inline]
+    fn from(uid: Uid) -> u64 {
+        uid.get()
+    }
+}
+
+impl From<Uid> for i64 {
+    #[inline]
+    fn from(uid: Uid) -> i64 {
+        uid.get().cast_signed()
+    }
+}
+
+impl TryFrom<u64> for Uid {
+    type Error = UidRangeError;
+
+    #[inline]
+    fn try_from(value: u64) -> Result<Uid, UidRangeError> {
+        match NonZeroU64::new(value) {
+            Some(nonzero) if value <= Uid::MAX.get() => Ok(Uid(nonzero)),
+            _ => Err(UidRangeError(value.into())),
+        }
+    }
+}
+
+impl TryFrom<i64> for Uid {
+    type Error = UidRangeError;
+
+    #[inline]
+    fn try_from(value: i64) -> Result<Uid, UidRangeError> {
+        u64::try_from(value).ok().and_then(|value| Uid::try_from(value).ok()).ok_or(UidRangeError(value.into()))
+    }
+}
+
+/// The base32 text of a [`Uid`], without an allocation.
+#[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
+pub struct Base32([u8; BASE32_LEN]);
+
+impl Base32 {
+    /// The 13 characters.
+    #[must_use]
+    pub fn as_str(&self) -> &str {
+        // Always valid: the bytes come from an ASCII table.
+        str::from_utf8(&self.0).unwrap_or_default()
+    }
+}
+
+impl AsRef<str> for Base32 {
+    fn as_ref(&self) -> &str {
+        self.as_str()
+    }
+}
+
+impl fmt::Debug for Base32 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "Base32({})", self.as_str())
+    }
+}
+
+impl fmt::Display for Base32 {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(self.as_str())
+    }
+}
+
+/// A decimal string in human-readable formats, since JavaScript loses digits above `2^53`; an unsigned
+/// integer in binary ones. Both forms are read in human-readable formats.
+#[cfg(feature = "serde")]
+mod serde_impl {
+    use super::{Uid, fmt};
+    use serde::de::{Deserialize, Deserializer, Error, Visitor};
+    use serde::ser::{Serialize, Serializer};
+
+    impl Serialize for Uid {
+        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+            if serializer.is_human_readable() {
+                serializer.collect_str(self)
+            } else {
+                serializer.serialize_u64(self.get())
+            }
+        }
+    }
+
+    impl<'de> Deserialize<'de> for Uid {
+        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
+            if deserializer.is_human_readable() {
+                deserializer.deserialize_any(UidVisitor)
+            } else {
+                deserializer.deserialize_u64(UidVisitor)
+            }
+        }
+    }
+
+    struct UidVisitor;
+
+    impl Visitor<'_> for UidVisitor {
+        type Value = Uid;
+
+        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str("a UID, a whole number in 1..=9223372036854775807, as a decimal string or an integer")
+        }
+
+        fn visit_str<E: Error>(self, text: &str) -> Result<Uid, E> {
+            text.parse().map_err(E::custom)
+        }
+
+        fn visit_u64<E: Error>(self, value: u64) -> Result<Uid, E> {
+            Uid::try_from(value).map_err(E::custom)
+        }
+
+        fn visit_i64<E: Error>(self, value: i64) -> Result<Uid, E> {
+            Uid::try_from(value).map_err(E::custom)
+        }
+    }
+}
