@@ -1,7 +1,7 @@
 //! Where the time comes from. Nothing else in the crate reads it.
 
 use std::fmt;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use crate::sync::{Arc, Mutex};
 
@@ -27,7 +27,7 @@ impl Clock for SystemClock {
 /// A clock that is moved by hand. Its clones all show the same time.
 ///
 /// ```
-/// use std::time::{Duration, SystemTime};
+/// use std::time::{Duration, Instant, SystemTime};
 /// use uidring::clock::{Clock, ManualClock};
 ///
 /// let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
@@ -79,5 +79,19 @@ impl Clock for ManualClock {
 impl fmt::Debug for ManualClock {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("ManualClock").field("now", &self.now()).finish()
+    }
+}
+
+/// Time gone by, whatever the wall clock does meanwhile.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Instant);
+
+impl Stopwatch {
+    pub(crate) fn start() -> Stopwatch {
+        Stopwatch(Instant::now())
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.0.elapsed()
     }
 }

@@ -159,10 +159,24 @@ pub enum RegistryError {
         /// The number.
         worker: u64,
     },
+    /// The id does not fit the layout.
+    WorkerRange {
+        /// The id.
+        worker: u64,
+        /// The largest that fits.
+        max: u64,
+    },
+    /// The disk of the store is full.
+    Full {
+        /// The file.
+        path: PathBuf,
+        /// What the database said.
+        source: Box<dyn Error + Send + Sync>,
+    },
     /// The store failed.
     Storage {
-        /// What was being done, as "cannot ...".
-        doing: &'static str,
+        /// What could not be done, as "store a worker id in the registry uidring.db".
+        doing: String,
         /// What the database said.
         source: Box<dyn Error + Send + Sync>,
     },
@@ -194,7 +208,21 @@ impl fmt::Display for RegistryError {
                 "the fixed worker id {worker} is in use by a generator, and there is no other; take ids from a \
                  registry, or give each generator a number of its own"
             ),
-            RegistryError::Storage { doing, source } => write!(f, "cannot {doing}: {source}"),
+            RegistryError::WorkerRange { worker, max } => write!(
+                f,
+                "worker id {worker} does not fit the layout's {} worker bits: the largest is {max}",
+                max.count_ones()
+            ),
+            RegistryError::Full { path, .. } => write!(
+                f,
+                "the disk of the registry {} is full: make room and start again; nothing was used up",
+                path.display()
+            ),
+            RegistryError::Storage { doing, source } => {
+                write!(f, "cannot {doing}: {source}")?;
+                // A database's first words can be as few as "disk I/O error".
+                source.source().map_or(Ok(()), |cause| write!(f, " ({cause})"))
+            }
         }
     }
 }
@@ -203,7 +231,7 @@ impl Error for RegistryError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
             RegistryError::Open { source, .. } => source.as_deref().map(|source| source as _),
-            RegistryError::Storage { source, .. } => Some(&**source),
+            RegistryError::Full { source, .. } | RegistryError::Storage { source, .. } => Some(&**source),
             _ => None,
         }
     }
@@ -227,14 +255,14 @@ pub enum BuildError {
     },
     /// The registry has no worker id to give.
     Registry(RegistryError),
-    /// The worker id does not fit the layout.
-    WorkerRange {
-        /// The id.
-        worker: u64,
-        /// The largest that fits.
-        max: u64,
-        /// The width of the worker field.
-        worker_bits: u32,
+    /// The limits leave no second that could be handed out.
+    Limits {
+        /// The lead asked for.
+        max_lead: Duration,
+        /// The lag asked for.
+        max_lag: Duration,
+        /// The length of a second, which the two have to span.
+        tick: Duration,
     },
     /// The layout's time field has ended.
     TimeExhausted {
@@ -270,9 +298,10 @@ impl fmt::Display for BuildError {
                 write!(f, "the ring cannot be refilled at {percent} percent: the mark is from 1 to 99")
             }
             BuildError::Registry(error) => error.fmt(f),
-            BuildError::WorkerRange { worker, max, worker_bits } => write!(
+            BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
-                "worker id {worker} does not fit the layout's {worker_bits} worker bits: the largest is {max}"
+                "max_lead {max_lead:?} and max_lag {max_lag:?} leave no time for a tick of {tick:?}: allow a lag of a \
+                 tick, or a lead of two"
             ),
             BuildError::TimeExhausted { expires_at } => {
                 write!(
@@ -329,6 +358,23 @@ pub enum TakeError {
         /// When it ends, in milliseconds since 1970.
         expires_at_ms: i64,
     },
+    /// UIDs have been borrowed from the seconds to come as far as
+    /// [`max_lead`](crate::Builder::max_lead) allows.
+    LeadLimit {
+        /// When the next second is due, in milliseconds from now.
+        retry_in_ms: u64,
+    },
+}
+
+impl TakeError {
+    /// How long to wait before trying again; `None` where waiting does not help.
+    #[must_use]
+    pub fn retry_in(&self) -> Option<Duration> {
+        match *self {
+            TakeError::LeadLimit { retry_in_ms } => Some(Duration::from_millis(retry_in_ms)),
+            _ => None,
+        }
+    }
 }
 
 impl fmt::Display for TakeError {
@@ -342,6 +388,12 @@ impl fmt::Display for TakeError {
                 "the layout's time field is used up: it ends at {}; move to a layout with a later epoch or more time \
                  bits",
                 utc_ms(expires_at_ms)
+            ),
+            TakeError::LeadLimit { retry_in_ms } => write!(
+                f,
+                "no UID for now: max_lead is used up, and the next second is due in {:?}; take less than the layout's \
+                 sequence gives each second, or widen it",
+                Duration::from_millis(retry_in_ms)
             ),
         }
     }

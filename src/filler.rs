@@ -1,14 +1,19 @@
 //! The filler: one background thread that refills the ring when half of it is used up.
 //!
-//! It sleeps until a taker finds the mark passed, and nothing waits for it: a taker that comes to the end of
-//! what is published goes on publishing by itself. So the filler may be starved, or die, and takes go on.
+//! It sleeps until a taker finds the mark passed, or until it is time to look at the clock, and nothing waits for it: a taker
+//! that comes to the end of what is published goes on publishing by itself. So the filler may be starved, or die, and takes go on.
 
 use std::io;
 use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::time::Duration;
 
-use crate::generator::Core;
-use crate::registry::WorkerRegistry;
+use crate::events;
+
+use crate::keeper::Keeper;
+use crate::shared::Shared;
 use crate::sync::{Arc, AtomicBool, AtomicU8, Ordering, Parker, Unparker, thread};
+
+const PAUSE_AFTER_PANIC: Duration = Duration::from_secs(1);
 
 /// What the filler thread is doing.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -54,6 +59,12 @@ impl Signal {
         }
     }
 
+    /// Whether a refill has been asked for since the last time. For the filler, before it looks at the ring.
+    pub fn take_asked(&self) -> bool {
+        // ORDERING: see `ask`.
+        self.asked.swap(false, Ordering::AcqRel)
+    }
+
     pub fn state(&self) -> FillerState {
         // ORDERING: a statistic.
         match self.state.load(Ordering::Relaxed) {
@@ -68,7 +79,7 @@ impl Signal {
         self.state.store(state as u8, Ordering::Relaxed);
     }
 
-    fn stopped(&self) -> bool {
+    pub fn is_stopped(&self) -> bool {
         // ORDERING: pairs with `Filler::drop`; only the flag itself matters.
         self.stop.load(Ordering::Acquire)
     }
@@ -86,27 +97,27 @@ pub fn signal() -> (Signal, Bed) {
 /// The running filler. Dropping it stops and joins the thread, and with it drops the registry.
 #[derive(Debug)]
 pub struct Filler {
-    core: Arc<Core>,
+    shared: Arc<Shared>,
     /// `None` only while it is dropped.
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Filler {
-    pub fn start(core: Arc<Core>, bed: Bed, registry: Box<dyn WorkerRegistry>) -> io::Result<Filler> {
+    pub fn start(shared: Arc<Shared>, bed: Bed, keeper: Keeper) -> io::Result<Filler> {
         let body = {
-            let core = Arc::clone(&core);
-            move || run(&core, &bed.0, registry)
+            let shared = Arc::clone(&shared);
+            move || run(&shared, &bed.0, keeper)
         };
         let thread = thread::Builder::new().name("uidring-filler".to_owned()).spawn(body)?;
-        Ok(Filler { core, thread: Some(thread) })
+        Ok(Filler { shared, thread: Some(thread) })
     }
 }
 
 impl Drop for Filler {
     fn drop(&mut self) {
-        // ORDERING: Release, pairs with `Signal::stopped`.
-        self.core.signal.stop.store(true, Ordering::Release);
-        self.core.signal.unparker.unpark();
+        // ORDERING: Release, pairs with `Signal::is_stopped`.
+        self.shared.signal.stop.store(true, Ordering::Release);
+        self.shared.signal.unparker.unpark();
         if let Some(thread) = self.thread.take() {
             // A clock or a registry may hold the last handle: the filler then drops it, and cannot join itself.
             if thread.thread().id() != thread::current().id() {
@@ -117,15 +128,21 @@ impl Drop for Filler {
     }
 }
 
-fn run(core: &Core, parker: &Parker, registry: Box<dyn WorkerRegistry>) {
-    let signal = &core.signal;
-    while !signal.stopped() {
-        // ORDERING: before the look at the ring, see `Signal::ask`.
-        signal.asked.swap(false, Ordering::AcqRel);
-        let refill = catch_unwind(AssertUnwindSafe(|| while !signal.stopped() && core.refill() {}));
-        signal.set_state(if refill.is_ok() { FillerState::Running } else { FillerState::Panicked });
-        parker.park();
+fn run(shared: &Shared, parker: &Parker, mut keeper: Keeper) {
+    let signal = &shared.signal;
+    while !signal.is_stopped() {
+        // Before the look at the ring, see `Signal::ask`.
+        signal.take_asked();
+        let look = catch_unwind(AssertUnwindSafe(|| keeper.look(shared)));
+        let state = if look.is_ok() { FillerState::Running } else { FillerState::Panicked };
+        if state == FillerState::Panicked && signal.state() != state {
+            events::panicked();
+        }
+        signal.set_state(state);
+        let pause = look.unwrap_or(PAUSE_AFTER_PANIC);
+        parker.park_timeout(pause);
     }
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(registry)));
+    // What it was given may panic once more when it is dropped.
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(keeper)));
     signal.set_state(FillerState::Stopped);
 }

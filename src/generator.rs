@@ -1,20 +1,18 @@
-//! [`UidGenerator`] and its [`Builder`]: the rooms joined.
+//! [`UidGenerator`]: what programs hold.
 
 use std::fmt;
-use std::num::NonZeroU64;
 
-use crossbeam_utils::CachePadded;
-
-use crate::clock::{Clock, SystemClock};
-use crate::error::{BuildError, FillError, TakeError};
-use crate::filler::{self, Filler, Signal};
+use crate::builder::Builder;
+use crate::error::{FillError, TakeError};
+use crate::filler::Filler;
 use crate::layout::Layout;
+#[cfg(doc)]
+use crate::lead::LeadLimit;
 use crate::local::LocalTaker;
-use crate::registry::WorkerRegistry;
-use crate::ring::{Block, MAX_SLOTS, MIN_SLOTS, Ring};
-use crate::seconds::{Seconds, Window};
+use crate::run::Run;
+use crate::shared::Shared;
 use crate::status::Status;
-use crate::sync::{Arc, AtomicU64, Ordering};
+use crate::sync::Arc;
 use crate::uid::Uid;
 
 /// Hands out unique UIDs from any number of threads.
@@ -45,30 +43,16 @@ use crate::uid::Uid;
 ///   stopped at any point holds up no other.
 #[derive(Clone)]
 pub struct UidGenerator {
-    core: Arc<Core>,
+    shared: Arc<Shared>,
     /// Shared by the handles alone: the last one stops the thread.
     _filler: Arc<Filler>,
 }
 
-/// What takers and filler share.
-pub struct Core {
-    ring: Ring,
-    pub signal: CachePadded<Signal>,
-    refills: CachePadded<Refills>,
-    layout: Layout,
-    worker: u64,
-    /// The filler is asked when no more than so many blocks are left.
-    refill_mark: u64,
-}
-
-/// Blocks published, by whom.
-#[derive(Default)]
-struct Refills {
-    inline: AtomicU64,
-    filler: AtomicU64,
-}
-
 impl UidGenerator {
+    pub(crate) fn new(shared: Arc<Shared>, filler: Filler) -> UidGenerator {
+        UidGenerator { shared, _filler: Arc::new(filler) }
+    }
+
     /// Starts a generator's configuration.
     #[must_use]
     pub fn builder() -> Builder {
@@ -80,25 +64,42 @@ impl UidGenerator {
     /// Lock-free, and wait-free but for one take in each second's worth of UIDs. Where the filler has not kept
     /// up, the taker that finds the ring empty publishes the next second by itself.
     ///
+    /// Where UIDs are taken faster than the layout allows for so long that [`max_lead`](Builder::max_lead) is used up,
+    /// [`LeadLimit`] says what happens: a take may then wait for the clock, or fail.
+    ///
     /// # Errors
     ///
-    /// [`TakeError::TimeExhausted`] when the layout has no seconds left.
+    /// [`TakeError::TimeExhausted`] when the layout has no seconds left, [`TakeError::LeadLimit`] under
+    /// [`LeadLimit::Fail`].
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
-        match self.core.ring.take() {
+        match self.shared.ring.take() {
             Ok(uid) => Ok(uid),
-            Err(ticket) => self.core.take_slowly(ticket),
+            Err(ticket) => self.shared.take_slowly(ticket),
         }
     }
 
-    /// Takes the next UID or says at once why there is none. It never waits.
+    /// Takes the next UID or says at once why there is none. It never waits, and a failure uses nothing up.
+    ///
+    /// Lock-free. A little slower than [`take`](UidGenerator::take) where many threads take at once.
+    ///
+    /// # Errors
+    ///
+    /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
+    /// [`TakeError::TimeExhausted`] when the layout has no seconds left.
+    pub fn try_take(&self) -> Result<Uid, TakeError> {
+        self.shared.try_take()
+    }
+
+    /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without blocking the thread. It needs no
+    /// particular runtime: the filler wakes the task. Dropping the future loses nothing.
     ///
     /// # Errors
     ///
     /// As [`take`](UidGenerator::take).
-    #[inline]
-    pub fn try_take(&self) -> Result<Uid, TakeError> {
-        self.take()
+    #[cfg(feature = "async")]
+    pub async fn take_async(&self) -> Result<Uid, TakeError> {
+        std::future::poll_fn(|context| self.shared.poll_take(context)).await
     }
 
     /// Fills `buffer` with new UIDs, strictly increasing, and consecutive but for the steps from one second to
@@ -120,11 +121,12 @@ impl UidGenerator {
     pub fn fill(&self, buffer: &mut [Uid]) -> Result<(), FillError> {
         let mut filled = 0;
         // A claim longer than half of the ring would be overtaken by others before it is used.
-        let longest = (self.core.ring.slots() as u64 / 2) << self.core.ring.shift();
+        let longest = (self.shared.ring.slots() as u64 / 2) << self.shared.ring.shift();
         while filled < buffer.len() {
             let count = (buffer.len() - filled) as u64;
-            let mut run = Run::claim(&self.core, count.min(longest));
-            while let Some(uids) = run.next_piece(&self.core).map_err(|cause| FillError { filled, cause })? {
+            let claim = Run::claim(&self.shared, count.min(longest));
+            let mut run = claim.map_err(|cause| FillError { filled, cause })?;
+            while let Some(uids) = run.next_piece(&self.shared).map_err(|cause| FillError { filled, cause })? {
                 let end = filled + uids.len();
                 uids.write(&mut buffer[filled..end]);
                 filled = end;
@@ -142,258 +144,31 @@ impl UidGenerator {
     /// The layout of the UIDs.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        &self.core.layout
+        &self.shared.limits.layout
     }
 
     /// The worker id in the UIDs.
     #[must_use]
     pub fn worker_id(&self) -> u64 {
-        self.core.worker
+        self.shared.worker()
     }
 
     /// What the generator is doing. Cheap enough to ask each second; it disturbs no taker.
     #[must_use]
     pub fn status(&self) -> Status {
-        let Core { ring, refills, signal, .. } = &*self.core;
-        Status {
-            worker_id: self.core.worker,
-            available: ring.available(),
-            lost: ring.lost(),
-            // ORDERING: statistics.
-            refilled_inline: refills.inline.load(Ordering::Relaxed),
-            refilled_by_filler: refills.filler.load(Ordering::Relaxed),
-            filler: signal.state(),
-        }
+        self.shared.status()
     }
 
-    pub(crate) fn core(&self) -> &Core {
-        &self.core
+    pub(crate) fn shared(&self) -> &Shared {
+        &self.shared
     }
 }
 
 impl fmt::Debug for UidGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UidGenerator")
-            .field("layout", &self.core.layout)
-            .field("worker_id", &self.core.worker)
+            .field("layout", &self.shared.limits.layout)
+            .field("worker_id", &self.worker_id())
             .finish_non_exhaustive()
-    }
-}
-
-impl fmt::Debug for Core {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Core").field("ring", &self.ring).finish_non_exhaustive()
-    }
-}
-
-impl Core {
-    /// Publishes one block if there is room. For the filler.
-    pub fn refill(&self) -> bool {
-        self.ring.refill(&self.refills.filler)
-    }
-
-    /// What `take` does with the first ticket of a block, and with one whose block is not at the front.
-    #[cold]
-    #[inline(never)]
-    fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
-        loop {
-            let offset = ticket & self.ring.max_offset();
-            match self.base(ticket)? {
-                Some(base) => return Ok(Uid::from_base(base, offset)),
-                None => self.ring.lose(1),
-            }
-            ticket = self.ring.claim(1);
-        }
-    }
-
-    /// The base of the block of `ticket`, or `None` if it has been overwritten. The holder of the first ticket looks after
-    /// the filler.
-    fn base(&self, ticket: u64) -> Result<Option<NonZeroU64>, TakeError> {
-        let block = ticket >> self.ring.shift();
-        if ticket & self.ring.max_offset() == 0 && self.ring.blocks_from(block) <= self.refill_mark {
-            self.signal.ask();
-        }
-        match self.ring.block(block, &self.refills.inline) {
-            Block::Published(base) => Ok(Some(base)),
-            Block::Overwritten => Ok(None),
-            Block::Beyond => Err(self.time_exhausted()),
-        }
-    }
-
-    fn time_exhausted(&self) -> TakeError {
-        TakeError::TimeExhausted { expires_at_ms: self.layout.expires_at_ms() }
-    }
-}
-
-/// Tickets claimed together and not used yet.
-#[derive(Debug)]
-pub struct Run {
-    next: u64,
-    end: u64,
-}
-
-/// Consecutive UIDs: the part of a run that lies in one block.
-#[derive(Clone, Copy, Debug)]
-pub struct Piece {
-    base: NonZeroU64,
-    /// Places in the block: the first, and the one after the last.
-    from: u64,
-    to: u64,
-}
-
-impl Run {
-    pub const EMPTY: Run = Run { next: 0, end: 0 };
-
-    pub fn claim(core: &Core, count: u64) -> Run {
-        let next = core.ring.claim(count);
-        Run { next, end: next + count }
-    }
-
-    /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block was overwritten.
-    pub fn next_piece(&mut self, core: &Core) -> Result<Option<Piece>, TakeError> {
-        while self.next < self.end {
-            let ticket = self.next;
-            let from = ticket & core.ring.max_offset();
-            let to = (core.ring.max_offset() + 1).min(from + (self.end - ticket));
-            let base = core.base(ticket)?;
-            self.next += to - from;
-            match base {
-                Some(base) => return Ok(Some(Piece { base, from, to })),
-                None => core.ring.lose(to - from),
-            }
-        }
-        Ok(None)
-    }
-}
-
-impl Piece {
-    /// Not more than the caller asked for, so it fits.
-    #[allow(clippy::cast_possible_truncation)]
-    fn len(&self) -> usize {
-        (self.to - self.from) as usize
-    }
-
-    fn write(self, buffer: &mut [Uid]) {
-        for (uid, offset) in buffer.iter_mut().zip(self.from..self.to) {
-            *uid = Uid::from_base(self.base, offset);
-        }
-    }
-
-    /// The next UID of the piece, which gets shorter.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Uid> {
-        if self.from < self.to {
-            let offset = self.from;
-            self.from += 1;
-            Some(Uid::from_base(self.base, offset))
-        } else {
-            None
-        }
-    }
-}
-
-/// Configures a [`UidGenerator`].
-pub struct Builder {
-    registry: Option<Box<dyn WorkerRegistry>>,
-    layout: Layout,
-    clock: Arc<dyn Clock>,
-    slots: usize,
-    refill_at: u32,
-}
-
-impl Builder {
-    fn new() -> Builder {
-        Builder { registry: None, layout: Layout::DEFAULT, clock: Arc::new(SystemClock), slots: 8, refill_at: 50 }
-    }
-
-    /// Where the worker id comes from. There is no default: a guessed id is a duplicate sooner or later.
-    #[must_use]
-    pub fn registry(self, registry: impl WorkerRegistry) -> Builder {
-        Builder { registry: Some(Box::new(registry)), ..self }
-    }
-
-    /// How UIDs are split. [`Layout::DEFAULT`] unless set.
-    #[must_use]
-    pub fn layout(self, layout: Layout) -> Builder {
-        Builder { layout, ..self }
-    }
-
-    /// What tells the time. [`SystemClock`] unless set.
-    #[must_use]
-    pub fn clock(self, clock: impl Clock) -> Builder {
-        Builder { clock: Arc::new(clock), ..self }
-    }
-
-    /// How many seconds' worth of UIDs the ring holds: a power of two from 2 to 65,536, 8 unless set. A slot takes 128
-    /// bytes. More slots let the filler sleep longer under load, and borrow that many seconds from the start.
-    #[must_use]
-    pub fn slots(self, slots: usize) -> Builder {
-        Builder { slots, ..self }
-    }
-
-    /// How full the ring may get, in percent from 1 to 99, before the filler is woken. 50 unless set.
-    #[must_use]
-    pub fn refill_at(self, percent: u32) -> Builder {
-        Builder { refill_at: percent, ..self }
-    }
-
-    /// Takes a worker id, fills the ring and starts the filler.
-    ///
-    /// # Errors
-    ///
-    /// [`BuildError`] says what is wrong and what to do. Nothing is asked of the registry before
-    /// everything else is known to be good.
-    pub fn build(self) -> Result<UidGenerator, BuildError> {
-        let Builder { registry, layout, clock, slots, refill_at } = self;
-        if !slots.is_power_of_two() || !(MIN_SLOTS..=MAX_SLOTS).contains(&slots) {
-            return Err(BuildError::Slots { slots });
-        }
-        if !(1..=99).contains(&refill_at) {
-            return Err(BuildError::RefillAt { percent: refill_at });
-        }
-        let mut registry = registry.ok_or(BuildError::NoRegistry)?;
-        current_tick(&layout, &*clock)?;
-        let worker = registry.assign(&layout)?;
-        if worker > layout.max_worker() {
-            let (max, worker_bits) = (layout.max_worker(), layout.worker_bits());
-            return Err(BuildError::WorkerRange { worker, max, worker_bits });
-        }
-        // Asked again: a registry may take its time.
-        let now = current_tick(&layout, &*clock)?;
-
-        let seconds = Seconds::new(&layout);
-        let window = Window { first: seconds.base(now, worker), last: seconds.base(layout.max_tick(), worker) };
-        let (signal, bed) = filler::signal();
-        let core = Arc::new(Core {
-            ring: Ring::new(slots, layout.sequence_bits(), seconds, window),
-            signal: CachePadded::new(signal),
-            refills: CachePadded::default(),
-            layout,
-            worker,
-            refill_mark: slots as u64 * u64::from(refill_at) / 100,
-        });
-        while core.refill() {}
-        let filler = Filler::start(Arc::clone(&core), bed, registry).map_err(BuildError::Spawn)?;
-        Ok(UidGenerator { core, _filler: Arc::new(filler) })
-    }
-}
-
-impl fmt::Debug for Builder {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Builder")
-            .field("layout", &self.layout)
-            .field("slots", &self.slots)
-            .field("refill_at", &self.refill_at)
-            .finish_non_exhaustive()
-    }
-}
-
-/// The second that the clock shows, if the layout has it.
-fn current_tick(layout: &Layout, clock: &dyn Clock) -> Result<u64, BuildError> {
-    let now = clock.now();
-    match u64::try_from(layout.tick_at(now)) {
-        Err(_) => Err(BuildError::BeforeEpoch { epoch: layout.epoch(), now }),
-        Ok(tick) if tick > layout.max_tick() => Err(BuildError::TimeExhausted { expires_at: layout.expires_at() }),
-        Ok(tick) => Ok(tick),
     }
 }

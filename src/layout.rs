@@ -260,8 +260,13 @@ impl Layout {
 
     /// How many whole ticks after the epoch `time` is; negative before it.
     pub(crate) fn tick_at(&self, time: SystemTime) -> i64 {
-        let ticks = (unix_ms(time) - i128::from(self.epoch_ms)).div_euclid(self.tick_ms.into());
-        i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
+        self.ms_at(time).div_euclid(self.tick_ms.into())
+    }
+
+    /// How many milliseconds after the epoch `time` is, rounded down; at the ends of their range if it lies beyond.
+    pub(crate) fn ms_at(&self, time: SystemTime) -> i64 {
+        let ms = unix_ms(time) - i128::from(self.epoch_ms);
+        i64::try_from(ms).unwrap_or(if ms < 0 { i64::MIN } else { i64::MAX })
     }
 
     /// When `tick` begins, for any tick that a UID can hold.

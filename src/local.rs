@@ -1,7 +1,8 @@
 //! [`LocalTaker`]: a thread's own run of UIDs.
 
 use crate::error::TakeError;
-use crate::generator::{Piece, Run, UidGenerator};
+use crate::generator::UidGenerator;
+use crate::run::{Piece, Run};
 use crate::uid::Uid;
 
 /// Takes UIDs in runs, for one thread: most takes touch no shared memory.
@@ -27,10 +28,12 @@ use crate::uid::Uid;
 #[derive(Debug)]
 pub struct LocalTaker {
     /// The UIDs at hand.
-    piece: Option<Piece>,
+    piece: Piece,
     /// What the run has beyond them, in later blocks.
     rest: Run,
     run_length: u64,
+    /// `Shared::runs_expired` when the run was claimed.
+    claimed_at: u64,
     uids: UidGenerator,
 }
 
@@ -39,7 +42,7 @@ impl LocalTaker {
     pub const RUN_LENGTH: u32 = 64;
 
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
-        LocalTaker { piece: None, rest: Run::EMPTY, run_length: Self::RUN_LENGTH.into(), uids }
+        LocalTaker { piece: Piece::EMPTY, rest: Run::EMPTY, run_length: Self::RUN_LENGTH.into(), claimed_at: 0, uids }
     }
 
     /// The same taker with runs of `length` UIDs from the next run on; 0 counts as 1. A longer run shares less and loses
@@ -56,20 +59,31 @@ impl LocalTaker {
     /// As [`UidGenerator::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Uid, TakeError> {
-        match self.piece.as_mut().and_then(Piece::pop) {
-            Some(uid) => Ok(uid),
-            None => self.take_from_next_piece(),
+        let is_valid = self.uids.shared().runs_expired() == self.claimed_at;
+        if is_valid && let Some(uid) = self.piece.pop() {
+            return Ok(uid);
         }
+        self.take_from_next_piece()
     }
 
     #[cold]
     #[inline(never)]
     fn take_from_next_piece(&mut self) -> Result<Uid, TakeError> {
+        let shared = self.uids.shared();
         loop {
-            self.piece = self.rest.next_piece(self.uids.core())?;
-            match self.piece.as_mut().and_then(Piece::pop) {
-                Some(uid) => return Ok(uid),
-                None => self.rest = Run::claim(self.uids.core(), self.run_length),
+            // Asked before the claim: what expires in between is dropped as well.
+            let expired = shared.runs_expired();
+            if expired != self.claimed_at {
+                (self.piece, self.rest, self.claimed_at) = (Piece::EMPTY, Run::EMPTY, expired);
+            }
+            if let Some(piece) = self.rest.next_piece(shared)? {
+                self.piece = piece;
+            } else {
+                self.rest = Run::claim(shared, self.run_length)?;
+                continue;
+            }
+            if let Some(uid) = self.piece.pop() {
+                return Ok(uid);
             }
         }
     }

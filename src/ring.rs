@@ -44,16 +44,23 @@ use std::num::NonZeroU64;
 use crossbeam_utils::CachePadded;
 
 use crate::seconds::{Seconds, Window};
-use crate::sync::{AtomicU64, Ordering};
+use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 use crate::uid::Uid;
 
 pub const MIN_SLOTS: usize = 2;
 pub const MAX_SLOTS: usize = 65_536;
 
+/// In the cursor, and so in the tickets claimed meanwhile: the ring is closed.
+const CLOSED: u64 = 1 << 63;
 /// In a stamp: the slot is being changed. Tickets do not reach so far (see `Ring::cursor`).
 const BUSY: u64 = 1 << 62;
 /// In a word: the block is of an odd lap.
 const LAP: u64 = 1 << 63;
+
+/// Whether `ticket` was claimed while the ring was closed. It is none then.
+pub fn is_closed(ticket: u64) -> bool {
+    ticket & CLOSED != 0
+}
 
 /// One block.
 #[derive(Debug)]
@@ -100,6 +107,11 @@ struct Rear {
     last: AtomicU64,
     /// Tickets dropped because their block was overwritten. Written by their takers.
     lost: AtomicU64,
+    /// Tickets that nobody was given: the cursor was moved past them. Written by the filler.
+    skipped: AtomicU64,
+    /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to open the ring and to
+    /// move the cursor, never by a take from an open ring.
+    resume: Mutex<u64>,
 }
 
 #[derive(Debug)]
@@ -139,6 +151,8 @@ impl Ring {
                 first: AtomicU64::new(window.first),
                 last: AtomicU64::new(window.last),
                 lost: AtomicU64::new(0),
+                skipped: AtomicU64::new(0),
+                resume: Mutex::new(0),
             }),
             slots: (0..slots).map(empty).collect(),
             seconds,
@@ -176,14 +190,136 @@ impl Ring {
         }
     }
 
+    /// Claims the next ticket if its block is known to be published, so that the claim is not in vain. Else its block, for
+    /// [`block`](Ring::block), or `None` if the ring is closed.
+    pub fn try_claim(&self) -> Result<u64, Option<u64>> {
+        // ORDERING: as in `claim`; the swap makes sure that the ticket is still the next one.
+        let mut ticket = self.cursor.load(Ordering::Relaxed);
+        loop {
+            if is_closed(ticket) {
+                return Err(None);
+            }
+            // ORDERING: the front never lies beyond what is published, and who needs the block looks for it.
+            if ticket >> self.shift > self.front.load(Ordering::Relaxed) {
+                return Err(Some(ticket >> self.shift));
+            }
+            match self.cursor.compare_exchange_weak(ticket, ticket + 1, Ordering::Relaxed, Ordering::Relaxed) {
+                Ok(_) => return Ok(ticket),
+                Err(now) => ticket = now,
+            }
+        }
+    }
+
+    /// Whether the ring is closed.
+    pub fn is_closed(&self) -> bool {
+        // ORDERING: who acts on this takes the lock first.
+        is_closed(self.cursor.load(Ordering::Relaxed))
+    }
+
+    /// Closes the ring: from now on claims are in vain, and use nothing up.
+    pub fn close(&self) {
+        let mut resume = lock(&self.rear.resume);
+        // ORDERING: as in `claim`; the lock orders this change among those of its kind.
+        let cursor = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
+        if !is_closed(cursor) {
+            *resume = cursor;
+        }
+    }
+
+    /// Opens the ring where it was closed.
+    pub fn open(&self) {
+        let resume = lock(&self.rear.resume);
+        // ORDERING: as in `claim`. While the ring is closed, and the lock held, others only add to the cursor.
+        if is_closed(self.cursor.load(Ordering::Relaxed)) {
+            self.cursor.store(*resume, Ordering::Relaxed);
+        }
+    }
+
+    /// Moves the cursor forward to `ticket`, if it is not as far, and says whether it was moved. For the filler.
+    pub fn skip_to(&self, ticket: u64) -> bool {
+        let mut resume = lock(&self.rear.resume);
+        // ORDERING: as in `claim`. The tickets passed over are nobody's: a taker has one only by its own add.
+        let mut from = self.cursor.load(Ordering::Relaxed);
+        if is_closed(from) {
+            from = *resume;
+            *resume = from.max(ticket);
+        } else {
+            while from < ticket {
+                match self.cursor.compare_exchange_weak(from, ticket, Ordering::Relaxed, Ordering::Relaxed) {
+                    Ok(_) => break,
+                    Err(now) => from = now,
+                }
+            }
+        }
+        // ORDERING: a statistic.
+        self.rear.skipped.fetch_add(ticket.saturating_sub(from), Ordering::Relaxed);
+        from < ticket
+    }
+
+    /// The next ticket, also of a closed ring.
+    pub fn position(&self) -> u64 {
+        // ORDERING: takers move on at any time; nothing is read on the strength of this.
+        let cursor = self.cursor.load(Ordering::Relaxed);
+        if is_closed(cursor) { *lock(&self.rear.resume) } else { cursor }
+    }
+
+    /// What may be published.
+    pub fn window(&self) -> Window {
+        // ORDERING: see `candidate`.
+        let last = self.rear.last.load(Ordering::Acquire);
+        Window { first: self.rear.first.load(Ordering::Acquire), last }
+    }
+
+    /// Changes what may be published. For the filler alone.
+    pub fn set_window(&self, window: Window) {
+        let Rear { first, last, .. } = &*self.rear;
+        // ORDERING: Release, for `candidate`. For another worker `first` is written first, since it is `last` that takes the
+        // worker on. For the same worker `last` is, so that the window is never empty in between.
+        if self.seconds.same_worker(last.load(Ordering::Relaxed), window.last) {
+            last.store(window.last, Ordering::Release);
+            first.store(window.first, Ordering::Release);
+        } else {
+            first.store(window.first, Ordering::Release);
+            last.store(window.last, Ordering::Release);
+        }
+    }
+
+    /// Moves the end of the window from `seen` to `last`, of the same worker, unless it has been moved. For takers.
+    pub fn extend_window(&self, seen: u64, last: u64) {
+        debug_assert!(self.seconds.same_worker(seen, last));
+        // ORDERING: as in `set_window`.
+        let _ = self.rear.last.compare_exchange(seen, last, Ordering::AcqRel, Ordering::Relaxed);
+    }
+
+    /// The base of `block` if the ring holds it.
+    pub fn base(&self, block: u64) -> Option<NonZeroU64> {
+        let (stamp, word, steady) = self.slot(block).look();
+        if stamp == block << self.shift && steady { NonZeroU64::new(word & !LAP) } else { None }
+    }
+
+    /// The base published last; 0 if there is none.
+    pub fn newest(&self) -> u64 {
+        loop {
+            let tail = self.tail();
+            // ORDERING: keeps the second look at the tail behind it.
+            let word = self.slot(tail - 1).word.load(Ordering::Acquire) & !LAP;
+            if self.tail() == tail {
+                return word;
+            }
+        }
+    }
+
     /// The base of `block`, in which the caller holds a ticket. Publishes it and what is missing before it;
     /// `published` counts the blocks for which this call did so.
     pub fn block(&self, block: u64, published: &AtomicU64) -> Block {
         loop {
-            // ORDERING: pairs with step 5: who sees a block behind the tail sees its stamp, or a later one.
-            let tail = self.rear.tail.load(Ordering::Acquire);
+            let tail = self.tail();
             if block < tail {
-                let Some(base) = self.read(block) else { return Block::Overwritten };
+                let Some(base) = self.base(block) else { return Block::Overwritten };
+                // The clock may have gone back since it was published.
+                if self.seconds.is_beyond(base.get(), self.window()) {
+                    return Block::Beyond;
+                }
                 // ORDERING: a hint. The load spares the swap where it stands right already.
                 if self.front.load(Ordering::Relaxed) < block {
                     self.front.fetch_max(block, Ordering::Relaxed);
@@ -204,8 +340,7 @@ impl Ring {
     /// Publishes one block if the ring has room for it: if the block that it overwrites has been claimed to
     /// its end. False when the ring is full or the window ends.
     pub fn refill(&self, published: &AtomicU64) -> bool {
-        // ORDERING: as in `block`.
-        let tail = self.rear.tail.load(Ordering::Acquire);
+        let tail = self.tail();
         if tail >= self.cursor_block() + self.slots.len() as u64 {
             return false;
         }
@@ -231,10 +366,15 @@ impl Ring {
         self.rear.lost.load(Ordering::Relaxed)
     }
 
+    /// Tickets passed over so far.
+    pub fn skipped(&self) -> u64 {
+        // ORDERING: a statistic.
+        self.rear.skipped.load(Ordering::Relaxed)
+    }
+
     /// The block of the next ticket.
     pub fn cursor_block(&self) -> u64 {
-        // ORDERING: takers move on at any time; nothing is read on the strength of this.
-        self.cursor.load(Ordering::Relaxed) >> self.shift
+        self.position() >> self.shift
     }
 
     /// How many blocks are published from `block` on.
@@ -247,7 +387,18 @@ impl Ring {
     pub fn available(&self) -> u64 {
         // ORDERING: a statistic.
         let end = self.rear.tail.load(Ordering::Relaxed) << self.shift;
-        end.saturating_sub(self.cursor.load(Ordering::Relaxed))
+        end.saturating_sub(self.position())
+    }
+
+    /// The next block to publish.
+    pub fn tail(&self) -> u64 {
+        // ORDERING: pairs with step 5: who sees a block behind the tail sees its stamp, or a later one.
+        self.rear.tail.load(Ordering::Acquire)
+    }
+
+    /// Whether there is no room for another block.
+    pub fn is_full(&self) -> bool {
+        self.blocks_from(self.cursor_block()) >= self.slots.len() as u64
     }
 
     pub fn slots(&self) -> usize {
@@ -276,12 +427,6 @@ impl Ring {
     /// `LAP` on odd laps.
     fn lap(&self, block: u64) -> u64 {
         block >> self.slot_bits << 63
-    }
-
-    /// The base of `block` if its slot holds it.
-    fn read(&self, block: u64) -> Option<NonZeroU64> {
-        let (stamp, word, steady) = self.slot(block).look();
-        if stamp == block << self.shift && steady { NonZeroU64::new(word & !LAP) } else { None }
     }
 
     /// Sees to it that `block`, which was at the tail, is published. `Some(true)` if its base is this caller's
@@ -334,8 +479,7 @@ impl Ring {
 
     /// `None`, what `publish` says of a block beyond the window, unless the block has been published meanwhile.
     fn beyond(&self, block: u64) -> Option<bool> {
-        // ORDERING: as in `block`.
-        (self.rear.tail.load(Ordering::Acquire) != block).then_some(false)
+        (self.tail() != block).then_some(false)
     }
 
     /// The base that `block` should have, or `None` if the window ends before it. Where `block` has been published
@@ -344,8 +488,6 @@ impl Ring {
         let previous = self.slot(block - 1).word.load(Ordering::Acquire) & !LAP;
         // ORDERING: `previous` was chosen by someone who had seen its worker in the window, so `last` is of that
         // worker or a later one; and with `last` comes the `first` that was written before it.
-        let last = self.rear.last.load(Ordering::Acquire);
-        let first = self.rear.first.load(Ordering::Acquire);
-        self.seconds.next(previous, Window { first, last })
+        self.seconds.next(previous, self.window())
     }
 }

@@ -1,7 +1,17 @@
-//! Which second may be handed out next. Pure arithmetic on bases.
+//! Which second may be handed out next. Pure arithmetic, given what the clock shows.
 //!
 //! A *base* is the first UID of one worker's second as a plain number: time and worker in their places, sequence
 //! 0. Bases of one worker compare as their seconds do, which lets one word say "this worker, up to this second".
+//!
+//! ```text
+//!                   lag ◀──────┤ now ├──────▶ lead
+//!  ───────┼─────────┼──────────┼─────────────────────────┼────────▶ seconds
+//!      stale     max_lag     fresh                   max_lead
+//!   never handed   │           │  where a refill begins    │  what nobody publishes
+//!       out        └───────────┴── handed out ─────────────┘
+//! ```
+
+use std::time::{Duration, SystemTime};
 
 use crate::layout::Layout;
 
@@ -38,6 +48,11 @@ impl Seconds {
         base / self.stride
     }
 
+    /// The worker of a base.
+    pub fn worker(&self, base: u64) -> u64 {
+        (base & self.worker_mask) >> self.worker_mask.trailing_zeros()
+    }
+
     /// The base to publish after `previous`: `max(previous + 1, now)`, or the first of a worker that has just
     /// been taken on. `None` when that lies beyond the window.
     pub fn next(&self, previous: u64, window: Window) -> Option<u64> {
@@ -54,7 +69,108 @@ impl Seconds {
         (next <= last).then_some(next)
     }
 
-    fn same_worker(&self, a: u64, b: u64) -> bool {
+    /// Whether `base` lies beyond the window. A base of another worker does not: it was published before this one was taken on.
+    pub fn is_beyond(&self, base: u64, window: Window) -> bool {
+        self.same_worker(base, window.last) && base > window.last
+    }
+
+    pub fn same_worker(&self, a: u64, b: u64) -> bool {
         (a ^ b) & self.worker_mask == 0
     }
+}
+
+/// How far UIDs may be from the clock, in milliseconds since the layout's epoch.
+///
+/// The filler looks at the clock on a grid, once a second at most. What would become stale before its next look is stale at
+/// this one, so that takes need not look at all.
+#[derive(Clone, Copy, Debug)]
+pub struct Limits {
+    pub layout: Layout,
+    max_lead_ms: i64,
+    max_lag_ms: i64,
+}
+
+/// Keeps sums of times within the range of the type. As a time, 73 million years.
+const FAR_MS: i64 = i64::MAX / 4;
+
+impl Limits {
+    pub fn new(layout: Layout, max_lead: Duration, max_lag: Duration) -> Limits {
+        let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(FAR_MS).min(FAR_MS);
+        Limits { layout, max_lead_ms: ms(max_lead), max_lag_ms: ms(max_lag) }
+    }
+
+    /// What the clock shows, in the unit of the other functions.
+    pub fn ms_at(&self, now: SystemTime) -> i64 {
+        self.layout.ms_at(now).clamp(-FAR_MS, FAR_MS)
+    }
+
+    /// The second of the clock, which may lie before the layout or after it.
+    pub fn tick_at(&self, now_ms: i64) -> i64 {
+        now_ms.div_euclid(self.tick_ms())
+    }
+
+    /// The window at `now_ms`.
+    pub fn window(&self, seconds: &Seconds, now_ms: i64, worker: u64) -> Window {
+        Window {
+            first: seconds.base(self.fresh_tick(now_ms).min(self.layout.max_tick() + 1), worker),
+            last: seconds.base(self.last_tick(now_ms), worker),
+        }
+    }
+
+    /// Where a refill begins that has nothing to follow: at the clock's second, or, where the limit is shorter than
+    /// a second, at the first that will not be stale before the next look.
+    pub fn fresh_tick(&self, now_ms: i64) -> u64 {
+        let earliest_ms = self.next_look(now_ms) - self.max_lag_ms;
+        let earliest = earliest_ms.div_euclid(self.tick_ms()) + i64::from(earliest_ms.rem_euclid(self.tick_ms()) > 0);
+        u64::try_from(self.tick_at(now_ms).max(earliest)).unwrap_or(0)
+    }
+
+    /// The last second that may be published. Where the clock shows a time so long before the epoch that there is none, tick 0.
+    pub fn last_tick(&self, now_ms: i64) -> u64 {
+        u64::try_from(self.tick_at(now_ms + self.max_lead_ms)).unwrap_or(0).min(self.layout.max_tick())
+    }
+
+    /// Whether `tick` lies, or will lie before the next look, further back than `max_lag`.
+    pub fn is_stale(&self, tick: u64, now_ms: i64) -> bool {
+        self.ms_of(tick).saturating_add(self.max_lag_ms) < self.next_look(now_ms)
+    }
+
+    /// When the filler looks at the clock again: once a second, or as often as `max_lag` asks within a second.
+    pub fn next_look(&self, now_ms: i64) -> i64 {
+        let step = self.max_lag_ms.max(self.tick_ms()).min(1000);
+        now_ms - now_ms.rem_euclid(step) + step
+    }
+
+    /// How long until `tick` may be published.
+    pub fn until_allowed(&self, tick: u64, now_ms: i64) -> Duration {
+        duration_ms(self.ms_of(tick).saturating_sub(self.max_lead_ms).saturating_sub(now_ms))
+    }
+
+    /// How far `tick` is ahead of the clock.
+    pub fn lead(&self, tick: u64, now_ms: i64) -> Duration {
+        duration_ms(self.ms_of(tick).saturating_sub(now_ms))
+    }
+
+    /// How far `tick` is behind the clock.
+    pub fn lag(&self, tick: u64, now_ms: i64) -> Duration {
+        duration_ms(now_ms.saturating_sub(self.ms_of(tick)))
+    }
+
+    /// Whether half of the lead that is allowed, or more, is used up by `tick`.
+    pub fn is_half_used(&self, tick: u64, now_ms: i64) -> bool {
+        self.ms_of(tick).saturating_sub(now_ms) >= self.max_lead_ms / 2
+    }
+
+    fn ms_of(&self, tick: u64) -> i64 {
+        i64::try_from(tick).unwrap_or(FAR_MS).saturating_mul(self.tick_ms()).min(FAR_MS)
+    }
+
+    fn tick_ms(&self) -> i64 {
+        i64::try_from(self.layout.tick().as_millis()).unwrap_or(1000)
+    }
+}
+
+/// `ms`, or nothing if it is past.
+pub fn duration_ms(ms: i64) -> Duration {
+    Duration::from_millis(u64::try_from(ms).unwrap_or(0))
 }

@@ -17,7 +17,7 @@ mod std_impl {
     pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
     pub(crate) use std::sync::{Mutex, MutexGuard};
-    pub(crate) use std::thread;
+    pub(crate) use std::thread::{self, park_timeout};
 }
 
 #[cfg(uidring_loom)]
@@ -27,6 +27,12 @@ mod loom_impl {
     pub(crate) use loom::thread;
 
     use loom::sync::{Arc, Condvar};
+    use std::time::Duration;
+
+    /// loom knows no time: the timeout may be over at once.
+    pub(crate) fn park_timeout(_: Duration) {
+        thread::yield_now();
+    }
 
     /// crossbeam's `Parker`, whose own atomics loom cannot see.
     #[derive(Debug, Default)]
@@ -44,7 +50,8 @@ mod loom_impl {
             Unparker(Arc::clone(&self.0))
         }
 
-        pub(crate) fn park(&self) {
+        /// Sleeps until unparked: as if the timeout were long, so that a lost wake-up shows.
+        pub(crate) fn park_timeout(&self, _: Duration) {
             let (token, changed) = &*self.0;
             let mut token = super::lock(token);
             while !*token {

@@ -1,0 +1,177 @@
+//! [`Builder`]: a generator's configuration, checked and put together.
+
+use std::fmt;
+use std::time::Duration;
+
+use crate::clock::{Clock, SystemClock};
+use crate::error::{BuildError, RegistryError};
+use crate::filler::{Bed, Filler};
+use crate::generator::UidGenerator;
+use crate::keeper::Keeper;
+use crate::layout::Layout;
+use crate::lead::LeadLimit;
+use crate::registry::WorkerRegistry;
+use crate::ring::{MAX_SLOTS, MIN_SLOTS};
+use crate::seconds::Limits;
+use crate::shared::{Setup, Shared};
+use crate::sync::Arc;
+
+/// Configures a [`UidGenerator`].
+pub struct Builder {
+    registry: Option<Box<dyn WorkerRegistry>>,
+    clock: Arc<dyn Clock>,
+    layout: Layout,
+    slots: usize,
+    refill_at: u32,
+    max_lead: Duration,
+    max_lag: Duration,
+    max_forward_jump: Option<Duration>,
+    on_lead_limit: LeadLimit,
+}
+
+impl Builder {
+    pub(crate) fn new() -> Builder {
+        Builder {
+            registry: None,
+            clock: Arc::new(SystemClock),
+            layout: Layout::DEFAULT,
+            slots: 8,
+            refill_at: 50,
+            max_lead: Duration::from_secs(24 * 3600),
+            max_lag: Duration::from_secs(1),
+            max_forward_jump: None,
+            on_lead_limit: LeadLimit::NewWorker,
+        }
+    }
+
+    /// Where the worker id comes from. There is no default: a guessed id is a duplicate sooner or later.
+    #[must_use]
+    pub fn registry(self, registry: impl WorkerRegistry) -> Builder {
+        Builder { registry: Some(Box::new(registry)), ..self }
+    }
+
+    /// How UIDs are split. [`Layout::DEFAULT`] unless set.
+    #[must_use]
+    pub fn layout(self, layout: Layout) -> Builder {
+        Builder { layout, ..self }
+    }
+
+    /// What tells the time. [`SystemClock`] unless set.
+    #[must_use]
+    pub fn clock(self, clock: impl Clock) -> Builder {
+        Builder { clock: Arc::new(clock), ..self }
+    }
+
+    /// How many seconds' worth of UIDs the ring holds: a power of two from 2 to 65,536, 8 unless set. A slot takes 128
+    /// bytes. More slots let the filler sleep longer under load, and borrow that many seconds from the start.
+    #[must_use]
+    pub fn slots(self, slots: usize) -> Builder {
+        Builder { slots, ..self }
+    }
+
+    /// How full the ring may get, in percent from 1 to 99, before the filler is woken. 50 unless set.
+    #[must_use]
+    pub fn refill_at(self, percent: u32) -> Builder {
+        Builder { refill_at: percent, ..self }
+    }
+
+    /// How far the time of a UID may lie ahead of the clock: how many seconds may be borrowed. One day unless set.
+    #[must_use]
+    pub fn max_lead(self, max_lead: Duration) -> Builder {
+        Builder { max_lead, ..self }
+    }
+
+    /// How far the time of a UID may lie behind the clock. One second unless set.
+    ///
+    /// The filler looks at the clock once a second, or as often as a shorter limit asks, and drops what would become
+    /// stale before it looks again. A UID can be older by as much as the filler is late.
+    #[must_use]
+    pub fn max_lag(self, max_lag: Duration) -> Builder {
+        Builder { max_lag, ..self }
+    }
+
+    /// What happens when `max_lead` is used up. [`LeadLimit::NewWorker`] unless set.
+    #[must_use]
+    pub fn on_lead_limit(self, on_lead_limit: LeadLimit) -> Builder {
+        Builder { on_lead_limit, ..self }
+    }
+
+    /// How far the clock may jump forward, between two looks of the filler, and be followed. Unlimited unless set.
+    ///
+    /// A clock that is set years ahead by mistake burns those years of the time field. Past this limit the
+    /// generator does not follow: it goes on from the time it had, reports the jump in
+    /// [`status`](UidGenerator::status), and follows again when the clock comes back.
+    #[must_use]
+    pub fn max_forward_jump(self, max_forward_jump: Duration) -> Builder {
+        Builder { max_forward_jump: Some(max_forward_jump), ..self }
+    }
+
+    /// Takes a worker id, fills the ring and starts the filler.
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] says what is wrong and what to do. Nothing is asked of the registry before
+    /// everything else is known to be good.
+    pub fn build(self) -> Result<UidGenerator, BuildError> {
+        let (shared, keeper, bed) = self.assemble(fastrand::Rng::new())?;
+        let filler = Filler::start(Arc::clone(&shared), bed, keeper).map_err(BuildError::Spawn)?;
+        Ok(UidGenerator::new(shared, filler))
+    }
+
+    /// Everything but the thread.
+    pub(crate) fn assemble(self, rng: fastrand::Rng) -> Result<(Arc<Shared>, Keeper, Bed), BuildError> {
+        let Builder { layout, slots, refill_at, max_lead, max_lag, .. } = self;
+        if !slots.is_power_of_two() || !(MIN_SLOTS..=MAX_SLOTS).contains(&slots) {
+            return Err(BuildError::Slots { slots });
+        }
+        if !(1..=99).contains(&refill_at) {
+            return Err(BuildError::RefillAt { percent: refill_at });
+        }
+        let tick = layout.tick();
+        if max_lag < tick && max_lead.saturating_add(max_lag) < tick * 2 {
+            return Err(BuildError::Limits { max_lead, max_lag, tick });
+        }
+        let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
+        check_time(&layout, &*self.clock)?;
+        let worker = registry.assign(&layout)?;
+        if worker > layout.max_worker() {
+            return Err(RegistryError::WorkerRange { worker, max: layout.max_worker() }.into());
+        }
+        // Again: a registry may take its time.
+        check_time(&layout, &*self.clock)?;
+        let (shared, bed) = Shared::new(Setup {
+            clock: self.clock,
+            limits: Limits::new(layout, max_lead, max_lag),
+            policy: self.on_lead_limit,
+            takers_read_clock: self.max_forward_jump.is_none(),
+            worker,
+            slots,
+            refill_mark: slots as u64 * u64::from(refill_at) / 100,
+        });
+        Ok((Arc::new(shared), Keeper::new(registry, rng, self.max_forward_jump), bed))
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("layout", &self.layout)
+            .field("slots", &self.slots)
+            .field("refill_at", &self.refill_at)
+            .field("max_lead", &self.max_lead)
+            .field("max_lag", &self.max_lag)
+            .field("on_lead_limit", &self.on_lead_limit)
+            .field("max_forward_jump", &self.max_forward_jump)
+            .finish_non_exhaustive()
+    }
+}
+
+/// Refuses a layout that does not have the clock's second.
+fn check_time(layout: &Layout, clock: &dyn Clock) -> Result<(), BuildError> {
+    let now = clock.now();
+    match u64::try_from(layout.tick_at(now)) {
+        Err(_) => Err(BuildError::BeforeEpoch { epoch: layout.epoch(), now }),
+        Ok(tick) if tick > layout.max_tick() => Err(BuildError::TimeExhausted { expires_at: layout.expires_at() }),
+        Ok(_) => Ok(()),
+    }
+}

@@ -1,0 +1,51 @@
+//! What an operator wants to hear of: one line per change of state, by the `tracing` feature. Without it, nothing.
+
+#![cfg_attr(not(feature = "tracing"), allow(unused_variables, clippy::needless_pass_by_value))]
+
+use std::time::{Duration, SystemTime};
+
+use crate::error::RegistryError;
+use crate::lead::LeadLimit;
+
+macro_rules! event {
+    ($level:ident, $($rest:tt)+) => {
+        #[cfg(feature = "tracing")]
+        tracing::$level!(target: "uidring", $($rest)+);
+    };
+}
+
+pub fn rollback(by: Duration) {
+    event!(warn, ?by, "the clock went back; UIDs go on from the seconds borrowed");
+}
+
+pub fn jump_followed(by: Duration) {
+    event!(warn, ?by, "the clock jumped forward; UIDs follow it");
+}
+
+pub fn jump_refused(by: Duration) {
+    event!(error, ?by, "the clock jumped forward by more than max_forward_jump; UIDs do not follow it");
+}
+
+pub fn refreshed(seconds: u64) {
+    event!(debug, seconds, "dropped seconds that had become stale");
+}
+
+pub fn lead_limit(lead: Duration, policy: LeadLimit) {
+    event!(warn, ?lead, ?policy, "the lead limit is reached");
+}
+
+pub fn new_worker(worker: u64) {
+    event!(info, worker, "took on a new worker id, since the lead of the one before was used up");
+}
+
+pub fn no_new_worker(error: &RegistryError) {
+    event!(warn, %error, "no new worker id; takes wait for the clock until there is one");
+}
+
+pub fn end_is_near(expires_at: SystemTime) {
+    event!(warn, expires_at = %crate::error::utc(expires_at), "the layout's time field ends within a year");
+}
+
+pub fn panicked() {
+    event!(error, "the filler panicked; takers refill the ring by themselves until it is asked again");
+}

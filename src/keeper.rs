@@ -1,0 +1,278 @@
+//! What the filler does at each look: it reads the clock, moves the window, takes on another worker id when
+//! the lead is used up, drops what has become stale, and fills the ring.
+
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
+use crate::error::RegistryError;
+use crate::events;
+use crate::lead::LeadLimit;
+use crate::registry::WorkerRegistry;
+use crate::shared::Shared;
+
+/// The filler's own state.
+pub struct Keeper {
+    registry: Box<dyn WorkerRegistry>,
+    rng: fastrand::Rng,
+    max_forward_jump: Option<Duration>,
+    /// What the clock showed at the last look, and how long ago that is.
+    seen: Option<(i64, Stopwatch)>,
+    /// A worker id taken ahead of its use.
+    spare: Option<u64>,
+    /// When the registry may be asked again, after a refusal.
+    retry: Retry,
+    /// No run of a local taker is of an earlier second.
+    oldest_run: u64,
+    demand: Demand,
+    /// How far the ring was filled, and whether it was closed, when waiters were last woken.
+    end: (u64, bool),
+    end_announced: bool,
+}
+
+/// Whether UIDs are taken faster than now and then.
+struct Demand {
+    /// UIDs taken when the current period began.
+    taken: u64,
+    /// When it ends.
+    until_ms: i64,
+    /// Whether more than an eighth of a second's UIDs have been taken in this period or the one before.
+    is_busy: bool,
+}
+
+/// Waits twice as long after each refusal.
+#[derive(Default)]
+struct Retry {
+    refused: Option<(Stopwatch, Duration)>,
+}
+
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LAST_RETRY: Duration = Duration::from_secs(60);
+/// A jump forward that an operator would want to hear of.
+const NOTED_JUMP: Duration = Duration::from_secs(60);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+impl Keeper {
+    pub fn new(registry: Box<dyn WorkerRegistry>, rng: fastrand::Rng, max_forward_jump: Option<Duration>) -> Keeper {
+        Keeper {
+            registry,
+            rng,
+            max_forward_jump,
+            seen: None,
+            spare: None,
+            retry: Retry::default(),
+            oldest_run: 0,
+            demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
+            end: (0, false),
+            end_announced: false,
+        }
+    }
+
+    /// One look. Returns how long the next one may wait if nobody asks for it.
+    pub fn look(&mut self, shared: &Shared) -> Duration {
+        let now_ms = self.read_clock(shared);
+        self.demand.note(shared, now_ms);
+        shared.ring.set_window(shared.limits.window(&shared.seconds, now_ms, shared.worker()));
+        let is_ahead = self.heed_limit(shared, now_ms);
+        if !is_ahead {
+            self.refresh(shared, now_ms);
+        }
+        let is_short = self.fill(shared, now_ms);
+        self.note_limit(shared, is_ahead || is_short, now_ms);
+        self.expire_runs(shared, now_ms);
+        self.take_spare(shared, now_ms);
+        self.announce_end(shared, now_ms);
+        self.wake(shared);
+        shared.next_look(now_ms)
+    }
+
+    /// The time to go by. A jump forward beyond `max_forward_jump` is not followed: until the clock comes back or the generator
+    /// is rebuilt, time goes on from where it was.
+    fn read_clock(&mut self, shared: &Shared) -> i64 {
+        let mut now_ms = shared.now_ms();
+        if let Some((seen_ms, since)) = &self.seen {
+            let expected_ms = seen_ms.saturating_add(i64::try_from(since.elapsed().as_millis()).unwrap_or(0));
+            let jump = crate::seconds::duration_ms(now_ms.saturating_sub(expected_ms));
+            let refused = self.max_forward_jump.is_some_and(|most| jump > most);
+            if shared.set_refused_jump(refused.then_some(jump)) {
+                events::jump_refused(jump);
+            }
+            if refused {
+                now_ms = expected_ms;
+            } else if now_ms < *seen_ms {
+                events::rollback(crate::seconds::duration_ms(seen_ms - now_ms));
+            } else if jump > NOTED_JUMP {
+                events::jump_followed(jump);
+            }
+        }
+        self.seen = Some((now_ms, Stopwatch::start()));
+        now_ms
+    }
+
+    /// Where the clock has gone back so far that what is in the ring lies beyond the limit, it is not handed out: dropped for
+    /// a new worker's seconds, or kept until it is due. True while it is kept.
+    fn heed_limit(&mut self, shared: &Shared, now_ms: i64) -> bool {
+        let front = shared.ring.cursor_block();
+        let is_ahead = shared.tick(front).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
+        if is_ahead {
+            shared.expire_runs();
+            if shared.policy == LeadLimit::NewWorker && self.change_worker(shared, now_ms) {
+                shared.skip_to(shared.ring.tail(), 0);
+            } else {
+                shared.ring.close();
+                return true;
+            }
+        }
+        if shared.ring.is_closed() {
+            shared.try_open(now_ms);
+        }
+        false
+    }
+
+    /// Drops the seconds that have become stale, and those before them. The new front begins at a random place, so that the UIDs of a
+    /// quiet service do not all end in the same bits.
+    fn refresh(&mut self, shared: &Shared, now_ms: i64) {
+        let (front, tail) = (shared.ring.cursor_block(), shared.ring.tail());
+        let is_stale = |block| shared.tick(block).is_some_and(|tick| shared.limits.is_stale(tick, now_ms));
+        // The last one: behind a worker's far seconds may come the next one's, which began at the clock's.
+        let Some(stale) = (front..tail).rev().find(|&block| is_stale(block)) else { return };
+        // A busy service is spread by its own UIDs, and skips nothing.
+        let offset = if self.demand.is_busy { 0 } else { self.rng.u64(0..=shared.ring.max_offset()) };
+        if shared.skip_to(stale + 1, offset) {
+            events::refreshed(stale + 1 - front);
+        }
+    }
+
+    /// Fills the ring, with a new worker's seconds where the lead is used up and the policy says so. True if the window ends
+    /// before the ring is full.
+    fn fill(&mut self, shared: &Shared, now_ms: i64) -> bool {
+        let wanted = shared.take_wanted();
+        loop {
+            while !shared.signal.is_stopped() && shared.refill() {}
+            if shared.signal.is_stopped() || shared.ring.is_full() {
+                return false;
+            }
+            // Only where takers come to the end of it: a ring longer than the lead is never full.
+            let left = shared.ring.blocks_from(shared.ring.cursor_block());
+            let is_wanted = wanted || left <= 1 && self.demand.is_busy;
+            if shared.policy != LeadLimit::NewWorker || !is_wanted || !self.change_worker(shared, now_ms) {
+                return wanted || left == 0 && self.demand.is_busy;
+            }
+        }
+    }
+
+    /// Starts again at now with a new worker id. False when there is none, or no second for it.
+    fn change_worker(&mut self, shared: &Shared, now_ms: i64) -> bool {
+        let usable = shared.limits.window(&shared.seconds, now_ms, 0);
+        // With the last second of the layout everything ends; it is not taken once more.
+        if usable.first > usable.last || shared.limits.fresh_tick(now_ms) >= shared.limits.layout.max_tick() {
+            return false;
+        }
+        let Some(worker) = self.spare.take().or_else(|| self.assign(shared)) else { return false };
+        shared.ring.set_window(shared.limits.window(&shared.seconds, now_ms, worker));
+        shared.count_worker();
+        self.oldest_run = self.oldest_run.min(shared.limits.fresh_tick(now_ms));
+        events::new_worker(worker);
+        true
+    }
+
+    fn assign(&mut self, shared: &Shared) -> Option<u64> {
+        if !self.retry.is_due() {
+            return None;
+        }
+        let layout = &shared.limits.layout;
+        match self.registry.assign(layout) {
+            Ok(worker) if worker <= layout.max_worker() => {
+                self.retry.refused = None;
+                Some(worker)
+            }
+            Ok(worker) => {
+                self.refuse(&RegistryError::WorkerRange { worker, max: layout.max_worker() });
+                None
+            }
+            Err(error) => {
+                self.refuse(&error);
+                None
+            }
+        }
+    }
+
+    fn refuse(&mut self, error: &RegistryError) {
+        if self.retry.refused.is_none() {
+            events::no_new_worker(error);
+        }
+        self.retry.back_off();
+    }
+
+    /// Takes the next worker id before it is needed, so that no taker waits for a database.
+    fn take_spare(&mut self, shared: &Shared, now_ms: i64) {
+        let is_near = self.demand.is_busy && shared.limits.is_half_used(shared.newest_tick(), now_ms);
+        if shared.policy == LeadLimit::NewWorker && self.spare.is_none() && is_near {
+            self.spare = self.assign(shared);
+        }
+    }
+
+    /// Tells local takers to drop their runs if one of them may be stale.
+    fn expire_runs(&mut self, shared: &Shared, now_ms: i64) {
+        if shared.limits.is_stale(self.oldest_run, now_ms) {
+            shared.expire_runs();
+            let front = shared.tick(shared.ring.cursor_block());
+            self.oldest_run = front.unwrap_or_else(|| shared.limits.fresh_tick(now_ms));
+        }
+    }
+
+    /// The limit is reached when takers stand before the end of the window, and left when demand goes back or the window gets ahead
+    /// of it: not in each second that a paced taker waits for.
+    fn note_limit(&self, shared: &Shared, is_short: bool, now_ms: i64) {
+        let newest = shared.newest_tick();
+        let was = shared.is_at_limit();
+        let is = is_short || was && self.demand.is_busy && newest >= shared.limits.last_tick(now_ms);
+        if is && !was {
+            events::lead_limit(shared.limits.lead(newest, now_ms), shared.policy);
+        }
+        shared.set_at_limit(is);
+    }
+
+    /// Wakes who waits, if there is something new to look at: else the two would keep each other awake.
+    fn wake(&mut self, shared: &Shared) {
+        let end = (shared.ring.tail(), shared.ring.is_closed());
+        if end != self.end {
+            self.end = end;
+            shared.waiters.wake_all();
+        }
+    }
+
+    fn announce_end(&mut self, shared: &Shared, now_ms: i64) {
+        let layout = &shared.limits.layout;
+        if !self.end_announced && shared.limits.lead(layout.max_tick(), now_ms) < YEAR {
+            events::end_is_near(layout.expires_at());
+            self.end_announced = true;
+        }
+    }
+}
+
+impl Demand {
+    fn note(&mut self, shared: &Shared, now_ms: i64) {
+        let taken = shared.taken();
+        let is_busy = taken.saturating_sub(self.taken) > (shared.ring.max_offset() + 1) / 8;
+        let until_ms = shared.limits.next_look(now_ms);
+        if until_ms != self.until_ms {
+            *self = Demand { taken, until_ms, is_busy };
+        } else if is_busy {
+            self.is_busy = true;
+        }
+    }
+}
+
+impl Retry {
+    fn is_due(&self) -> bool {
+        self.refused.as_ref().is_none_or(|(since, pause)| since.elapsed() >= *pause)
+    }
+
+    fn back_off(&mut self) {
+        let pause = match &self.refused {
+            Some((_, pause)) => (*pause * 2).min(LAST_RETRY),
+            None => FIRST_RETRY,
+        };
+        self.refused = Some((Stopwatch::start(), pause));
+    }
+}

@@ -1,0 +1,76 @@
+//! Tickets claimed together.
+
+use std::num::NonZeroU64;
+
+use crate::error::TakeError;
+use crate::shared::Shared;
+use crate::uid::Uid;
+
+/// Tickets claimed together and not used yet.
+#[derive(Debug)]
+pub struct Run {
+    next: u64,
+    end: u64,
+}
+
+/// Consecutive UIDs: the part of a run that lies in one block.
+#[derive(Clone, Copy, Debug)]
+pub struct Piece {
+    base: NonZeroU64,
+    /// Places in the block: the first, and the one after the last.
+    from: u64,
+    to: u64,
+}
+
+impl Run {
+    pub const EMPTY: Run = Run { next: 0, end: 0 };
+
+    pub fn claim(shared: &Shared, count: u64) -> Result<Run, TakeError> {
+        let next = shared.claim(count)?;
+        Ok(Run { next, end: next + count })
+    }
+
+    /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block was overwritten.
+    pub fn next_piece(&mut self, shared: &Shared) -> Result<Option<Piece>, TakeError> {
+        while self.next < self.end {
+            let ticket = self.next;
+            let from = ticket & shared.ring.max_offset();
+            let to = (shared.ring.max_offset() + 1).min(from + (self.end - ticket));
+            let base = shared.base(ticket)?;
+            self.next += to - from;
+            match base {
+                Some(base) => return Ok(Some(Piece { base, from, to })),
+                None => shared.ring.lose(to - from),
+            }
+        }
+        Ok(None)
+    }
+}
+
+impl Piece {
+    pub const EMPTY: Piece = Piece { base: NonZeroU64::MIN, from: 0, to: 0 };
+
+    /// Not more than the caller asked for, so it fits.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn len(&self) -> usize {
+        (self.to - self.from) as usize
+    }
+
+    pub fn write(self, buffer: &mut [Uid]) {
+        for (uid, offset) in buffer.iter_mut().zip(self.from..self.to) {
+            *uid = Uid::from_base(self.base, offset);
+        }
+    }
+
+    /// The next UID of the piece, which gets shorter.
+    #[inline]
+    pub fn pop(&mut self) -> Option<Uid> {
+        if self.from < self.to {
+            let offset = self.from;
+            self.from += 1;
+            Some(Uid::from_base(self.base, offset))
+        } else {
+            None
+        }
+    }
+}

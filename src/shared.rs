@@ -1,0 +1,406 @@
+//! What takers and filler share, and what a taker does when its UID is not simply at hand.
+
+use std::fmt;
+use std::num::NonZeroU64;
+#[cfg(feature = "async")]
+use std::task::{Context, Poll};
+use std::time::Duration;
+
+use crossbeam_utils::CachePadded;
+
+use crate::clock::Clock;
+use crate::error::TakeError;
+use crate::filler::{self, Bed, Signal};
+use crate::lead::LeadLimit;
+use crate::ring::{self, Block, Ring};
+use crate::seconds::{Limits, Seconds, duration_ms};
+use crate::status::Status;
+use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
+use crate::uid::Uid;
+use crate::waiters::{self, Waiters};
+
+/// A generator without its thread.
+pub struct Shared {
+    pub ring: Ring,
+    /// How often local takers have been told to drop their runs. Written by the filler, read by each local take.
+    runs_expired: CachePadded<AtomicU64>,
+    pub signal: CachePadded<Signal>,
+    counts: CachePadded<Counts>,
+    pub waiters: Waiters,
+    clock: Arc<dyn Clock>,
+    pub seconds: Seconds,
+    pub limits: Limits,
+    pub policy: LeadLimit,
+    /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have to be judged first.
+    takers_read_clock: bool,
+    /// The filler is asked when no more than so many blocks are left.
+    refill_mark: u64,
+    first_ticket: u64,
+}
+
+/// What is written rarely: statistics, and a mark for the filler.
+#[derive(Default)]
+struct Counts {
+    /// Blocks published by takers.
+    inline: AtomicU64,
+    /// Blocks published by the filler.
+    filler: AtomicU64,
+    /// Worker ids taken on after the first.
+    workers: AtomicU64,
+    /// The jump of the clock that is not followed, in milliseconds; 0 for none.
+    refused_jump_ms: AtomicU64,
+    /// Whether `max_lead` is used up.
+    at_limit: AtomicBool,
+    /// A taker wants what lies beyond the limit, and the filler does not know yet.
+    wanted: AtomicBool,
+}
+
+/// How a generator is set up.
+pub struct Setup {
+    pub clock: Arc<dyn Clock>,
+    pub limits: Limits,
+    pub policy: LeadLimit,
+    pub takers_read_clock: bool,
+    pub worker: u64,
+    pub slots: usize,
+    pub refill_mark: u64,
+}
+
+/// Longest sleep of a waiting taker before it looks by itself: the filler may be starved.
+const LONGEST_WAIT: Duration = Duration::from_secs(1);
+const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+
+impl Shared {
+    /// With a full ring.
+    pub fn new(setup: Setup) -> (Shared, Bed) {
+        let Setup { clock, limits, policy, takers_read_clock, worker, slots, refill_mark } = setup;
+        let (signal, bed) = filler::signal();
+        let seconds = Seconds::new(&limits.layout);
+        let window = limits.window(&seconds, limits.ms_at(clock.now()), worker);
+        let ring = Ring::new(slots, limits.layout.sequence_bits(), seconds, window);
+        let shared = Shared {
+            first_ticket: ring.position(),
+            ring,
+            runs_expired: CachePadded::default(),
+            signal: CachePadded::new(signal),
+            counts: CachePadded::default(),
+            waiters: Waiters::default(),
+            clock,
+            seconds,
+            limits,
+            policy,
+            takers_read_clock,
+            refill_mark,
+        };
+        while shared.refill() {}
+        (shared, bed)
+    }
+
+    /// What the clock shows.
+    pub fn now_ms(&self) -> i64 {
+        self.limits.ms_at(self.clock.now())
+    }
+
+    /// What the clock shows, but for a jump that is not followed.
+    fn trusted_now_ms(&self) -> i64 {
+        // ORDERING: takers move the window by this only where there are no such jumps.
+        let jump_ms = self.counts.refused_jump_ms.load(Ordering::Relaxed);
+        self.now_ms().saturating_sub_unsigned(jump_ms)
+    }
+
+    /// The worker id of the seconds published now.
+    pub fn worker(&self) -> u64 {
+        self.seconds.worker(self.ring.window().last)
+    }
+
+    /// The second of `block`, if the ring holds it.
+    pub fn tick(&self, block: u64) -> Option<u64> {
+        self.ring.base(block).map(|base| self.seconds.tick(base.get()))
+    }
+
+    /// The second published last.
+    pub fn newest_tick(&self) -> u64 {
+        self.seconds.tick(self.ring.newest())
+    }
+
+    /// UIDs that somebody has, or holds a run of.
+    pub fn taken(&self) -> u64 {
+        (self.ring.position() - self.first_ticket).saturating_sub(self.ring.skipped()).saturating_sub(self.ring.lost())
+    }
+
+    /// Publishes one block if there is room. For the filler.
+    pub fn refill(&self) -> bool {
+        self.ring.refill(&self.counts.filler)
+    }
+
+    /// Claims `count` tickets; from a closed ring, once it is open.
+    pub fn claim(&self, count: u64) -> Result<u64, TakeError> {
+        loop {
+            let ticket = self.ring.claim(count);
+            if !ring::is_closed(ticket) {
+                return Ok(ticket);
+            }
+            self.wait_until(|now_ms| self.is_open(now_ms).then_some(()))?;
+        }
+    }
+
+    /// What a take does with the first ticket of a block, with one whose block is not at the front, and with what it
+    /// gets from a closed ring.
+    #[cold]
+    #[inline(never)]
+    pub fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
+        loop {
+            if ring::is_closed(ticket) {
+                ticket = self.claim(1)?;
+            }
+            match self.base(ticket)? {
+                Some(base) => return Ok(Uid::from_base(base, ticket & self.ring.max_offset())),
+                None => self.ring.lose(1),
+            }
+            ticket = self.ring.claim(1);
+        }
+    }
+
+    /// The base of the block of `ticket`, which the caller holds; `None` if it has been overwritten.
+    ///
+    /// Where the block is beyond the window, the caller keeps its ticket while it waits: who came first
+    /// goes on first. Who may not wait closes the ring, so that failing takes use no tickets up.
+    pub fn base(&self, ticket: u64) -> Result<Option<NonZeroU64>, TakeError> {
+        if let Some(found) = self.find(ticket) {
+            return Ok(found);
+        }
+        let found = self.wait_until(|now_ms| {
+            self.extend_window(now_ms);
+            self.find(ticket)
+        });
+        if found.is_err() {
+            self.ring.close();
+        }
+        found
+    }
+
+    /// As `base`, but `None` where the block is beyond the window.
+    fn find(&self, ticket: u64) -> Option<Option<NonZeroU64>> {
+        let block = ticket >> self.ring.shift();
+        if ticket & self.ring.max_offset() == 0 && self.ring.blocks_from(block) <= self.refill_mark {
+            self.signal.ask();
+        }
+        match self.ring.block(block, &self.counts.inline) {
+            Block::Published(base) => Some(Some(base)),
+            Block::Overwritten => Some(None),
+            Block::Beyond => None,
+        }
+    }
+
+    /// Takes the next UID, or says at once why there is none.
+    pub fn try_take(&self) -> Result<Uid, TakeError> {
+        loop {
+            match self.ring.try_claim() {
+                Ok(ticket) => match self.find(ticket).flatten() {
+                    Some(base) => return Ok(Uid::from_base(base, ticket & self.ring.max_offset())),
+                    None => self.ring.lose(1),
+                },
+                Err(Some(block)) => {
+                    let is_beyond = || self.ring.block(block, &self.counts.inline) == Block::Beyond;
+                    if is_beyond() {
+                        let now_ms = self.trusted_now_ms();
+                        self.extend_window(now_ms);
+                        if is_beyond() {
+                            return Err(self.want(now_ms));
+                        }
+                    }
+                }
+                Err(None) => {
+                    let now_ms = self.trusted_now_ms();
+                    if !self.is_open(now_ms) {
+                        return Err(self.want(now_ms));
+                    }
+                }
+            }
+        }
+    }
+
+    /// `try_take` for a task, which is woken when it is worth trying again.
+    #[cfg(feature = "async")]
+    pub fn poll_take(&self, context: &Context<'_>) -> Poll<Result<Uid, TakeError>> {
+        let mut registered = false;
+        loop {
+            match self.try_take() {
+                Err(TakeError::LeadLimit { .. }) if self.policy != LeadLimit::Fail => {}
+                result => return Poll::Ready(result),
+            }
+            if registered {
+                return Poll::Pending;
+            }
+            self.waiters.register(context.waker().clone());
+            registered = true;
+        }
+    }
+
+    /// Sleeps until `look` finds something, looking whenever the filler has, and when the next second is due. Fails at once where
+    /// waiting does not help, or is not wanted.
+    fn wait_until<T>(&self, look: impl Fn(i64) -> Option<T>) -> Result<T, TakeError> {
+        let waker = waiters::thread_waker();
+        loop {
+            // Before the look, so that a change after it is heard.
+            self.waiters.register(waker.clone());
+            let now_ms = self.trusted_now_ms();
+            if let Some(found) = look(now_ms) {
+                return Ok(found);
+            }
+            match self.want(now_ms) {
+                TakeError::LeadLimit { retry_in_ms } if self.policy != LeadLimit::Fail => {
+                    waiters::park(Duration::from_millis(retry_in_ms).clamp(SHORTEST_WAIT, LONGEST_WAIT));
+                }
+                error => return Err(error),
+            }
+        }
+    }
+
+    /// Lets the filler know that a UID is wanted beyond the limit, and says why there is none.
+    fn want(&self, now_ms: i64) -> TakeError {
+        // ORDERING: the question to the filler comes after it, and brings it along.
+        if !self.counts.wanted.swap(true, Ordering::AcqRel) {
+            self.signal.ask();
+        }
+        self.obstacle(now_ms)
+    }
+
+    /// Whether a UID has been wanted beyond the limit since the last time. For the filler.
+    pub fn take_wanted(&self) -> bool {
+        // ORDERING: see `want`.
+        self.counts.wanted.swap(false, Ordering::AcqRel)
+    }
+
+    /// Why the next ticket has no UID.
+    fn obstacle(&self, now_ms: i64) -> TakeError {
+        let layout = &self.limits.layout;
+        let due = match self.tick(self.ring.cursor_block()) {
+            Some(tick) => tick,
+            None => self.newest_tick() + 1,
+        };
+        let last = i64::try_from(layout.max_tick()).unwrap_or(i64::MAX);
+        // A new worker can use what is left of the time field once more, but for its last second.
+        let ends = due > layout.max_tick() && self.policy != LeadLimit::NewWorker;
+        if ends || self.limits.tick_at(now_ms) >= last {
+            TakeError::TimeExhausted { expires_at_ms: layout.expires_at_ms() }
+        } else {
+            let retry_in = self.limits.until_allowed(due, now_ms);
+            TakeError::LeadLimit { retry_in_ms: u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX) }
+        }
+    }
+
+    /// Lets the window end where the clock allows, if that is later.
+    fn extend_window(&self, now_ms: i64) {
+        let seen = self.ring.window().last;
+        let last = self.seconds.base(self.limits.last_tick(now_ms), self.seconds.worker(seen));
+        if self.takers_read_clock && last > seen {
+            self.ring.extend_window(seen, last);
+        }
+    }
+
+    /// Whether a ring that was closed is open, or can be opened.
+    fn is_open(&self, now_ms: i64) -> bool {
+        !self.ring.is_closed() || self.takers_read_clock && self.try_open(now_ms)
+    }
+
+    /// Opens a closed ring if its next ticket has a UID that may be handed out.
+    pub fn try_open(&self, now_ms: i64) -> bool {
+        self.extend_window(now_ms);
+        let block = self.ring.cursor_block();
+        let due = match self.ring.block(block, &self.counts.inline) {
+            Block::Published(base) => self.seconds.tick(base.get()) <= self.limits.last_tick(now_ms),
+            Block::Overwritten => true,
+            Block::Beyond => false,
+        };
+        if due {
+            self.ring.open();
+        }
+        due
+    }
+
+    /// Moves the cursor into `block`, past what is stale; not if takers are there already.
+    pub fn skip_to(&self, block: u64, offset: u64) -> bool {
+        self.ring.skip_to((block << self.ring.shift()) + offset)
+    }
+
+    /// Tells local takers to drop their runs.
+    pub fn expire_runs(&self) {
+        // ORDERING: a run is dropped a little sooner or later; nothing is read on the strength of this.
+        self.runs_expired.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Changes when local takers have to drop their runs.
+    #[inline]
+    pub fn runs_expired(&self) -> u64 {
+        // ORDERING: as in `expire_runs`.
+        self.runs_expired.load(Ordering::Relaxed)
+    }
+
+    pub fn count_worker(&self) {
+        // ORDERING: a statistic.
+        self.counts.workers.fetch_add(1, Ordering::Relaxed);
+    }
+
+    /// Notes the jump that is not followed. True if there was none before.
+    pub fn set_refused_jump(&self, jump: Option<Duration>) -> bool {
+        let ms = jump.map_or(0, |jump| u64::try_from(jump.as_millis()).unwrap_or(u64::MAX));
+        // ORDERING: a statistic.
+        self.counts.refused_jump_ms.swap(ms, Ordering::Relaxed) == 0 && ms != 0
+    }
+
+    pub fn is_at_limit(&self) -> bool {
+        // ORDERING: a statistic.
+        self.counts.at_limit.load(Ordering::Relaxed)
+    }
+
+    pub fn set_at_limit(&self, at_limit: bool) {
+        // ORDERING: a statistic.
+        self.counts.at_limit.store(at_limit, Ordering::Relaxed);
+    }
+
+    /// How long the filler may sleep unless it is asked.
+    pub fn next_look(&self, now_ms: i64) -> Duration {
+        let pause = duration_ms(self.limits.next_look(now_ms) - now_ms);
+        if self.waiters.is_empty() {
+            return pause;
+        }
+        let due = self.tick(self.ring.cursor_block()).unwrap_or_else(|| self.newest_tick() + 1);
+        pause.min(self.limits.until_allowed(due, now_ms)).max(SHORTEST_WAIT)
+    }
+
+    pub fn status(&self) -> Status {
+        let now_ms = self.trusted_now_ms();
+        let newest = self.newest_tick();
+        let oldest = self.tick(self.ring.cursor_block()).unwrap_or(newest);
+        let layout = self.limits.layout;
+        // ORDERING: statistics.
+        let read = |count: &AtomicU64| count.load(Ordering::Relaxed);
+        let Counts { inline, filler, workers, refused_jump_ms, .. } = &*self.counts;
+        let refused_jump_ms = read(refused_jump_ms);
+        Status {
+            worker_id: self.worker(),
+            new_workers: read(workers),
+            oldest: layout.time_of(oldest),
+            newest: layout.time_of(newest),
+            lead: self.limits.lead(newest, now_ms),
+            lag: self.limits.lag(oldest, now_ms),
+            at_lead_limit: self.is_at_limit(),
+            refused_jump: (refused_jump_ms > 0).then(|| Duration::from_millis(refused_jump_ms)),
+            available: self.ring.available(),
+            taken: self.taken(),
+            lost: self.ring.lost(),
+            skipped: self.ring.skipped(),
+            refilled_inline: read(inline),
+            refilled_by_filler: read(filler),
+            filler: self.signal.state(),
+            expires_at: layout.expires_at(),
+        }
+    }
+}
+
+impl fmt::Debug for Shared {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Shared").field("ring", &self.ring).field("limits", &self.limits).finish_non_exhaustive()
+    }
+}

@@ -1,0 +1,578 @@
+//! The generator without its thread, driven through time by hand: each step is exact, and checks what is promised.
+
+use std::collections::HashMap;
+use std::time::{Duration, SystemTime};
+
+use proptest::prelude::*;
+
+use crate::builder::Builder;
+use crate::clock::ManualClock;
+use crate::error::{RegistryError, TakeError};
+use crate::keeper::Keeper;
+use crate::layout::Layout;
+use crate::lead::LeadLimit;
+use crate::registry::WorkerRegistry;
+use crate::shared::Shared;
+use crate::status::Status;
+use crate::sync::Arc;
+use crate::uid::Uid;
+
+const SECOND: Duration = Duration::from_secs(1);
+const HOUR: Duration = Duration::from_secs(3600);
+const DAY: Duration = Duration::from_secs(24 * 3600);
+const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
+
+/// Worker ids 1, 2, 3 and so on.
+struct Counting(u64);
+
+impl WorkerRegistry for Counting {
+    fn assign(&mut self, _: &Layout) -> Result<u64, RegistryError> {
+        self.0 += 1;
+        Ok(self.0)
+    }
+}
+
+/// A generator, a clock, and what has been taken so far.
+struct World {
+    clock: ManualClock,
+    shared: Arc<Shared>,
+    keeper: Keeper,
+    /// When the filler looks next.
+    due: SystemTime,
+    limits: Settings,
+    /// The last UID of each worker: each must be larger than the one before, so none can come twice.
+    last: HashMap<u64, Uid>,
+    taken: u64,
+    /// The latest time that the clock has shown.
+    latest: SystemTime,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Settings {
+    layout: Layout,
+    start: SystemTime,
+    slots: usize,
+    max_lead: Duration,
+    max_lag: Duration,
+    policy: LeadLimit,
+    max_forward_jump: Option<Duration>,
+}
+
+/// A year into the default layout, 8 UIDs a second.
+fn settings() -> Settings {
+    let layout = Layout::new(30, 20, 3).unwrap();
+    Settings {
+        layout,
+        start: layout.epoch() + YEAR + Duration::from_millis(250),
+        slots: 8,
+        max_lead: HOUR,
+        max_lag: SECOND,
+        policy: LeadLimit::NewWorker,
+        max_forward_jump: None,
+    }
+}
+
+impl World {
+    fn new(limits: Settings) -> World {
+        let clock = ManualClock::new(limits.start);
+        let mut builder = Builder::new()
+            .registry(Counting(0))
+            .layout(limits.layout)
+            .clock(clock.clone())
+            .slots(limits.slots)
+            .max_lead(limits.max_lead)
+            .max_lag(limits.max_lag)
+            .on_lead_limit(limits.policy);
+        if let Some(jump) = limits.max_forward_jump {
+            builder = builder.max_forward_jump(jump);
+        }
+        let (shared, keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+        let mut world = World {
+            clock,
+            shared,
+            keeper,
+            due: limits.start,
+            limits,
+            last: HashMap::new(),
+            taken: 0,
+            latest: limits.start,
+        };
+        world.look();
+        world
+    }
+
+    fn now(&self) -> SystemTime {
+        crate::clock::Clock::now(&self.clock)
+    }
+
+    fn look(&mut self) {
+        self.latest = self.latest.max(self.now());
+        self.due = self.now() + self.keeper.look(&self.shared);
+    }
+
+    /// Lets time pass. The filler looks when it is due.
+    fn pass(&mut self, time: Duration) {
+        let until = self.now() + time;
+        while self.due <= until {
+            self.clock.set(self.due);
+            self.look();
+        }
+        self.clock.set(until);
+    }
+
+    /// Moves the clock. The filler finds out when it looks next, within a second.
+    fn jump(&mut self, to: SystemTime) {
+        self.clock.set(to);
+        self.look();
+    }
+
+    /// Takes a UID and checks it; the filler answers when it is asked.
+    fn take(&mut self) -> Result<Uid, TakeError> {
+        let result = self.shared.try_take();
+        if self.shared.signal.take_asked() {
+            self.look();
+        }
+        let uid = result?;
+        let parts = self.limits.layout.parts(uid);
+        let before = self.last.insert(parts.worker, uid);
+        assert!(before < Some(uid), "unique, ordered: {before:?}, then {uid:?}");
+        let (now, Settings { max_lag, max_lead, .. }) = (self.now(), self.limits);
+        assert!(parts.time + max_lag >= now, "lag: {:?}", now.duration_since(parts.time));
+        assert!(parts.time <= now + max_lead, "lead: {:?}", parts.time.duration_since(now));
+        self.taken += 1;
+        Ok(uid)
+    }
+
+    fn take_many(&mut self, count: u64) {
+        for _ in 0..count {
+            self.take().unwrap();
+        }
+    }
+
+    /// Takes `count` UIDs in each of `seconds` seconds, spread over them.
+    fn steady(&mut self, seconds: u32, count: u32) {
+        for _ in 0..seconds * count {
+            self.pass(SECOND / count);
+            self.take().unwrap();
+        }
+    }
+
+    fn status(&self) -> Status {
+        self.shared.status()
+    }
+
+    fn worker(&self) -> u64 {
+        self.status().worker_id
+    }
+}
+
+#[test]
+fn steady_low_rate() {
+    let mut world = World::new(settings());
+    world.steady(1000, 1);
+    assert!(world.status().lag <= SECOND);
+    assert_eq!(world.status().new_workers, 0);
+}
+
+#[test]
+fn steady_high_rate_borrows() {
+    let mut world = World::new(settings());
+    world.steady(100, 80);
+    // Ten times the layout's rate: nine seconds borrowed in each, and the ring.
+    let lead = world.status().lead.as_secs();
+    assert!((900..=910).contains(&lead), "{lead}");
+}
+
+#[test]
+fn bursts() {
+    let mut world = World::new(settings());
+    for _ in 0..50 {
+        world.take_many(100);
+        world.pass(Duration::from_millis(12_500));
+    }
+    // The rate is the layout's: in the end nothing is borrowed but the ring.
+    world.pass(20 * SECOND);
+    assert!(world.status().lead <= 8 * SECOND);
+}
+
+#[test]
+fn idle_hours_then_burst() {
+    let mut world = World::new(settings());
+    world.pass(5 * HOUR);
+    let before = world.status().skipped;
+    assert!(before >= 5 * 3600 * 7, "seconds that nobody wanted are skipped: {before}");
+    world.take_many(1000);
+    assert_eq!(world.status().skipped, before, "under load nothing is");
+}
+
+fn rollback(by: Duration) {
+    for policy in [LeadLimit::NewWorker, LeadLimit::Wait, LeadLimit::Fail] {
+        let mut world =
+            World::new(Settings { policy, max_lead: 2 * YEAR, start: settings().start + YEAR, ..settings() });
+        world.steady(10, 4);
+        let to = world.now() - by;
+        world.jump(to);
+        // It goes on where it was, and the lead shows by how much the clock is behind.
+        world.take_many(100);
+        assert!(world.status().lead >= by);
+        assert_eq!(world.worker(), 1);
+        world.steady(10, 4);
+    }
+}
+
+#[test]
+fn rollback_by_a_second() {
+    rollback(SECOND);
+}
+
+#[test]
+fn rollback_by_an_hour() {
+    rollback(HOUR);
+}
+
+#[test]
+fn rollback_by_a_year() {
+    rollback(YEAR);
+}
+
+#[test]
+fn rollback_beyond_max_lead_takes_a_new_worker() {
+    let mut world = World::new(settings());
+    world.take_many(20);
+    let to = world.now() - DAY;
+    world.jump(to);
+    world.take_many(100);
+    assert_eq!(world.worker(), 2);
+    // Each time again; and nothing comes twice when the clock comes back to where it was.
+    for hours in 0..50 {
+        world.jump(to - 2 * hours * HOUR);
+        world.take_many(100);
+    }
+    world.jump(to + DAY);
+    world.steady(10, 4);
+}
+
+#[test]
+fn rollback_beyond_max_lead_waits_for_the_clock() {
+    for policy in [LeadLimit::Wait, LeadLimit::Fail] {
+        let mut world = World::new(Settings { policy, ..settings() });
+        world.take_many(20);
+        let to = world.now() - 2 * HOUR;
+        world.jump(to);
+        let wait = world.take().unwrap_err().retry_in().unwrap();
+        assert!((HOUR..=HOUR + 8 * SECOND).contains(&wait), "{wait:?}");
+        assert!(world.status().at_lead_limit);
+        world.pass(wait - Duration::from_millis(2));
+        world.take().unwrap_err();
+        world.pass(Duration::from_millis(2));
+        world.take_many(4); // the rest of that second
+        world.take().unwrap_err();
+    }
+}
+
+fn forward_jump(by: Duration) {
+    let mut world = World::new(settings());
+    world.take_many(50);
+    let to = world.now() + by;
+    world.jump(to);
+    world.steady(10, 4);
+    assert_eq!(world.worker(), 1);
+}
+
+#[test]
+fn forward_jump_by_a_second() {
+    forward_jump(SECOND);
+}
+
+#[test]
+fn forward_jump_by_an_hour() {
+    forward_jump(HOUR);
+}
+
+#[test]
+fn forward_jump_by_ten_years() {
+    forward_jump(10 * YEAR);
+}
+
+#[test]
+fn forward_jump_beyond_the_limit_is_not_followed() {
+    let mut world = World::new(Settings { max_forward_jump: Some(HOUR), max_lead: 20 * YEAR, ..settings() });
+    let start = world.now();
+    world.take_many(50);
+    world.clock.set(start + 10 * YEAR);
+    world.look();
+    // The bound on the lag is meant against the clock that is trusted.
+    world.limits.max_lag = 11 * YEAR;
+    for _ in 0..5 {
+        let uid = world.take().unwrap();
+        assert!(world.limits.layout.parts(uid).time < start + HOUR);
+        world.look();
+    }
+    let jump = world.status().refused_jump.unwrap();
+    assert!(jump > 10 * YEAR - HOUR && jump <= 10 * YEAR, "{jump:?}");
+    world.limits.max_lag = SECOND;
+    world.jump(start + 2 * SECOND);
+    assert_eq!(world.status().refused_jump, None);
+    world.steady(10, 4);
+}
+
+#[test]
+fn leap_second_is_repeated() {
+    let mut world = World::new(settings());
+    for _ in 0..5 {
+        world.steady(3, 20);
+        let to = world.now() - SECOND;
+        world.jump(to);
+    }
+    world.steady(3, 20);
+}
+
+#[test]
+fn clock_is_stuck() {
+    let mut world = World::new(Settings { policy: LeadLimit::Wait, ..settings() });
+    // The seconds from the clock's to the one an hour later, and no more.
+    world.take_many(3601 * 8);
+    let error = world.take().unwrap_err();
+    assert!(matches!(error, TakeError::LeadLimit { retry_in_ms: 750 }), "{error:?}");
+}
+
+#[test]
+fn lead_limit_with_a_new_worker() {
+    let mut world = World::new(settings());
+    world.take_many(100_000);
+    assert_eq!(world.status().new_workers, 100_000 / (3601 * 8));
+}
+
+#[test]
+fn lead_limit_with_a_new_worker_but_none_to_be_had() {
+    let mut world = World::new(settings());
+    world.keeper = Keeper::new(Box::new(Refusing), fastrand::Rng::with_seed(1), None);
+    world.take_many(3601 * 8);
+    for _ in 0..20 {
+        world.take().unwrap_err();
+        world.pass(SECOND);
+        world.take_many(8);
+    }
+    assert_eq!(world.status().new_workers, 0);
+}
+
+struct Refusing;
+
+impl WorkerRegistry for Refusing {
+    fn assign(&mut self, _: &Layout) -> Result<u64, RegistryError> {
+        Err(RegistryError::Exhausted { used: 1, capacity: 1 })
+    }
+}
+
+#[test]
+fn lead_limit_with_waiting_or_failing_paces_to_the_layout() {
+    for policy in [LeadLimit::Wait, LeadLimit::Fail] {
+        let mut world = World::new(Settings { policy, ..settings() });
+        world.take_many(3601 * 8);
+        for _ in 0..50 {
+            // Failing takes use nothing up.
+            for _ in 0..100 {
+                world.take().unwrap_err();
+            }
+            world.pass(SECOND);
+            world.take_many(8);
+        }
+    }
+}
+
+#[test]
+fn failing_takes_use_nothing_up() {
+    let world = World::new(Settings { policy: LeadLimit::Fail, max_lead: SECOND, ..settings() });
+    let take = || match world.shared.ring.take() {
+        Ok(uid) => Ok(uid),
+        Err(ticket) => world.shared.take_slowly(ticket),
+    };
+    for _ in 0..16 {
+        take().unwrap();
+    }
+    for _ in 0..1000 {
+        assert!(matches!(take(), Err(TakeError::LeadLimit { .. })));
+    }
+    for _ in 0..10 {
+        world.clock.advance(SECOND);
+        for _ in 0..8 {
+            // At most the ticket that found the end is lost.
+            let uid = take();
+            assert!(uid.is_ok() || take().is_err());
+        }
+    }
+    assert!(world.shared.taken() >= 16 + 10 * 7);
+}
+
+#[test]
+fn idling_uses_no_worker_ids_up_even_where_the_ring_is_longer_than_the_lead() {
+    for max_lead in [Duration::ZERO, SECOND, 3 * SECOND, 7 * SECOND] {
+        let mut world = World::new(Settings { max_lead, ..settings() });
+        world.pass(HOUR);
+        world.steady(100, 1);
+        assert_eq!(world.status().new_workers, 0, "{max_lead:?}");
+    }
+}
+
+#[test]
+fn max_lag_shorter_than_a_tick_is_kept() {
+    for max_lag in [Duration::ZERO, SECOND / 3, SECOND / 2] {
+        let mut world = World::new(Settings { max_lag, ..settings() });
+        world.steady(100, 7);
+    }
+}
+
+#[test]
+fn millisecond_ticks() {
+    let layout = Layout::new(41, 10, 12).unwrap().with_tick(Duration::from_millis(1)).unwrap();
+    let mut world = World::new(Settings { layout, start: layout.epoch() + HOUR, ..settings() });
+    world.steady(20, 50);
+    world.take_many(100_000);
+    world.steady(20, 50);
+    assert_eq!(world.worker(), 1);
+}
+
+#[test]
+fn last_second_of_the_layout() {
+    for policy in [LeadLimit::NewWorker, LeadLimit::Wait, LeadLimit::Fail] {
+        let layout = settings().layout;
+        let start = layout.expires_at() - SECOND;
+        let mut world = World::new(Settings { start, policy, ..settings() });
+        world.take_many(8);
+        let end = TakeError::TimeExhausted { expires_at_ms: 2_840_967_424_000 };
+        assert_eq!(world.take().unwrap_err(), end, "{policy:?}");
+        world.pass(10 * SECOND);
+        assert_eq!(world.take().unwrap_err(), end, "{policy:?}");
+        assert_eq!(
+            end.to_string().split(';').next().unwrap(),
+            "the layout's time field is used up: it ends at 2060-01-10T13:37:04Z"
+        );
+    }
+}
+
+#[test]
+fn the_end_of_time_is_not_borrowed_across() {
+    let layout = settings().layout;
+    let mut world =
+        World::new(Settings { start: layout.expires_at() - 10 * SECOND, policy: LeadLimit::Wait, ..settings() });
+    world.take_many(80);
+    assert!(matches!(world.take().unwrap_err(), TakeError::TimeExhausted { .. }));
+}
+
+#[test]
+fn uids_of_a_quiet_service_spread_over_any_number_of_shards() {
+    let layout = Layout::DEFAULT;
+    let mut world = World::new(Settings { layout, start: layout.epoch() + YEAR, ..settings() });
+    let mut uids = Vec::new();
+    for _ in 0..100_000 {
+        world.pass(SECOND);
+        uids.push(world.take().unwrap().get());
+    }
+    let plain: Vec<u64> = uids.iter().map(|&uid| uid & !layout.max_sequence()).collect();
+    let mut plain_failures = 0;
+    for n in 2..=1024 {
+        assert!(is_uniform(&uids, n), "uid % {n}");
+        plain_failures += u32::from(!is_uniform(&plain, n));
+    }
+    assert!(
+        plain_failures >= 512,
+        "the test can fail: it refuses sequences that begin at 0 for {plain_failures} of 1023"
+    );
+}
+
+/// Pearson's chi-square test of `uid % n` at one in 10^7, by the Wilson-Hilferty approximation of the quantile.
+#[allow(clippy::cast_precision_loss)]
+fn is_uniform(uids: &[u64], n: u64) -> bool {
+    let mut counts = vec![0u32; n as usize];
+    uids.iter().for_each(|uid| counts[(uid % n) as usize] += 1);
+    let expected = uids.len() as f64 / n as f64;
+    let statistic: f64 = counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+    let freedom = (n - 1) as f64;
+    let spread = 2.0 / (9.0 * freedom);
+    statistic <= freedom * (1.0 - spread + 5.2 * spread.sqrt()).powi(3)
+}
+
+/// Seconds of the time field used up, over what the UIDs taken need.
+#[allow(clippy::cast_precision_loss)]
+fn burned(rate: u32, seconds: u32) -> f64 {
+    let layout = Layout::DEFAULT;
+    let mut world = World::new(Settings { layout, start: layout.epoch() + YEAR, max_lead: DAY, ..settings() });
+    let first = world.take().unwrap();
+    let mut last = first;
+    for _ in 0..seconds * 100 {
+        world.pass(SECOND / 100);
+        for _ in 0..rate / 100 {
+            last = world.take().unwrap();
+        }
+    }
+    let used = layout.tick_of(last) - layout.tick_of(first) + 1;
+    used as f64 / (world.taken as f64 / (layout.max_sequence() + 1) as f64)
+}
+
+#[test]
+fn nothing_wasted_under_load() {
+    for (rate, seconds) in [(10_000, 500), (100_000, 50), (2_000_000, 2)] {
+        let burned = burned(rate, seconds);
+        assert!(burned <= 1.01, "{rate} a second: {burned}");
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Step {
+    Take(u16),
+    Pass(u32),
+    Back(u32),
+    Forward(u32),
+}
+
+fn step() -> impl Strategy<Value = Step> {
+    prop_oneof![
+        4 => (0u16..300).prop_map(Step::Take),
+        4 => (0u32..20_000).prop_map(Step::Pass),
+        1 => prop_oneof![0u32..3_000, 0u32..100_000_000].prop_map(Step::Back),
+        1 => prop_oneof![0u32..3_000, 0u32..100_000_000].prop_map(Step::Forward),
+    ]
+}
+
+proptest! {
+    #[test]
+    fn any_mixture_keeps_the_promises(
+        steps in proptest::collection::vec(step(), 1..60),
+        policy in prop_oneof![Just(LeadLimit::NewWorker), Just(LeadLimit::Wait), Just(LeadLimit::Fail)],
+        slots in prop_oneof![Just(2usize), Just(8), Just(64)],
+        max_lead_ms in 0u64..200_000,
+        max_lag_ms in 1_000u64..5_000,
+        tick_ms in prop_oneof![Just(1u64), Just(10), Just(300), Just(1000)],
+    ) {
+        let layout = Layout::new(40, 12, 2).unwrap().with_tick(Duration::from_millis(tick_ms)).unwrap();
+        let mut world = World::new(Settings {
+            layout,
+            start: layout.epoch() + YEAR,
+            slots,
+            max_lead: Duration::from_millis(max_lead_ms),
+            max_lag: Duration::from_millis(max_lag_ms),
+            policy,
+            max_forward_jump: None,
+        });
+        for step in steps {
+            let ms = |ms: u32| Duration::from_millis(ms.into());
+            match step {
+                Step::Take(count) => {
+                    for _ in 0..count {
+                        // What may be handed out is checked in `take`.
+                        if let Err(error) = world.take() {
+                            prop_assert!(error.retry_in().is_some(), "{error}");
+                        }
+                    }
+                }
+                Step::Pass(time) => world.pass(ms(time)),
+                Step::Back(by) => { let to = world.now() - ms(by); world.jump(to) }
+                Step::Forward(by) => { let to = world.now() + ms(by); world.jump(to) }
+            }
+        }
+        // However it went, there are UIDs again when the clock is past all that it has shown.
+        let to = world.latest + DAY;
+        world.jump(to);
+        world.take().unwrap();
+    }
+}
