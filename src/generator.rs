@@ -103,7 +103,7 @@ impl UidGenerator {
     }
 
     /// Fills `buffer` with new UIDs, strictly increasing, and consecutive but for the steps from one second to
-    /// the next. Any length will do; many UIDs cost one atomic add.
+    /// the next. Any length will do; one atomic add serves up to half a second's UIDs.
     ///
     /// ```
     /// # use uidring::{Uid, UidGenerator, registry::FixedWorker};
@@ -120,11 +120,8 @@ impl UidGenerator {
     /// are good.
     pub fn fill(&self, buffer: &mut [Uid]) -> Result<(), FillError> {
         let mut filled = 0;
-        // A claim longer than half of the ring would be overtaken by others before it is used.
-        let longest = (self.shared.ring.slots() as u64 / 2) << self.shared.ring.shift();
         while filled < buffer.len() {
-            let count = (buffer.len() - filled) as u64;
-            let claim = Run::claim(&self.shared, count.min(longest));
+            let claim = Run::claim(&self.shared, (buffer.len() - filled) as u64);
             let mut run = claim.map_err(|cause| FillError { filled, cause })?;
             while let Some(uids) = run.next_piece(&self.shared).map_err(|cause| FillError { filled, cause })? {
                 let end = filled + uids.len();

@@ -45,7 +45,8 @@ impl LocalTaker {
         LocalTaker { piece: Piece::EMPTY, rest: Run::EMPTY, run_length: Self::RUN_LENGTH.into(), claimed_at: 0, uids }
     }
 
-    /// The same taker with runs of `length` UIDs from the next run on; 0 counts as 1. A longer run shares less and loses
+    /// The same taker with runs of `length` UIDs from the next run on; 0 counts as 1, and
+    /// no run is longer than half a second's UIDs. A longer run shares less and loses
     /// more when the taker drops.
     #[must_use]
     pub fn with_run_length(self, length: u32) -> LocalTaker {

@@ -168,6 +168,16 @@ impl Ring {
         self.cursor.fetch_add(count, Ordering::Relaxed)
     }
 
+    /// Claims `count` tickets, and returns the first with the base of its block, if that is the one at the front and the
+    /// ticket not the block's first. As [`take`](Ring::take).
+    pub fn claim_run(&self, count: u64) -> (u64, Option<NonZeroU64>) {
+        // ORDERING: a hint, checked by the stamp.
+        let (stamp, word, steady) = self.slot(self.front.load(Ordering::Relaxed)).look();
+        let ticket = self.claim(count);
+        let is_known = ticket.wrapping_sub(stamp).wrapping_sub(1) < self.max_offset() && steady;
+        (ticket, if is_known { NonZeroU64::new(word & !LAP) } else { None })
+    }
+
     /// Claims a ticket and returns its UID, if its block is the one at the front and the ticket is not the block's
     /// first; else the ticket, for [`block`](Ring::block).
     ///
@@ -399,10 +409,6 @@ impl Ring {
     /// Whether there is no room for another block.
     pub fn is_full(&self) -> bool {
         self.blocks_from(self.cursor_block()) >= self.slots.len() as u64
-    }
-
-    pub fn slots(&self) -> usize {
-        self.slots.len()
     }
 
     /// log2 of the UIDs in a block.

@@ -11,6 +11,8 @@ use crate::uid::Uid;
 pub struct Run {
     next: u64,
     end: u64,
+    /// The base of the first ticket's block, if it was known before the claim.
+    base: Option<NonZeroU64>,
 }
 
 /// Consecutive UIDs: the part of a run that lies in one block.
@@ -23,11 +25,14 @@ pub struct Piece {
 }
 
 impl Run {
-    pub const EMPTY: Run = Run { next: 0, end: 0 };
+    pub const EMPTY: Run = Run { next: 0, end: 0, base: None };
 
+    /// Claims up to `count` tickets, and no more than half a block: a block that is claimed to its end before its base is
+    /// known could be overwritten by then.
     pub fn claim(shared: &Shared, count: u64) -> Result<Run, TakeError> {
-        let next = shared.claim(count)?;
-        Ok(Run { next, end: next + count })
+        let count = count.clamp(1, 1 << (shared.ring.shift() - 1));
+        let (next, base) = shared.claim_run(count)?;
+        Ok(Run { next, end: next + count, base })
     }
 
     /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block was overwritten.
@@ -36,7 +41,10 @@ impl Run {
             let ticket = self.next;
             let from = ticket & shared.ring.max_offset();
             let to = (shared.ring.max_offset() + 1).min(from + (self.end - ticket));
-            let base = shared.base(ticket)?;
+            let base = match self.base.take() {
+                None => shared.base(ticket)?,
+                known => known,
+            };
             self.next += to - from;
             match base {
                 Some(base) => return Ok(Some(Piece { base, from, to })),

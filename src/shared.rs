@@ -133,12 +133,12 @@ impl Shared {
         self.ring.refill(&self.counts.filler)
     }
 
-    /// Claims `count` tickets; from a closed ring, once it is open.
-    pub fn claim(&self, count: u64) -> Result<u64, TakeError> {
+    /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its block if that is known.
+    pub fn claim_run(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
-            let ticket = self.ring.claim(count);
-            if !ring::is_closed(ticket) {
-                return Ok(ticket);
+            let claim = self.ring.claim_run(count);
+            if !ring::is_closed(claim.0) {
+                return Ok(claim);
             }
             self.wait_until(|now_ms| self.is_open(now_ms).then_some(()))?;
         }
@@ -151,7 +151,7 @@ impl Shared {
     pub fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
         loop {
             if ring::is_closed(ticket) {
-                ticket = self.claim(1)?;
+                ticket = self.claim_run(1)?.0;
             }
             match self.base(ticket)? {
                 Some(base) => return Ok(Uid::from_base(base, ticket & self.ring.max_offset())),
@@ -166,39 +166,39 @@ impl Shared {
     /// Where the block is beyond the window, the caller keeps its ticket while it waits: who came first
     /// goes on first. Who may not wait closes the ring, so that failing takes use no tickets up.
     pub fn base(&self, ticket: u64) -> Result<Option<NonZeroU64>, TakeError> {
-        if let Some(found) = self.find(ticket) {
-            return Ok(found);
+        let found = match self.find(ticket) {
+            Block::Beyond => self.wait_until(|now_ms| {
+                self.extend_window(now_ms);
+                Some(self.find(ticket)).filter(|found| *found != Block::Beyond)
+            }),
+            found => Ok(found),
+        };
+        match found {
+            Ok(Block::Published(base)) => Ok(Some(base)),
+            Ok(_) => Ok(None),
+            Err(error) => {
+                self.ring.close();
+                Err(error)
+            }
         }
-        let found = self.wait_until(|now_ms| {
-            self.extend_window(now_ms);
-            self.find(ticket)
-        });
-        if found.is_err() {
-            self.ring.close();
-        }
-        found
     }
 
-    /// As `base`, but `None` where the block is beyond the window.
-    fn find(&self, ticket: u64) -> Option<Option<NonZeroU64>> {
+    /// What became of the block of `ticket`. The holder of the block's first ticket looks after the filler.
+    fn find(&self, ticket: u64) -> Block {
         let block = ticket >> self.ring.shift();
         if ticket & self.ring.max_offset() == 0 && self.ring.blocks_from(block) <= self.refill_mark {
             self.signal.ask();
         }
-        match self.ring.block(block, &self.counts.inline) {
-            Block::Published(base) => Some(Some(base)),
-            Block::Overwritten => Some(None),
-            Block::Beyond => None,
-        }
+        self.ring.block(block, &self.counts.inline)
     }
 
     /// Takes the next UID, or says at once why there is none.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         loop {
             match self.ring.try_claim() {
-                Ok(ticket) => match self.find(ticket).flatten() {
-                    Some(base) => return Ok(Uid::from_base(base, ticket & self.ring.max_offset())),
-                    None => self.ring.lose(1),
+                Ok(ticket) => match self.find(ticket) {
+                    Block::Published(base) => return Ok(Uid::from_base(base, ticket & self.ring.max_offset())),
+                    Block::Overwritten | Block::Beyond => self.ring.lose(1),
                 },
                 Err(Some(block)) => {
                     let is_beyond = || self.ring.block(block, &self.counts.inline) == Block::Beyond;

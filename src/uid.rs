@@ -21,8 +21,8 @@ use crate::error::{ParseUidError, UidRangeError};
 /// use uidring::Uid;
 ///
 /// let uid: Uid = "180363646902239241".parse()?;
-/// assert_eq!(uid.base32().as_str(), "0506AJ82G0189");
-/// assert_eq!(Uid::from_base32("0506aj82go189")?, uid);
+/// assert_eq!(uid.base32().as_str(), "05067S0001009");
+/// assert_eq!(Uid::from_base32("o5o67soooioo9")?, uid);
 /// assert_eq!(i64::from(uid), 180_363_646_902_239_241);
 /// # Ok::<(), uidring::ParseUidError>(())
 /// ```

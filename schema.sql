@@ -1,0 +1,78 @@
+-- The registry of worker ids in a SQLite file, version 1. Any SQLite since 3.8 reads it.
+--
+-- `SqliteRegistry::open` applies this to a new file by itself. By hand:
+--
+--     sqlite3 uidring.db < schema.sql
+--
+-- Applying it again changes nothing.
+--
+-- The file is the only memory of the ids that have been given, and UIDs are unique because no id is given twice:
+--
+-- * Rows of worker_node may be deleted at any time; their ids are not given again.
+-- * Leave sqlite_sequence alone: it holds the largest id ever given, deleted rows included.
+-- * An old copy of the file must not be put back, nor a copy used on a second machine: the ids given since the copy
+--   was made would be given again. Where nothing but an old copy is left, first raise the counter above all of them:
+--
+--     UPDATE sqlite_sequence SET seq = 12345 WHERE name = 'worker_node';
+--
+-- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  datetime(launch_date / 1000, 'unixepoch')
+
+BEGIN IMMEDIATE;
+
+PRAGMA application_id = 1969841266; -- 0x75696472, "uidr": how uidring knows a file of its own from any other
+PRAGMA user_version = 1; -- the version of this schema
+
+-- One row for each start of a generator. Only `id` has a meaning for UIDs; the rest tells people who took it.
+CREATE TABLE IF NOT EXISTS worker_node (
+    -- The worker id. AUTOINCREMENT: one more than any id ever given, never the id of a deleted row. The first is 1.
+    -- 42 bits are the most that a layout can have for it.
+    id INTEGER PRIMARY KEY AUTOINCREMENT
+        CHECK (id BETWEEN 1 AND 4398046511103),
+    -- The machine, or the container, that the generator started on.
+    host_name TEXT NOT NULL
+        CHECK (typeof(host_name) = 'text' AND length(host_name) BETWEEN 1 AND 255),
+    -- The port that a container platform gave; the process id where there is none.
+    port TEXT NOT NULL
+        CHECK (typeof(port) = 'text' AND length(port) BETWEEN 1 AND 255),
+    -- 1: in a container. 2: directly on a machine.
+    type INTEGER NOT NULL
+        CHECK (typeof(type) = 'integer' AND type IN (1, 2)),
+    -- When the generator started, in milliseconds since 1970.
+    launch_date INTEGER NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
+        CHECK (typeof(launch_date) = 'integer'),
+    -- When the row was last changed, in milliseconds since 1970. uidring itself changes none.
+    modified INTEGER NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
+        CHECK (typeof(modified) = 'integer'),
+    -- When the row was written, in milliseconds since 1970.
+    created INTEGER NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
+        CHECK (typeof(created) = 'integer')
+);
+
+-- The layout of the UIDs that these worker ids are for: at most one row, written by the first start and never
+-- changed. A generator of another layout is refused, as equal UIDs could come out of unequal fields.
+CREATE TABLE IF NOT EXISTS uidring_layout (
+    -- Always 1: there is one layout.
+    id INTEGER PRIMARY KEY
+        CHECK (id = 1),
+    -- The width of the time field in bits.
+    time_bits INTEGER NOT NULL
+        CHECK (typeof(time_bits) = 'integer' AND time_bits BETWEEN 20 AND 61),
+    -- The width of the worker field in bits.
+    worker_bits INTEGER NOT NULL
+        CHECK (typeof(worker_bits) = 'integer' AND worker_bits BETWEEN 1 AND 42),
+    -- The width of the sequence field in bits.
+    sequence_bits INTEGER NOT NULL
+        CHECK (typeof(sequence_bits) = 'integer' AND sequence_bits BETWEEN 1 AND 42),
+    -- The length of a tick, the unit of the time field, in milliseconds.
+    tick_ms INTEGER NOT NULL
+        CHECK (typeof(tick_ms) = 'integer' AND tick_ms BETWEEN 1 AND 1000),
+    -- When tick 0 begins, in milliseconds since 1970; negative before.
+    epoch_ms INTEGER NOT NULL
+        CHECK (typeof(epoch_ms) = 'integer'),
+    CHECK (time_bits + worker_bits + sequence_bits <= 63)
+);
+
+COMMIT;

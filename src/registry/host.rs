@@ -1,0 +1,85 @@
+//! On what a generator starts: for the people who read the registry. Ids never derive from it.
+
+use std::env;
+use std::fmt;
+use std::path::Path;
+use std::process;
+
+/// Where a generator was started.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
+pub enum WorkerKind {
+    /// In a container.
+    Container,
+    /// Directly on a machine.
+    Actual,
+}
+
+impl WorkerKind {
+    /// As the table's column `type` has it, which is as `UidGenerator` numbers them.
+    pub(super) fn code(self) -> i64 {
+        match self {
+            WorkerKind::Container => 1,
+            WorkerKind::Actual => 2,
+        }
+    }
+
+    pub(super) fn from_code(code: i64) -> Option<WorkerKind> {
+        [WorkerKind::Container, WorkerKind::Actual].into_iter().find(|kind| kind.code() == code)
+    }
+}
+
+impl fmt::Display for WorkerKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(match self {
+            WorkerKind::Container => "container",
+            WorkerKind::Actual => "actual",
+        })
+    }
+}
+
+/// What a generator's row says about its machine.
+#[derive(Clone, Debug)]
+pub(super) struct Host {
+    pub(super) name: String,
+    pub(super) port: String,
+    pub(super) kind: WorkerKind,
+}
+
+impl Host {
+    /// `name` and `port` as the caller has them.
+    pub(super) fn new(name: &str, port: &str) -> Host {
+        Host { name: printable(name), port: printable(port), kind: detect_kind() }
+    }
+
+    pub(super) fn detect() -> Host {
+        if let Some((name, port)) = jpaas() {
+            return Host::new(&name, &port);
+        }
+        Host::new(&gethostname::gethostname().to_string_lossy(), &process::id().to_string())
+    }
+}
+
+fn detect_kind() -> WorkerKind {
+    let contained = jpaas().is_some()
+        || variable("KUBERNETES_SERVICE_HOST").is_some()
+        // Docker's mark, and Podman's.
+        || ["/.dockerenv", "/run/.containerenv"].into_iter().any(|mark| Path::new(mark).exists());
+    if contained { WorkerKind::Container } else { WorkerKind::Actual }
+}
+
+/// The host and port that Baidu's platform tells its containers; `None` where one of them is missing.
+fn jpaas() -> Option<(String, String)> {
+    let host = variable("JPAAS_HOST")?;
+    let port = variable("JPAAS_HTTP_PORT").or_else(|| variable("JPAAS_HOST_PORT_8080"))?;
+    Some((host, port))
+}
+
+fn variable(name: &str) -> Option<String> {
+    env::var(name).ok().filter(|value| !value.trim().is_empty())
+}
+
+/// `text` as the table's checks want it. A strange host name must not keep a generator from starting.
+fn printable(text: &str) -> String {
+    let kept: String = text.chars().filter(|character| !character.is_control()).take(255).collect();
+    if kept.is_empty() { "unknown".to_owned() } else { kept }
+}

@@ -1,0 +1,449 @@
+//! Worker ids from a SQLite file.
+//!
+//! One durable transaction gives an id. The file has a rollback journal, SQLite's default, and no write-ahead log: a
+//! generator hardly ever writes, and a log would save it no syncs, as the last process to close the file moves the log
+//! into it. At rest the file is all there is.
+
+use std::fs;
+use std::io;
+use std::path::{self, Path, PathBuf};
+use std::time::{Duration, SystemTime};
+
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+
+use super::WorkerRegistry;
+use super::host::{Host, WorkerKind};
+use crate::error::RegistryError;
+use crate::layout::Layout;
+use crate::sync::thread;
+
+/// The tables, to be applied by hand too.
+const SCHEMA: &str = include_str!("../../schema.sql");
+/// `application_id` and `user_version` of [`SCHEMA`].
+const APPLICATION: i64 = 0x7569_6472;
+const VERSION: i64 = 1;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// Worker ids from a SQLite file, for all processes of one machine.
+///
+/// Every start of a generator inserts a row into the table `worker_node` and uses its autoincrement key as worker id.
+/// The first is 1.
+///
+/// ```no_run
+/// use uidring::UidGenerator;
+/// use uidring::registry::SqliteRegistry;
+///
+/// let uids = UidGenerator::builder().registry(SqliteRegistry::open("uidring.db")?).build()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Guarantees
+///
+/// * No worker id is given twice: not to two processes or threads that ask at once, not after a crash at any instant,
+///   not after a power failure (where the disk keeps what it has acknowledged), not when rows are deleted.
+/// * The ids fit the layout that the file was first used with. Another layout is refused.
+/// * A call that fails uses nothing up.
+///
+/// They rest on the file: putting back an old copy of it, or using a copy on a second machine, gives ids again. So
+/// does a network file system whose locks do not work; machines that share a registry need a server.
+///
+/// # Cost
+///
+/// A start is one transaction with five syncs of the disk, a few milliseconds on most. The file is open during a
+/// call only: a running generator holds no file, no lock and no connection, and a `fork` inherits none.
+#[derive(Clone, Debug)]
+pub struct SqliteRegistry {
+    /// Absolute, so that a program may change its directory between two ids.
+    path: PathBuf,
+    timeout: Duration,
+    host: Option<Host>,
+}
+
+/// A start of a generator, as the registry remembers it.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Worker {
+    /// The worker id.
+    pub id: u64,
+    /// The machine or container that it started on.
+    pub host_name: String,
+    /// The port that a container platform gave, or the process id.
+    pub port: String,
+    /// Whether it was in a container.
+    pub kind: WorkerKind,
+    /// When it started.
+    pub launched: SystemTime,
+}
+
+impl SqliteRegistry {
+    /// The registry in the file `path`, which is made if it does not exist.
+    ///
+    /// The tables are made too, by the file `schema.sql`; many processes may do so at once. The directory must exist.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Open`] says what is wrong with the file and what to do, [`RegistryError::Full`] that the
+    /// disk is full, [`RegistryError::Locked`] that others have kept the file locked for five seconds,
+    /// [`RegistryError::Storage`] that the disk failed.
+    pub fn open(path: impl AsRef<Path>) -> Result<SqliteRegistry, RegistryError> {
+        let registry = SqliteRegistry::at(path.as_ref())?;
+        registry.create().map_err(|fault| registry.explain("make the tables of", fault))?;
+        Ok(registry)
+    }
+
+    /// The registry in the file `path`, which exists. Nothing is written, and a file that may only be read will do
+    /// for reading.
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](SqliteRegistry::open); [`RegistryError::Open`] also when there is no such file.
+    pub fn open_existing(path: impl AsRef<Path>) -> Result<SqliteRegistry, RegistryError> {
+        let registry = SqliteRegistry::at(path.as_ref())?;
+        registry.read(|_| Ok(()))?;
+        Ok(registry)
+    }
+
+    /// Sets how long a call waits while others have the file locked: five seconds unless set. A start holds the lock
+    /// for milliseconds.
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> SqliteRegistry {
+        SqliteRegistry { timeout, ..self }
+    }
+
+    /// Sets the host name and the port that the rows show, in place of those found.
+    ///
+    /// They inform those who read the table. Worker ids do not depend on them.
+    #[must_use]
+    pub fn with_host(self, name: &str, port: &str) -> SqliteRegistry {
+        SqliteRegistry { host: Some(Host::new(name, port)), ..self }
+    }
+
+    /// The starts that the file remembers, in the order of their ids.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_existing`](SqliteRegistry::open_existing).
+    pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
+        self.read(|db| {
+            let sql = "SELECT id, host_name, port, type, launch_date FROM worker_node ORDER BY id";
+            Ok(db.prepare(sql)?.query_map([], worker)?.collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The layout that the file was first used with, or `None` before its first use.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_existing`](SqliteRegistry::open_existing).
+    pub fn layout(&self) -> Result<Option<Layout>, RegistryError> {
+        self.read(remembered_layout)
+    }
+
+    fn at(path: &Path) -> Result<SqliteRegistry, RegistryError> {
+        let refuse = |problem: &str| RegistryError::Open { path: path.into(), problem: problem.into(), source: None };
+        // SQLite would keep these two in memory, and every start would be the first.
+        if path.as_os_str().is_empty() {
+            return Err(refuse("the path is empty; give the path of a file"));
+        }
+        if path == Path::new(":memory:") {
+            return Err(refuse("a registry in memory forgets the ids that it gave; give the path of a file"));
+        }
+        let path = path::absolute(path).map_err(|error| refuse(&format!("{error}; give an absolute path")))?;
+        Ok(SqliteRegistry { path, timeout: DEFAULT_TIMEOUT, host: None })
+    }
+
+    /// Sees to it that the tables are there. Nothing is written where they are.
+    fn create(&self) -> Result<(), Fault> {
+        let mut db = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
+        if let State::Empty = state(&mut db)? {
+            // In a transaction of its own, and harmless where another process has just done the same.
+            db.execute_batch(SCHEMA)?;
+        }
+        check(state(&mut db)?)?;
+        // Said now, and not by the generator that asks for an id later.
+        if db.is_readonly("main")? { Err(Fault::Problem(READ_ONLY.into())) } else { Ok(()) }
+    }
+
+    /// What `query` sees in one read transaction.
+    fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, RegistryError> {
+        let attempt = || {
+            let mut db = self.connect(OpenFlags::empty())?;
+            check(state(&mut db)?)?;
+            query(&*db.transaction()?)
+        };
+        attempt().map_err(|fault| self.explain("read", fault))
+    }
+
+    fn insert(&self, layout: &Layout) -> Result<u64, Fault> {
+        let mut db = self.connect(OpenFlags::empty())?;
+        check(state(&mut db)?)?;
+        // The write lock before the first read: a reader that asks for it later can be refused without a wait.
+        // Dropping the transaction rolls it back.
+        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        match remembered_layout(&transaction)? {
+            None => remember_layout(&transaction, layout)?,
+            Some(remembered) if remembered == *layout => {}
+            Some(remembered) => return Err(Fault::Known(RegistryError::OtherLayout { remembered, asked: *layout })),
+        }
+        let (used, capacity) = (largest_given(&transaction)?, layout.max_worker());
+        if used >= capacity {
+            return Err(Fault::Known(RegistryError::Exhausted { used: used.min(capacity), capacity }));
+        }
+        let id = insert_worker(&transaction, &self.host.clone().unwrap_or_else(Host::detect))?;
+        transaction.commit()?;
+        Ok(id)
+    }
+
+    fn connect(&self, create: OpenFlags) -> Result<Connection, Fault> {
+        self.look(!create.is_empty())?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
+        let mut db = Connection::open_with_flags(&self.path, flags)?;
+        let mut left = self.timeout;
+        db.busy_handler(Some(move |tries| wait(tries, &mut left)))?;
+        // EXTRA: with FULL, a power failure can bring back the journal of a committed start, and undo it.
+        // `fullfsync` is for macOS, where a sync alone leaves data in the disk's cache.
+        db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;")?;
+        Ok(db)
+    }
+
+    /// Refuses a path that SQLite would refuse with fewer words, or not at all: a device such as `/dev/null` takes
+    /// every row and keeps none.
+    fn look(&self, create: bool) -> Result<(), Fault> {
+        let problem = match fs::metadata(&self.path) {
+            Ok(found) if found.is_file() => return Ok(()),
+            Ok(found) if found.is_dir() => "it is a directory; give the path of a file".into(),
+            Ok(_) => "it is not a regular file; give the path of one".into(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.path.parent() {
+                Some(parent) if !parent.exists() => {
+                    format!("the directory {} does not exist; make it first", parent.display())
+                }
+                _ if create => return Ok(()),
+                _ => "there is no such file; see that the path is right and that nobody has removed it".into(),
+            },
+            Err(error) => format!("{error}; see that the path is right and that this user may follow it"),
+        };
+        Err(Fault::Problem(problem))
+    }
+
+    /// The error of a call that could not do what it was `doing`.
+    fn explain(&self, doing: &str, fault: Fault) -> RegistryError {
+        let path = self.path.clone();
+        let error = match fault {
+            Fault::Known(error) => return error,
+            Fault::Problem(problem) => return RegistryError::Open { path, problem, source: None },
+            Fault::Sqlite(error) => error,
+        };
+        let (code, problem) = (error.sqlite_error_code(), problem(&error));
+        let source = Box::new(error);
+        match (problem, code) {
+            (Some(problem), _) => RegistryError::Open { path, problem: problem.into(), source: Some(source) },
+            (None, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => {
+                RegistryError::Locked { path, waited: self.timeout }
+            }
+            (None, Some(ErrorCode::DiskFull)) => RegistryError::Full { path, source },
+            _ => RegistryError::Storage { doing: format!("{doing} the registry {}", path.display()), source },
+        }
+    }
+}
+
+impl WorkerRegistry for SqliteRegistry {
+    fn assign(&mut self, layout: &Layout) -> Result<u64, RegistryError> {
+        self.insert(layout).map_err(|fault| self.explain("store a worker id in", fault))
+    }
+}
+
+/// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to 100 ms at a time, while
+/// a start holds the lock for a few: the last of 64 starts at once would wait several times as long.
+fn wait(tries: i32, left: &mut Duration) -> bool {
+    if left.is_zero() {
+        return false;
+    }
+    let pause = Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(*left);
+    *left -= pause;
+    thread::sleep(pause);
+    true
+}
+
+/// Why a call fails, before it is known to which file it was made.
+enum Fault {
+    /// As the caller gets it.
+    Known(RegistryError),
+    /// A sentence about the file.
+    Problem(String),
+    /// In the words of SQLite.
+    Sqlite(rusqlite::Error),
+}
+
+impl From<rusqlite::Error> for Fault {
+    fn from(error: rusqlite::Error) -> Fault {
+        Fault::Sqlite(error)
+    }
+}
+
+const READ_ONLY: &str = "it cannot be written; give this user the right to write to the file and to its directory";
+const FOREIGN_TABLES: &str = "its tables are not those of schema.sql; give the registry a file of its own";
+const NO_LAYOUT: &str = "its table uidring_layout holds numbers that are no layout; put back what was there";
+
+/// What is wrong with the file and what to do, where SQLite's `error` tells.
+fn problem(error: &rusqlite::Error) -> Option<&'static str> {
+    // Our SQL is good, so what is wrong with it is that tables or columns are not there.
+    if let rusqlite::Error::SqlInputError { .. } = error {
+        return Some(FOREIGN_TABLES);
+    }
+    let problem = match error.sqlite_error_code()? {
+        ErrorCode::Unknown => FOREIGN_TABLES,
+        ErrorCode::CannotOpen => {
+            "it cannot be opened; give this user the right to read and write the file and to write to its directory"
+        }
+        ErrorCode::ReadOnly => READ_ONLY,
+        ErrorCode::NotADatabase => "it is not a SQLite database; give the registry a file of its own",
+        ErrorCode::DatabaseCorrupt => {
+            "it is damaged; let the sqlite3 shell's .recover write what it holds to a new file, and see that \
+             sqlite_sequence there is not below any worker id given"
+        }
+        _ => return None,
+    };
+    Some(problem)
+}
+
+/// What a database is to uidring.
+enum State {
+    /// It has nothing in it.
+    Empty,
+    /// It is a registry.
+    Registry,
+    /// It is something else.
+    Other(String),
+}
+
+/// Looks at a database without writing to it.
+fn state(db: &mut Connection) -> Result<State, Fault> {
+    // All in one transaction, so that it is seen either before another process has made the tables or after.
+    let db = db.transaction()?;
+    let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
+    let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
+    if (application, version) == (0, 0) && number("SELECT count(*) FROM sqlite_master")? == 0 {
+        return Ok(State::Empty);
+    }
+    if application != APPLICATION {
+        return Ok(State::Other("it is the database of another program; give the registry a file of its own".into()));
+    }
+    if version != VERSION {
+        return Ok(State::Other(format!(
+            "its schema has the version {version}, and this uidring knows version {VERSION}; use the uidring that made it"
+        )));
+    }
+    // Without AUTOINCREMENT, SQLite gives the ids of deleted rows again.
+    let own = "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
+               AND name = 'worker_node' AND sql LIKE '%AUTOINCREMENT%'";
+    Ok(if number(own)? == 1 { State::Registry } else { State::Other(FOREIGN_TABLES.into()) })
+}
+
+fn check(state: State) -> Result<(), Fault> {
+    match state {
+        State::Registry => Ok(()),
+        State::Other(problem) => Err(Fault::Problem(problem)),
+        State::Empty => Err(Fault::Problem(
+            "it is empty; if it has just been put there, start a generator with it, otherwise find out who emptied it"
+                .into(),
+        )),
+    }
+}
+
+fn remembered_layout(db: &Connection) -> Result<Option<Layout>, Fault> {
+    let sql = "SELECT time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms FROM uidring_layout";
+    match db.query_row(sql, [], layout).optional()? {
+        Some(None) => Err(Fault::Problem(NO_LAYOUT.into())),
+        None => Ok(None),
+        Some(layout) => Ok(layout),
+    }
+}
+
+/// The layout of a row; `None` where its numbers are no layout.
+fn layout(row: &Row<'_>) -> rusqlite::Result<Option<Layout>> {
+    let (time_bits, worker_bits, sequence_bits) = (row.get(0)?, row.get(1)?, row.get(2)?);
+    let (tick_ms, epoch_ms) = (row.get(3)?, row.get(4)?);
+    let layout = from_unix_ms(epoch_ms).and_then(|epoch| {
+        let layout = Layout::new(time_bits, worker_bits, sequence_bits).ok()?;
+        layout.with_tick(Duration::from_millis(tick_ms)).ok()?.with_epoch(epoch).ok()
+    });
+    Ok(layout)
+}
+
+fn remember_layout(db: &Connection, layout: &Layout) -> rusqlite::Result<()> {
+    let sql = "INSERT INTO uidring_layout (id, time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms) \
+               VALUES (1, ?1, ?2, ?3, ?4, ?5)";
+    let (time_bits, worker_bits, sequence_bits) = (layout.time_bits(), layout.worker_bits(), layout.sequence_bits());
+    let tick_ms = u16::try_from(layout.tick().as_millis()).unwrap_or(u16::MAX);
+    db.execute(sql, params![time_bits, worker_bits, sequence_bits, tick_ms, unix_ms(layout.epoch())])?;
+    Ok(())
+}
+
+/// The number that AUTOINCREMENT adds one to.
+fn largest_given(db: &Connection) -> rusqlite::Result<u64> {
+    let sql = "SELECT max(ifnull((SELECT max(id) FROM worker_node), 0), \
+               ifnull((SELECT max(seq) FROM sqlite_sequence WHERE name = 'worker_node'), 0))";
+    db.query_row(sql, [], |row| row.get(0))
+}
+
+fn insert_worker(db: &Connection, host: &Host) -> rusqlite::Result<u64> {
+    let sql = "INSERT INTO worker_node (host_name, port, type) VALUES (?1, ?2, ?3) RETURNING id";
+    db.query_row(sql, params![host.name, host.port, host.kind.code()], |row| row.get(0))
+}
+
+fn worker(row: &Row<'_>) -> rusqlite::Result<Worker> {
+    let (kind, launched) = (row.get(3)?, row.get(4)?);
+    Ok(Worker {
+        id: row.get(0)?,
+        host_name: row.get(1)?,
+        port: row.get(2)?,
+        kind: WorkerKind::from_code(kind).ok_or(rusqlite::Error::IntegralValueOutOfRange(3, kind))?,
+        launched: from_unix_ms(launched).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, launched))?,
+    })
+}
+
+/// Milliseconds from 1970 to a time of whole milliseconds. An epoch out of range was refused when it was made.
+fn unix_ms(time: SystemTime) -> i64 {
+    let count = |distance: Duration| i64::try_from(distance.as_millis()).unwrap_or(i64::MAX);
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => count(since),
+        Err(before) => -count(before.duration()),
+    }
+}
+
+fn from_unix_ms(ms: i64) -> Option<SystemTime> {
+    let distance = Duration::from_millis(ms.unsigned_abs());
+    if ms < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    /// No one outside can see this, and a power failure is hard to come by: a start is only durable with the journal
+    /// gone for good when `commit` returns.
+    #[test]
+    fn a_commit_is_on_the_disk_when_it_returns() {
+        let dir = tempfile::tempdir().unwrap();
+        let registry = SqliteRegistry::open(dir.path().join("uidring.db")).unwrap();
+        let db = registry.connect(OpenFlags::empty()).ok().unwrap();
+        let extra = 3;
+        assert_eq!(db.query_row("PRAGMA synchronous", [], |row| row.get(0)), Ok(extra));
+        assert_eq!(db.query_row("PRAGMA fullfsync", [], |row| row.get(0)), Ok(1));
+        assert_eq!(db.query_row("PRAGMA journal_mode", [], |row| row.get(0)), Ok("delete".to_owned()));
+    }
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        let registry = SqliteRegistry::at(Path::new("/var/lib/uidring.db")).unwrap();
+        let full = rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
+        assert_eq!(
+            registry.explain("store a worker id in", full.into()).to_string(),
+            "the disk of the registry /var/lib/uidring.db is full: make room and start again; nothing was used up"
+        );
+    }
+}
