@@ -1,0 +1,57 @@
+//! Consecutive seconds are consumed whole, whichever way UIDs are taken.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::thread;
+use std::time::Duration;
+
+use uidring::registry::FixedWorker;
+use uidring::{Uid, UidGenerator};
+
+const THREADS: u64 = 4;
+const PER_THREAD: u64 = 4_000_000;
+const A_SECOND: u64 = 8192;
+
+/// Lets some threads take, each until its UIDs are `PER_THREAD`; returns the seconds used up over those needed.
+#[allow(clippy::cast_precision_loss)]
+fn burned(take: impl Fn(&UidGenerator) -> Uid + Sync) -> f64 {
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).max_lead(Duration::from_secs(1_000_000_000));
+    let uids = builder.build().unwrap();
+    let first = uids.layout().parts(uids.take().unwrap()).time;
+    let last = thread::scope(|scope| {
+        let takers: Vec<_> = (0..THREADS).map(|_| scope.spawn(|| take(&uids))).collect();
+        takers.into_iter().map(|taker| taker.join().unwrap()).max().unwrap()
+    });
+    let used = uids.layout().parts(last).time.duration_since(first).unwrap().as_secs() + 1;
+    let needed = THREADS * PER_THREAD / A_SECOND;
+    assert!(used >= needed);
+    used as f64 / needed as f64
+}
+
+#[test]
+fn by_take() {
+    let burned = burned(|uids| (0..PER_THREAD).map(|_| uids.take().unwrap()).last().unwrap());
+    assert!(burned <= 1.01, "{burned}");
+}
+
+#[test]
+fn by_fill_of_any_length() {
+    for length in [100, 5000, 8192, 16_384, 100_000] {
+        let burned = burned(|uids| {
+            let mut buffer = vec![Uid::MIN; length];
+            for _ in 0..PER_THREAD.div_ceil(length as u64) {
+                uids.fill(&mut buffer).unwrap();
+            }
+            buffer[length - 1]
+        });
+        assert!(burned <= 1.02, "buffers of {length}: {burned}");
+    }
+}
+
+#[test]
+fn by_local_takers() {
+    let burned = burned(|uids| {
+        let mut mine = uids.local();
+        (0..PER_THREAD).map(|_| mine.take().unwrap()).last().unwrap()
+    });
+    assert!(burned <= 1.01, "{burned}");
+}

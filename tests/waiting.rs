@@ -1,0 +1,229 @@
+//! What takes do when no more seconds may be borrowed: they wait, parked, or say how long to wait.
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::collections::HashSet;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use uidring::clock::ManualClock;
+use uidring::registry::FixedWorker;
+use uidring::{Builder, Layout, LeadLimit, TakeError, Uid, UidGenerator};
+
+const TICK: Duration = Duration::from_millis(10);
+const A_TICK_OF_UIDS: usize = 16;
+
+/// 16 UIDs every 10 ms, and nothing borrowed.
+fn paced(policy: LeadLimit) -> Builder {
+    let layout = Layout::new(41, 10, 4).unwrap().with_tick(TICK).unwrap();
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout);
+    builder.max_lead(Duration::ZERO).on_lead_limit(policy)
+}
+
+/// The same under a clock that stands still.
+fn stuck(policy: LeadLimit) -> (ManualClock, UidGenerator) {
+    let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
+    let uids = paced(policy).clock(clock.clone()).build().unwrap();
+    (clock, uids)
+}
+
+#[test]
+fn a_take_waits_for_the_clock_and_keeps_its_place() {
+    for policy in [LeadLimit::Wait, LeadLimit::NewWorker] {
+        let uids = paced(policy).build().unwrap();
+        let mut last = Uid::MIN;
+        let first = SystemTime::now();
+        for _ in 0..20 * A_TICK_OF_UIDS {
+            let uid = uids.take().unwrap();
+            assert!(uid > last);
+            assert!(uids.layout().parts(uid).time <= SystemTime::now(), "nothing is borrowed");
+            last = uid;
+        }
+        let needed = uids.layout().parts(last).time.duration_since(first).unwrap();
+        assert!(needed >= 17 * TICK, "{A_TICK_OF_UIDS} UIDs a tick: {needed:?}");
+        // The fixed worker has no other id.
+        assert_eq!(uids.status().new_workers, 0);
+    }
+}
+
+#[test]
+fn many_waiting_threads_are_served_alike() {
+    const THREADS: usize = 8;
+    let uids = paced(LeadLimit::Wait).build().unwrap();
+    let counts: [AtomicUsize; THREADS] = Default::default();
+    let barrier = Barrier::new(THREADS);
+    let taken: Vec<Vec<Uid>> = thread::scope(|scope| {
+        let taker = |index: usize| {
+            let (uids, counts, barrier) = (&uids, &counts, &barrier);
+            scope.spawn(move || {
+                barrier.wait();
+                let mut taken = Vec::new();
+                while counts.iter().all(|count| count.load(Ordering::Relaxed) < 200) {
+                    taken.push(uids.take().unwrap());
+                    counts[index].fetch_add(1, Ordering::Relaxed);
+                }
+                taken
+            })
+        };
+        let handles: Vec<_> = (0..THREADS).map(taker).collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    let distinct: HashSet<Uid> = taken.iter().flatten().copied().collect();
+    assert_eq!(distinct.len(), taken.iter().map(Vec::len).sum::<usize>());
+    for (index, taken) in taken.iter().enumerate() {
+        assert!(taken.is_sorted_by(|a, b| a < b));
+        assert!(taken.len() >= 50, "thread {index} got {} where another got 200", taken.len());
+    }
+}
+
+#[test]
+fn try_take_says_at_once_how_long_to_wait() {
+    for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+        let (clock, uids) = stuck(policy);
+        for round in 1..=5 {
+            for _ in 0..A_TICK_OF_UIDS {
+                uids.try_take().unwrap();
+            }
+            for _ in 0..1000 {
+                let error = uids.try_take().unwrap_err();
+                assert_eq!(error, TakeError::LeadLimit { retry_in_ms: 10 }, "round {round}");
+                assert_eq!(error.retry_in(), Some(TICK));
+            }
+            clock.advance(TICK);
+        }
+        let text = uids.try_take().and_then(|_| (0..A_TICK_OF_UIDS).try_for_each(|_| uids.try_take().map(drop)));
+        assert!(text.unwrap_err().to_string().contains("due in 10ms"));
+    }
+}
+
+#[test]
+fn a_failing_take_uses_nothing_up() {
+    let (clock, uids) = stuck(LeadLimit::Fail);
+    let mut taken = 0;
+    for _ in 0..100 {
+        for _ in 0..1000 {
+            taken += usize::from(uids.take().is_ok());
+        }
+        let mut buffer = [Uid::MIN; 100];
+        let error = uids.fill(&mut buffer).unwrap_err();
+        assert!(error.filled() < buffer.len() && error.cause().retry_in().is_some());
+        clock.advance(TICK);
+    }
+    // A take that finds the end closes the ring, and costs its ticket; those that come after it cost nothing.
+    assert!((100 * (A_TICK_OF_UIDS - 4)..=100 * A_TICK_OF_UIDS).contains(&taken), "{taken}");
+}
+
+#[test]
+fn waiting_takes_are_woken_by_a_clock_that_moves_on() {
+    let (clock, uids) = stuck(LeadLimit::Wait);
+    let taker = uids.clone();
+    let waiting = thread::spawn(move || (0..3 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).collect::<Vec<_>>());
+    while !waiting.is_finished() {
+        clock.advance(TICK);
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert!(waiting.join().unwrap().is_sorted_by(|a, b| a < b));
+    assert!(uids.status().at_lead_limit || uids.status().available > 0);
+}
+
+#[test]
+fn a_generator_can_be_dropped_while_a_clone_waits() {
+    let (clock, uids) = stuck(LeadLimit::Wait);
+    let taker = uids.clone();
+    let waiting = thread::spawn(move || (0..2 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).count());
+    drop(uids);
+    while !waiting.is_finished() {
+        clock.advance(TICK);
+        thread::sleep(Duration::from_millis(1));
+    }
+    assert_eq!(waiting.join().unwrap(), 2 * A_TICK_OF_UIDS);
+}
+
+#[cfg(feature = "async")]
+mod tasks {
+    use super::*;
+    use std::future::Future;
+    use std::pin::pin;
+    use std::task::{Context, Poll, Waker};
+
+    #[test]
+    fn a_task_waits_without_a_runtime() {
+        let uids = paced(LeadLimit::Wait).build().unwrap();
+        let taken = pollster::block_on(async {
+            let mut taken = Vec::new();
+            for _ in 0..10 * A_TICK_OF_UIDS {
+                taken.push(uids.take_async().await.unwrap());
+            }
+            taken
+        });
+        assert!(taken.is_sorted_by(|a, b| a < b));
+    }
+
+    #[test]
+    fn dropping_a_waiting_future_loses_nothing() {
+        let (clock, uids) = stuck(LeadLimit::Wait);
+        let mut taken = 0;
+        for _ in 0..20 {
+            while let Poll::Ready(uid) = poll_once(uids.take_async()) {
+                uid.unwrap();
+                taken += 1;
+            }
+            // Each of these waits, and is dropped.
+            (0..100).for_each(|_| assert!(poll_once(uids.take_async()).is_pending()));
+            clock.advance(TICK);
+        }
+        assert_eq!(taken, 20 * A_TICK_OF_UIDS);
+        assert_eq!(uids.status().lost, 0);
+    }
+
+    #[test]
+    fn a_task_that_need_not_wait_fails_where_a_take_does() {
+        let (_, uids) = stuck(LeadLimit::Fail);
+        let error = (0..=A_TICK_OF_UIDS).find_map(|_| pollster::block_on(uids.take_async()).err());
+        assert_eq!(error, Some(TakeError::LeadLimit { retry_in_ms: 10 }));
+    }
+
+    fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
+        pin!(future).poll(&mut Context::from_waker(Waker::noop()))
+    }
+}
+
+/// Takes on from a worker whose seconds are used up to the next, without a pause and without a duplicate.
+#[test]
+fn a_saturated_generator_takes_on_one_worker_after_the_other() {
+    let layout = Layout::new(30, 20, 13).unwrap();
+    let uids =
+        UidGenerator::builder().registry(Counting(0)).layout(layout).max_lead(Duration::from_secs(60)).build().unwrap();
+    let taken: Vec<Vec<Uid>> = thread::scope(|scope| {
+        let handles: Vec<_> = (0..4)
+            .map(|_| {
+                scope.spawn(|| {
+                    (0..1_000_000)
+                        .map(|_| {
+                            let uid = uids.take().unwrap();
+                            let time = layout.parts(uid).time;
+                            assert!(time <= SystemTime::now() + Duration::from_secs(60));
+                            uid
+                        })
+                        .collect::<Vec<_>>()
+                })
+            })
+            .collect();
+        handles.into_iter().map(|handle| handle.join().unwrap()).collect()
+    });
+    let mut all: Vec<Uid> = taken.concat();
+    all.sort_unstable();
+    assert!(all.is_sorted_by(|a, b| a < b), "no UID twice");
+    let status = uids.status();
+    assert!(status.new_workers >= 4_000_000 / (61 * 8192) - 1, "{status}");
+}
+
+struct Counting(u64);
+
+impl uidring::registry::WorkerRegistry for Counting {
+    fn assign(&mut self, _: &Layout) -> Result<u64, uidring::RegistryError> {
+        self.0 += 1;
+        Ok(self.0)
+    }
+}
