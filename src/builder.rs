@@ -1,7 +1,7 @@
 //! [`Builder`]: a generator's configuration, checked and put together.
 
 use std::fmt;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use crate::clock::{Clock, SystemClock};
 use crate::error::{BuildError, RegistryError};
@@ -96,11 +96,12 @@ impl Builder {
         Builder { on_lead_limit, ..self }
     }
 
-    /// How far the clock may jump forward, between two looks of the filler, and be followed. Unlimited unless set.
+    /// How far the clock may jump forward and be followed. Unlimited unless set.
     ///
-    /// A clock that is set years ahead by mistake burns those years of the time field. Past this limit the
+    /// A clock that is set years ahead by mistake burns those years of the time field. Past this limit a running
     /// generator does not follow: it goes on from the time it had, reports the jump in
-    /// [`status`](UidGenerator::status), and follows again when the clock comes back.
+    /// [`status`](UidGenerator::status), and follows again when the clock comes back. And none is built where the clock is further
+    /// than this ahead of the last start that the registry knows of: choose a limit longer than any time out of service.
     #[must_use]
     pub fn max_forward_jump(self, max_forward_jump: Duration) -> Builder {
         Builder { max_forward_jump: Some(max_forward_jump), ..self }
@@ -133,6 +134,9 @@ impl Builder {
         }
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         check_time(&layout, &*self.clock)?;
+        if let Some(max_forward_jump) = self.max_forward_jump {
+            check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
+        }
         let worker = registry.assign(&layout)?;
         if worker > layout.max_worker() {
             return Err(RegistryError::WorkerRange { worker, max: layout.max_worker() }.into());
@@ -163,6 +167,20 @@ impl fmt::Debug for Builder {
             .field("on_lead_limit", &self.on_lead_limit)
             .field("max_forward_jump", &self.max_forward_jump)
             .finish_non_exhaustive()
+    }
+}
+
+/// Refuses a clock that is far ahead of the last start.
+fn check_jump(
+    registry: &mut dyn WorkerRegistry,
+    now: SystemTime,
+    max_forward_jump: Duration,
+) -> Result<(), BuildError> {
+    match registry.last_assigned()? {
+        Some(last) if now.duration_since(last).is_ok_and(|jump| jump > max_forward_jump) => {
+            Err(BuildError::ForwardJump { now, last, max_forward_jump })
+        }
+        _ => Ok(()),
     }
 }
 

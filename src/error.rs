@@ -276,6 +276,15 @@ pub enum BuildError {
         /// What the clock shows.
         now: SystemTime,
     },
+    /// The clock is further ahead of the registry's last start than the builder allows.
+    ForwardJump {
+        /// What the clock shows.
+        now: SystemTime,
+        /// When the registry gave a worker id last.
+        last: SystemTime,
+        /// The limit.
+        max_forward_jump: Duration,
+    },
     /// The filler thread cannot be started.
     Spawn(io::Error),
 }
@@ -315,6 +324,13 @@ impl fmt::Display for BuildError {
                 "the layout begins at {}, and the clock shows {}: set the clock, or choose an earlier epoch",
                 utc(*epoch),
                 utc(*now)
+            ),
+            BuildError::ForwardJump { now, last, max_forward_jump } => write!(
+                f,
+                "the clock shows {}, more than max_forward_jump {max_forward_jump:?} after the last start at {}: set the \
+                 clock, or allow a longer jump",
+                utc(*now),
+                utc(*last)
             ),
             BuildError::Spawn(error) => write!(f, "cannot start the filler thread: {error}"),
         }

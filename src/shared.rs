@@ -362,7 +362,8 @@ impl Shared {
     /// How long the filler may sleep unless it is asked.
     pub fn next_look(&self, now_ms: i64) -> Duration {
         let pause = duration_ms(self.limits.next_look(now_ms) - now_ms);
-        if self.waiters.is_empty() {
+        let is_at_hand = self.ring.available() > 0 && !self.ring.is_closed();
+        if is_at_hand || self.waiters.is_empty() {
             return pause;
         }
         let due = self.tick(self.ring.cursor_block()).unwrap_or_else(|| self.newest_tick() + 1);

@@ -13,6 +13,7 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::Connection;
 use tempfile::TempDir;
+use uidring::clock::ManualClock;
 use uidring::registry::{SqliteRegistry, Worker, WorkerKind, WorkerRegistry};
 use uidring::{Layout, RegistryError, UidGenerator};
 
@@ -697,4 +698,21 @@ mod unix {
         }
         assert_eq!(limited("unlimited"), ("worker 2".to_owned(), "2".to_owned()));
     }
+}
+
+#[test]
+fn a_start_is_refused_where_the_clock_is_far_ahead_of_the_last() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let day = Duration::from_secs(24 * 3600);
+    let build = |now: SystemTime| {
+        let registry = SqliteRegistry::open(&file).unwrap();
+        UidGenerator::builder().registry(registry).clock(ManualClock::new(now)).max_forward_jump(30 * day).build()
+    };
+    let now = SystemTime::now();
+    build(now + 3650 * day).unwrap(); // the first start knows of none before it
+    build(now + 29 * day).unwrap();
+    let error = build(now + 31 * day).unwrap_err().to_string();
+    assert!(error.starts_with("the clock shows ") && error.contains("max_forward_jump 2592000s"), "{error}");
+    assert_eq!(SqliteRegistry::open(&file).unwrap().workers().unwrap().len(), 2, "a refusal uses nothing up");
 }

@@ -12,6 +12,8 @@ pub use host::WorkerKind;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteRegistry, Worker};
 
+use std::time::SystemTime;
+
 use crate::error::RegistryError;
 use crate::layout::Layout;
 
@@ -24,7 +26,8 @@ use crate::layout::Layout;
 /// at any instant, not when rows are deleted, not when two processes ask at once. An id that may have
 /// been seen by a caller is never given again, so it is stored durably before it is returned.
 ///
-/// A generator calls `assign` once when it is built, and keeps the registry.
+/// A generator calls `assign` once when it is built, and keeps the registry. Its filler calls `assign` again for
+/// another worker id when [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for one.
 pub trait WorkerRegistry: Send + 'static {
     /// A worker id for a generator of `layout`, never given before, at most `layout.max_worker()`.
     ///
@@ -32,4 +35,14 @@ pub trait WorkerRegistry: Send + 'static {
     ///
     /// [`RegistryError`] when there is none, or none can be had now. Nothing is used up by a failure.
     fn assign(&mut self, layout: &Layout) -> Result<u64, RegistryError>;
+
+    /// When an id was given last, if the registry knows: by this a generator that has a
+    /// [`max_forward_jump`](crate::Builder::max_forward_jump) judges the clock at its start.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError`] when the registry cannot be read.
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        Ok(None)
+    }
 }

@@ -251,6 +251,14 @@ impl WorkerRegistry for SqliteRegistry {
     fn assign(&mut self, layout: &Layout) -> Result<u64, RegistryError> {
         self.insert(layout).map_err(|fault| self.explain("store a worker id in", fault))
     }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        self.read(|db| {
+            let last =
+                "SELECT id, host_name, port, type, launch_date FROM worker_node ORDER BY launch_date DESC LIMIT 1";
+            Ok(db.query_row(last, [], worker).optional()?.map(|worker| worker.launched))
+        })
+    }
 }
 
 /// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to 100 ms at a time, while
