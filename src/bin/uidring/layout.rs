@@ -1,0 +1,161 @@
+//! `uidring layout`: draws how a UID is split.
+
+use std::time::SystemTime;
+
+use anstyle::Style;
+use serde::Serialize;
+use uidring::Layout;
+use uidring::clock::{Clock, SystemClock};
+
+use crate::layout_args::LayoutOrDb;
+use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, grouped, paint};
+
+/// Show how a UID is split, and what fits
+///
+/// To be asked before a layout is chosen: it cannot be changed later.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring layout
+  uidring layout --layout 41,10,12 --tick 1ms
+  uidring layout --layout 31,14,18 --epoch 2026-01-01
+  uidring layout --db uidring.db")]
+pub(crate) struct Args {
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    layout: LayoutOrDb,
+}
+
+#[derive(Serialize)]
+struct Report {
+    time_bits: u32,
+    worker_bits: u32,
+    sequence_bits: u32,
+    tick_ms: u64,
+    epoch: Option<String>,
+    expires: Option<String>,
+    expired: bool,
+    workers: u64,
+    uids_per_tick: u64,
+    uids_per_second: u64,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let layout = self.layout.layout()?;
+        let now = SystemClock.now();
+        let page = if self.json { output::json(&report(&layout, now))? } else { page(&layout, now) };
+        output::print(&page)
+    }
+}
+
+fn report(layout: &Layout, now: SystemTime) -> Report {
+    let times = Times::of(layout);
+    let uids_per_tick = layout.max_sequence() + 1;
+    // At most 1000.
+    let tick_ms = u64::try_from(layout.tick().as_millis()).unwrap_or(1000);
+    Report {
+        time_bits: layout.time_bits(),
+        worker_bits: layout.worker_bits(),
+        sequence_bits: layout.sequence_bits(),
+        tick_ms,
+        epoch: times.rfc3339(layout.epoch()),
+        expires: times.rfc3339(layout.expires_at()),
+        expired: layout.expires_at() <= now,
+        workers: layout.max_worker() + 1,
+        uids_per_tick,
+        // 2^42 * 1000 fits.
+        uids_per_second: uids_per_tick * 1000 / tick_ms,
+    }
+}
+
+fn page(layout: &Layout, now: SystemTime) -> String {
+    let report = report(layout, now);
+    let times = Times::of(layout);
+    let (epoch, expires) = (layout.epoch(), layout.expires_at());
+    let row = |name: &str, style: Style, text: String| format!("{}  {text}\n", paint(style, format_args!("{name:<8}")));
+
+    let lifetime = expires.duration_since(epoch).map(output::span).unwrap_or_default();
+    let counts = if report.tick_ms == 1000 { "seconds".to_owned() } else { format!("ticks of {} ms", report.tick_ms) };
+    let mut rate = format!("{} UIDs a second", grouped(report.uids_per_second));
+    if report.tick_ms != 1000 {
+        rate = format!("{} UIDs a tick or {} a second", grouped(report.uids_per_tick), grouped(report.uids_per_second));
+    }
+    let end = if report.expired {
+        paint(RED, format_args!("{}, ended {}", times.utc(expires), output::distance(expires, now)))
+    } else {
+        format!("{}, {}", times.utc(expires), output::distance(expires, now))
+    };
+    picture(layout)
+        + "\n"
+        + &row("time", TIME, format!("{counts} for {lifetime} from {}", times.utc(epoch)))
+        + &row("worker", WORKER, format!("{} ids; each start of a generator uses one", grouped(report.workers)))
+        + &row("sequence", SEQUENCE, format!("{rate} of each worker; more are borrowed from the future"))
+        + &row("ends", DIM, end)
+}
+
+/// A field in the picture.
+struct Cell {
+    name: &'static str,
+    style: Style,
+    bits: u32,
+    /// The number of its highest bit.
+    high: u32,
+    width: usize,
+}
+
+/// The 64 bits as boxes, as wide as the bits are many, within reason.
+pub(crate) fn picture(layout: &Layout) -> String {
+    let mut high = 64;
+    let cells = [
+        ("0", Style::new(), 64 - layout.time_bits() - layout.worker_bits() - layout.sequence_bits(), 3..=10),
+        ("time", TIME, layout.time_bits(), 10..=32),
+        ("worker", WORKER, layout.worker_bits(), 10..=32),
+        ("sequence", SEQUENCE, layout.sequence_bits(), 10..=32),
+    ]
+    .map(|(name, style, bits, widths)| {
+        high -= bits;
+        let width = (bits as usize).clamp(*widths.start(), *widths.end());
+        Cell { name, style, bits, high: high + bits - 1, width }
+    });
+    let edge = |left: &str, between: &str, right: &str| {
+        let lines: Vec<String> = cells.iter().map(|cell| "─".repeat(cell.width)).collect();
+        paint(DIM, format_args!("{left}{}{right}", lines.join(between))) + "\n"
+    };
+    let wall = paint(DIM, "│");
+    let names = cells.each_ref().map(|cell| paint(cell.style, format_args!(" {:<1$}", cell.name, cell.width - 1)));
+    let numbers: String = cells.iter().map(numbers).collect();
+    let widths: String = cells.iter().map(width).collect();
+    format!(
+        "{}\n{}{wall}{}{wall}\n{}{}\n",
+        paint(DIM, numbers.trim_end()),
+        edge("┌", "┬", "┐"),
+        names.join(&wall),
+        edge("└", "┴", "┘"),
+        paint(DIM, widths.trim_end())
+    )
+}
+
+/// The numbers of a cell's outer bits.
+fn numbers(cell: &Cell) -> String {
+    let (high, low) = (cell.high, cell.high + 1 - cell.bits);
+    if cell.bits == 1 {
+        format!(" {high:^0$}", cell.width)
+    } else {
+        format!(" {high}{low:>0$}", cell.width - high.to_string().len())
+    }
+}
+
+/// How many bits a cell has. The uppermost has one, the sign, and those that no field uses.
+fn width(cell: &Cell) -> String {
+    let text = match (cell.name, cell.bits) {
+        ("0", 1) => "sign".to_owned(),
+        ("0", bits) => format!("{bits} unused"),
+        (_, 1) => "1 bit".to_owned(),
+        (_, bits) => format!("{bits} bits"),
+    };
+    format!(" {text:^0$}", cell.width)
+}

@@ -1,0 +1,211 @@
+//! Taking at a pace: how many UIDs are due when, and the threads that take them.
+
+use std::panic;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam::channel::{RecvTimeoutError, bounded};
+
+use crate::output::Failure;
+use crate::quantity::Quantity;
+
+/// UIDs that are taken at once.
+pub(crate) const BATCH: usize = 4 * 1024;
+/// Between two looks at what has become due: short enough for the eye, long enough for the processor.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
+/// A thread hears within this that it shall stop.
+const LONGEST_PAUSE: Duration = Duration::from_millis(50);
+
+/// What is asked for.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Load {
+    /// At least one.
+    pub(crate) threads: u16,
+    /// UIDs a second of all threads together; `None` for as many as possible.
+    pub(crate) rate: Option<Quantity>,
+    /// How many; `None` for no end.
+    pub(crate) count: Option<u64>,
+    /// For how long; `None` for no end.
+    pub(crate) length: Option<Duration>,
+}
+
+impl Load {
+    /// How many UIDs all threads together should have taken after `elapsed`.
+    fn due(&self, elapsed: Duration) -> u64 {
+        let within = self.length.map_or(elapsed, |length| length.min(elapsed));
+        let by_rate = self.rate.map_or(u64::MAX, |rate| {
+            let due = u128::from(rate.thousandths) * within.as_nanos() / 1_000_000_000_000;
+            u64::try_from(due).unwrap_or(u64::MAX)
+        });
+        self.count.map_or(by_rate, |count| count.min(by_rate))
+    }
+
+    /// The part of `due` that falls to one thread.
+    fn share(&self, due: u64, thread: u16) -> u64 {
+        let threads = u64::from(self.threads);
+        due / threads + u64::from(u64::from(thread) < due % threads)
+    }
+
+    /// How long until each thread has something to do again, about.
+    fn pause(&self) -> Duration {
+        let thousandths = self.rate.map_or(u64::MAX, |rate| rate.thousandths).max(1);
+        let pause =
+            Duration::from_secs(1000 * u64::from(self.threads)) / u32::try_from(thousandths).unwrap_or(u32::MAX);
+        pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
+    }
+}
+
+/// A load on its way.
+#[derive(Debug)]
+pub(crate) struct Run {
+    load: Load,
+    started: Instant,
+    stopped: Arc<AtomicBool>,
+}
+
+impl Run {
+    pub(crate) fn start(load: Load) -> Run {
+        Run { load, started: Instant::now(), stopped: Arc::default() }
+    }
+
+    /// From now on, Ctrl-C ends the run and not the process; a second one ends the process.
+    pub(crate) fn stop_on_interrupt(&self) -> Result<(), Failure> {
+        let stopped = Arc::clone(&self.stopped);
+        let handler = move || {
+            if stopped.swap(true, Ordering::Relaxed) {
+                std::process::exit(130);
+            }
+        };
+        ctrlc::set_handler(handler).map_err(|error| Failure::Failed(format!("cannot listen to Ctrl-C: {error}")))
+    }
+
+    pub(crate) fn stop(&self) {
+        self.stopped.store(true, Ordering::Relaxed);
+    }
+
+    pub(crate) fn load(&self) -> &Load {
+        &self.load
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        self.started.elapsed()
+    }
+
+    /// Runs the load: one thread for each of `takers`, which are told how many UIDs to take, and say whether it is worth going
+    /// on. Meanwhile this thread calls `look`, as often as `interval` says.
+    pub(crate) fn drive<T>(&self, takers: Vec<T>, interval: Duration, mut look: impl FnMut()) -> Result<(), Failure>
+    where
+        T: FnMut(usize) -> Result<bool, Failure> + Send,
+    {
+        thread::scope(|scope| {
+            // Nothing is sent: it is closed when the last thread has ended.
+            let (alive, ended) = bounded::<()>(0);
+            let threads: Vec<_> = (0..)
+                .zip(takers)
+                .map(|(thread, take)| {
+                    let alive = alive.clone();
+                    scope.spawn(move || {
+                        let done = self.take_share(thread, take);
+                        if done.is_err() {
+                            self.stop();
+                        }
+                        drop(alive);
+                        done
+                    })
+                })
+                .collect();
+            drop(alive);
+            while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
+                look();
+            }
+            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
+                thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
+            };
+            // All of them, before the first failure is told.
+            let done: Vec<Result<(), Failure>> = threads.into_iter().map(join).collect();
+            done.into_iter().collect()
+        })
+    }
+
+    /// One thread's part. Who has fallen behind takes as fast as possible until it has caught up, or the time is over.
+    fn take_share(&self, thread: u16, mut take: impl FnMut(usize) -> Result<bool, Failure>) -> Result<(), Failure> {
+        let load = &self.load;
+        let all = load.count.map_or(u64::MAX, |count| load.share(count, thread));
+        let mut taken = 0;
+        while taken < all && !self.stopped.load(Ordering::Relaxed) {
+            let elapsed = self.elapsed();
+            let is_last = load.length.is_some_and(|length| elapsed >= length);
+            let due = load.share(load.due(elapsed), thread) - taken;
+            let batch = usize::try_from(due).unwrap_or(BATCH).min(BATCH);
+            if batch > 0 && !(is_last && load.rate.is_none()) {
+                if !take(batch)? {
+                    break;
+                }
+                taken += batch as u64;
+            }
+            if is_last {
+                break;
+            }
+            if due <= BATCH as u64 && taken < all {
+                let left = load.length.map_or(LONGEST_PAUSE, |length| length.saturating_sub(elapsed));
+                thread::sleep(load.pause().min(left));
+            }
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::{Load, Run};
+    use crate::quantity::Quantity;
+    use std::sync::atomic::{AtomicU64, Ordering};
+    use std::time::Duration;
+
+    const FREE: Load = Load { threads: 1, rate: None, count: None, length: None };
+
+    #[test]
+    fn so_many_are_due() {
+        let second = Duration::from_secs(1);
+        assert_eq!(FREE.due(Duration::ZERO), u64::MAX);
+        assert_eq!(Load { count: Some(7), ..FREE }.due(Duration::ZERO), 7);
+        let paced = Load { rate: Some(Quantity { thousandths: 2_500 }), ..FREE };
+        assert_eq!([0, 1, 2].map(|seconds| paced.due(second * seconds)), [0, 2, 5]);
+        assert_eq!(Load { length: Some(second * 2), ..paced }.due(second * 100), 5);
+        assert_eq!(Load { count: Some(4), ..paced }.due(second * 100), 4);
+    }
+
+    #[test]
+    fn shares_are_the_whole() {
+        for threads in 1..9 {
+            let load = Load { threads, ..FREE };
+            for due in 0..100 {
+                assert_eq!((0..threads).map(|thread| load.share(due, thread)).sum::<u64>(), due);
+            }
+        }
+    }
+
+    #[test]
+    fn a_run_takes_what_is_due_and_no_more() {
+        let length = Some(Duration::from_millis(300));
+        let cases = [
+            (Load { threads: 3, rate: Some(Quantity::whole(10_000)), length, ..FREE }, 3000),
+            (Load { threads: 2, rate: Some(Quantity::whole(100_000)), count: Some(777), ..FREE }, 777),
+            (Load { threads: 4, count: Some(100_001), ..FREE }, 100_001),
+            (Load { rate: Some(Quantity::whole(0)), length, ..FREE }, 0),
+        ];
+        for (load, expected) in cases {
+            let taken = AtomicU64::new(0);
+            let taker = |count: usize| {
+                taken.fetch_add(count as u64, Ordering::Relaxed);
+                Ok(true)
+            };
+            let takers = (0..load.threads).map(|_| taker).collect();
+            Run::start(load).drive(takers, Duration::from_secs(60), || {}).unwrap();
+            assert_eq!(taken.into_inner(), expected, "{load:?}");
+        }
+    }
+}

@@ -1,0 +1,75 @@
+//! `uidring`, the command-line tool: takes UIDs, reads them, and shows who gave them out.
+//!
+//! One file per subcommand: what it is asked (`Args`) and what it does (`run`). What they share lies in [`layout_args`],
+//! [`output`] and [`table`].
+
+mod generator_args;
+mod layout;
+mod layout_args;
+mod lines;
+mod live;
+mod load;
+mod output;
+mod parse;
+mod plan;
+mod plan_page;
+mod progress;
+mod quantity;
+mod sizing;
+mod status;
+mod stream;
+mod table;
+mod take;
+mod workers;
+
+use std::process::ExitCode;
+
+use clap::{Parser, Subcommand};
+
+use crate::output::Failure;
+
+/// Unique, positive, time-ordered 64-bit ids.
+#[derive(Parser)]
+#[command(
+    name = "uidring",
+    version,
+    arg_required_else_help = true,
+    max_term_width = 100,
+    after_help = "\
+Examples:
+  uidring take -n 5                      five new UIDs
+  uidring take -n 1000000 > uids.txt     a million, one a line
+  uidring parse 240475639809867779       what a UID says
+  uidring plan --rate 5k --nodes 20      which layout to choose
+  uidring status --watch --rate 20k      a generator under load
+  uidring <COMMAND> --help               more of each"
+)]
+struct Cli {
+    #[command(subcommand)]
+    command: Command,
+}
+
+#[derive(Subcommand)]
+enum Command {
+    Take(take::Args),
+    Parse(parse::Args),
+    Workers(workers::Args),
+    Layout(layout::Args),
+    Plan(plan::Args),
+    Status(status::Args),
+}
+
+fn main() -> ExitCode {
+    let done = Cli::try_parse().map_err(Failure::from).and_then(|cli| match cli.command {
+        Command::Take(args) => args.run(),
+        Command::Parse(args) => args.run(),
+        Command::Workers(args) => args.run(),
+        Command::Layout(args) => args.run(),
+        Command::Plan(args) => args.run(),
+        Command::Status(args) => args.run(),
+    });
+    match done {
+        Ok(()) => ExitCode::SUCCESS,
+        Err(failure) => failure.report(),
+    }
+}

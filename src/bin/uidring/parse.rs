@@ -1,0 +1,280 @@
+//! `uidring parse`: says what a UID says.
+
+use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::time::SystemTime;
+
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use uidring::clock::{Clock, SystemClock};
+use uidring::{Layout, ParseUidError, Uid};
+
+use crate::layout_args::LayoutOrDb;
+use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
+use crate::table::{Column, Table};
+
+/// Say what UIDs say: time, worker and sequence
+///
+/// A UID does not tell its layout: read with the wrong one, it says something wrong. A text with a letter is taken for
+/// base32, one of digits alone for a decimal number.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring parse --db uidring.db 240475639809867779
+  uidring parse 06NJQA8001003
+  uidring parse --layout 29,21,13 --epoch 2016-09-19T16:00:00Z 180363646902239241
+  cut -f1 orders.tsv | uidring parse --json")]
+pub(crate) struct Args {
+    /// UIDs in decimal or base32; `-`, or none at all, for the lines of standard input
+    #[arg(value_name = "UID", allow_negative_numbers = true)]
+    uids: Vec<String>,
+
+    /// Take texts without a letter for base32, too
+    #[arg(long)]
+    base32: bool,
+
+    /// Print a JSON object for each UID, one a line
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    layout: LayoutOrDb,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let layout = self.layout.layout()?;
+        if self.uids.is_empty() && io::stdin().is_terminal() {
+            return Err(Failure::Usage("no UID to parse: name one, or pipe them in, one a line".to_owned()));
+        }
+        let mut reader = Reader { layout, times: Times::of(&layout), base32: self.base32, wrong: false };
+        if self.json {
+            reader.print_json(&self.uids)?;
+        } else {
+            reader.print(&self.uids)?;
+        }
+        // Each has been complained of.
+        if reader.wrong { Err(Failure::Reported) } else { Ok(()) }
+    }
+}
+
+/// What a UID says, in JSON.
+#[derive(Serialize)]
+struct Record {
+    uid: Uid,
+    base32: String,
+    time: Option<String>,
+    local: Option<String>,
+    worker: u64,
+    sequence: u64,
+    in_layout: bool,
+    in_future: bool,
+}
+
+/// Turns texts into UIDs, and UIDs into what they say.
+struct Reader {
+    layout: Layout,
+    times: Times,
+    base32: bool,
+    /// One of the texts was no UID.
+    wrong: bool,
+}
+
+impl Reader {
+    fn print_json(&mut self, texts: &[String]) -> Result<(), Failure> {
+        let mut stdout = io::BufWriter::new(io::stdout().lock());
+        each(texts, |text, more| {
+            if let Some(uid) = self.uid(text) {
+                let line = output::json(&self.record(uid))?;
+                stdout.write_all(line.as_bytes()).map_err(Failure::Output)?;
+            }
+            // Whoever pipes in a line and waits for the answer gets it.
+            if more { Ok(()) } else { stdout.flush().map_err(Failure::Output) }
+        })?;
+        stdout.flush().map_err(Failure::Output)
+    }
+
+    fn print(&mut self, texts: &[String]) -> Result<(), Failure> {
+        let mut uids = Vec::new();
+        each(texts, |text, _| {
+            uids.extend(self.uid(text));
+            Ok(())
+        })?;
+        match uids[..] {
+            [] => Ok(()),
+            [uid] => output::print(&self.card(uid)),
+            _ => output::print(&self.table(&uids)),
+        }
+    }
+
+    fn uid(&mut self, text: &str) -> Option<Uid> {
+        match parse(text, self.base32) {
+            Ok(uid) => Some(uid),
+            Err(error) => {
+                self.wrong = true;
+                output::complain(&format!("{text:?} is not a UID: {error}"));
+                None
+            }
+        }
+    }
+
+    fn record(&self, uid: Uid) -> Record {
+        let parts = self.layout.parts(uid);
+        Record {
+            uid,
+            base32: uid.base32().to_string(),
+            time: self.times.rfc3339(parts.time),
+            local: self.times.local(parts.time),
+            worker: parts.worker,
+            sequence: parts.sequence,
+            in_layout: self.layout.contains(uid),
+            in_future: parts.time > SystemClock.now(),
+        }
+    }
+
+    /// One UID, with room for words.
+    fn card(&self, uid: Uid) -> String {
+        let parts = self.layout.parts(uid);
+        let now = SystemClock.now();
+        let utc = self.times.utc(parts.time);
+        let local = self.times.local(parts.time).unwrap_or_default();
+        let width = utc.len().max(local.len());
+        let line = |name: &str, value: String| format!("{}  {value}\n", paint(DIM, format_args!("{name:<8}")));
+        let time = |text: &str, remark: String| {
+            format!("{}  {}", paint(TIME, format_args!("{text:<width$}")), paint(DIM, remark))
+        };
+
+        let mut card = line("uid", paint(BOLD, uid)) + &line("base32", uid.base32().to_string());
+        card += &line("time", time(&utc, output::distance(parts.time, now)));
+        if !local.is_empty() {
+            card += &line("local", time(&local, zone()));
+        }
+        card += &line("worker", paint(WORKER, parts.worker));
+        card += &line("sequence", paint(SEQUENCE, parts.sequence));
+        card += &line("layout", paint(DIM, self.layout));
+        let remark = self.remark(uid, parts.time, now);
+        if !remark.text.is_empty() {
+            card += &paint(remark.style, remark.sentence);
+            card.push('\n');
+        }
+        card
+    }
+
+    /// Many UIDs, one a row.
+    fn table(&self, uids: &[Uid]) -> String {
+        let now = SystemClock.now();
+        // Where local time is UTC, its column would say nothing.
+        let elsewhere = uids.iter().any(|&uid| output::is_elsewhere(self.layout.parts(uid).time));
+        let mut table = Table::new([
+            Column::number("UID", BOLD),
+            Column::text("BASE32", DIM),
+            Column::text("TIME (UTC)", TIME),
+            Column::text("TIME (LOCAL)", TIME),
+            Column::number("WORKER", WORKER),
+            Column::number("SEQUENCE", SEQUENCE),
+            Column::text("", YELLOW),
+        ]);
+        for &uid in uids {
+            let parts = self.layout.parts(uid);
+            table.row([
+                uid.to_string(),
+                uid.base32().to_string(),
+                self.times.utc(parts.time),
+                self.times.local(parts.time).filter(|_| elsewhere).unwrap_or_default(),
+                parts.worker.to_string(),
+                parts.sequence.to_string(),
+                self.remark(uid, parts.time, now).text.to_owned(),
+            ]);
+        }
+        format!("{table}{}\n", paint(DIM, format_args!("layout {}", self.layout)))
+    }
+
+    /// What makes one doubt that the layout is the right one.
+    fn remark(&self, uid: Uid, time: SystemTime, now: SystemTime) -> Remark {
+        if !self.layout.contains(uid) {
+            Remark {
+                style: RED,
+                text: "not of this layout",
+                sentence: "This UID cannot be of this layout: it has bits above the time field.",
+            }
+        } else if time > now {
+            Remark {
+                style: YELLOW,
+                text: "in the future",
+                sentence: "This UID lies in the future: its generator was ahead of the clock under load, \
+                           or it is of another layout.",
+            }
+        } else {
+            Remark { style: DIM, text: "", sentence: "" }
+        }
+    }
+}
+
+struct Remark {
+    style: anstyle::Style,
+    text: &'static str,
+    sentence: &'static str,
+}
+
+/// The name of the local time zone, where it has one.
+fn zone() -> String {
+    TimeZone::system().iana_name().unwrap_or("local time").to_owned()
+}
+
+fn parse(text: &str, base32: bool) -> Result<Uid, ParseUidError> {
+    if base32 || text.contains(|character: char| character.is_ascii_alphabetic()) {
+        Uid::from_base32(text)
+    } else {
+        text.parse()
+    }
+}
+
+/// Calls `act` for each text that the arguments name, the lines of standard input among them, and says whether
+/// more are at hand without waiting.
+fn each(texts: &[String], mut act: impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<(), Failure> {
+    if texts.is_empty() {
+        return each_line(&mut act);
+    }
+    for text in texts {
+        if text == "-" {
+            each_line(&mut act)?;
+        } else {
+            act(text, true)?;
+        }
+    }
+    Ok(())
+}
+
+fn each_line(act: &mut impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<(), Failure> {
+    let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = stdin.read_until(b'\n', &mut line);
+        if read.map_err(|error| Failure::Failed(format!("cannot read standard input: {error}")))? == 0 {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&line);
+        if !text.trim().is_empty() {
+            act(text.trim(), !stdin.buffer().is_empty())?;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::parse;
+    use uidring::ParseUidError;
+
+    #[test]
+    fn a_letter_makes_a_text_base32() {
+        let uid = parse("180363646902239241", false).unwrap();
+        assert_eq!(parse("05067S0001009", false), Ok(uid));
+        assert_eq!(parse("o5067soooloo9", false), Ok(uid));
+        assert_eq!(parse("0000000000010", false).unwrap().get(), 10);
+        assert_eq!(parse("0000000000010", true).unwrap().get(), 32);
+        assert_eq!(parse("12x", false), Err(ParseUidError::Length { found: 3 }));
+        assert_eq!(parse("-5", false), Err(ParseUidError::Character { character: '-', index: 0 }));
+        assert_eq!(parse("", false), Err(ParseUidError::Empty));
+    }
+}

@@ -1,0 +1,320 @@
+//! `uidring plan`: which layout a service needs.
+
+use std::fmt::Write as _;
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use uidring::Layout;
+use uidring::clock::{Clock, SystemClock};
+
+use crate::layout_args::epoch;
+use crate::output::{self, Failure, Times, grouped};
+use crate::plan_page;
+use crate::quantity::{Quantity, quantity, some_length};
+use crate::sizing::{self, BITS, Needs, Split};
+
+/// Find the layout that a service needs
+///
+/// Rates are those of one node, a process with a generator of its own: of a fleet's, divide by --nodes. A node may take
+/// more than a second holds: it borrows from the seconds to come, up to --max-lead, and gives back when it takes less. So
+/// the average has to fit, and a peak has to end in time. Bits to spare go where there is the least room.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring plan --rate 1000
+  uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5 --years 30
+  uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5 --json | jq -r .recommended.rust")]
+pub(crate) struct Args {
+    /// UIDs a second of each node, peaks aside: 500, 20k, 1.5M
+    #[arg(long, value_name = "R", value_parser = quantity)]
+    rate: Quantity,
+
+    /// UIDs a second of each node in a peak [default: --rate, no peaks]
+    #[arg(long, value_name = "R", value_parser = quantity)]
+    peak: Option<Quantity>,
+
+    /// How long a peak lasts
+    #[arg(long, value_name = "LENGTH", default_value = "1h", value_parser = some_length)]
+    peak_for: Duration,
+
+    /// How many peaks a day, such as 1, or 0.033 for one a month
+    #[arg(long, value_name = "P", default_value = "1", value_parser = quantity)]
+    peaks_per_day: Quantity,
+
+    /// How many nodes
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    nodes: u64,
+
+    /// How often each node starts again, deployments and crashes; each start uses a worker id
+    #[arg(long, value_name = "K", default_value = "1", value_parser = quantity)]
+    restarts_per_day: Quantity,
+
+    /// How many years from now it shall go on
+    #[arg(long, value_name = "Y", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    years: u64,
+
+    /// When the time field begins: RFC 3339, or a date [default: the start of this year]
+    #[arg(long, value_name = "TIME", value_parser = epoch)]
+    epoch: Option<SystemTime>,
+
+    /// How far UIDs may run ahead of the clock
+    #[arg(long, value_name = "LENGTH", default_value = "1d", value_parser = some_length)]
+    max_lead: Duration,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// A layout that may do.
+pub(crate) struct Candidate {
+    pub(crate) name: &'static str,
+    pub(crate) split: Split,
+    pub(crate) layout: Layout,
+}
+
+#[derive(Serialize)]
+struct Report {
+    fits: bool,
+    needs: Needed,
+    recommended: Option<Row>,
+    others: Vec<Row>,
+    /// Each would be enough.
+    instead: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Needed {
+    bits: u32,
+    time_bits: u32,
+    worker_bits: u32,
+    sequence_bits: u32,
+    tick_ms: u64,
+    until: Option<String>,
+    starts: u64,
+    average_per_second: f64,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    fits: bool,
+    time_bits: u32,
+    worker_bits: u32,
+    sequence_bits: u32,
+    tick_ms: u64,
+    epoch: Option<String>,
+    expires: Option<String>,
+    worker_ids: u64,
+    worker_ids_needed: u64,
+    worker_ids_per_peak: u64,
+    uids_per_second: u64,
+    peak_borrows_ms: u64,
+    /// How long a peak may last; null for ever.
+    peak_may_last_ms: Option<u64>,
+    rust: String,
+    flags: String,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let now = SystemClock.now();
+        let epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => start_of_year(now)?,
+        };
+        let needs = self.needs(epoch, now)?;
+        let Some(split) = needs.recommended() else {
+            if self.json {
+                output::print(&output::json(&report(&needs, &[], epoch))?)?;
+            }
+            return Err(Failure::Failed(plan_page::refusal(&needs)));
+        };
+        let candidates = candidates(&needs, split, epoch)?;
+        let page = if self.json {
+            output::json(&report(&needs, &candidates, epoch))?
+        } else {
+            plan_page::page(&needs, &candidates, now)
+        };
+        output::print(&page)
+    }
+
+    fn needs(&self, epoch: SystemTime, now: SystemTime) -> Result<Needs, Failure> {
+        let Args { rate, peak, peak_for, peaks_per_day, nodes, restarts_per_day, years, max_lead, .. } = *self;
+        let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
+        let Ok(age) = now.duration_since(epoch) else {
+            return usage("the epoch has not begun: choose one in the past");
+        };
+        let peak = peak.unwrap_or(rate);
+        if peak < rate {
+            return usage("--peak is below --rate: a peak is when more is taken");
+        }
+        if rate.thousandths == 0 && peak.thousandths == 0 {
+            return usage("nothing is taken at a rate of 0");
+        }
+        let peaks = u128::from(peaks_per_day.thousandths) * peak_for.as_millis();
+        if peak > rate && peaks > 86_400_000 * 1000 {
+            return usage("the peaks take more than the day: lower --peak-for or --peaks-per-day, or raise --rate");
+        }
+        let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        let peaks_per_day = if peak == rate { Quantity { thousandths: 0 } } else { peaks_per_day };
+        Ok(Needs { age_ms, years, nodes, restarts_per_day, rate, peak, peak_for, peaks_per_day, max_lead })
+    }
+}
+
+fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {
+    let start = Timestamp::try_from(now).and_then(|now| {
+        let today = now.to_zoned(TimeZone::UTC).date();
+        Ok(today.first_of_year().to_zoned(TimeZone::UTC)?.timestamp())
+    });
+    start.map(SystemTime::from).map_err(|_| Failure::Failed("the clock shows no time to plan from".to_owned()))
+}
+
+/// The recommended one first, then what else is worth a look, then what is well known.
+fn candidates(needs: &Needs, recommended: Split, epoch: SystemTime) -> Result<Vec<Candidate>, Failure> {
+    let least = needs.least(recommended.tick_ms);
+    let spare = BITS - least.bits();
+    let widths = |time_bits, worker_bits, sequence_bits| Split { time_bits, worker_bits, sequence_bits, tick_ms: 1000 };
+    let mut splits = vec![
+        ("recommended", recommended),
+        ("longest", Split { time_bits: least.time_bits + spare, ..least }),
+        ("most starts", Split { worker_bits: least.worker_bits + spare, ..least }),
+        ("most a second", Split { sequence_bits: least.sequence_bits + spare, ..least }),
+    ];
+    splits.extend(
+        [("finer ticks", 100), ("milliseconds", 1)]
+            .into_iter()
+            .filter_map(|(name, tick_ms)| needs.roomy(tick_ms).map(|split| (name, split))),
+    );
+    splits.push(("the default", widths(30, 20, 13)));
+    splits.push(("UidGenerator's", widths(28, 22, 13)));
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (name, split) in splits {
+        if candidates.iter().all(|seen| seen.split != split) {
+            let layout = Layout::new(split.time_bits, split.worker_bits, split.sequence_bits)?
+                .with_tick(Duration::from_millis(split.tick_ms))?
+                .with_epoch(epoch)?;
+            candidates.push(Candidate { name, split, layout });
+        }
+    }
+    Ok(candidates)
+}
+
+impl Candidate {
+    /// The line to paste into a program.
+    pub(crate) fn rust(&self) -> String {
+        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let mut line = format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?");
+        if tick_ms != 1000 {
+            let _ = write!(line, ".with_tick(Duration::from_millis({tick_ms}))?");
+        }
+        let (sign, distance) = match self.layout.epoch().duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => ('+', since),
+            Err(before) => ('-', before.duration()),
+        };
+        let ms = distance.as_millis();
+        let (unit, number) = if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
+        let number = grouped(u64::try_from(number).unwrap_or(u64::MAX)).replace(',', "_");
+        let _ = write!(line, ".with_epoch(SystemTime::UNIX_EPOCH {sign} Duration::from_{unit}({number}))?");
+        line
+    }
+
+    /// The same for this tool.
+    pub(crate) fn flags(&self) -> String {
+        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let epoch = Times::of(&self.layout).utc(self.layout.epoch());
+        let epoch = epoch.strip_suffix("T00:00:00Z").or(epoch.strip_suffix("T00:00:00.000Z")).unwrap_or(&epoch);
+        let tick = if tick_ms == 1000 { String::new() } else { format!(" --tick {tick_ms}ms") };
+        format!("--layout {time_bits},{worker_bits},{sequence_bits}{tick} --epoch {epoch}")
+    }
+
+    fn row(&self, needs: &Needs) -> Row {
+        let Candidate { name, split, layout } = self;
+        let times = Times::of(layout);
+        Row {
+            name,
+            fits: needs.fits(*split),
+            time_bits: split.time_bits,
+            worker_bits: split.worker_bits,
+            sequence_bits: split.sequence_bits,
+            tick_ms: split.tick_ms,
+            epoch: times.rfc3339(layout.epoch()),
+            expires: times.rfc3339(layout.expires_at()),
+            worker_ids: layout.max_worker(),
+            worker_ids_needed: small(needs.ids(*split)),
+            worker_ids_per_peak: small(needs.ids_per_peak(*split)),
+            uids_per_second: split.uids_per_second(),
+            peak_borrows_ms: small(needs.borrowed_ms(*split)),
+            peak_may_last_ms: needs.peak_lasts_ms(*split).map(small),
+            rust: self.rust(),
+            flags: self.flags(),
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // a rate with three decimals
+fn report(needs: &Needs, candidates: &[Candidate], epoch: SystemTime) -> Report {
+    let least = candidates.first().map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
+    let until = epoch.checked_add(millis(needs.span_ms()));
+    let mut rows = candidates.iter().map(|candidate| candidate.row(needs));
+    Report {
+        fits: !candidates.is_empty(),
+        needs: Needed {
+            bits: least.bits(),
+            time_bits: least.time_bits,
+            worker_bits: least.worker_bits,
+            sequence_bits: least.sequence_bits,
+            tick_ms: least.tick_ms,
+            until: until.and_then(|until| Times::of(&Layout::DEFAULT).rfc3339(until)),
+            starts: small(needs.starts()),
+            average_per_second: needs.average().thousandths as f64 / 1000.0,
+        },
+        recommended: rows.next(),
+        others: rows.collect(),
+        instead: if candidates.is_empty() { ways_out(needs) } else { Vec::new() },
+    }
+}
+
+pub(crate) fn small(number: u128) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+pub(crate) fn millis(ms: u128) -> Duration {
+    Duration::from_millis(small(ms))
+}
+
+/// What to give up so that it fits: each alone, or all together.
+pub(crate) fn ways_out(needs: &Needs) -> Vec<String> {
+    let ways = sizing::concessions(needs);
+    if ways.is_empty() {
+        return sizing::everything_smaller(needs).map(|smaller| changes(needs, &smaller)).into_iter().collect();
+    }
+    ways.iter().map(|way| changes(needs, way)).collect()
+}
+
+pub(crate) fn years(count: u64) -> String {
+    if count == 1 { "1 year".to_owned() } else { format!("{} years", grouped(count)) }
+}
+
+/// What is different in `less`.
+fn changes(needs: &Needs, less: &Needs) -> String {
+    let mut changes = Vec::new();
+    if less.years < needs.years {
+        changes.push(format!("{} instead of {}", years(less.years), grouped(needs.years)));
+    }
+    if less.restarts_per_day < needs.restarts_per_day {
+        changes.push(format!("{} restarts a day instead of {}", less.restarts_per_day, needs.restarts_per_day));
+    }
+    if less.nodes < needs.nodes {
+        changes.push(format!("{} nodes instead of {}", grouped(less.nodes), grouped(needs.nodes)));
+    }
+    if less.rate < needs.rate {
+        changes.push(format!("{} UIDs a second instead of {}", less.rate, needs.rate));
+        if needs.peak > needs.rate {
+            changes.push(format!("a peak of {} instead of {}", less.peak, needs.peak));
+        }
+    }
+    changes.join(", ")
+}

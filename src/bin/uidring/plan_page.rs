@@ -1,0 +1,280 @@
+//! `uidring plan` as people see it: the recommended layout, the others below each other, or why there is none.
+
+use std::fmt::{self, Write as _};
+use std::time::{Duration, SystemTime};
+
+use anstyle::Style;
+use uidring::Layout;
+
+use crate::layout::picture;
+use crate::output::{self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, grouped, paint};
+use crate::plan::{self, Candidate, millis, small, ways_out};
+use crate::quantity::Quantity;
+use crate::sizing::{BITS, Needs, Split, YEAR_MS};
+use crate::table::{Column, Table};
+
+pub(crate) fn page(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String {
+    let Some(first) = candidates.first() else { return String::new() };
+    let row = |name: &str, text: String| format!("{}  {text}\n", paint(DIM, format_args!("{name:<4}")));
+    format!(
+        "{}\n\n{}\n\n{}\n{}\n{}\n{}{}",
+        asked(needs),
+        paint(BOLD, format_args!("{} {}", paint(GREEN, "Recommended:"), paint(BOLD, first.layout))),
+        picture(&first.layout),
+        explained(needs, first, now),
+        compared(needs, candidates, now),
+        row("Rust", first.rust()),
+        row("Tool", format!("uidring take {}", first.flags()))
+    )
+}
+
+/// What the numbers on the command line mean.
+fn asked(needs: &Needs) -> String {
+    let Needs { years, nodes, restarts_per_day, rate, peak, peak_for, peaks_per_day, .. } = needs;
+    let nodes = if *nodes == 1 { "One node".to_owned() } else { format!("Each of {} nodes", grouped(*nodes)) };
+    let mut text = format!("{nodes} takes {rate} UIDs a second");
+    if peak > rate {
+        let often =
+            if *peaks_per_day == Quantity::whole(1) { "once".to_owned() } else { format!("{peaks_per_day} times") };
+        let _ = write!(text, ", and {peak} in a peak of {}, {often} a day", output::span(*peak_for));
+    }
+    let years = if *years == 1 { "year".to_owned() } else { plan::years(*years) };
+    let _ = match restarts_per_day {
+        Quantity { thousandths: 0 } => write!(text, ".\nIt never restarts,"),
+        Quantity { thousandths: 1000 } => write!(text, ".\nIt restarts once a day,"),
+        often => write!(text, ".\nIt restarts {often} times a day,"),
+    };
+    text + &format!(" for the next {years}.")
+}
+
+/// What each field of the recommended layout gives, and what is needed.
+fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
+    let Candidate { split, layout, .. } = candidate;
+    let expires = layout.expires_at();
+    let mut table = Table::new([
+        Column::text("", Style::new()),
+        Column::text("THERE IS", Style::new()),
+        Column::text("NEEDED", Style::new()),
+        Column::number("ROOM", Style::new()),
+    ]);
+    let years = |ms: u128| format!("{:.1} years", ratio(ms, YEAR_MS));
+    table.row([
+        paint(TIME, "time"),
+        format!("until {}: {}", date(expires), years(u128::from(ms_between(now, expires)))),
+        years(u128::from(needs.years) * YEAR_MS),
+        room(ratio(ms_between(now, expires).into(), u128::from(needs.years) * YEAR_MS)),
+    ]);
+    let in_peaks = needs.ids_in_peaks(*split);
+    let peaks = if in_peaks == 0 { String::new() } else { format!(" + {} in peaks", grouped(small(in_peaks))) };
+    table.row([
+        paint(WORKER, "worker"),
+        format!("{} ids", grouped(layout.max_worker())),
+        format!("{} starts{peaks}", grouped(small(needs.starts()))),
+        room(ratio(layout.max_worker().into(), needs.ids(*split))),
+    ]);
+    let average = needs.average();
+    let capacity = split.uids_per_second();
+    table.row([
+        paint(SEQUENCE, "sequence"),
+        format!("{} a second of each node", grouped(capacity)),
+        if needs.peak > needs.rate { format!("{average} on average") } else { average.to_string() },
+        room(ratio(u128::from(capacity) * 1000, average.thousandths.into())),
+    ]);
+    if needs.peak > needs.rate {
+        let there = match needs.peak_lasts_ms(*split) {
+            None => "any length: it borrows nothing".to_owned(),
+            Some(ms) => format!("{}, until {} are borrowed", output::span(millis(ms)), output::span(needs.max_lead)),
+        };
+        let borrowed = millis(needs.borrowed_ms(*split));
+        let borrows = match needs.peak_lasts_ms(*split) {
+            None => String::new(),
+            Some(_) => format!(", borrows {}", output::span(borrowed)),
+        };
+        table.row([
+            "peak".to_owned(),
+            there,
+            format!("{} at {}{borrows}", output::span(needs.peak_for), needs.peak),
+            needs.peak_lasts_ms(*split).map_or(String::new(), |ms| peak_room(ratio(ms, needs.peak_for.as_millis()))),
+        ]);
+    }
+    table.to_string()
+}
+
+/// The candidates under each other.
+fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String {
+    let mut table = Table::new([
+        Column::text("", Style::new()),
+        Column::text("TIME, WORKER, SEQUENCE", Style::new()),
+        Column::number("TICK", DIM),
+        Column::text("LASTS", Style::new()),
+        Column::text("STARTS", Style::new()),
+        Column::text("A SECOND", Style::new()),
+        Column::text("PEAK UP TO", Style::new()),
+    ]);
+    for candidate in candidates {
+        let Candidate { name, split, layout } = candidate;
+        let fits = needs.fits(*split);
+        let name = match (*name, fits) {
+            ("recommended", _) => paint(GREEN.bold(), format_args!("▶ {name}")),
+            (_, true) => format!("✔ {name}"),
+            (_, false) => paint(RED, format_args!("✘ {name}")),
+        };
+        let expires = layout.expires_at();
+        let end = small(needs.span_ms()).saturating_sub(needs.age_ms);
+        let years = |ms: u64| {
+            if ms < 2 * small(YEAR_MS) {
+                output::span(Duration::from_millis(ms))
+            } else {
+                format!("{} years", grouped(ms / small(YEAR_MS)))
+            }
+        };
+        let left = ms_between(now, expires);
+        let lasts = if needs.time_fits(*split) { years(left) } else { short(years(end - left.min(end))) };
+        let ids = layout.max_worker();
+        let missing = small(needs.ids(*split)).saturating_sub(ids);
+        let starts = if needs.ids_fit(*split) { grouped(ids) } else { short(grouped(missing)) };
+        let capacity = split.uids_per_second();
+        let missing = needs.average().thousandths.div_ceil(1000).saturating_sub(capacity);
+        let rate = if needs.rate_fits(*split) { grouped(capacity) } else { short(grouped(missing)) };
+        table.row([name, bar(*split), tick(split.tick_ms), lasts, starts, rate, peak(needs, *split)]);
+    }
+    let mut legend = "A SECOND: of each node, before it borrows.".to_owned();
+    if needs.peak > needs.rate {
+        let _ = write!(legend, " PEAK UP TO: until {} are borrowed", output::span(needs.max_lead));
+        let costs = candidates.iter().any(|candidate| needs.ids_per_peak(candidate.split) > 0);
+        legend += if costs { ";\n+ ids: worker ids that the rest of the peak uses up." } else { "." };
+    }
+    table.to_string() + &paint(DIM, legend) + "\n"
+}
+
+/// How long a peak may last; where that is not long enough, what it costs.
+fn peak(needs: &Needs, split: Split) -> String {
+    if needs.peak == needs.rate && needs.rate_fits(split) {
+        return String::new();
+    }
+    match (needs.peak_lasts_ms(split), needs.ids_per_peak(split)) {
+        (None, _) => "any length".to_owned(),
+        (Some(ms), 0) => output::span(millis(ms)),
+        (Some(ms), ids) => {
+            let plural = if ids == 1 { "" } else { "s" };
+            paint(YELLOW, format_args!("{} + {} id{plural}", output::span(millis(ms)), grouped(small(ids))))
+        }
+    }
+}
+
+/// By how much it fails.
+fn short(missing: impl fmt::Display) -> String {
+    paint(RED, format_args!("{missing} short"))
+}
+
+fn tick(ms: u64) -> String {
+    if ms == 1000 { "1 s".to_owned() } else { format!("{ms} ms") }
+}
+
+/// The fields, two signs for five bits, each with its width.
+fn bar(split: Split) -> String {
+    let Split { time_bits, worker_bits, sequence_bits, .. } = split;
+    let mut drawn = 0;
+    let mut bits = 0;
+    let field = |(style, width): (Style, u32)| {
+        bits += width;
+        let signs = (bits * 2 / 5).saturating_sub(drawn).max(3);
+        drawn += signs;
+        let text: String = format!("{width}━").chars().chain(std::iter::repeat('━')).take(signs as usize - 1).collect();
+        paint(style, text)
+    };
+    let fields = [(TIME, time_bits), (WORKER, worker_bits), (SEQUENCE, sequence_bits)].map(field);
+    fields.join(" ")
+}
+
+/// A ratio for people: red below 1, yellow where little is left.
+fn room(ratio: f64) -> String {
+    let style = if ratio < 1.0 {
+        RED
+    } else if ratio < 1.1 {
+        YELLOW
+    } else {
+        GREEN
+    };
+    paint(style, times(ratio))
+}
+
+/// A peak that lasts too long costs worker ids, and is no failure.
+fn peak_room(ratio: f64) -> String {
+    paint(if ratio < 1.1 { YELLOW } else { GREEN }, times(ratio))
+}
+
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and not negative
+fn times(ratio: f64) -> String {
+    // Rounded down, as nobody wants to hear 1.0 of what is too little.
+    if ratio < 10.0 {
+        format!("{:.1}×", (ratio * 10.0).floor() / 10.0)
+    } else {
+        format!("{}×", grouped(ratio.floor() as u64))
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // two digits are shown
+fn ratio(have: u128, need: u128) -> f64 {
+    have as f64 / need.max(1) as f64
+}
+
+fn ms_between(from: SystemTime, to: SystemTime) -> u64 {
+    small(to.duration_since(from).unwrap_or_default().as_millis())
+}
+
+fn date(time: SystemTime) -> String {
+    match Times::of(&Layout::DEFAULT).rfc3339(time) {
+        Some(text) => text.split('T').next().unwrap_or_default().to_owned(),
+        None => "after the year 9999".to_owned(),
+    }
+}
+
+/// Why nothing fits, and what to give up.
+pub(crate) fn refusal(needs: &Needs) -> String {
+    let least = needs.least_of_all();
+    let Split { time_bits, worker_bits, sequence_bits, tick_ms } = least;
+    let over = least.bits().saturating_sub(BITS);
+    let mut text = format!("this needs at least {} bits, and a UID has {BITS}: {over} too many\n\n", least.bits());
+    let ruler = format!("┌ {BITS} bits ");
+    let ruler = format!("{ruler}{}┐", "─".repeat(BITS as usize - ruler.chars().count() - 1));
+    let _ = writeln!(text, "  {}", paint(DIM, ruler));
+    let too_many = paint(RED, format_args!("{over} too many"));
+    let _ = writeln!(text, "  {} {too_many}\n", wide_bar(least));
+    let span = format!("{} and the time since the epoch, in ticks of {}", plan::years(needs.years), tick(tick_ms));
+    let peaks = match needs.ids_in_peaks(least) {
+        0 => String::new(),
+        ids => format!(" and {} new ids in peaks", grouped(small(ids))),
+    };
+    let starts = format!("{} starts{peaks}", grouped(small(needs.starts())));
+    for (name, style, bits, why) in [
+        ("time", TIME, time_bits, span),
+        ("worker", WORKER, worker_bits, starts),
+        ("sequence", SEQUENCE, sequence_bits, format!("{} UIDs a second on average, likewise", needs.average())),
+    ] {
+        let _ = writeln!(text, "  {}  {bits:>2} bits for {why}", paint(style, format_args!("{name:<8}")));
+    }
+    let ways = ways_out(needs);
+    let one_of = if ways.len() > 1 { " one of these" } else { "" };
+    let _ = write!(text, "\n  It fits with{one_of}:");
+    for way in ways {
+        let _ = write!(text, "\n    {way}");
+    }
+    text
+}
+
+/// A sign a bit; crossed out what is beyond the last.
+fn wide_bar(split: Split) -> String {
+    let mut text = String::new();
+    let mut at = 0;
+    for (style, bits) in [(TIME, split.time_bits), (WORKER, split.worker_bits), (SEQUENCE, split.sequence_bits)] {
+        let inside = BITS.saturating_sub(at).min(bits) as usize;
+        // A gap after each field, but at the end of what there is.
+        let signs = if inside < bits as usize { inside } else { inside - 1 };
+        let inner: String = bits.to_string().chars().chain(std::iter::repeat('━')).take(signs).collect();
+        let gap = if inside < bits as usize { "" } else { " " };
+        text += &(paint(style, inner) + gap + &paint(RED, "╳".repeat((bits as usize - inside).min(25))));
+        at += bits;
+    }
+    text
+}

@@ -1,0 +1,133 @@
+//! `uidring status`: what a generator does under load.
+
+use std::io::{self, IsTerminal};
+use std::path::PathBuf;
+use std::time::Duration;
+
+use indicatif::ProgressDrawTarget;
+use uidring::registry::WorkerRegistry;
+use uidring::{Layout, RegistryError};
+
+use crate::generator_args::GeneratorArgs;
+use crate::layout_args::LayoutArgs;
+use crate::live::{Meter, Panel, Record};
+use crate::load::{Load, Run};
+use crate::output::{self, Failure};
+use crate::quantity::{self, Quantity};
+use crate::stream;
+
+/// Without --watch: long enough for a rate.
+const A_MOMENT: Duration = Duration::from_secs(1);
+
+/// Try a generator under a load, and show its status
+///
+/// The generator is one of this process, made for the purpose: it says nothing about those that run elsewhere. (They tell
+/// theirs by `UidGenerator::status`.) Its UIDs are dropped. Without --db nothing is written either: its worker ids
+/// are counted in memory, from 1.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring status                                    after a second of 1,000 UIDs a second
+  uidring status --watch --rate 20k --for 1m        as it goes, redrawn each second
+  uidring status --watch --rate 0 --for 30s         idling
+  uidring status --watch --rate max --max-lead 1h --for 10s
+  uidring status --watch --for 1m | jq .lead_ms     one JSON object a second, as on any pipe")]
+pub(crate) struct Args {
+    /// Show it each second, until --for is over or Ctrl-C
+    #[arg(long)]
+    watch: bool,
+
+    /// UIDs taken a second, by all threads together: 500, 20k, 1.5M, 0, or `max` for as many as possible
+    #[arg(long, value_name = "R", default_value = "1000", value_parser = rate_or_max)]
+    rate: Rate,
+
+    /// For how long, such as 10s, 2m or 1h [default: 1s; with --watch: no end]
+    #[arg(long = "for", value_name = "LENGTH", value_parser = quantity::some_length)]
+    length: Option<Duration>,
+
+    /// How many threads take
+    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: u16,
+
+    /// Take worker ids from this registry, a SQLite file, as a real start does: they are used up
+    #[arg(long, value_name = "FILE")]
+    db: Option<PathBuf>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+
+    #[command(flatten)]
+    generator: GeneratorArgs,
+
+    #[command(flatten)]
+    layout: LayoutArgs,
+}
+
+/// `None` for as many as possible.
+#[derive(Clone, Copy, Debug)]
+struct Rate(Option<Quantity>);
+
+fn rate_or_max(text: &str) -> Result<Rate, String> {
+    if text == "max" { Ok(Rate(None)) } else { quantity::quantity(text).map(|rate| Rate(Some(rate))) }
+}
+
+/// Worker ids that nobody else sees, in UIDs that nobody gets.
+struct OnTrial {
+    last: u64,
+}
+
+impl WorkerRegistry for OnTrial {
+    fn assign(&mut self, layout: &Layout) -> Result<u64, RegistryError> {
+        if self.last == layout.max_worker() {
+            return Err(RegistryError::Exhausted { used: self.last, capacity: self.last });
+        }
+        self.last += 1;
+        Ok(self.last)
+    }
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let asked = self.layout.asked()?;
+        let uids = match &self.db {
+            Some(db) => self.generator.open(db, asked)?,
+            None => self.generator.build(asked.unwrap_or_default(), OnTrial { last: 0 })?,
+        };
+        let layout = *uids.layout();
+        let length = if self.watch { self.length } else { self.length.or(Some(A_MOMENT)) };
+        let load = Load { threads: self.threads, rate: self.rate.0, count: None, length };
+        let run = Run::start(load);
+        run.stop_on_interrupt()?;
+        let second = Duration::from_secs(1);
+        let is_panel = self.watch && !self.json && io::stdout().is_terminal();
+        if !self.watch {
+            let done = stream::drop_all(&uids, &run, second, || {});
+            let (status, elapsed) = (uids.status(), run.elapsed());
+            let record = || output::json(&Record::new(&layout, &status, elapsed, &mut Meter::new()));
+            output::print(&if self.json { record()? } else { crate::live::summary(&run, &status) })?;
+            return done;
+        }
+        if is_panel {
+            let mut panel = Panel::new(ProgressDrawTarget::stdout(), &uids, load, &self.generator);
+            panel.show(&uids.status(), run.elapsed());
+            let done = stream::drop_all(&uids, &run, second, || panel.show(&uids.status(), run.elapsed()));
+            panel.show(&uids.status(), run.elapsed());
+            panel.leave();
+            return done;
+        }
+        let (mut meter, mut printed) = (Meter::new(), Ok(()));
+        let mut record = || {
+            if printed.is_ok() {
+                let record = Record::new(&layout, &uids.status(), run.elapsed(), &mut meter);
+                printed = output::json(&record).and_then(|line| output::print(&line));
+                if printed.is_err() {
+                    run.stop();
+                }
+            }
+        };
+        let done = stream::drop_all(&uids, &run, second, &mut record);
+        record();
+        printed.and(done)
+    }
+}

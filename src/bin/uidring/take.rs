@@ -1,0 +1,167 @@
+//! `uidring take`: prints new UIDs.
+
+use std::io::{self, IsTerminal};
+use std::path::{Path, PathBuf};
+use std::time::Duration;
+
+use indicatif::ProgressDrawTarget;
+use uidring::{Layout, Uid, UidGenerator};
+
+use crate::generator_args::GeneratorArgs;
+use crate::layout_args::LayoutArgs;
+use crate::lines::{Format, Lines};
+use crate::live::{self, Panel};
+use crate::load::{Load, Run};
+use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, WORKER, paint};
+use crate::progress::Progress;
+use crate::quantity::{self, Quantity};
+use crate::stream;
+use crate::table::{Column, Table};
+
+/// On a terminal, so many UIDs are explained; more are a list.
+const EXPLAINED: u64 = 20;
+/// The panel is redrawn as often.
+const FRAME: Duration = Duration::from_millis(200);
+
+/// Print new UIDs, one a line
+///
+/// Each run takes a worker id of its own from the registry, a SQLite file that is made if there is none. UIDs are unique
+/// among all runs that share it. On a terminal, up to 20 of them come in a table with what they say.
+///
+/// With --rate, --for, --threads or --no-output it is a load: what the generator does is shown on standard error
+/// meanwhile, and summed up at the end. Ctrl-C ends it with the summary.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring take                              one UID
+  uidring take -n 5                         five
+  uidring take -n 5 --format base32         in 13 characters each
+  uidring take -n 5 --format json | jq .time
+  uidring take -n 100000000 | gzip > uids.gz
+  uidring take --rate 500 --for 10s > uids.txt
+  uidring take --for 2s --threads 4 --no-output    as fast as the generator can")]
+pub(crate) struct Args {
+    /// How many [default: 1; with --rate or --for: no end]
+    #[arg(short = 'n', long, value_name = "N")]
+    count: Option<u64>,
+
+    /// The registry of worker ids, a SQLite file
+    #[arg(long, value_name = "FILE", default_value = "uidring.db")]
+    db: PathBuf,
+
+    /// What each line holds [default: decimal]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// So many a second, by all threads together: 500, 20k, 1.5M [default: as many as possible]
+    #[arg(long, value_name = "R", help_heading = "Load options", value_parser = some_rate)]
+    rate: Option<Quantity>,
+
+    /// For so long: 10s, 2m, 1h
+    #[arg(long = "for", value_name = "LENGTH", help_heading = "Load options", value_parser = quantity::some_length)]
+    length: Option<Duration>,
+
+    /// How many threads take. Each one's lines are in order, in batches between those of the others
+    #[arg(
+        long, value_name = "N", help_heading = "Load options", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
+    threads: u16,
+
+    /// Take UIDs and drop them
+    #[arg(long, help_heading = "Load options", conflicts_with = "format")]
+    no_output: bool,
+
+    #[command(flatten)]
+    generator: GeneratorArgs,
+
+    #[command(flatten)]
+    layout: LayoutArgs,
+}
+
+fn some_rate(text: &str) -> Result<Quantity, String> {
+    match quantity::quantity(text)? {
+        Quantity { thousandths: 0 } => Err("no UID comes at a rate of 0".to_owned()),
+        rate => Ok(rate),
+    }
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let asked = self.layout.asked()?;
+        let uids = self.generator.open(&self.db, asked)?;
+        let endless = self.rate.is_some() || self.length.is_some();
+        let count = self.count.or(if endless { None } else { Some(1) });
+        let load = Load { threads: self.threads, rate: self.rate, count, length: self.length };
+        if endless || self.threads > 1 || self.no_output {
+            return self.carry(&uids, load);
+        }
+        match (self.format, count) {
+            (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => explain(&uids, count, &self.db),
+            _ => {
+                let progress = count.and_then(Progress::new);
+                stream::print(&uids, &Run::start(load), &self.lines(&uids), progress, Duration::MAX, || {})
+            }
+        }
+    }
+
+    fn lines(&self, uids: &UidGenerator) -> Lines {
+        Lines::new(self.format.unwrap_or(Format::Decimal), *uids.layout())
+    }
+
+    /// Takes under load, with a panel where it is seen and does not get between the lines, and sums up.
+    fn carry(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
+        let is_visible = io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
+        let panel = || Panel::new(ProgressDrawTarget::stderr(), uids, load, &self.generator);
+        let mut panel = is_visible.then(panel);
+        let run = Run::start(load);
+        run.stop_on_interrupt()?;
+        let look = || {
+            if let Some(panel) = &mut panel {
+                panel.show(&uids.status(), run.elapsed());
+            }
+        };
+        let done = if self.no_output {
+            stream::drop_all(uids, &run, FRAME, look)
+        } else {
+            stream::print(uids, &run, &self.lines(uids), None, FRAME, look)
+        };
+        if let Some(panel) = panel {
+            panel.clear();
+        }
+        // A reader who has seen enough wants no more words.
+        if !matches!(done, Err(Failure::Output(_))) {
+            output::say(&live::summary(&run, &uids.status()));
+        }
+        done
+    }
+}
+
+fn explain(uids: &UidGenerator, count: u64, db: &Path) -> Result<(), Failure> {
+    let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
+    let worker = uids.worker_id();
+    let footer = format!("worker {worker} of {}: no other run has had this number, and none will", db.display());
+    output::print(&format!("{}{}\n", table(uids.layout(), &taken), paint(DIM, footer)))
+}
+
+fn table(layout: &Layout, uids: &[Uid]) -> String {
+    let times = Times::of(layout);
+    let mut table = Table::new([
+        Column::number("UID", BOLD),
+        Column::text("BASE32", DIM),
+        Column::text("TIME (UTC)", TIME),
+        Column::number("WORKER", WORKER),
+        Column::number("SEQUENCE", SEQUENCE),
+    ]);
+    for &uid in uids {
+        let parts = layout.parts(uid);
+        table.row([
+            uid.to_string(),
+            uid.base32().to_string(),
+            times.utc(parts.time),
+            parts.worker.to_string(),
+            parts.sequence.to_string(),
+        ]);
+    }
+    table.to_string()
+}

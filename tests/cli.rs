@@ -1,0 +1,755 @@
+//! The command-line tool as a user meets it: the real binary, its output, its exit status.
+
+#![cfg(feature = "cli")]
+#![allow(clippy::unwrap_used)] // a test that cannot go on has failed
+
+use std::fs::{self, File};
+use std::io::{BufRead, BufReader, Write};
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde_json::Value;
+use tempfile::TempDir;
+use uidring::registry::SqliteRegistry;
+use uidring::{Layout, Uid};
+
+/// `uidring` in a folder of its own, away from the settings of whoever runs the tests.
+fn uidring(folder: &Path, args: &[&str]) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_uidring"));
+    command.args(args).current_dir(folder).stdin(Stdio::null());
+    command.env("TZ", "UTC").env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR");
+    command
+}
+
+fn run(folder: &Path, args: &[&str]) -> Output {
+    uidring(folder, args).output().unwrap()
+}
+
+/// What it prints when all is well: nothing on standard error.
+fn stdout(folder: &Path, args: &[&str]) -> String {
+    let output = run(folder, args);
+    assert_eq!(text(&output.stderr), "", "{args:?}");
+    assert!(output.status.success(), "{args:?}: {}", output.status);
+    text(&output.stdout)
+}
+
+/// What it complains of, with this exit status and nothing on standard output.
+fn stderr(folder: &Path, args: &[&str], status: i32) -> String {
+    let output = run(folder, args);
+    assert_eq!(text(&output.stdout), "", "{args:?}");
+    assert_eq!(output.status.code(), Some(status), "{args:?}: {}", text(&output.stderr));
+    let complaint = text(&output.stderr);
+    assert!(complaint.starts_with("uidring: "), "{args:?}: {complaint}");
+    complaint
+}
+
+fn with_input(folder: &Path, args: &[&str], input: &str) -> Output {
+    let mut child =
+        uidring(folder, args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+fn text(bytes: &[u8]) -> String {
+    String::from_utf8(bytes.to_vec()).unwrap()
+}
+
+fn uids(lines: &str) -> Vec<Uid> {
+    lines.lines().map(|line| line.parse().unwrap()).collect()
+}
+
+fn json(text: &str) -> Value {
+    serde_json::from_str(text).unwrap()
+}
+
+fn folder() -> TempDir {
+    tempfile::tempdir().unwrap()
+}
+
+/// From before its creation to a moment later than its end, with what a generator may borrow in a short run.
+struct Around(SystemTime);
+
+impl Around {
+    fn now() -> Around {
+        Around(SystemTime::now() - Duration::from_secs(2))
+    }
+
+    fn contains(&self, time: SystemTime) -> bool {
+        (self.0..SystemTime::now() + Duration::from_secs(60)).contains(&time)
+    }
+}
+
+#[test]
+fn take_works_in_an_empty_folder() {
+    let folder = folder();
+    let around = Around::now();
+    let taken = uids(&stdout(folder.path(), &["take", "-n", "5"]));
+    assert_eq!(taken.len(), 5);
+    assert!(taken.is_sorted_by(|a, b| a < b));
+    for &uid in &taken {
+        let parts = Layout::DEFAULT.parts(uid);
+        assert_eq!(parts.worker, 1);
+        assert!(around.contains(parts.time), "{:?}", parts.time);
+    }
+    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    assert_eq!(files, ["uidring.db"]);
+}
+
+#[test]
+fn take_takes_one_unless_told_otherwise() {
+    let folder = folder();
+    assert_eq!(uids(&stdout(folder.path(), &["take"])).len(), 1);
+    assert_eq!(stdout(folder.path(), &["take", "-n", "0"]), "");
+}
+
+#[test]
+fn runs_that_share_a_registry_take_distinct_uids() {
+    let folder = folder();
+    let args = ["take", "-n", "20000", "--db", "shared.db"];
+    // At once, not one after another.
+    let runs: Vec<_> = (0..4).map(|_| uidring(folder.path(), &args).stdout(Stdio::piped()).spawn().unwrap()).collect();
+    let mut all: Vec<Uid> = Vec::new();
+    for run in runs {
+        let output = run.wait_with_output().unwrap();
+        assert!(output.status.success());
+        all.extend(uids(&text(&output.stdout)));
+    }
+    assert_eq!(all.len(), 80_000);
+    let mut workers: Vec<u64> = all.iter().map(|&uid| Layout::DEFAULT.parts(uid).worker).collect();
+    workers.dedup();
+    workers.sort_unstable();
+    assert_eq!(workers, [1, 2, 3, 4]);
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 80_000);
+}
+
+#[test]
+fn a_million_lines_come_in_order() {
+    let folder = folder();
+    let taken = uids(&stdout(folder.path(), &["take", "-n", "1000003"]));
+    assert_eq!(taken.len(), 1_000_003);
+    assert!(taken.is_sorted_by(|a, b| a < b));
+}
+
+#[test]
+fn take_has_three_formats() {
+    let folder = folder();
+    let around = Around::now();
+    assert_eq!(uids(&stdout(folder.path(), &["take", "-n", "3", "--format", "decimal"])).len(), 3);
+
+    let lines = stdout(folder.path(), &["take", "-n", "3", "--format", "base32"]);
+    let taken: Vec<Uid> = lines.lines().map(|line| Uid::from_base32(line).unwrap()).collect();
+    assert_eq!(taken.len(), 3);
+    assert!(taken.is_sorted_by(|a, b| a < b));
+    assert!(taken.iter().all(|&uid| Layout::DEFAULT.parts(uid).worker == 2));
+
+    let lines = stdout(folder.path(), &["take", "-n", "3", "--format", "json"]);
+    assert_eq!(lines.lines().count(), 3);
+    for line in lines.lines().map(json) {
+        let members: Vec<&String> = line.as_object().unwrap().keys().collect();
+        assert_eq!(members, ["sequence", "time", "uid", "worker"]);
+        // A string: JavaScript rounds numbers of this size.
+        let parts = Layout::DEFAULT.parts(line["uid"].as_str().unwrap().parse().unwrap());
+        assert_eq!(line["worker"], 3);
+        assert_eq!(line["worker"], parts.worker);
+        assert_eq!(line["sequence"], parts.sequence);
+        let time = line["time"].as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+        assert!(line["time"].as_str().unwrap().ends_with('Z'));
+        assert_eq!(SystemTime::from(time), parts.time);
+        assert!(around.contains(parts.time));
+    }
+}
+
+#[test]
+fn take_has_a_layout_and_the_registry_remembers_it() {
+    let folder = folder();
+    let chosen = ["--layout", "35,10,15", "--epoch", "2020-01-01", "--tick", "100ms"];
+    let epoch: jiff::Timestamp = "2020-01-01T00:00:00Z".parse().unwrap();
+    let layout = Layout::new(35, 10, 15).unwrap().with_tick(Duration::from_millis(100)).unwrap();
+    let layout = layout.with_epoch(epoch.into()).unwrap();
+
+    let around = Around::now();
+    // Without the options, the second run asks the registry.
+    for (worker, args) in [(1, &chosen[..]), (2, &[])] {
+        let taken = uids(&stdout(folder.path(), &[&["take", "-n", "2"], args].concat()));
+        assert_eq!(taken.len(), 2);
+        for uid in taken {
+            assert_eq!(layout.parts(uid).worker, worker);
+            assert!(around.contains(layout.parts(uid).time));
+        }
+    }
+
+    let refused = stderr(folder.path(), &["take", "--layout", "default"], 1);
+    assert!(refused.contains("35 | 10 | 15") && refused.contains("30 | 20 | 13"), "{refused}");
+    let shown = json(&stdout(folder.path(), &["layout", "--db", "uidring.db", "--json"]));
+    assert_eq!((&shown["time_bits"], &shown["tick_ms"]), (&Value::from(35), &Value::from(100)));
+}
+
+#[test]
+fn take_refuses_a_layout_that_has_ended() {
+    let folder = folder();
+    let complaint = stderr(folder.path(), &["take", "--layout", "uid-generator"], 1);
+    assert!(complaint.contains("2024-11-20T13:24:16Z"), "{complaint}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no registry is left for it");
+}
+
+#[test]
+fn take_refuses_a_generator_that_cannot_be_built() {
+    let folder = folder();
+    for (args, why) in [
+        (&["--slots", "3"][..], "2 and 4"),
+        (&["--max-lead", "0s", "--max-lag", "500ms"], "max_lag 500ms"),
+        (&["--epoch", "2999-01-01"], "2999-01-01T00:00:00Z"),
+    ] {
+        let complaint = stderr(folder.path(), &[&["take"], args].concat(), 1);
+        assert!(complaint.contains(why), "{complaint}");
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{args:?} leaves no registry");
+    }
+}
+
+/// What a load prints, and its summary.
+fn load(folder: &Path, args: &[&str]) -> (String, String) {
+    let output = run(folder, args);
+    assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+    (text(&output.stdout), text(&output.stderr))
+}
+
+#[test]
+fn take_at_a_rate_takes_no_more_than_is_due() {
+    let folder = folder();
+    let (lines, summary) = load(folder.path(), &["take", "--rate", "2k", "--for", "500ms"]);
+    let taken = uids(&lines);
+    // All of it, unless the machine is so busy that the last ones came too late.
+    assert!((500..=1000).contains(&taken.len()), "{}", taken.len());
+    assert!(taken.is_sorted_by(|a, b| a < b));
+    assert!(summary.contains(" UIDs in ") && summary.contains("worker 1, filler running"), "{summary}");
+    assert!(!summary.contains('\u{1b}'), "no panel in a pipe: {summary}");
+}
+
+#[test]
+fn take_at_a_rate_takes_its_time() {
+    let folder = folder();
+    let started = Instant::now();
+    let (lines, _) = load(folder.path(), &["take", "-n", "300", "--rate", "1000"]);
+    assert_eq!(uids(&lines).len(), 300);
+    assert!(started.elapsed() >= Duration::from_millis(300));
+}
+
+#[test]
+fn take_with_threads_takes_as_many_distinct_uids() {
+    let folder = folder();
+    let (lines, _) = load(folder.path(), &["take", "-n", "100001", "--threads", "3"]);
+    let mut taken = uids(&lines);
+    taken.sort_unstable();
+    taken.dedup();
+    assert_eq!(taken.len(), 100_001);
+}
+
+#[test]
+fn take_without_output_counts_only() {
+    let folder = folder();
+    let (lines, summary) = load(folder.path(), &["take", "--for", "200ms", "--no-output", "--threads", "2"]);
+    assert_eq!(lines, "");
+    let taken = summary.split(" UIDs in ").next().unwrap().replace(',', "");
+    assert!(taken.parse::<u64>().unwrap() > 1000, "{summary}");
+}
+
+#[test]
+fn take_heeds_the_limits() {
+    let folder = folder();
+    // Three seconds' worth of 16 UIDs may be taken at once, of which one or two are there in the end.
+    let narrow = ["take", "-n", "1000", "--layout", "30,20,4", "--max-lead", "3s"];
+    let failing = [&narrow[..], &["--on-lead-limit", "fail"]].concat();
+    let output = run(folder.path(), &failing);
+    assert_eq!(output.status.code(), Some(1));
+    let taken = text(&output.stdout).lines().count();
+    assert!((16..=64).contains(&taken), "{taken}");
+    assert!(text(&output.stderr).contains("lead"), "{}", text(&output.stderr));
+
+    let workers = |args: &[&str]| -> usize {
+        let layout = Layout::new(30, 20, 4).unwrap();
+        let taken = uids(&stdout(folder.path(), args));
+        let mut workers: Vec<u64> = taken.iter().map(|&uid| layout.parts(uid).worker).collect();
+        workers.dedup();
+        workers.len()
+    };
+    assert!(workers(&[&narrow[..], &["--on-lead-limit", "new-worker"]].concat()) > 3);
+    let waiting = ["take", "-n", "80", "--layout", "30,20,4", "--max-lead", "3s", "--on-lead-limit", "wait"];
+    assert_eq!(workers(&waiting), 1);
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupt_ends_a_load_with_its_summary() {
+    let folder = folder();
+    for args in [&["take", "--rate", "1000"][..], &["status", "--watch"]] {
+        let mut child = uidring(folder.path(), args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        lines.next().unwrap().unwrap();
+        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+        assert!(killed.success());
+        assert!(lines.all(|line| !line.unwrap().is_empty()));
+        let output = child.wait_with_output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", output.status);
+        assert_eq!(text(&output.stderr).contains(" UIDs in "), args[0] == "take", "{}", text(&output.stderr));
+    }
+}
+
+#[test]
+fn status_tries_a_generator_and_leaves_nothing() {
+    let folder = folder();
+    let page = stdout(folder.path(), &["status", "--for", "200ms"]);
+    for expected in [" UIDs in ", "worker 1, filler running", "lead ", "the time field ends at 2060-01-10"] {
+        assert!(page.contains(expected), "{expected:?} is not in\n{page}");
+    }
+    let record = json(&stdout(folder.path(), &["status", "--for", "200ms", "--rate", "5k", "--json"]));
+    assert!((1..=1000).contains(&record["taken"].as_u64().unwrap()), "{record}");
+    assert_eq!((&record["worker_id"], &record["filler"]), (&Value::from(1), &Value::from("running")));
+    assert!(record["lead_ms"].as_u64().unwrap() > 1000, "a full ring: {record}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+
+    // With a registry it is a start like any other.
+    let args = ["status", "--for", "50ms", "--rate", "0", "--json", "--db", "uidring.db"];
+    for worker in 1..3 {
+        let record = json(&stdout(folder.path(), &args));
+        assert_eq!((&record["worker_id"], &record["taken"]), (&Value::from(worker), &Value::from(0)));
+    }
+    assert_eq!(uids(&stdout(folder.path(), &["take"])).len(), 1);
+}
+
+#[test]
+fn status_watches_line_by_line() {
+    let folder = folder();
+    let lines = stdout(folder.path(), &["status", "--watch", "--for", "2500ms", "--rate", "10k", "--slots", "16"]);
+    let records: Vec<Value> = lines.lines().map(json).collect();
+    assert!((2..=4).contains(&records.len()), "{lines}");
+    let numbers =
+        |member: &str| -> Vec<u64> { records.iter().map(|record| record[member].as_u64().unwrap()).collect() };
+    assert!(numbers("taken").is_sorted() && numbers("elapsed_ms").is_sorted(), "{lines}");
+    assert!(numbers("taken").into_iter().all(|taken| (1..=25_000).contains(&taken)), "{lines}");
+}
+
+#[test]
+fn status_shows_new_worker_ids() {
+    let args = ["status", "--rate", "max", "--for", "500ms", "--max-lead", "10s", "--json"];
+    let record = json(&stdout(folder().path(), &args));
+    assert!(record["new_workers"].as_u64().unwrap() > 0, "{record}");
+    assert_eq!(record["worker_id"].as_u64(), record["new_workers"].as_u64().map(|others| others + 1));
+}
+
+/// Reads the line as a compiler would, so far.
+fn layout_of_rust(line: &str) -> Layout {
+    let argument = |call: &str| -> Option<&str> { Some(line.split_once(call)?.1.split_once(')')?.0) };
+    let number = |text: &str| -> u64 { text.replace('_', "").parse().unwrap() };
+    let widths: Vec<u32> = argument("Layout::new(").unwrap().split(", ").map(|width| width.parse().unwrap()).collect();
+    let mut layout = Layout::new(widths[0], widths[1], widths[2]).unwrap();
+    if let Some(ms) = argument(".with_tick(Duration::from_millis(") {
+        layout = layout.with_tick(Duration::from_millis(number(ms))).unwrap();
+    }
+    let epoch = argument(".with_epoch(SystemTime::UNIX_EPOCH + Duration::from_secs(").unwrap();
+    assert!(line.ends_with("))?") && line.matches('(').count() == line.matches(')').count(), "{line}");
+    layout.with_epoch(SystemTime::UNIX_EPOCH + Duration::from_secs(number(epoch))).unwrap()
+}
+
+const SHOP: [&str; 12] =
+    ["plan", "--rate", "2k", "--peak", "20k", "--peak-for", "2h", "--nodes", "20", "--restarts-per-day", "5", "--json"];
+
+#[test]
+fn plan_recommends_a_layout_that_does() {
+    let folder = folder();
+    let plan = json(&stdout(folder.path(), &[&SHOP[..], &["--years", "25"]].concat()));
+    assert_eq!(plan["fits"], true);
+    assert_eq!(plan["needs"]["average_per_second"], 3500.0);
+    let rows: Vec<&Value> = [&plan["recommended"]].into_iter().chain(plan["others"].as_array().unwrap()).collect();
+    assert!(rows.len() >= 3);
+    for row in rows {
+        let layout = layout_of_rust(row["rust"].as_str().unwrap());
+        assert_eq!(row["time_bits"], layout.time_bits());
+        assert_eq!(row["worker_ids"], layout.max_worker());
+        let expires: jiff::Timestamp = row["expires"].as_str().unwrap().parse().unwrap();
+        assert_eq!(SystemTime::from(expires), layout.expires_at());
+        let lasts = layout.expires_at().duration_since(SystemTime::now()).unwrap().as_secs() / 31_556_952;
+        let does = lasts >= 25
+            && row["worker_ids_needed"].as_u64() <= row["worker_ids"].as_u64()
+            && row["uids_per_second"].as_u64().unwrap() >= 3500;
+        assert_eq!(row["fits"], does, "{row}");
+
+        // The flags mean the same.
+        let flags: Vec<&str> = row["flags"].as_str().unwrap().split(' ').collect();
+        let shown = json(&stdout(folder.path(), &[&["layout", "--json"], &flags[..]].concat()));
+        for member in ["time_bits", "worker_bits", "sequence_bits", "tick_ms", "epoch", "expires"] {
+            assert_eq!(shown[member], row[member], "{member}");
+        }
+    }
+    assert_eq!(plan["recommended"]["fits"], true);
+}
+
+#[test]
+fn plan_draws_what_it_recommends() {
+    let page = stdout(folder().path(), &["plan", "--rate", "1000", "--years", "30"]);
+    let rust = page.lines().find_map(|line| line.strip_prefix("Rust  ")).unwrap();
+    let layout = layout_of_rust(rust);
+    assert!(page.contains(&format!("Recommended: {layout}\n")), "{page}");
+    for expected in
+        ["One node takes 1,000 UIDs a second", "▶ recommended", "✔ the default", "Tool  uidring take --layout "]
+    {
+        assert!(page.contains(expected), "{expected:?} is not in\n{page}");
+    }
+    // 28 bits of seconds are eight years and a half.
+    let short = page.lines().find(|line| line.starts_with("✘ UidGenerator's")).unwrap();
+    assert!(short.contains("years short"), "{short}");
+    assert!(!page.contains('\u{1b}'), "no colours in a pipe");
+}
+
+#[test]
+fn plan_says_what_to_give_up() {
+    let folder = folder();
+    let greedy = ["plan", "--rate", "5k", "--nodes", "20", "--restarts-per-day", "20", "--years", "50"];
+    let complaint = stderr(folder.path(), &greedy, 1);
+    assert!(complaint.starts_with("uidring: this needs at least ") && complaint.contains(" too many"), "{complaint}");
+    let given: Vec<&str> = complaint.lines().filter(|line| line.contains(" instead of ")).map(str::trim).collect();
+    assert_eq!(given.len(), 4, "{complaint}");
+    // Each is enough.
+    for (way, option) in given.iter().zip(["--years", "--restarts-per-day", "--nodes", "--rate"]) {
+        let number = way.split(' ').next().unwrap().replace(',', "");
+        let mut args = greedy.map(str::to_owned);
+        let at = args.iter().position(|arg| arg == option).unwrap();
+        args[at + 1] = number;
+        stdout(folder.path(), &args.each_ref().map(String::as_str));
+    }
+
+    let output = run(folder.path(), &[&greedy[..], &["--json"]].concat());
+    assert_eq!(output.status.code(), Some(1));
+    let plan = json(&text(&output.stdout));
+    assert_eq!((&plan["fits"], &plan["recommended"]), (&Value::from(false), &Value::Null));
+    assert!(plan["needs"]["bits"].as_u64().unwrap() > 63);
+    assert_eq!(plan["instead"].as_array().unwrap(), &given);
+}
+
+#[test]
+fn take_says_why_there_is_no_registry() {
+    let folder = folder();
+    let complaint = stderr(folder.path(), &["take", "--db", "no/such/folder/uidring.db"], 1);
+    assert!(complaint.contains("no/such/folder"), "{complaint}");
+    fs::write(folder.path().join("notes.txt"), "This is not a database, and it is long enough to be sure.").unwrap();
+    let complaint = stderr(folder.path(), &["take", "--db", "notes.txt"], 1);
+    assert!(complaint.contains("notes.txt"), "{complaint}");
+    assert_eq!(complaint.lines().count(), 1);
+}
+
+/// As `| head -3`.
+#[cfg(unix)]
+#[test]
+fn a_reader_who_has_seen_enough_ends_it_quietly() {
+    let folder = folder();
+    for format in ["decimal", "base32", "json"] {
+        // More than any pipe holds.
+        let args = ["take", "-n", "100000000", "--format", format];
+        let mut child = uidring(folder.path(), &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+        let seen: Vec<String> = lines.by_ref().take(3).map(|line| line.unwrap()).collect();
+        assert!(seen.len() == 3 && seen.iter().all(|line| !line.is_empty()), "{seen:?}");
+        drop(lines);
+        let output = child.wait_with_output().unwrap();
+        assert_eq!(text(&output.stderr), "");
+        assert!(output.status.success(), "{format}: {}", output.status);
+    }
+}
+
+#[cfg(target_os = "linux")]
+#[test]
+fn a_full_disk_is_a_failure() {
+    let folder = folder();
+    stdout(folder.path(), &["take"]);
+    for args in [
+        &["take"][..],
+        &["take", "-n", "1000000"],
+        &["take", "-n", "1000000", "--format", "json"],
+        &["parse", "1"],
+        &["parse", "1", "--json"],
+        &["layout"],
+        &["workers"],
+    ] {
+        let full = File::create("/dev/full").unwrap();
+        let output = uidring(folder.path(), args).stdout(full).output().unwrap();
+        assert_eq!(output.status.code(), Some(1), "{args:?}");
+        let complaint = text(&output.stderr);
+        assert!(complaint.starts_with("uidring: cannot write to standard output: No space left"), "{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+}
+
+/// The sample that `UidGenerator` publishes.
+const SAMPLE: &str = "180363646902239241";
+const SAMPLE_LAYOUT: [&str; 4] = ["--layout", "29,21,13", "--epoch", "2016-09-19T16:00:00Z"];
+
+fn parse_sample(text: &str, more: &[&str]) -> String {
+    stdout(folder().path(), &[&["parse", text], &SAMPLE_LAYOUT[..], more].concat())
+}
+
+#[test]
+fn parse_reads_the_published_sample() {
+    let card = parse_sample(SAMPLE, &[]);
+    for expected in [
+        "uid       180363646902239241\n",
+        "base32    05067S0001009\n",
+        "time      2017-01-19T04:15:46Z ",
+        "local     2017-01-19T04:15:46+00:00 ",
+        "worker    4\n",
+        "sequence  9\n",
+        "layout    29 | 21 | 13 in seconds from 2016-09-19T16:00:00Z\n",
+    ] {
+        assert!(card.contains(expected), "{expected:?} is not in\n{card}");
+    }
+    assert!(!card.contains('\u{1b}'), "no colours in a pipe");
+    // In base32 too, as people write it down.
+    assert_eq!(parse_sample("05067S0001009", &[]), card);
+    assert_eq!(parse_sample("o5o67soooloo9", &[]), card);
+
+    let record = json(&parse_sample(SAMPLE, &["--json"]));
+    assert_eq!(record["uid"], SAMPLE);
+    assert_eq!(record["base32"], "05067S0001009");
+    assert_eq!(record["time"], "2017-01-19T04:15:46Z");
+    assert_eq!((&record["worker"], &record["sequence"]), (&Value::from(4), &Value::from(9)));
+    assert_eq!((&record["in_layout"], &record["in_future"]), (&Value::from(true), &Value::from(false)));
+}
+
+#[test]
+fn parse_tells_local_time() {
+    let folder = folder();
+    let args = [&["parse", SAMPLE], &SAMPLE_LAYOUT[..]].concat();
+    // POSIX turns signs round: eight hours east of Greenwich.
+    let output = uidring(folder.path(), &args).env("TZ", "CST-8").output().unwrap();
+    let card = text(&output.stdout);
+    assert!(card.contains("time      2017-01-19T04:15:46Z "), "{card}");
+    assert!(card.contains("local     2017-01-19T12:15:46+08:00 "), "{card}");
+}
+
+#[test]
+fn parse_takes_digits_for_decimal_unless_told_otherwise() {
+    let folder = folder();
+    let uid = |args: &[&str]| json(&stdout(folder.path(), args))["uid"].clone();
+    assert_eq!(uid(&["parse", "--json", "0000000000010"]), "10");
+    assert_eq!(uid(&["parse", "--json", "--base32", "0000000000010"]), "32");
+}
+
+#[test]
+fn parse_reads_standard_input() {
+    let folder = folder();
+    let output = with_input(folder.path(), &["parse", "--json"], "1\n\n  2  \r\n000000000000A");
+    assert!(output.status.success());
+    let uids: Vec<Value> = text(&output.stdout).lines().map(|line| json(line)["uid"].clone()).collect();
+    assert_eq!(uids, ["1", "2", "10"]);
+
+    // In the place of the dash.
+    let output = with_input(folder.path(), &["parse", "--json", "7", "-", "8"], "1\n");
+    let uids: Vec<Value> = text(&output.stdout).lines().map(|line| json(line)["uid"].clone()).collect();
+    assert_eq!(uids, ["7", "1", "8"]);
+
+    let table = text(&with_input(folder.path(), &["parse"], "1\n8193\n").stdout);
+    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(rows[1], ["1", "0000000000001", "2026-01-01T00:00:00Z", "0", "1"]);
+    assert_eq!(rows[2], ["8193", "0000000000801", "2026-01-01T00:00:00Z", "1", "1"]);
+}
+
+#[test]
+fn parse_answers_line_by_line() {
+    let folder = folder();
+    let mut child =
+        uidring(folder.path(), &["parse", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
+    for uid in ["5", "6"] {
+        writeln!(input, "{uid}").unwrap();
+        // Comes while the input is still open, or never.
+        assert_eq!(json(&answers.next().unwrap().unwrap())["uid"], uid);
+    }
+    drop(input);
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn parse_names_what_is_wrong_and_reads_the_rest() {
+    let folder = folder();
+    for (wrong, why) in [
+        ("12x4", "13 characters, not 4"),
+        ("12-4", "character 3 of a UID cannot be '-'"),
+        ("-4", "character 1 of a UID cannot be '-'"),
+        ("0", "out of range"),
+        ("9223372036854775808", "out of range"),
+        ("00000000000U0", "character 12 of a UID cannot be 'U'"),
+    ] {
+        let output = run(folder.path(), &["parse", "--json", wrong, "5"]);
+        let complaint = text(&output.stderr);
+        assert!(complaint.starts_with(&format!("uidring: {wrong:?} is not a UID: ")), "{complaint}");
+        assert!(complaint.contains(why), "{complaint}");
+        assert_eq!(output.status.code(), Some(1));
+        assert_eq!(json(&text(&output.stdout))["uid"], "5");
+    }
+}
+
+#[test]
+fn parse_doubts_uids_of_another_layout() {
+    let folder = folder();
+    let in_future = ["parse", "9223372036854775807"];
+    assert!(stdout(folder.path(), &in_future).contains("in the future"));
+    let record = json(&stdout(folder.path(), &[&in_future[..], &["--json"]].concat()));
+    assert_eq!((&record["in_layout"], &record["in_future"]), (&Value::from(true), &Value::from(true)));
+
+    let narrow = ["parse", "--layout", "30,10,4", "9223372036854775807"];
+    assert!(stdout(folder.path(), &narrow).contains("cannot be of this layout"));
+    let record = json(&stdout(folder.path(), &[&narrow[..], &["--json"]].concat()));
+    assert_eq!(record["in_layout"], false);
+}
+
+#[test]
+fn layout_draws_the_bits_and_says_what_fits() {
+    let page = stdout(folder().path(), &["layout"]);
+    for expected in [
+        " 63  62                          33 32                13 12          0\n",
+        "│ 0 │ time                         │ worker             │ sequence    │\n",
+        "30 bits",
+        "20 bits",
+        "13 bits",
+        "seconds for 34 years from 2026-01-01T00:00:00Z",
+        "1,048,576 ids",
+        "8,192 UIDs a second",
+        "ends      2060-01-10T13:37:04Z",
+    ] {
+        assert!(page.contains(expected), "{expected:?} is not in\n{page}");
+    }
+    let picture: Vec<usize> = page.lines().skip(1).take(3).map(|line| line.chars().count()).collect();
+    assert_eq!(picture, [picture[0]; 3], "\n{page}");
+
+    let ended = stdout(folder().path(), &["layout", "--layout", "uid-generator"]);
+    assert!(ended.contains("ends      2024-11-20T13:24:16Z, ended "), "{ended}");
+}
+
+#[test]
+fn layout_reckons_in_ticks() {
+    let options = ["layout", "--layout", "41,10,10", "--tick", "10ms", "--epoch", "2020-01-01T00:00:00Z"];
+    let page = stdout(folder().path(), &options);
+    for expected in ["ticks of 10 ms for 696 years", "1,024 UIDs a tick or 102,400 a second", "3 unused"] {
+        assert!(page.contains(expected), "{expected:?} is not in\n{page}");
+    }
+    let shown = json(&stdout(folder().path(), &[&options[..], &["--json"]].concat()));
+    let expected = [("time_bits", 41), ("worker_bits", 10), ("sequence_bits", 10), ("tick_ms", 10), ("workers", 1024)];
+    for (member, value) in expected {
+        assert_eq!(shown[member], value, "{member}");
+    }
+    assert_eq!(shown["uids_per_second"], 102_400);
+    assert_eq!(shown["epoch"], "2020-01-01T00:00:00.000Z");
+    assert_eq!(shown["expired"], false);
+}
+
+#[test]
+fn workers_shows_the_newest_last() {
+    let folder = folder();
+    let around = Around::now();
+    for _ in 0..4 {
+        stdout(folder.path(), &["take"]);
+    }
+    let rows = |args: &[&str]| -> Vec<u64> {
+        let page = stdout(folder.path(), args);
+        page.lines().filter_map(|line| line.split_whitespace().next()?.parse().ok()).collect()
+    };
+    // The last line, "4 of ...", begins with a number as well.
+    assert_eq!(rows(&["workers"]), [1, 2, 3, 4, 4]);
+    assert_eq!(rows(&["workers", "--last", "2"]), [3, 4, 4]);
+    assert!(stdout(folder.path(), &["workers", "--last", "3"]).contains("\nand 1 before these"));
+    assert!(stdout(folder.path(), &["workers"]).ends_with("\n4 of 1,048,575 worker ids used\n"));
+
+    let report = json(&stdout(folder.path(), &["workers", "--json", "--last", "2"]));
+    assert_eq!((&report["used"], &report["rows"]), (&Value::from(4), &Value::from(4)));
+    assert_eq!(report["capacity"], Layout::DEFAULT.max_worker());
+    let shown = report["workers"].as_array().unwrap();
+    let remembered = SqliteRegistry::open_existing(folder.path().join("uidring.db")).unwrap().workers().unwrap();
+    assert_eq!(shown.len(), 2);
+    for (row, worker) in shown.iter().zip(&remembered[2..]) {
+        assert_eq!(row["id"], worker.id);
+        assert_eq!(row["host"], worker.host_name.as_str());
+        assert_eq!(row["port"], worker.port.as_str());
+        assert_eq!(row["type"], worker.kind.to_string());
+        let launched: jiff::Timestamp = row["launched"].as_str().unwrap().parse().unwrap();
+        assert!(around.contains(launched.into()));
+    }
+}
+
+#[test]
+fn workers_makes_no_registry() {
+    let folder = folder();
+    let complaint = stderr(folder.path(), &["workers"], 1);
+    assert!(complaint.contains("uidring.db") && complaint.contains("no such file"), "{complaint}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+}
+
+#[test]
+fn a_command_line_that_is_not_understood_is_a_usage_error() {
+    let folder = folder();
+    for (args, why) in [
+        (&["bogus"][..], "bogus"),
+        (&["take", "-n", "many"], "many"),
+        (&["take", "--format", "xml"], "decimal, base32, json"),
+        (&["take", "--layout", "40,20,13"], "40 + 20 + 13 bits are 73"),
+        (&["take", "--layout", "wide"], "three widths"),
+        (&["take", "--epoch", "yesterday"], "2026-01-01"),
+        (&["take", "--tick", "2s"], "2s"),
+        (&["take", "--tick", "fast"], "10ms"),
+        (&["layout", "--db", "uidring.db", "--tick", "1s"], "--tick"),
+        (&["take", "--rate", "0"], "rate of 0"),
+        (&["take", "--rate", "fast"], "20k"),
+        (&["take", "--for", "10"], "500ms, 10s, 2m, 1h or 1d"),
+        (&["take", "--for", "0s"], "no time"),
+        (&["take", "--threads", "0"], "0"),
+        (&["take", "--no-output", "--format", "json"], "--format"),
+        (&["status", "--on-lead-limit", "panic"], "new-worker, wait, fail"),
+        (&["plan"], "--rate"),
+        (&["plan", "--rate", "10", "--peak", "5"], "below --rate"),
+        (&["plan", "--rate", "5", "--peak", "6", "--peak-for", "25h"], "more than the day"),
+        (&["plan", "--rate", "5", "--epoch", "2999-01-01"], "has not begun"),
+    ] {
+        let complaint = stderr(folder.path(), args, 2);
+        assert!(complaint.contains(why), "{why:?} is not in {complaint}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn help_and_version_are_answers() {
+    let folder = folder();
+    assert_eq!(stdout(folder.path(), &["--version"]), format!("uidring {}\n", env!("CARGO_PKG_VERSION")));
+    for command in ["take", "parse", "workers", "layout", "plan", "status"] {
+        assert!(stdout(folder.path(), &["--help"]).contains(&format!("\n  {command} ")));
+        let help = stdout(folder.path(), &[command, "--help"]);
+        assert!(help.contains(&format!("Usage: uidring {command} ")), "{help}");
+    }
+}
+
+#[test]
+fn the_examples_in_the_help_are_accepted() {
+    let folder = folder();
+    for command in ["", "take", "parse", "workers", "layout", "plan", "status"] {
+        let help = stdout(folder.path(), &[&[command][usize::from(command.is_empty())..], &["--help"]].concat());
+        let (_, examples) = help.split_once("\nExamples:\n").unwrap();
+        // Up to what the shell does, and to what is said about it.
+        let examples: Vec<&str> = examples
+            .lines()
+            .map(|line| line.rsplit_once("uidring ").unwrap().1.split(['|', '>']).next().unwrap())
+            .map(|line| line.split("  ").next().unwrap())
+            .filter(|line| !line.contains('<'))
+            .collect();
+        assert!(examples.len() >= 3, "{help}");
+        for example in examples {
+            let args: Vec<&str> = example.split_whitespace().collect();
+            let mut child =
+                uidring(folder.path(), &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            // Some print a lot.
+            drop(child.stdout.take());
+            let output = child.wait_with_output().unwrap();
+            // They may fail for want of a file.
+            assert_ne!(output.status.code(), Some(2), "{example}: {}", text(&output.stderr));
+        }
+    }
+}
