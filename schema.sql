@@ -22,7 +22,8 @@ BEGIN IMMEDIATE;
 PRAGMA application_id = 1969841266; -- 0x75696472, "uidr": how uidring knows a file of its own from any other
 PRAGMA user_version = 1; -- the version of this schema
 
--- One row for each start of a generator. Only `id` has a meaning for UIDs; the rest tells people who took it.
+-- One row for each worker id. For an id that is given once only `id` has a meaning for UIDs, for a leased one the last three
+-- columns as well; the rest tells people who took it.
 CREATE TABLE IF NOT EXISTS worker_node (
     -- The worker id. AUTOINCREMENT: one more than any id ever given, never the id of a deleted row. The first is 1.
     -- 42 bits are the most that a layout can have for it.
@@ -41,14 +42,24 @@ CREATE TABLE IF NOT EXISTS worker_node (
     launch_date INTEGER NOT NULL
         DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
         CHECK (typeof(launch_date) = 'integer'),
-    -- When the row was last changed, in milliseconds since 1970. uidring itself changes none.
+    -- When the row was last changed, in milliseconds since 1970.
     modified INTEGER NOT NULL
         DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
         CHECK (typeof(modified) = 'integer'),
     -- When the row was written, in milliseconds since 1970.
     created INTEGER NOT NULL
         DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
-        CHECK (typeof(created) = 'integer')
+        CHECK (typeof(created) = 'integer'),
+    -- For a leased id, who holds it: a random text of one generator's. NULL when it was given back.
+    holder TEXT
+        CHECK (holder IS NULL OR typeof(holder) = 'text'),
+    -- For a leased id, the last second that any holder may use, in ticks of the layout since its epoch. It only grows while
+    -- the id is held, and whoever has the id next begins after it. NULL for an id that is given once.
+    reserved_until INTEGER
+        CHECK (reserved_until IS NULL OR typeof(reserved_until) = 'integer'),
+    -- For a leased id, when it may be given to another, in milliseconds since 1970. NULL for an id that is given once.
+    lease_until INTEGER
+        CHECK (lease_until IS NULL OR typeof(lease_until) = 'integer')
 );
 
 -- The layout of the UIDs that these worker ids are for: at most one row, written by the first start and never

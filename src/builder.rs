@@ -137,22 +137,23 @@ impl Builder {
         if let Some(max_forward_jump) = self.max_forward_jump {
             check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
         }
-        let worker = registry.assign(&layout)?;
-        if worker > layout.max_worker() {
-            return Err(RegistryError::WorkerRange { worker, max: layout.max_worker() }.into());
+        let limits = Limits::new(layout, max_lead, max_lag);
+        let lease = registry.assign(&limits.request(limits.ms_at(self.clock.now())))?;
+        if lease.worker > layout.max_worker() {
+            return Err(RegistryError::WorkerRange { worker: lease.worker, max: layout.max_worker() }.into());
         }
         // Again: a registry may take its time.
         check_time(&layout, &*self.clock)?;
         let (shared, bed) = Shared::new(Setup {
             clock: self.clock,
-            limits: Limits::new(layout, max_lead, max_lag),
+            limits,
             policy: self.on_lead_limit,
             takers_read_clock: self.max_forward_jump.is_none(),
-            worker,
+            lease: &lease,
             slots,
             refill_mark: slots as u64 * u64::from(refill_at) / 100,
         });
-        Ok((Arc::new(shared), Keeper::new(registry, rng, self.max_forward_jump), bed))
+        Ok((Arc::new(shared), Keeper::new(registry, lease, rng, self.max_forward_jump), bed))
     }
 }
 

@@ -159,6 +159,11 @@ pub enum RegistryError {
         /// The number.
         worker: u64,
     },
+    /// Another generator has taken the worker id over, after the lease had expired.
+    LeaseLost {
+        /// The id.
+        worker: u64,
+    },
     /// The id does not fit the layout.
     WorkerRange {
         /// The id.
@@ -207,6 +212,11 @@ impl fmt::Display for RegistryError {
                 f,
                 "the fixed worker id {worker} is in use by a generator, and there is no other; take ids from a \
                  registry, or give each generator a number of its own"
+            ),
+            RegistryError::LeaseLost { worker } => write!(
+                f,
+                "the lease of worker id {worker} expired, and another generator has the id now; the seconds reserved \
+                 before stay this one's"
             ),
             RegistryError::WorkerRange { worker, max } => write!(
                 f,
@@ -380,6 +390,12 @@ pub enum TakeError {
         /// When the next second is due, in milliseconds from now.
         retry_in_ms: u64,
     },
+    /// The seconds reserved in the registry are used up, and it cannot be reached for more. Takes go on by themselves
+    /// when it can.
+    LeaseExhausted {
+        /// The worker id.
+        worker: u64,
+    },
 }
 
 impl TakeError {
@@ -404,6 +420,11 @@ impl fmt::Display for TakeError {
                 "the layout's time field is used up: it ends at {}; move to a layout with a later epoch or more time \
                  bits",
                 utc_ms(expires_at_ms)
+            ),
+            TakeError::LeaseExhausted { worker } => write!(
+                f,
+                "the seconds reserved for worker id {worker} are used up, and the registry gives no more; see that it \
+                 can be reached"
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,

@@ -42,6 +42,18 @@ pub fn no_new_worker(error: &RegistryError) {
     event!(warn, %error, "no new worker id; takes wait for the clock until there is one");
 }
 
+pub fn lease_lost(worker: u64) {
+    event!(warn, worker, "another generator has taken the worker id over; takes another one");
+}
+
+pub fn no_reservation(error: &RegistryError) {
+    event!(warn, %error, "no further seconds reserved; takes go on with those that are");
+}
+
+pub fn not_released(error: &RegistryError) {
+    event!(warn, %error, "the worker id could not be given back; it is free when its lease has expired");
+}
+
 pub fn end_is_near(expires_at: SystemTime) {
     event!(warn, expires_at = %crate::error::utc(expires_at), "the layout's time field ends within a year");
 }

@@ -142,7 +142,8 @@ fn run(shared: &Shared, parker: &Parker, mut keeper: Keeper) {
         let pause = look.unwrap_or(PAUSE_AFTER_PANIC);
         parker.park_timeout(pause);
     }
-    // What it was given may panic once more when it is dropped.
+    // What it was given may panic once more.
+    let _ = catch_unwind(AssertUnwindSafe(|| keeper.finish(shared)));
     let _ = catch_unwind(AssertUnwindSafe(|| drop(keeper)));
     signal.set_state(FillerState::Stopped);
 }

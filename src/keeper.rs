@@ -6,19 +6,22 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::error::RegistryError;
 use crate::events;
+use crate::layout::Layout;
 use crate::lead::LeadLimit;
-use crate::registry::WorkerRegistry;
+use crate::registry::{Lease, WorkerRegistry};
 use crate::shared::Shared;
 
 /// The filler's own state.
 pub struct Keeper {
     registry: Box<dyn WorkerRegistry>,
+    lease: Lease,
+    upkeep: Upkeep,
     rng: fastrand::Rng,
     max_forward_jump: Option<Duration>,
     /// What the clock showed at the last look, and how long ago that is.
     seen: Option<(i64, Stopwatch)>,
     /// A worker id taken ahead of its use.
-    spare: Option<u64>,
+    spare: Option<Lease>,
     /// When the registry may be asked again, after a refusal.
     retry: Retry,
     /// No run of a local taker is of an earlier second.
@@ -47,14 +50,23 @@ struct Retry {
 
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
+/// Takes may be waiting for it.
+const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
 /// A jump forward that an operator would want to hear of.
 const NOTED_JUMP: Duration = Duration::from_secs(60);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Keeper {
-    pub fn new(registry: Box<dyn WorkerRegistry>, rng: fastrand::Rng, max_forward_jump: Option<Duration>) -> Keeper {
+    pub fn new(
+        registry: Box<dyn WorkerRegistry>,
+        lease: Lease,
+        rng: fastrand::Rng,
+        max_forward_jump: Option<Duration>,
+    ) -> Keeper {
         Keeper {
             registry,
+            lease,
+            upkeep: Upkeep::default(),
             rng,
             max_forward_jump,
             seen: None,
@@ -71,7 +83,8 @@ impl Keeper {
     pub fn look(&mut self, shared: &Shared) -> Duration {
         let now_ms = self.read_clock(shared);
         self.demand.note(shared, now_ms);
-        shared.ring.set_window(shared.limits.window(&shared.seconds, now_ms, shared.worker()));
+        self.keep_lease(shared, now_ms);
+        shared.move_window(&self.lease, now_ms);
         let is_ahead = self.heed_limit(shared, now_ms);
         if !is_ahead {
             self.refresh(shared, now_ms);
@@ -162,32 +175,40 @@ impl Keeper {
 
     /// Starts again at now with a new worker id. False when there is none, or no second for it.
     fn change_worker(&mut self, shared: &Shared, now_ms: i64) -> bool {
-        let usable = shared.limits.window(&shared.seconds, now_ms, 0);
+        let fresh = shared.limits.fresh_tick(now_ms);
         // With the last second of the layout everything ends; it is not taken once more.
-        if usable.first > usable.last || shared.limits.fresh_tick(now_ms) >= shared.limits.layout.max_tick() {
+        if fresh > shared.limits.last_tick(now_ms) || fresh >= shared.limits.layout.max_tick() {
             return false;
         }
-        let Some(worker) = self.spare.take().or_else(|| self.assign(shared)) else { return false };
-        shared.ring.set_window(shared.limits.window(&shared.seconds, now_ms, worker));
+        let Some(lease) = self.spare.take().or_else(|| self.assign(shared, now_ms)) else { return false };
+        events::new_worker(lease.worker);
+        shared.move_window(&lease, now_ms);
         shared.count_worker();
-        self.oldest_run = self.oldest_run.min(shared.limits.fresh_tick(now_ms));
-        events::new_worker(worker);
+        self.oldest_run = self.oldest_run.min(fresh);
+        let before = std::mem::replace(&mut self.lease, lease);
+        self.upkeep = Upkeep::default();
+        // All that it reserved counts as used: a taker may be about to publish one of its seconds.
+        match self.registry.release(&before, before.last) {
+            // Another has it already.
+            Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
+            Err(error) => events::not_released(&error),
+        }
         true
     }
 
-    fn assign(&mut self, shared: &Shared) -> Option<u64> {
+    fn assign(&mut self, shared: &Shared, now_ms: i64) -> Option<Lease> {
         if !self.retry.is_due() {
             return None;
         }
-        let layout = &shared.limits.layout;
-        match self.registry.assign(layout) {
-            Ok(worker) if worker <= layout.max_worker() => {
+        let max = shared.limits.layout.max_worker();
+        let fits = |lease: Lease| match lease.worker {
+            worker if worker > max => Err(RegistryError::WorkerRange { worker, max }),
+            _ => Ok(lease),
+        };
+        match self.registry.assign(&shared.limits.request(now_ms)).and_then(fits) {
+            Ok(lease) => {
                 self.retry.refused = None;
-                Some(worker)
-            }
-            Ok(worker) => {
-                self.refuse(&RegistryError::WorkerRange { worker, max: layout.max_worker() });
-                None
+                Some(lease)
             }
             Err(error) => {
                 self.refuse(&error);
@@ -200,14 +221,63 @@ impl Keeper {
         if self.retry.refused.is_none() {
             events::no_new_worker(error);
         }
-        self.retry.back_off();
+        self.retry.back_off(LAST_RETRY);
+    }
+
+    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over.
+    fn keep_lease(&mut self, shared: &Shared, now_ms: i64) {
+        let Some(duration) = self.lease.duration else { return };
+        let now = shared.limits.fresh_tick(now_ms);
+        let used = shared.newest_tick().max(now);
+        if !self.upkeep.retry.is_due() {
+            return;
+        }
+        let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
+        match self.registry.reserve(&self.lease, last) {
+            Ok(last) => {
+                self.upkeep.done();
+                self.lease.last = last;
+                shared.set_registry_down(false);
+            }
+            Err(RegistryError::LeaseLost { worker }) => {
+                events::lease_lost(worker);
+                let is_replaced = self.change_worker(shared, now_ms);
+                shared.set_registry_down(!is_replaced);
+                if !is_replaced {
+                    self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
+                }
+            }
+            Err(error) => {
+                if self.upkeep.retry.refused.is_none() {
+                    events::no_reservation(&error);
+                }
+                shared.set_registry_down(true);
+                self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
+            }
+        }
+    }
+
+    /// Gives the worker id back. Nobody takes any more.
+    pub fn finish(&mut self, shared: &Shared) {
+        let newest = shared.ring.newest();
+        // The seconds of a worker before, which are still in the ring, say nothing of this one's.
+        let used = if shared.seconds.worker(newest) == self.lease.worker {
+            shared.seconds.tick(newest)
+        } else {
+            self.lease.last
+        };
+        if let Err(error) = self.registry.release(&self.lease, used) {
+            events::not_released(&error);
+        }
     }
 
     /// Takes the next worker id before it is needed, so that no taker waits for a database.
     fn take_spare(&mut self, shared: &Shared, now_ms: i64) {
         let is_near = self.demand.is_busy && shared.limits.is_half_used(shared.newest_tick(), now_ms);
-        if shared.policy == LeadLimit::NewWorker && self.spare.is_none() && is_near {
-            self.spare = self.assign(shared);
+        // A lease is not taken in store: it would have to be kept alive.
+        let is_wanted = shared.policy == LeadLimit::NewWorker && self.spare.is_none() && self.lease.duration.is_none();
+        if is_wanted && is_near {
+            self.spare = self.assign(shared, now_ms);
         }
     }
 
@@ -234,7 +304,7 @@ impl Keeper {
 
     /// Wakes who waits, if there is something new to look at: else the two would keep each other awake.
     fn wake(&mut self, shared: &Shared) {
-        let end = (shared.ring.tail(), shared.ring.is_closed());
+        let end = (shared.ring.tail(), shared.ring.is_closed() || shared.is_registry_down());
         if end != self.end {
             self.end = end;
             shared.waiters.wake_all();
@@ -247,6 +317,45 @@ impl Keeper {
             events::end_is_near(layout.expires_at());
             self.end_announced = true;
         }
+    }
+}
+
+/// How far ahead seconds are reserved, and when.
+#[derive(Default)]
+struct Upkeep {
+    /// Since the last reservation.
+    since: Option<Stopwatch>,
+    /// In multiples of the lease's duration. Grows with the pace, so that a busy generator asks a few times a second at most.
+    lengths: u64,
+    retry: Retry,
+}
+
+/// A busy generator asks at most as often as this.
+const BUSY_PERIOD: Duration = Duration::from_millis(500);
+
+impl Upkeep {
+    /// The last second to reserve now; `None` if it is not time.
+    fn reserve_to(&mut self, used: u64, reserved: u64, duration: Duration, layout: &Layout) -> Option<u64> {
+        let since = self.since.get_or_insert_with(Stopwatch::start).elapsed();
+        let ticks = layout.ticks_in(duration).max(2);
+        let lengths = self.lengths.max(1);
+        let is_low = reserved.saturating_sub(used) < ticks.saturating_mul(lengths) / 2;
+        let is_late = since >= duration / 2;
+        if reserved >= layout.max_tick() || !(is_low || is_late) {
+            return None;
+        }
+        self.lengths = if is_late {
+            lengths.div_ceil(2)
+        } else if since < BUSY_PERIOD {
+            lengths.saturating_mul(2)
+        } else {
+            lengths
+        };
+        Some(used.saturating_add(ticks.saturating_mul(self.lengths)).clamp(reserved, layout.max_tick()))
+    }
+
+    fn done(&mut self) {
+        (self.since, self.retry.refused) = (Some(Stopwatch::start()), None);
     }
 }
 
@@ -268,9 +377,9 @@ impl Retry {
         self.refused.as_ref().is_none_or(|(since, pause)| since.elapsed() >= *pause)
     }
 
-    fn back_off(&mut self) {
+    fn back_off(&mut self, most: Duration) {
         let pause = match &self.refused {
-            Some((_, pause)) => (*pause * 2).min(LAST_RETRY),
+            Some((_, pause)) => (*pause * 2).min(most),
             None => FIRST_RETRY,
         };
         self.refused = Some((Stopwatch::start(), pause));

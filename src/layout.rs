@@ -263,6 +263,11 @@ impl Layout {
         self.ms_at(time).div_euclid(self.tick_ms.into())
     }
 
+    /// How many ticks cover `duration`.
+    pub(crate) fn ticks_in(&self, duration: Duration) -> u64 {
+        u64::try_from(duration.as_millis().div_ceil(self.tick_ms.into())).unwrap_or(u64::MAX)
+    }
+
     /// How many milliseconds after the epoch `time` is, rounded down; at the ends of their range if it lies beyond.
     pub(crate) fn ms_at(&self, time: SystemTime) -> i64 {
         let ms = unix_ms(time) - i128::from(self.epoch_ms);

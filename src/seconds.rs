@@ -14,6 +14,7 @@
 use std::time::{Duration, SystemTime};
 
 use crate::layout::Layout;
+use crate::registry::{Lease, Request};
 
 /// The arithmetic of one layout's bases.
 #[derive(Clone, Copy, Debug)]
@@ -109,12 +110,18 @@ impl Limits {
         now_ms.div_euclid(self.tick_ms())
     }
 
-    /// The window at `now_ms`.
-    pub fn window(&self, seconds: &Seconds, now_ms: i64, worker: u64) -> Window {
-        Window {
-            first: seconds.base(self.fresh_tick(now_ms).min(self.layout.max_tick() + 1), worker),
-            last: seconds.base(self.last_tick(now_ms), worker),
-        }
+    /// The window of a lease at `now_ms`.
+    pub fn window(&self, seconds: &Seconds, now_ms: i64, lease: &Lease) -> Window {
+        let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(lease.first);
+        let last = self.last_tick(now_ms).min(lease.last);
+        Window { first: seconds.base(first, lease.worker), last: seconds.base(last, lease.worker) }
+    }
+
+    /// What to ask of a registry at `now_ms`.
+    pub fn request(&self, now_ms: i64) -> Request {
+        // With half of the lead left, at least.
+        let latest = u64::try_from(self.tick_at(now_ms + self.max_lead_ms / 2)).unwrap_or(0);
+        Request::new(self.layout, self.fresh_tick(now_ms), latest.min(self.layout.max_tick()))
     }
 
     /// Where a refill begins that has nothing to follow: at the clock's second, or, where the limit is shorter than

@@ -12,6 +12,7 @@ use crate::clock::Clock;
 use crate::error::TakeError;
 use crate::filler::{self, Bed, Signal};
 use crate::lead::LeadLimit;
+use crate::registry::Lease;
 use crate::ring::{self, Block, Ring};
 use crate::seconds::{Limits, Seconds, duration_ms};
 use crate::status::Status;
@@ -33,6 +34,8 @@ pub struct Shared {
     pub policy: LeadLimit,
     /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have to be judged first.
     takers_read_clock: bool,
+    /// The last second reserved for the worker of the window, as a base. Written by the filler.
+    reserved: CachePadded<AtomicU64>,
     /// The filler is asked when no more than so many blocks are left.
     refill_mark: u64,
     first_ticket: u64,
@@ -51,17 +54,19 @@ struct Counts {
     refused_jump_ms: AtomicU64,
     /// Whether `max_lead` is used up.
     at_limit: AtomicBool,
+    /// The last reservation failed.
+    registry_down: AtomicBool,
     /// A taker wants what lies beyond the limit, and the filler does not know yet.
     wanted: AtomicBool,
 }
 
 /// How a generator is set up.
-pub struct Setup {
+pub struct Setup<'a> {
     pub clock: Arc<dyn Clock>,
     pub limits: Limits,
     pub policy: LeadLimit,
     pub takers_read_clock: bool,
-    pub worker: u64,
+    pub lease: &'a Lease,
     pub slots: usize,
     pub refill_mark: u64,
 }
@@ -72,11 +77,11 @@ const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 impl Shared {
     /// With a full ring.
-    pub fn new(setup: Setup) -> (Shared, Bed) {
-        let Setup { clock, limits, policy, takers_read_clock, worker, slots, refill_mark } = setup;
+    pub fn new(setup: Setup<'_>) -> (Shared, Bed) {
+        let Setup { clock, limits, policy, takers_read_clock, lease, slots, refill_mark } = setup;
         let (signal, bed) = filler::signal();
         let seconds = Seconds::new(&limits.layout);
-        let window = limits.window(&seconds, limits.ms_at(clock.now()), worker);
+        let window = limits.window(&seconds, limits.ms_at(clock.now()), lease);
         let ring = Ring::new(slots, limits.layout.sequence_bits(), seconds, window);
         let shared = Shared {
             first_ticket: ring.position(),
@@ -90,6 +95,7 @@ impl Shared {
             limits,
             policy,
             takers_read_clock,
+            reserved: CachePadded::new(AtomicU64::new(seconds.base(lease.last, lease.worker))),
             refill_mark,
         };
         while shared.refill() {}
@@ -186,10 +192,12 @@ impl Shared {
     /// What became of the block of `ticket`. The holder of the block's first ticket looks after the filler.
     fn find(&self, ticket: u64) -> Block {
         let block = ticket >> self.ring.shift();
+        let found = self.ring.block(block, &self.counts.inline);
+        // After the block has been read: to wake a thread can mean to be put to sleep, and the block to be overwritten.
         if ticket & self.ring.max_offset() == 0 && self.ring.blocks_from(block) <= self.refill_mark {
             self.signal.ask();
         }
-        self.ring.block(block, &self.counts.inline)
+        found
     }
 
     /// Takes the next UID, or says at once why there is none.
@@ -227,6 +235,7 @@ impl Shared {
         loop {
             match self.try_take() {
                 Err(TakeError::LeadLimit { .. }) if self.policy != LeadLimit::Fail => {}
+                Err(TakeError::LeaseExhausted { .. }) if !self.is_registry_down() => {}
                 result => return Poll::Ready(result),
             }
             if registered {
@@ -252,9 +261,21 @@ impl Shared {
                 TakeError::LeadLimit { retry_in_ms } if self.policy != LeadLimit::Fail => {
                     waiters::park(Duration::from_millis(retry_in_ms).clamp(SHORTEST_WAIT, LONGEST_WAIT));
                 }
+                TakeError::LeaseExhausted { .. } if !self.is_registry_down() => waiters::park(LONGEST_WAIT),
                 error => return Err(error),
             }
         }
+    }
+
+    /// Whether the last reservation failed. Else the next one is on its way.
+    pub fn is_registry_down(&self) -> bool {
+        // ORDERING: a taker that reads it late waits a little longer, or fails once too often.
+        self.counts.registry_down.load(Ordering::Relaxed)
+    }
+
+    pub fn set_registry_down(&self, down: bool) {
+        // ORDERING: as in `is_registry_down`.
+        self.counts.registry_down.store(down, Ordering::Relaxed);
     }
 
     /// Lets the filler know that a UID is wanted beyond the limit, and says why there is none.
@@ -279,6 +300,11 @@ impl Shared {
             Some(tick) => tick,
             None => self.newest_tick() + 1,
         };
+        let reserved = self.reserved();
+        let (worker, end) = (self.seconds.worker(reserved), self.seconds.tick(reserved));
+        if worker == self.worker() && due > end && end < layout.max_tick() {
+            return TakeError::LeaseExhausted { worker };
+        }
         let last = i64::try_from(layout.max_tick()).unwrap_or(i64::MAX);
         // A new worker can use what is left of the time field once more, but for its last second.
         let ends = due > layout.max_tick() && self.policy != LeadLimit::NewWorker;
@@ -293,10 +319,24 @@ impl Shared {
     /// Lets the window end where the clock allows, if that is later.
     fn extend_window(&self, now_ms: i64) {
         let seen = self.ring.window().last;
-        let last = self.seconds.base(self.limits.last_tick(now_ms), self.seconds.worker(seen));
-        if self.takers_read_clock && last > seen {
+        let reserved = self.reserved();
+        let last = self.seconds.base(self.limits.last_tick(now_ms), self.seconds.worker(seen)).min(reserved);
+        // While the filler takes on another worker, the two may be of different ones.
+        if self.takers_read_clock && self.seconds.same_worker(seen, reserved) && last > seen {
             self.ring.extend_window(seen, last);
         }
+    }
+
+    fn reserved(&self) -> u64 {
+        // ORDERING: pairs with `move_window`. A word read late is of a worker before, or ends too soon.
+        self.reserved.load(Ordering::Acquire)
+    }
+
+    /// Sets the window to what the lease and the clock allow. For the filler.
+    pub fn move_window(&self, lease: &Lease, now_ms: i64) {
+        // ORDERING: Release, for `reserved`.
+        self.reserved.store(self.seconds.base(lease.last, lease.worker), Ordering::Release);
+        self.ring.set_window(self.limits.window(&self.seconds, now_ms, lease));
     }
 
     /// Whether a ring that was closed is open, or can be opened.

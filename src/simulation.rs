@@ -11,7 +11,7 @@ use crate::error::{RegistryError, TakeError};
 use crate::keeper::Keeper;
 use crate::layout::Layout;
 use crate::lead::LeadLimit;
-use crate::registry::WorkerRegistry;
+use crate::registry::{Lease, Request, WorkerRegistry};
 use crate::shared::Shared;
 use crate::status::Status;
 use crate::sync::Arc;
@@ -26,9 +26,9 @@ const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 struct Counting(u64);
 
 impl WorkerRegistry for Counting {
-    fn assign(&mut self, _: &Layout) -> Result<u64, RegistryError> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.0 += 1;
-        Ok(self.0)
+        Ok(Lease::fresh(self.0, &request.layout))
     }
 }
 
@@ -346,7 +346,8 @@ fn lead_limit_with_a_new_worker() {
 #[test]
 fn lead_limit_with_a_new_worker_but_none_to_be_had() {
     let mut world = World::new(settings());
-    world.keeper = Keeper::new(Box::new(Refusing), fastrand::Rng::with_seed(1), None);
+    world.keeper =
+        Keeper::new(Box::new(Refusing), Lease::fresh(1, &settings().layout), fastrand::Rng::with_seed(1), None);
     world.take_many(3601 * 8);
     for _ in 0..20 {
         world.take().unwrap_err();
@@ -359,7 +360,7 @@ fn lead_limit_with_a_new_worker_but_none_to_be_had() {
 struct Refusing;
 
 impl WorkerRegistry for Refusing {
-    fn assign(&mut self, _: &Layout) -> Result<u64, RegistryError> {
+    fn assign(&mut self, _: &Request) -> Result<Lease, RegistryError> {
         Err(RegistryError::Exhausted { used: 1, capacity: 1 })
     }
 }

@@ -11,7 +11,7 @@ use tracing::field::{Field, Visit};
 use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 use uidring::clock::ManualClock;
-use uidring::registry::WorkerRegistry;
+use uidring::registry::{Lease, Request, WorkerRegistry};
 use uidring::{Layout, RegistryError, UidGenerator};
 
 /// Keeps every event of uidring as "LEVEL message".
@@ -51,9 +51,13 @@ impl Subscriber for Keeping {
 struct Counting(u64);
 
 impl WorkerRegistry for Counting {
-    fn assign(&mut self, _: &Layout) -> Result<u64, RegistryError> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.0 += 1;
-        if self.0 <= 3 { Ok(self.0) } else { Err(RegistryError::Exhausted { used: 3, capacity: 3 }) }
+        if self.0 <= 3 {
+            Ok(Lease::fresh(self.0, &request.layout))
+        } else {
+            Err(RegistryError::Exhausted { used: 3, capacity: 3 })
+        }
     }
 }
 

@@ -14,7 +14,7 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uidring::clock::ManualClock;
-use uidring::registry::{SqliteRegistry, Worker, WorkerKind, WorkerRegistry};
+use uidring::registry::{Request, SqliteRegistry, Worker, WorkerKind, WorkerRegistry};
 use uidring::{Layout, RegistryError, UidGenerator};
 
 const SCHEMA: &str = include_str!("../schema.sql");
@@ -27,8 +27,19 @@ fn place() -> (TempDir, PathBuf) {
 }
 
 /// What a start with this file gets.
+/// The id alone, for a generator that begins now.
+trait AssignId {
+    fn assign_id(&mut self, layout: &Layout) -> Result<u64, RegistryError>;
+}
+
+impl AssignId for SqliteRegistry {
+    fn assign_id(&mut self, layout: &Layout) -> Result<u64, RegistryError> {
+        Ok(self.assign(&Request::new(*layout, 1, layout.max_tick()))?.worker)
+    }
+}
+
 fn start(path: &Path) -> Result<u64, RegistryError> {
-    SqliteRegistry::open(path)?.assign(&Layout::DEFAULT)
+    SqliteRegistry::open(path)?.assign_id(&Layout::DEFAULT)
 }
 
 /// The sentence after the path of the file.
@@ -82,13 +93,13 @@ fn two_generators_of_one_registry_have_two_worker_ids() {
 fn given_host_and_port_are_what_the_row_shows() {
     let (_dir, path) = place();
     let mut registry = SqliteRegistry::open(&path).unwrap().with_host("db7.example", "8080");
-    registry.assign(&Layout::DEFAULT).unwrap();
+    registry.assign_id(&Layout::DEFAULT).unwrap();
     // Neither may keep a start from its id.
     let long = "x".repeat(1000);
     registry = registry.with_host("", &long);
-    registry.assign(&Layout::DEFAULT).unwrap();
+    registry.assign_id(&Layout::DEFAULT).unwrap();
     registry = registry.with_host("a\0b\nc", "ü");
-    registry.assign(&Layout::DEFAULT).unwrap();
+    registry.assign_id(&Layout::DEFAULT).unwrap();
 
     let rows = registry.workers().unwrap();
     let shown: Vec<_> = rows.iter().map(|row| (row.host_name.as_str(), row.port.as_str())).collect();
@@ -150,11 +161,11 @@ fn ids_run_out_at_the_last_one_that_fits() {
     let small = Layout::new(30, 3, 13).unwrap();
     let mut registry = SqliteRegistry::open(&path).unwrap();
     for id in 1..=7 {
-        assert_eq!(registry.assign(&small).unwrap(), id);
+        assert_eq!(registry.assign_id(&small).unwrap(), id);
     }
     for _ in 0..3 {
         assert_eq!(
-            text(registry.assign(&small)),
+            text(registry.assign_id(&small)),
             "worker ids ran out: 7 of 7 used; choose a layout with more worker bits and start a new registry for it"
         );
     }
@@ -163,7 +174,7 @@ fn ids_run_out_at_the_last_one_that_fits() {
     assert_eq!(db.query_row("SELECT seq FROM sqlite_sequence", [], |row| row.get(0)), Ok(7));
     assert_eq!(registry.workers().unwrap().len(), 7);
     db.execute("DELETE FROM worker_node", []).unwrap();
-    assert!(matches!(registry.assign(&small), Err(RegistryError::Exhausted { used: 7, capacity: 7 })));
+    assert!(matches!(registry.assign_id(&small), Err(RegistryError::Exhausted { used: 7, capacity: 7 })));
 }
 
 #[test]
@@ -194,9 +205,9 @@ fn another_layout_is_refused_and_both_are_named() {
 
     let first = Layout::new(41, 10, 12).unwrap().with_tick(Duration::from_millis(1)).unwrap();
     let first = first.with_epoch(SystemTime::UNIX_EPOCH + Duration::from_millis(1_288_834_974_657)).unwrap();
-    assert_eq!(registry.assign(&first).unwrap(), 1);
+    assert_eq!(registry.assign_id(&first).unwrap(), 1);
     assert_eq!(registry.layout().unwrap(), Some(first));
-    assert_eq!(registry.assign(&first).unwrap(), 2);
+    assert_eq!(registry.assign_id(&first).unwrap(), 2);
 
     let others = [
         Layout::DEFAULT,
@@ -206,7 +217,7 @@ fn another_layout_is_refused_and_both_are_named() {
     ];
     for other in others {
         assert_eq!(
-            text(registry.assign(&other)),
+            text(registry.assign_id(&other)),
             format!(
                 "the registry was first used with the layout 41 | 10 | 12 in milliseconds from \
                  2010-11-04T01:42:54.657Z and cannot serve {other}: worker ids of one layout say nothing about \
@@ -215,7 +226,7 @@ fn another_layout_is_refused_and_both_are_named() {
         );
     }
     assert_eq!(registry.layout().unwrap(), Some(first));
-    assert_eq!(registry.assign(&first).unwrap(), 3);
+    assert_eq!(registry.assign_id(&first).unwrap(), 3);
 }
 
 #[test]
@@ -230,9 +241,9 @@ fn layouts_of_every_shape_are_remembered_exactly() {
         Layout::new(30, 20, 13).unwrap().with_epoch(SystemTime::UNIX_EPOCH).unwrap(),
     ] {
         let (_dir, path) = place();
-        assert_eq!(SqliteRegistry::open(&path).unwrap().assign(&layout).unwrap(), 1);
+        assert_eq!(SqliteRegistry::open(&path).unwrap().assign_id(&layout).unwrap(), 1);
         assert_eq!(SqliteRegistry::open_existing(&path).unwrap().layout().unwrap(), Some(layout));
-        match SqliteRegistry::open(&path).unwrap().assign(&layout) {
+        match SqliteRegistry::open(&path).unwrap().assign_id(&layout) {
             Ok(id) => assert_eq!(id, 2),
             Err(error) => assert!(matches!(error, RegistryError::Exhausted { used: 1, capacity: 1 }), "{error}"),
         }
@@ -277,10 +288,10 @@ fn the_schema_by_hand_is_the_schema_by_itself() {
 
     // A file made by hand serves, also where `open` never sees it; applying the schema again changes nothing.
     let mut registry = SqliteRegistry::open_existing(&by_hand).unwrap();
-    assert_eq!(registry.assign(&Layout::DEFAULT).unwrap(), 1);
+    assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 1);
     Connection::open(&by_hand).unwrap().execute_batch(SCHEMA).unwrap();
     assert_eq!(schema, schema_of(&by_hand));
-    assert_eq!(registry.assign(&Layout::DEFAULT).unwrap(), 2);
+    assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 2);
     assert_eq!(registry.workers().unwrap().len(), 2);
 }
 
@@ -357,14 +368,14 @@ fn a_lock_is_waited_for() {
         let holder = Connection::open(&path).unwrap();
         holder.execute_batch(lock).unwrap();
         // Without a wait it fails, so the lock is one.
-        let error = text(registry.clone().with_timeout(Duration::ZERO).assign(&Layout::DEFAULT));
+        let error = text(registry.clone().with_timeout(Duration::ZERO).assign_id(&Layout::DEFAULT));
         assert_eq!(error, locked(&path, "0ns"), "{lock}");
         let (sender, asked) = mpsc::channel();
         thread::scope(|scope| {
             let mut registry = registry.clone();
             let starter = scope.spawn(move || {
                 sender.send(()).unwrap();
-                registry.assign(&Layout::DEFAULT).unwrap()
+                registry.assign_id(&Layout::DEFAULT).unwrap()
             });
             asked.recv().unwrap();
             thread::sleep(Duration::from_millis(30));
@@ -385,13 +396,13 @@ fn a_lock_that_lasts_is_an_error_after_the_timeout() {
     let mut registry = SqliteRegistry::open(&path).unwrap().with_timeout(Duration::from_millis(50));
     let holder = Connection::open(&path).unwrap();
     holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    assert_eq!(text(registry.assign(&Layout::DEFAULT)), locked(&path, "50ms"));
+    assert_eq!(text(registry.assign_id(&Layout::DEFAULT)), locked(&path, "50ms"));
     assert_eq!(text(registry.workers()), locked(&path, "50ms"));
     assert_eq!(text(registry.layout()), locked(&path, "50ms"));
     holder.execute_batch("COMMIT").unwrap();
-    assert_eq!(registry.assign(&Layout::DEFAULT).unwrap(), 1);
+    assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 1);
     // A timeout beyond what SQLite can count is a long one, and no panic.
-    assert_eq!(registry.with_timeout(Duration::MAX).assign(&Layout::DEFAULT).unwrap(), 2);
+    assert_eq!(registry.with_timeout(Duration::MAX).assign_id(&Layout::DEFAULT).unwrap(), 2);
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -436,16 +447,16 @@ fn paths_that_lead_to_no_file_are_explained() {
 fn a_file_that_vanishes_is_not_made_anew() {
     let (_dir, path) = place();
     let mut registry = SqliteRegistry::open(&path).unwrap();
-    assert_eq!(registry.assign(&Layout::DEFAULT).unwrap(), 1);
+    assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 1);
     fs::remove_file(&path).unwrap();
     // In a new file this would be worker id 1 again.
     assert_eq!(
-        problem(&registry.assign(&Layout::DEFAULT).unwrap_err(), &path),
+        problem(&registry.assign_id(&Layout::DEFAULT).unwrap_err(), &path),
         "there is no such file; see that the path is right and that nobody has removed it"
     );
     fs::write(&path, "").unwrap();
     assert_eq!(
-        problem(&registry.assign(&Layout::DEFAULT).unwrap_err(), &path),
+        problem(&registry.assign_id(&Layout::DEFAULT).unwrap_err(), &path),
         "it is empty; if it has just been put there, start a generator with it, otherwise find out who emptied it"
     );
 }
@@ -499,7 +510,7 @@ fn a_table_of_the_same_name_with_other_columns_is_refused() {
     db.execute_batch(SCHEMA).unwrap();
     let sentence = "its tables are not those of schema.sql; give the registry a file of its own";
     let mut registry = SqliteRegistry::open(&path).unwrap();
-    assert_eq!(problem(&registry.assign(&Layout::DEFAULT).unwrap_err(), &path), sentence);
+    assert_eq!(problem(&registry.assign_id(&Layout::DEFAULT).unwrap_err(), &path), sentence);
     assert_eq!(problem(&registry.workers().unwrap_err(), &path), sentence);
 }
 
@@ -549,7 +560,7 @@ fn in_a_child() {
         if let Some(dir) = env::var_os("UIDRING_TEST_THEN_GO_TO") {
             env::set_current_dir(dir).unwrap();
         }
-        registry.assign(&Layout::DEFAULT)
+        registry.assign_id(&Layout::DEFAULT)
     };
     match assign() {
         Ok(worker) => println!("\nanswer: worker {worker}"),

@@ -8,7 +8,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use uidring::clock::ManualClock;
-use uidring::registry::FixedWorker;
+use uidring::registry::{FixedWorker, Lease, Request};
 use uidring::{Builder, Layout, LeadLimit, TakeError, Uid, UidGenerator};
 
 const TICK: Duration = Duration::from_millis(10);
@@ -222,8 +222,8 @@ fn a_saturated_generator_takes_on_one_worker_after_the_other() {
 struct Counting(u64);
 
 impl uidring::registry::WorkerRegistry for Counting {
-    fn assign(&mut self, _: &Layout) -> Result<u64, uidring::RegistryError> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, uidring::RegistryError> {
         self.0 += 1;
-        Ok(self.0)
+        Ok(Lease::fresh(self.0, &request.layout))
     }
 }

@@ -1,8 +1,7 @@
 //! A worker id that the caller chose.
 
-use super::WorkerRegistry;
+use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
-use crate::layout::Layout;
 
 /// A number of the caller's own, for tests, benchmarks and programs that number themselves.
 ///
@@ -37,11 +36,11 @@ impl FixedWorker {
 }
 
 impl WorkerRegistry for FixedWorker {
-    fn assign(&mut self, _layout: &Layout) -> Result<u64, RegistryError> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         if self.given {
             return Err(RegistryError::FixedInUse { worker: self.worker });
         }
         self.given = true;
-        Ok(self.worker)
+        Ok(Lease::fresh(self.worker, &request.layout))
     }
 }

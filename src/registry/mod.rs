@@ -12,7 +12,7 @@ pub use host::WorkerKind;
 #[cfg(feature = "sqlite")]
 pub use sqlite::{SqliteRegistry, Worker};
 
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use crate::error::RegistryError;
 use crate::layout::Layout;
@@ -21,20 +21,47 @@ use crate::layout::Layout;
 ///
 /// # Contract
 ///
-/// The uniqueness of every UID rests on one promise: **[`assign`](WorkerRegistry::assign) never returns the same id
-/// twice** for the layout, to anyone, on any machine, whatever happens: not after a restart, not after a crash
-/// at any instant, not when rows are deleted, not when two processes ask at once. An id that may have
-/// been seen by a caller is never given again, so it is stored durably before it is returned.
+/// The uniqueness of every UID rests on one promise: **no (worker id, second) pair is given twice** for the layout, to
+/// anyone, on any machine, whatever happens: not after a restart, not after a crash at any instant, not when rows are
+/// deleted, not when two processes ask at once, not when a holder is stopped for a day and wakes up. What may have been
+/// seen by a caller is never given again, so it is stored durably before it is returned.
 ///
-/// A generator calls `assign` once when it is built, and keeps the registry. Its filler calls `assign` again for
-/// another worker id when [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for one.
+/// Two ways keep it. A registry of *fresh* ids gives each id once, with all its seconds. A registry of *leased* ids
+/// gives an id again when its holder is gone, but from a second after the last that any holder has reserved; a
+/// reservation is one conditional write that fails when another has taken the id over. Neither needs a clock to be
+/// right, or a holder to stop in time.
+///
+/// A generator calls [`assign`](WorkerRegistry::assign) once when it is built, and keeps the registry. Its filler
+/// reserves ahead, and calls `assign` again where [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for
+/// another id, or the lease has been lost.
 pub trait WorkerRegistry: Send + 'static {
-    /// A worker id for a generator of `layout`, never given before, at most `layout.max_worker()`.
+    /// A worker id that nobody else holds, at most `layout.max_worker()`, with seconds that nobody else has had.
     ///
     /// # Errors
     ///
     /// [`RegistryError`] when there is none, or none can be had now. Nothing is used up by a failure.
-    fn assign(&mut self, layout: &Layout) -> Result<u64, RegistryError>;
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError>;
+
+    /// Reserves further seconds for the holder of `lease`, up to `last`, and shows that it is alive. Returns the last
+    /// second reserved. A registry of fresh ids has given them all.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::LeaseLost`] when another has taken the id over: the seconds of `lease` are still the holder's,
+    /// but no more will be. Any other error leaves it open whether the reservation was made: the holder goes on with
+    /// what it has, and tries again.
+    fn reserve(&mut self, lease: &Lease, _last: u64) -> Result<u64, RegistryError> {
+        Ok(lease.last)
+    }
+
+    /// Gives the id back. Its holder has used no second after `used`, and will use none.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError`] when the registry cannot be written: the id is free when the lease has expired.
+    fn release(&mut self, _lease: &Lease, _used: u64) -> Result<(), RegistryError> {
+        Ok(())
+    }
 
     /// When an id was given last, if the registry knows: by this a generator that has a
     /// [`max_forward_jump`](crate::Builder::max_forward_jump) judges the clock at its start.
@@ -44,5 +71,48 @@ pub trait WorkerRegistry: Send + 'static {
     /// [`RegistryError`] when the registry cannot be read.
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         Ok(None)
+    }
+}
+
+/// What a generator asks of a registry. Seconds are ticks of the layout since its epoch.
+#[derive(Clone, Copy, Debug)]
+#[non_exhaustive]
+pub struct Request {
+    /// The layout of its UIDs.
+    pub layout: Layout,
+    /// The second of its clock.
+    pub now: u64,
+    /// The latest second at which it can begin: as far ahead as it may borrow.
+    pub latest: u64,
+}
+
+impl Request {
+    /// What a generator of `layout` asks at the second `now`, if it can begin at `latest` or sooner.
+    #[must_use]
+    pub fn new(layout: Layout, now: u64, latest: u64) -> Request {
+        Request { layout, now, latest }
+    }
+}
+
+/// The right to a worker id: the seconds that its holder may publish, as ticks of the layout since its epoch.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Lease {
+    /// The worker id.
+    pub worker: u64,
+    /// The first second that the holder may use.
+    pub first: u64,
+    /// The last one, so far.
+    pub last: u64,
+    /// After how long without a reservation the id may be given to another; `None` for an id that is given once.
+    pub duration: Option<Duration>,
+    /// How the registry knows this holder from the ones before and after it; empty for an id that is given once.
+    pub holder: String,
+}
+
+impl Lease {
+    /// An id that is given once, with all its seconds.
+    #[must_use]
+    pub fn fresh(worker: u64, layout: &Layout) -> Lease {
+        Lease { worker, first: 0, last: layout.max_tick(), duration: None, holder: String::new() }
     }
 }

@@ -11,8 +11,8 @@ use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
 
-use super::WorkerRegistry;
 use super::host::{Host, WorkerKind};
+use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
 use crate::layout::Layout;
 use crate::sync::thread;
@@ -23,6 +23,8 @@ const SCHEMA: &str = include_str!("../../schema.sql");
 const APPLICATION: i64 = 0x7569_6472;
 const VERSION: i64 = 1;
 
+/// Shorter leases would be over before they are written.
+const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Worker ids from a SQLite file, for all processes of one machine.
@@ -58,6 +60,8 @@ pub struct SqliteRegistry {
     path: PathBuf,
     timeout: Duration,
     host: Option<Host>,
+    /// How long a lease lasts; `None` for fresh ids.
+    lease: Option<Duration>,
 }
 
 /// A start of a generator, as the registry remembers it.
@@ -119,6 +123,16 @@ impl SqliteRegistry {
         SqliteRegistry { host: Some(Host::new(name, port)), ..self }
     }
 
+    /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id, from a
+    /// second after those reserved. Ids are given back at a clean stop, and recycled, those free for longest first.
+    ///
+    /// Uniqueness does not rest on the duration. A shorter one recycles sooner and writes more often; an idle generator
+    /// writes twice in it.
+    #[must_use]
+    pub fn leased(self, duration: Duration) -> SqliteRegistry {
+        SqliteRegistry { lease: Some(duration.max(SHORTEST_LEASE)), ..self }
+    }
+
     /// The starts that the file remembers, in the order of their ids.
     ///
     /// # Errors
@@ -150,7 +164,7 @@ impl SqliteRegistry {
             return Err(refuse("a registry in memory forgets the ids that it gave; give the path of a file"));
         }
         let path = path::absolute(path).map_err(|error| refuse(&format!("{error}; give an absolute path")))?;
-        Ok(SqliteRegistry { path, timeout: DEFAULT_TIMEOUT, host: None })
+        Ok(SqliteRegistry { path, timeout: DEFAULT_TIMEOUT, host: None, lease: None })
     }
 
     /// Sees to it that the tables are there. Nothing is written where they are.
@@ -175,7 +189,8 @@ impl SqliteRegistry {
         attempt().map_err(|fault| self.explain("read", fault))
     }
 
-    fn insert(&self, layout: &Layout) -> Result<u64, Fault> {
+    fn give(&self, request: &Request) -> Result<Lease, Fault> {
+        let layout = &request.layout;
         let mut db = self.connect(OpenFlags::empty())?;
         check(state(&mut db)?)?;
         // The write lock before the first read: a reader that asks for it later can be refused without a wait.
@@ -186,13 +201,41 @@ impl SqliteRegistry {
             Some(remembered) if remembered == *layout => {}
             Some(remembered) => return Err(Fault::Known(RegistryError::OtherLayout { remembered, asked: *layout })),
         }
-        let (used, capacity) = (largest_given(&transaction)?, layout.max_worker());
-        if used >= capacity {
-            return Err(Fault::Known(RegistryError::Exhausted { used: used.min(capacity), capacity }));
-        }
-        let id = insert_worker(&transaction, &self.host.clone().unwrap_or_else(Host::detect))?;
+        let host = self.host.clone().unwrap_or_else(Host::detect);
+        let lease = match self.lease {
+            None => Lease::fresh(insert_worker(&transaction, &host, layout)?, layout),
+            Some(duration) => {
+                let (worker, first) = match free_worker(&transaction, request)? {
+                    Some((worker, reserved)) => (worker, request.now.max(reserved + 1)),
+                    None => (insert_worker(&transaction, &host, layout)?, request.now),
+                };
+                let last = first.saturating_add(layout.ticks_in(duration)).min(layout.max_tick());
+                let sql = "UPDATE worker_node SET host_name = ?2, port = ?3, type = ?4, launch_date = ?5, modified = ?5, \
+                           holder = ?6, reserved_until = ?7, lease_until = ?5 + ?8 WHERE id = ?1";
+                let (duration_ms, now) = (whole_ms(duration), now_ms(&transaction)?);
+                // Each lease has a holder of its own: what is left of one says nothing about the next.
+                let holder = format!("{:032x}", fastrand::u128(..));
+                let values = params![worker, host.name, host.port, host.kind.code(), now, holder, last, duration_ms];
+                transaction.execute(sql, values)?;
+                Lease { worker, first, last, duration: Some(duration), holder }
+            }
+        };
         transaction.commit()?;
-        Ok(id)
+        Ok(lease)
+    }
+
+    /// Changes the row of a lease if it is still this registry's. One conditional write.
+    fn change(&self, lease: &Lease, reserved_until: u64, holds_on: bool) -> Result<(), Fault> {
+        let db = self.connect(OpenFlags::empty())?;
+        let now = now_ms(&db)?;
+        let until = if holds_on { now + whole_ms(lease.duration.unwrap_or_default()) } else { now };
+        let holder = holds_on.then_some(&lease.holder);
+        let sql = "UPDATE worker_node SET reserved_until = ?3, lease_until = ?4, modified = ?5, holder = ?6 \
+                   WHERE id = ?1 AND holder = ?2";
+        match db.execute(sql, params![lease.worker, lease.holder, reserved_until, until, now, holder])? {
+            0 => Err(Fault::Known(RegistryError::LeaseLost { worker: lease.worker })),
+            _ => Ok(()),
+        }
     }
 
     fn connect(&self, create: OpenFlags) -> Result<Connection, Fault> {
@@ -248,8 +291,23 @@ impl SqliteRegistry {
 }
 
 impl WorkerRegistry for SqliteRegistry {
-    fn assign(&mut self, layout: &Layout) -> Result<u64, RegistryError> {
-        self.insert(layout).map_err(|fault| self.explain("store a worker id in", fault))
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        self.give(request).map_err(|fault| self.explain("store a worker id in", fault))
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        if lease.duration.is_none() {
+            return Ok(lease.last);
+        }
+        self.change(lease, last, true).map_err(|fault| self.explain("reserve seconds in", fault))?;
+        Ok(last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        if lease.duration.is_none() {
+            return Ok(());
+        }
+        self.change(lease, used, false).map_err(|fault| self.explain("give a worker id back to", fault))
     }
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
@@ -395,9 +453,33 @@ fn largest_given(db: &Connection) -> rusqlite::Result<u64> {
     db.query_row(sql, [], |row| row.get(0))
 }
 
-fn insert_worker(db: &Connection, host: &Host) -> rusqlite::Result<u64> {
+/// A new id, if there is one.
+fn insert_worker(db: &Connection, host: &Host, layout: &Layout) -> Result<u64, Fault> {
+    let (used, capacity) = (largest_given(db)?, layout.max_worker());
+    if used >= capacity {
+        return Err(Fault::Known(RegistryError::Exhausted { used: used.min(capacity), capacity }));
+    }
     let sql = "INSERT INTO worker_node (host_name, port, type) VALUES (?1, ?2, ?3) RETURNING id";
-    db.query_row(sql, params![host.name, host.port, host.kind.code()], |row| row.get(0))
+    Ok(db.query_row(sql, params![host.name, host.port, host.kind.code()], |row| row.get(0))?)
+}
+
+/// The id whose lease has expired and whose seconds ended first, with the last of them. None where even that one's are so far
+/// ahead that the generator could not begin after them.
+fn free_worker(db: &Connection, request: &Request) -> Result<Option<(u64, u64)>, Fault> {
+    let sql = "SELECT id, reserved_until FROM worker_node WHERE lease_until <= ?1 AND reserved_until < ?2 \
+               ORDER BY reserved_until, id LIMIT 1";
+    let free = db.query_row(sql, params![now_ms(db)?, request.latest], |row| Ok((row.get(0)?, row.get(1)?)));
+    Ok(free.optional()?)
+}
+
+/// The time by SQLite, in milliseconds since 1970. It decides when an id is free; not what its holders may use.
+fn now_ms(db: &Connection) -> rusqlite::Result<i64> {
+    let sql = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)";
+    db.query_row(sql, [], |row| row.get(0))
+}
+
+fn whole_ms(duration: Duration) -> i64 {
+    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
 }
 
 fn worker(row: &Row<'_>) -> rusqlite::Result<Worker> {

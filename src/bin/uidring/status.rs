@@ -5,8 +5,8 @@ use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::ProgressDrawTarget;
-use uidring::registry::WorkerRegistry;
-use uidring::{Layout, RegistryError};
+use uidring::RegistryError;
+use uidring::registry::{Lease, Request, WorkerRegistry};
 
 use crate::generator_args::GeneratorArgs;
 use crate::layout_args::LayoutArgs;
@@ -78,12 +78,12 @@ struct OnTrial {
 }
 
 impl WorkerRegistry for OnTrial {
-    fn assign(&mut self, layout: &Layout) -> Result<u64, RegistryError> {
-        if self.last == layout.max_worker() {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        if self.last == request.layout.max_worker() {
             return Err(RegistryError::Exhausted { used: self.last, capacity: self.last });
         }
         self.last += 1;
-        Ok(self.last)
+        Ok(Lease::fresh(self.last, &request.layout))
     }
 }
 

@@ -1,0 +1,138 @@
+//! Leased worker ids: recycled, and yet no (worker id, second) pair twice.
+#![cfg(feature = "sqlite")]
+#![allow(missing_docs, clippy::unwrap_used)]
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+use std::thread;
+use std::time::Duration;
+
+use uidring::clock::{Clock, ManualClock, SystemClock};
+use uidring::registry::SqliteRegistry;
+use uidring::{Layout, LeadLimit, TakeError, Uid, UidGenerator};
+
+const LEASE: Duration = Duration::from_secs(600);
+
+fn leased(file: &Path) -> UidGenerator {
+    UidGenerator::builder().registry(SqliteRegistry::open(file).unwrap().leased(LEASE)).build().unwrap()
+}
+
+#[test]
+fn starts_and_clean_stops_use_few_ids_and_no_second_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let (mut all, mut ids) = (HashSet::new(), BTreeSet::new());
+    for _ in 0..300 {
+        let uids = leased(&file);
+        ids.insert(uids.worker_id());
+        for _ in 0..100 {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+    }
+    assert!(ids.len() <= 2, "{ids:?}");
+}
+
+#[test]
+fn ids_free_for_longest_come_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let three = [leased(&file), leased(&file), leased(&file)];
+    assert_eq!(three.each_ref().map(UidGenerator::worker_id), [1, 2, 3]);
+    let [first, second, third] = three;
+    for _ in 0..100_000 {
+        second.take().unwrap();
+    }
+    // The second is ahead of the clock, and so are its seconds: others come before it.
+    drop((second, third, first));
+    let again = [leased(&file), leased(&file), leased(&file)];
+    assert_eq!(again.each_ref().map(UidGenerator::worker_id), [1, 3, 2]);
+}
+
+#[test]
+fn a_held_id_is_not_given_to_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let held: Vec<_> = (0..10).map(|_| leased(&file)).collect();
+    let ids: BTreeSet<u64> = held.iter().map(UidGenerator::worker_id).collect();
+    assert_eq!(ids, (1..=10).collect());
+}
+
+#[test]
+fn a_clock_set_back_between_two_holders_repeats_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let clock = ManualClock::new(SystemClock.now());
+    let mut all = HashSet::new();
+    for _ in 0..20 {
+        let registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
+        let uids = UidGenerator::builder().registry(registry).clock(clock.clone()).build().unwrap();
+        assert_eq!(uids.worker_id(), 1);
+        for _ in 0..10_000 {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+        drop(uids);
+        clock.rewind(Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_when_it_is_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, away) = (dir.path().join("uidring.db"), dir.path().join("away.db"));
+    for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+        let registry = SqliteRegistry::open(&file).unwrap().leased(Duration::from_secs(100));
+        let uids = UidGenerator::builder().registry(registry).on_lead_limit(policy).build().unwrap();
+        let worker = uids.worker_id();
+        fs::rename(&file, &away).unwrap();
+        let mut taken = 0;
+        let error = loop {
+            match uids.take() {
+                Ok(_) => taken += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, TakeError::LeaseExhausted { worker }, "{policy:?}");
+        // What was reserved at the start, and perhaps by the first look.
+        assert!((100 * 8192..=500 * 8192).contains(&taken), "{taken}");
+        assert!(error.to_string().contains("the registry gives no more"));
+        assert_eq!(uids.try_take(), Err(error));
+        fs::rename(&away, &file).unwrap();
+        while let Err(error) = uids.take() {
+            assert_eq!(error, TakeError::LeaseExhausted { worker });
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+#[test]
+fn a_busy_generator_writes_a_few_times_a_second_at_most() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let registry = SqliteRegistry::open(&file).unwrap().leased(Duration::from_secs(10));
+    let layout = Layout::new(40, 10, 13).unwrap();
+    let uids = UidGenerator::builder()
+        .registry(registry)
+        .layout(layout)
+        .max_lead(Duration::from_secs(1 << 33))
+        .build()
+        .unwrap();
+    let mut buffer = [Uid::MIN; 1000];
+    let since = std::time::Instant::now();
+    let reserved = || {
+        let db = rusqlite::Connection::open(&file).unwrap();
+        db.query_row("SELECT reserved_until FROM worker_node", [], |row| row.get::<_, i64>(0)).unwrap()
+    };
+    let (mut writes, mut last) = (0, reserved());
+    while since.elapsed() < Duration::from_secs(4) {
+        for _ in 0..1000 {
+            uids.fill(&mut buffer).unwrap();
+        }
+        let now = reserved();
+        writes += u64::from(now != last);
+        last = now;
+    }
+    assert!(writes > 1, "it is busy");
+    // The first writes come fast, as the reservation doubles.
+    assert!(writes <= 20 + 4 * since.elapsed().as_secs(), "{writes}");
+}
