@@ -159,6 +159,22 @@ pub enum RegistryError {
         /// The number.
         worker: u64,
     },
+    /// There is no worker id where one was looked for.
+    NoNumber {
+        /// Where, as "the environment variable WORKER".
+        place: String,
+        /// What is there instead.
+        problem: String,
+    },
+    /// The worker id has been used so far ahead of the clock that a generator could hardly borrow beyond.
+    UsedAhead {
+        /// The id.
+        worker: u64,
+        /// The last second used, or reserved.
+        used: SystemTime,
+        /// The second of the clock.
+        now: SystemTime,
+    },
     /// Another generator has taken the worker id over, after the lease had expired.
     LeaseLost {
         /// The id.
@@ -212,6 +228,16 @@ impl fmt::Display for RegistryError {
                 f,
                 "the fixed worker id {worker} is in use by a generator, and there is no other; take ids from a \
                  registry, or give each generator a number of its own"
+            ),
+            RegistryError::NoNumber { place, problem } => {
+                write!(f, "no worker id in {place}: {problem}; a worker id is a whole number")
+            }
+            RegistryError::UsedAhead { worker, used, now } => write!(
+                f,
+                "worker id {worker} has been used up to {}, and the clock shows {}: set the clock, take another number, or \
+                 allow a max_lead of more than twice the distance",
+                utc(*used),
+                utc(*now)
             ),
             RegistryError::LeaseLost { worker } => write!(
                 f,

@@ -5,6 +5,7 @@ mod fixed;
 mod host;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+mod state_file;
 
 pub use fixed::FixedWorker;
 #[cfg(feature = "sqlite")]
