@@ -1,0 +1,400 @@
+//! What the models share: how one is explored, a small ring, and what is asked of the UIDs that came out of it.
+#![cfg(uidring_loom)]
+
+use std::collections::BTreeMap;
+use std::sync::atomic::AtomicUsize;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use loom::sync::atomic::{AtomicU64, Ordering};
+use loom::thread::{self, JoinHandle};
+use uidring::model::{Block, Ring, Seconds, Window, is_closed};
+use uidring::{Layout, Uid};
+
+/// Runs `model` in every interleaving with at most `preemptions` preemptions (`None`: with any number) and says
+/// how many that were. `LOOM_MAX_PREEMPTIONS` overrules the bound; 0 there means none at all.
+pub fn explore(name: &str, preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
+    check(name, preemptions, || (), move |()| model());
+}
+
+/// As [`explore`], for a model that starts where `prepare` has come to: there, threads run in one order only.
+pub fn explore_from<T: 'static>(
+    name: &str,
+    preemptions: Option<usize>,
+    prepare: impl Fn() -> T + Send + Sync + 'static,
+    model: impl Fn(T) + Send + Sync + 'static,
+) {
+    check(name, preemptions, prepare, model);
+}
+
+fn check<T: 'static>(
+    name: &str,
+    preemptions: Option<usize>,
+    prepare: impl Fn() -> T + Send + Sync + 'static,
+    model: impl Fn(T) + Send + Sync + 'static,
+) {
+    let mut builder = loom::model::Builder::new();
+    builder.max_threads = 4;
+    // A thread that can never go on runs into this limit, and fails the model.
+    builder.max_branches = 6000;
+    builder.expect_explicit_explore = true;
+    builder.preemption_bound = match builder.preemption_bound {
+        Some(0) => None,
+        Some(bound) => Some(bound),
+        None => preemptions,
+    };
+    let bound = builder.preemption_bound.map_or("any".to_owned(), |bound| bound.to_string());
+
+    // std's, not loom's: it counts across the interleavings, and is no step of the model.
+    let count = Arc::new(AtomicUsize::new(0));
+    let start = Instant::now();
+    builder.check({
+        let count = Arc::clone(&count);
+        move || {
+            count.fetch_add(1, Ordering::Relaxed);
+            let prepared = prepare();
+            loom::explore();
+            model(prepared);
+        }
+    });
+    let count = count.load(Ordering::Relaxed);
+    eprintln!("model {name} {count} {bound} {:.1}", start.elapsed().as_secs_f64());
+}
+
+/// When which UIDs were handed out, in one interleaving.
+///
+/// Its clock and its lock are std's. Loom does not see them, so they neither add interleavings nor order anything
+/// that the library left unordered.
+#[derive(Default)]
+pub struct History(Mutex<Takes>);
+
+#[derive(Default)]
+struct Takes {
+    clock: usize,
+    takes: Vec<Take>,
+}
+
+/// When a take began.
+#[derive(Clone, Copy)]
+pub struct Start(usize);
+
+#[derive(Debug)]
+struct Take {
+    start: usize,
+    end: usize,
+    uids: Vec<u64>,
+}
+
+impl History {
+    fn takes(&self) -> MutexGuard<'_, Takes> {
+        lock(&self.0)
+    }
+
+    fn tick(&self) -> usize {
+        let mut takes = self.takes();
+        takes.clock += 1;
+        takes.clock
+    }
+
+    /// A take begins now.
+    pub fn start(&self) -> Start {
+        Start(self.tick())
+    }
+
+    /// The take that began at `start` ends now with these UIDs.
+    ///
+    /// # Panics
+    ///
+    /// When they do not ascend.
+    pub fn end(&self, start: Start, uids: impl IntoIterator<Item = Uid>) {
+        let end = self.tick();
+        let uids: Vec<u64> = uids.into_iter().map(Uid::get).collect();
+        assert!(uids.is_sorted_by(|a, b| a < b), "not ascending: {uids:?}");
+        self.takes().takes.push(Take { start: start.0, end, uids });
+    }
+
+    /// All UIDs in ascending order.
+    ///
+    /// # Panics
+    ///
+    /// When one was taken twice.
+    #[must_use]
+    pub fn uids(&self) -> Vec<u64> {
+        let mut all: Vec<u64> = self.takes().takes.iter().flat_map(|take| take.uids.iter().copied()).collect();
+        all.sort_unstable();
+        assert!(all.is_sorted_by(|a, b| a < b), "taken twice: {all:?}");
+        all
+    }
+
+    /// # Panics
+    ///
+    /// When a take that started after another had returned got the smaller UID.
+    pub fn assert_ordered(&self) {
+        let takes = &self.takes().takes;
+        for later in takes {
+            for earlier in takes.iter().filter(|earlier| earlier.end < later.start) {
+                if let (Some(last), Some(first)) = (earlier.uids.last(), later.uids.first()) {
+                    assert!(last < first, "out of order: {earlier:?}, then {later:?}");
+                }
+            }
+        }
+    }
+}
+
+pub const WORKER: u64 = 1;
+/// The clock's second when the ring is made.
+pub const NOW: u64 = 5;
+pub const SLOTS: u64 = 2;
+/// UIDs in a block.
+pub const BLOCK: u64 = 2;
+/// The first block that is ever published.
+pub const FIRST_BLOCK: u64 = SLOTS;
+pub const FIRST_TICKET: u64 = FIRST_BLOCK * BLOCK;
+/// Seconds that no model comes to the end of.
+pub const MANY: u64 = 1000;
+
+/// Tickets claimed together.
+pub struct Claim {
+    start: Start,
+    next: u64,
+    count: u64,
+}
+
+/// A ring of two blocks of two UIDs, and what the threads of a model have seen of it.
+pub struct Model {
+    pub ring: Ring,
+    pub history: History,
+    layout: Layout,
+    seconds: Seconds,
+    /// Which base each block was seen to have. std's lock, as in `History`.
+    bases: Mutex<BTreeMap<u64, u64>>,
+    /// The blocks that were said to be overwritten.
+    overwritten: Mutex<Vec<u64>>,
+}
+
+impl Model {
+    /// A ring that holds `blocks` blocks, and may publish `seconds` seconds from `NOW` on.
+    ///
+    /// # Panics
+    ///
+    /// When there is no room for `blocks` blocks.
+    #[must_use]
+    pub fn new(blocks: u64, seconds: u64) -> Arc<Model> {
+        let layout = Layout::new(40, 2, BLOCK.trailing_zeros()).unwrap();
+        let arithmetic = Seconds::new(&layout);
+        let window = Window { first: arithmetic.base(NOW, WORKER), last: arithmetic.base(NOW + seconds - 1, WORKER) };
+        let slots = usize::try_from(SLOTS).unwrap();
+        let ring = Ring::new(slots, layout.sequence_bits(), arithmetic, window);
+        let published = AtomicU64::new(0);
+        for _ in 0..blocks {
+            assert!(ring.refill(&published));
+        }
+        Arc::new(Model {
+            ring,
+            history: History::default(),
+            layout,
+            seconds: arithmetic,
+            bases: Mutex::default(),
+            overwritten: Mutex::default(),
+        })
+    }
+
+    /// A window of `worker` as bases.
+    #[must_use]
+    pub fn window(&self, first: u64, last: u64, worker: u64) -> Window {
+        Window { first: self.seconds.base(first, worker), last: self.seconds.base(last, worker) }
+    }
+
+    /// Runs `body` on another thread.
+    pub fn spawn<T: 'static>(self: &Arc<Self>, body: impl FnOnce(&Model) -> T + 'static) -> JoinHandle<T> {
+        let model = Arc::clone(self);
+        thread::spawn(move || body(&model))
+    }
+
+    /// The base of a block if the window has not been moved: blocks then hold consecutive seconds.
+    fn expected(&self, block: u64) -> u64 {
+        self.seconds.base(NOW + block - FIRST_BLOCK, WORKER)
+    }
+
+    /// The base of `block`, for who holds a ticket in it.
+    pub fn block(&self, block: u64, published: &AtomicU64) -> Block {
+        let answer = self.ring.block(block, published);
+        match answer {
+            Block::Published(base) => self.note(block, base.get()),
+            Block::Overwritten => lock(&self.overwritten).push(block),
+            Block::Beyond => {}
+        }
+        answer
+    }
+
+    /// Publishes `block`, which the window has room for, and what is missing before it. Returns how many blocks
+    /// that were.
+    ///
+    /// # Panics
+    ///
+    /// When the window is said to end before it.
+    pub fn publish(&self, block: u64) -> u64 {
+        let published = AtomicU64::new(0);
+        assert_ne!(self.block(block, &published), Block::Beyond, "the window does not end before block {block}");
+        published.load(Ordering::Relaxed)
+    }
+
+    /// `block` was seen to have `base`.
+    fn note(&self, block: u64, base: u64) {
+        let known = *lock(&self.bases).entry(block).or_insert(base);
+        assert_eq!(known, base, "block {block} has two bases");
+    }
+
+    /// What `UidGenerator::take` does with a ticket that `Ring::take` does not serve: the UID, `None` if its block was
+    /// overwritten, or an error at the window's end.
+    ///
+    /// # Errors
+    ///
+    /// The ticket, if the window ends before its block.
+    ///
+    /// # Panics
+    ///
+    /// When the UID is none.
+    pub fn redeem(&self, ticket: u64, published: &AtomicU64) -> Result<Option<Uid>, u64> {
+        match self.block(ticket / BLOCK, published) {
+            Block::Published(base) => Ok(Some(Uid::try_from(base.get() | ticket % BLOCK).unwrap())),
+            Block::Overwritten => {
+                self.ring.lose(1);
+                Ok(None)
+            }
+            Block::Beyond => Err(ticket),
+        }
+    }
+
+    /// A whole take, as `UidGenerator::take` does it, in a window that does not end. Nothing if the ring is closed:
+    /// the library's taker then sleeps until it is open.
+    ///
+    /// # Panics
+    ///
+    /// When the window ends all the same.
+    pub fn take(&self, published: &AtomicU64) {
+        let start = self.history.start();
+        let uid = match self.ring.take() {
+            Ok(uid) => {
+                assert_ne!(uid.get() % BLOCK, 0, "nobody looks after the filler for this block");
+                Some(uid)
+            }
+            Err(mut ticket) => loop {
+                if is_closed(ticket) {
+                    break None;
+                }
+                match self.redeem(ticket, published) {
+                    Ok(Some(uid)) => break Some(uid),
+                    Ok(None) => ticket = self.ring.claim(1),
+                    Err(ticket) => panic!("the window ends before ticket {ticket}"),
+                }
+            },
+        };
+        self.history.end(start, uid);
+    }
+
+    /// `count` takes. Returns how many blocks they published.
+    pub fn takes(&self, count: u64) -> u64 {
+        let published = AtomicU64::new(0);
+        for _ in 0..count {
+            self.take(&published);
+        }
+        published.load(Ordering::Relaxed)
+    }
+
+    /// `count` takes that fail at the end of the window, as `UidGenerator::try_take` does them.
+    ///
+    /// # Panics
+    ///
+    /// When a ticket was claimed in vain.
+    pub fn try_takes(&self, count: u64) {
+        let published = AtomicU64::new(0);
+        for _ in 0..count {
+            let start = self.history.start();
+            let uid = match self.ring.try_claim() {
+                Ok(ticket) => self.redeem(ticket, &published).unwrap(),
+                Err(_) => None,
+            };
+            self.history.end(start, uid);
+        }
+    }
+
+    /// Claims `count` tickets for [`use_up`](Model::use_up).
+    pub fn claim(&self, count: u64) -> Claim {
+        Claim { start: self.history.start(), next: self.ring.claim(count), count }
+    }
+
+    /// Takes the UIDs of a claim. Returns how many blocks that published.
+    ///
+    /// # Panics
+    ///
+    /// When the window ends.
+    pub fn use_up(&self, Claim { start, next, count }: Claim) -> u64 {
+        let published = AtomicU64::new(0);
+        let uids: Vec<Uid> = (next..next + count).filter_map(|ticket| self.redeem(ticket, &published).unwrap()).collect();
+        self.history.end(start, uids);
+        published.load(Ordering::Relaxed)
+    }
+
+    /// Many UIDs at once, as `UidGenerator::fill` takes them. Returns how many blocks that published.
+    pub fn fill(&self, count: u64) -> u64 {
+        self.use_up(self.claim(count))
+    }
+
+    /// Refills until there is no room. Returns how many blocks that published.
+    pub fn refill(&self) -> u64 {
+        let published = AtomicU64::new(0);
+        while self.ring.refill(&published) {}
+        published.load(Ordering::Relaxed)
+    }
+
+    /// What must hold when every thread is done and the window has not been moved: each ticket led to its own UID, or was
+    /// counted as lost, and takes are ordered.
+    ///
+    /// # Panics
+    ///
+    /// When it does not.
+    pub fn check(&self) {
+        self.check_blocks();
+        let taken = self.history.uids();
+        self.history.assert_ordered();
+        let tickets = FIRST_TICKET..self.ring.position();
+        let count = tickets.end - tickets.start;
+        let expected: Vec<u64> = tickets.map(|ticket| self.expected(ticket / BLOCK) | ticket % BLOCK).collect();
+        assert!(taken.iter().all(|uid| expected.contains(uid)), "not of their tickets: {taken:?} of {expected:?}");
+        let accounted = taken.len() as u64 + self.ring.lost() + self.ring.skipped();
+        assert_eq!(accounted, count, "tickets neither used nor counted as lost or skipped: {taken:?}");
+        for (block, base) in &*lock(&self.bases) {
+            assert_eq!(*base, self.expected(*block), "block {block} does not follow the one before");
+        }
+    }
+
+    /// What must hold when every thread is done, also if the window has been moved: each block has one base, each base
+    /// one block, bases of a worker ascend, and nothing was lost but what was overwritten.
+    ///
+    /// # Panics
+    ///
+    /// When it does not.
+    pub fn check_blocks(&self) {
+        let tail = self.ring.tail();
+        for block in FIRST_BLOCK.max(tail - SLOTS)..tail {
+            let base = self.ring.base(block).unwrap_or_else(|| panic!("block {block} is not in its slot"));
+            self.note(block, base.get());
+        }
+        let bases = lock(&self.bases);
+        for (block, base) in &*bases {
+            let mut before = bases.range(..block).filter(|(_, before)| self.worker(**before) == self.worker(*base));
+            assert!(before.all(|(_, before)| before < base), "bases do not ascend: {bases:?}");
+        }
+        let overwritten = lock(&self.overwritten);
+        assert!(overwritten.iter().all(|block| block + SLOTS < tail), "lost {overwritten:?} without being overwritten");
+    }
+
+    fn worker(&self, base: u64) -> u64 {
+        self.layout.parts(Uid::try_from(base).unwrap()).worker
+    }
+}
+
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}

@@ -1,4 +1,56 @@
 //! Unique, positive, time-ordered 64-bit ids, taken at the speed of one atomic add.
+//!
+//! ```no_run
+//! use uidring::UidGenerator;
+//! use uidring::registry::SqliteRegistry;
+//!
+//! let uids = UidGenerator::builder().registry(SqliteRegistry::open("uidring.db")?).build()?;
+//! let uid = uids.take()?; // from any thread
+//! let parts = uids.layout().parts(uid);
+//! assert_eq!(parts.worker, uids.worker_id());
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! # How a UID is made
+//!
+//! ```text
+//!      once a start           once a second's worth of UIDs             each take
+//!
+//!   registry ─ worker id ─▶┐
+//!                        keeper ─ window, blocks ─▶ ring ─ base | place ─▶ generator ─▶ Uid
+//!   clock ──── now ───────▶┘ ▲                       ▲                         │
+//!                            │                       └─ missing blocks ─┐      │ once a block
+//!                          filler ◀── "half of it is used up" ───── shared ◀───┘
+//! ```
+//!
+//! A [`registry`] gives a *worker id* that nobody has had, and nobody will. The UIDs of one worker's second are
+//! consecutive, so the *ring* holds only the first of them, for each of the next few seconds. A take adds one to a
+//! shared counter; the sum says which second, and which place in it. The *filler*, a background thread, puts new seconds into the
+//! ring when half of it is used up, ahead of the [`clock`] if need be, and drops those that have become old.
+//!
+//! ```text
+//!  63  62                           33 32                 13 12           0
+//! ┌───┬───────────────────────────────┬─────────────────────┬──────────────┐
+//! │ 0 │ time: seconds since 2026      │ worker id           │ sequence     │   Layout::DEFAULT
+//! └───┴───────────────────────────────┴─────────────────────┴──────────────┘
+//!             30 bits: 34 years           20 bits: 1,048,576    13 bits: 8,192
+//! ```
+//!
+//! # Where to look
+//!
+//! * [`UidGenerator`]: `take`, `try_take`, `fill`, `local`, and what they guarantee. [`install`] makes one the process's own.
+//! * [`Builder`]: what can be set. [`Layout`]: the widths of the fields, and ranges of time as ranges of UIDs.
+//! * [`registry`]: where worker ids come from. Without a registry there is no generator.
+//! * [`Status`]: what an operator wants to see.
+//! * [`design`]: how it works inside, why it is right, and what happens when.
+//!
+//! # Features
+//!
+//! * `sqlite` (on by default): `SqliteRegistry`. SQLite is compiled in.
+//! * `serde`: a [`Uid`] is a string in JSON, as JavaScript needs it, and an integer in binary formats.
+//! * `async`: `UidGenerator::take_async`, without a particular runtime.
+//! * `tracing`: one event for each change of state.
+//! * `cli`: the `uidring` tool.
 
 mod builder;
 mod error;
@@ -23,6 +75,13 @@ mod waiters;
 
 pub mod clock;
 pub mod registry;
+
+#[cfg(doc)]
+#[doc = include_str!("../DESIGN.md")]
+pub mod design {}
+#[cfg(doctest)]
+#[doc = include_str!("../README.md")]
+mod readme {}
 
 pub use builder::Builder;
 pub use error::{

@@ -64,10 +64,35 @@ impl Piece {
         (self.to - self.from) as usize
     }
 
+    /// Writes the UIDs to `buffer`, which has room for them.
+    #[allow(clippy::cast_possible_truncation)] // only the lowest bits matter
     pub fn write(self, buffer: &mut [Uid]) {
-        for (uid, offset) in buffer.iter_mut().zip(self.from..self.to) {
+        // The UIDs of a group that starts at a multiple of its length differ in constant bits, which makes for
+        // few instructions, all of them on vectors. Where there are few UIDs, the start is not worth looking for.
+        const GROUP: usize = 8;
+        const MANY: usize = 128;
+        let (before, rest) = match buffer.len() {
+            0..MANY => (buffer, &mut [][..]),
+            _ => buffer.split_at_mut(self.from.wrapping_neg() as usize % GROUP),
+        };
+        let (groups, after) = rest.as_chunks_mut::<GROUP>();
+        let mut offset = self.write_some(before, self.from);
+        for group in groups {
+            let first = self.base | offset;
+            for (place, uid) in group.iter_mut().enumerate() {
+                *uid = Uid::from_base(first, place as u64);
+            }
+            offset += GROUP as u64;
+        }
+        self.write_some(after, offset);
+    }
+
+    /// Writes the UIDs from `offset` on, and returns the offset after the last.
+    fn write_some(self, buffer: &mut [Uid], offset: u64) -> u64 {
+        for (uid, offset) in buffer.iter_mut().zip(offset..self.to) {
             *uid = Uid::from_base(self.base, offset);
         }
+        offset + buffer.len() as u64
     }
 
     /// The next UID of the piece, which gets shorter.

@@ -3,6 +3,7 @@
 //! One file per subcommand: what it is asked (`Args`) and what it does (`run`). What they share lies in [`layout_args`],
 //! [`output`] and [`table`].
 
+mod bench;
 mod generator_args;
 mod layout;
 mod layout_args;
@@ -57,6 +58,7 @@ enum Command {
     Layout(layout::Args),
     Plan(plan::Args),
     Status(status::Args),
+    Bench(bench::Args),
 }
 
 fn main() -> ExitCode {
@@ -67,6 +69,7 @@ fn main() -> ExitCode {
         Command::Layout(args) => args.run(),
         Command::Plan(args) => args.run(),
         Command::Status(args) => args.run(),
+        Command::Bench(args) => args.run(),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,0 +1,193 @@
+//! What is measured.
+
+use std::hint::black_box;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::time::{Duration, SystemTime};
+
+use crossbeam_utils::CachePadded;
+use uidring::registry::FixedWorker;
+use uidring::{Layout, Uid, UidGenerator};
+
+use crate::peers;
+
+/// Ids that are taken at once, and in a thread's block.
+pub const BATCH: usize = 1024;
+
+pub const TAKE: &str = "uidring take";
+pub const LOCAL: &str = "uidring local take";
+pub const FILL: &str = "uidring fill, 1,024 at once";
+const FETCH_ADD: &str = "bare fetch_add";
+const COUNTER: &str = "thread's counter, blocks of 1,024";
+const CONSECUTIVE: &str = "fetch_add and consecutive numbers, 1,024 at once";
+const NOW: &str = "SystemTime::now for each id";
+
+/// One way to get ids.
+pub struct Row {
+    pub name: &'static str,
+    /// The row that it cannot beat, if it works as it does.
+    pub limit: &'static str,
+    /// The rule that holds it back, where that is not the machine.
+    pub throttled: Option<&'static str>,
+    /// What one thread does; `None` where it cannot.
+    pub worker: WorkerOf,
+}
+
+type WorkerOf = Box<dyn Fn(usize) -> Option<Box<dyn Worker>> + Sync>;
+
+impl Row {
+    /// The name, and what has to be said with it.
+    pub fn label(&self) -> String {
+        match self.throttled {
+            Some(rule) => format!("{} ({rule})", self.name),
+            None => self.name.to_owned(),
+        }
+    }
+}
+
+/// One thread's part of a row.
+pub trait Worker {
+    fn take(&mut self, count: u64);
+
+    /// As `take`, and keeps what comes.
+    fn keep(&mut self, count: u64, ids: &mut Vec<u128>);
+}
+
+/// One id at a time.
+pub struct Each<F>(pub F);
+
+impl<I: Into<u128>, F: FnMut() -> I> Worker for Each<F> {
+    fn take(&mut self, count: u64) {
+        for _ in 0..count {
+            black_box((self.0)());
+        }
+    }
+
+    fn keep(&mut self, count: u64, ids: &mut Vec<u128>) {
+        ids.extend((0..count).map(|_| (self.0)().into()));
+    }
+}
+
+/// `BATCH` ids at a time.
+pub struct Batches<T, F, G> {
+    pub buffer: T,
+    pub fill: F,
+    /// The ids in the buffer.
+    pub read: G,
+}
+
+impl<T, F: FnMut(&mut T), G: Fn(&T) -> Vec<u64>> Worker for Batches<T, F, G> {
+    fn take(&mut self, count: u64) {
+        for _ in 0..count / BATCH as u64 {
+            (self.fill)(&mut self.buffer);
+            black_box(&mut self.buffer);
+        }
+    }
+
+    fn keep(&mut self, count: u64, ids: &mut Vec<u128>) {
+        for _ in 0..count / BATCH as u64 {
+            (self.fill)(&mut self.buffer);
+            ids.extend((self.read)(&self.buffer).into_iter().map(u128::from));
+        }
+    }
+}
+
+/// A row where all threads use one `source`.
+pub fn shared<S, W>(name: &'static str, limit: &'static str, source: S, worker: fn(&S) -> W) -> Row
+where
+    S: Send + Sync + 'static,
+    W: Worker + 'static,
+{
+    Row { name, limit, throttled: None, worker: Box::new(move |_| Some(Box::new(worker(&source)))) }
+}
+
+/// 38 bits of milliseconds, 3 bits of worker, 22 bits of sequence: more than any of the rows can use up.
+fn equal_layout() -> Layout {
+    let tick = Duration::from_millis(1);
+    Layout::new(peers::TIME_BITS, peers::WORKER_BITS, peers::SEQUENCE_BITS).and_then(|it| it.with_tick(tick)).unwrap()
+}
+
+/// A generator that never comes to the end of what it may borrow.
+fn generator(layout: Layout, slots: usize) -> UidGenerator {
+    let builder = UidGenerator::builder().layout(layout).slots(slots).registry(FixedWorker::new(1));
+    builder.max_lead(Duration::from_secs(1 << 40)).build().unwrap()
+}
+
+fn counter() -> &'static CachePadded<AtomicU64> {
+    Box::leak(Box::new(CachePadded::new(AtomicU64::new(1))))
+}
+
+/// All rows, freshly made, for so many threads.
+pub fn all(threads: usize) -> Vec<Row> {
+    let mut rows = limits();
+    rows.extend(ours());
+    rows.extend(peers::rows(threads, FETCH_ADD, COUNTER, CONSECUTIVE));
+    rows
+}
+
+fn limits() -> Vec<Row> {
+    let one = shared(FETCH_ADD, FETCH_ADD, counter(), |counter| {
+        let counter = *counter;
+        Each(move || counter.fetch_add(1, Ordering::Relaxed))
+    });
+    let blocks = shared(COUNTER, COUNTER, counter(), |counter| {
+        let counter = *counter;
+        let (mut next, mut end) = (0, 0);
+        Each(move || {
+            if next == end {
+                next = counter.fetch_add(BATCH as u64, Ordering::Relaxed);
+                end = next + BATCH as u64;
+            }
+            next += 1;
+            next - 1
+        })
+    });
+    let consecutive = shared(CONSECUTIVE, CONSECUTIVE, counter(), |counter| {
+        let counter = *counter;
+        let fill = move |buffer: &mut Vec<u64>| {
+            let first = counter.fetch_add(BATCH as u64, Ordering::Relaxed);
+            for (number, place) in (first..).zip(buffer) {
+                *place = number;
+            }
+        };
+        Batches { buffer: vec![0; BATCH], fill, read: Vec::clone }
+    });
+    // The clock and a counter: the least that an id with the time in it costs if it is asked for each.
+    let now = shared(NOW, NOW, counter(), |counter| {
+        let counter = *counter;
+        Each(move || {
+            let ms = SystemTime::now().duration_since(SystemTime::UNIX_EPOCH).unwrap().as_millis();
+            ms << 64 | u128::from(counter.fetch_add(1, Ordering::Relaxed))
+        })
+    });
+    vec![one, blocks, consecutive, now]
+}
+
+fn ours() -> Vec<Row> {
+    let take = |name, layout, slots| {
+        shared(name, FETCH_ADD, generator(layout, slots), |uids| {
+            let uids = uids.clone();
+            Each(move || uids.take().unwrap().get())
+        })
+    };
+    let local = shared(LOCAL, COUNTER, generator(equal_layout(), 8), |uids| {
+        let mut mine = uids.local();
+        Each(move || mine.take().unwrap().get())
+    });
+    let fill = shared(FILL, CONSECUTIVE, generator(equal_layout(), 8), |uids| {
+        let uids = uids.clone();
+        let fill = move |buffer: &mut Vec<Uid>| uids.fill(buffer).unwrap();
+        let read = |buffer: &Vec<Uid>| buffer.iter().map(|uid| uid.get()).collect();
+        Batches { buffer: vec![Uid::MIN; BATCH], fill, read }
+    });
+    // Enough seconds for any run, whatever the sequence.
+    let sequence_of = |bits| Layout::new(62 - bits, 1, bits).unwrap();
+    vec![
+        take(TAKE, equal_layout(), 8),
+        local,
+        fill,
+        take("uidring take, 8 slots", sequence_of(13), 8),
+        take("uidring take, 4,096 slots", sequence_of(13), 4096),
+        take("uidring take, sequence of 8 bits", sequence_of(8), 8),
+        take("uidring take, sequence of 20 bits", sequence_of(20), 8),
+    ]
+}

@@ -1,0 +1,46 @@
+//! What `benches/instructions/check` counts the instructions of: each subject does its work so many times, and nothing else
+//! that depends on it.
+
+#![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
+
+use std::env;
+use std::hint::black_box;
+use std::time::Duration;
+
+use uidring::registry::FixedWorker;
+use uidring::{Uid, UidGenerator};
+
+fn generator() -> UidGenerator {
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1));
+    builder.max_lead(Duration::from_secs(1 << 40)).build().unwrap()
+}
+
+fn main() {
+    let mut args = env::args().skip(1).filter(|arg| arg != "--bench");
+    let subject = args.next().unwrap_or_default();
+    let times: u64 = args.next().map_or(1, |times| times.parse().unwrap());
+    if subject == "start" {
+        (0..times).for_each(|_| drop(black_box(generator())));
+        return;
+    }
+    let uids = generator();
+    let mut buffer = [Uid::MIN; 1024];
+    let mut local = uids.local();
+    match &*subject {
+        "take" => (0..times).for_each(|_| {
+            black_box(uids.take().unwrap());
+        }),
+        "try_take" => (0..times).for_each(|_| {
+            black_box(uids.try_take().unwrap());
+        }),
+        "local" => (0..times).for_each(|_| {
+            black_box(local.take().unwrap());
+        }),
+        "fill" => (0..times).for_each(|_| {
+            uids.fill(&mut buffer).unwrap();
+            black_box(&mut buffer);
+        }),
+        // Without a subject, as where all benchmarks run, there is nothing to count.
+        _ => {}
+    }
+}

@@ -1,0 +1,308 @@
+//! What a UID costs, beside the least that any generator could do in its place.
+//!
+//! * `take`: by 1, 2, 4 and 8 threads, beside a bare `fetch_add` on a counter of their own.
+//! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
+//! * `local`: a thread's own run, beside a thread's own counter that is fed by blocks of 1,024.
+//!
+//! The sides of a comparison run in turns, in short rounds within each sample, so that what disturbs the machine disturbs
+//! them alike. Criterion reports each side by itself; after them comes their ratio, sample by sample. Threads are
+//! pinned, and start on a barrier. Each round is checked: its numbers are distinct, leave no gap, and increase on each thread.
+
+#![allow(clippy::unwrap_used)]
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use crossbeam_utils::CachePadded;
+use uidring::clock::ManualClock;
+use uidring::registry::FixedWorker;
+use uidring::{Layout, Uid, UidGenerator};
+
+/// UIDs in a buffer, and the longest run.
+const BLOCK: u32 = 1024;
+/// Turns of each side in a sample.
+const ROUNDS: u64 = 4;
+/// A side that had less time than this in a sample says nothing about the ratio.
+const SHORTEST: Duration = Duration::from_millis(5);
+
+/// What one thread does in one round: it takes so many times, and notes what comes.
+type Turn<'a> = &'a (dyn Fn(u64, &mut Seen) + Sync);
+
+/// What one thread has seen in one round.
+#[derive(Clone, Copy)]
+struct Seen {
+    first: u64,
+    last: u64,
+    count: u64,
+    /// Of all numbers, wrapping around.
+    sum: u64,
+}
+
+impl Seen {
+    const NOTHING: Seen = Seen { first: u64::MAX, last: 0, count: 0, sum: 0 };
+
+    #[inline]
+    fn note(&mut self, number: u64) {
+        // Not a number that the compiler could work out by itself.
+        let number = black_box(number);
+        assert!(number > self.last, "{number} came after {}", self.last);
+        self.first = self.first.min(number);
+        self.last = number;
+        self.count += 1;
+        self.sum = self.sum.wrapping_add(number);
+    }
+
+    fn join(self, other: Seen) -> Seen {
+        Seen {
+            first: self.first.min(other.first),
+            last: self.last.max(other.last),
+            count: self.count + other.count,
+            sum: self.sum.wrapping_add(other.sum),
+        }
+    }
+}
+
+/// Where the numbers of a side come from.
+trait Source {
+    /// Tickets dropped so far. They leave gaps.
+    fn lost(&self) -> u64 {
+        0
+    }
+
+    /// How many numbers there are from `first` to `last`, and their sum, wrapping around.
+    fn between(&self, first: u64, last: u64) -> (u64, u64);
+}
+
+impl Source for Counter {
+    fn between(&self, first: u64, last: u64) -> (u64, u64) {
+        consecutive(first, last)
+    }
+}
+
+impl Source for UidGenerator {
+    fn lost(&self) -> u64 {
+        self.status().lost
+    }
+
+    fn between(&self, first: u64, last: u64) -> (u64, u64) {
+        let layout = self.layout();
+        let shift = layout.worker_bits() + layout.sequence_bits();
+        let in_tick = |tick| {
+            let base = tick << shift | self.worker_id() << layout.sequence_bits();
+            consecutive(first.max(base), last.min(base | layout.max_sequence()))
+        };
+        let ticks = first >> shift..=last >> shift;
+        ticks.map(in_tick).fold((0, 0), |(count, sum), (more, of)| (count + more, sum.wrapping_add(of)))
+    }
+}
+
+fn consecutive(first: u64, last: u64) -> (u64, u64) {
+    let count = last - first + 1;
+    // One of the two is even.
+    let (half, whole) = if count.is_multiple_of(2) { (count / 2, first + last) } else { ((first + last) / 2, count) };
+    (count, half.wrapping_mul(whole))
+}
+
+/// Numbers from 1 on, with a cache line of their own.
+struct Counter(CachePadded<AtomicU64>);
+
+impl Counter {
+    fn new() -> Counter {
+        Counter(CachePadded::new(AtomicU64::new(1)))
+    }
+
+    #[inline]
+    fn claim(&self, count: u64) -> u64 {
+        self.0.fetch_add(count, Ordering::Relaxed)
+    }
+}
+
+struct Side<'a> {
+    name: &'a str,
+    source: &'a dyn Source,
+    /// Numbers that a thread may leave unused at the end of a round.
+    unused: u64,
+    turn: Turn<'a>,
+}
+
+impl Side<'_> {
+    /// One round: so many turns on each thread. Returns how long it took from the first start to the last end.
+    fn round(&self, threads: usize, iterations: u64) -> Duration {
+        let lost_before = self.source.lost();
+        let start = Barrier::new(threads);
+        let cores = core_affinity::get_core_ids().unwrap_or_default();
+        let body = |thread: usize| {
+            if let Some(&core) = cores.get(thread % cores.len().max(1)) {
+                core_affinity::set_for_current(core);
+            }
+            let mut seen = Seen::NOTHING;
+            start.wait();
+            let begin = Instant::now();
+            (self.turn)(iterations, &mut seen);
+            (begin, Instant::now(), seen)
+        };
+        let done: Vec<_> = thread::scope(|scope| {
+            let body = &body;
+            let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
+            running.into_iter().map(|thread| thread.join().unwrap()).collect()
+        });
+        let seen = done.iter().fold(Seen::NOTHING, |all, (_, _, seen)| all.join(*seen));
+        self.check(seen, self.source.lost() > lost_before, self.unused * threads as u64);
+        let begin = done.iter().map(|(begin, ..)| *begin).min().unwrap();
+        done.iter().map(|(_, end, _)| *end).max().unwrap() - begin
+    }
+
+    /// All threads together have seen each number from the first to the last once. There are gaps only where the machine
+    /// stopped a thread in the middle of a take for so long that tickets were lost, or where numbers were left unused.
+    fn check(&self, seen: Seen, has_lost: bool, unused: u64) {
+        let (count, sum) = self.source.between(seen.first, seen.last);
+        let has_gaps = has_lost && seen.count < count || (count - unused.min(count)..count).contains(&seen.count);
+        assert!(has_gaps || (seen.count, seen.sum) == (count, sum), "{}: {} numbers of {count}", self.name, seen.count);
+    }
+}
+
+/// Runs all sides in turns; one benchmark for each, as `iter_custom` returns one time.
+fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64, sides: &[Side]) {
+    let mut samples: Vec<Vec<Duration>> = Vec::new();
+    let mut benchmarks = criterion.benchmark_group(group);
+    benchmarks
+        .sampling_mode(SamplingMode::Flat)
+        .sample_size(20)
+        .warm_up_time(Duration::from_millis(500))
+        .measurement_time(Duration::from_secs(2))
+        .throughput(Throughput::Elements(elements * threads as u64));
+    for (index, side) in sides.iter().enumerate() {
+        let id = BenchmarkId::new(side.name, format!("{threads} thread{}", if threads == 1 { "" } else { "s" }));
+        benchmarks.bench_function(id, |bencher| {
+            bencher.iter_custom(|iterations| {
+                let mut times = vec![Duration::ZERO; sides.len()];
+                let mut left = iterations;
+                for round in (1..=ROUNDS).rev() {
+                    let part = left / round;
+                    left -= part;
+                    if part > 0 {
+                        times.iter_mut().zip(sides).for_each(|(time, side)| *time += side.round(threads, part));
+                    }
+                }
+                let time = times[index];
+                samples.push(times);
+                time
+            });
+        });
+    }
+    benchmarks.finish();
+
+    samples.retain(|times| times.iter().all(|time| *time >= SHORTEST));
+    for (index, side) in sides.iter().enumerate().skip(1) {
+        let mut ratios: Vec<f64> =
+            samples.iter().map(|times| times[index].as_secs_f64() / times[0].as_secs_f64()).collect();
+        ratios.sort_unstable_by(f64::total_cmp);
+        let Some(&median) = ratios.get(ratios.len() / 2) else { continue };
+        let quartiles = (ratios[ratios.len() / 4], ratios[ratios.len() * 3 / 4]);
+        println!(
+            "{group}, threads: {threads}: {} / {}: median {median:.3}, quartiles {:.3} to {:.3}, {} samples\n",
+            side.name,
+            sides[0].name,
+            quartiles.0,
+            quartiles.1,
+            ratios.len()
+        );
+    }
+}
+
+/// A generator whose clock stands still at the layout's first second, so that nothing becomes stale between two rounds, and
+/// which may borrow all of the time field: at 400 million UIDs a second, six hours' worth.
+fn generator() -> UidGenerator {
+    let clock = ManualClock::new(Layout::DEFAULT.epoch());
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(clock);
+    builder.max_lead(Duration::MAX).build().unwrap()
+}
+
+fn take(criterion: &mut Criterion) {
+    for threads in [1, 2, 4, 8] {
+        let (counter, uids) = (Counter::new(), generator());
+        let bare = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(counter.claim(1)));
+        let ours = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(uids.take().unwrap().get()));
+        let sides = [
+            Side { name: "fetch_add", source: &counter, unused: 0, turn: &bare },
+            Side { name: "uidring", source: &uids, unused: 0, turn: &ours },
+        ];
+        compare(criterion, "take", threads, 1, &sides);
+    }
+}
+
+fn fill(criterion: &mut Criterion) {
+    let (counter, uids) = (Counter::new(), generator());
+    let bare = |count, seen: &mut Seen| {
+        let mut buffer = [0; BLOCK as usize];
+        for _ in 0..count {
+            let first = counter.claim(BLOCK.into());
+            buffer.iter_mut().zip(first..).for_each(|(place, number)| *place = number);
+            note_ends(seen, black_box(&buffer), |&number| number);
+        }
+        note_inside(seen, &counter, &buffer, |&number| number);
+    };
+    let ours = |count, seen: &mut Seen| {
+        let mut buffer = [Uid::MIN; BLOCK as usize];
+        for _ in 0..count {
+            uids.fill(&mut buffer).unwrap();
+            note_ends(seen, black_box(&buffer), |uid| uid.get());
+        }
+        note_inside(seen, &uids, &buffer, |uid| uid.get());
+    };
+    let sides = [
+        Side { name: "consecutive", source: &counter, unused: 0, turn: &bare },
+        Side { name: "uidring", source: &uids, unused: 0, turn: &ours },
+    ];
+    compare(criterion, "fill", 1, BLOCK.into(), &sides);
+}
+
+/// Notes a buffer by its first and last number: a look at each would cost more than it took to write them.
+fn note_ends<T>(seen: &mut Seen, buffer: &[T], number: impl Fn(&T) -> u64) {
+    let (first, last) = (number(&buffer[0]), number(&buffer[buffer.len() - 1]));
+    assert!(first > seen.last && last > first, "{first} to {last} came after {}", seen.last);
+    seen.first = seen.first.min(first);
+    seen.last = last;
+    seen.count += buffer.len() as u64;
+}
+
+/// Looks at each number of the last buffer. The sum is then what it has to be if there was no gap.
+fn note_inside<T>(seen: &mut Seen, source: &dyn Source, buffer: &[T], number: impl Fn(&T) -> u64) {
+    let mut inside = Seen::NOTHING;
+    buffer.iter().for_each(|element| inside.note(number(element)));
+    assert_eq!((inside.count, inside.sum), source.between(inside.first, inside.last));
+    seen.sum = source.between(seen.first, seen.last).1;
+}
+
+fn local(criterion: &mut Criterion) {
+    for threads in [1, 2] {
+        let (counter, uids) = (Counter::new(), generator());
+        let bare = |count, seen: &mut Seen| {
+            let (mut next, mut end) = (0, 0);
+            for _ in 0..count * u64::from(BLOCK) {
+                if next == end {
+                    next = counter.claim(BLOCK.into());
+                    end = next + u64::from(BLOCK);
+                }
+                seen.note(next);
+                next += 1;
+            }
+        };
+        let ours = |count, seen: &mut Seen| {
+            let mut mine = uids.local();
+            (0..count * u64::from(BLOCK)).for_each(|_| seen.note(mine.take().unwrap().get()));
+        };
+        let sides = [
+            Side { name: "counter", source: &counter, unused: 0, turn: &bare },
+            Side { name: "uidring", source: &uids, unused: BLOCK.into(), turn: &ours },
+        ];
+        compare(criterion, "local", threads, BLOCK.into(), &sides);
+    }
+}
+
+criterion_group!(benches, take, fill, local);
+criterion_main!(benches);

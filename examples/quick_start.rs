@@ -1,0 +1,33 @@
+//! UIDs in five lines. Run it several times: each run gets a worker id of its own.
+//!
+//! ```sh
+//! cargo run --release --example quick_start
+//! ```
+
+use std::error::Error;
+
+use uidring::registry::SqliteRegistry;
+use uidring::{Uid, UidGenerator};
+
+fn main() -> Result<(), Box<dyn Error>> {
+    // The file is made if there is none. Each start inserts a row, and uses its key as worker id.
+    let uids = UidGenerator::builder().registry(SqliteRegistry::open("uidring.db")?).build()?;
+
+    // One UID, from any thread.
+    let uid = uids.take()?;
+    let parts = uids.layout().parts(uid);
+    let time = jiff::Timestamp::try_from(parts.time)?;
+    println!("{uid} is number {} of worker {} in the second {time}", parts.sequence, parts.worker);
+
+    // Many at once.
+    let mut batch = [Uid::MIN; 1000];
+    uids.fill(&mut batch)?;
+    println!("1000 more, from {} to {}", batch[0], batch[999]);
+
+    // A thread's own run: most takes touch no shared memory.
+    let mut mine = uids.local();
+    println!("one of a run: {}, and in 13 characters: {}", mine.take()?, mine.take()?.base32());
+
+    println!("\n{}", uids.status());
+    Ok(())
+}

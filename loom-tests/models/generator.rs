@@ -1,0 +1,141 @@
+//! The whole generator, with its thread.
+
+use std::sync::Arc;
+use std::time::{Duration, SystemTime};
+
+use loom::thread;
+use uidring::clock::Clock;
+use uidring::registry::FixedWorker;
+use uidring::{Layout, UidGenerator, model};
+use uidring_loom_tests::{History, NOW, explore, explore_from};
+
+/// A clock that stands still. `ManualClock` has a lock, which would only add interleavings.
+struct Still(SystemTime);
+
+impl Clock for Still {
+    fn now(&self) -> SystemTime {
+        self.0
+    }
+}
+
+/// A ring of `slots` blocks of two UIDs. The filler is asked for each block that is missing.
+fn generator(slots: usize) -> UidGenerator {
+    let layout = Layout::new(40, 2, 1).unwrap();
+    let clock = Still(layout.epoch() + Duration::from_secs(NOW));
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(clock);
+    builder.slots(slots).refill_at(99).build().unwrap()
+}
+
+/// The same, with the filler asleep.
+fn settled(slots: usize) -> UidGenerator {
+    let uids = generator(slots);
+    thread::yield_now();
+    uids
+}
+
+/// Waits for the filler to leave no room in the ring. Each time that this thread yields, the filler goes on until it
+/// sleeps, or until one of the few preemptions of a model stops it: so if it is not done after many, it never is.
+fn wait_until_full(uids: &UidGenerator) {
+    let ring = model::ring(uids);
+    for _ in 0..20 {
+        if ring.is_full() {
+            return;
+        }
+        thread::yield_now();
+    }
+    panic!("the filler sleeps: blocks up to {} in the ring, the cursor in {}", ring.tail(), ring.cursor_block());
+}
+
+#[test]
+fn drop_at_once() {
+    explore("drop_at_once", None, || drop(generator(2)));
+}
+
+#[test]
+fn drop_after_asking() {
+    explore("drop_after_asking", Some(2), || {
+        let uids = generator(2);
+        for _ in 0..3 {
+            uids.take().unwrap();
+        }
+    });
+}
+
+#[test]
+fn drop_drop() {
+    explore("drop_drop", Some(2), || {
+        let uids = generator(2);
+        let other = uids.clone();
+        let other = thread::spawn(move || drop(other));
+        drop(uids);
+        other.join().unwrap();
+    });
+}
+
+#[test]
+fn wake_up_once() {
+    explore("wake_up_once", Some(2), || {
+        let uids = generator(2);
+        for _ in 0..3 {
+            uids.take().unwrap();
+        }
+        wait_until_full(&uids);
+    });
+}
+
+/// The filler is asked for one block, and for another while it does what it was asked to do before.
+#[test]
+fn wake_up_again() {
+    explore_from(
+        "wake_up_again",
+        Some(1),
+        || settled(4),
+        |uids| {
+            for _ in 0..5 {
+                uids.take().unwrap();
+            }
+            wait_until_full(&uids);
+        },
+    );
+}
+
+#[test]
+fn wake_up_again2() {
+    explore_from(
+        "wake_up_again2",
+        Some(2),
+        || settled(4),
+        |uids| {
+            for _ in 0..5 {
+                uids.take().unwrap();
+            }
+            wait_until_full(&uids);
+        },
+    );
+}
+
+/// A thread with its own runs, one that takes single UIDs, and the filler that both ask.
+#[test]
+fn local_take() {
+    explore_from("local_take", Some(1), || settled(2), |uids| {
+        let history = Arc::new(History::default());
+        let other = thread::spawn({
+            let (uids, history) = (uids.clone(), Arc::clone(&history));
+            move || {
+                let mut local = uids.local().with_run_length(3);
+                let mut last = None;
+                for _ in 0..3 {
+                    let uid = local.take().unwrap();
+                    assert!(last < Some(uid), "a local taker's UIDs ascend");
+                    last = Some(uid);
+                    history.end(history.start(), [uid]);
+                }
+            }
+        });
+        let start = history.start();
+        let uid = uids.take().unwrap();
+        history.end(start, [uid]);
+        other.join().unwrap();
+        assert_eq!(history.uids().len(), 4);
+    });
+}

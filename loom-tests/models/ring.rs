@@ -1,0 +1,188 @@
+//! Takers, the filler's refill and each other's helpers, on a ring by itself.
+
+use uidring_loom_tests::{FIRST_BLOCK, MANY, Model, NOW, WORKER, explore};
+
+/// How many blocks have been published since the ring was made with `blocks` of them.
+fn published_since(model: &Model, blocks: u64) -> u64 {
+    model.ring.tail() - FIRST_BLOCK - blocks
+}
+
+/// Two takers on a full ring: across the end of the first block, where each needs the second one and moves the front.
+#[test]
+fn take_take() {
+    explore("take_take", None, || {
+        let model = Model::new(2, MANY);
+        let other = model.spawn(|model| model.takes(2));
+        let published = model.takes(2);
+        assert_eq!(published + other.join().unwrap(), 0, "nothing was missing");
+        model.check();
+    });
+}
+
+#[test]
+fn take_take_take() {
+    explore("take_take_take", None, || {
+        let model = Model::new(2, MANY);
+        let a = model.spawn(|model| model.takes(1));
+        let b = model.spawn(|model| model.takes(1));
+        model.takes(2);
+        a.join().unwrap();
+        b.join().unwrap();
+        model.check();
+    });
+}
+
+/// A block is published, and the front moved to it, by a thread that has no ticket in it, as `try_take` does. The taker that
+/// gets its first ticket all the same looks after the filler.
+#[test]
+fn front_ahead() {
+    explore("front_ahead", None, || {
+        let model = Model::new(0, MANY);
+        let other = model.spawn(|model| model.publish(2));
+        let published = model.takes(2) + other.join().unwrap();
+        assert_eq!(published, 1, "a block has one publisher");
+        model.check();
+    });
+}
+
+/// A claim that spans two blocks, against single takes.
+#[test]
+fn fill_take() {
+    explore("fill_take", None, || {
+        let model = Model::new(2, MANY);
+        let other = model.spawn(|model| model.fill(3));
+        model.takes(2);
+        other.join().unwrap();
+        model.check();
+    });
+}
+
+/// The filler follows a taker on a full ring, and overwrites what the taker has used up.
+#[test]
+fn take_refill() {
+    explore("take_refill", Some(3), || {
+        let model = Model::new(2, MANY);
+        let filler = model.spawn(Model::refill);
+        let inline = model.takes(4);
+        let filled = filler.join().unwrap();
+        assert_eq!(inline + filled, published_since(&model, 2), "a block has one publisher");
+        model.check();
+    });
+}
+
+/// A taker comes to the end of what is published while the filler publishes.
+#[test]
+fn take_meets_refill() {
+    explore("take_meets_refill", Some(3), || {
+        let model = Model::new(1, MANY);
+        let filler = model.spawn(Model::refill);
+        let inline = model.takes(4);
+        let filled = filler.join().unwrap();
+        assert_eq!(inline + filled, published_since(&model, 1), "a block has one publisher");
+        model.check();
+    });
+}
+
+#[test]
+fn take_take_refill() {
+    explore("take_take_refill", Some(2), || {
+        let model = Model::new(1, MANY);
+        let filler = model.spawn(Model::refill);
+        let other = model.spawn(|model| model.takes(2));
+        let inline = model.takes(2);
+        let filled = filler.join().unwrap();
+        let inline = inline + other.join().unwrap();
+        assert_eq!(inline + filled, published_since(&model, 1), "a block has one publisher");
+        model.check();
+    });
+}
+
+/// Two fillers, and room for one block: nothing that can still be taken is overwritten.
+#[test]
+fn refill_refill() {
+    explore("refill_refill", None, || {
+        let model = Model::new(1, MANY);
+        let other = model.spawn(Model::refill);
+        let filled = model.refill() + other.join().unwrap();
+        assert_eq!(filled, 1, "there is room for one block");
+        assert_eq!(model.takes(4), 0, "all of it is there");
+        assert_eq!(model.ring.lost(), 0, "none of it was overwritten");
+        model.check();
+    });
+}
+
+/// Two publishers of one block.
+#[test]
+fn publish_publish() {
+    explore("publish_publish", None, || {
+        let model = Model::new(0, MANY);
+        let other = model.spawn(|model| model.publish(2));
+        let published = model.publish(2) + other.join().unwrap();
+        assert_eq!(published, 1, "a block has one publisher");
+        model.check_blocks();
+    });
+}
+
+/// One of two publishers goes on to the next block, whose base follows what the other may still be working on.
+#[test]
+fn publish_ahead() {
+    explore("publish_ahead", None, || {
+        let model = Model::new(0, MANY);
+        let other = model.spawn(|model| model.publish(2));
+        let published = model.publish(3) + other.join().unwrap();
+        assert_eq!(published, 2, "a block has one publisher");
+        model.check_blocks();
+    });
+}
+
+#[test]
+fn publish_publish_publish() {
+    explore("publish_publish_publish", Some(2), || {
+        let model = Model::new(0, MANY);
+        let a = model.spawn(|model| model.publish(2));
+        let b = model.spawn(|model| model.publish(2));
+        let published = model.publish(3) + a.join().unwrap() + b.join().unwrap();
+        assert_eq!(published, 2, "a block has one publisher");
+        model.check_blocks();
+    });
+}
+
+/// A ticket is held while its block is used up by others and overwritten.
+#[test]
+fn stalled_ticket() {
+    explore("stalled_ticket", None, || {
+        let model = Model::new(2, MANY);
+        let claim = model.claim(1);
+        let slow = model.spawn(move |model| model.use_up(claim));
+        model.fill(5);
+        slow.join().unwrap();
+        model.check();
+    });
+}
+
+/// A taker stops anywhere, also between its look at the slot and its claim, while the slot is used again.
+#[test]
+fn stalled_take() {
+    explore("stalled_take", Some(3), || {
+        let model = Model::new(2, MANY);
+        let slow = model.spawn(|model| model.takes(1));
+        model.fill(5);
+        slow.join().unwrap();
+        model.check();
+    });
+}
+
+/// A helper stops anywhere while others come round to the same slot again, and the window moves: it must change nothing
+/// when it goes on.
+#[test]
+fn late_helper() {
+    explore("late_helper", Some(3), || {
+        let model = Model::new(0, MANY);
+        let slow = model.spawn(|model| model.publish(2));
+        model.publish(4);
+        model.ring.set_window(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
+        slow.join().unwrap();
+        model.check_blocks();
+        assert_eq!(model.ring.tail(), 5);
+    });
+}

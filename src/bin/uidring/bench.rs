@@ -1,0 +1,402 @@
+//! `uidring bench`: how fast this machine takes, beside the least that it could do instead.
+
+use std::fmt::Write;
+use std::hint::black_box;
+use std::io::{self, IsTerminal};
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crossbeam::utils::CachePadded;
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use serde::Serialize;
+use uidring::registry::FixedWorker;
+use uidring::{Layout, Uid, UidGenerator};
+
+use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, grouped, paint};
+use crate::quantity;
+
+/// UIDs in a buffer, and numbers in a block of the counter's.
+const BATCH: usize = 1024;
+/// What one side of a pair is given at a time: long beside the start of its threads, short beside what disturbs.
+const SLICE: Duration = Duration::from_millis(4);
+/// Of a bar.
+const WIDTH: usize = 40;
+
+/// Measure this machine
+///
+/// Takes UIDs in three ways, by 1, 2, 4 and more threads, each beside the least that any generator would have to do in
+/// its place. The two run in turns, in slices of a few milliseconds, so that what else the machine does disturbs them alike; a
+/// ratio is the median over all turns. The UIDs are dropped, and nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring bench                          in 20 seconds
+  uidring bench --threads 1,16 --for 1m
+  uidring bench --json | jq '.results[] | select(.threads == 1)'")]
+pub(crate) struct Args {
+    /// For how long, all together
+    #[arg(long = "for", value_name = "LENGTH", default_value = "20s", value_parser = quantity::some_length)]
+    length: Duration,
+
+    /// Numbers of threads [default: 1, 2, 4, 8 and the number of cores]
+    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024))]
+    threads: Vec<u16>,
+
+    /// Print JSON
+    #[arg(long)]
+    json: bool,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let threads = if self.threads.is_empty() { usual_threads() } else { self.threads };
+        let sources = Sources::new()?;
+        let mut cells = Vec::new();
+        for way in [Way::Take, Way::Local, Way::Fill] {
+            cells.extend(threads.iter().map(|&threads| Cell::new(way, threads)));
+        }
+        let visible = !self.json && io::stderr().is_terminal();
+        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let bar = ProgressBar::with_draw_target(None, target);
+        // A constant: if it were wrong, the plain bar would show it.
+        bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
+
+        let started = Instant::now();
+        // Once through all cells at least, however short the time is.
+        for turn in 0.. {
+            if turn > 0 && started.elapsed() >= self.length {
+                break;
+            }
+            for index in 0..cells.len() {
+                cells[index].take_turn(&sources, turn)?;
+                if visible {
+                    let left = self.length.saturating_sub(started.elapsed());
+                    bar.set_message(picture(&cells) + &paint(DIM, format_args!("{} s left", left.as_secs())));
+                    bar.tick();
+                }
+            }
+        }
+        bar.finish_and_clear();
+        if self.json {
+            let results = cells.iter().map(Cell::result).collect();
+            return output::print(&output::json(&Report {
+                cores: cores(),
+                version: env!("CARGO_PKG_VERSION"),
+                results,
+            })?);
+        }
+        let turns = cells.first().map_or(0, |cell| cell.ratios.len());
+        let footer = format!(
+            "{} cores; medians of {} turns in {} s",
+            cores(),
+            grouped(turns as u64),
+            started.elapsed().as_secs()
+        );
+        output::print(&format!("{}{}\n", picture(&cells), paint(DIM, footer)))
+    }
+}
+
+fn cores() -> u16 {
+    thread::available_parallelism().map_or(1, |cores| u16::try_from(cores.get()).unwrap_or(u16::MAX))
+}
+
+fn usual_threads() -> Vec<u16> {
+    let mut threads = vec![1, 2, 4, 8, cores().min(1024)];
+    threads.sort_unstable();
+    threads.dedup();
+    threads
+}
+
+/// A way to take, and what it stands beside.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Way {
+    Take,
+    Local,
+    Fill,
+}
+
+impl Way {
+    fn name(self) -> &'static str {
+        match self {
+            Way::Take => "take",
+            Way::Local => "local take",
+            Way::Fill => "fill",
+        }
+    }
+
+    fn heading(self) -> String {
+        let (style, rest) = match self {
+            Way::Take => (TIME, "one UID a call, beside a bare fetch_add"),
+            Way::Local => (WORKER, "a thread's own run of UIDs, beside a thread's own counter"),
+            Way::Fill => (SEQUENCE, "1,024 UIDs a call, beside writing consecutive numbers"),
+        };
+        format!("{}  {}\n", paint(style.bold(), self.name()), paint(DIM, rest))
+    }
+}
+
+struct Sources {
+    counter: CachePadded<AtomicU64>,
+    uids: UidGenerator,
+}
+
+impl Sources {
+    /// A generator of the default widths but for the worker, with time for any run.
+    fn new() -> Result<Sources, Failure> {
+        let layout = Layout::new(48, 2, 13)?;
+        let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
+        let uids = builder.max_lead(Duration::from_secs(1 << 40)).build()?;
+        Ok(Sources { counter: CachePadded::new(AtomicU64::new(1)), uids })
+    }
+
+    /// One thread's part of a slice of UIDs.
+    fn ours(&self, way: Way, count: u64) -> Result<(), Failure> {
+        match way {
+            Way::Take => {
+                for _ in 0..count {
+                    black_box(self.uids.take()?);
+                }
+            }
+            Way::Local => {
+                let mut mine = self.uids.local();
+                for _ in 0..count {
+                    black_box(mine.take()?);
+                }
+            }
+            Way::Fill => {
+                let mut buffer = [Uid::MIN; BATCH];
+                for _ in 0..count / BATCH as u64 {
+                    self.uids.fill(&mut buffer).map_err(|error| error.cause())?;
+                    black_box(&mut buffer);
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// The same of numbers.
+    fn bare(&self, way: Way, count: u64) {
+        // ORDERING: numbers are all there is.
+        let claim = |count| self.counter.fetch_add(count, Ordering::Relaxed);
+        match way {
+            Way::Take => {
+                for _ in 0..count {
+                    black_box(claim(1));
+                }
+            }
+            Way::Local => {
+                let mut mine = Block { counter: &self.counter, next: 0, end: 0 };
+                for _ in 0..count {
+                    black_box(mine.take());
+                }
+            }
+            Way::Fill => {
+                let mut buffer = [0; BATCH];
+                for _ in 0..count / BATCH as u64 {
+                    for (place, number) in buffer.iter_mut().zip(claim(BATCH as u64)..) {
+                        *place = number;
+                    }
+                    black_box(&mut buffer);
+                }
+            }
+        }
+    }
+
+    /// So many on each thread, from the first start to the last end.
+    fn slice(&self, way: Way, ours: bool, threads: u16, count: u64) -> Result<Duration, Failure> {
+        let start = Barrier::new(threads.into());
+        let body = || {
+            start.wait();
+            let begin = Instant::now();
+            if ours {
+                self.ours(way, count)?;
+            } else {
+                self.bare(way, count);
+            }
+            Ok((begin, Instant::now()))
+        };
+        let times: Vec<(Instant, Instant)> = thread::scope(|scope| {
+            let running: Vec<_> = (0..threads).map(|_| scope.spawn(body)).collect();
+            let join = |thread: thread::ScopedJoinHandle<'_, Result<_, Failure>>| {
+                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
+            };
+            running.into_iter().map(join).collect::<Result<_, _>>()
+        })?;
+        let begin = times.iter().map(|(begin, _)| begin).min();
+        let end = times.iter().map(|(_, end)| end).max();
+        Ok(begin.zip(end).map_or(Duration::ZERO, |(begin, end)| *end - *begin))
+    }
+}
+
+/// A thread's own counter, fed by blocks. It lies in memory, as one would that outlives a loop.
+struct Block<'a> {
+    counter: &'a AtomicU64,
+    next: u64,
+    end: u64,
+}
+
+impl Block<'_> {
+    #[inline]
+    fn take(&mut self) -> u64 {
+        if self.next == self.end {
+            self.refill();
+        }
+        self.next += 1;
+        self.next - 1
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn refill(&mut self) {
+        // ORDERING: numbers are all there is.
+        self.next = self.counter.fetch_add(BATCH as u64, Ordering::Relaxed);
+        self.end = self.next + BATCH as u64;
+    }
+}
+
+/// One way to take, by so many threads.
+#[derive(Debug)]
+struct Cell {
+    way: Way,
+    threads: u16,
+    /// In a slice, on each thread, of ours and of the bare numbers; 0 until they are known.
+    counts: [u64; 2],
+    /// A second, one for each turn.
+    ours: Vec<f64>,
+    bare: Vec<f64>,
+    ratios: Vec<f64>,
+}
+
+#[derive(Serialize)]
+struct Report {
+    version: &'static str,
+    cores: u16,
+    results: Vec<CellResult>,
+}
+
+#[derive(Serialize)]
+struct CellResult {
+    way: &'static str,
+    threads: u16,
+    uids_per_second: f64,
+    limit_per_second: f64,
+    ratio: f64,
+}
+
+impl Cell {
+    fn new(way: Way, threads: u16) -> Cell {
+        Cell { way, threads, counts: [0; 2], ours: Vec::new(), bare: Vec::new(), ratios: Vec::new() }
+    }
+
+    /// A slice of each side, in an order that changes.
+    #[allow(clippy::cast_precision_loss)] // three digits are shown
+    fn take_turn(&mut self, sources: &Sources, turn: usize) -> Result<(), Failure> {
+        let mut rates = [0.0; 2];
+        for place in 0..2 {
+            let side = (place + turn) % 2;
+            let is_ours = side == 0;
+            if self.counts[side] == 0 {
+                self.counts[side] = self.trial(sources, is_ours)?;
+            }
+            let time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
+            let count = self.counts[side] * u64::from(self.threads);
+            rates[side] = count as f64 / time.as_secs_f64().max(1e-9);
+        }
+        let [ours, bare] = rates;
+        self.ours.push(ours);
+        self.bare.push(bare);
+        self.ratios.push(ours / bare);
+        Ok(())
+    }
+
+    /// How many fill a slice, by doubling.
+    fn trial(&self, sources: &Sources, is_ours: bool) -> Result<u64, Failure> {
+        let mut count = 16 * BATCH as u64;
+        while sources.slice(self.way, is_ours, self.threads, count)? < SLICE && count < 1 << 40 {
+            count *= 2;
+        }
+        Ok(count)
+    }
+
+    fn result(&self) -> CellResult {
+        CellResult {
+            way: self.way.name(),
+            threads: self.threads,
+            uids_per_second: median(&self.ours),
+            limit_per_second: median(&self.bare),
+            ratio: median(&self.ratios),
+        }
+    }
+
+    fn line(&self) -> String {
+        let threads = format!("{} thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
+        if self.ratios.is_empty() {
+            return format!("{threads:>12}  {}\n", paint(DIM, "─".repeat(WIDTH)));
+        }
+        let CellResult { uids_per_second, limit_per_second, ratio, .. } = self.result();
+        let full = blocks(ratio);
+        let bar = "█".repeat(full);
+        let rest = paint(DIM, "─".repeat(WIDTH - full));
+        let numbers = format!("{:>5} of {} million a second", millions(uids_per_second), millions(limit_per_second));
+        format!("{threads:>12}  {bar}{rest}  {}  {numbers}\n", paint(BOLD, format_args!("{ratio:.2}")))
+    }
+}
+
+/// How much of a bar is full: all of it where the limit is reached.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)] // in 0..=WIDTH
+fn blocks(ratio: f64) -> usize {
+    (ratio.clamp(0.0, 1.0) * WIDTH as f64).round() as usize
+}
+
+fn median(numbers: &[f64]) -> f64 {
+    let mut sorted = numbers.to_vec();
+    sorted.sort_unstable_by(f64::total_cmp);
+    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+}
+
+/// Three digits.
+fn millions(rate: f64) -> String {
+    match rate / 1e6 {
+        few @ ..9.995 => format!("{few:.2}"),
+        some @ ..99.95 => format!("{some:.1}"),
+        many => format!("{many:.0}"),
+    }
+}
+
+fn picture(cells: &[Cell]) -> String {
+    let mut text = String::new();
+    let mut way = None;
+    for cell in cells {
+        if way != Some(cell.way) {
+            way = Some(cell.way);
+            // A String takes everything.
+            let _ = write!(text, "{}", cell.way.heading());
+        }
+        text += &cell.line();
+    }
+    text
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Cell, WIDTH, Way, blocks, median, millions};
+
+    #[test]
+    fn a_bar_is_full_at_the_limit() {
+        assert_eq!([0.0, 0.5, 1.0, 7.0].map(blocks), [0, WIDTH / 2, WIDTH, WIDTH]);
+    }
+
+    #[test]
+    fn numbers_have_three_digits() {
+        assert_eq!([1.234e6, 98.76e6, 459.4e6, 5.43e9].map(millions), ["1.23", "98.8", "459", "5430"]);
+        assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!(median(&[]).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_cell_without_a_turn_has_an_empty_bar() {
+        let line = anstream::adapter::strip_str(&Cell::new(Way::Take, 1).line()).to_string();
+        assert_eq!(line, format!("    1 thread  {}\n", "─".repeat(WIDTH)));
+    }
+}

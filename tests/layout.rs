@@ -1,0 +1,352 @@
+//! What a user relies on of [`Layout`]: which UID says what, for every layout there can be.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+use std::time::{Duration, SystemTime};
+
+use proptest::prelude::*;
+use uidring::clock::ManualClock;
+use uidring::registry::FixedWorker;
+use uidring::{Builder, Layout, LayoutError, Parts, Uid, UidGenerator};
+
+/// Milliseconds since 1970, before it if negative.
+fn at_ms(ms: i64) -> SystemTime {
+    checked_at_ms(ms).unwrap()
+}
+
+/// `None` for a time that the platform cannot tell.
+fn checked_at_ms(ms: i64) -> Option<SystemTime> {
+    let distance = Duration::from_millis(ms.unsigned_abs());
+    if ms < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) }
+}
+
+fn seconds(seconds: u64) -> SystemTime {
+    SystemTime::UNIX_EPOCH + Duration::from_secs(seconds)
+}
+
+/// When `tick` begins, by the definition: so many ticks after the epoch.
+fn begin_of(layout: &Layout, tick: u64) -> SystemTime {
+    let ms = u128::from(tick) * layout.tick().as_millis();
+    let (whole, rest) = (u64::try_from(ms / 1000).unwrap(), u64::try_from(ms % 1000).unwrap());
+    layout.epoch() + Duration::from_secs(whole) + Duration::from_millis(rest)
+}
+
+fn builder(layout: Layout, now: SystemTime) -> Builder {
+    UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(ManualClock::new(now))
+}
+
+fn build_error(layout: Layout, now: SystemTime) -> String {
+    builder(layout, now).build().unwrap_err().to_string()
+}
+
+// All layouts that there are: any widths, ticks and epochs.
+
+fn widths() -> impl Strategy<Value = (u32, u32, u32)> {
+    let worker = |time: u32| (Just(time), 1..=62 - time);
+    let sequence = |(time, worker): (u32, u32)| (Just(time), Just(worker), 1..=63 - time - worker);
+    (20..=61_u32).prop_flat_map(worker).prop_flat_map(sequence)
+}
+
+fn epoch_ms() -> impl Strategy<Value = i64> {
+    prop_oneof![
+        1_000_000_000_000..2_000_000_000_000_i64,  // as they are in practice
+        -1_000_000_000_000..1_000_000_000_000_i64, // on both sides of 1970
+        (-1_000_000_000..1_000_000_000_i64).prop_map(|s| s * 1000), // whole seconds
+        any::<i64>(),                              // as far away as can be
+    ]
+}
+
+fn layouts() -> impl Strategy<Value = Layout> {
+    let tick = prop_oneof![Just(1), Just(10), Just(1000), 1..=1000_u64];
+    let layout = |((time, worker, sequence), epoch, tick)| {
+        let layout = Layout::new(time, worker, sequence).unwrap();
+        layout.with_epoch(checked_at_ms(epoch)?).ok()?.with_tick(Duration::from_millis(tick)).ok()
+    };
+    // Unix can tell the times of them all.
+    (widths(), epoch_ms(), tick).prop_filter_map("beyond the times of this platform", layout)
+}
+
+/// A value of a field: its ends come up often.
+fn values(max: u64) -> impl Strategy<Value = u64> {
+    prop_oneof![Just(0), Just(1), Just(max), Just(max - 1), 0..=max]
+}
+
+fn fields(layout: Layout) -> impl Strategy<Value = (u64, u64, u64)> {
+    (values(layout.max_tick()), values(layout.max_worker()), values(layout.max_sequence()))
+}
+
+fn layout_and_fields() -> impl Strategy<Value = (Layout, (u64, u64, u64))> {
+    layouts().prop_flat_map(|layout| (Just(layout), fields(layout)))
+}
+
+/// A layout, some fields, and a time in, before or after the layout, seldom at the beginning of a tick.
+fn layout_fields_and_time() -> impl Strategy<Value = (Layout, (u64, u64, u64), SystemTime)> {
+    layout_and_fields().prop_flat_map(|(layout, fields)| {
+        let tick = values(layout.max_tick()).prop_map(move |tick| begin_of(&layout, tick));
+        let near = |from: SystemTime| (Just(from), 0..2_000_000_000_u64, any::<bool>());
+        let time = prop_oneof![tick, Just(layout.expires_at()), Just(begin_of(&layout, fields.0))]
+            .prop_flat_map(near)
+            .prop_map(|(from, ns, later)| {
+                let ns = Duration::from_nanos(ns);
+                if later { from + ns } else { from - ns }
+            });
+        (Just(layout), Just(fields), time)
+    })
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(2_000))]
+
+    #[test]
+    fn no_loss_of_meaning_parts_are_what_was_composed((layout, (tick, worker, sequence)) in layout_and_fields()) {
+        let Some(uid) = layout.compose(tick, worker, sequence) else {
+            // The only fields in range that make no UID would make 0.
+            prop_assert_eq!((tick, worker, sequence), (0, 0, 0));
+            return Ok(());
+        };
+        prop_assert!(i64::from(uid) > 0);
+        prop_assert!(layout.contains(uid));
+        prop_assert_eq!(layout.parts(uid), Parts { time: begin_of(&layout, tick), worker, sequence });
+    }
+
+    #[test]
+    fn uids_sort_by_time_then_worker_then_sequence(
+        (layout, a, b) in layouts().prop_flat_map(|layout| (Just(layout), fields(layout), fields(layout)))
+    ) {
+        let uid = |(tick, worker, sequence)| layout.compose(tick, worker, sequence);
+        // `None`, for all zeros, comes before every UID, as it should.
+        prop_assert_eq!(uid(a).cmp(&uid(b)), a.cmp(&b));
+    }
+
+    #[test]
+    fn no_loss_of_meaning_what_does_not_fit_is_refused(
+        (layout, (tick, worker, sequence)) in layout_and_fields(),
+        excess in prop_oneof![Just(1), Just(u64::MAX), any::<u64>()],
+    ) {
+        let too_much = |max: u64| max.saturating_add(excess.max(1));
+        prop_assert_eq!(layout.compose(too_much(layout.max_tick()), worker, sequence), None);
+        prop_assert_eq!(layout.compose(tick, too_much(layout.max_worker()), sequence), None);
+        prop_assert_eq!(layout.compose(tick, worker, too_much(layout.max_sequence())), None);
+    }
+
+    #[test]
+    fn fields_are_as_wide_as_asked_and_no_wider((time, worker, sequence) in widths()) {
+        let layout = Layout::new(time, worker, sequence).unwrap();
+        prop_assert_eq!((layout.time_bits(), layout.worker_bits(), layout.sequence_bits()), (time, worker, sequence));
+        let max = |bits: u32| 2_u64.pow(bits) - 1;
+        prop_assert_eq!(
+            (layout.max_tick(), layout.max_worker(), layout.max_sequence()),
+            (max(time), max(worker), max(sequence))
+        );
+        // The largest UID has every bit of the three fields.
+        let largest = layout.compose(layout.max_tick(), layout.max_worker(), layout.max_sequence()).unwrap();
+        prop_assert_eq!(largest.get(), max(time + worker + sequence));
+        prop_assert_eq!(largest == Uid::MAX, time + worker + sequence == 63);
+        // And one with a bit above them is not of this layout.
+        if let Ok(above) = Uid::try_from(largest.get() + 1) {
+            prop_assert!(!layout.contains(above));
+            prop_assert_eq!(layout.parts(above).time, layout.expires_at());
+        }
+    }
+
+    #[test]
+    fn the_end_is_one_tick_after_the_last_begins(layout in layouts()) {
+        prop_assert_eq!(layout.expires_at(), begin_of(&layout, layout.max_tick()) + layout.tick());
+    }
+
+    /// A range of time is a range of the key: `min_uid` and `max_uid` cut where the times in the UIDs say.
+    #[test]
+    fn true_time_min_and_max_uid_cut_exactly((layout, (tick, worker, sequence), time) in layout_fields_and_time()) {
+        let Some(uid) = layout.compose(tick, worker, sequence) else { return Ok(()) };
+        let begin = layout.parts(uid).time;
+        match layout.min_uid(time) {
+            Some(min) => prop_assert_eq!(uid < min, begin + layout.tick() <= time, "{} in {:?}", min, layout),
+            None => prop_assert!(layout.expires_at() <= time),
+        }
+        match layout.max_uid(time) {
+            Some(max) => prop_assert_eq!(uid > max, begin > time, "{} in {:?}", max, layout),
+            None => prop_assert!(time < layout.epoch()),
+        }
+    }
+}
+
+#[test]
+fn min_and_max_uid_at_the_ends_and_within_a_tick() {
+    let layout = Layout::new(30, 20, 13).unwrap().with_epoch(seconds(1_800_000_000)).unwrap();
+    let (ns, epoch, end) = (Duration::from_nanos(1), layout.epoch(), layout.expires_at());
+    let of = |tick, worker, sequence| layout.compose(tick, worker, sequence);
+    let last = |tick| of(tick, layout.max_worker(), layout.max_sequence());
+
+    // Before the epoch: every UID is later.
+    assert_eq!((layout.min_uid(epoch - ns), layout.max_uid(epoch - ns)), (Some(Uid::MIN), None));
+    assert_eq!(
+        (layout.min_uid(SystemTime::UNIX_EPOCH), layout.max_uid(SystemTime::UNIX_EPOCH)),
+        (Some(Uid::MIN), None)
+    );
+    // Tick 0, whose smallest would be 0.
+    assert_eq!((layout.min_uid(epoch), layout.max_uid(epoch)), (Some(Uid::MIN), last(0)));
+    // The beginning, the middle and the end of a tick.
+    for within in [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1) - ns] {
+        let time = epoch + Duration::from_secs(77) + within;
+        assert_eq!((layout.min_uid(time), layout.max_uid(time)), (of(77, 0, 0), last(77)), "{within:?}");
+    }
+    // The last tick, and after it: every UID is earlier.
+    assert_eq!((layout.min_uid(end - ns), layout.max_uid(end - ns)), (of(layout.max_tick(), 0, 0), Some(Uid::MAX)));
+    for time in [end, end + ns, end + Duration::from_secs(1 << 35)] {
+        assert_eq!((layout.min_uid(time), layout.max_uid(time)), (None, Some(Uid::MAX)));
+    }
+}
+
+#[test]
+fn the_default_is_30_20_13_in_seconds_from_2026() {
+    let layout = Layout::DEFAULT;
+    assert_eq!(layout, Layout::default());
+    assert_eq!(layout, Layout::new(30, 20, 13).unwrap());
+    assert_eq!((layout.time_bits(), layout.worker_bits(), layout.sequence_bits()), (30, 20, 13));
+    assert_eq!(layout.tick(), Duration::from_secs(1));
+    assert_eq!(layout.epoch(), seconds(1_767_225_600));
+    assert_eq!(layout.expires_at(), seconds(1_767_225_600 + (1 << 30)));
+    assert_eq!(layout.to_string(), "30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z");
+    assert_eq!(format!("{layout:?}"), "Layout(30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z)");
+    // Seen from the outside, as the error that a generator gives at the end.
+    assert_eq!(
+        build_error(layout, layout.expires_at()),
+        "the layout's time field ended at 2060-01-10T13:37:04Z: choose a later epoch or more time bits"
+    );
+}
+
+#[test]
+fn a_published_uid_of_uid_generator_is_read() {
+    // 2016-09-19T16:00:00Z, midnight in Beijing.
+    let layout = Layout::new(29, 21, 13).unwrap().with_epoch(seconds(1_474_300_800)).unwrap();
+    let uid: Uid = "180363646902239241".parse().unwrap();
+    let parts = layout.parts(uid);
+    assert_eq!(parts.time, seconds(1_484_799_346)); // 2017-01-19T04:15:46Z
+    assert_eq!((parts.worker, parts.sequence), (4, 9));
+    assert_eq!(layout.compose(1_484_799_346 - 1_474_300_800, 4, 9), Some(uid));
+    assert_eq!(layout.to_string(), "29 | 21 | 13 in seconds from 2016-09-19T16:00:00Z");
+}
+
+#[test]
+fn uid_generators_vectors() {
+    let composed = Layout::UID_GENERATOR.compose(1, 1, 1).unwrap();
+    assert_eq!(composed.get(), 34_359_746_561);
+
+    // UidGenerator lets an oversized worker bleed into the time: 94,489,313,280 for both of these.
+    let layout = Layout::new(30, 18, 15).unwrap();
+    assert_eq!(layout.compose(11, 1, 0).map(Uid::get), Some(94_489_313_280));
+    assert_eq!(layout.compose(10, (1 << 18) + 1, 0), None);
+}
+
+#[test]
+fn time_exhausted_uid_generators_layout_ended_in_2024_and_a_build_says_so() {
+    let ended = "the layout's time field ended at 2024-11-20T13:24:16Z: choose a later epoch or more time bits";
+    let layout = Layout::UID_GENERATOR;
+    assert_eq!(layout.expires_at(), seconds(1_463_673_600 + (1 << 28)));
+    let today = UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).build();
+    assert_eq!(today.unwrap_err().to_string(), ended);
+    // The last instant will do, the next will not.
+    assert_eq!(build_error(layout, layout.expires_at()), ended);
+    let uids = builder(layout, layout.expires_at() - Duration::from_nanos(1)).build().unwrap();
+    assert_eq!(layout.parts(uids.take().unwrap()).time, layout.expires_at() - Duration::from_secs(1));
+}
+
+#[test]
+fn an_epoch_in_the_future_is_refused_with_both_dates() {
+    let layout = Layout::DEFAULT.with_epoch(seconds(4_102_444_800)).unwrap();
+    assert_eq!(
+        build_error(layout, seconds(1_800_000_000)),
+        "the layout begins at 2100-01-01T00:00:00Z, and the clock shows 2027-01-15T08:00:00Z: set the clock, or choose \
+         an earlier epoch"
+    );
+    let uids = builder(layout, layout.epoch()).build().unwrap();
+    assert_eq!(layout.parts(uids.take().unwrap()).time, layout.epoch());
+}
+
+#[test]
+fn the_widest_fields_work() {
+    for (time, worker, sequence) in [(61, 1, 1), (20, 1, 42), (20, 42, 1)] {
+        let layout = Layout::new(time, worker, sequence).unwrap();
+        let first = layout.compose(0, 0, 1).unwrap();
+        let last = layout.compose(layout.max_tick(), layout.max_worker(), layout.max_sequence()).unwrap();
+        assert_eq!((first, last), (Uid::MIN, Uid::MAX), "{layout}");
+        assert_eq!(layout.parts(last).time, layout.expires_at() - layout.tick(), "{layout}");
+
+        let uids = builder(layout, layout.epoch() + Duration::from_secs(5)).build().unwrap();
+        let taken: Vec<Parts> = (0..100).map(|_| layout.parts(uids.take().unwrap())).collect();
+        assert!(taken.is_sorted_by(|a, b| (a.time, a.sequence) < (b.time, b.sequence)), "{layout}");
+        assert!(taken.iter().all(|parts| parts.worker == 1 && parts.sequence <= layout.max_sequence()), "{layout}");
+        assert_eq!(taken[0].time, layout.epoch() + Duration::from_secs(5), "{layout}");
+    }
+}
+
+#[test]
+fn no_loss_of_meaning_widths_that_make_no_layout_are_refused() {
+    let refused = |time, worker, sequence| Layout::new(time, worker, sequence).unwrap_err().to_string();
+    assert_eq!(refused(19, 20, 13), "the time field cannot have 19 bits: it has at least 20 and at most 63");
+    assert_eq!(refused(0, 20, 13), "the time field cannot have 0 bits: it has at least 20 and at most 63");
+    assert_eq!(refused(30, 0, 13), "the worker field cannot have 0 bits: it has at least 1 and at most 63");
+    assert_eq!(refused(30, 20, 0), "the sequence field cannot have 0 bits: it has at least 1 and at most 63");
+    assert_eq!(refused(30, 64, 13), "the worker field cannot have 64 bits: it has at least 1 and at most 63");
+    assert_eq!(refused(30, 20, 14), "30 + 20 + 14 bits are 64, more than the 63 of a positive 64-bit number");
+    assert_eq!(refused(63, 63, 63), "63 + 63 + 63 bits are 189, more than the 63 of a positive 64-bit number");
+    assert_eq!(
+        refused(u32::MAX, u32::MAX, u32::MAX),
+        "the time field cannot have 4294967295 bits: it has at least 20 and at most 63"
+    );
+    // 2^32 + 20 + ... wraps to a sum that fits.
+    assert!(matches!(Layout::new(20, 1, u32::MAX), Err(LayoutError::Width { field: "sequence", bits: u32::MAX, .. })));
+}
+
+#[test]
+fn ticks_are_whole_milliseconds_up_to_a_second() {
+    for ms in [1, 10, 999, 1000] {
+        let tick = Duration::from_millis(ms);
+        assert_eq!(Layout::DEFAULT.with_tick(tick).unwrap().tick(), tick);
+    }
+    let refused = |tick| Layout::DEFAULT.with_tick(tick).unwrap_err().to_string();
+    let rule = "it is a whole number of milliseconds from 1 to 1000";
+    assert_eq!(refused(Duration::ZERO), format!("a tick cannot be 0ns: {rule}"));
+    assert_eq!(refused(Duration::from_micros(1500)), format!("a tick cannot be 1.5ms: {rule}"));
+    assert_eq!(refused(Duration::from_nanos(999_999_999)), format!("a tick cannot be 999.999999ms: {rule}"));
+    assert_eq!(refused(Duration::from_millis(1001)), format!("a tick cannot be 1.001s: {rule}"));
+    // 65,537 ms, which is 1 in 16 bits.
+    assert_eq!(refused(Duration::from_millis(65_537)), format!("a tick cannot be 65.537s: {rule}"));
+    assert!(matches!(Layout::DEFAULT.with_tick(Duration::MAX), Err(LayoutError::Tick { tick: Duration::MAX })));
+
+    let ms = Layout::new(41, 10, 12).unwrap().with_tick(Duration::from_millis(1)).unwrap();
+    assert_eq!(ms.to_string(), "41 | 10 | 12 in milliseconds from 2026-01-01T00:00:00Z");
+    let tens = ms.with_tick(Duration::from_millis(10)).unwrap();
+    assert_eq!(tens.to_string(), "41 | 10 | 12 in ticks of 10 ms from 2026-01-01T00:00:00Z");
+}
+
+#[test]
+fn epochs_are_whole_milliseconds_that_the_platform_can_tell() {
+    let far: &[i64] = if cfg!(unix) { &[i64::MIN, i64::MAX] } else { &[] };
+    for &ms in [-1, 0, 1, -11_644_473_600_000, 253_402_300_799_999].iter().chain(far) {
+        assert_eq!(Layout::DEFAULT.with_epoch(at_ms(ms)).unwrap().epoch(), at_ms(ms));
+    }
+    let refused = |epoch| Layout::DEFAULT.with_epoch(epoch).unwrap_err().to_string();
+    let rule =
+        "it is a whole number of milliseconds, near enough for the times of the layout to be told on this platform";
+    let half = seconds(1_767_225_600) + Duration::from_micros(500);
+    assert_eq!(refused(half), format!("the epoch cannot be 2026-01-01T00:00:00.0005Z: {rule}"));
+    let before_1970 = SystemTime::UNIX_EPOCH - Duration::from_nanos(1_500_000_000 - 1);
+    assert_eq!(refused(before_1970), format!("the epoch cannot be 1969-12-31T23:59:58.500000001Z: {rule}"));
+    #[cfg(unix)]
+    assert_eq!(
+        refused(seconds(i64::MAX.unsigned_abs())),
+        format!("the epoch cannot be Unix time 9223372036854775807: {rule}")
+    );
+}
+
+#[test]
+fn times_before_1970_are_told() {
+    let layout = Layout::new(40, 10, 13).unwrap().with_epoch(at_ms(-1_500)).unwrap();
+    assert_eq!(layout.to_string(), "40 | 10 | 13 in seconds from 1969-12-31T23:59:58.5Z");
+    let uid = |tick| layout.compose(tick, 1, 1).unwrap();
+    assert_eq!([0, 1, 2].map(|tick| layout.parts(uid(tick)).time), [at_ms(-1500), at_ms(-500), at_ms(500)]);
+    assert_eq!(layout.min_uid(at_ms(-501)), Some(Uid::MIN));
+    assert_eq!(layout.min_uid(at_ms(-500)), layout.compose(1, 0, 0));
+    assert_eq!(layout.max_uid(at_ms(-1501)), None);
+}

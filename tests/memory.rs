@@ -1,0 +1,90 @@
+//! What a generator costs, and that nothing is left of it. One test, since the counts are those of the whole process.
+
+#![allow(clippy::unwrap_used)]
+
+use std::alloc::System;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
+use uidring::registry::FixedWorker;
+use uidring::{Uid, UidGenerator};
+
+#[global_allocator]
+static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
+
+fn generator() -> UidGenerator {
+    UidGenerator::builder().registry(FixedWorker::new(1)).build().unwrap()
+}
+
+/// Bytes in use since `region` began, more than before.
+fn held(region: &Region<'_, System>) -> isize {
+    let change = region.change();
+    change.bytes_allocated.cast_signed() - change.bytes_deallocated.cast_signed()
+}
+
+fn use_all_of(uids: &UidGenerator) {
+    let (clone, mut local) = (uids.clone(), uids.local().with_run_length(1000));
+    let mut buffer = [Uid::MIN; 100];
+    for _ in 0..10_000 {
+        clone.take().unwrap();
+        clone.try_take().unwrap();
+        local.take().unwrap();
+        clone.fill(&mut buffer).unwrap();
+    }
+    assert_eq!(uids.status().worker_id, 1);
+}
+
+/// The threads of this process, as Linux tells.
+#[cfg(target_os = "linux")]
+fn threads() -> usize {
+    std::fs::read_dir("/proc/self/task").unwrap().count()
+}
+
+#[cfg(not(target_os = "linux"))]
+fn threads() -> usize {
+    0
+}
+
+/// Waits for what must come, however slow the machine is.
+fn wait_for(what: &str, mut came: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !came() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no {what}");
+        thread::yield_now();
+    }
+}
+
+#[test]
+fn clean_end_a_generator_is_small_takes_allocate_nothing_and_nothing_is_left() {
+    // What the platform allocates once, for the first thread or the first look at the clock, is not ours.
+    for _ in 0..3 {
+        use_all_of(&generator());
+    }
+    let threads_before = threads();
+    let all = Region::new(MEMORY);
+
+    let uids = generator();
+    // The filler's thread has begun, and has what a thread needs.
+    let at_first = uids.status().refilled_by_filler;
+    wait_for("refill", || {
+        use_all_of(&uids);
+        uids.status().refilled_by_filler > at_first
+    });
+    let size = held(&all);
+    assert!((1024..16 * 1024).contains(&size), "a generator of 8 slots of 128 bytes takes {size} bytes");
+
+    let takes = Region::new(MEMORY);
+    use_all_of(&uids);
+    assert_eq!((takes.change().allocations, takes.change().reallocations), (0, 0));
+
+    drop(uids);
+    assert_eq!(held(&all), 0, "bytes are left");
+
+    for _ in 0..1000 {
+        generator().take().unwrap();
+    }
+    assert_eq!(held(&all), 0, "bytes are left");
+    // A thread that has been joined may be listed a moment longer.
+    wait_for("end of the threads", || threads() <= threads_before);
+}

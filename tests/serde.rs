@@ -1,0 +1,164 @@
+//! What a user relies on of a [`Uid`] in JSON and in binary formats.
+
+#![cfg(feature = "serde")]
+#![allow(clippy::unwrap_used)]
+
+use proptest::prelude::*;
+use serde::de::value::Error;
+use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
+use serde::ser::{Impossible, Serialize, Serializer};
+use uidring::Uid;
+
+const LARGEST: u64 = i64::MAX as u64;
+
+fn uid(value: u64) -> Uid {
+    Uid::try_from(value).unwrap()
+}
+
+#[test]
+fn json_has_a_string_because_javascript_loses_digits() {
+    assert_eq!(serde_json::to_string(&uid(180_363_646_902_239_241)).unwrap(), r#""180363646902239241""#);
+    assert_eq!(
+        serde_json::to_string(&[Some(Uid::MIN), None, Some(Uid::MAX)]).unwrap(),
+        r#"["1",null,"9223372036854775807"]"#
+    );
+}
+
+#[test]
+fn json_may_have_a_number_as_well() {
+    for text in [r#""180363646902239241""#, "180363646902239241"] {
+        assert_eq!(serde_json::from_str::<Uid>(text).unwrap(), uid(180_363_646_902_239_241), "{text}");
+    }
+    assert_eq!(serde_json::from_str::<Uid>("9223372036854775807").unwrap(), Uid::MAX);
+    assert_eq!(serde_json::from_str::<Option<Uid>>("null").unwrap(), None);
+}
+
+#[test]
+fn json_of_anything_else_is_refused_and_the_error_says_why() {
+    let refused = |text| serde_json::from_str::<Uid>(text).unwrap_err().to_string();
+    for (text, reason) in [
+        ("0", "0 is not a UID: a UID is in 1..=9223372036854775807"),
+        ("-1", "-1 is not a UID: a UID is in 1..=9223372036854775807"),
+        ("9223372036854775808", "9223372036854775808 is not a UID: a UID is in 1..=9223372036854775807"),
+        (r#""0""#, "the number is out of range: a UID is in 1..=9223372036854775807"),
+        (r#""9223372036854775808""#, "the number is out of range: a UID is in 1..=9223372036854775807"),
+        (r#""""#, "an empty text is not a UID"),
+        (r#"" 7""#, "character 1 of a UID cannot be ' '"),
+        (r#""05067S0001009""#, "character 6 of a UID cannot be 'S'"),
+        ("7.0", "expected a UID, a whole number in 1..=9223372036854775807, as a decimal string or an integer"),
+        ("1e3", "expected a UID"),
+        ("18446744073709551616", "expected a UID"),
+        ("true", "expected a UID"),
+        ("null", "expected a UID"),
+        ("[1]", "expected a UID"),
+    ] {
+        let error = refused(text);
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+}
+
+#[test]
+fn binary_formats_have_an_integer() {
+    assert_eq!(uid(42).serialize(Binary(())), Ok(42));
+    assert_eq!(Uid::MAX.serialize(Binary(())), Ok(LARGEST));
+    assert_eq!(Uid::deserialize(Binary(42)), Ok(uid(42)));
+    let refused = |value| Uid::deserialize(Binary(value)).unwrap_err().to_string();
+    assert_eq!(refused(0), "0 is not a UID: a UID is in 1..=9223372036854775807");
+    assert_eq!(refused(LARGEST + 1), "9223372036854775808 is not a UID: a UID is in 1..=9223372036854775807");
+}
+
+proptest! {
+    #[test]
+    fn each_form_reads_back(value in prop_oneof![1..=LARGEST, 1..1000_u64, LARGEST - 1000..=LARGEST]) {
+        let uid = uid(value);
+        let json = serde_json::to_string(&uid).unwrap();
+        prop_assert_eq!(&json, &format!("\"{value}\""));
+        prop_assert_eq!(serde_json::from_str::<Uid>(&json).unwrap(), uid);
+        prop_assert_eq!(serde_json::from_value::<Uid>(serde_json::to_value(uid).unwrap()).unwrap(), uid);
+        prop_assert_eq!(Uid::deserialize(Binary(uid.serialize(Binary(())).unwrap())), Ok(uid));
+    }
+}
+
+/// The smallest binary format: it writes and reads one unsigned integer, and does not say what comes.
+struct Binary<T>(T);
+
+impl<'de> Deserializer<'de> for Binary<u64> {
+    type Error = Error;
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    fn deserialize_u64<V: Visitor<'de>>(self, visitor: V) -> Result<V::Value, Error> {
+        self.0.into_deserializer().deserialize_u64(visitor)
+    }
+
+    fn deserialize_any<V: Visitor<'de>>(self, _: V) -> Result<V::Value, Error> {
+        Err(serde::de::Error::custom("it does not say what comes"))
+    }
+
+    serde::forward_to_deserialize_any! {
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
+        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+    }
+}
+
+macro_rules! refuse {
+    ($($method:ident $(<$generic:ident>)? ($($argument:ty),*) -> $ok:ty;)*) => {
+        $(fn $method $(<$generic: ?Sized + Serialize>)? (self, $(_: $argument),*) -> Result<$ok, Error> {
+            Err(serde::ser::Error::custom(stringify!($method)))
+        })*
+    };
+}
+
+type Never = Impossible<u64, Error>;
+
+impl Serializer for Binary<()> {
+    type Ok = u64;
+    type Error = Error;
+    type SerializeSeq = Never;
+    type SerializeTuple = Never;
+    type SerializeTupleStruct = Never;
+    type SerializeTupleVariant = Never;
+    type SerializeMap = Never;
+    type SerializeStruct = Never;
+    type SerializeStructVariant = Never;
+
+    fn is_human_readable(&self) -> bool {
+        false
+    }
+
+    fn serialize_u64(self, value: u64) -> Result<u64, Error> {
+        Ok(value)
+    }
+
+    refuse! {
+        serialize_bool(bool) -> u64;
+        serialize_i8(i8) -> u64;
+        serialize_i16(i16) -> u64;
+        serialize_i32(i32) -> u64;
+        serialize_i64(i64) -> u64;
+        serialize_u8(u8) -> u64;
+        serialize_u16(u16) -> u64;
+        serialize_u32(u32) -> u64;
+        serialize_f32(f32) -> u64;
+        serialize_f64(f64) -> u64;
+        serialize_char(char) -> u64;
+        serialize_str(&str) -> u64;
+        serialize_bytes(&[u8]) -> u64;
+        serialize_none() -> u64;
+        serialize_some<T>(&T) -> u64;
+        serialize_unit() -> u64;
+        serialize_unit_struct(&'static str) -> u64;
+        serialize_unit_variant(&'static str, u32, &'static str) -> u64;
+        serialize_newtype_struct<T>(&'static str, &T) -> u64;
+        serialize_newtype_variant<T>(&'static str, u32, &'static str, &T) -> u64;
+        serialize_seq(Option<usize>) -> Never;
+        serialize_tuple(usize) -> Never;
+        serialize_tuple_struct(&'static str, usize) -> Never;
+        serialize_tuple_variant(&'static str, u32, &'static str, usize) -> Never;
+        serialize_map(Option<usize>) -> Never;
+        serialize_struct(&'static str, usize) -> Never;
+        serialize_struct_variant(&'static str, u32, &'static str, usize) -> Never;
+    }
+}

@@ -1,0 +1,168 @@
+//! Takes go on whatever becomes of the filler: starved, stalled or dead.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+use std::collections::HashSet;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant, SystemTime};
+
+use uidring::clock::Clock;
+use uidring::registry::FixedWorker;
+use uidring::{FillerState, Layout, Uid, UidGenerator};
+
+/// A ring of 2 slots of 16 UIDs each, so that it is empty all the time.
+fn generator(clock: impl Clock) -> UidGenerator {
+    let layout = Layout::new(45, 10, 4).unwrap().with_tick(Duration::from_millis(1)).unwrap();
+    UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(clock).slots(2).build().unwrap()
+}
+
+fn on_filler_thread() -> bool {
+    thread::current().name().is_some_and(|name| name == "uidring-filler")
+}
+
+/// Waits for what must come, however slow the machine is.
+fn wait_for(what: &str, mut came: impl FnMut() -> bool) {
+    let begin = Instant::now();
+    while !came() {
+        assert!(begin.elapsed() < Duration::from_secs(60), "no {what}");
+        thread::yield_now();
+    }
+}
+
+fn assert_takes_go_on(uids: &UidGenerator) {
+    let taken: Vec<Uid> = (0..100_000).map(|_| uids.take().unwrap()).collect();
+    assert!(taken.is_sorted_by(|a, b| a < b));
+    let mut buffer = vec![Uid::MIN; 10_000];
+    uids.fill(&mut buffer).unwrap();
+    assert!(buffer.is_sorted_by(|a, b| a < b) && buffer[0] > taken[99_999]);
+    let mut local = uids.local();
+    let first = local.take().unwrap();
+    assert!(first > buffer[9_999] && local.take().unwrap() > first);
+}
+
+/// Shows one time for ever.
+struct Still;
+
+impl Clock for Still {
+    fn now(&self) -> SystemTime {
+        Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000)
+    }
+}
+
+#[test]
+fn never_blocked_by_many_more_takers_than_cores() {
+    const THREADS: usize = 16;
+    const TAKES: usize = 100_000;
+    let uids = generator(Still);
+    let start = Barrier::new(THREADS);
+    let taken: Vec<Vec<Uid>> = thread::scope(|scope| {
+        let take = || {
+            start.wait();
+            (0..TAKES).map(|_| uids.take().unwrap()).collect()
+        };
+        let takers: Vec<_> = (0..THREADS).map(|_| scope.spawn(take)).collect();
+        takers.into_iter().map(|taker| taker.join().unwrap()).collect()
+    });
+    assert!(taken.iter().all(|uids| uids.is_sorted_by(|a, b| a < b)));
+    let different: HashSet<Uid> = taken.iter().flatten().copied().collect();
+    assert_eq!(different.len(), THREADS * TAKES);
+    // Far more is taken than the filler can have refilled; if it should be that fast, it is asked for more.
+    wait_for("refill by a taker", || {
+        uids.fill(&mut [Uid::MIN; 1000]).unwrap();
+        uids.status().refilled_inline > 0
+    });
+    assert_eq!(uids.status().filler, FillerState::Running);
+}
+
+/// Keeps the filler waiting for the time until it is released.
+#[derive(Clone, Default)]
+struct Stalling {
+    state: Arc<(Mutex<Stall>, Condvar)>,
+}
+
+/// Releases the filler when it drops, also where a test fails: the generator's end waits for it.
+struct Release(Stalling);
+
+impl Drop for Release {
+    fn drop(&mut self) {
+        let (state, changed) = &*self.0.state;
+        state.lock().unwrap().released = true;
+        changed.notify_all();
+    }
+}
+
+#[derive(Default)]
+struct Stall {
+    stalled: bool,
+    released: bool,
+}
+
+impl Clock for Stalling {
+    fn now(&self) -> SystemTime {
+        if on_filler_thread() {
+            let (state, changed) = &*self.state;
+            let mut stall = state.lock().unwrap();
+            stall.stalled = true;
+            while !stall.released {
+                stall = changed.wait(stall).unwrap();
+            }
+        }
+        Still.now()
+    }
+}
+
+#[test]
+fn never_blocked_by_a_filler_that_is_stalled() {
+    let clock = Stalling::default();
+    let uids = generator(clock.clone());
+    let release = Release(clock);
+    wait_for("look of the filler at the clock", || {
+        uids.take().unwrap();
+        release.0.state.0.lock().unwrap().stalled
+    });
+    let before = uids.status();
+    assert_takes_go_on(&uids);
+    let after = uids.status();
+    assert_eq!(after.refilled_by_filler, before.refilled_by_filler);
+    // The ring held two of the blocks.
+    assert!(after.refilled_inline >= before.refilled_inline + 110_000 / 16 - 2, "{before:?}, then {after:?}");
+    drop(release);
+    // The generator ends as usual.
+}
+
+/// Panics when the filler looks at it, while it is told to.
+#[derive(Clone)]
+struct Panicking {
+    armed: Arc<AtomicBool>,
+}
+
+impl Clock for Panicking {
+    fn now(&self) -> SystemTime {
+        assert!(!(on_filler_thread() && self.armed.load(Ordering::Relaxed)), "the clock broke");
+        Still.now()
+    }
+}
+
+#[test]
+fn never_blocked_by_a_filler_that_panics_and_status_says_so() {
+    let armed = Arc::new(AtomicBool::new(true));
+    let uids = generator(Panicking { armed: Arc::clone(&armed) });
+    // Each is asked for a refill, and fails at it.
+    for _ in 0..3 {
+        assert_takes_go_on(&uids);
+        wait_for("report of the panic", || {
+            uids.take().unwrap();
+            uids.status().filler == FillerState::Panicked
+        });
+    }
+    // It is not given up: when the clock works again, so does the filler.
+    armed.store(false, Ordering::Relaxed);
+    let before = uids.status().refilled_by_filler;
+    wait_for("return of the filler", || {
+        assert_takes_go_on(&uids);
+        let status = uids.status();
+        status.filler == FillerState::Running && status.refilled_by_filler > before
+    });
+}
