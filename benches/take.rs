@@ -103,7 +103,8 @@ impl Source for UidGenerator {
 fn consecutive(first: u64, last: u64) -> (u64, u64) {
     let count = last - first + 1;
     // One of the two is even.
-    let (half, whole) = if count.is_multiple_of(2) { (count / 2, first + last) } else { ((first + last) / 2, count) };
+    let (half, whole) =
+        if count.is_multiple_of(2) { (count / 2, first + last) } else { (u64::midpoint(first, last), count) };
     (count, half.wrapping_mul(whole))
 }
 
@@ -273,7 +274,9 @@ fn note_ends<T>(seen: &mut Seen, buffer: &[T], number: impl Fn(&T) -> u64) {
 /// Looks at each number of the last buffer. The sum is then what it has to be if there was no gap.
 fn note_inside<T>(seen: &mut Seen, source: &dyn Source, buffer: &[T], number: impl Fn(&T) -> u64) {
     let mut inside = Seen::NOTHING;
-    buffer.iter().for_each(|element| inside.note(number(element)));
+    for element in buffer {
+        inside.note(number(element));
+    }
     assert_eq!((inside.count, inside.sum), source.between(inside.first, inside.last));
     seen.sum = source.between(seen.first, seen.last).1;
 }

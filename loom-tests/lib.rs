@@ -331,7 +331,8 @@ impl Model {
     /// When the window ends.
     pub fn use_up(&self, Claim { start, next, count }: Claim) -> u64 {
         let published = AtomicU64::new(0);
-        let uids: Vec<Uid> = (next..next + count).filter_map(|ticket| self.redeem(ticket, &published).unwrap()).collect();
+        let uids: Vec<Uid> =
+            (next..next + count).filter_map(|ticket| self.redeem(ticket, &published).unwrap()).collect();
         self.history.end(start, uids);
         published.load(Ordering::Relaxed)
     }

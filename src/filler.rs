@@ -51,10 +51,10 @@ impl Signal {
 
     /// Asks the filler for a refill, unless somebody has.
     pub fn ask(&self) {
-        // ORDERING: the filler clears the mark before it looks at the ring. A taker that finds it set comes before that look,
-        // in the order of this one word; one that sets it wakes the filler again. The load spares
-        // the swap where the answer is yes already.
-        if !self.asked.load(Ordering::Relaxed) && !self.asked.swap(true, Ordering::AcqRel) {
+        // ORDERING: the filler clears the mark before it looks at the ring. A swap that finds the mark set comes before
+        // that clearing, and brings along what this taker has done; one that sets it wakes the filler again. A plain
+        // load that finds it set would promise nothing.
+        if !self.asked.swap(true, Ordering::AcqRel) {
             self.unparker.unpark();
         }
     }

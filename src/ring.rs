@@ -275,9 +275,16 @@ impl Ring {
 
     /// What may be published.
     pub fn window(&self) -> Window {
-        // ORDERING: see `candidate`.
-        let last = self.rear.last.load(Ordering::Acquire);
-        Window { first: self.rear.first.load(Ordering::Acquire), last }
+        loop {
+            // ORDERING: pairs with `set_window`: with `last` comes what was written before it.
+            let last = self.rear.last.load(Ordering::Acquire);
+            // ORDERING: keeps the second look at `last` behind it.
+            let first = self.rear.first.load(Ordering::Acquire);
+            // ORDERING: none needed beyond that. Where the window moved in between, the two are of different ones.
+            if self.rear.last.load(Ordering::Relaxed) == last {
+                return Window { first, last };
+            }
+        }
     }
 
     /// Changes what may be published. For the filler alone.
@@ -459,9 +466,10 @@ impl Ring {
         if stamp == busy {
             // ORDERING: keeps the check of the stamp behind this load.
             let word = slot.word.load(Ordering::Acquire);
-            // ORDERING: none needed beyond that: `busy` before and after means that the word is the one of
-            // `block - n` or the one of `block`, and the lap says which.
-            if slot.stamp.load(Ordering::Relaxed) == busy {
+            // `busy` before and after means that the word is the one of `block - n` or the one of `block`, and the lap
+            // says which.
+            // ORDERING: Acquire, to see what the helper that made it busy has seen.
+            if slot.stamp.load(Ordering::Acquire) == busy {
                 if word & LAP != self.lap(block) {
                     let Some(candidate) = self.candidate(block) else { return self.beyond(block) };
                     // ORDERING: Release, so that who reads this base sees the busy stamp before it. A failure

@@ -1,6 +1,8 @@
 //! The atomics, locks and threads that the crate runs on: std's, or loom's where the models run.
 
 pub(crate) use std::sync::Arc;
+/// For who waits on what lies outside of the process, and loom does not model.
+pub(crate) use std::thread::sleep;
 
 #[cfg(uidring_loom)]
 pub(crate) use self::loom_impl::*;

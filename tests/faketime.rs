@@ -1,6 +1,6 @@
 //! The real program under clocks that lie: libfaketime moves what the system tells it, while it runs and between runs.
 #![cfg(all(target_os = "linux", feature = "sqlite"))]
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::expect_used, clippy::format_push_string, clippy::unwrap_used)]
 
 use std::collections::HashSet;
 use std::io::{BufRead, BufReader, Write};

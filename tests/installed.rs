@@ -90,11 +90,11 @@ fn of_many_threads_that_come_at_once_one_builds() {
             let get = |worker| {
                 move || {
                     start.wait();
-                    let build = || {
+                    let make = || {
                         built.fetch_add(1, Ordering::Relaxed);
                         Ok::<_, BuildError>(generator(worker))
                     };
-                    let got = uidring::get_or_try_install(build).unwrap().worker_id();
+                    let got = uidring::get_or_try_install(make).unwrap().worker_id();
                     assert_eq!(worker_of_a_take(), got);
                     got
                 }

@@ -186,7 +186,7 @@ fn min_and_max_uid_at_the_ends_and_within_a_tick() {
     // Tick 0, whose smallest would be 0.
     assert_eq!((layout.min_uid(epoch), layout.max_uid(epoch)), (Some(Uid::MIN), last(0)));
     // The beginning, the middle and the end of a tick.
-    for within in [Duration::ZERO, Duration::from_millis(500), Duration::from_secs(1) - ns] {
+    for within in [Duration::ZERO, Duration::from_millis(500), Duration::new(0, 999_999_999)] {
         let time = epoch + Duration::from_secs(77) + within;
         assert_eq!((layout.min_uid(time), layout.max_uid(time)), (of(77, 0, 0), last(77)), "{within:?}");
     }

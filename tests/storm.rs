@@ -6,7 +6,7 @@
 //! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=120 cargo test --release --test storm -- --ignored --nocapture storm
 //! ```
 #![cfg(all(target_os = "linux", feature = "sqlite"))]
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::expect_used, clippy::unwrap_used)]
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};

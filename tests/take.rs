@@ -77,7 +77,9 @@ impl Returned {
     }
 
     fn add_all(&mut self, uids: &[Uid]) {
-        uids.iter().for_each(|&uid| self.add(uid));
+        for &uid in uids {
+            self.add(uid);
+        }
     }
 }
 
@@ -601,7 +603,9 @@ fn never_blocked_a_take_reads_no_clock_and_asks_no_registry() {
     take_many(&uids, 500_000);
     uids.fill(&mut vec![Uid::MIN; 500_000]).unwrap();
     let mut local = uids.local();
-    (0..500_000).for_each(|_| drop(local.take().unwrap()));
+    for _ in 0..500_000 {
+        local.take().unwrap();
+    }
     assert_eq!(watch.seen.load(Ordering::Relaxed), 0);
     watch.look();
     assert_eq!(watch.seen.load(Ordering::Relaxed), 1, "it does see");

@@ -131,7 +131,8 @@ fn waiting_takes_are_woken_by_a_clock_that_moves_on() {
 fn a_generator_can_be_dropped_while_a_clone_waits() {
     let (clock, uids) = stuck(LeadLimit::Wait);
     let taker = uids.clone();
-    let waiting = thread::spawn(move || (0..2 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).count());
+    let waiting =
+        thread::spawn(move || (0..2 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).collect::<Vec<_>>().len());
     drop(uids);
     while !waiting.is_finished() {
         clock.advance(TICK);

@@ -117,25 +117,30 @@ fn wake_up_again2() {
 /// A thread with its own runs, one that takes single UIDs, and the filler that both ask.
 #[test]
 fn local_take() {
-    explore_from("local_take", Some(1), || settled(2), |uids| {
-        let history = Arc::new(History::default());
-        let other = thread::spawn({
-            let (uids, history) = (uids.clone(), Arc::clone(&history));
-            move || {
-                let mut local = uids.local().with_run_length(3);
-                let mut last = None;
-                for _ in 0..3 {
-                    let uid = local.take().unwrap();
-                    assert!(last < Some(uid), "a local taker's UIDs ascend");
-                    last = Some(uid);
-                    history.end(history.start(), [uid]);
+    explore_from(
+        "local_take",
+        Some(1),
+        || settled(2),
+        |uids| {
+            let history = Arc::new(History::default());
+            let other = thread::spawn({
+                let (uids, history) = (uids.clone(), Arc::clone(&history));
+                move || {
+                    let mut local = uids.local().with_run_length(3);
+                    let mut last = None;
+                    for _ in 0..3 {
+                        let uid = local.take().unwrap();
+                        assert!(last < Some(uid), "a local taker's UIDs ascend");
+                        last = Some(uid);
+                        history.end(history.start(), [uid]);
+                    }
                 }
-            }
-        });
-        let start = history.start();
-        let uid = uids.take().unwrap();
-        history.end(start, [uid]);
-        other.join().unwrap();
-        assert_eq!(history.uids().len(), 4);
-    });
+            });
+            let start = history.start();
+            let uid = uids.take().unwrap();
+            history.end(start, [uid]);
+            other.join().unwrap();
+            assert_eq!(history.uids().len(), 4);
+        },
+    );
 }

@@ -126,21 +126,3 @@ fn window_extended() {
         model.check_blocks();
     });
 }
-
-/// A taker moves the end of the window while another worker is taken on: the old one does not come back.
-#[test]
-fn window_extended_for_old_worker() {
-    explore("window_extended_for_old_worker", None, || {
-        let model = Model::new(1, 1);
-        let other = model.spawn(|model| {
-            let seen = model.ring.window().last;
-            if seen == model.window(NOW, NOW, WORKER).last {
-                model.ring.extend_window(seen, model.window(NOW, NOW + 1, WORKER).last);
-            }
-        });
-        let next = model.window(NOW, NOW + 1, NEXT_WORKER);
-        model.ring.set_window(next);
-        other.join().unwrap();
-        assert_eq!(model.ring.window(), next);
-    });
-}

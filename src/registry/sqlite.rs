@@ -15,7 +15,7 @@ use super::host::{Host, WorkerKind};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
 use crate::layout::Layout;
-use crate::sync::thread;
+use crate::sync::sleep;
 
 /// The tables, to be applied by hand too.
 const SCHEMA: &str = include_str!("../../schema.sql");
@@ -327,7 +327,7 @@ fn wait(tries: i32, left: &mut Duration) -> bool {
     }
     let pause = Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(*left);
     *left -= pause;
-    thread::sleep(pause);
+    sleep(pause);
     true
 }
 

@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::error::RegistryError;
 use crate::layout::Layout;
-use crate::sync::thread;
+use crate::sync::sleep;
 
 /// An open state file, locked for its one holder.
 #[derive(Debug)]
@@ -70,7 +70,7 @@ impl StateFile {
 fn try_lock(file: &File) -> Result<(), TryLockError> {
     for _ in 0..20 {
         match file.try_lock() {
-            Err(TryLockError::WouldBlock) => thread::sleep(Duration::from_millis(50)),
+            Err(TryLockError::WouldBlock) => sleep(Duration::from_millis(50)),
             done => return done,
         }
     }

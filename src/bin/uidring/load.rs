@@ -199,11 +199,11 @@ mod tests {
         ];
         for (load, expected) in cases {
             let taken = AtomicU64::new(0);
-            let taker = |count: usize| {
+            let take = |count: usize| {
                 taken.fetch_add(count as u64, Ordering::Relaxed);
                 Ok(true)
             };
-            let takers = (0..load.threads).map(|_| taker).collect();
+            let takers = (0..load.threads).map(|_| take).collect();
             Run::start(load).drive(takers, Duration::from_secs(60), || {}).unwrap();
             assert_eq!(taken.into_inner(), expected, "{load:?}");
         }

@@ -382,7 +382,7 @@ mod tests {
         let long = Needs { peak_for: HOUR * 12, ..needs };
         assert_eq!(long.ids_per_peak(split(30, 20, 13)), 1);
         assert_eq!(
-            Needs { peak_for: HOUR * 12 - Duration::from_millis(1), ..needs }.ids_per_peak(split(30, 20, 13)),
+            Needs { peak_for: Duration::from_millis(12 * 3_600_000 - 1), ..needs }.ids_per_peak(split(30, 20, 13)),
             0
         );
         // On each of 4 nodes on each of 3,653 days.
