@@ -81,6 +81,10 @@ impl Keeper {
 
     /// One look. Returns how long the next one may wait if nobody asks for it.
     pub fn look(&mut self, shared: &Shared) -> Duration {
+        if self.seen.is_none() {
+            // Runs claimed before the first look are of the seconds that the ring was made with.
+            self.oldest_run = self.lease.first.max(shared.limits.fresh_tick(shared.now_ms()));
+        }
         let now_ms = self.read_clock(shared);
         self.demand.note(shared, now_ms);
         self.keep_lease(shared, now_ms);

@@ -260,7 +260,8 @@ impl Layout {
 
     /// How many whole ticks after the epoch `time` is; negative before it.
     pub(crate) fn tick_at(&self, time: SystemTime) -> i64 {
-        self.ms_at(time).div_euclid(self.tick_ms.into())
+        let ticks = (unix_ms(time) - i128::from(self.epoch_ms)).div_euclid(self.tick_ms.into());
+        i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
     }
 
     /// How many ticks cover `duration`.

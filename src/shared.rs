@@ -214,14 +214,14 @@ impl Shared {
                         let now_ms = self.trusted_now_ms();
                         self.extend_window(now_ms);
                         if is_beyond() {
-                            return Err(self.want(now_ms));
+                            self.want_unless_due(now_ms)?;
                         }
                     }
                 }
                 Err(None) => {
                     let now_ms = self.trusted_now_ms();
                     if !self.is_open(now_ms) {
-                        return Err(self.want(now_ms));
+                        self.want_unless_due(now_ms)?;
                     }
                 }
             }
@@ -276,6 +276,15 @@ impl Shared {
     pub fn set_registry_down(&self, down: bool) {
         // ORDERING: as in `is_registry_down`.
         self.counts.registry_down.store(down, Ordering::Relaxed);
+    }
+
+    /// As `want`, but no error where the next second is due: the filler has just moved the window by what the clock showed
+    /// a moment before.
+    fn want_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
+        match self.want(now_ms) {
+            TakeError::LeadLimit { retry_in_ms: 0 } if self.takers_read_clock => Ok(()),
+            error => Err(error),
+        }
     }
 
     /// Lets the filler know that a UID is wanted beyond the limit, and says why there is none.

@@ -117,7 +117,7 @@ fn rollback_while_running_and_across_a_restart_then_a_jump_forward() {
         }
     };
     // The seconds of a ring, and how late a filler may be.
-    let (ring, late) = (8000, 3000);
+    let (ring, late) = (8000, 30_000);
 
     let mut program = Program::start(dir.path(), 0);
     let taken = program.take(1000);

@@ -18,8 +18,8 @@ const ROOMS: [&str; 22] = [
     "lead",
     "clock",
     "events",
-    "seconds",
     "registry",
+    "seconds",
     "ring",
     "waiters", // each its own
     "status",
