@@ -60,11 +60,11 @@ pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
         }
         let row = rows.iter().find(|row| row.name == name).unwrap();
         let (short, class) = match name {
-            _ if name.starts_with("uidring") => (name, "ours"),
+            _ if name.starts_with("uidring") => (name.split(',').next().unwrap_or(name), "ours"),
             _ if SHOWN.iter().any(|(_, shown)| *shown == name) => (name.split(',').next().unwrap_or(name), "limit"),
             _ => (name.strip_suffix(", 1,024 at once").unwrap_or(name), "peer"),
         };
-        let short = short.replace("fetch_add and ", "").replace(", 1", "");
+        let short = short.replace("fetch_add and ", "");
         writeln!(bars, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{short}</text>", LEFT - 10.0, y + 14.0).unwrap();
         for (place, threads) in [1, 2].into_iter().enumerate() {
             let millions = rate(rows, columns, threads, name);
