@@ -1,6 +1,7 @@
 //! What the filler does at each look: it reads the clock, moves the window, takes on another worker id when
 //! the lead is used up, drops what has become stale, and fills the ring.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
@@ -128,6 +129,7 @@ impl Keeper {
     /// Where the clock has gone back so far that what is in the ring lies beyond the limit, it is not handed out: dropped for
     /// a new worker's seconds, or kept until it is due. True while it is kept.
     fn heed_limit(&mut self, shared: &Shared, now_ms: i64) -> bool {
+        self.drop_far_seconds(shared, now_ms);
         let front = shared.ring.cursor_block();
         let is_ahead = shared.tick(front).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
         if is_ahead {
@@ -143,6 +145,19 @@ impl Keeper {
             shared.try_open(now_ms);
         }
         false
+    }
+
+    /// Drops the seconds of a worker before that lie beyond the limit, and those before them: the window says nothing of them.
+    fn drop_far_seconds(&self, shared: &Shared, now_ms: i64) {
+        let last = shared.limits.last_tick(now_ms);
+        let is_far = |&block: &u64| {
+            let base = shared.ring.base(block).map_or(0, NonZeroU64::get);
+            shared.seconds.tick(base) > last && shared.seconds.worker(base) != self.lease.worker
+        };
+        if let Some(far) = (shared.ring.cursor_block()..shared.ring.tail()).rev().find(is_far) {
+            shared.expire_runs();
+            shared.skip_to(far + 1, 0);
+        }
     }
 
     /// Drops the seconds that have become stale, and those before them. The new front begins at a random place, so that the UIDs of a
@@ -170,7 +185,9 @@ impl Keeper {
             }
             // Only where takers come to the end of it: a ring longer than the lead is never full.
             let left = shared.ring.blocks_from(shared.ring.cursor_block());
-            let is_wanted = wanted || left <= 1 && self.demand.is_busy;
+            // With its far seconds in the ring the worker stays: as those of a worker before they would be handed out.
+            let is_far = left > 0 && shared.newest_tick() > shared.limits.last_tick(now_ms);
+            let is_wanted = !is_far && (wanted || left <= 1 && self.demand.is_busy);
             if shared.policy != LeadLimit::NewWorker || !is_wanted || !self.change_worker(shared, now_ms) {
                 return wanted || left == 0 && self.demand.is_busy;
             }

@@ -255,6 +255,20 @@ fn rollback_beyond_max_lead_takes_a_new_worker() {
 }
 
 #[test]
+fn rollback_puts_seconds_of_two_workers_beyond_max_lead() {
+    let max_lead = Duration::from_millis(10_250);
+    let mut world = World::new(Settings { slots: 64, max_lead, ..settings() });
+    for back in [3, 4, 5] {
+        // Up to the limit of one worker, and into the next one's seconds: what is left of the ring is of both.
+        world.take_many(11 * 8 + 20);
+        let to = world.now() - back * SECOND;
+        world.jump(to);
+    }
+    world.take_many(1000);
+    assert!(world.worker() > 3);
+}
+
+#[test]
 fn rollback_beyond_max_lead_waits_for_the_clock() {
     for policy in [LeadLimit::Wait, LeadLimit::Fail] {
         let mut world = World::new(Settings { policy, ..settings() });
