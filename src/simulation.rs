@@ -258,13 +258,19 @@ fn rollback_beyond_max_lead_takes_a_new_worker() {
 fn rollback_puts_seconds_of_two_workers_beyond_max_lead() {
     let max_lead = Duration::from_millis(10_250);
     let mut world = World::new(Settings { slots: 64, max_lead, ..settings() });
+    // The take that comes to seconds which are not due any more has the filler drop them.
+    let take_many = |world: &mut World, count| {
+        for _ in 0..count {
+            world.take().or_else(|_| world.take()).unwrap();
+        }
+    };
     for back in [3, 4, 5] {
         // Up to the limit of one worker, and into the next one's seconds: what is left of the ring is of both.
-        world.take_many(11 * 8 + 20);
+        take_many(&mut world, 11 * 8 + 20);
         let to = world.now() - back * SECOND;
         world.jump(to);
     }
-    world.take_many(1000);
+    take_many(&mut world, 1000);
     assert!(world.worker() > 3);
 }
 
