@@ -83,6 +83,12 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     -- When tick 0 begins, in milliseconds since 1970; negative before.
     epoch_ms INTEGER NOT NULL
         CHECK (typeof(epoch_ms) = 'integer'),
+    -- Of how many equal parts of the worker field this file gives the ids of which one: 0 of 1, unless each of several
+    -- machines has a file of its own.
+    partition_index INTEGER NOT NULL DEFAULT 0
+        CHECK (typeof(partition_index) = 'integer' AND partition_index >= 0),
+    partition_of INTEGER NOT NULL DEFAULT 1
+        CHECK (typeof(partition_of) = 'integer' AND partition_of > partition_index),
     CHECK (time_bits + worker_bits + sequence_bits <= 63)
 );
 

@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::clock::{Clock, SystemClock};
+use crate::clock::{Clock, Stopwatch, SystemClock};
 use crate::error::{BuildError, RegistryError};
 use crate::filler::{Bed, Filler};
 use crate::generator::UidGenerator;
@@ -14,7 +14,7 @@ use crate::registry::WorkerRegistry;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
 use crate::seconds::Limits;
 use crate::shared::{Setup, Shared};
-use crate::sync::Arc;
+use crate::sync::{Arc, sleep};
 
 /// Configures a [`UidGenerator`].
 pub struct Builder {
@@ -27,6 +27,7 @@ pub struct Builder {
     max_lag: Duration,
     max_forward_jump: Option<Duration>,
     on_lead_limit: LeadLimit,
+    start_deadline: Duration,
 }
 
 impl Builder {
@@ -41,6 +42,7 @@ impl Builder {
             max_lag: Duration::from_secs(1),
             max_forward_jump: None,
             on_lead_limit: LeadLimit::NewWorker,
+            start_deadline: Duration::from_secs(30),
         }
     }
 
@@ -107,6 +109,14 @@ impl Builder {
         Builder { max_forward_jump: Some(max_forward_jump), ..self }
     }
 
+    /// For how long [`build`](Builder::build) asks a registry that cannot be reached, or is locked: 30 seconds unless set. It
+    /// asks again after a pause that doubles, up to five seconds, and is drawn at random, so that a fleet that starts together does not ask
+    /// together. The last try may end later, by the registry's own timeout. Zero asks once.
+    #[must_use]
+    pub fn start_deadline(self, start_deadline: Duration) -> Builder {
+        Builder { start_deadline, ..self }
+    }
+
     /// Takes a worker id, fills the ring and starts the filler.
     ///
     /// # Errors
@@ -134,11 +144,13 @@ impl Builder {
         }
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         check_time(&layout, &*self.clock)?;
-        if let Some(max_forward_jump) = self.max_forward_jump {
-            check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
-        }
         let limits = Limits::new(layout, max_lead, max_lag);
-        let lease = registry.assign(&limits.request(limits.ms_at(self.clock.now())))?;
+        let lease = patiently(self.start_deadline, || {
+            if let Some(max_forward_jump) = self.max_forward_jump {
+                check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
+            }
+            Ok(registry.assign(&limits.request(limits.ms_at(self.clock.now())))?)
+        })?;
         if lease.worker > layout.max_worker() {
             return Err(RegistryError::WorkerRange { worker: lease.worker, max: layout.max_worker() }.into());
         }
@@ -170,6 +182,29 @@ impl fmt::Debug for Builder {
             .finish_non_exhaustive()
     }
 }
+
+/// Tries until the registry answers, or `deadline` has passed.
+fn patiently<T>(deadline: Duration, mut attempt: impl FnMut() -> Result<T, BuildError>) -> Result<T, BuildError> {
+    let since = Stopwatch::start();
+    let mut longest_pause = FIRST_PAUSE;
+    let mut tries = 0;
+    loop {
+        tries += 1;
+        let last = match attempt() {
+            Err(BuildError::Registry(error)) if error.is_transient() => error,
+            result => return result,
+        };
+        let left = deadline.saturating_sub(since.elapsed());
+        if left.is_zero() {
+            return Err(if tries == 1 { last.into() } else { BuildError::StartDeadline { deadline, tries, last } });
+        }
+        sleep(longest_pause.mul_f64(fastrand::f64()).min(left));
+        longest_pause = (longest_pause * 2).min(LONGEST_PAUSE);
+    }
+}
+
+const FIRST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
 /// Refuses a clock that is far ahead of the last start.
 fn check_jump(

@@ -4,7 +4,6 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
-use std::path::PathBuf;
 use std::time::{Duration, SystemTime};
 
 use crate::layout::Layout;
@@ -124,21 +123,30 @@ impl Error for LayoutError {}
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// The store cannot be opened.
+    /// The registry cannot be used as it is.
     Open {
-        /// The file.
-        path: PathBuf,
-        /// What is wrong with it and what to do, as a sentence about the file.
+        /// The file, or the address without the password.
+        registry: String,
+        /// What is wrong with it and what to do, as a sentence about it.
         problem: String,
         /// What the database said.
         source: Option<Box<dyn Error + Send + Sync>>,
     },
-    /// Another process held the store for longer than this one is ready to wait.
+    /// Another process held the registry for longer than this one is ready to wait.
     Locked {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the address without the password.
+        registry: String,
         /// How long it was waited for.
         waited: Duration,
+    },
+    /// The registry's server is down, or does not answer.
+    Unreachable {
+        /// The address without the password.
+        registry: String,
+        /// What happened, as a sentence about the server.
+        problem: String,
+        /// What the driver said.
+        source: Option<Box<dyn Error + Send + Sync>>,
     },
     /// The registry gives ids for another layout.
     OtherLayout {
@@ -187,14 +195,26 @@ pub enum RegistryError {
         /// The largest that fits.
         max: u64,
     },
-    /// The disk of the store is full.
+    /// The registry has given no lease of the id.
+    NotLeased {
+        /// The id.
+        worker: u64,
+    },
+    /// There is no such part of the worker field.
+    Partition {
+        /// The number of the part, from 0.
+        index: u64,
+        /// How many parts there are.
+        of: u64,
+    },
+    /// The disk of the registry is full.
     Full {
-        /// The file.
-        path: PathBuf,
+        /// The file, or the address without the password.
+        registry: String,
         /// What the database said.
         source: Box<dyn Error + Send + Sync>,
     },
-    /// The store failed.
+    /// The registry failed.
     Storage {
         /// What could not be done, as "store a worker id in the registry uidring.db".
         doing: String,
@@ -203,17 +223,34 @@ pub enum RegistryError {
     },
 }
 
+impl RegistryError {
+    /// Whether the same call may succeed in a moment: the registry is locked, down, or does not answer.
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(self, RegistryError::Locked { .. } | RegistryError::Unreachable { .. })
+    }
+}
+
 impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RegistryError::Open { path, problem, .. } => {
-                write!(f, "cannot open the registry {}: {problem}", path.display())
+            RegistryError::Open { registry, problem, .. } => {
+                write!(f, "cannot open the registry {registry}: {problem}")
             }
-            RegistryError::Locked { path, waited } => write!(
+            RegistryError::Locked { registry, waited } => write!(
                 f,
-                "the registry {} was locked by another process for {waited:?}; see who holds it, or wait longer",
-                path.display()
+                "the registry {registry} was locked by another process for {waited:?}; see who holds it, or wait longer"
             ),
+            RegistryError::Unreachable { registry, problem, .. } => {
+                write!(f, "cannot reach the registry {registry}: {problem}")
+            }
+            RegistryError::NotLeased { worker } => write!(
+                f,
+                "worker id {worker} is not leased: an id that was given once, or never, is nobody's to give back"
+            ),
+            RegistryError::Partition { index, of } => {
+                write!(f, "there is no partition {index} of {of}: they are numbered from 0 and below {of}")
+            }
             RegistryError::OtherLayout { remembered, asked } => write!(
                 f,
                 "the registry was first used with the layout {remembered} and cannot serve {asked}: worker ids of \
@@ -249,10 +286,9 @@ impl fmt::Display for RegistryError {
                 "worker id {worker} does not fit the layout's {} worker bits: the largest is {max}",
                 max.count_ones()
             ),
-            RegistryError::Full { path, .. } => write!(
+            RegistryError::Full { registry, .. } => write!(
                 f,
-                "the disk of the registry {} is full: make room and start again; nothing was used up",
-                path.display()
+                "the disk of the registry {registry} is full: make room and start again; nothing was used up"
             ),
             RegistryError::Storage { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
@@ -266,7 +302,9 @@ impl fmt::Display for RegistryError {
 impl Error for RegistryError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            RegistryError::Open { source, .. } => source.as_deref().map(|source| source as _),
+            RegistryError::Open { source, .. } | RegistryError::Unreachable { source, .. } => {
+                source.as_deref().map(|source| source as _)
+            }
             RegistryError::Full { source, .. } | RegistryError::Storage { source, .. } => Some(&**source),
             _ => None,
         }
@@ -291,6 +329,15 @@ pub enum BuildError {
     },
     /// The registry has no worker id to give.
     Registry(RegistryError),
+    /// The registry could not be reached in time.
+    StartDeadline {
+        /// How long [`start_deadline`](crate::Builder::start_deadline) allows.
+        deadline: Duration,
+        /// How often it was asked.
+        tries: u32,
+        /// What the last try came to.
+        last: RegistryError,
+    },
     /// The limits leave no second that could be handed out.
     Limits {
         /// The lead asked for.
@@ -343,6 +390,9 @@ impl fmt::Display for BuildError {
                 write!(f, "the ring cannot be refilled at {percent} percent: the mark is from 1 to 99")
             }
             BuildError::Registry(error) => error.fmt(f),
+            BuildError::StartDeadline { deadline, tries, last } => {
+                write!(f, "no worker id within {deadline:?}, in {tries} tries; the last: {last}")
+            }
             BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
                 "max_lead {max_lead:?} and max_lag {max_lag:?} leave no time for a tick of {tick:?}: allow a lag of a \
@@ -376,7 +426,7 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            BuildError::Registry(error) => error.source(),
+            BuildError::Registry(error) | BuildError::StartDeadline { last: error, .. } => error.source(),
             BuildError::Spawn(error) => Some(error),
             _ => None,
         }

@@ -1,17 +1,33 @@
 //! Where worker ids come from.
 
+#[cfg(feature = "contract")]
+pub mod contract;
 mod fixed;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod host;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod state_file;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod table;
 
 pub use fixed::FixedWorker;
-#[cfg(feature = "sqlite")]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use host::WorkerKind;
+#[cfg(feature = "mysql")]
+pub use mysql::MySqlRegistry;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresRegistry;
 #[cfg(feature = "sqlite")]
-pub use sqlite::{SqliteRegistry, Worker};
+pub use sqlite::SqliteRegistry;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use table::{Worker, WorkerLease};
 
 use std::time::{Duration, SystemTime};
 

@@ -9,9 +9,15 @@ use std::io;
 use std::path::{self, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
+};
 
 use super::host::{Host, WorkerKind};
+use super::table::{
+    self, Free, NO_LAYOUT, Partition, Tables, Tenancy, Terms, Worker, WorkerLease, from_unix_ms, tick_ms, unix_ms,
+    whole_ms,
+};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
 use crate::layout::Layout;
@@ -23,8 +29,6 @@ const SCHEMA: &str = include_str!("../../schema.sql");
 const APPLICATION: i64 = 0x7569_6472;
 const VERSION: i64 = 1;
 
-/// Shorter leases would be over before they are written.
-const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Worker ids from a SQLite file, for all processes of one machine.
@@ -59,26 +63,10 @@ pub struct SqliteRegistry {
     /// Absolute, so that a program may change its directory between two ids.
     path: PathBuf,
     timeout: Duration,
-    host: Option<Host>,
-    /// How long a lease lasts; `None` for fresh ids.
-    lease: Option<Duration>,
+    terms: Terms,
 }
 
-/// A start of a generator, as the registry remembers it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Worker {
-    /// The worker id.
-    pub id: u64,
-    /// The machine or container that it started on.
-    pub host_name: String,
-    /// The port that a container platform gave, or the process id.
-    pub port: String,
-    /// Whether it was in a container.
-    pub kind: WorkerKind,
-    /// When it started.
-    pub launched: SystemTime,
-}
+type Fault = table::Fault<rusqlite::Error>;
 
 impl SqliteRegistry {
     /// The registry in the file `path`, which is made if it does not exist.
@@ -119,8 +107,9 @@ impl SqliteRegistry {
     ///
     /// They inform those who read the table. Worker ids do not depend on them.
     #[must_use]
-    pub fn with_host(self, name: &str, port: &str) -> SqliteRegistry {
-        SqliteRegistry { host: Some(Host::new(name, port)), ..self }
+    pub fn with_host(mut self, name: &str, port: &str) -> SqliteRegistry {
+        self.terms.host = Some(Host::new(name, port));
+        self
     }
 
     /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id, from a
@@ -129,20 +118,69 @@ impl SqliteRegistry {
     /// Uniqueness does not rest on the duration. A shorter one recycles sooner and writes more often; an idle generator
     /// writes twice in it.
     #[must_use]
-    pub fn leased(self, duration: Duration) -> SqliteRegistry {
-        SqliteRegistry { lease: Some(duration.max(SHORTEST_LEASE)), ..self }
+    pub fn leased(mut self, duration: Duration) -> SqliteRegistry {
+        self.terms.leased(duration);
+        self
     }
 
-    /// The starts that the file remembers, in the order of their ids.
+    /// Gives the ids of one part of the worker field only: of `of` equal parts the one with the number `index`, from 0. So
+    /// can machines that each have a file of their own share one layout: each is given an index for ever.
+    ///
+    /// The file remembers its part, and refuses another.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Partition`] when `index` is not below `of`.
+    pub fn partition(mut self, index: u64, of: u64) -> Result<SqliteRegistry, RegistryError> {
+        if index >= of {
+            return Err(RegistryError::Partition { index, of });
+        }
+        self.terms.partition = Partition { index, of };
+        Ok(self)
+    }
+
+    /// The worker ids that the file remembers, in their order.
     ///
     /// # Errors
     ///
     /// As [`open_existing`](SqliteRegistry::open_existing).
     pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
         self.read(|db| {
-            let sql = "SELECT id, host_name, port, type, launch_date FROM worker_node ORDER BY id";
+            let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until \
+                       FROM worker_node ORDER BY id";
             Ok(db.prepare(sql)?.query_map([], worker)?.collect::<Result<_, _>>()?)
         })
+    }
+
+    /// The largest id ever given, also where its row has been deleted; 0 before the first.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_existing`](SqliteRegistry::open_existing).
+    pub fn largest_given(&self) -> Result<u64, RegistryError> {
+        self.read(|db| Ok(largest_given(db)?))
+    }
+
+    /// Takes the leased id `worker` from whoever holds it, so that the next start can have it.
+    ///
+    /// Safe at any time: the next holder begins after the last second that was reserved, and the one before finds its
+    /// lease lost and takes another id.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else as
+    /// [`open_existing`](SqliteRegistry::open_existing).
+    pub fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
+        let take = || {
+            let db = self.connect_checked()?;
+            let sql = "UPDATE worker_node SET holder = NULL, lease_until = ?2, modified = ?2 \
+                       WHERE id = ?1 AND lease_until IS NOT NULL";
+            match db.execute(sql, params![worker, now_ms(&db)?])? {
+                0 => Err(Fault::Known(RegistryError::NotLeased { worker })),
+                _ => Ok(()),
+            }
+        };
+        take().map_err(|fault| self.explain("take a worker id back to", fault))
     }
 
     /// The layout that the file was first used with, or `None` before its first use.
@@ -151,11 +189,15 @@ impl SqliteRegistry {
     ///
     /// As [`open_existing`](SqliteRegistry::open_existing).
     pub fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        self.read(remembered_layout)
+        Ok(self.read(used_with)?.map(|(layout, _)| layout))
     }
 
     fn at(path: &Path) -> Result<SqliteRegistry, RegistryError> {
-        let refuse = |problem: &str| RegistryError::Open { path: path.into(), problem: problem.into(), source: None };
+        let refuse = |problem: &str| RegistryError::Open {
+            registry: path.display().to_string(),
+            problem: problem.into(),
+            source: None,
+        };
         // SQLite would keep these two in memory, and every start would be the first.
         if path.as_os_str().is_empty() {
             return Err(refuse("the path is empty; give the path of a file"));
@@ -164,7 +206,7 @@ impl SqliteRegistry {
             return Err(refuse("a registry in memory forgets the ids that it gave; give the path of a file"));
         }
         let path = path::absolute(path).map_err(|error| refuse(&format!("{error}; give an absolute path")))?;
-        Ok(SqliteRegistry { path, timeout: DEFAULT_TIMEOUT, host: None, lease: None })
+        Ok(SqliteRegistry { path, timeout: DEFAULT_TIMEOUT, terms: Terms::FRESH })
     }
 
     /// Sees to it that the tables are there. Nothing is written where they are.
@@ -182,44 +224,17 @@ impl SqliteRegistry {
     /// What `query` sees in one read transaction.
     fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, RegistryError> {
         let attempt = || {
-            let mut db = self.connect(OpenFlags::empty())?;
-            check(state(&mut db)?)?;
-            query(&*db.transaction()?)
+            query(&*self.connect_checked()?.transaction()?)
         };
         attempt().map_err(|fault| self.explain("read", fault))
     }
 
     fn give(&self, request: &Request) -> Result<Lease, Fault> {
-        let layout = &request.layout;
-        let mut db = self.connect(OpenFlags::empty())?;
-        check(state(&mut db)?)?;
+        let mut db = self.connect_checked()?;
         // The write lock before the first read: a reader that asks for it later can be refused without a wait.
         // Dropping the transaction rolls it back.
-        let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-        match remembered_layout(&transaction)? {
-            None => remember_layout(&transaction, layout)?,
-            Some(remembered) if remembered == *layout => {}
-            Some(remembered) => return Err(Fault::Known(RegistryError::OtherLayout { remembered, asked: *layout })),
-        }
-        let host = self.host.clone().unwrap_or_else(Host::detect);
-        let lease = match self.lease {
-            None => Lease::fresh(insert_worker(&transaction, &host, layout)?, layout),
-            Some(duration) => {
-                let (worker, first) = match free_worker(&transaction, request)? {
-                    Some((worker, reserved)) => (worker, request.now.max(reserved + 1)),
-                    None => (insert_worker(&transaction, &host, layout)?, request.now),
-                };
-                let last = first.saturating_add(layout.ticks_in(duration)).min(layout.max_tick());
-                let sql = "UPDATE worker_node SET host_name = ?2, port = ?3, type = ?4, launch_date = ?5, modified = ?5, \
-                           holder = ?6, reserved_until = ?7, lease_until = ?5 + ?8 WHERE id = ?1";
-                let (duration_ms, now) = (whole_ms(duration), now_ms(&transaction)?);
-                // Each lease has a holder of its own: what is left of one says nothing about the next.
-                let holder = format!("{:032x}", fastrand::u128(..));
-                let values = params![worker, host.name, host.port, host.kind.code(), now, holder, last, duration_ms];
-                transaction.execute(sql, values)?;
-                Lease { worker, first, last, duration: Some(duration), holder }
-            }
-        };
+        let mut transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
+        let lease = table::give(&mut transaction, &self.terms, request)?;
         transaction.commit()?;
         Ok(lease)
     }
@@ -236,6 +251,13 @@ impl SqliteRegistry {
             0 => Err(Fault::Known(RegistryError::LeaseLost { worker: lease.worker })),
             _ => Ok(()),
         }
+    }
+
+    /// A connection to a file that is a registry.
+    fn connect_checked(&self) -> Result<Connection, Fault> {
+        let mut db = self.connect(OpenFlags::empty())?;
+        check(state(&mut db)?)?;
+        Ok(db)
     }
 
     fn connect(&self, create: OpenFlags) -> Result<Connection, Fault> {
@@ -271,21 +293,21 @@ impl SqliteRegistry {
 
     /// The error of a call that could not do what it was `doing`.
     fn explain(&self, doing: &str, fault: Fault) -> RegistryError {
-        let path = self.path.clone();
+        let registry = self.path.display().to_string();
         let error = match fault {
             Fault::Known(error) => return error,
-            Fault::Problem(problem) => return RegistryError::Open { path, problem, source: None },
-            Fault::Sqlite(error) => error,
+            Fault::Problem(problem) => return RegistryError::Open { registry, problem, source: None },
+            Fault::Driver(error) => error,
         };
         let (code, problem) = (error.sqlite_error_code(), problem(&error));
         let source = Box::new(error);
         match (problem, code) {
-            (Some(problem), _) => RegistryError::Open { path, problem: problem.into(), source: Some(source) },
+            (Some(problem), _) => RegistryError::Open { registry, problem: problem.into(), source: Some(source) },
             (None, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => {
-                RegistryError::Locked { path, waited: self.timeout }
+                RegistryError::Locked { registry, waited: self.timeout }
             }
-            (None, Some(ErrorCode::DiskFull)) => RegistryError::Full { path, source },
-            _ => RegistryError::Storage { doing: format!("{doing} the registry {}", path.display()), source },
+            (None, Some(ErrorCode::DiskFull)) => RegistryError::Full { registry, source },
+            _ => RegistryError::Storage { doing: format!("{doing} the registry {registry}"), source },
         }
     }
 }
@@ -312,9 +334,8 @@ impl WorkerRegistry for SqliteRegistry {
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         self.read(|db| {
-            let last =
-                "SELECT id, host_name, port, type, launch_date FROM worker_node ORDER BY launch_date DESC LIMIT 1";
-            Ok(db.query_row(last, [], worker).optional()?.map(|worker| worker.launched))
+            let last: Option<i64> = db.query_row("SELECT max(launch_date) FROM worker_node", [], |row| row.get(0))?;
+            Ok(last.and_then(from_unix_ms))
         })
     }
 }
@@ -331,25 +352,14 @@ fn wait(tries: i32, left: &mut Duration) -> bool {
     true
 }
 
-/// Why a call fails, before it is known to which file it was made.
-enum Fault {
-    /// As the caller gets it.
-    Known(RegistryError),
-    /// A sentence about the file.
-    Problem(String),
-    /// In the words of SQLite.
-    Sqlite(rusqlite::Error),
-}
-
 impl From<rusqlite::Error> for Fault {
     fn from(error: rusqlite::Error) -> Fault {
-        Fault::Sqlite(error)
+        Fault::Driver(error)
     }
 }
 
 const READ_ONLY: &str = "it cannot be written; give this user the right to write to the file and to its directory";
 const FOREIGN_TABLES: &str = "its tables are not those of schema.sql; give the registry a file of its own";
-const NO_LAYOUT: &str = "its table uidring_layout holds numbers that are no layout; put back what was there";
 
 /// What is wrong with the file and what to do, where SQLite's `error` tells.
 fn problem(error: &rusqlite::Error) -> Option<&'static str> {
@@ -417,33 +427,73 @@ fn check(state: State) -> Result<(), Fault> {
     }
 }
 
-fn remembered_layout(db: &Connection) -> Result<Option<Layout>, Fault> {
-    let sql = "SELECT time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms FROM uidring_layout";
-    match db.query_row(sql, [], layout).optional()? {
-        Some(None) => Err(Fault::Problem(NO_LAYOUT.into())),
-        None => Ok(None),
-        Some(layout) => Ok(layout),
+impl Tables for Transaction<'_> {
+    type Error = rusqlite::Error;
+
+    fn used_with(&mut self) -> Result<Option<(Layout, Partition)>, Fault> {
+        used_with(self)
+    }
+
+    fn use_with(&mut self, layout: &Layout, partition: Partition, first: u64) -> Result<(), Fault> {
+        let sql = "INSERT INTO uidring_layout (id, time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms, \
+                   partition_index, partition_of) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
+        let widths = [layout.time_bits(), layout.worker_bits(), layout.sequence_bits()];
+        let [time_bits, worker_bits, sequence_bits] = widths;
+        let (tick_ms, epoch_ms, Partition { index, of }) = (tick_ms(layout), unix_ms(layout.epoch()), partition);
+        self.execute(sql, params![time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms, index, of])?;
+        if first > largest_given(self)? + 1 {
+            // AUTOINCREMENT adds one to it.
+            self.execute("DELETE FROM sqlite_sequence WHERE name = 'worker_node'", [])?;
+            self.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('worker_node', ?1)", [first - 1])?;
+        }
+        Ok(())
+    }
+
+    fn largest_given(&mut self) -> Result<u64, Fault> {
+        Ok(largest_given(self)?)
+    }
+
+    fn insert(&mut self, host: &Host) -> Result<u64, Fault> {
+        let sql = "INSERT INTO worker_node (host_name, port, type) VALUES (?1, ?2, ?3) RETURNING id";
+        Ok(self.query_row(sql, params![host.name, host.port, host.kind.code()], |row| row.get(0))?)
+    }
+
+    fn free(&mut self, latest: u64) -> Result<Option<Free>, Fault> {
+        let sql = "SELECT id, reserved_until, lease_until FROM worker_node \
+                   WHERE lease_until <= ?1 AND reserved_until < ?2 ORDER BY reserved_until, id LIMIT 1";
+        let free =
+            |row: &Row<'_>| Ok(Free { worker: row.get(0)?, reserved_until: row.get(1)?, lease_until: row.get(2)? });
+        Ok(self.query_row(sql, params![now_ms(self)?, latest], free).optional()?)
+    }
+
+    fn lend(&mut self, worker: u64, tenancy: &Tenancy<'_>) -> Result<(), Fault> {
+        let Tenancy { host, holder, reserved_until, duration_ms } = tenancy;
+        let sql = "UPDATE worker_node SET host_name = ?2, port = ?3, type = ?4, launch_date = ?5, modified = ?5, \
+                   holder = ?6, reserved_until = ?7, lease_until = ?5 + ?8 WHERE id = ?1";
+        let (kind, now) = (host.kind.code(), now_ms(self)?);
+        self.execute(sql, params![worker, host.name, host.port, kind, now, holder, reserved_until, duration_ms])?;
+        Ok(())
+    }
+
+    fn lend_again(&mut self, free: &Free, tenancy: &Tenancy<'_>) -> Result<bool, Fault> {
+        // Nobody else writes to the file meanwhile.
+        self.lend(free.worker, tenancy).map(|()| true)
     }
 }
 
-/// The layout of a row; `None` where its numbers are no layout.
-fn layout(row: &Row<'_>) -> rusqlite::Result<Option<Layout>> {
-    let (time_bits, worker_bits, sequence_bits) = (row.get(0)?, row.get(1)?, row.get(2)?);
-    let (tick_ms, epoch_ms) = (row.get(3)?, row.get(4)?);
-    let layout = from_unix_ms(epoch_ms).and_then(|epoch| {
-        let layout = Layout::new(time_bits, worker_bits, sequence_bits).ok()?;
-        layout.with_tick(Duration::from_millis(tick_ms)).ok()?.with_epoch(epoch).ok()
-    });
-    Ok(layout)
-}
-
-fn remember_layout(db: &Connection, layout: &Layout) -> rusqlite::Result<()> {
-    let sql = "INSERT INTO uidring_layout (id, time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms) \
-               VALUES (1, ?1, ?2, ?3, ?4, ?5)";
-    let (time_bits, worker_bits, sequence_bits) = (layout.time_bits(), layout.worker_bits(), layout.sequence_bits());
-    let tick_ms = u16::try_from(layout.tick().as_millis()).unwrap_or(u16::MAX);
-    db.execute(sql, params![time_bits, worker_bits, sequence_bits, tick_ms, unix_ms(layout.epoch())])?;
-    Ok(())
+fn used_with(db: &Connection) -> Result<Option<(Layout, Partition)>, Fault> {
+    let sql = "SELECT time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms, partition_index, partition_of \
+               FROM uidring_layout";
+    let used_with = |row: &Row<'_>| {
+        let layout = table::layout_of([row.get(0)?, row.get(1)?, row.get(2)?], row.get(3)?, row.get(4)?);
+        let partition = Partition { index: row.get(5)?, of: row.get(6)? };
+        Ok(layout.map(|layout| (layout, partition)))
+    };
+    match db.query_row(sql, [], used_with).optional()? {
+        Some(None) => Err(Fault::Problem(NO_LAYOUT.into())),
+        None => Ok(None),
+        Some(used_with) => Ok(used_with),
+    }
 }
 
 /// The number that AUTOINCREMENT adds one to.
@@ -453,58 +503,30 @@ fn largest_given(db: &Connection) -> rusqlite::Result<u64> {
     db.query_row(sql, [], |row| row.get(0))
 }
 
-/// A new id, if there is one.
-fn insert_worker(db: &Connection, host: &Host, layout: &Layout) -> Result<u64, Fault> {
-    let (used, capacity) = (largest_given(db)?, layout.max_worker());
-    if used >= capacity {
-        return Err(Fault::Known(RegistryError::Exhausted { used: used.min(capacity), capacity }));
-    }
-    let sql = "INSERT INTO worker_node (host_name, port, type) VALUES (?1, ?2, ?3) RETURNING id";
-    Ok(db.query_row(sql, params![host.name, host.port, host.kind.code()], |row| row.get(0))?)
-}
-
-/// The id whose lease has expired and whose seconds ended first, with the last of them. None where even that one's are so far
-/// ahead that the generator could not begin after them.
-fn free_worker(db: &Connection, request: &Request) -> Result<Option<(u64, u64)>, Fault> {
-    let sql = "SELECT id, reserved_until FROM worker_node WHERE lease_until <= ?1 AND reserved_until < ?2 \
-               ORDER BY reserved_until, id LIMIT 1";
-    let free = db.query_row(sql, params![now_ms(db)?, request.latest], |row| Ok((row.get(0)?, row.get(1)?)));
-    Ok(free.optional()?)
-}
-
 /// The time by SQLite, in milliseconds since 1970. It decides when an id is free; not what its holders may use.
 fn now_ms(db: &Connection) -> rusqlite::Result<i64> {
     let sql = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)";
     db.query_row(sql, [], |row| row.get(0))
 }
 
-fn whole_ms(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
-}
-
 fn worker(row: &Row<'_>) -> rusqlite::Result<Worker> {
-    let (kind, launched) = (row.get(3)?, row.get(4)?);
+    let time = |column| {
+        let ms = row.get(column)?;
+        from_unix_ms(ms).ok_or(rusqlite::Error::IntegralValueOutOfRange(column, ms))
+    };
+    let (kind, until) = (row.get(3)?, row.get::<_, Option<i64>>(7)?);
+    let lease = |_| {
+        let (holder, reserved_until) = (row.get(5)?, row.get::<_, Option<u64>>(6)?.unwrap_or(0));
+        Ok::<_, rusqlite::Error>(WorkerLease { holder, reserved_until, until: time(7)? })
+    };
     Ok(Worker {
         id: row.get(0)?,
         host_name: row.get(1)?,
         port: row.get(2)?,
         kind: WorkerKind::from_code(kind).ok_or(rusqlite::Error::IntegralValueOutOfRange(3, kind))?,
-        launched: from_unix_ms(launched).ok_or(rusqlite::Error::IntegralValueOutOfRange(4, launched))?,
+        launched: time(4)?,
+        lease: until.map(lease).transpose()?,
     })
-}
-
-/// Milliseconds from 1970 to a time of whole milliseconds. An epoch out of range was refused when it was made.
-fn unix_ms(time: SystemTime) -> i64 {
-    let count = |distance: Duration| i64::try_from(distance.as_millis()).unwrap_or(i64::MAX);
-    match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => count(since),
-        Err(before) => -count(before.duration()),
-    }
-}
-
-fn from_unix_ms(ms: i64) -> Option<SystemTime> {
-    let distance = Duration::from_millis(ms.unsigned_abs());
-    if ms < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) }
 }
 
 #[cfg(test)]

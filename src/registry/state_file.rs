@@ -101,5 +101,9 @@ fn parse(text: &str, owner: &str) -> Result<u64, String> {
 }
 
 fn refused(path: &Path, problem: &str, source: Option<io::Error>) -> RegistryError {
-    RegistryError::Open { path: path.to_owned(), problem: problem.to_owned(), source: source.map(Into::into) }
+    RegistryError::Open {
+        registry: path.display().to_string(),
+        problem: problem.to_owned(),
+        source: source.map(Into::into),
+    }
 }

@@ -1,0 +1,72 @@
+-- The registry of worker ids in a MySQL or MariaDB database, version 1. Any MySQL since 5.7, any MariaDB since 10.2.
+--
+-- `MySqlRegistry` applies this by itself when it is first used, where its user may make tables. By hand:
+--
+--     mariadb ids < schema.mysql.sql
+--
+-- Applying it again changes nothing. A generator's user needs SELECT, INSERT and UPDATE on both tables.
+--
+-- The tables are the only memory of the ids that have been given, and UIDs are unique because no (id, second) is given
+-- twice:
+--
+-- * Rows of uidring_worker_node of ids that were given once may be deleted; their ids are not given again. A leased id's
+--   row holds up to which second the id has been used: leave it.
+-- * Leave uidring_layout alone: it holds the largest id ever given, deleted rows included.
+-- * An old copy of the database must not be put back, nor a replica promoted that lacks the last commits: the ids given
+--   since would be given again. Where nothing else is left, first stop all generators, and raise the counter above all of
+--   their ids:
+--
+--     UPDATE uidring_layout SET last_worker = 12345;
+--
+-- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  FROM_UNIXTIME(launch_date / 1000)
+
+-- One row: the layout of the UIDs that these worker ids are for, and the largest id given. Each start locks it. A generator
+-- of another layout is refused, as equal UIDs could come out of unequal fields.
+CREATE TABLE IF NOT EXISTS uidring_layout (
+    -- Always 1: there is one row.
+    id BIGINT PRIMARY KEY
+        CHECK (id = 1),
+    -- The version of this schema.
+    version BIGINT NOT NULL,
+    -- The largest worker id ever given; 0 before the first.
+    last_worker BIGINT NOT NULL
+        CHECK (last_worker BETWEEN 0 AND 4398046511103),
+    -- The widths of the fields in bits; NULL before the first start, as what follows.
+    time_bits BIGINT,
+    worker_bits BIGINT,
+    sequence_bits BIGINT,
+    -- The length of a tick, the unit of the time field, in milliseconds.
+    tick_ms BIGINT,
+    -- When tick 0 begins, in milliseconds since 1970; negative before.
+    epoch_ms BIGINT
+) ENGINE = InnoDB;
+
+INSERT IGNORE INTO uidring_layout (id, version, last_worker) VALUES (1, 1, 0);
+
+-- One row for each worker id. For an id that is given once only `id` has a meaning for UIDs, for a leased one the last
+-- three columns as well; the rest tells people who took it.
+CREATE TABLE IF NOT EXISTS uidring_worker_node (
+    -- The worker id, from uidring_layout.last_worker. 42 bits are the most that a layout can have for it.
+    id BIGINT PRIMARY KEY
+        CHECK (id BETWEEN 1 AND 4398046511103),
+    -- The machine, or the container, that the generator started on.
+    host_name VARCHAR(255) NOT NULL,
+    -- The port that a container platform gave; the process id where there is none.
+    port VARCHAR(255) NOT NULL,
+    -- 1: in a container. 2: directly on a machine.
+    type BIGINT NOT NULL
+        CHECK (type IN (1, 2)),
+    -- When the generator started, in milliseconds since 1970.
+    launch_date BIGINT NOT NULL,
+    -- When the row was last changed, in milliseconds since 1970.
+    modified BIGINT NOT NULL,
+    -- When the row was written, in milliseconds since 1970.
+    created BIGINT NOT NULL,
+    -- For a leased id, who holds it: a random text of one generator's. NULL when it was given back.
+    holder VARCHAR(64),
+    -- For a leased id, the last second that any holder may use, in ticks of the layout since its epoch. It only grows while
+    -- the id is held, and whoever has the id next begins after it. NULL for an id that is given once.
+    reserved_until BIGINT,
+    -- For a leased id, when it may be given to another, in milliseconds since 1970. NULL for an id that is given once.
+    lease_until BIGINT
+) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;

@@ -1,0 +1,98 @@
+//! Databases of a test's own on real servers.
+//!
+//! The servers are those at `UIDRING_TEST_POSTGRES` and `UIDRING_TEST_MYSQL`, else the ones of this machine, with the users that
+//! Debian's packages make. They are spoken to by their own clients, `psql` and `mariadb`.
+#![allow(dead_code)] // each test program uses a part
+
+use std::env;
+use std::process::Command;
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::time::{SystemTime, UNIX_EPOCH};
+
+/// A schema or database that is dropped at the end.
+pub struct Database {
+    /// Where a registry finds it.
+    pub url: String,
+    server: Server,
+    name: String,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Server {
+    Postgres,
+    MySql,
+}
+
+impl Server {
+    /// The address, with a user who may make databases.
+    pub fn url(self) -> String {
+        let (variable, local) = match self {
+            Server::Postgres => ("UIDRING_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"),
+            Server::MySql => ("UIDRING_TEST_MYSQL", "mysql://root@127.0.0.1:3306/test"),
+        };
+        env::var(variable).unwrap_or_else(|_| local.to_owned())
+    }
+
+    /// Runs statements, and returns what they select.
+    pub fn run(self, sql: &str) -> String {
+        let output = match self {
+            Server::Postgres => Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql, &self.url()]).output(),
+            Server::MySql => {
+                let url = self.url();
+                let (user, host) = url.trim_start_matches("mysql://").split_once('@').expect("an address has a user");
+                let (user, password) = user.split_once(':').unwrap_or((user, ""));
+                let (host, _) = host.split_once('/').unwrap_or((host, ""));
+                let (host, port) = host.split_once(':').unwrap_or((host, "3306"));
+                let mut client = Command::new("mariadb");
+                client.args(["--batch", "--skip-column-names", "-u", user, "-h", host, "-P", port]);
+                client.env("MYSQL_PWD", password).args(["-e", sql]).output()
+            }
+        };
+        let output = output.unwrap_or_else(|error| panic!("the client of {self:?} is installed: {error}"));
+        let complaint = String::from_utf8_lossy(&output.stderr);
+        assert!(output.status.success(), "{self:?} runs {sql}: {complaint}");
+        String::from_utf8(output.stdout).expect("a client answers in UTF-8").trim().to_owned()
+    }
+
+    /// An empty place, with a name that no other has.
+    pub fn database(self) -> Database {
+        static MADE: AtomicU32 = AtomicU32::new(0);
+        let (made, now) = (MADE.fetch_add(1, Ordering::Relaxed), SystemTime::now().duration_since(UNIX_EPOCH));
+        let name = format!("uidring_{}_{}_{made}", std::process::id(), now.expect("it is after 1970").as_nanos());
+        let url = match self {
+            Server::Postgres => {
+                self.run(&format!("CREATE SCHEMA {name}"));
+                format!("{}?options=-csearch_path={name}", self.url())
+            }
+            Server::MySql => {
+                self.run(&format!("CREATE DATABASE {name}"));
+                let url = self.url();
+                format!("{}/{name}", url.rsplit_once('/').expect("an address names a database").0)
+            }
+        };
+        Database { url, server: self, name }
+    }
+}
+
+impl Database {
+    /// Runs statements in it.
+    pub fn run(&self, sql: &str) -> String {
+        match self.server {
+            Server::Postgres => self.server.run(&format!("SET search_path = {}; {sql}", self.name)),
+            Server::MySql => self.server.run(&format!("USE {}; {sql}", self.name)),
+        }
+    }
+
+    pub fn name(&self) -> &str {
+        &self.name
+    }
+}
+
+impl Drop for Database {
+    fn drop(&mut self) {
+        match self.server {
+            Server::Postgres => self.server.run(&format!("DROP SCHEMA {} CASCADE", self.name)),
+            Server::MySql => self.server.run(&format!("DROP DATABASE {}", self.name)),
+        };
+    }
+}
