@@ -286,10 +286,9 @@ impl fmt::Display for RegistryError {
                 "worker id {worker} does not fit the layout's {} worker bits: the largest is {max}",
                 max.count_ones()
             ),
-            RegistryError::Full { registry, .. } => write!(
-                f,
-                "the disk of the registry {registry} is full: make room and start again; nothing was used up"
-            ),
+            RegistryError::Full { registry, .. } => {
+                write!(f, "the disk of the registry {registry} is full: make room and start again; nothing was used up")
+            }
             RegistryError::Storage { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
                 // A database's first words can be as few as "disk I/O error".

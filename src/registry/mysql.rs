@@ -4,7 +4,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, Error, IoError, Opts, OptsBuilder, Row, SslOpts};
+use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, Row, SslOpts};
 use rustls::crypto::{self, CryptoProvider};
 
 use super::host::Host;
@@ -196,8 +196,7 @@ impl Driver for MySql {
         let error = match error {
             Error::Server(error) => error,
             Error::Io(IoError::Tls(_)) => return Diagnosis::Problem("see the server's certificate"),
-            Error::Io(_) => return Diagnosis::Down,
-            Error::Driver(mysql_async::DriverError::ConnectionClosed) => return Diagnosis::Down,
+            Error::Io(_) | Error::Driver(DriverError::ConnectionClosed) => return Diagnosis::Down,
             _ => return Diagnosis::Other,
         };
         // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
@@ -292,7 +291,9 @@ fn parameters(values: &[Value]) -> Vec<mysql_async::Value> {
 
 fn value(value: mysql_async::Value) -> Result<Value, Fault> {
     let strange = |value: mysql_async::Value| {
-        Fault::Problem(format!("it answered {value:?}, which no column of its tables can hold; see whose tables they are"))
+        Fault::Problem(format!(
+            "it answered {value:?}, which no column of its tables can hold; see whose tables they are"
+        ))
     };
     match value {
         mysql_async::Value::NULL => Ok(Value::Null),

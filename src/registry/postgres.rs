@@ -71,7 +71,8 @@ impl PostgresRegistry {
             return Err(refuse("it is not an address such as postgres://user:password@host:5432/database".to_owned()));
         }
         // What libpq calls so is what `require` is here.
-        let strict = url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
+        let strict =
+            url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
         server.driver.config = strict.parse().map_err(|error: Error| {
             refuse(format!("{}; see the address", error.into_source().map_or_else(String::new, |why| why.to_string())))
         })?;

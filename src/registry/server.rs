@@ -14,8 +14,8 @@ use tokio::time::{Instant, timeout_at};
 
 use super::host::{Host, WorkerKind};
 use super::table::{
-    self, Fault, Free, NO_LAYOUT, Partition, Tables, Tenancy, Terms, Worker, WorkerLease, from_unix_ms, tick_ms, unix_ms,
-    whole_ms,
+    self, Fault, Free, NO_LAYOUT, Partition, Tables, Tenancy, Terms, Worker, WorkerLease, from_unix_ms, tick_ms,
+    unix_ms, whole_ms,
 };
 use super::{Lease, Request};
 use crate::error::RegistryError;
@@ -304,7 +304,8 @@ fn write<S: Session>(session: &mut S, sql: &str, values: &[Value]) -> Result<u64
 fn one_row<S: Session>(session: &mut S, sql: &str) -> Result<Vec<Value>, Fault<S::Error>> {
     session.rows(sql, &[])?.pop().ok_or_else(|| {
         Fault::Problem(
-            "its table uidring_layout has lost its row, and with it the largest id given; put back what was there".into(),
+            "its table uidring_layout has lost its row, and with it the largest id given; put back what was there"
+                .into(),
         )
     })
 }
@@ -320,11 +321,17 @@ fn used_with<S: Session>(session: &mut S, lock: &str) -> Result<Option<Layout>, 
             "its schema has the version {version}, and this uidring knows version {VERSION}; use the uidring that made it"
         ))),
         [_, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, _] => Ok(None),
-        [_, Value::Int(time), Value::Int(worker), Value::Int(sequence), Value::Int(tick_ms), Value::Int(epoch_ms), _] => {
-            table::layout_of([time, worker, sequence].map(bits), u64::try_from(tick_ms).unwrap_or(0), epoch_ms)
-                .map(Some)
-                .ok_or_else(|| Fault::Problem(NO_LAYOUT.into()))
-        }
+        [
+            _,
+            Value::Int(time),
+            Value::Int(worker),
+            Value::Int(sequence),
+            Value::Int(tick_ms),
+            Value::Int(epoch_ms),
+            _,
+        ] => table::layout_of([time, worker, sequence].map(bits), u64::try_from(tick_ms).unwrap_or(0), epoch_ms)
+            .map(Some)
+            .ok_or_else(|| Fault::Problem(NO_LAYOUT.into())),
         _ => Err(Fault::Problem(NO_LAYOUT.into())),
     }
 }

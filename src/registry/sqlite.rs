@@ -9,9 +9,7 @@ use std::io;
 use std::path::{self, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{
-    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params,
-};
+use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
 
 use super::host::{Host, WorkerKind};
 use super::table::{
@@ -223,9 +221,7 @@ impl SqliteRegistry {
 
     /// What `query` sees in one read transaction.
     fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, RegistryError> {
-        let attempt = || {
-            query(&*self.connect_checked()?.transaction()?)
-        };
+        let attempt = || query(&*self.connect_checked()?.transaction()?);
         attempt().map_err(|fault| self.explain("read", fault))
     }
 

@@ -36,7 +36,9 @@ impl Server {
     /// Runs statements, and returns what they select.
     pub fn run(self, sql: &str) -> String {
         let output = match self {
-            Server::Postgres => Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql, &self.url()]).output(),
+            Server::Postgres => {
+                Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql, &self.url()]).output()
+            }
             Server::MySql => {
                 let url = self.url();
                 let (user, host) = url.trim_start_matches("mysql://").split_once('@').expect("an address has a user");
