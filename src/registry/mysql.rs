@@ -195,7 +195,12 @@ impl Driver for MySql {
     fn diagnose(error: &Error) -> Diagnosis {
         let error = match error {
             Error::Server(error) => error,
-            Error::Io(IoError::Tls(_)) => return Diagnosis::Problem("see the server's certificate"),
+            Error::Io(IoError::Tls(_)) => {
+                return Diagnosis::Problem(
+                    "see the server's certificate, and name its authority by with_root_certificate",
+                );
+            }
+            Error::Driver(DriverError::NoClientSslFlagFromServer) => return Diagnosis::Problem("switch TLS on there"),
             Error::Io(_) | Error::Driver(DriverError::ConnectionClosed) => return Diagnosis::Down,
             _ => return Diagnosis::Other,
         };

@@ -240,8 +240,8 @@ impl Driver for Postgres {
 
     fn diagnose(error: &Error) -> Diagnosis {
         let Some(state) = error.code() else {
-            // A connection that broke, or was never made.
-            return Diagnosis::Down;
+            // A connection that broke, or was never made. The driver tells the two kinds apart in words alone.
+            return if error.to_string().contains("TLS handshake") { BAD_CERTIFICATE } else { Diagnosis::Down };
         };
         match *state {
             SqlState::UNDEFINED_TABLE => Diagnosis::NoTables,
@@ -269,6 +269,9 @@ impl Driver for Postgres {
         }
     }
 }
+
+const BAD_CERTIFICATE: Diagnosis =
+    Diagnosis::Problem("see the server's certificate, and name its authority by with_root_certificate");
 
 /// A connection during a call.
 struct Conversation<'a> {

@@ -241,7 +241,7 @@ impl<D: Driver> Server<D> {
             Fault::Problem(problem) => return RegistryError::Open { registry, problem, source: None },
             Fault::Driver(error) => error,
         };
-        let words = in_full(&error);
+        let words = in_short(&error);
         let open = |problem: String, source| RegistryError::Open {
             registry: registry.clone(),
             problem,
@@ -268,19 +268,9 @@ impl<D: Driver> Server<D> {
     }
 }
 
-/// What an error says, and what its causes add to that.
-fn in_full(error: &dyn Error) -> String {
-    let mut words = error.to_string();
-    let mut cause = error.source();
-    while let Some(error) = cause {
-        let more = error.to_string();
-        if !words.contains(&more) {
-            words += ": ";
-            words += &more;
-        }
-        cause = error.source();
-    }
-    words
+/// What the first cause of an error says: what wraps it says little more than whose it is.
+fn in_short(error: &dyn Error) -> String {
+    error.source().map_or_else(|| error.to_string(), in_short)
 }
 
 const FOREIGN_TABLES: &str = "its tables uidring_layout and uidring_worker_node are not those of the schema; give the \

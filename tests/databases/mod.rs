@@ -4,6 +4,11 @@
 //! Debian's packages make. They are spoken to by their own clients, `psql` and `mariadb`.
 #![allow(dead_code)] // each test program uses a part
 
+mod own;
+
+#[allow(unused_imports)]
+pub use own::OwnServer;
+
 use std::env;
 use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
@@ -35,25 +40,39 @@ impl Server {
 
     /// Runs statements, and returns what they select.
     pub fn run(self, sql: &str) -> String {
-        let output = match self {
+        self.try_run(&self.url(), sql).unwrap_or_else(|complaint| panic!("{self:?} runs {sql}: {complaint}"))
+    }
+
+    /// The same, on the server at `url`.
+    fn try_run(self, url: &str, sql: &str) -> Result<String, String> {
+        let mut client = self.client(url);
+        client.args([if self == Server::Postgres { "-c" } else { "-e" }, sql]);
+        let output = client.output().unwrap_or_else(|error| panic!("the client of {self:?} is installed: {error}"));
+        if output.status.success() {
+            Ok(String::from_utf8(output.stdout).expect("a client answers in UTF-8").trim().to_owned())
+        } else {
+            Err(String::from_utf8_lossy(&output.stderr).into_owned())
+        }
+    }
+
+    fn client(self, url: &str) -> Command {
+        match self {
             Server::Postgres => {
-                Command::new("psql").args(["-XqAt", "-v", "ON_ERROR_STOP=1", "-c", sql, &self.url()]).output()
+                let mut client = Command::new("psql");
+                client.args(["-XqAt", "-v", "ON_ERROR_STOP=1", url]);
+                client
             }
             Server::MySql => {
-                let url = self.url();
                 let (user, host) = url.trim_start_matches("mysql://").split_once('@').expect("an address has a user");
                 let (user, password) = user.split_once(':').unwrap_or((user, ""));
-                let (host, _) = host.split_once('/').unwrap_or((host, ""));
+                let (host, database) = host.split_once('/').expect("an address names a database");
                 let (host, port) = host.split_once(':').unwrap_or((host, "3306"));
                 let mut client = Command::new("mariadb");
-                client.args(["--batch", "--skip-column-names", "-u", user, "-h", host, "-P", port]);
-                client.env("MYSQL_PWD", password).args(["-e", sql]).output()
+                client.args(["--batch", "--skip-column-names", "-u", user, "-h", host, "-P", port, database]);
+                client.env("MYSQL_PWD", password);
+                client
             }
-        };
-        let output = output.unwrap_or_else(|error| panic!("the client of {self:?} is installed: {error}"));
-        let complaint = String::from_utf8_lossy(&output.stderr);
-        assert!(output.status.success(), "{self:?} runs {sql}: {complaint}");
-        String::from_utf8(output.stdout).expect("a client answers in UTF-8").trim().to_owned()
+        }
     }
 
     /// An empty place, with a name that no other has.

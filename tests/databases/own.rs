@@ -1,0 +1,205 @@
+//! A server of a test's own, to be stopped and killed.
+
+use std::fs;
+use std::net::TcpListener;
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use super::Server;
+
+/// A server with an empty database, in a directory of its own. It ends with this.
+pub struct OwnServer {
+    kind: Server,
+    dir: tempfile::TempDir,
+    port: u16,
+    process: Option<Child>,
+}
+
+impl OwnServer {
+    pub fn start(kind: Server) -> OwnServer {
+        let dir = tempfile::tempdir().expect("a directory");
+        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+        let data = dir.path().join("data");
+        if is_root() {
+            // The servers refuse to run as root.
+            run(Command::new("chown").arg(kind.user()).arg(dir.path()));
+        }
+        match kind {
+            Server::Postgres => run(as_server_user(kind, &program("initdb"))
+                .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
+                .arg(&data)),
+            Server::MySql => run(Command::new("mariadb-install-db")
+                .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
+                .args(is_root().then_some("--user=mysql"))
+                .arg(format!("--datadir={}", data.display()))),
+        }
+        let mut server = OwnServer { kind, dir, port, process: None };
+        server.launch();
+        if kind == Server::MySql {
+            kind.try_run(&server.url_of("mysql"), "CREATE DATABASE ids").expect("a database is made");
+        }
+        server
+    }
+
+    pub fn url(&self) -> String {
+        self.url_of(match self.kind {
+            Server::Postgres => "postgres",
+            Server::MySql => "ids",
+        })
+    }
+
+    fn url_of(&self, database: &str) -> String {
+        match self.kind {
+            Server::Postgres => format!("postgres://postgres@127.0.0.1:{}/{database}", self.port),
+            Server::MySql => format!("mysql://root@127.0.0.1:{}/{database}", self.port),
+        }
+    }
+
+    /// Runs statements, and returns what they select.
+    pub fn run(&self, sql: &str) -> String {
+        self.kind.try_run(&self.url(), sql).unwrap_or_else(|complaint| panic!("the server runs {sql}: {complaint}"))
+    }
+
+    /// Has PostgreSQL ask `role`, which `sql` makes, for its password. Others need none.
+    pub fn require_password(&self, sql: &str, role: &str) {
+        self.run(sql);
+        let file = self.dir.path().join("data/pg_hba.conf");
+        let trusting = fs::read_to_string(&file).expect("its rules");
+        fs::write(&file, format!("host all {role} all scram-sha-256\n{trusting}")).expect("its rules");
+        self.run("SELECT pg_reload_conf()");
+        sleep(Duration::from_millis(500));
+    }
+
+    fn launch(&mut self) {
+        let (dir, data) = (self.dir.path(), self.dir.path().join("data"));
+        let mut command = match self.kind {
+            Server::Postgres => {
+                let mut command = as_server_user(self.kind, &program("postgres"));
+                command.arg("-D").arg(data).arg("-k").arg(dir).args(["-p", &self.port.to_string()]);
+                command.args(["-c", "listen_addresses=127.0.0.1", "-c", "max_connections=200"]);
+                command
+            }
+            Server::MySql => {
+                let mut command = as_server_user(self.kind, Path::new("mariadbd"));
+                command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
+                command.arg(format!("--socket={}", dir.join("socket").display()));
+                command.arg(format!("--pid-file={}", dir.join("pid").display()));
+                command.args([&format!("--port={}", self.port), "--bind-address=127.0.0.1", "--max-connections=200"]);
+                command.arg("--innodb-buffer-pool-size=32M");
+                command
+            }
+        };
+        let log = fs::File::options().create(true).append(true).open(dir.join("log")).expect("a log");
+        command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
+        self.process = Some(command.spawn().expect("the server starts"));
+        let (since, probe) = (Instant::now(), self.url_of(self.kind.first_database()));
+        while let Err(complaint) = self.kind.try_run(&probe, "SELECT 1") {
+            let log = fs::read_to_string(self.dir.path().join("log")).unwrap_or_default();
+            assert!(since.elapsed() < Duration::from_secs(60), "the server answers: {complaint}; its log: {log}");
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// Ends it without giving it time to do anything, as a crash does, and starts it again.
+    pub fn crash_and_restart(&mut self) {
+        self.crash();
+        self.launch();
+    }
+
+    pub fn crash(&mut self) {
+        let Some(mut process) = self.process.take() else { return };
+        // What PostgreSQL calls an immediate shutdown: its processes end as they are, and the next start recovers.
+        self.signal_all(&process, if self.kind == Server::Postgres { "-QUIT" } else { "-KILL" });
+        process.wait().expect("the server ends");
+    }
+
+    /// Stops it where it is: connections are accepted by the system, and nobody answers.
+    pub fn pause(&self) {
+        self.signal_all(self.process.as_ref().expect("the server runs"), "-STOP");
+    }
+
+    pub fn resume(&self) {
+        self.signal_all(self.process.as_ref().expect("the server runs"), "-CONT");
+    }
+
+    fn signal_all(&self, process: &Child, name: &str) {
+        let id = process.id().to_string();
+        if self.kind == Server::Postgres && name != "-QUIT" {
+            // A process for each connection. There may be none.
+            let _ = Command::new("pkill").args([name, "-P", &id]).status();
+        }
+        run(Command::new("kill").args([name, &id]));
+    }
+
+    /// Ends all connections.
+    pub fn cut_connections(&self) {
+        match self.kind {
+            Server::Postgres => {
+                self.run("SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE application_name = 'uidring'");
+            }
+            Server::MySql => {
+                let others = "SELECT GROUP_CONCAT(CONCAT('KILL ', id) SEPARATOR ';') FROM information_schema.processlist \
+                              WHERE db = 'ids' AND id <> CONNECTION_ID()";
+                let kill = self.run(others);
+                if kill != "NULL" {
+                    // Some are gone by themselves.
+                    let _ = self.kind.try_run(&self.url(), &kill);
+                }
+            }
+        }
+    }
+}
+
+impl Drop for OwnServer {
+    fn drop(&mut self) {
+        if let Some(process) = &self.process {
+            self.signal_all(process, "-CONT");
+        }
+        self.crash();
+    }
+}
+
+impl Server {
+    fn user(self) -> &'static str {
+        match self {
+            Server::Postgres => "postgres",
+            Server::MySql => "mysql",
+        }
+    }
+
+    fn first_database(self) -> &'static str {
+        match self {
+            Server::Postgres => "postgres",
+            Server::MySql => "mysql",
+        }
+    }
+}
+
+/// The program, as a user that its server accepts. The process is the program's own.
+fn as_server_user(kind: Server, program: &Path) -> Command {
+    if !is_root() {
+        return Command::new(program);
+    }
+    let mut command = Command::new("setpriv");
+    command.args(["--reuid", kind.user(), "--regid", kind.user(), "--clear-groups", "--"]).arg(program);
+    command
+}
+
+fn run(command: &mut Command) {
+    let output = command.output().unwrap_or_else(|error| panic!("{command:?} runs: {error}"));
+    assert!(output.status.success(), "{command:?}: {}", String::from_utf8_lossy(&output.stderr));
+}
+
+fn is_root() -> bool {
+    let id = Command::new("id").arg("-u").output().expect("id runs");
+    id.stdout == b"0\n"
+}
+
+/// A program of PostgreSQL's server, which Debian keeps out of the path.
+fn program(name: &str) -> PathBuf {
+    let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().filter_map(Result::ok);
+    let found = versions.map(|version| version.path().join("bin").join(name)).filter(|program| program.exists()).max();
+    found.unwrap_or_else(|| PathBuf::from(name))
+}

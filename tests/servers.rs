@@ -1,0 +1,395 @@
+//! Worker ids from servers, as programs meet them: real servers, real processes, servers that are down, hang or crash, and
+//! errors read as text.
+#![cfg(all(unix, any(feature = "mysql", feature = "postgres")))]
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod databases;
+
+use std::collections::{BTreeSet, HashSet};
+use std::env;
+use std::io::Read;
+use std::net::TcpListener;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use databases::{OwnServer, Server};
+#[cfg(feature = "mysql")]
+use uidring::registry::MySqlRegistry;
+#[cfg(feature = "postgres")]
+use uidring::registry::PostgresRegistry;
+use uidring::registry::{Lease, Request, Worker, WorkerRegistry};
+use uidring::{BuildError, Builder, RegistryError, TakeError, UidGenerator};
+
+const URL: &str = "UIDRING_TEST_URL";
+
+/// A registry of either kind.
+enum AnyRegistry {
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresRegistry),
+    #[cfg(feature = "mysql")]
+    MySql(MySqlRegistry),
+}
+
+macro_rules! each {
+    ($any:expr, $registry:ident => $what:expr) => {
+        match $any {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres($registry) => $what,
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql($registry) => $what,
+        }
+    };
+}
+
+impl AnyRegistry {
+    fn open(url: &str) -> AnyRegistry {
+        #[cfg(feature = "mysql")]
+        if url.starts_with("mysql:") {
+            return AnyRegistry::MySql(MySqlRegistry::open(url).unwrap());
+        }
+        #[cfg(feature = "postgres")]
+        if url.starts_with("postgres") {
+            return AnyRegistry::Postgres(PostgresRegistry::open(url).unwrap());
+        }
+        panic!("no feature for {url}")
+    }
+
+    fn leased(self, duration: Duration) -> AnyRegistry {
+        match self {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres(registry) => AnyRegistry::Postgres(registry.leased(duration)),
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.leased(duration)),
+        }
+    }
+
+    fn with_timeout(self, timeout: Duration) -> AnyRegistry {
+        match self {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres(registry) => AnyRegistry::Postgres(registry.with_timeout(timeout)),
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.with_timeout(timeout)),
+        }
+    }
+
+    fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
+        each!(self, registry => registry.workers())
+    }
+
+    fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
+        each!(self, registry => registry.take_back(worker))
+    }
+}
+
+impl WorkerRegistry for AnyRegistry {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        each!(self, registry => registry.assign(request))
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        each!(self, registry => registry.reserve(lease, last))
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        each!(self, registry => registry.release(lease, used))
+    }
+}
+
+/// A generator that asks once.
+fn builder(registry: AnyRegistry) -> Builder {
+    UidGenerator::builder().registry(registry).start_deadline(Duration::ZERO)
+}
+
+fn refusal(registry: AnyRegistry) -> String {
+    builder(registry).build().expect_err("this must fail").to_string()
+}
+
+/// The same test on each kind of server.
+macro_rules! on_servers {
+    ($($(#[$attribute:meta])* fn $name:ident($server:ident) $body:block)*) => { $(
+        mod $name {
+            use super::*;
+
+            fn test($server: Server) $body
+
+            $(#[$attribute])*
+            #[cfg(feature = "postgres")]
+            #[test]
+            #[ignore = "needs a PostgreSQL server"]
+            fn postgres() {
+                test(Server::Postgres);
+            }
+
+            $(#[$attribute])*
+            #[cfg(feature = "mysql")]
+            #[test]
+            #[ignore = "needs a MySQL or MariaDB server"]
+            fn mysql() {
+                test(Server::MySql);
+            }
+        }
+    )* };
+}
+
+/// Not a test: starts, says its worker id, ends when its input does.
+#[test]
+#[ignore = "run by other tests, in a process of its own"]
+fn child_starts() {
+    let Ok(url) = env::var(URL) else { return };
+    let uids = UidGenerator::builder().registry(AnyRegistry::open(&url)).build().unwrap();
+    println!("worker {}", uids.worker_id());
+    let _ = std::io::stdin().read(&mut [0]);
+    uids.take().unwrap();
+}
+
+on_servers! {
+    fn sixty_four_processes_start_at_once_on_an_empty_schema(server) {
+        let database = server.database();
+        let children: Vec<_> = (0..64).map(|_| {
+            let mut child = Command::new(env::current_exe().unwrap());
+            child.args(["--exact", "child_starts", "--ignored", "--nocapture"]).env(URL, &database.url);
+            child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+        }).collect();
+        let ids: BTreeSet<u64> = children.into_iter().map(|child| {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success());
+            let said = String::from_utf8(output.stdout).unwrap();
+            let (_, rest) = said.split_once("worker ").unwrap();
+            rest.split_whitespace().next().unwrap().parse().unwrap()
+        }).collect();
+        assert_eq!(ids, (1..=64).collect());
+    }
+
+    fn two_thousand_starts_and_clean_stops_use_few_ids(server) {
+        let database = server.database();
+        let ids: BTreeSet<u64> = thread::scope(|scope| {
+            let starts = || (0..250).map(|_| {
+                let registry = AnyRegistry::open(&database.url).leased(Duration::from_secs(600));
+                let uids = UidGenerator::builder().registry(registry).build().unwrap();
+                uids.take().unwrap();
+                uids.worker_id()
+            }).collect::<Vec<_>>();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(starts)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(ids.len() <= 64, "{ids:?}");
+        assert_eq!(AnyRegistry::open(&database.url).workers().unwrap().len(), ids.len());
+    }
+
+    fn rows_say_who_has_the_id_and_since_when(server) {
+        let database = server.database();
+        let once = builder(AnyRegistry::open(&database.url)).build().unwrap();
+        let lent = builder(AnyRegistry::open(&database.url).leased(Duration::from_secs(60))).build().unwrap();
+        let registry = AnyRegistry::open(&database.url);
+        let workers = registry.workers().unwrap();
+        assert_eq!(workers.iter().map(|worker| worker.id).collect::<Vec<_>>(), [once.worker_id(), lent.worker_id()]);
+        assert_eq!(workers[0].lease, None);
+        assert_eq!(workers[0].port, std::process::id().to_string());
+        let age = workers[0].launched.elapsed().unwrap_or_default();
+        assert!(age < Duration::from_secs(600), "{age:?}");
+        let lease = workers[1].lease.as_ref().unwrap();
+        assert!(lease.holder.is_some());
+        assert!(lease.until > workers[1].launched);
+        drop(lent);
+        assert_eq!(registry.workers().unwrap()[1].lease.as_ref().unwrap().holder, None);
+        let error = registry.take_back(once.worker_id()).unwrap_err();
+        assert!(matches!(error, RegistryError::NotLeased { worker: 1 }), "{error}");
+    }
+
+    fn who_loses_its_lease_takes_another_id_and_repeats_nothing(server) {
+        let database = server.database();
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(2));
+        let uids = builder(open()).build().unwrap();
+        let mut all = HashSet::new();
+        open().take_back(1).unwrap();
+        let thief = builder(open()).build().unwrap();
+        assert_eq!(thief.worker_id(), 1);
+        let since = Instant::now();
+        while uids.worker_id() == 1 {
+            assert!(since.elapsed() < Duration::from_secs(60), "the loss is found at the next reservation");
+            for uids in [&uids, &thief] {
+                for _ in 0..10_000 {
+                    assert!(all.insert(uids.take().unwrap()));
+                }
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(uids.worker_id(), 2);
+    }
+
+    fn a_server_that_is_away_is_an_error_when_the_seconds_are_used_up_and_takes_go_on_when_it_is_back(server) {
+        let mut server = OwnServer::start(server);
+        let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60)).with_timeout(Duration::from_secs(1));
+        let uids = builder(open()).build().unwrap();
+        let worker = uids.worker_id();
+        server.crash();
+        let mut all = HashSet::new();
+        let error = loop {
+            match uids.take() {
+                Ok(uid) => assert!(all.insert(uid)),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, TakeError::LeaseExhausted { worker });
+        // What was reserved at the start, and perhaps by the first look.
+        assert!((60 * 8192..=400 * 8192).contains(&all.len()), "{}", all.len());
+        server.crash_and_restart();
+        let since = Instant::now();
+        while let Err(error) = uids.take() {
+            assert_eq!(error, TakeError::LeaseExhausted { worker });
+            assert!(since.elapsed() < Duration::from_secs(60));
+            thread::sleep(Duration::from_millis(20));
+        }
+        for _ in 0..100_000 {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+    }
+
+    fn a_server_that_hangs_counts_as_down(server) {
+        let server = OwnServer::start(server);
+        let open = || AnyRegistry::open(&server.url()).with_timeout(Duration::from_millis(300));
+        builder(open()).build().unwrap();
+        server.pause();
+        let since = Instant::now();
+        let error = builder(open()).build().unwrap_err();
+        assert!(matches!(error, BuildError::Registry(RegistryError::Unreachable { .. })), "{error}");
+        assert!(error.to_string().contains("it did not answer for 300ms; see that the server runs"), "{error}");
+        assert!(since.elapsed() < Duration::from_secs(60));
+        // In the middle of a start's patience the server comes back.
+        thread::scope(|scope| {
+            let start = || builder(open()).start_deadline(Duration::from_secs(60)).build().unwrap().worker_id();
+            let waiting = scope.spawn(start);
+            thread::sleep(Duration::from_millis(700));
+            assert!(!waiting.is_finished());
+            server.resume();
+            assert!(waiting.join().unwrap() > 1);
+        });
+    }
+
+    fn a_deadline_that_passes_is_told_with_the_last_cause(server) {
+        // Nobody listens there any more.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let url = match server {
+            Server::Postgres => format!("postgres://me:secret@127.0.0.1:{port}/ids"),
+            Server::MySql => format!("mysql://me:secret@127.0.0.1:{port}/ids"),
+        };
+        let deadline = Duration::from_millis(500);
+        let error = builder(AnyRegistry::open(&url)).start_deadline(deadline).build().unwrap_err();
+        let BuildError::StartDeadline { tries, .. } = error else { panic!("{error}") };
+        assert!(tries > 1);
+        let text = error.to_string();
+        assert!(text.starts_with(&format!("no worker id within 500ms, in {tries} tries; the last: cannot reach")), "{text}");
+        assert!(text.contains("refused"), "{text}");
+        assert!(text.contains(&format!("me@127.0.0.1:{port}/ids")) && !text.contains("secret"), "{text}");
+    }
+
+    fn what_is_wrong_with_the_rights_is_said(server) {
+        let database = server.database();
+        let name = database.name();
+        let url = database.url.replace("postgres@", "reader@").replace("root@", "reader@").replace("reader@", &format!("{name}:pass@"));
+        let everything = match server {
+            Server::Postgres => format!("CREATE ROLE {name} LOGIN PASSWORD 'pass'; GRANT USAGE ON SCHEMA {name} TO {name}"),
+            Server::MySql => format!("CREATE USER {name} IDENTIFIED BY 'pass'; GRANT SELECT ON {name}.* TO {name}"),
+        };
+        // A name of a MySQL user is 32 characters long at most, in some versions.
+        database.run(&everything);
+        let text = refusal(AnyRegistry::open(&url));
+        assert!(text.contains("its tables are not there, and this user may not make them; have somebody who may run this:"), "{text}");
+        let statement = text.split("run this:").nth(1).unwrap();
+        assert!(statement.contains("CREATE TABLE IF NOT EXISTS uidring_layout") && !statement.contains("--"), "{text}");
+        // The statement is one that can be run.
+        database.run(statement);
+        let text = refusal(AnyRegistry::open(&url));
+        assert!(text.contains("give this user the rights to select, insert and update in its two tables"), "{text}");
+        for table in ["uidring_layout", "uidring_worker_node"] {
+            database.run(&match server {
+                Server::Postgres => format!("GRANT SELECT, INSERT, UPDATE ON {table} TO {name}"),
+                Server::MySql => format!("GRANT SELECT, INSERT, UPDATE ON {name}.{table} TO {name}"),
+            });
+        }
+        assert_eq!(builder(AnyRegistry::open(&url)).build().unwrap().worker_id(), 1);
+        if server == Server::MySql {
+            let text = refusal(AnyRegistry::open(&url.replace(":pass@", ":wrong@")));
+            assert!(text.contains("see the user and the password") && !text.contains("wrong"), "{text}");
+        }
+        let text = refusal(AnyRegistry::open(&match server {
+            Server::Postgres => format!("{}/nothing", server.url().rsplit_once('/').unwrap().0),
+            Server::MySql => format!("{}/nothing", server.url().rsplit_once('/').unwrap().0),
+        }));
+        assert!(text.contains("see the name of the database"), "{text}");
+        database.run(&match server {
+            Server::Postgres => format!("DROP OWNED BY {name}; DROP ROLE {name}"),
+            Server::MySql => format!("DROP USER {name}"),
+        });
+    }
+
+    fn tables_of_others_are_refused(server) {
+        let database = server.database();
+        database.run("CREATE TABLE uidring_layout (version INT); CREATE TABLE uidring_worker_node (id INT)");
+        let text = refusal(AnyRegistry::open(&database.url));
+        assert!(text.contains("are not those of the schema; give the registry a database of its own"), "{text}");
+    }
+
+    fn a_lost_counter_is_not_begun_anew(server) {
+        let database = server.database();
+        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        database.run("DELETE FROM uidring_layout");
+        let text = refusal(AnyRegistry::open(&database.url));
+        assert!(text.contains("its table uidring_layout has lost its row"), "{text}");
+    }
+
+    fn a_schema_applied_by_hand_is_the_one_applied_by_itself(server) {
+        let database = server.database();
+        let schema = match server {
+            Server::Postgres => include_str!("../schema.postgres.sql"),
+            Server::MySql => include_str!("../schema.mysql.sql"),
+        };
+        for _ in 0..2 {
+            database.run(schema);
+            builder(AnyRegistry::open(&database.url)).build().unwrap();
+        }
+        assert_eq!(AnyRegistry::open(&database.url).workers().unwrap().len(), 2);
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn a_wrong_password_is_refused_by_postgresql() {
+    let server = OwnServer::start(Server::Postgres);
+    server.require_password("CREATE ROLE me LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO me", "me");
+    let url = |password: &str| server.url().replace("postgres@", &format!("me:{password}@"));
+    builder(AnyRegistry::open(&url("secret"))).build().unwrap();
+    let text = refusal(AnyRegistry::open(&url("wrong")));
+    assert!(text.contains("password authentication failed for user \"me\"; see the user and the password"), "{text}");
+    assert!(!text.contains("wrong"), "{text}");
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn what_is_no_address_of_postgresql_is_refused() {
+    for (url, problem) in [
+        ("uidring.db", "it is not an address such as postgres://user:password@host:5432/database"),
+        ("mysql://me@db/ids", "it is not an address such as postgres://user:password@host:5432/database"),
+        ("postgres://me:secret@db:port/ids", "see the address"),
+        ("postgres://me:secret@db/ids?sslmod=require", "see the address"),
+    ] {
+        let text = PostgresRegistry::open(url).unwrap_err().to_string();
+        assert!(text.contains(problem) && !text.contains("secret"), "{text}");
+    }
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+fn what_is_no_address_of_mysql_is_refused() {
+    for (url, problem) in [
+        ("uidring.db", "it is not an address such as mysql://user:password@host:3306/database"),
+        ("mysql://me:secret@db", "the address names no database"),
+        ("mysql://me:secret@db:port/ids", "see the address"),
+        ("mysql://me:secret@db/ids?requiressl=true", "see the address"),
+    ] {
+        let text = MySqlRegistry::open(url).unwrap_err().to_string();
+        assert!(text.contains(problem) && !text.contains("secret"), "{text}");
+    }
+}
