@@ -1,12 +1,14 @@
-//! A storm: processes take flat out while they are killed, stopped for longer than their lease, woken again, stopped cleanly and
-//! started under clocks that are a day apart, with leases so short that each worker id is recycled many times. Every UID is collected,
-//! and none may come twice.
+//! A storm: processes take flat out while they are killed, stopped for longer than their lease, woken again, stopped cleanly, and
+//! while their clocks are moved by up to a day; servers crash and start again, hang, and lose their connections. Leases are so short
+//! that each worker id is recycled many times. Every UID is collected, and none may come twice.
 //!
 //! ```sh
-//! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=120 cargo test --release --test storm -- --ignored --nocapture storm
+//! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=300 cargo test --release --all-features --test storm -- --ignored --nocapture storm
 //! ```
-#![cfg(all(target_os = "linux", feature = "sqlite"))]
+#![cfg(all(target_os = "linux", feature = "sqlite", feature = "postgres", feature = "mysql"))]
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used)]
+
+mod databases;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
@@ -17,29 +19,45 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
-use uidring::registry::SqliteRegistry;
+use databases::{OwnServer, Server};
+use uidring::registry::{MySqlRegistry, PostgresRegistry, SqliteRegistry};
 use uidring::{BuildError, Layout, RegistryError, Uid, UidGenerator};
 
-const DIR: &str = "UIDRING_STORM_DIR";
+const DATABASE: &str = "UIDRING_STORM_DATABASE";
 const OUT: &str = "UIDRING_STORM_OUT";
 const PROCESSES: usize = 8;
 const LEASE: Duration = Duration::from_secs(1);
+const TIMEOUT: Duration = Duration::from_secs(2);
 const DAY: i64 = 24 * 3600;
+
+/// A million UIDs a second, so that a saturated process gets not too far ahead.
+fn layout() -> Layout {
+    Layout::new(30, 13, 20).unwrap()
+}
 
 /// Takes until its standard input ends, and writes runs of consecutive UIDs: first, length.
 #[test]
 #[ignore = "a child process of the storm"]
 fn child() {
-    let (Ok(dir), Ok(out)) = (env::var(DIR), env::var(OUT)) else { return };
+    let (Ok(database), Ok(out)) = (env::var(DATABASE), env::var(OUT)) else { return };
     let mut out = File::create(out).unwrap();
-    let registry = SqliteRegistry::open(Path::new(&dir).join("uidring.db")).unwrap();
-    // A million UIDs a second and a long lead, so that an id can be used again after a saturated process, and under a clock that
-    // is two days behind.
-    let layout = Layout::new(30, 13, 20).unwrap();
-    let builder = UidGenerator::builder().layout(layout).registry(registry.leased(LEASE));
-    let uids = match builder.max_lead(Duration::from_secs(30 * 24 * 3600)).build() {
-        // A process that was stopped in the middle of a transaction keeps the others out.
-        Err(BuildError::Registry(RegistryError::Locked { .. })) => return,
+    // A long lead, so that an id can be used again after a saturated process, and under a clock that is two days behind.
+    let builder = UidGenerator::builder().layout(layout()).max_lead(Duration::from_secs(30 * 24 * 3600));
+    let builder = match database.split_once("://") {
+        Some(("postgres", _)) => {
+            builder.registry(PostgresRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT))
+        }
+        Some(_) => builder.registry(MySqlRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
+        None => builder.registry(SqliteRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
+    };
+    let uids = match builder.build() {
+        // The server is away for long, or a process that was stopped in the middle of a transaction keeps the others out.
+        Err(BuildError::StartDeadline { .. }) => return,
+        // A server that crashes in the middle of an answer.
+        Err(BuildError::Registry(RegistryError::Storage { doing, source })) => {
+            println!("cannot {doing}: {source}");
+            return;
+        }
         built => built.unwrap(),
     };
     let stop = AtomicBool::new(false);
@@ -53,6 +71,9 @@ fn child() {
             let mut text = Vec::new();
             // A failing fill has its good UIDs at the start.
             let good = uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| buffer.len());
+            if good == 0 {
+                thread::sleep(Duration::from_millis(10));
+            }
             for run in buffer[..good].chunk_by(|a, b| a.get() + 1 == b.get()) {
                 text.extend(run[0].get().to_le_bytes());
                 text.extend((run.len() as u64).to_le_bytes());
@@ -65,30 +86,42 @@ fn child() {
 struct Taker {
     child: Child,
     stopped: bool,
+    /// What its clock is read from.
+    clock: PathBuf,
 }
 
 impl Taker {
-    fn start(dir: &Path, number: usize, offset: i64) -> Taker {
+    fn start(dir: &Path, database: &str, number: usize, offset: i64) -> Taker {
+        let clock = dir.join(format!("{number}.clock"));
         let mut command = Command::new(env::current_exe().unwrap());
-        if let Some(library) = libfaketime() {
-            command.env("LD_PRELOAD", library).env("FAKETIME", format!("{offset:+}s"));
-            command.env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-        }
+        command.env("LD_PRELOAD", libfaketime().expect("Debian's package faketime is installed"));
+        command
+            .env("FAKETIME_TIMESTAMP_FILE", &clock)
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
+        set_clock(&clock, offset);
         let child = command
             .args(["--exact", "child", "--ignored", "--nocapture"])
-            .env(DIR, dir)
+            .env(DATABASE, database)
             .env(OUT, dir.join(format!("{number}.runs")))
             .stdin(Stdio::piped())
             .stdout(Stdio::null())
             .spawn()
             .unwrap();
-        Taker { child, stopped: false }
+        Taker { child, stopped: false, clock }
     }
 
     fn signal(&self, name: &str) {
         let done = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(done.success(), "process {} is there to get {name}", self.child.id());
     }
+}
+
+/// In one step, as it is read at any time.
+fn set_clock(clock: &Path, offset: i64) {
+    let new = clock.with_extension("new");
+    fs::write(&new, format!("{offset:+}s\n")).unwrap();
+    fs::rename(new, clock).unwrap();
 }
 
 fn libfaketime() -> Option<PathBuf> {
@@ -102,25 +135,82 @@ fn number(name: &str, default: u64) -> u64 {
 
 #[test]
 #[ignore = "takes minutes; needs libfaketime, Debian's package faketime"]
-fn storm() {
+fn storm_sqlite() {
+    storm(None);
+}
+
+#[test]
+#[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and PostgreSQL's server"]
+fn storm_postgres() {
+    storm(Some(OwnServer::start(Server::Postgres)));
+}
+
+#[test]
+#[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and MariaDB's server"]
+fn storm_mysql() {
+    storm(Some(OwnServer::start(Server::MySql)));
+}
+
+#[derive(Debug, Default)]
+struct Counts {
+    started: usize,
+    killed: u32,
+    paused: u32,
+    ended: u32,
+    clocks_moved: u32,
+    server_crashes: u32,
+    server_pauses: u32,
+    connections_cut: u32,
+}
+
+#[allow(clippy::too_many_lines)] // a story
+fn storm(mut server: Option<OwnServer>) {
     let seed = number("UIDRING_STORM_SEED", 1);
-    let seconds = number("UIDRING_STORM_SECONDS", 30);
-    libfaketime().expect("Debian's package faketime is installed");
+    let seconds = number("UIDRING_STORM_SECONDS", 20);
     let mut rng = fastrand::Rng::with_seed(seed);
     let dir = tempfile::tempdir().unwrap();
-    let (mut started, mut killed, mut paused, mut ended) = (0, 0, 0, 0);
-    let mut start = |rng: &mut fastrand::Rng| {
-        started += 1;
-        // By the clocks that are right, leases expire when they should.
+    let file = dir.path().join("uidring.db");
+    let database = server.as_ref().map_or_else(|| file.to_str().unwrap().to_owned(), OwnServer::url);
+    let mut counts = Counts::default();
+    let start = |rng: &mut fastrand::Rng, counts: &mut Counts| {
+        counts.started += 1;
+        // By the clocks that are right, most ids are used.
         let offset = if rng.u8(0..4) == 0 { rng.i64(-DAY..=DAY) } else { 0 };
-        Taker::start(dir.path(), started, offset)
+        Taker::start(dir.path(), &database, counts.started, offset)
     };
-    let mut takers: Vec<Taker> = (0..PROCESSES).map(|_| start(&mut rng)).collect();
+    let mut takers: Vec<Taker> = (0..PROCESSES).map(|_| start(&mut rng, &mut counts)).collect();
+    let mut resume_server_at = None;
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(seconds) {
         thread::sleep(Duration::from_millis(rng.u64(20..300)));
+        if let Some(server) = &mut server {
+            match resume_server_at {
+                Some(at) if since.elapsed() >= at => {
+                    server.resume();
+                    resume_server_at = None;
+                }
+                Some(_) => {}
+                None => match rng.u8(0..60) {
+                    0 => {
+                        server.crash_and_restart();
+                        counts.server_crashes += 1;
+                    }
+                    1..=2 => {
+                        server.pause();
+                        // Longer than a lease, and than any call to it.
+                        resume_server_at = Some(since.elapsed() + Duration::from_millis(rng.u64(100..5000)));
+                        counts.server_pauses += 1;
+                    }
+                    3..=6 => {
+                        server.cut_connections();
+                        counts.connections_cut += 1;
+                    }
+                    _ => {}
+                },
+            }
+        }
         let taker = rng.choice(&mut takers).unwrap();
-        match (taker.stopped, rng.u8(0..4)) {
+        match (taker.stopped, rng.u8(0..6)) {
             (true, 0..=1) => {
                 taker.signal("-CONT");
                 taker.stopped = false;
@@ -128,20 +218,29 @@ fn storm() {
             (false, 0) => {
                 taker.signal("-STOP");
                 taker.stopped = true;
-                paused += 1;
+                counts.paused += 1;
             }
             (false, 1) => {
-                // The end of its input: it gives its id back.
+                // The end of its input: it gives its id back, if there is somebody to give it to.
                 drop(taker.child.stdin.take());
-                assert!(taker.child.wait().unwrap().success());
-                ended += 1;
-                *taker = start(&mut rng);
+                if resume_server_at.is_none() {
+                    assert!(taker.child.wait().unwrap().success());
+                } else {
+                    taker.child.kill().unwrap();
+                    taker.child.wait().unwrap();
+                }
+                counts.ended += 1;
+                *taker = start(&mut rng, &mut counts);
             }
             (_, 2) => {
                 taker.child.kill().unwrap();
                 taker.child.wait().unwrap();
-                killed += 1;
-                *taker = start(&mut rng);
+                counts.killed += 1;
+                *taker = start(&mut rng, &mut counts);
+            }
+            (_, 3) => {
+                set_clock(&taker.clock, rng.i64(-DAY..=DAY));
+                counts.clocks_moved += 1;
             }
             _ => {}
         }
@@ -153,7 +252,7 @@ fn storm() {
 
     // Each run with the process that had it.
     let mut runs = Vec::new();
-    for process in 1..=started {
+    for process in 1..=counts.started {
         // Empty, or not there, where a process was killed early; a killed one can leave a half-written run.
         let bytes = fs::read(dir.path().join(format!("{process}.runs"))).unwrap_or_default();
         runs.extend(bytes.chunks_exact(16).map(|run| {
@@ -167,17 +266,14 @@ fn storm() {
         assert!(first + length <= next, "UID {next} came twice; seed {seed}");
     }
     let uids: u64 = runs.iter().map(|&(_, length, _)| length).sum();
-    let layout = Layout::new(30, 13, 20).unwrap();
     let mut holders: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
     for (first, _, process) in runs {
-        holders.entry(layout.parts(Uid::try_from(first).unwrap()).worker).or_default().insert(process);
+        let worker = layout().parts(Uid::try_from(first).unwrap()).worker;
+        holders.entry(worker).or_default().insert(process);
     }
     let recycled = holders.values().filter(|processes| processes.len() > 1).count();
     let workers = holders.len();
-    println!(
-        "seed {seed}: {uids} UIDs, none twice; {started} processes on {workers} worker ids, {recycled} of them in turn, \
-         {killed} killed, {paused} stopped for a while, {ended} ended"
-    );
-    assert!(uids > 1_000_000 * seconds && killed > 0 && paused > 0 && ended > 0);
+    println!("seed {seed}: {uids} UIDs, none twice; {workers} worker ids, {recycled} of them used in turn; {counts:?}");
+    assert!(uids > 1_000_000 * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0);
     assert!(recycled > 0);
 }
