@@ -24,6 +24,7 @@ use uidring::{BuildError, Builder, RegistryError, TakeError, UidGenerator};
 const URL: &str = "UIDRING_TEST_URL";
 
 /// A registry of either kind.
+#[allow(clippy::large_enum_variant)] // there are few of them
 enum AnyRegistry {
     #[cfg(feature = "postgres")]
     Postgres(PostgresRegistry),
@@ -313,10 +314,7 @@ on_servers! {
             let text = refusal(AnyRegistry::open(&url.replace(":pass@", ":wrong@")));
             assert!(text.contains("see the user and the password") && !text.contains("wrong"), "{text}");
         }
-        let text = refusal(AnyRegistry::open(&match server {
-            Server::Postgres => format!("{}/nothing", server.url().rsplit_once('/').unwrap().0),
-            Server::MySql => format!("{}/nothing", server.url().rsplit_once('/').unwrap().0),
-        }));
+        let text = refusal(AnyRegistry::open(&format!("{}/nothing", server.url().rsplit_once('/').unwrap().0)));
         assert!(text.contains("see the name of the database"), "{text}");
         database.run(&match server {
             Server::Postgres => format!("DROP OWNED BY {name}; DROP ROLE {name}"),

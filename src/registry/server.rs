@@ -458,6 +458,7 @@ impl Call<'_> {
     }
 
     /// Runs `future` beside what is waited for.
+    #[cfg(feature = "postgres")]
     pub(super) fn beside(&self, future: impl Future<Output = ()> + Send + 'static) {
         self.runtime.spawn(future);
     }

@@ -33,7 +33,7 @@ impl Server {
     pub fn url(self) -> String {
         let (variable, local) = match self {
             Server::Postgres => ("UIDRING_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"),
-            Server::MySql => ("UIDRING_TEST_MYSQL", "mysql://root@127.0.0.1:3306/test"),
+            Server::MySql => ("UIDRING_TEST_MYSQL", "mysql://root@127.0.0.1:3306/mysql"),
         };
         env::var(variable).unwrap_or_else(|_| local.to_owned())
     }
