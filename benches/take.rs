@@ -2,6 +2,7 @@
 //!
 //! * `take`: by 1, 2, 4 and 8 threads, beside a bare `fetch_add` on a counter of their own.
 //! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
+//! * `leased`: takes by a worker id that was given once, and by a leased one, whose seconds are reserved in a SQLite file meanwhile.
 //! * `local`: a thread's own run, beside a thread's own counter that is fed by blocks of 1,024.
 //!
 //! The sides of a comparison run in turns, in short rounds within each sample, so that what disturbs the machine disturbs
@@ -307,5 +308,31 @@ fn local(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, take, fill, local);
+#[cfg(feature = "sqlite")]
+fn leased(criterion: &mut Criterion) {
+    use uidring::registry::SqliteRegistry;
+
+    let dir = tempfile::tempdir().unwrap();
+    let registry = |name| SqliteRegistry::open(dir.path().join(name)).unwrap();
+    let generator = |registry| {
+        let clock = ManualClock::new(Layout::DEFAULT.epoch());
+        UidGenerator::builder().registry(registry).clock(clock).max_lead(Duration::MAX).build().unwrap()
+    };
+    for threads in [1, 2] {
+        let fresh = generator(registry("fresh.db"));
+        let leased = generator(registry("leased.db").leased(Duration::from_secs(600)));
+        let by_fresh = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(fresh.take().unwrap().get()));
+        let by_leased = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(leased.take().unwrap().get()));
+        let sides = [
+            Side { name: "fresh", source: &fresh, unused: 0, turn: &by_fresh },
+            Side { name: "leased", source: &leased, unused: 0, turn: &by_leased },
+        ];
+        compare(criterion, "leased", threads, 1, &sides);
+    }
+}
+
+#[cfg(not(feature = "sqlite"))]
+fn leased(_: &mut Criterion) {}
+
+criterion_group!(benches, take, fill, local, leased);
 criterion_main!(benches);

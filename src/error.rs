@@ -249,7 +249,7 @@ impl fmt::Display for RegistryError {
                 "worker id {worker} is not leased: an id that was given once, or never, is nobody's to give back"
             ),
             RegistryError::Partition { index, of } => {
-                write!(f, "there is no partition {index} of {of}: they are numbered from 0 and below {of}")
+                write!(f, "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most")
             }
             RegistryError::OtherLayout { remembered, asked } => write!(
                 f,

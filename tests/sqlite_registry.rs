@@ -727,3 +727,72 @@ fn a_start_is_refused_where_the_clock_is_far_ahead_of_the_last() {
     assert!(error.starts_with("the clock shows ") && error.contains("max_forward_jump 2592000s"), "{error}");
     assert_eq!(SqliteRegistry::open(&file).unwrap().workers().unwrap().len(), 2, "a refusal uses nothing up");
 }
+
+// ---------------------------------------------------------------------------------------------------------------
+// Partitions and leases
+
+#[test]
+fn partitions_share_a_layout_and_no_id() {
+    let layout = Layout::new(40, 4, 19).unwrap();
+    let mut all = BTreeSet::new();
+    for index in 0..3 {
+        let (_dir, path) = place();
+        let open = || SqliteRegistry::open(&path).unwrap().partition(index, 3).unwrap();
+        let capacity = loop {
+            match open().assign_id(&layout) {
+                Ok(id) => assert!(all.insert(id), "{id} is of one partition: {all:?}"),
+                Err(RegistryError::Exhausted { capacity, .. }) => break capacity,
+                Err(error) => panic!("{error}"),
+            }
+        };
+        // 16 ids make three parts of 5, and 0 is none.
+        assert_eq!(capacity, if index == 0 { 4 } else { 5 });
+    }
+    assert_eq!(all, (1..=14).collect());
+}
+
+#[test]
+fn a_file_keeps_its_partition() {
+    let (_dir, path) = place();
+    let open = |index, of| SqliteRegistry::open(&path).unwrap().partition(index, of).unwrap();
+    let id = open(1, 4).assign_id(&Layout::DEFAULT).unwrap();
+    assert_eq!(id, 1 << 18);
+    assert_eq!(open(1, 4).assign_id(&Layout::DEFAULT).unwrap(), id + 1);
+    for (mut other, name) in
+        [(open(2, 4), "2 of 4"), (open(1, 5), "1 of 5"), (SqliteRegistry::open(&path).unwrap(), "0 of 1")]
+    {
+        let error = other.assign_id(&Layout::DEFAULT).unwrap_err();
+        let expected = format!("it was first used with partition 1 of 4, and not with {name}: its ids could be");
+        assert!(problem(&error, &path).starts_with(&expected), "{error}");
+    }
+}
+
+#[test]
+fn there_is_no_partition_beyond_the_last() {
+    let (_dir, path) = place();
+    for (index, of) in [(3, 3), (0, 0), (u64::MAX, 1), (0, u64::MAX)] {
+        let text = text(SqliteRegistry::open(&path).unwrap().partition(index, of));
+        assert_eq!(
+            text,
+            format!("there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most")
+        );
+    }
+    // More parts than ids: some have none.
+    let mut many = SqliteRegistry::open(&path).unwrap().partition(5, 1 << 42).unwrap();
+    let error = many.assign_id(&Layout::DEFAULT).unwrap_err();
+    assert!(matches!(error, RegistryError::Exhausted { used: 0, capacity: 0 }), "{error}");
+}
+
+#[test]
+fn a_lease_that_is_taken_back_is_given_again_behind_what_was_reserved() {
+    let (_dir, path) = place();
+    let open = || SqliteRegistry::open(&path).unwrap().leased(Duration::from_secs(600));
+    let request = Request::new(Layout::DEFAULT, 1, Layout::DEFAULT.max_tick());
+    let first = open().assign(&request).unwrap();
+    open().take_back(first.worker).unwrap();
+    let second = open().assign(&request).unwrap();
+    assert_eq!((second.worker, second.first), (first.worker, first.last + 1));
+    assert!(matches!(open().reserve(&first, first.last + 5), Err(RegistryError::LeaseLost { worker: 1 })));
+    assert!(matches!(open().take_back(7), Err(RegistryError::NotLeased { worker: 7 })));
+    assert_eq!(open().largest_given().unwrap(), 1);
+}

@@ -391,14 +391,13 @@ impl<S: Session> Tables for S {
     }
 
     fn free(&mut self, latest: u64) -> Result<Option<Free>, Fault<S::Error>> {
-        let sql = "SELECT id, reserved_until, lease_until FROM uidring_worker_node \
+        let sql = "SELECT id, reserved_until FROM uidring_worker_node \
                    WHERE lease_until <= {now} AND reserved_until < ? ORDER BY reserved_until, id LIMIT 1";
         let rows = self.rows(&sql.replace("{now}", S::NOW_MS), &[latest.into()])?;
         match rows.first().map(Vec::as_slice) {
-            Some([Value::Int(id), Value::Int(reserved_until), Value::Int(lease_until)]) => {
+            Some([Value::Int(id), Value::Int(reserved_until)]) => {
                 let number = |number: i64| u64::try_from(number).map_err(|_| foreign_tables());
-                let (worker, reserved_until) = (number(*id)?, number(*reserved_until)?);
-                Ok(Some(Free { worker, reserved_until, lease_until: *lease_until }))
+                Ok(Some(Free { worker: number(*id)?, reserved_until: number(*reserved_until)? }))
             }
             Some(_) => Err(foreign_tables()),
             None => Ok(None),
@@ -410,10 +409,9 @@ impl<S: Session> Tables for S {
     }
 
     fn lend_again(&mut self, free: &Free, tenancy: &Tenancy<'_>) -> Result<bool, Fault<S::Error>> {
-        // Its holder may have woken up and reserved further since.
-        let sql = format!("{LEND} AND reserved_until = ? AND lease_until = ?");
+        let sql = format!("{LEND} AND reserved_until = ?");
         let mut values = lend(free.worker, tenancy).to_vec();
-        values.extend([free.reserved_until.into(), free.lease_until.into()]);
+        values.push(free.reserved_until.into());
         Ok(write(self, &sql, &values)? == 1)
     }
 }

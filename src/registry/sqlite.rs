@@ -128,9 +128,10 @@ impl SqliteRegistry {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Partition`] when `index` is not below `of`.
+    /// [`RegistryError::Partition`] when `index` is not below `of`, or there are more parts than any layout has ids.
     pub fn partition(mut self, index: u64, of: u64) -> Result<SqliteRegistry, RegistryError> {
-        if index >= of {
+        // The widest worker field has 42 bits.
+        if index >= of || of > 1 << 42 {
             return Err(RegistryError::Partition { index, of });
         }
         self.terms.partition = Partition { index, of };
@@ -455,10 +456,9 @@ impl Tables for Transaction<'_> {
     }
 
     fn free(&mut self, latest: u64) -> Result<Option<Free>, Fault> {
-        let sql = "SELECT id, reserved_until, lease_until FROM worker_node \
+        let sql = "SELECT id, reserved_until FROM worker_node \
                    WHERE lease_until <= ?1 AND reserved_until < ?2 ORDER BY reserved_until, id LIMIT 1";
-        let free =
-            |row: &Row<'_>| Ok(Free { worker: row.get(0)?, reserved_until: row.get(1)?, lease_until: row.get(2)? });
+        let free = |row: &Row<'_>| Ok(Free { worker: row.get(0)?, reserved_until: row.get(1)? });
         Ok(self.query_row(sql, params![now_ms(self)?, latest], free).optional()?)
     }
 

@@ -63,7 +63,7 @@ impl Partition {
     /// The first and the last id. The first is larger where a part of the field has no id.
     pub fn ids(self, layout: &Layout) -> (u64, u64) {
         let size = (layout.max_worker() + 1) / self.of;
-        ((self.index * size).max(1), (self.index + 1) * size - 1)
+        ((self.index * size).max(1), ((self.index + 1) * size).saturating_sub(1))
     }
 }
 
@@ -91,12 +91,10 @@ pub(super) enum Fault<E> {
 
 pub(super) const NO_LAYOUT: &str = "its table uidring_layout holds numbers that are no layout; put back what was there";
 
-/// A leased id that nobody holds. The two numbers tell it from the same id held, or held and free again.
+/// A leased id that nobody holds.
 pub(super) struct Free {
     pub worker: u64,
     pub reserved_until: u64,
-    /// In milliseconds since 1970.
-    pub lease_until: i64,
 }
 
 /// Who takes an id, and for how long.
@@ -129,7 +127,7 @@ pub(super) trait Tables {
     /// Gives a new id for a time.
     fn lend(&mut self, worker: u64, tenancy: &Tenancy<'_>) -> Result<(), Fault<Self::Error>>;
 
-    /// Gives an id again. False when its holder has come back to life since it was found free.
+    /// Gives an id again. False when its holder has come back to life, and reserved further, since it was found free.
     fn lend_again(&mut self, free: &Free, tenancy: &Tenancy<'_>) -> Result<bool, Fault<Self::Error>>;
 }
 
