@@ -351,6 +351,74 @@ on_servers! {
     }
 }
 
+/// An authority in PEM, and a certificate of its for `name`, with its key.
+fn certificates(name: &str) -> [String; 3] {
+    let mut authority = rcgen::CertificateParams::new([]).unwrap();
+    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
+    let authority_key = rcgen::KeyPair::generate().unwrap();
+    let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
+    let issuer = rcgen::Issuer::new(authority, authority_key);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let certificate = rcgen::CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    [authority_pem, certificate.pem(), key.serialize_pem()]
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn tls_to_postgresql_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = dir.path().join("authority.pem");
+    for (name, is_ours) in [("127.0.0.1", true), ("another.example", false)] {
+        let [authority_pem, certificate, key] = certificates(name);
+        std::fs::write(&authority, authority_pem).unwrap();
+        let server = OwnServer::start_with_tls(Server::Postgres, certificate, key);
+        for mode in ["require", "verify-full"] {
+            let url = format!("{}?sslmode={mode}", server.url());
+            let text = refusal(AnyRegistry::Postgres(PostgresRegistry::open(&url).unwrap()));
+            assert!(text.contains("UnknownIssuer; see the server's certificate"), "{text}");
+            let trusting = || PostgresRegistry::open(&url).unwrap().with_root_certificate(&authority).unwrap();
+            if is_ours {
+                builder(AnyRegistry::Postgres(trusting())).build().unwrap();
+            } else {
+                let text = refusal(AnyRegistry::Postgres(trusting()));
+                assert!(text.contains("see the server's certificate"), "{text}");
+            }
+        }
+        // Who only prefers TLS goes on without.
+        builder(AnyRegistry::open(&server.url())).build().unwrap();
+    }
+    let text = PostgresRegistry::open("postgres://db/ids").unwrap().with_root_certificate("/dev/null").unwrap_err();
+    assert!(text.to_string().contains("/dev/null: it holds no certificate"), "{text}");
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn tls_to_mysql_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = dir.path().join("authority.pem");
+    for (name, is_ours) in [("127.0.0.1", true), ("another.example", false)] {
+        let [authority_pem, certificate, key] = certificates(name);
+        std::fs::write(&authority, authority_pem).unwrap();
+        let server = OwnServer::start_with_tls(Server::MySql, certificate, key);
+        // A user who is let in with TLS alone.
+        server.run("CREATE USER me REQUIRE SSL; GRANT ALL ON ids.* TO me");
+        let url = server.url().replace("root@", "me@");
+        let text = refusal(AnyRegistry::open(&url));
+        assert!(text.contains("see the user and the password"), "{text}");
+        let text = refusal(AnyRegistry::open(&format!("{url}?require_ssl=true")));
+        assert!(text.contains("see the server's certificate"), "{text}");
+        let trusting = || AnyRegistry::MySql(MySqlRegistry::open(&url).unwrap().with_root_certificate(&authority));
+        if is_ours {
+            builder(trusting()).build().unwrap();
+        } else {
+            let text = refusal(trusting());
+            assert!(text.contains("see the server's certificate"), "{text}");
+        }
+    }
+}
+
 #[cfg(feature = "postgres")]
 #[test]
 #[ignore = "needs a PostgreSQL server"]

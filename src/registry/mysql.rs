@@ -195,10 +195,9 @@ impl Driver for MySql {
     fn diagnose(error: &Error) -> Diagnosis {
         let error = match error {
             Error::Server(error) => error,
-            Error::Io(IoError::Tls(_)) => {
-                return Diagnosis::Problem(
-                    "see the server's certificate, and name its authority by with_root_certificate",
-                );
+            Error::Io(IoError::Tls(_)) => return BAD_CERTIFICATE,
+            Error::Io(IoError::Io(error)) if error.get_ref().is_some_and(|why| why.is::<rustls::Error>()) => {
+                return BAD_CERTIFICATE;
             }
             Error::Driver(DriverError::NoClientSslFlagFromServer) => return Diagnosis::Problem("switch TLS on there"),
             Error::Io(_) | Error::Driver(DriverError::ConnectionClosed) => return Diagnosis::Down,
@@ -221,6 +220,9 @@ impl Driver for MySql {
         }
     }
 }
+
+const BAD_CERTIFICATE: Diagnosis =
+    Diagnosis::Problem("see the server's certificate, and name its authority by with_root_certificate");
 
 /// A connection during a call.
 struct Conversation<'a> {

@@ -15,10 +15,21 @@ pub struct OwnServer {
     dir: tempfile::TempDir,
     port: u16,
     process: Option<Child>,
+    /// Certificate and key, in PEM.
+    tls: Option<[String; 2]>,
 }
 
 impl OwnServer {
     pub fn start(kind: Server) -> OwnServer {
+        OwnServer::start_with(kind, None)
+    }
+
+    /// With a certificate and its key, in PEM.
+    pub fn start_with_tls(kind: Server, certificate: String, key: String) -> OwnServer {
+        OwnServer::start_with(kind, Some([certificate, key]))
+    }
+
+    fn start_with(kind: Server, tls: Option<[String; 2]>) -> OwnServer {
         let dir = tempfile::tempdir().expect("a directory");
         let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
         let data = dir.path().join("data");
@@ -35,7 +46,8 @@ impl OwnServer {
                 .args(is_root().then_some("--user=mysql"))
                 .arg(format!("--datadir={}", data.display()))),
         }
-        let mut server = OwnServer { kind, dir, port, process: None };
+        let mut server = OwnServer { kind, dir, port, process: None, tls };
+        server.write_certificate();
         server.launch();
         if kind == Server::MySql {
             kind.try_run(&server.url_of("mysql"), "CREATE DATABASE ids").expect("a database is made");
@@ -60,6 +72,18 @@ impl OwnServer {
     /// Runs statements, and returns what they select.
     pub fn run(&self, sql: &str) -> String {
         self.kind.try_run(&self.url(), sql).unwrap_or_else(|complaint| panic!("the server runs {sql}: {complaint}"))
+    }
+
+    fn write_certificate(&self) {
+        for (name, pem) in ["tls.crt", "tls.key"].iter().zip(self.tls.iter().flatten()) {
+            let path = self.dir.path().join(name);
+            fs::write(&path, pem).expect("a certificate");
+            // PostgreSQL wants to be the only one who can read the key.
+            run(Command::new("chmod").arg("600").arg(&path));
+            if is_root() {
+                run(Command::new("chown").arg(self.kind.user()).arg(&path));
+            }
+        }
     }
 
     /// Has PostgreSQL ask `role`, which `sql` makes, for its password. Others need none.
@@ -91,6 +115,19 @@ impl OwnServer {
                 command
             }
         };
+        if self.tls.is_some() {
+            let file = |name: &str| dir.join(name).display().to_string();
+            let (certificate, key) = (file("tls.crt"), file("tls.key"));
+            match self.kind {
+                Server::Postgres => command.args(["-c", "ssl=on"]).args([
+                    "-c".to_owned(),
+                    format!("ssl_cert_file={certificate}"),
+                    "-c".to_owned(),
+                    format!("ssl_key_file={key}"),
+                ]),
+                Server::MySql => command.args([format!("--ssl-cert={certificate}"), format!("--ssl-key={key}")]),
+            };
+        }
         let log = fs::File::options().create(true).append(true).open(dir.join("log")).expect("a log");
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
         self.process = Some(command.spawn().expect("the server starts"));
