@@ -119,6 +119,8 @@ impl Builder {
 
     /// Takes a worker id, fills the ring and starts the filler.
     ///
+    /// A program that forks builds in each process, after the fork: a child cannot use its parent's generator.
+    ///
     /// # Errors
     ///
     /// [`BuildError`] says what is wrong and what to do. Nothing is asked of the registry before

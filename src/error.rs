@@ -471,6 +471,9 @@ pub enum TakeError {
         /// The worker id.
         worker: u64,
     },
+    /// This process was forked from the one that built the generator, which goes on handing these UIDs out: build
+    /// another generator here, after the fork.
+    Forked,
 }
 
 impl TakeError {
@@ -500,6 +503,10 @@ impl fmt::Display for TakeError {
                 f,
                 "the seconds reserved for worker id {worker} are used up, and the registry gives no more; see that it \
                  can be reached"
+            ),
+            TakeError::Forked => f.write_str(
+                "this process was forked from the one that built the generator: build another generator here, after the \
+                 fork",
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,

@@ -4,11 +4,13 @@
 //! that comes to the end of what is published goes on publishing by itself. So the filler may be starved, or die, and takes go on.
 
 use std::io;
+use std::mem;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::events;
-
+#[cfg(all(unix, not(uidring_loom)))]
+use crate::fork;
 use crate::keeper::Keeper;
 use crate::shared::Shared;
 use crate::sync::{Arc, AtomicBool, AtomicU8, Ordering, Parker, Unparker, thread};
@@ -24,7 +26,7 @@ pub enum FillerState {
     /// It panicked, in the clock or the registry it was given. It tries again when it is next asked; takers refill the
     /// ring in between.
     Panicked,
-    /// It has ended, with the generator.
+    /// It has ended, with the generator. Or this process was forked from the one in which it runs.
     Stopped,
 }
 
@@ -94,7 +96,8 @@ pub fn signal() -> (Signal, Bed) {
     (Signal::new(parker.unparker().clone()), Bed(parker))
 }
 
-/// The running filler. Dropping it stops and joins the thread, and with it drops the registry.
+/// The running filler. Dropping it stops and joins the thread, and with it drops the registry. In a forked process,
+/// which does not have the thread, dropping it leaves everything as it is.
 #[derive(Debug)]
 pub struct Filler {
     shared: Arc<Shared>,
@@ -104,6 +107,9 @@ pub struct Filler {
 
 impl Filler {
     pub fn start(shared: Arc<Shared>, bed: Bed, keeper: Keeper) -> io::Result<Filler> {
+        // Before anyone can take from it.
+        #[cfg(all(unix, not(uidring_loom)))]
+        fork::watch(&shared)?;
         let body = {
             let shared = Arc::clone(&shared);
             move || run(&shared, &bed.0, keeper)
@@ -115,6 +121,13 @@ impl Filler {
 
 impl Drop for Filler {
     fn drop(&mut self) {
+        #[cfg(all(unix, not(uidring_loom)))]
+        fork::unwatch(&self.shared);
+        if self.shared.is_forked() {
+            // Not even woken or detached: both can take a lock, and a thread that is not there may hold it.
+            mem::forget(self.thread.take());
+            return;
+        }
         // ORDERING: Release, pairs with `Signal::is_stopped`.
         self.shared.signal.stop.store(true, Ordering::Release);
         self.shared.signal.unparker.unpark();

@@ -41,6 +41,17 @@ use crate::uid::Uid;
 /// * **Ordered**: takes are linearizable: a take that starts after another has returned gets the larger UID.
 /// * **Never blocked**: a take does no I/O, takes no lock and reads no clock. It is lock-free: a thread that is
 ///   stopped at any point holds up no other.
+///
+/// # Forks
+///
+/// A child process made by `fork` has a copy of the generator that would repeat the parent's UIDs. It is refused:
+/// each way to take fails with [`TakeError::Forked`] there, while the parent goes on. The child builds another
+/// generator; dropping its copy of the parent's leaves that one's thread and worker id alone. Takes pay nothing for
+/// this. A child that is made without the handlers of `pthread_atfork`, by the bare system call or by `_Fork`, is not
+/// noticed. Programs started by [`Command`](std::process::Command) have no copy.
+///
+/// What other threads were doing at the fork is never finished in the child. Fork while none of them starts or ends, or
+/// builds or drops a generator: the child's build, which starts a thread, could else wait for a lock for ever.
 #[derive(Clone)]
 pub struct UidGenerator {
     shared: Arc<Shared>,
@@ -70,7 +81,7 @@ impl UidGenerator {
     /// # Errors
     ///
     /// [`TakeError::TimeExhausted`] when the layout has no seconds left, [`TakeError::LeadLimit`] under
-    /// [`LeadLimit::Fail`].
+    /// [`LeadLimit::Fail`], [`TakeError::Forked`] in a child process.
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
         match self.shared.ring.take() {
@@ -86,13 +97,14 @@ impl UidGenerator {
     /// # Errors
     ///
     /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
-    /// [`TakeError::TimeExhausted`] when the layout has no seconds left.
+    /// [`TakeError::TimeExhausted`] when the layout has no seconds left; [`TakeError::Forked`] in a child process.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         self.shared.try_take()
     }
 
     /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without blocking the thread. It needs no
-    /// particular runtime: the filler wakes the task. Dropping the future loses nothing.
+    /// particular runtime: the filler wakes the task. Dropping the future loses nothing. A task that is waiting when
+    /// the process forks is not woken in the child.
     ///
     /// # Errors
     ///

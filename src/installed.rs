@@ -10,6 +10,9 @@ static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 
 /// Makes `generator` the process-wide one, for [`take`]. It stays until the process ends.
 ///
+/// A program that forks installs in each child, after the fork. What the parent installed before stays installed in the
+/// child as well, where it hands out nothing ([`TakeError::Forked`]) and cannot be replaced.
+///
 /// ```
 /// use uidring::{UidGenerator, registry::FixedWorker};
 ///
@@ -29,6 +32,8 @@ pub fn install(generator: UidGenerator) -> Result<(), InstallError> {
 /// The process-wide generator; if there is none, builds and installs one. When several threads come at once, one
 /// builds and the others wait for it.
 ///
+/// In a forked process it is the parent's if there was one at the fork, as with [`install`].
+///
 /// # Errors
 ///
 /// What `build` returns. Then nothing is installed, and the next call tries again.
@@ -40,7 +45,8 @@ pub fn get_or_try_install<E>(build: impl FnOnce() -> Result<UidGenerator, E>) ->
 ///
 /// # Errors
 ///
-/// [`TakeError::NotInstalled`] before [`install`]; else as [`UidGenerator::take`].
+/// [`TakeError::NotInstalled`] before [`install`]; [`TakeError::Forked`] where that was before a fork; else as
+/// [`UidGenerator::take`].
 #[inline]
 pub fn take() -> Result<Uid, TakeError> {
     INSTALLED.get().ok_or(TakeError::NotInstalled)?.take()

@@ -60,6 +60,8 @@ mod builder;
 mod error;
 mod events;
 mod filler;
+#[cfg(all(unix, not(uidring_loom)))]
+mod fork;
 mod generator;
 mod installed;
 mod keeper;

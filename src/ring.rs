@@ -52,6 +52,9 @@ pub const MAX_SLOTS: usize = 65_536;
 
 /// In the cursor, and so in the tickets claimed meanwhile: the ring is closed.
 const CLOSED: u64 = 1 << 63;
+/// In the cursor, beside `CLOSED`, and so in tickets: the ring is a copy that `fork` made, of which nobody may take.
+/// Tickets do not reach so far (see `Ring::cursor`).
+const ABANDONED: u64 = 1 << 62;
 /// In a stamp: the slot is being changed. Tickets do not reach so far (see `Ring::cursor`).
 const BUSY: u64 = 1 << 62;
 /// In a word: the block is of an odd lap.
@@ -60,6 +63,11 @@ const LAP: u64 = 1 << 63;
 /// Whether `ticket` was claimed while the ring was closed. It is none then.
 pub fn is_closed(ticket: u64) -> bool {
     ticket & CLOSED != 0
+}
+
+/// Whether `ticket` was claimed from an abandoned ring. It is none then.
+fn is_abandoned(ticket: u64) -> bool {
+    ticket & ABANDONED != 0
 }
 
 /// One block.
@@ -112,6 +120,8 @@ struct Rear {
     /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to open the ring and to
     /// move the cursor, never by a take from an open ring.
     resume: Mutex<u64>,
+    /// Where the cursor stood when the ring was abandoned.
+    left_at: AtomicU64,
 }
 
 #[derive(Debug)]
@@ -153,6 +163,7 @@ impl Ring {
                 lost: AtomicU64::new(0),
                 skipped: AtomicU64::new(0),
                 resume: Mutex::new(0),
+                left_at: AtomicU64::new(0),
             }),
             slots: (0..slots).map(empty).collect(),
             seconds,
@@ -236,6 +247,31 @@ impl Ring {
         }
     }
 
+    /// Closes the ring for good, in a child process that `fork` has just made.
+    ///
+    /// Nothing here waits, and nothing that takes the lock is reached from now on: a thread may hold it that the child
+    /// does not have.
+    #[cfg(all(unix, not(uidring_loom)))]
+    pub fn abandon(&self) {
+        // ORDERING: as in `claim`; the child has one thread.
+        let cursor = self.cursor.fetch_or(CLOSED | ABANDONED, Ordering::Relaxed);
+        if is_abandoned(cursor) {
+            return;
+        }
+        let position = match self.rear.resume.try_lock() {
+            Ok(resume) if is_closed(cursor) => *resume,
+            _ => cursor & !CLOSED,
+        };
+        // ORDERING: a statistic.
+        self.rear.left_at.store(position, Ordering::Relaxed);
+    }
+
+    /// Whether the ring is abandoned: it is closed then, and is never opened.
+    pub fn is_abandoned(&self) -> bool {
+        // ORDERING: written before there is a second thread that could read it.
+        is_abandoned(self.cursor.load(Ordering::Relaxed))
+    }
+
     /// Opens the ring where it was closed.
     pub fn open(&self) {
         let resume = lock(&self.rear.resume);
@@ -270,7 +306,14 @@ impl Ring {
     pub fn position(&self) -> u64 {
         // ORDERING: takers move on at any time; nothing is read on the strength of this.
         let cursor = self.cursor.load(Ordering::Relaxed);
-        if is_closed(cursor) { *lock(&self.rear.resume) } else { cursor }
+        if is_abandoned(cursor) {
+            // ORDERING: as in `is_abandoned`.
+            self.rear.left_at.load(Ordering::Relaxed)
+        } else if is_closed(cursor) {
+            *lock(&self.rear.resume)
+        } else {
+            cursor
+        }
     }
 
     /// What may be published.

@@ -10,7 +10,7 @@ use crossbeam_utils::CachePadded;
 
 use crate::clock::Clock;
 use crate::error::TakeError;
-use crate::filler::{self, Bed, Signal};
+use crate::filler::{self, Bed, FillerState, Signal};
 use crate::lead::LeadLimit;
 use crate::registry::Lease;
 use crate::ring::{self, Block, Ring};
@@ -218,6 +218,7 @@ impl Shared {
                         }
                     }
                 }
+                Err(None) if self.is_forked() => return Err(TakeError::Forked),
                 Err(None) => {
                     let now_ms = self.trusted_now_ms();
                     if !self.is_open(now_ms) {
@@ -249,6 +250,9 @@ impl Shared {
     /// Sleeps until `look` finds something, looking whenever the filler has, and when the next second is due. Fails at once where
     /// waiting does not help, or is not wanted.
     fn wait_until<T>(&self, look: impl Fn(i64) -> Option<T>) -> Result<T, TakeError> {
+        if self.is_forked() {
+            return Err(TakeError::Forked);
+        }
         let waker = waiters::thread_waker();
         loop {
             // Before the look, so that a change after it is heard.
@@ -300,6 +304,19 @@ impl Shared {
     pub fn take_wanted(&self) -> bool {
         // ORDERING: see `want`.
         self.counts.wanted.swap(false, Ordering::AcqRel)
+    }
+
+    /// Marks the generator as one of the process that this one was forked from. Nothing in it waits or allocates.
+    #[cfg(all(unix, not(uidring_loom)))]
+    pub fn abandon(&self) {
+        self.ring.abandon();
+        self.expire_runs();
+    }
+
+    /// Whether the generator belongs to the process that this one was forked from. Then there is no filler, and a
+    /// lock may be held by a thread that does not exist.
+    pub fn is_forked(&self) -> bool {
+        self.ring.is_abandoned()
     }
 
     /// Why the next ticket has no UID.
@@ -443,7 +460,7 @@ impl Shared {
             skipped: self.ring.skipped(),
             refilled_inline: read(inline),
             refilled_by_filler: read(filler),
-            filler: self.signal.state(),
+            filler: if self.is_forked() { FillerState::Stopped } else { self.signal.state() },
             expires_at: layout.expires_at(),
         }
     }

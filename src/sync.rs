@@ -1,6 +1,9 @@
 //! The atomics, locks and threads that the crate runs on: std's, or loom's where the models run.
 
 pub(crate) use std::sync::Arc;
+/// For what a fork has to find, which loom does not model.
+#[cfg(all(unix, not(uidring_loom)))]
+pub(crate) use std::sync::Weak;
 /// For who waits on what lies outside of the process, and loom does not model.
 pub(crate) use std::thread::sleep;
 

@@ -11,11 +11,11 @@ use crate::error::RegistryError;
 
 /// A number of the caller's own: from configuration, an environment variable, or the ordinal of a pod.
 ///
-/// The caller guarantees that no other generator, on any machine, has the same number and layout at the same time. And
-/// a generator must begin only after every second that the one before it with this number used, which may be later
-/// than when it stopped: a busy generator borrows from the seconds to come, and a clock can be set back. A
-/// [state file](FixedWorker::with_state) sees to that; without one the caller guarantees it too, which suits tests,
-/// benchmarks and programs that start once.
+/// The caller guarantees that no other generator, on any machine, has the same number and layout at the same time; a
+/// forked process, too, needs a number other than its parent's. And a generator must begin only after every second
+/// that the one before it with this number used, which may be later than when it stopped: a busy generator borrows
+/// from the seconds to come, and a clock can be set back. A [state file](FixedWorker::with_state) sees to that;
+/// without one the caller guarantees it too, which suits tests, benchmarks and programs that start once.
 ///
 /// ```
 /// use uidring::UidGenerator;
@@ -85,6 +85,11 @@ impl FixedWorker {
     ///
     /// The file belongs to the number: keep both on a volume that follows the program. Losing it is safe as long as the clock is
     /// past all that was used.
+    ///
+    /// A forked process inherits the lock with the open file, though it cannot use its parent's generator. It is
+    /// refused the number while the parent has it; and where the parent ends first, its next start is refused the
+    /// number until the children have ended too, or have started other programs. Children that outlive their parent
+    /// are best made before it builds.
     #[must_use]
     pub fn with_state(self, path: impl AsRef<Path>) -> FixedWorker {
         FixedWorker { path: Some(path.as_ref().to_owned()), ..self }

@@ -55,7 +55,9 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// # Cost
 ///
 /// A start is one transaction with five syncs of the disk, a few milliseconds on most. The file is open during a
-/// call only: a running generator holds no file, no lock and no connection, and a `fork` inherits none.
+/// call only: a running generator holds no file, no lock and no connection, and a `fork` inherits none, unless
+/// another thread is in the middle of a call. SQLite may then not work in the child, so a program that forks should
+/// do so when its generators have been built.
 #[derive(Clone, Debug)]
 pub struct SqliteRegistry {
     /// Absolute, so that a program may change its directory between two ids.
