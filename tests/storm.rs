@@ -1,4 +1,4 @@
-//! A storm: processes take flat out while they are killed, stopped for longer than their lease, woken again, stopped cleanly, and
+//! A storm: processes take flat out while they are killed, stopped for longer than their lease, woken again, forked, stopped cleanly, and
 //! while their clocks are moved by up to a day; servers crash and start again, hang, and lose their connections. Leases are so short
 //! that each worker id is recycled many times. Every UID is collected, and none may come twice.
 //!
@@ -6,13 +6,14 @@
 //! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=300 cargo test --release --all-features --test storm -- --ignored --nocapture storm
 //! ```
 #![cfg(all(target_os = "linux", feature = "sqlite", feature = "postgres", feature = "mysql"))]
-#![allow(missing_docs, clippy::expect_used, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod databases;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Write};
+use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicBool, Ordering};
@@ -20,6 +21,7 @@ use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use databases::{OwnServer, Server};
+use fork::{Fork, fork};
 use uidring::registry::{MySqlRegistry, PostgresRegistry, SqliteRegistry};
 use uidring::{BuildError, Layout, RegistryError, Uid, UidGenerator};
 
@@ -63,7 +65,12 @@ fn child() {
     let stop = AtomicBool::new(false);
     thread::scope(|scope| {
         scope.spawn(|| {
-            let _ = std::io::stdin().read(&mut [0]);
+            let mut word = [0];
+            while std::io::stdin().read(&mut word).is_ok_and(|read| read == 1) {
+                if let Ok(Fork::Child) = fork() {
+                    take_in_a_fork(&uids);
+                }
+            }
             stop.store(true, Ordering::Relaxed);
         });
         let mut buffer = vec![Uid::MIN; 1 << 18];
@@ -81,6 +88,18 @@ fn child() {
             out.write_all(&text).unwrap();
         }
     });
+}
+
+/// Notes what a forked process gets out of its parent's generator. There should be nothing.
+fn take_in_a_fork(uids: &UidGenerator) {
+    let mut buffer = [Uid::MIN; 1000];
+    let good = uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| buffer.len());
+    let runs = buffer[..good].iter().flat_map(|uid| [uid.get(), 1]).flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+    let out = format!("{}.{}.forked", env::var(OUT).unwrap(), std::process::id());
+    fs::write(out, runs).unwrap();
+    // Threads that were ending while this one forked keep it from ending in the usual way.
+    let error = Command::new("true").exec();
+    panic!("a program is run in place of this: {error}");
 }
 
 struct Taker {
@@ -158,6 +177,7 @@ struct Counts {
     paused: u32,
     ended: u32,
     clocks_moved: u32,
+    forked: u32,
     server_crashes: u32,
     server_pauses: u32,
     connections_cut: u32,
@@ -238,6 +258,11 @@ fn storm(mut server: Option<OwnServer>) {
                 counts.killed += 1;
                 *taker = start(&mut rng, &mut counts);
             }
+            (false, 4)
+                // It may be gone, for want of a server.
+                if taker.child.stdin.as_mut().unwrap().write_all(b"f").is_ok() => {
+                    counts.forked += 1;
+                }
             (_, 3) => {
                 set_clock(&taker.clock, rng.i64(-DAY..=DAY));
                 counts.clocks_moved += 1;
@@ -252,9 +277,18 @@ fn storm(mut server: Option<OwnServer>) {
 
     // Each run with the process that had it.
     let mut runs = Vec::new();
-    for process in 1..=counts.started {
-        // Empty, or not there, where a process was killed early; a killed one can leave a half-written run.
-        let bytes = fs::read(dir.path().join(format!("{process}.runs"))).unwrap_or_default();
+    let mut forked_files = 0;
+    for entry in fs::read_dir(dir.path()).unwrap() {
+        let path = entry.unwrap().path();
+        let name = path.file_name().unwrap().to_str().unwrap();
+        let Some((process, kind)) = name.split_once('.') else { continue };
+        if !kind.starts_with("runs") {
+            continue;
+        }
+        forked_files += u32::from(name.ends_with(".forked"));
+        let process: usize = process.parse().unwrap();
+        // Empty where a process was killed early; a killed one can leave a half-written run.
+        let bytes = fs::read(&path).unwrap();
         runs.extend(bytes.chunks_exact(16).map(|run| {
             let [first, length] = [&run[..8], &run[8..]].map(|half| u64::from_le_bytes(half.try_into().unwrap()));
             (first, length, process)
@@ -275,5 +309,5 @@ fn storm(mut server: Option<OwnServer>) {
     let workers = holders.len();
     println!("seed {seed}: {uids} UIDs, none twice; {workers} worker ids, {recycled} of them used in turn; {counts:?}");
     assert!(uids > 1_000_000 * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0);
-    assert!(recycled > 0);
+    assert!(recycled > 0 && forked_files > 0);
 }

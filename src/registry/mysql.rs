@@ -1,5 +1,6 @@
 //! Worker ids from a MySQL or MariaDB server.
 
+use std::error::Error as StdError;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
@@ -196,7 +197,10 @@ impl Driver for MySql {
         let error = match error {
             Error::Server(error) => error,
             Error::Io(IoError::Tls(_)) => return BAD_CERTIFICATE,
-            Error::Io(IoError::Io(error)) if error.get_ref().is_some_and(|why| why.is::<rustls::Error>()) => {
+            // As the library for TLS has it, and not as words.
+            Error::Io(IoError::Io(error))
+                if error.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<rustls::Error>) =>
+            {
                 return BAD_CERTIFICATE;
             }
             Error::Driver(DriverError::NoClientSslFlagFromServer) => return Diagnosis::Problem("switch TLS on there"),
