@@ -141,7 +141,7 @@ impl Drop for Filler {
     }
 }
 
-fn run(shared: &Shared, parker: &Parker, mut keeper: Keeper) {
+fn run(shared: &Arc<Shared>, parker: &Parker, mut keeper: Keeper) {
     let signal = &shared.signal;
     while !signal.is_stopped() {
         // Before the look at the ring, see `Signal::ask`.

@@ -4,6 +4,7 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
+use crate::clerk::{Answer, Clerk};
 use crate::clock::Stopwatch;
 use crate::error::RegistryError;
 use crate::events;
@@ -11,18 +12,25 @@ use crate::layout::Layout;
 use crate::lead::LeadLimit;
 use crate::registry::{Lease, WorkerRegistry};
 use crate::shared::Shared;
+use crate::sync::Arc;
 
 /// The filler's own state.
 pub struct Keeper {
-    registry: Box<dyn WorkerRegistry>,
+    clerk: Clerk,
     lease: Lease,
+    /// Another has the worker id now.
+    is_lost: bool,
     upkeep: Upkeep,
     rng: fastrand::Rng,
     max_forward_jump: Option<Duration>,
     /// What the clock showed at the last look, and how long ago that is.
     seen: Option<(i64, Stopwatch)>,
-    /// A worker id taken ahead of its use.
+    /// A worker id that has not been taken on.
     spare: Option<Lease>,
+    /// It is to be taken on as soon as it is there.
+    is_spare_awaited: bool,
+    /// Worker ids to give back.
+    left: Vec<Lease>,
     /// When the registry may be asked again, after a refusal.
     retry: Retry,
     /// No run of a local taker is of an earlier second.
@@ -65,13 +73,16 @@ impl Keeper {
         max_forward_jump: Option<Duration>,
     ) -> Keeper {
         Keeper {
-            registry,
+            clerk: Clerk::new(registry),
             lease,
+            is_lost: false,
             upkeep: Upkeep::default(),
             rng,
             max_forward_jump,
             seen: None,
             spare: None,
+            is_spare_awaited: false,
+            left: Vec::new(),
             retry: Retry::default(),
             oldest_run: 0,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
@@ -81,13 +92,14 @@ impl Keeper {
     }
 
     /// One look. Returns how long the next one may wait if nobody asks for it.
-    pub fn look(&mut self, shared: &Shared) -> Duration {
+    pub fn look(&mut self, shared: &Arc<Shared>) -> Duration {
         if self.seen.is_none() {
             // Runs claimed before the first look are of the seconds that the ring was made with.
             self.oldest_run = self.lease.first.max(shared.limits.fresh_tick(shared.now_ms()));
         }
         let now_ms = self.read_clock(shared);
         self.demand.note(shared, now_ms);
+        self.hear(shared);
         self.keep_lease(shared, now_ms);
         shared.move_window(&self.lease, now_ms);
         let is_ahead = self.heed_limit(shared, now_ms);
@@ -98,6 +110,7 @@ impl Keeper {
         self.note_limit(shared, is_ahead || is_short, now_ms);
         self.expire_runs(shared, now_ms);
         self.take_spare(shared, now_ms);
+        self.give_back(shared);
         self.announce_end(shared, now_ms);
         self.wake(shared);
         shared.next_look(now_ms)
@@ -128,7 +141,7 @@ impl Keeper {
 
     /// Where the clock has gone back so far that what is in the ring lies beyond the limit, it is not handed out: dropped for
     /// a new worker's seconds, or kept until it is due. True while it is kept.
-    fn heed_limit(&mut self, shared: &Shared, now_ms: i64) -> bool {
+    fn heed_limit(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         self.drop_far_seconds(shared, now_ms);
         let front = shared.ring.cursor_block();
         let is_ahead = shared.tick(front).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
@@ -176,8 +189,8 @@ impl Keeper {
 
     /// Fills the ring, with a new worker's seconds where the lead is used up and the policy says so. True if the window ends
     /// before the ring is full.
-    fn fill(&mut self, shared: &Shared, now_ms: i64) -> bool {
-        let wanted = shared.take_wanted();
+    fn fill(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
+        let wanted = shared.take_wanted() || self.is_spare_awaited && self.spare.is_some();
         loop {
             while !shared.signal.is_stopped() && shared.refill() {}
             if shared.signal.is_stopped() || shared.ring.is_full() {
@@ -194,46 +207,76 @@ impl Keeper {
         }
     }
 
-    /// Starts again at now with a new worker id. False when there is none, or no second for it.
-    fn change_worker(&mut self, shared: &Shared, now_ms: i64) -> bool {
+    /// Starts again at now with a new worker id. False when there is none yet, or no second for it.
+    fn change_worker(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         let fresh = shared.limits.fresh_tick(now_ms);
         // With the last second of the layout everything ends; it is not taken once more.
         if fresh > shared.limits.last_tick(now_ms) || fresh >= shared.limits.layout.max_tick() {
             return false;
         }
-        let Some(lease) = self.spare.take().or_else(|| self.assign(shared, now_ms)) else { return false };
+        let Some(lease) = self.spare.take() else {
+            self.is_spare_awaited = true;
+            self.ask_for_worker(shared, now_ms);
+            return false;
+        };
         events::new_worker(lease.worker);
         shared.move_window(&lease, now_ms);
         shared.count_worker();
         self.oldest_run = self.oldest_run.min(fresh);
-        let before = std::mem::replace(&mut self.lease, lease);
-        self.upkeep = Upkeep::default();
-        // All that it reserved counts as used: a taker may be about to publish one of its seconds.
-        match self.registry.release(&before, before.last) {
-            // Another has it already.
-            Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
-            Err(error) => events::not_released(&error),
-        }
+        self.left.push(std::mem::replace(&mut self.lease, lease));
+        (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::default());
         true
     }
 
-    fn assign(&mut self, shared: &Shared, now_ms: i64) -> Option<Lease> {
-        if !self.retry.is_due() {
-            return None;
+    fn ask_for_worker(&mut self, shared: &Arc<Shared>, now_ms: i64) {
+        if self.clerk.is_busy() || !self.retry.is_due() {
+            return;
         }
-        let max = shared.limits.layout.max_worker();
-        let fits = |lease: Lease| match lease.worker {
+        let request = shared.limits.request(now_ms);
+        let max = request.layout.max_worker();
+        let fits = move |lease: Lease| match lease.worker {
             worker if worker > max => Err(RegistryError::WorkerRange { worker, max }),
             _ => Ok(lease),
         };
-        match self.registry.assign(&shared.limits.request(now_ms)).and_then(fits) {
-            Ok(lease) => {
+        self.clerk.ask(shared, move |registry| Answer::Assigned(registry.assign(&request).and_then(fits)));
+    }
+
+    /// Hears what the registry has to say, if it was asked.
+    fn hear(&mut self, shared: &Shared) {
+        match self.clerk.answer() {
+            Some(Answer::Assigned(Ok(lease))) => {
                 self.retry.refused = None;
-                Some(lease)
+                self.spare = Some(lease);
+            }
+            Some(Answer::Assigned(Err(error))) => self.refuse(&error),
+            // Not for one that has been left since.
+            Some(Answer::Reserved(lease, result)) if lease.holder == self.lease.holder => {
+                self.hear_of_lease(shared, result);
+            }
+            Some(Answer::Released(Err(error))) if !matches!(error, RegistryError::LeaseLost { .. }) => {
+                events::not_released(&error);
+            }
+            Some(Answer::Reserved(..) | Answer::Released(_)) | None => {}
+        }
+    }
+
+    fn hear_of_lease(&mut self, shared: &Shared, result: Result<u64, RegistryError>) {
+        match result {
+            Ok(last) => {
+                self.upkeep.done();
+                self.lease.last = last;
+                shared.set_registry_down(false);
+            }
+            Err(RegistryError::LeaseLost { worker }) => {
+                events::lease_lost(worker);
+                self.is_lost = true;
             }
             Err(error) => {
-                self.refuse(&error);
-                None
+                if self.upkeep.retry.refused.is_none() {
+                    events::no_reservation(&error);
+                }
+                shared.set_registry_down(true);
+                self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
             }
         }
     }
@@ -245,36 +288,43 @@ impl Keeper {
         self.retry.back_off(LAST_RETRY);
     }
 
-    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over.
-    fn keep_lease(&mut self, shared: &Shared, now_ms: i64) {
+    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over. Takes on another
+    /// id where the lease is lost.
+    fn keep_lease(&mut self, shared: &Arc<Shared>, now_ms: i64) {
         let Some(duration) = self.lease.duration else { return };
+        if self.is_lost {
+            let is_replaced = self.change_worker(shared, now_ms);
+            shared.set_registry_down(!is_replaced);
+            return;
+        }
         let now = shared.limits.fresh_tick(now_ms);
         let used = shared.newest_tick().max(now);
-        if !self.upkeep.retry.is_due() {
+        if self.clerk.is_busy() || !self.upkeep.retry.is_due() {
             return;
         }
         let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
-        match self.registry.reserve(&self.lease, last) {
-            Ok(last) => {
-                self.upkeep.done();
-                self.lease.last = last;
-                shared.set_registry_down(false);
-            }
-            Err(RegistryError::LeaseLost { worker }) => {
-                events::lease_lost(worker);
-                let is_replaced = self.change_worker(shared, now_ms);
-                shared.set_registry_down(!is_replaced);
-                if !is_replaced {
-                    self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
-                }
-            }
-            Err(error) => {
-                if self.upkeep.retry.refused.is_none() {
-                    events::no_reservation(&error);
-                }
-                shared.set_registry_down(true);
-                self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
-            }
+        let lease = self.lease.clone();
+        self.clerk.ask(shared, move |registry| {
+            let result = registry.reserve(&lease, last);
+            Answer::Reserved(lease, result)
+        });
+    }
+
+    /// Whether the registry has been asked. Waits until it has answered, by the next look.
+    #[cfg(test)]
+    pub fn is_waiting(&mut self) -> bool {
+        self.clerk.settle();
+        self.clerk.is_busy()
+    }
+
+    /// Gives the ids of workers before back.
+    fn give_back(&mut self, shared: &Arc<Shared>) {
+        if self.clerk.is_busy() {
+            return;
+        }
+        if let Some(lease) = self.left.pop() {
+            // All that it reserved counts as used: a taker may be about to publish one of its seconds.
+            self.clerk.ask(shared, move |registry| Answer::Released(registry.release(&lease, lease.last)));
         }
     }
 
@@ -287,18 +337,29 @@ impl Keeper {
         } else {
             self.lease.last
         };
-        if let Err(error) = self.registry.release(&self.lease, used) {
-            events::not_released(&error);
+        // What was asked last.
+        self.clerk.settle();
+        self.hear(shared);
+        let left = self.left.drain(..).map(|lease| (lease.last, lease));
+        for (used, lease) in left.chain([(used, self.lease.clone())]) {
+            match self.clerk.ask_now(|registry| registry.release(&lease, used)) {
+                Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
+                Err(error) => events::not_released(&error),
+            }
+        }
+        // Taken in store, and not used.
+        if let Some(spare) = self.spare.take() {
+            let _ = self.clerk.ask_now(|registry| registry.release(&spare, spare.first.saturating_sub(1)));
         }
     }
 
     /// Takes the next worker id before it is needed, so that no taker waits for a database.
-    fn take_spare(&mut self, shared: &Shared, now_ms: i64) {
+    fn take_spare(&mut self, shared: &Arc<Shared>, now_ms: i64) {
         let is_near = self.demand.is_busy && shared.limits.is_half_used(shared.newest_tick(), now_ms);
         // A lease is not taken in store: it would have to be kept alive.
         let is_wanted = shared.policy == LeadLimit::NewWorker && self.spare.is_none() && self.lease.duration.is_none();
         if is_wanted && is_near {
-            self.spare = self.assign(shared, now_ms);
+            self.ask_for_worker(shared, now_ms);
         }
     }
 

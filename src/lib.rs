@@ -57,6 +57,7 @@
 #![cfg_attr(uidring_loom, allow(missing_docs, missing_debug_implementations))]
 
 mod builder;
+mod clerk;
 mod error;
 mod events;
 mod filler;

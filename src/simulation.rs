@@ -110,6 +110,10 @@ impl World {
     fn look(&mut self) {
         self.latest = self.latest.max(self.now());
         self.due = self.now() + self.keeper.look(&self.shared);
+        // By hand, a registry answers before anything else happens.
+        while self.keeper.is_waiting() {
+            self.due = self.now() + self.keeper.look(&self.shared);
+        }
     }
 
     /// Lets time pass. The filler looks when it is due.

@@ -1,6 +1,8 @@
 //! The atomics, locks and threads that the crate runs on: std's, or loom's where the models run.
 
 pub(crate) use std::sync::Arc;
+#[cfg(feature = "contract")]
+pub(crate) use std::sync::Barrier;
 /// For what a fork has to find, which loom does not model.
 #[cfg(all(unix, not(uidring_loom)))]
 pub(crate) use std::sync::Weak;

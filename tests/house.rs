@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From left to right: a room knows only rooms to its left.
-const ROOMS: [&str; 23] = [
+const ROOMS: [&str; 24] = [
     "sync",
     "error",
     "uid", // the ground floor
@@ -25,6 +25,7 @@ const ROOMS: [&str; 23] = [
     "status",
     "shared",
     "run",
+    "clerk",
     "keeper",
     "fork",
     "filler", // the generator's inside

@@ -200,7 +200,8 @@ on_servers! {
 
     fn who_loses_its_lease_takes_another_id_and_repeats_nothing(server) {
         let database = server.database();
-        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(2));
+        // Long enough for the thief to be there before the loss is found.
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(8));
         let uids = builder(open()).build().unwrap();
         let mut all = HashSet::new();
         open().take_back(1).unwrap();

@@ -8,9 +8,9 @@ use std::sync::{Arc, Barrier, Condvar, Mutex};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use uidring::clock::Clock;
-use uidring::registry::FixedWorker;
-use uidring::{FillerState, Layout, Uid, UidGenerator};
+use uidring::clock::{Clock, ManualClock};
+use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+use uidring::{FillerState, Layout, RegistryError, Uid, UidGenerator};
 
 /// A ring of 2 slots of 16 UIDs each, so that it is empty all the time.
 fn generator(clock: impl Clock) -> UidGenerator {
@@ -165,4 +165,64 @@ fn never_blocked_by_a_filler_that_panics_and_status_says_so() {
         let status = uids.status();
         status.filler == FillerState::Running && status.refilled_by_filler > before
     });
+}
+
+/// Leases an id, and then does not answer until it is let go.
+struct Hanging {
+    is_asked: Arc<AtomicBool>,
+    until: Arc<Barrier>,
+    panics: bool,
+}
+
+impl WorkerRegistry for Hanging {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let duration = Some(Duration::from_secs(3600));
+        Ok(Lease { last: request.now + 3600, duration, first: request.now, ..Lease::fresh(1, &request.layout) })
+    }
+
+    fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
+        if !self.is_asked.swap(true, Ordering::AcqRel) {
+            self.until.wait();
+            assert!(!self.panics, "the registry broke");
+        }
+        Ok(last)
+    }
+}
+
+fn hangs(panics: bool) {
+    let (is_asked, until) = (Arc::new(AtomicBool::new(false)), Arc::new(Barrier::new(2)));
+    let registry = Hanging { is_asked: Arc::clone(&is_asked), until: Arc::clone(&until), panics };
+    let clock = ManualClock::new(Layout::DEFAULT.epoch());
+    let uids = UidGenerator::builder().registry(registry).clock(clock.clone()).build().unwrap();
+    // So many seconds later half of what was reserved is used up.
+    clock.advance(Duration::from_secs(2000));
+    wait_for("question to the registry", || is_asked.load(Ordering::Acquire));
+    for _ in 0..3 {
+        // An idle generator keeps its clock.
+        clock.advance(Duration::from_secs(100));
+        wait_for("UID of the present", || {
+            let time = uids.layout().parts(uids.take().unwrap()).time;
+            time + Duration::from_secs(1) >= clock.now()
+        });
+    }
+    until.wait();
+    if panics {
+        wait_for("report of the panic", || uids.status().filler == FillerState::Panicked);
+    }
+    // It is asked again, or was heard: beyond what was reserved at the start.
+    clock.advance(Duration::from_secs(20_000));
+    wait_for("UID of the present", || {
+        uids.take().is_ok_and(|uid| uids.layout().parts(uid).time + Duration::from_secs(1) >= clock.now())
+    });
+    assert_eq!(uids.worker_id(), 1);
+}
+
+#[test]
+fn never_blocked_by_a_registry_that_hangs() {
+    hangs(false);
+}
+
+#[test]
+fn never_blocked_by_a_registry_that_hangs_and_panics() {
+    hangs(true);
 }

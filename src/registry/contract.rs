@@ -21,13 +21,12 @@
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fmt::Debug;
-use std::sync::Barrier;
 use std::time::Duration;
 
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
 use crate::layout::Layout;
-use crate::sync::{sleep, thread};
+use crate::sync::{Barrier, sleep, thread};
 
 /// Checks all clauses. `store` makes a store that was never used, by a name that is new each time, and returns what
 /// opens a handle to it. Handles may give fresh ids, or leased ones; for the clauses about expiry to be checked, a lease lasts five

@@ -1,7 +1,6 @@
 //! Worker ids from a PostgreSQL server.
 
 use std::path::Path;
-use std::sync::Arc;
 use std::time::{Duration, SystemTime};
 
 use rustls::pki_types::CertificateDer;
@@ -19,6 +18,7 @@ use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::sync::Arc;
 
 type Fault = table::Fault<Error>;
 

@@ -6,11 +6,10 @@
 
 use std::error::Error;
 use std::future::Future;
-use std::thread;
 use std::time::{Duration, SystemTime};
 
 use tokio::runtime::{self, Runtime};
-use tokio::time::{Instant, timeout_at};
+use tokio::time::timeout;
 
 use super::host::{Host, WorkerKind};
 use super::table::{
@@ -18,8 +17,10 @@ use super::table::{
     unix_ms, whole_ms,
 };
 use super::{Lease, Request};
+use crate::clock::Stopwatch;
 use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::sync::thread;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// Of the schemas.
@@ -437,14 +438,15 @@ fn lend(worker: u64, tenancy: &Tenancy<'_>) -> [Value; 7] {
 pub(super) struct Call<'a> {
     registry: &'a str,
     timeout: Duration,
-    deadline: Instant,
+    since: Stopwatch,
     runtime: Runtime,
 }
 
 impl Call<'_> {
     /// What `future` comes to, if it does in time.
     pub(super) fn wait<F: Future>(&self, future: F) -> Result<F::Output, RegistryError> {
-        let in_time = async { timeout_at(self.deadline, future).await };
+        let left = self.timeout.saturating_sub(self.since.elapsed());
+        let in_time = async { timeout(left, future).await };
         self.runtime.block_on(in_time).map_err(|_| RegistryError::Unreachable {
             registry: self.registry.to_owned(),
             problem: format!(
@@ -470,7 +472,7 @@ fn call<T: Send>(
 ) -> Result<T, RegistryError> {
     let make = || {
         let runtime = runtime::Builder::new_current_thread().enable_all().build()?;
-        let call = Call { registry, timeout, deadline: Instant::now() + timeout, runtime };
+        let call = Call { registry, timeout, since: Stopwatch::start(), runtime };
         let result = body(&call);
         // Not waiting for a name server that does not answer.
         call.runtime.shutdown_background();
