@@ -122,7 +122,7 @@ impl<D: Driver> Server<D> {
     }
 
     pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
-        let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until \
+        let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until, created \
                    FROM uidring_worker_node ORDER BY id";
         self.read(|session| {
             session.rows(sql, &[])?.into_iter().map(|row| worker(row).ok_or_else(foreign_tables)).collect()
@@ -130,7 +130,14 @@ impl<D: Driver> Server<D> {
     }
 
     pub fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        self.read(|session| used_with(session, ""))
+        self.transact("read", |session, call| {
+            session.begin(call.timeout)?;
+            match used_with(session, "") {
+                // The first use makes them.
+                Err(Fault::Driver(error)) if matches!(D::diagnose(&error), Diagnosis::NoTables) => Ok(None),
+                result => result,
+            }
+        })
     }
 
     pub fn largest_given(&self) -> Result<u64, RegistryError> {
@@ -328,7 +335,8 @@ fn used_with<S: Session>(session: &mut S, lock: &str) -> Result<Option<Layout>, 
 }
 
 fn worker(row: Vec<Value>) -> Option<Worker> {
-    let [id, host_name, port, kind, launched, holder, reserved_until, lease_until]: [Value; 8] = row.try_into().ok()?;
+    let [id, host_name, port, kind, launched, holder, reserved_until, lease_until, created]: [Value; 9] =
+        row.try_into().ok()?;
     let number = |value: &Value| match value {
         Value::Int(number) => u64::try_from(*number).ok(),
         _ => None,
@@ -351,6 +359,7 @@ fn worker(row: Vec<Value>) -> Option<Worker> {
         port: text(port)?,
         kind: WorkerKind::from_code(i64::try_from(number(&kind)?).ok()?)?,
         launched: time(&launched)?,
+        created: time(&created)?,
         lease,
     })
 }
@@ -490,8 +499,12 @@ fn call<T: Send>(
 
 /// `url` as it may be shown: without the password, and without its parameters, which may hold one.
 fn without_password(url: &str) -> String {
-    let url = url.split(['?', '#']).next().unwrap_or(url);
+    let (url, hidden) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
     let Some((scheme, rest)) = url.split_once("://") else { return "(an address)".to_owned() };
+    if hidden.contains('@') && rest.contains(':') && !rest.contains('@') {
+        // Not the port and the parameters, perhaps, but the two ends of a password.
+        return format!("{scheme}://(an address)");
+    }
     let (user, host) = rest.rsplit_once('@').map_or((None, rest), |(user, host)| (Some(user), host));
     let user = user.map(|user| user.split(':').next().unwrap_or(user));
     user.map_or_else(|| format!("{scheme}://{host}"), |user| format!("{scheme}://{user}@{host}"))
@@ -523,6 +536,9 @@ mod tests {
             ("postgres://db/ids?user=me&password=secret", "postgres://db/ids"),
             ("postgres:///ids", "postgres:///ids"),
             ("host=db password=secret", "(an address)"),
+            ("postgres://me:sec?ret@db/ids", "postgres://(an address)"),
+            ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
+            ("postgres://db/ids?user=me@here", "postgres://db/ids"),
         ] {
             assert_eq!(without_password(url), shown);
         }

@@ -6,6 +6,7 @@
 
 use std::fs;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{self, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
@@ -147,8 +148,8 @@ impl SqliteRegistry {
     /// As [`open_existing`](SqliteRegistry::open_existing).
     pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
         self.read(|db| {
-            let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until \
-                       FROM worker_node ORDER BY id";
+            let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until, \
+                       created FROM worker_node ORDER BY id";
             Ok(db.prepare(sql)?.query_map([], worker)?.collect::<Result<_, _>>()?)
         })
     }
@@ -191,6 +192,19 @@ impl SqliteRegistry {
     /// As [`open_existing`](SqliteRegistry::open_existing).
     pub fn layout(&self) -> Result<Option<Layout>, RegistryError> {
         Ok(self.read(used_with)?.map(|(layout, _)| layout))
+    }
+
+    /// The worker ids that the file gives: those of its partition, never 0. `None` before its first use.
+    ///
+    /// # Errors
+    ///
+    /// As [`open_existing`](SqliteRegistry::open_existing).
+    pub fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
+        let ids = |(layout, partition): (Layout, Partition)| {
+            let (first, last) = partition.ids(&layout);
+            first..=last
+        };
+        Ok(self.read(used_with)?.map(ids))
     }
 
     fn at(path: &Path) -> Result<SqliteRegistry, RegistryError> {
@@ -523,6 +537,7 @@ fn worker(row: &Row<'_>) -> rusqlite::Result<Worker> {
         port: row.get(2)?,
         kind: WorkerKind::from_code(kind).ok_or(rusqlite::Error::IntegralValueOutOfRange(3, kind))?,
         launched: time(4)?,
+        created: time(8)?,
         lease: until.map(lease).transpose()?,
     })
 }

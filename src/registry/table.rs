@@ -24,6 +24,8 @@ pub struct Worker {
     pub kind: WorkerKind,
     /// When it started.
     pub launched: SystemTime,
+    /// When the id was given for the first time, by the database's clock: a leased one is launched again and again.
+    pub created: SystemTime,
     /// The lease; `None` for an id that is given once.
     pub lease: Option<WorkerLease>,
 }
