@@ -1,7 +1,10 @@
 //! The command-line tool as a user meets it: the real binary, its output, its exit status.
 
 #![cfg(feature = "cli")]
-#![allow(clippy::unwrap_used)] // a test that cannot go on has failed
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)] // a test that cannot go on has failed
+
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod databases;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
@@ -11,14 +14,14 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use uidring::registry::SqliteRegistry;
-use uidring::{Layout, Uid};
+use uidring::registry::{Lease, Request, SqliteRegistry, WorkerRegistry};
+use uidring::{Layout, RegistryError, Uid};
 
 /// `uidring` in a folder of its own, away from the settings of whoever runs the tests.
 fn uidring(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uidring"));
     command.args(args).current_dir(folder).stdin(Stdio::null());
-    command.env("TZ", "UTC").env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR");
+    command.env("TZ", "UTC").env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR").env_remove("UIDRING_DB");
     command
 }
 
@@ -705,6 +708,11 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
         (&["take", "--threads", "0"], "0"),
         (&["take", "--no-output", "--format", "json"], "--format"),
         (&["status", "--on-lead-limit", "panic"], "new-worker, wait, fail"),
+        (&["status", "--lease", "10m"], "--db"),
+        (&["take", "--lease", "10ms"], "a second"),
+        (&["take", "--partition", "4/4"], "3/4"),
+        (&["workers", "--json", "release", "7"], "cannot be used with '--json'"),
+        (&["workers", "release"], "<ID>"),
         (&["plan"], "--rate"),
         (&["plan", "--rate", "10", "--peak", "5"], "below --rate"),
         (&["plan", "--rate", "5", "--peak", "6", "--peak-for", "25h"], "more than the day"),
@@ -730,8 +738,8 @@ fn help_and_version_are_answers() {
 #[test]
 fn the_examples_in_the_help_are_accepted() {
     let folder = folder();
-    for command in ["", "take", "parse", "workers", "layout", "plan", "status"] {
-        let help = stdout(folder.path(), &[&[command][usize::from(command.is_empty())..], &["--help"]].concat());
+    for command in ["", "take", "parse", "workers", "workers release", "layout", "plan", "status"] {
+        let help = stdout(folder.path(), &[&command.split_whitespace().collect::<Vec<_>>()[..], &["--help"]].concat());
         let (_, examples) = help.split_once("\nExamples:\n").unwrap();
         // Up to what the shell does, and to what is said about it.
         let examples: Vec<&str> = examples
@@ -748,8 +756,349 @@ fn the_examples_in_the_help_are_accepted() {
             // Some print a lot.
             drop(child.stdout.take());
             let output = child.wait_with_output().unwrap();
-            // They may fail for want of a file.
+            // They may fail for want of a file, or of a server.
             assert_ne!(output.status.code(), Some(2), "{example}: {}", text(&output.stderr));
         }
     }
+}
+
+/// What a start asks now.
+fn request() -> Request {
+    let since = SystemTime::now().duration_since(Layout::DEFAULT.epoch()).unwrap();
+    Request::new(Layout::DEFAULT, since.as_secs(), Layout::DEFAULT.max_tick())
+}
+
+const HOUR: Duration = Duration::from_secs(3600);
+
+/// A registry in which the worker ids 1 and 2 are held, the first by `web-1/4321`, the lease of 3 has expired, 4 was
+/// given back, and 5 was given once; and the leases of 1 and 3.
+fn leases(folder: &Path) -> (SqliteRegistry, [Lease; 2]) {
+    let registry = SqliteRegistry::open(folder.join("uidring.db")).unwrap();
+    let assign = |host, lease| registry.clone().with_host(host, "4321").leased(lease).assign(&request()).unwrap();
+    let held = assign("web-1", HOUR);
+    assign("web-2", HOUR);
+    let expired = assign("web-3", Duration::from_secs(1));
+    let given_back = assign("web-4", HOUR);
+    registry.clone().release(&given_back, given_back.first).unwrap();
+    registry.clone().assign(&request()).unwrap();
+    assert_eq!((held.worker, expired.worker, given_back.worker), (1, 3, 4));
+    std::thread::sleep(Duration::from_millis(1100));
+    (registry, [held, expired])
+}
+
+/// When the second `tick` begins.
+fn second(tick: u64) -> String {
+    jiff::Timestamp::try_from(Layout::DEFAULT.epoch() + Duration::from_secs(tick)).unwrap().to_string()
+}
+
+fn is_lost(registry: &SqliteRegistry, lease: &Lease) -> bool {
+    match registry.clone().reserve(lease, lease.last + 1) {
+        Ok(_) => false,
+        Err(RegistryError::LeaseLost { .. }) => true,
+        Err(error) => panic!("{error}"),
+    }
+}
+
+#[test]
+fn leased_ids_are_given_again() {
+    let folder = folder();
+    let worker = |args: &[&str]| {
+        let taken = uids(&stdout(folder.path(), &[&["take", "-n", "10"], args].concat()));
+        assert_eq!(taken.len(), 10);
+        (Layout::DEFAULT.parts(taken[0]).worker, taken)
+    };
+    let mut all = Vec::new();
+    for (args, expected) in [(&["--lease", "10m"][..], 1), (&["--lease", "1h"], 1), (&[], 2), (&["--lease", "10m"], 1)]
+    {
+        let (worker, taken) = worker(args);
+        assert_eq!(worker, expected, "{args:?}");
+        all.extend(taken);
+    }
+    all.sort_unstable();
+    all.dedup();
+    assert_eq!(all.len(), 40);
+    let status = ["status", "--for", "50ms", "--json", "--db", "uidring.db", "--lease", "10m"];
+    assert_eq!(json(&stdout(folder.path(), &status))["worker_id"], 1);
+}
+
+#[test]
+fn a_partition_has_ids_of_its_own() {
+    let folder = folder();
+    let size = (Layout::DEFAULT.max_worker() + 1) / 4;
+    let part = ["take", "--partition", "1/4"];
+    for worker in size..size + 2 {
+        let taken = uids(&stdout(folder.path(), &part));
+        assert_eq!(Layout::DEFAULT.parts(taken[0]).worker, worker);
+    }
+    assert!(stdout(folder.path(), &["workers"]).ends_with("\n2 of 262,144 worker ids used\n"));
+    let complaint = stderr(folder.path(), &["take"], 1);
+    assert!(complaint.contains("partition 1 of 4"), "{complaint}");
+    let complaint = stderr(folder.path(), &["workers", "release", "7"], 1);
+    assert!(complaint.contains("has not given worker id 7: the largest so far is 262145"), "{complaint}");
+}
+
+#[test]
+fn workers_shows_leases() {
+    let folder = folder();
+    let (_, [held, expired]) = leases(folder.path());
+    let page = stdout(folder.path(), &["workers"]);
+    let rows: Vec<&str> = page.lines().collect();
+    assert!(rows[0].starts_with("ID  HOST/PORT OR PID  LAUNCHED (UTC)        LEASE "), "{page}");
+    assert!(rows[0].ends_with("  RESERVED UNTIL (UTC)"), "{page}");
+    assert!(rows[1].starts_with(" 1  web-1/4321        20") && rows[1].contains("  held, 59 minutes left"), "{page}");
+    assert!(rows[1].ends_with(&second(held.last)), "{page}");
+    assert!(rows[3].contains("web-3/4321") && rows[3].contains("  expired "), "{page}");
+    assert!(rows[3].ends_with(&second(expired.last)), "{page}");
+    assert!(rows[4].contains("web-4/4321") && rows[4].contains("  given back "), "{page}");
+    assert!(rows[5].ends_with("  given once"), "{page}");
+    assert_eq!(rows[6], "5 of 1,048,575 worker ids used; 4 leased, 2 of them free to be given again");
+    assert_eq!(rows.len(), 7, "a registry of today has no pace: {page}");
+    assert!(rows.iter().all(|row| row.chars().count() <= 100), "{page}");
+
+    let report = json(&stdout(folder.path(), &["workers", "--json", "--last", "3"]));
+    assert_eq!(report["leased"], serde_json::json!({ "held": 2, "expired": 1, "given_back": 1, "free": 2 }));
+    assert_eq!(report["pace"], Value::Null);
+    let workers = report["workers"].as_array().unwrap();
+    assert_eq!(
+        workers.iter().map(|worker| worker["lease"]["state"].as_str()).collect::<Vec<_>>(),
+        [Some("expired"), Some("given_back"), None]
+    );
+    assert_eq!(workers[0]["lease"]["reserved_until"], second(expired.last));
+    let time = |value: &Value| value.as_str().unwrap().parse::<jiff::Timestamp>().unwrap();
+    let (created, until) = (time(&workers[0]["created"]), time(&workers[0]["lease"]["until"]));
+    assert!((1..=2).contains(&until.duration_since(created).as_secs()), "{report}");
+}
+
+#[test]
+fn workers_says_how_long_the_ids_last() {
+    let folder = folder();
+    stdout(folder.path(), &["take"]);
+    let day = 86_400_000;
+    let age = |id: u64, days: u64| {
+        let db = rusqlite::Connection::open(folder.path().join("uidring.db")).unwrap();
+        let sql = "UPDATE worker_node SET created = created - ?1 WHERE id = ?2";
+        assert_eq!(db.execute(sql, (days * day, id)), Ok(1));
+    };
+    let last_line = || stdout(folder.path(), &["workers"]).lines().last().unwrap().to_owned();
+    assert_eq!(last_line(), "1 of 1,048,575 worker ids used");
+    age(1, 4);
+    assert_eq!(last_line(), "no new one in the last 4 days");
+    for _ in 0..4 {
+        stdout(folder.path(), &["take"]);
+    }
+    assert_eq!(last_line(), "at 1.0 new ones a day, as in the last 4 days, the rest last 2,870 years");
+    age(1, 6);
+    age(2, 9);
+    assert_eq!(last_line(), "at 0.43 new ones a day, as in the last 7 days, the rest last 6,698 years");
+    let pace = json(&stdout(folder.path(), &["workers", "--json"]))["pace"].clone();
+    assert_eq!(pace["over_days"], 7.0);
+    assert!((pace["per_day"].as_f64().unwrap() - 3.0 / 7.0).abs() < 1e-9, "{pace}");
+    assert!((pace["days_left"].as_f64().unwrap() - 1_048_570.0 / 3.0 * 7.0).abs() < 1e-3, "{pace}");
+}
+
+#[test]
+fn release_frees_what_its_holder_left() {
+    let folder = folder();
+    let (registry, [_, expired]) = leases(folder.path());
+    let said = stdout(folder.path(), &["workers", "release", "3"]);
+    assert!(said.starts_with("worker id 3 is free: the lease of web-3/4321 expired "), "{said}");
+    let next = format!(
+        "\nthis is safe: whoever has it next begins after {},\nthe last second reserved, ",
+        second(expired.last)
+    );
+    assert!(said.contains(&next), "{said}");
+    assert!(is_lost(&registry, &expired));
+    let complaint = stderr(folder.path(), &["workers", "release", "3"], 1);
+    assert!(complaint.contains("worker id 3 is free already, since "), "{complaint}");
+}
+
+#[test]
+fn release_refuses_what_is_held_unless_forced() {
+    let folder = folder();
+    let (registry, [held, _]) = leases(folder.path());
+    let release = ["workers", "release", "1"];
+    let complaint = stderr(folder.path(), &release, 1);
+    assert!(complaint.contains("worker id 1 is held by web-1/4321 until 20"), "{complaint}");
+    assert!(complaint.contains("--force") && complaint.contains(&second(held.last)), "{complaint}");
+    assert!(!is_lost(&registry, &held));
+
+    let said = stdout(folder.path(), &[&release[..], &["--force"]].concat());
+    assert!(said.starts_with("worker id 1 was taken from web-1/4321, and is free\nthis is safe: "), "{said}");
+    // By the refused reservation.
+    assert!(said.contains(&second(held.last + 1)), "{said}");
+    assert!(is_lost(&registry, &held));
+    // And of those free it was reserved for longest.
+    let next: Vec<Lease> = (0..3).map(|_| registry.clone().leased(HOUR).assign(&request()).unwrap()).collect();
+    let again = next.iter().find(|lease| lease.worker == 1).unwrap();
+    assert_eq!(again.first, held.last + 2);
+}
+
+#[test]
+fn release_refuses_what_is_nobodys_to_give() {
+    let folder = folder();
+    leases(folder.path());
+    rusqlite::Connection::open(folder.path().join("uidring.db"))
+        .unwrap()
+        .execute("DELETE FROM worker_node WHERE id = 2", [])
+        .unwrap();
+    let before = fs::read(folder.path().join("uidring.db")).unwrap();
+    for (worker, why) in [
+        ("0", "has not given worker id 0: the largest so far is 5"),
+        ("2", "does not remember worker id 2: its row is gone"),
+        ("4", "worker id 4 is free already, since 20"),
+        ("5", "once and for all"),
+        ("6", "has not given worker id 6: the largest so far is 5"),
+    ] {
+        let complaint = stderr(folder.path(), &["workers", "release", worker, "--force"], 1);
+        assert!(complaint.contains(why), "{complaint}");
+        assert_eq!(complaint.lines().count(), 1, "{complaint}");
+    }
+    assert!(fs::read(folder.path().join("uidring.db")).unwrap() == before, "nothing was written");
+}
+
+#[test]
+fn the_environment_names_a_registry() {
+    let folder = folder();
+    let with = |db: &str, args: &[&str]| {
+        let output = uidring(folder.path(), args).env("UIDRING_DB", db).output().unwrap();
+        assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
+        text(&output.stdout)
+    };
+    let taken = with("there.db", &["take", "--layout", "35,10,15"]);
+    assert!(folder.path().join("there.db").exists() && !folder.path().join("uidring.db").exists());
+    assert!(with("there.db", &["workers"]).ends_with("\n1 of 1,023 worker ids used\n"));
+    let time_bits = |args: &[&str]| json(&with("there.db", args))["time_bits"].clone();
+    assert_eq!(time_bits(&["layout", "--json"]), 35);
+    let parsed = json(&with("there.db", &["parse", "--json", taken.trim()]));
+    assert_eq!(parsed["worker"], 1);
+    // What is asked for comes first.
+    assert_eq!(time_bits(&["layout", "--json", "--layout", "default"]), 30);
+    with("there.db", &["take", "--db", "here.db"]);
+    assert!(with("there.db", &["workers", "--db", "here.db"]).ends_with("\n1 of 1,048,575 worker ids used\n"));
+    // A trial is no start.
+    with("there.db", &["status", "--for", "50ms"]);
+    assert!(with("there.db", &["workers"]).ends_with("\n1 of 1,023 worker ids used\n"));
+    let help = with("mysql://me:hunter2@db/ids", &["take", "--help"]);
+    assert!(help.contains("[env: UIDRING_DB]") && !help.contains("hunter2"), "{help}");
+}
+
+#[test]
+fn no_password_is_shown() {
+    let folder = folder();
+    for args in [
+        // Nobody listens at this port.
+        &["take", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"][..],
+        &["take", "--db", "mysql://me:hunter2@127.0.0.1:1/ids"],
+        &["take", "--db", "mysql://me:hunter2@127.0.0.1:99999/ids"],
+        &["take", "--db", "mysql://me:hunter2@127.0.0.1:1"],
+        &["take", "--db", "mysql://me:hunter2?x@127.0.0.1:1/ids"],
+        &["take", "--db", "postgres://me:hunter2?x@127.0.0.1:1/ids"],
+        &["take", "--db", "mysql://127.0.0.1:1/ids?password=hunter2"],
+        &["take", "--db", "postgres://127.0.0.1:1/ids?password=hunter2&strange=1"],
+        &["take", "--db", "oracle://me:hunter2@127.0.0.1/ids"],
+        &["workers", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"],
+        &["workers", "release", "1", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"],
+        &["parse", "--db", "postgres://me:hunter2@127.0.0.1:1/ids", "1"],
+        &["status", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"],
+        &["take", "postgres://me:hunter2@127.0.0.1:1/ids"],
+        &["take", "--bd=postgres://me:hunter2@127.0.0.1:1/ids"],
+    ] {
+        let output = run(folder.path(), args);
+        let complaint = text(&output.stderr);
+        assert!(!output.status.success() && complaint.starts_with("uidring: "), "{args:?}: {complaint}");
+        assert!(!complaint.contains("hunter2") && text(&output.stdout).is_empty(), "{args:?}: {complaint}");
+    }
+}
+
+#[cfg(not(feature = "postgres"))]
+#[test]
+fn without_postgres_an_address_says_how_to_build_it() {
+    is_not_built_in("postgres://me:hunter2@db/ids", "without PostgreSQL", "cli,postgres");
+    is_not_built_in("postgresql://db/ids", "without PostgreSQL", "cli,postgres");
+}
+
+#[cfg(not(feature = "mysql"))]
+#[test]
+fn without_mysql_an_address_says_how_to_build_it() {
+    is_not_built_in("mysql://me:hunter2@db/ids", "without MySQL and MariaDB", "cli,mysql");
+}
+
+#[cfg(not(all(feature = "mysql", feature = "postgres")))]
+fn is_not_built_in(url: &str, what: &str, features: &str) {
+    let folder = folder();
+    for args in [&["take"][..], &["workers"], &["layout"], &["status", "--lease", "10m"], &["workers", "release", "1"]]
+    {
+        let complaint = stderr(folder.path(), &[args, &["--db", url]].concat(), 1);
+        assert!(complaint.contains(&url.replace(":hunter2", "")) && complaint.contains(what), "{complaint}");
+        assert!(complaint.contains(&format!("cargo install uidring --features {features}\n")), "{complaint}");
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn everything_works_with_postgres() {
+    works_with(databases::Server::Postgres);
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn everything_works_with_mysql() {
+    works_with(databases::Server::MySql);
+}
+
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+fn works_with(server: databases::Server) {
+    let (folder, database) = (folder(), server.database());
+    let on = |args: &[&str]| stdout(folder.path(), &[args, &["--db", &database.url]].concat());
+    let refused = |args: &[&str]| stderr(folder.path(), &[args, &["--db", &database.url]].concat(), 1);
+    assert!(refused(&["layout"]).contains("has not been used with a layout yet"));
+    assert!(refused(&["workers"]).contains("its tables are not there"));
+    // What cannot be built leaves nothing.
+    refused(&["take", "--slots", "3"]);
+    assert!(refused(&["workers"]).contains("its tables are not there"));
+
+    let layout = Layout::new(35, 10, 15).unwrap();
+    let worker = |lines: &str| layout.parts(uids(lines)[0]).worker;
+    assert_eq!(worker(&on(&["take", "-n", "3", "--layout", "35,10,15"])), 1);
+    let taken = on(&["take", "--lease", "10m"]);
+    assert_eq!((worker(&taken), worker(&on(&["take", "--lease", "10m"]))), (2, 2));
+    assert_eq!(json(&on(&["layout", "--json"]))["time_bits"], 35);
+    assert_eq!(json(&on(&["parse", "--json", taken.trim()]))["worker"], 2);
+    assert_eq!(json(&on(&["status", "--json", "--for", "50ms"]))["worker_id"], 3);
+    assert!(refused(&["take", "--layout", "default"]).contains("35 | 10 | 15"));
+    let partition = stderr(folder.path(), &["take", "--partition", "0/2", "--db", &database.url], 2);
+    assert!(partition.contains("--partition"), "{partition}");
+
+    let killed = uidring(folder.path(), &["take", "--rate", "10", "--lease", "1h", "--db", &database.url])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn();
+    let mut killed = killed.unwrap();
+    let mut line = String::new();
+    BufReader::new(killed.stdout.take().unwrap()).read_line(&mut line).unwrap();
+    killed.kill().unwrap();
+    killed.wait().unwrap();
+    assert_eq!(worker(&line), 2);
+    let page = on(&["workers"]);
+    assert!(page.contains("  given once\n") && page.contains("  held, 59 minutes left"), "{page}");
+    assert!(page.ends_with("\n3 of 1,023 worker ids used; 1 leased, 0 of them free to be given again\n"), "{page}");
+    assert!(refused(&["workers", "release", "1"]).contains("once and for all"));
+    assert!(refused(&["workers", "release", "2"]).contains("is held by "));
+    assert!(refused(&["workers", "release", "4"]).contains("the largest so far is 3"));
+    assert!(on(&["workers", "release", "2", "--force"]).starts_with("worker id 2 was taken from "));
+    assert!(refused(&["workers", "release", "2"]).contains("is free already"));
+    assert!(on(&["workers"]).ends_with("; 1 leased, 1 of them free to be given again\n"));
+    let again = uids(&on(&["take", "--lease", "10m"]))[0];
+    assert!(
+        layout.parts(again).worker == 2 && layout.parts(again).time > SystemTime::now(),
+        "behind what was reserved"
+    );
+
+    let (scheme, address) = database.url.split_once("://").unwrap();
+    let stranger = format!("{scheme}://stranger:hunter2@{}", address.split_once('@').unwrap().1);
+    let complaint = stderr(folder.path(), &["workers", "--db", &stranger], 1);
+    assert!(complaint.contains("stranger") && !complaint.contains("hunter2"), "{complaint}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no file was made");
 }

@@ -1,11 +1,11 @@
 //! The options that set up a generator.
 
-use std::path::Path;
 use std::time::Duration;
 
-use uidring::registry::{FixedWorker, SqliteRegistry, WorkerRegistry};
+use uidring::registry::{FixedWorker, WorkerRegistry};
 use uidring::{BuildError, Layout, LeadLimit, UidGenerator};
 
+use crate::db::Db;
 use crate::output::Failure;
 use crate::quantity;
 
@@ -13,6 +13,15 @@ use crate::quantity;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Generator options")]
 pub(crate) struct GeneratorArgs {
+    /// Lease a worker id for so long, in place of using one up: it is given back at the end, or when the lease
+    /// expires, and given again
+    #[arg(long, value_name = "LENGTH", value_parser = lease)]
+    lease: Option<Duration>,
+
+    /// Take worker ids from part I of N equal parts, from 0: for N machines that each have a SQLite file
+    #[arg(long, value_name = "I/N", value_parser = partition)]
+    partition: Option<(u64, u64)>,
+
     /// How far the time of UIDs may run ahead of the clock
     #[arg(long, value_name = "LENGTH", default_value = "1d", value_parser = quantity::length)]
     max_lead: Duration,
@@ -41,7 +50,27 @@ enum Policy {
     Fail,
 }
 
+fn lease(text: &str) -> Result<Duration, String> {
+    let length = quantity::length(text)?;
+    if length < Duration::from_secs(1) { Err("a lease lasts a second at least".to_owned()) } else { Ok(length) }
+}
+
+fn partition(text: &str) -> Result<(u64, u64), String> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    let numbers = text.split_once('/').and_then(|(index, of)| Some((number(index)?, number(of)?)));
+    numbers.filter(|(index, of)| index < of).ok_or_else(|| "a part is such as 0/4 to 3/4, those of four".to_owned())
+}
+
 impl GeneratorArgs {
+    pub(crate) fn is_leased(&self) -> bool {
+        self.lease.is_some()
+    }
+
+    /// Whether an option asks something of a registry.
+    pub(crate) fn wants_registry(&self) -> bool {
+        self.lease.is_some() || self.partition.is_some()
+    }
+
     pub(crate) fn max_lead(&self) -> Duration {
         self.max_lead
     }
@@ -50,13 +79,19 @@ impl GeneratorArgs {
         self.slots
     }
 
-    /// A generator with a worker id from the file `db`, which is made if there is none.
-    pub(crate) fn open(&self, db: &Path, asked: Option<Layout>) -> Result<UidGenerator, Failure> {
+    /// A generator with a worker id from `db`: from a file that is made if there is none, or from a server.
+    pub(crate) fn open(&self, db: &Db, asked: Option<Layout>) -> Result<UidGenerator, Failure> {
         // What cannot be built leaves no new registry behind.
-        if asked.is_some() || !db.exists() {
+        if asked.is_some() || db.is_missing() {
             self.build(asked.unwrap_or_default(), FixedWorker::new(1))?;
         }
-        let registry = SqliteRegistry::open(db)?;
+        let mut registry = db.open()?;
+        if let Some(duration) = self.lease {
+            registry = registry.leased(duration);
+        }
+        if let Some((index, of)) = self.partition {
+            registry = registry.partition(index, of)?;
+        }
         // A registry serves one layout: without another wish, its own.
         let layout = match asked {
             Some(layout) => layout,

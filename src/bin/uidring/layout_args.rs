@@ -1,14 +1,13 @@
 //! The options that name a layout.
 
-use std::path::{Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use uidring::registry::SqliteRegistry;
 use uidring::{Layout, LayoutError};
 
+use crate::db::{self, Db};
 use crate::output::Failure;
 
 #[derive(Debug, clap::Args)]
@@ -52,24 +51,30 @@ pub(crate) struct LayoutOrDb {
     #[command(flatten)]
     layout: LayoutArgs,
 
-    /// The layout that this registry was first used with
-    #[arg(long, value_name = "FILE", conflicts_with_all = ["layout", "epoch", "tick"])]
-    db: Option<PathBuf>,
+    /// The layout that this registry was first used with: a SQLite file, or the address of a server, postgres://.. or
+    /// mysql://.. (`UIDRING_DB` names one as well, unless a layout is given)
+    #[arg(
+        long, value_name = "FILE|URL", value_parser = db::parser(), conflicts_with_all = ["layout", "epoch", "tick"]
+    )]
+    db: Option<Db>,
 }
 
 impl LayoutOrDb {
     pub(crate) fn layout(&self) -> Result<Layout, Failure> {
-        match &self.db {
-            Some(db) => remembered(db),
-            None => Ok(self.layout.asked()?.unwrap_or_default()),
+        if let Some(db) = &self.db {
+            return remembered(db);
+        }
+        match (self.layout.asked()?, Db::of_environment()) {
+            (Some(asked), _) => Ok(asked),
+            (None, Some(db)) => remembered(&db),
+            (None, None) => Ok(Layout::DEFAULT),
         }
     }
 }
 
-fn remembered(db: &Path) -> Result<Layout, Failure> {
-    SqliteRegistry::open_existing(db)?
-        .layout()?
-        .ok_or_else(|| Failure::Failed(format!("the registry {} has not been used with a layout yet", db.display())))
+fn remembered(db: &Db) -> Result<Layout, Failure> {
+    let layout = db.open_existing()?.layout()?;
+    layout.ok_or_else(|| Failure::Failed(format!("the registry {db} has not been used with a layout yet")))
 }
 
 fn named_or_widths(text: &str) -> Result<Layout, String> {

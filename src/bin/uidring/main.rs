@@ -4,18 +4,22 @@
 //! [`output`] and [`table`].
 
 mod bench;
+mod db;
 mod generator_args;
 mod layout;
 mod layout_args;
+mod lease;
 mod lines;
 mod live;
 mod load;
 mod output;
+mod pace;
 mod parse;
 mod plan;
 mod plan_page;
 mod progress;
 mod quantity;
+mod release;
 mod sizing;
 mod status;
 mod stream;

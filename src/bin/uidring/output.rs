@@ -10,6 +10,8 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uidring::{BuildError, Layout, LayoutError, RegistryError, TakeError};
 
+use crate::db::without_passwords;
+
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const RED: Style = AnsiColor::Red.on_default();
@@ -44,7 +46,7 @@ impl Failure {
                 ExitCode::SUCCESS
             }
             Failure::Arguments(error) => {
-                let text = error.render().to_string();
+                let text = without_passwords(&error.render().to_string());
                 match text.strip_prefix("error: ") {
                     Some(text) => complain(text.trim_end()),
                     None => drop(error.print()),
@@ -181,6 +183,11 @@ impl Times {
         let whole = |time: SystemTime| Timestamp::try_from(time).is_ok_and(|time| time.subsec_nanosecond() == 0);
         let seconds = layout.tick() == Duration::from_secs(1) && whole(layout.epoch());
         Times { digits: if seconds { 0 } else { 3 } }
+    }
+
+    /// The times of a registry, which are not those of UIDs.
+    pub(crate) fn registry() -> Times {
+        Times { digits: 0 }
     }
 
     /// `time` in UTC as RFC 3339 has it; `None` beyond the year 9999, where it has nothing.

@@ -1,13 +1,13 @@
 //! `uidring status`: what a generator does under load.
 
 use std::io::{self, IsTerminal};
-use std::path::PathBuf;
 use std::time::Duration;
 
 use indicatif::ProgressDrawTarget;
 use uidring::RegistryError;
 use uidring::registry::{Lease, Request, WorkerRegistry};
 
+use crate::db::{self, Db};
 use crate::generator_args::GeneratorArgs;
 use crate::layout_args::LayoutArgs;
 use crate::live::{Meter, Panel, Record};
@@ -49,9 +49,10 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
 
-    /// Take worker ids from this registry, a SQLite file, as a real start does: they are used up
-    #[arg(long, value_name = "FILE")]
-    db: Option<PathBuf>,
+    /// Take worker ids from this registry, a SQLite file or the address of a server, as a real start does: without
+    /// --lease they are used up. (`UIDRING_DB` counts for nothing here: a trial is no start unless it is told to be)
+    #[arg(long, value_name = "FILE|URL", value_parser = db::parser())]
+    db: Option<Db>,
 
     /// Print JSON
     #[arg(long)]
@@ -92,6 +93,11 @@ impl Args {
         let asked = self.layout.asked()?;
         let uids = match &self.db {
             Some(db) => self.generator.open(db, asked)?,
+            None if self.generator.wants_registry() => {
+                return Err(Failure::Usage(
+                    "--lease and --partition are about a registry: name one with --db".to_owned(),
+                ));
+            }
             None => self.generator.build(asked.unwrap_or_default(), OnTrial { last: 0 })?,
         };
         let layout = *uids.layout();

@@ -1,12 +1,12 @@
 //! `uidring take`: prints new UIDs.
 
 use std::io::{self, IsTerminal};
-use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use indicatif::ProgressDrawTarget;
 use uidring::{Layout, Uid, UidGenerator};
 
+use crate::db::DbArg;
 use crate::generator_args::GeneratorArgs;
 use crate::layout_args::LayoutArgs;
 use crate::lines::{Format, Lines};
@@ -25,8 +25,8 @@ const FRAME: Duration = Duration::from_millis(200);
 
 /// Print new UIDs, one a line
 ///
-/// Each run takes a worker id of its own from the registry, a SQLite file that is made if there is none. UIDs are unique
-/// among all runs that share it. On a terminal, up to 20 of them come in a table with what they say.
+/// Each run takes a worker id of its own from the registry, a SQLite file that is made if there is none, or a server.
+/// UIDs are unique among all runs that share it. On a terminal, up to 20 of them come in a table with what they say.
 ///
 /// With --rate, --for, --threads or --no-output it is a load: what the generator does is shown on standard error
 /// meanwhile, and summed up at the end. Ctrl-C ends it with the summary.
@@ -37,6 +37,7 @@ Examples:
   uidring take -n 5                         five
   uidring take -n 5 --format base32         in 13 characters each
   uidring take -n 5 --format json | jq .time
+  uidring take --db postgres://orders@db.example.com/orders --lease 10m
   uidring take -n 100000000 | gzip > uids.gz
   uidring take --rate 500 --for 10s > uids.txt
   uidring take --for 2s --threads 4 --no-output    as fast as the generator can")]
@@ -45,9 +46,8 @@ pub(crate) struct Args {
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
 
-    /// The registry of worker ids, a SQLite file
-    #[arg(long, value_name = "FILE", default_value = "uidring.db")]
-    db: PathBuf,
+    #[command(flatten)]
+    db: DbArg,
 
     /// What each line holds [default: decimal]
     #[arg(long, value_name = "FORMAT")]
@@ -89,7 +89,7 @@ fn some_rate(text: &str) -> Result<Quantity, String> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let asked = self.layout.asked()?;
-        let uids = self.generator.open(&self.db, asked)?;
+        let uids = self.generator.open(&self.db.db, asked)?;
         let endless = self.rate.is_some() || self.length.is_some();
         let count = self.count.or(if endless { None } else { Some(1) });
         let load = Load { threads: self.threads, rate: self.rate, count, length: self.length };
@@ -97,7 +97,7 @@ impl Args {
             return self.carry(&uids, load);
         }
         match (self.format, count) {
-            (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => explain(&uids, count, &self.db),
+            (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => self.explain(&uids, count),
             _ => {
                 let progress = count.and_then(Progress::new);
                 stream::print(&uids, &Run::start(load), &self.lines(&uids), progress, Duration::MAX, || {})
@@ -107,6 +107,17 @@ impl Args {
 
     fn lines(&self, uids: &UidGenerator) -> Lines {
         Lines::new(self.format.unwrap_or(Format::Decimal), *uids.layout())
+    }
+
+    fn explain(&self, uids: &UidGenerator, count: u64) -> Result<(), Failure> {
+        let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
+        let (worker, db) = (uids.worker_id(), &self.db.db);
+        let footer = if self.generator.is_leased() {
+            format!("worker {worker} of {db}, leased: other runs may have this number, but none at these seconds")
+        } else {
+            format!("worker {worker} of {db}: no other run has had this number, and none will")
+        };
+        output::print(&format!("{}{}\n", table(uids.layout(), &taken), paint(DIM, footer)))
     }
 
     /// Takes under load, with a panel where it is seen and does not get between the lines, and sums up.
@@ -135,13 +146,6 @@ impl Args {
         }
         done
     }
-}
-
-fn explain(uids: &UidGenerator, count: u64, db: &Path) -> Result<(), Failure> {
-    let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
-    let worker = uids.worker_id();
-    let footer = format!("worker {worker} of {}: no other run has had this number, and none will", db.display());
-    output::print(&format!("{}{}\n", table(uids.layout(), &taken), paint(DIM, footer)))
 }
 
 fn table(layout: &Layout, uids: &[Uid]) -> String {

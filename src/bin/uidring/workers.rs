@@ -1,27 +1,42 @@
 //! `uidring workers`: who was given which worker id.
 
-use std::path::PathBuf;
+use std::time::SystemTime;
 
+use anstyle::Style;
+use clap::Subcommand;
 use serde::Serialize;
 use uidring::Layout;
-use uidring::registry::{SqliteRegistry, Worker};
+use uidring::clock::{Clock, SystemClock};
+use uidring::registry::Worker;
 
-use crate::output::{self, BOLD, DIM, Failure, TIME, Times, WORKER, grouped, paint};
+use crate::db::DbArg;
+use crate::lease::{State, Told, time_of};
+use crate::output::{self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, grouped, paint};
+use crate::pace::Pace;
+use crate::release;
 use crate::table::{Column, Table};
 
 /// Show who was given which worker id, and how many are left
 ///
-/// Each start of a generator has a row. Nothing is written.
+/// Each start has a row; a leased worker id has one, that of its last start. Nothing is written.
 #[derive(Debug, clap::Args)]
-#[command(after_help = "\
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = "\
 Examples:
   uidring workers
   uidring workers --last 3 --db /var/lib/orders/uidring.db
-  uidring workers --json | jq -r '.workers[] | [.id, .host] | @tsv'")]
+  uidring workers --db postgres://orders@db.example.com/orders
+  uidring workers --json | jq -r '.workers[] | [.id, .host] | @tsv'
+  uidring workers release 7"
+)]
 pub(crate) struct Args {
-    /// The registry, a SQLite file
-    #[arg(long, value_name = "FILE", default_value = "uidring.db")]
-    db: PathBuf,
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    db: DbArg,
 
     /// Show the newest N only
     #[arg(long, value_name = "N", default_value_t = 20)]
@@ -32,14 +47,31 @@ pub(crate) struct Args {
     json: bool,
 }
 
+#[derive(Debug, Subcommand)]
+enum Command {
+    Release(release::Args),
+}
+
 #[derive(Serialize)]
 struct Report<'a> {
-    /// The largest id given: ids are given in order, and those of deleted rows are used up as well.
+    /// Ids given: those of deleted rows are used up as well.
     used: u64,
     capacity: u64,
     /// Rows, shown or not.
     rows: usize,
+    leased: Leased,
+    pace: Option<Pace>,
     workers: Vec<Row<'a>>,
+}
+
+/// Rows with a lease, shown or not.
+#[derive(Default, Serialize)]
+struct Leased {
+    held: usize,
+    expired: usize,
+    given_back: usize,
+    /// To be given again: expired or given back.
+    free: usize,
 }
 
 #[derive(Serialize)]
@@ -50,65 +82,126 @@ struct Row<'a> {
     #[serde(rename = "type")]
     kind: String,
     launched: Option<String>,
+    created: Option<String>,
+    /// `None` for an id that is given once.
+    lease: Option<Lease<'a>>,
+}
+
+#[derive(Serialize)]
+struct Lease<'a> {
+    state: State,
+    until: Option<String>,
+    /// The last second that any holder may use.
+    reserved_until: Option<String>,
+    #[serde(skip)]
+    told: Told<'a>,
 }
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let registry = SqliteRegistry::open_existing(&self.db)?;
+        if let Some(Command::Release(args)) = self.command {
+            return args.run();
+        }
+        let registry = self.db.db.open_existing()?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
-        let page = if self.json {
-            output::json(&report(&workers, self.last, &layout))?
-        } else {
-            table(&report(&workers, self.last, &layout))
+        let (ids, largest) = (registry.ids(&layout)?, registry.largest_given()?);
+        let now = SystemClock.now();
+        let created: Vec<_> = workers.iter().map(|worker| (worker.id, worker.created)).collect();
+        let shown = &workers[workers.len().saturating_sub(self.last)..];
+        let report = Report {
+            // Ids are given in order.
+            used: (largest + 1).saturating_sub(*ids.start()),
+            capacity: (ids.end() + 1).saturating_sub(*ids.start()),
+            rows: workers.len(),
+            leased: Leased::among(&workers, now),
+            pace: Pace::of(&created, largest, ids.end().saturating_sub(largest), now),
+            workers: shown.iter().map(|worker| Row::of(worker, &layout, now)).collect(),
         };
-        output::print(&page)
+        output::print(&if self.json { output::json(&report)? } else { page(&report) })
     }
 }
 
-fn report<'a>(workers: &'a [Worker], last: usize, layout: &Layout) -> Report<'a> {
-    let shown = &workers[workers.len().saturating_sub(last)..];
-    // These are times of the registry, not of UIDs.
-    let times = Times::of(&Layout::DEFAULT);
-    Report {
-        used: workers.last().map_or(0, |worker| worker.id),
-        // The first is 1.
-        capacity: layout.max_worker(),
-        rows: workers.len(),
-        workers: shown
-            .iter()
-            .map(|worker| Row {
-                id: worker.id,
-                host: &worker.host_name,
-                port: &worker.port,
-                kind: worker.kind.to_string(),
-                launched: times.rfc3339(worker.launched),
-            })
-            .collect(),
-    }
-}
-
-fn table(report: &Report<'_>) -> String {
-    let mut page = String::new();
-    if !report.workers.is_empty() {
-        let mut table = Table::new([
-            Column::number("ID", WORKER),
-            Column::text("HOST", BOLD),
-            Column::number("PORT OR PID", DIM),
-            Column::text("TYPE", DIM),
-            Column::text("LAUNCHED (UTC)", TIME),
-        ]);
-        for worker in &report.workers {
-            table.row([
-                worker.id.to_string(),
-                worker.host.to_owned(),
-                worker.port.to_owned(),
-                worker.kind.clone(),
-                worker.launched.clone().unwrap_or_default(),
-            ]);
+impl Leased {
+    fn among(workers: &[Worker], now: SystemTime) -> Leased {
+        let mut leased = Leased::default();
+        for lease in workers.iter().filter_map(|worker| worker.lease.as_ref()) {
+            match State::of(lease, now) {
+                State::Held => leased.held += 1,
+                State::Expired => leased.expired += 1,
+                State::GivenBack => leased.given_back += 1,
+            }
         }
-        page += &table.to_string();
+        leased.free = leased.expired + leased.given_back;
+        leased
     }
+}
+
+impl<'a> Row<'a> {
+    fn of(worker: &'a Worker, layout: &Layout, now: SystemTime) -> Row<'a> {
+        let times = Times::registry();
+        Row {
+            id: worker.id,
+            host: &worker.host_name,
+            port: &worker.port,
+            kind: worker.kind.to_string(),
+            launched: times.rfc3339(worker.launched),
+            created: times.rfc3339(worker.created),
+            lease: worker.lease.as_ref().map(|lease| Lease {
+                state: State::of(lease, now),
+                until: times.rfc3339(lease.until),
+                reserved_until: time_of(layout, lease.reserved_until).and_then(|time| Times::of(layout).rfc3339(time)),
+                told: Told { lease, now },
+            }),
+        }
+    }
+}
+
+/// Where there is a lease, leases have columns, and there is no room for the type, nor for a column of ports.
+fn table(rows: &[Row<'_>]) -> String {
+    let has_leases = rows.iter().any(|row| row.lease.is_some());
+    let mut table = Table::new([
+        Column::number("ID", WORKER),
+        Column::text(if has_leases { "HOST/PORT OR PID" } else { "HOST" }, BOLD),
+        Column::number("PORT OR PID", DIM),
+        Column::text("TYPE", DIM),
+        Column::text("LAUNCHED (UTC)", TIME),
+        Column::text("LEASE", Style::new()),
+        Column::text("RESERVED UNTIL (UTC)", TIME),
+    ]);
+    for row in rows {
+        let lease = match &row.lease {
+            None if has_leases => paint(DIM, "given once"),
+            None => String::new(),
+            Some(Lease { state, told, .. }) => {
+                let style = match state {
+                    State::Held => GREEN,
+                    State::Expired => YELLOW,
+                    State::GivenBack => DIM,
+                };
+                paint(style, told)
+            }
+        };
+        let [host, port, kind] = if has_leases {
+            [format!("{}/{}", row.host, row.port), String::new(), String::new()]
+        } else {
+            [row.host.to_owned(), row.port.to_owned(), row.kind.clone()]
+        };
+        table.row([
+            row.id.to_string(),
+            host,
+            port,
+            kind,
+            row.launched.clone().unwrap_or_default(),
+            lease,
+            row.lease.as_ref().and_then(|lease| lease.reserved_until.clone()).unwrap_or_default(),
+        ]);
+    }
+    table.to_string()
+}
+
+fn page(report: &Report<'_>) -> String {
+    let mut page = if report.workers.is_empty() { String::new() } else { table(&report.workers) };
     let hidden = report.rows - report.workers.len();
     if hidden > 0 {
         page += &paint(
@@ -116,5 +209,15 @@ fn table(report: &Report<'_>) -> String {
             format_args!("and {} before these; --last {} shows all\n", grouped(hidden as u64), report.rows),
         );
     }
-    page + &paint(DIM, format_args!("{} of {} worker ids used", grouped(report.used), grouped(report.capacity))) + "\n"
+    let Leased { held, free, .. } = report.leased;
+    let leased = match held + free {
+        0 => String::new(),
+        leased => format!("; {leased} leased, {free} of them free to be given again"),
+    };
+    let summary = format!("{} of {} worker ids used{leased}", grouped(report.used), grouped(report.capacity));
+    page += &(paint(DIM, summary) + "\n");
+    if let Some(pace) = report.pace {
+        page += &(paint(if pace.is_alarming() { YELLOW } else { DIM }, pace) + "\n");
+    }
+    page
 }

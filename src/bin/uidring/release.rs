@@ -1,0 +1,83 @@
+//! `uidring workers release`: takes a leased worker id from a holder that is gone.
+
+use uidring::clock::{Clock, SystemClock};
+
+use crate::db::{DbArg, Registry};
+use crate::lease::{State, time_of};
+use crate::output::{self, DIM, Failure, Times, distance, paint};
+
+/// Free a leased worker id whose holder is gone
+///
+/// An id whose lease has expired is free already; releasing it makes sure that its holder does not come back to it. No
+/// UID comes twice by this: whoever has the id next begins after the last second reserved, and a holder that is there
+/// after all finds its lease lost and takes another id.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring workers release 7
+  uidring workers release 7 --db postgres://orders@db.example.com/orders
+  uidring workers release 7 --force      take it away from a holder whose lease is alive")]
+pub(crate) struct Args {
+    /// The worker id
+    #[arg(value_name = "ID")]
+    worker: u64,
+
+    /// Also when its lease is alive
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    db: DbArg,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let registry = self.db.db.open_existing()?;
+        let layout = registry.layout()?.unwrap_or_default();
+        let workers = registry.workers()?;
+        let Some(worker) = workers.iter().find(|worker| worker.id == self.worker) else {
+            return Err(Failure::Failed(self.unknown(&registry, *registry.ids(&layout)?.start())?));
+        };
+        let (id, now) = (worker.id, SystemClock.now());
+        let holder = format!("{}/{}", worker.host_name, worker.port);
+        let Some(lease) = &worker.lease else {
+            return Err(Failure::Failed(format!(
+                "worker id {id} was given to {holder} once and for all: nobody has it next, so nothing is to be freed"
+            )));
+        };
+        let reserved = time_of(&layout, lease.reserved_until).unwrap_or(layout.expires_at());
+        let next = format!("whoever has it next begins after {}", Times::of(&layout).utc(reserved));
+        let safe = format!(
+            "{next},\nthe last second reserved, and {holder}, should it still be there,\n\
+             finds its lease lost and takes another id"
+        );
+        let until = Times::registry().utc(lease.until);
+        let freed = match State::of(lease, now) {
+            State::GivenBack => {
+                return Err(Failure::Failed(format!("worker id {id} is free already, since {until}; {next}")));
+            }
+            State::Held if !self.force => {
+                return Err(Failure::Failed(format!(
+                    "worker id {id} is held by {holder} until {until}: stop it, or if it is gone, wait;\n\
+                     or take the id away with --force, which is safe:\n{safe}"
+                )));
+            }
+            State::Held => format!("worker id {id} was taken from {holder}, and is free"),
+            State::Expired => {
+                format!("worker id {id} is free: the lease of {holder} expired {}", distance(lease.until, now))
+            }
+        };
+        registry.take_back(id)?;
+        output::print(&format!("{freed}\n{}\n", paint(DIM, format_args!("this is safe: {safe}"))))
+    }
+
+    fn unknown(&self, registry: &Registry, first: u64) -> Result<String, Failure> {
+        let (worker, db) = (self.worker, &self.db.db);
+        let largest = registry.largest_given()?;
+        Ok(if (first..=largest).contains(&worker) {
+            format!("the registry {db} does not remember worker id {worker}: its row is gone, and nobody has it next")
+        } else {
+            format!("the registry {db} has not given worker id {worker}: the largest so far is {largest}")
+        })
+    }
+}
