@@ -1,15 +1,18 @@
 //! How long one call takes: the time of each call by itself, as a histogram, beside a bare `fetch_add`.
 //!
 //! * `take`, ring full: a block lasts longer than the run, so the ring never refills.
-//! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the time; one call in 8,192 is
+//! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the time; one call in
+//!   8,192 is
 //!   the first of its block, and one in 32,768 wakes the filler.
-//! * `take`, blocks of 256: the same with one call in 256, and one in 1,024. No layout for such a load; it shows the two.
+//! * `take`, blocks of 256: the same with one call in 256, and one in 1,024. No layout for such a load; it shows the
+//!   two.
 //! * `fill`: 64 UIDs at once, blocks of 8,192.
 //!
-//! A call is timed by the processor's time stamp counter, read before and after. The row `nothing` is what that costs by
-//! itself; it is part of every other number and has not been subtracted. The counter is read without a fence, so that a call may
-//! overlap with its neighbours as it does in a program. Rows take turns in slices of 5,000 calls, in an order that changes,
-//! so that what disturbs the machine disturbs them alike; what interrupts a call, such as the scheduler, is in its time.
+//! A call is timed by the processor's time stamp counter, read before and after. The row `nothing` is what that costs
+//! by itself; it is part of every other number and has not been subtracted. The counter is read without a fence, so
+//! that a call may overlap with its neighbours as it does in a program. Rows take turns in slices of 5,000 calls, in an
+//! order that changes, so that what disturbs the machine disturbs them alike; what interrupts a call, such as the
+//! scheduler, is in its time.
 //!
 //! ```text
 //! cargo bench --bench latency

@@ -2,12 +2,14 @@
 //!
 //! * `take`: by 1, 2, 4 and 8 threads, beside a bare `fetch_add` on a counter of their own.
 //! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
-//! * `leased`: takes by a worker id that was given once, and by a leased one, whose seconds are reserved in a SQLite file meanwhile.
+//! * `leased`: takes by a worker id that was given once, and by a leased one, whose seconds are reserved in a SQLite
+//!   file meanwhile.
 //! * `local`: a thread's own run, beside a thread's own counter that is fed by blocks of 1,024.
 //!
-//! The sides of a comparison run in turns, in short rounds within each sample, so that what disturbs the machine disturbs
-//! them alike. Criterion reports each side by itself; after them comes their ratio, sample by sample. Threads are
-//! pinned, and start on a barrier. Each round is checked: its numbers are distinct, leave no gap, and increase on each thread.
+//! The sides of a comparison run in turns, in short rounds within each sample, so that what disturbs the machine
+//! disturbs them alike. Criterion reports each side by itself; after them comes their ratio, sample by sample. Threads
+//! are pinned, and start on a barrier. Each round is checked: its numbers are distinct, leave no gap, and increase on
+//! each thread.
 
 #![allow(clippy::unwrap_used)]
 
@@ -158,8 +160,9 @@ impl Side<'_> {
         done.iter().map(|(_, end, _)| *end).max().unwrap() - begin
     }
 
-    /// All threads together have seen each number from the first to the last once. There are gaps only where the machine
-    /// stopped a thread in the middle of a take for so long that tickets were lost, or where numbers were left unused.
+    /// All threads together have seen each number from the first to the last once. There are gaps only where the
+    /// machine stopped a thread in the middle of a take for so long that tickets were lost, or where numbers were left
+    /// unused.
     fn check(&self, seen: Seen, has_lost: bool, unused: u64) {
         let (count, sum) = self.source.between(seen.first, seen.last);
         let has_gaps = has_lost && seen.count < count || (count - unused.min(count)..count).contains(&seen.count);
@@ -216,8 +219,8 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
     }
 }
 
-/// A generator whose clock stands still at the layout's first second, so that nothing becomes stale between two rounds, and
-/// which may borrow all of the time field: at 400 million UIDs a second, six hours' worth.
+/// A generator whose clock stands still at the layout's first second, so that nothing becomes stale between two rounds,
+/// and which may borrow all of the time field: at 400 million UIDs a second, six hours' worth.
 fn generator() -> UidGenerator {
     let clock = ManualClock::new(Layout::DEFAULT.epoch());
     let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(clock);

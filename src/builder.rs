@@ -102,16 +102,18 @@ impl Builder {
     ///
     /// A clock that is set years ahead by mistake burns those years of the time field. Past this limit a running
     /// generator does not follow: it goes on from the time it had, reports the jump in
-    /// [`status`](UidGenerator::status), and follows again when the clock comes back. And none is built where the clock is further
-    /// than this ahead of the last start that the registry knows of: choose a limit longer than any time out of service.
+    /// [`status`](UidGenerator::status), and follows again when the clock comes back. And none is built where the clock
+    /// is further than this ahead of the last start that the registry knows of: choose a limit longer than any time out
+    /// of service.
     #[must_use]
     pub fn max_forward_jump(self, max_forward_jump: Duration) -> Builder {
         Builder { max_forward_jump: Some(max_forward_jump), ..self }
     }
 
-    /// For how long [`build`](Builder::build) asks a registry that cannot be reached, or is locked: 30 seconds unless set. It
-    /// asks again after a pause that doubles, up to five seconds, and is drawn at random, so that a fleet that starts together does not ask
-    /// together. The last try may end later, by the registry's own timeout. Zero asks once.
+    /// For how long [`build`](Builder::build) asks a registry that cannot be reached, or is locked: 30 seconds unless
+    /// set. It asks again after a pause that doubles, up to five seconds, and is drawn at random, so that a fleet that
+    /// starts together does not ask together. The last try may end later, by the registry's own timeout. Zero asks
+    /// once.
     #[must_use]
     pub fn start_deadline(self, start_deadline: Duration) -> Builder {
         Builder { start_deadline, ..self }

@@ -1,5 +1,5 @@
-//! [`Clerk`]: asks the registry on a thread of its own. A database takes its time, or hangs, and the filler has a clock to
-//! keep.
+//! [`Clerk`]: asks the registry on a thread of its own. A database takes its time, or hangs, and the filler has a clock
+//! to keep.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};

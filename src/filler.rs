@@ -1,7 +1,8 @@
 //! The filler: one background thread that refills the ring when half of it is used up.
 //!
-//! It sleeps until a taker finds the mark passed, or until it is time to look at the clock, and nothing waits for it: a taker
-//! that comes to the end of what is published goes on publishing by itself. So the filler may be starved, or die, and takes go on.
+//! It sleeps until a taker finds the mark passed, or until it is time to look at the clock, and nothing waits for it: a
+//! taker that comes to the end of what is published goes on publishing by itself. So the filler may be starved, or die,
+//! and takes go on.
 
 use std::io;
 use std::mem;

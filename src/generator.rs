@@ -102,9 +102,9 @@ impl UidGenerator {
         self.shared.try_take()
     }
 
-    /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without blocking the thread. It needs no
-    /// particular runtime: the filler wakes the task. Dropping the future loses nothing. A task that is waiting when
-    /// the process forks is not woken in the child.
+    /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without blocking the thread. It
+    /// needs no particular runtime: the filler wakes the task. Dropping the future loses nothing. A task that is
+    /// waiting when the process forks is not woken in the child.
     ///
     /// # Errors
     ///

@@ -116,8 +116,8 @@ impl Keeper {
         shared.next_look(now_ms)
     }
 
-    /// The time to go by. A jump forward beyond `max_forward_jump` is not followed: until the clock comes back or the generator
-    /// is rebuilt, time goes on from where it was.
+    /// The time to go by. A jump forward beyond `max_forward_jump` is not followed: until the clock comes back or the
+    /// generator is rebuilt, time goes on from where it was.
     fn read_clock(&mut self, shared: &Shared) -> i64 {
         let mut now_ms = shared.now_ms();
         if let Some((seen_ms, since)) = &self.seen {
@@ -139,8 +139,8 @@ impl Keeper {
         now_ms
     }
 
-    /// Where the clock has gone back so far that what is in the ring lies beyond the limit, it is not handed out: dropped for
-    /// a new worker's seconds, or kept until it is due. True while it is kept.
+    /// Where the clock has gone back so far that what is in the ring lies beyond the limit, it is not handed out:
+    /// dropped for a new worker's seconds, or kept until it is due. True while it is kept.
     fn heed_limit(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         self.drop_far_seconds(shared, now_ms);
         let front = shared.ring.cursor_block();
@@ -160,7 +160,8 @@ impl Keeper {
         false
     }
 
-    /// Drops the seconds of a worker before that lie beyond the limit, and those before them: the window says nothing of them.
+    /// Drops the seconds of a worker before that lie beyond the limit, and those before them: the window says nothing
+    /// of them.
     fn drop_far_seconds(&self, shared: &Shared, now_ms: i64) {
         let last = shared.limits.last_tick(now_ms);
         let is_far = |&block: &u64| {
@@ -173,8 +174,8 @@ impl Keeper {
         }
     }
 
-    /// Drops the seconds that have become stale, and those before them. The new front begins at a random place, so that the UIDs of a
-    /// quiet service do not all end in the same bits.
+    /// Drops the seconds that have become stale, and those before them. The new front begins at a random place, so that
+    /// the UIDs of a quiet service do not all end in the same bits.
     fn refresh(&mut self, shared: &Shared, now_ms: i64) {
         let (front, tail) = (shared.ring.cursor_block(), shared.ring.tail());
         let is_stale = |block| shared.tick(block).is_some_and(|tick| shared.limits.is_stale(tick, now_ms));
@@ -187,8 +188,8 @@ impl Keeper {
         }
     }
 
-    /// Fills the ring, with a new worker's seconds where the lead is used up and the policy says so. True if the window ends
-    /// before the ring is full.
+    /// Fills the ring, with a new worker's seconds where the lead is used up and the policy says so. True if the window
+    /// ends before the ring is full.
     fn fill(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         let wanted = shared.take_wanted() || self.is_spare_awaited && self.spare.is_some();
         loop {
@@ -288,8 +289,8 @@ impl Keeper {
         self.retry.back_off(LAST_RETRY);
     }
 
-    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over. Takes on another
-    /// id where the lease is lost.
+    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over. Takes
+    /// on another id where the lease is lost.
     fn keep_lease(&mut self, shared: &Arc<Shared>, now_ms: i64) {
         let Some(duration) = self.lease.duration else { return };
         if self.is_lost {
@@ -372,8 +373,8 @@ impl Keeper {
         }
     }
 
-    /// The limit is reached when takers stand before the end of the window, and left when demand goes back or the window gets ahead
-    /// of it: not in each second that a paced taker waits for.
+    /// The limit is reached when takers stand before the end of the window, and left when demand goes back or the
+    /// window gets ahead of it: not in each second that a paced taker waits for.
     fn note_limit(&self, shared: &Shared, is_short: bool, now_ms: i64) {
         let newest = shared.newest_tick();
         let was = shared.is_at_limit();
@@ -407,7 +408,8 @@ impl Keeper {
 struct Upkeep {
     /// Since the last reservation.
     since: Option<Stopwatch>,
-    /// In multiples of the lease's duration. Grows with the pace, so that a busy generator asks a few times a second at most.
+    /// In multiples of the lease's duration. Grows with the pace, so that a busy generator asks a few times a second at
+    /// most.
     lengths: u64,
     retry: Retry,
 }

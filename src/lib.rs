@@ -25,8 +25,9 @@
 //!
 //! A [`registry`] gives a *worker id* that nobody has had, and nobody will. The UIDs of one worker's second are
 //! consecutive, so the *ring* holds only the first of them, for each of the next few seconds. A take adds one to a
-//! shared counter; the sum says which second, and which place in it. The *filler*, a background thread, puts new seconds into the
-//! ring when half of it is used up, ahead of the [`clock`] if need be, and drops those that have become old.
+//! shared counter; the sum says which second, and which place in it. The *filler*, a background thread, puts new
+//! seconds into the ring when half of it is used up, ahead of the [`clock`] if need be, and drops those that have
+//! become old.
 //!
 //! ```text
 //!  63  62                           33 32                 13 12           0
@@ -38,7 +39,8 @@
 //!
 //! # Where to look
 //!
-//! * [`UidGenerator`]: `take`, `try_take`, `fill`, `local`, and what they guarantee. [`install`] makes one the process's own.
+//! * [`UidGenerator`]: `take`, `try_take`, `fill`, `local`, and what they guarantee. [`install`] makes one the
+//!   process's own.
 //! * [`Builder`]: what can be set. [`Layout`]: the widths of the fields, and ranges of time as ranges of UIDs.
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
 //! * [`Status`]: what an operator wants to see.

@@ -18,9 +18,9 @@
 //! # Take
 //!
 //! A taker first looks at the block at the front: stamp, word, and the stamp again, as in a seqlock. Two equal stamps
-//! say that the word is the base of that block, and it is so for ever. Then one `fetch_add` on the cursor makes
-//! a ticket this taker's own; if the ticket lies in that block, its UID is known. Else the taker goes out of
-//! line, to the ticket's slot, publishes the block if that is still to be done, or drops the ticket if the block was overwritten
+//! say that the word is the base of that block, and it is so for ever. Then one `fetch_add` on the cursor makes a
+//! ticket this taker's own; if the ticket lies in that block, its UID is known. Else the taker goes out of line, to the
+//! ticket's slot, publishes the block if that is still to be done, or drops the ticket if the block was overwritten
 //! meanwhile. A dropped ticket costs one UID that nobody gets; it is never a UID that two get.
 //!
 //! # Publish
@@ -34,10 +34,10 @@
 //! 4. stamp: *busy with `b`* → *done with `b`*;
 //! 5. tail: `b` → `b + 1`.
 //!
-//! Each step is a compare-and-swap, and each swaps a value that never comes back: stamps and the tail only grow,
-//! and a base is used once. So a helper that was away for however long fails at its next step and changes nothing.
-//! The word's top bit, which no UID uses, tells odd laps from even ones: that is how a helper that finds *busy with `b`*
-//! knows whether step 3 has been done.
+//! Each step is a compare-and-swap, and each swaps a value that never comes back: stamps and the tail only grow, and a
+//! base is used once. So a helper that was away for however long fails at its next step and changes nothing. The word's
+//! top bit, which no UID uses, tells odd laps from even ones: that is how a helper that finds *busy with `b`* knows
+//! whether step 3 has been done.
 
 use std::num::NonZeroU64;
 
@@ -126,8 +126,8 @@ struct Rear {
 
 #[derive(Debug)]
 pub struct Ring {
-    /// The next ticket. The only word that every taker writes. A block of tickets is used up for each second of the time
-    /// field at most, beside those taken, so 62 bits outlast the layout.
+    /// The next ticket. The only word that every taker writes. A block of tickets is used up for each second of the
+    /// time field at most, beside those taken, so 62 bits outlast the layout.
     cursor: CachePadded<AtomicU64>,
     /// The block that the last ticket known of lies in: where `take` looks first. A hint: takers whose ticket lies
     /// further on move it.
@@ -175,12 +175,13 @@ impl Ring {
     /// Claims `count` tickets and returns the first.
     #[inline]
     pub fn claim(&self, count: u64) -> u64 {
-        // ORDERING: the counter alone makes tickets distinct and ordered; what a ticket leads to is ordered by the slot.
+        // ORDERING: the counter alone makes tickets distinct and ordered; what a ticket leads to is ordered by the
+        // slot.
         self.cursor.fetch_add(count, Ordering::Relaxed)
     }
 
-    /// Claims `count` tickets, and returns the first with the base of its block, if that is the one at the front and the
-    /// ticket not the block's first. As [`take`](Ring::take).
+    /// Claims `count` tickets, and returns the first with the base of its block, if that is the one at the front and
+    /// the ticket not the block's first. As [`take`](Ring::take).
     pub fn claim_run(&self, count: u64) -> (u64, Option<NonZeroU64>) {
         // ORDERING: a hint, checked by the stamp.
         let (stamp, word, steady) = self.slot(self.front.load(Ordering::Relaxed)).look();
@@ -211,8 +212,8 @@ impl Ring {
         }
     }
 
-    /// Claims the next ticket if its block is known to be published, so that the claim is not in vain. Else its block, for
-    /// [`block`](Ring::block), or `None` if the ring is closed.
+    /// Claims the next ticket if its block is known to be published, so that the claim is not in vain. Else its block,
+    /// for [`block`](Ring::block), or `None` if the ring is closed.
     pub fn try_claim(&self) -> Result<u64, Option<u64>> {
         // ORDERING: as in `claim`; the swap makes sure that the ticket is still the next one.
         let mut ticket = self.cursor.load(Ordering::Relaxed);
@@ -333,8 +334,8 @@ impl Ring {
     /// Changes what may be published. For the filler alone.
     pub fn set_window(&self, window: Window) {
         let Rear { first, last, .. } = &*self.rear;
-        // ORDERING: Release, for `candidate`. For another worker `first` is written first, since it is `last` that takes the
-        // worker on. For the same worker `last` is, so that the window is never empty in between.
+        // ORDERING: Release, for `candidate`. For another worker `first` is written first, since it is `last` that
+        // takes the worker on. For the same worker `last` is, so that the window is never empty in between.
         if self.seconds.same_worker(last.load(Ordering::Relaxed), window.last) {
             last.store(window.last, Ordering::Release);
             first.store(window.first, Ordering::Release);

@@ -70,7 +70,8 @@ impl Seconds {
         (next <= last).then_some(next)
     }
 
-    /// Whether `base` lies beyond the window. A base of another worker does not: it was published before this one was taken on.
+    /// Whether `base` lies beyond the window. A base of another worker does not: it was published before this one was
+    /// taken on.
     pub fn is_beyond(&self, base: u64, window: Window) -> bool {
         self.same_worker(base, window.last) && base > window.last
     }
@@ -82,8 +83,8 @@ impl Seconds {
 
 /// How far UIDs may be from the clock, in milliseconds since the layout's epoch.
 ///
-/// The filler looks at the clock on a grid, once a second at most. What would become stale before its next look is stale at
-/// this one, so that takes need not look at all.
+/// The filler looks at the clock on a grid, once a second at most. What would become stale before its next look is
+/// stale at this one, so that takes need not look at all.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub layout: Layout,
@@ -132,7 +133,8 @@ impl Limits {
         u64::try_from(self.tick_at(now_ms).max(earliest)).unwrap_or(0)
     }
 
-    /// The last second that may be published. Where the clock shows a time so long before the epoch that there is none, tick 0.
+    /// The last second that may be published. Where the clock shows a time so long before the epoch that there is none,
+    /// tick 0.
     pub fn last_tick(&self, now_ms: i64) -> u64 {
         u64::try_from(self.tick_at(now_ms + self.max_lead_ms)).unwrap_or(0).min(self.layout.max_tick())
     }

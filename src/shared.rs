@@ -139,7 +139,8 @@ impl Shared {
         self.ring.refill(&self.counts.filler)
     }
 
-    /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its block if that is known.
+    /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its block if that is
+    /// known.
     pub fn claim_run(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
             let claim = self.ring.claim_run(count);
@@ -247,8 +248,8 @@ impl Shared {
         }
     }
 
-    /// Sleeps until `look` finds something, looking whenever the filler has, and when the next second is due. Fails at once where
-    /// waiting does not help, or is not wanted.
+    /// Sleeps until `look` finds something, looking whenever the filler has, and when the next second is due. Fails at
+    /// once where waiting does not help, or is not wanted.
     fn wait_until<T>(&self, look: impl Fn(i64) -> Option<T>) -> Result<T, TakeError> {
         if self.is_forked() {
             return Err(TakeError::Forked);
@@ -282,8 +283,8 @@ impl Shared {
         self.counts.registry_down.store(down, Ordering::Relaxed);
     }
 
-    /// As `want`, but no error where the next second is due: the filler has just moved the window by what the clock showed
-    /// a moment before.
+    /// As `want`, but no error where the next second is due: the filler has just moved the window by what the clock
+    /// showed a moment before.
     fn want_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
         match self.want(now_ms) {
             TakeError::LeadLimit { retry_in_ms: 0 } if self.takers_read_clock => Ok(()),

@@ -8,8 +8,8 @@ pub use crate::filler::FillerState;
 
 /// A generator's state at one moment, from [`UidGenerator::status`](crate::UidGenerator::status).
 ///
-/// Counters are since the generator was built. They are read one after the other while takes go on, so they need not add up to
-/// the last digit.
+/// Counters are since the generator was built. They are read one after the other while takes go on, so they need not
+/// add up to the last digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
@@ -50,8 +50,8 @@ pub struct Status {
 }
 
 impl Status {
-    /// When the time field will end if the lead goes on growing as it has since `earlier`, a status of the same generator
-    /// `elapsed` ago: at the end by the clock, or sooner, as much sooner as the lead will have grown.
+    /// When the time field will end if the lead goes on growing as it has since `earlier`, a status of the same
+    /// generator `elapsed` ago: at the end by the clock, or sooner, as much sooner as the lead will have grown.
     #[must_use]
     pub fn expires_at_pace(&self, earlier: &Status, elapsed: Duration) -> SystemTime {
         let grown = self.lead.saturating_sub(earlier.lead).as_secs_f64() / elapsed.as_secs_f64();

@@ -48,8 +48,8 @@ fn in_child(body: impl FnOnce() -> Vec<Uid>) -> Vec<Uid> {
                 let bytes: Vec<u8> = body().into_iter().flat_map(|uid| uid.get().to_le_bytes()).collect();
                 file.write_all(&bytes).unwrap();
             }));
-            // Not back to the harness, which has lost its threads, and not by `process::exit`: that waits for a lock of the
-            // standard library, which another thread may have held to start or to end.
+            // Not back to the harness, which has lost its threads, and not by `process::exit`: that waits for a lock of
+            // the standard library, which another thread may have held to start or to end.
             panic!("{}", Command::new(if wrote.is_ok() { "true" } else { "false" }).exec());
         }
         Fork::Parent(child) => {

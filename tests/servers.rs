@@ -1,5 +1,5 @@
-//! Worker ids from servers, as programs meet them: real servers, real processes, servers that are down, hang or crash, and
-//! errors read as text.
+//! Worker ids from servers, as programs meet them: real servers, real processes, servers that are down, hang or crash,
+//! and errors read as text.
 #![cfg(all(unix, any(feature = "mysql", feature = "postgres")))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 

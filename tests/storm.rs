@@ -1,9 +1,11 @@
-//! A storm: processes take flat out while they are killed, stopped for longer than their lease, woken again, forked, stopped cleanly, and
-//! while their clocks are moved by up to a day; servers crash and start again, hang, and lose their connections. Leases are so short
-//! that each worker id is recycled many times. Every UID is collected, and none may come twice.
+//! A storm: processes take flat out while they are killed, stopped for longer than their lease, woken again, forked,
+//! stopped cleanly, and while their clocks are moved by up to a day; servers crash and start again, hang, and lose
+//! their connections. Leases are so short that each worker id is recycled many times. Every UID is collected, and none
+//! may come twice.
 //!
 //! ```sh
-//! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=300 cargo test --release --all-features --test storm -- --ignored --nocapture storm
+//! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=300 cargo test --release --all-features --test storm -- --ignored
+//! --nocapture storm
 //! ```
 #![cfg(all(target_os = "linux", feature = "sqlite", feature = "postgres", feature = "mysql"))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
@@ -43,7 +45,8 @@ fn layout() -> Layout {
 fn child() {
     let (Ok(database), Ok(out)) = (env::var(DATABASE), env::var(OUT)) else { return };
     let mut out = File::create(out).unwrap();
-    // A long lead, so that an id can be used again after a saturated process, and under a clock that is two days behind.
+    // A long lead, so that an id can be used again after a saturated process, and under a clock that is two days
+    // behind.
     let builder = UidGenerator::builder().layout(layout()).max_lead(Duration::from_secs(30 * 24 * 3600));
     let builder = match database.split_once("://") {
         Some(("postgres", _)) => {
@@ -53,7 +56,8 @@ fn child() {
         None => builder.registry(SqliteRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
     };
     let uids = match builder.build() {
-        // The server is away for long, or a process that was stopped in the middle of a transaction keeps the others out.
+        // The server is away for long, or a process that was stopped in the middle of a transaction keeps the others
+        // out.
         Err(BuildError::StartDeadline { .. }) => return,
         // A server that crashes in the middle of an answer.
         Err(BuildError::Registry(RegistryError::Storage { doing, source })) => {

@@ -21,8 +21,8 @@ fn builder(layout: Layout) -> Builder {
     UidGenerator::builder().registry(FixedWorker::new(WORKER)).layout(layout).clock(clock)
 }
 
-/// Milliseconds with few UIDs in each: a ring of 8 is used up by `8 << sequence_bits` takes. A day of them, the most that
-/// may be borrowed, is more than any test here takes.
+/// Milliseconds with few UIDs in each: a ring of 8 is used up by `8 << sequence_bits` takes. A day of them, the most
+/// that may be borrowed, is more than any test here takes.
 fn short_blocks(sequence_bits: u32) -> Layout {
     Layout::new(40, 10, sequence_bits).unwrap().with_tick(Duration::from_millis(1)).unwrap()
 }

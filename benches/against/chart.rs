@@ -1,5 +1,5 @@
-//! The chart: a bar for each generator, on a scale that grows by factors, for one thread and for two. Its colours follow
-//! the reader's choice of light or dark.
+//! The chart: a bar for each generator, on a scale that grows by factors, for one thread and for two. Its colours
+//! follow the reader's choice of light or dark.
 
 use std::fmt::Write;
 

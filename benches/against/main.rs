@@ -5,13 +5,14 @@
 //! cargo bench -p uidring-against -- --chart benches/against.svg      and the chart
 //! ```
 //!
-//! All rows run in one process and in turns: each round gives every row a slice of a few milliseconds, so that what disturbs
-//! the machine disturbs them alike. What counts are ratios, each of two slices of the same round; the median over the rounds
-//! stands in the table. Criterion finishes one benchmark before it begins the next, so it is not used here.
+//! All rows run in one process and in turns: each round gives every row a slice of a few milliseconds, so that what
+//! disturbs the machine disturbs them alike. What counts are ratios, each of two slices of the same round; the median
+//! over the rounds stands in the table. Criterion finishes one benchmark before it begins the next, so it is not used
+//! here.
 //!
-//! Threads are pinned, start each slice on a barrier, and do nothing but take ids: the time of a slice is that from the first
-//! start to the last end. Afterwards each row's ids are taken once more by all threads, kept, sorted and searched for
-//! duplicates.
+//! Threads are pinned, start each slice on a barrier, and do nothing but take ids: the time of a slice is that from the
+//! first start to the last end. Afterwards each row's ids are taken once more by all threads, kept, sorted and searched
+//! for duplicates.
 
 #![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
 

@@ -1,6 +1,6 @@
-//! The others, with layouts as equal as theirs can be made: 38 bits of milliseconds since 2026, 3 bits of worker, 22 bits of
-//! sequence, so that up to 4,194,304 ids a millisecond no row waits for its clock. What cannot be given that layout says what
-//! holds it back.
+//! The others, with layouts as equal as theirs can be made: 38 bits of milliseconds since 2026, 3 bits of worker, 22
+//! bits of sequence, so that up to 4,194,304 ids a millisecond no row waits for its clock. What cannot be given that
+//! layout says what holds it back.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -184,7 +184,8 @@ fn snowflake_me_rows(each: &'static str, batch: &'static str) -> [Row; 2] {
     [one, many]
 }
 
-/// The worker has one bit, as the sequence has 21 at most. It sleeps for half a second when it is made, so it is made once.
+/// The worker has one bit, as the sequence has 21 at most. It sleeps for half a second when it is made, so it is made
+/// once.
 fn idgenerator_row(each: &'static str) -> Row {
     static MADE: OnceLock<()> = OnceLock::new();
     MADE.get_or_init(|| {

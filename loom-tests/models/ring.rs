@@ -32,8 +32,8 @@ fn take_take_take() {
     });
 }
 
-/// A block is published, and the front moved to it, by a thread that has no ticket in it, as `try_take` does. The taker that
-/// gets its first ticket all the same looks after the filler.
+/// A block is published, and the front moved to it, by a thread that has no ticket in it, as `try_take` does. The taker
+/// that gets its first ticket all the same looks after the filler.
 #[test]
 fn front_ahead() {
     explore("front_ahead", None, || {

@@ -29,8 +29,8 @@ use crate::layout::Layout;
 use crate::sync::{Barrier, sleep, thread};
 
 /// Checks all clauses. `store` makes a store that was never used, by a name that is new each time, and returns what
-/// opens a handle to it. Handles may give fresh ids, or leased ones; for the clauses about expiry to be checked, a lease lasts five
-/// seconds at most.
+/// opens a handle to it. Handles may give fresh ids, or leased ones; for the clauses about expiry to be checked, a
+/// lease lasts five seconds at most.
 ///
 /// # Panics
 ///

@@ -61,8 +61,8 @@ impl FixedWorker {
         Ok(FixedWorker::new(number))
     }
 
-    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 on the host `orders-3`. No two pods of a set have the same
-    /// at a time; several sets that share a layout need numbers of their own.
+    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 on the host `orders-3`. No two pods of a set have
+    /// the same at a time; several sets that share a layout need numbers of their own.
     ///
     /// # Errors
     ///
@@ -83,8 +83,8 @@ impl FixedWorker {
     /// under a clock that was set back. The file is made if it does not exist; seconds are written to it ahead of
     /// their use, a few times an hour. A lock beside it keeps a second generator of this machine out.
     ///
-    /// The file belongs to the number: keep both on a volume that follows the program. Losing it is safe as long as the clock is
-    /// past all that was used.
+    /// The file belongs to the number: keep both on a volume that follows the program. Losing it is safe as long as the
+    /// clock is past all that was used.
     ///
     /// A forked process inherits the lock with the open file, though it cannot use its parent's generator. It is
     /// refused the number while the parent has it; and where the parent ends first, its next start is refused the

@@ -30,14 +30,16 @@ type Fault = table::Fault<Error>;
 ///
 /// # Guarantees
 ///
-/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at any instant of a client or
+/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at any instant of a
+///   client or
 ///   the server, not when the rows of ids that were given once are deleted, not when a write that was given up comes about
 ///   late. Ids come from a row of their own and not from `AUTO_INCREMENT`, which older servers forget when they restart.
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
 /// * A start whose commit was not acknowledged may have used up an id; no other failure uses anything up.
 ///
-/// They rest on the server's memory: one that is replaced by a replica that lacks the last commits gives ids again. A server with
-/// `innodb_flush_log_at_trx_commit` other than 1, its default, forgets commits when it crashes, and is refused.
+/// They rest on the server's memory: one that is replaced by a replica that lacks the last commits gives ids again. A
+/// server with `innodb_flush_log_at_trx_commit` other than 1, its default, forgets commits when it crashes, and is
+/// refused.
 ///
 /// # Cost
 ///
@@ -51,8 +53,8 @@ impl MySqlRegistry {
     /// `uidring_worker_node`. Nothing is asked of the server yet. Where the tables are not there, the first start makes
     /// them, by the file `schema.mysql.sql`.
     ///
-    /// The parameters are those of [`mysql_async::Opts`], such as `?require_ssl=true&verify_identity=true`. TLS is used where
-    /// it is required.
+    /// The parameters are those of [`mysql_async::Opts`], such as `?require_ssl=true&verify_identity=true`. TLS is used
+    /// where it is required.
     ///
     /// # Errors
     ///
@@ -67,22 +69,22 @@ impl MySqlRegistry {
         if options.db_name().is_none_or(str::is_empty) {
             return Err(refuse("the address names no database, as mysql://user@host/database does".to_owned()));
         }
-        // An update counts the rows that it finds, also where it changes nothing. A second connection, by a socket, would not be
-        // worth it for one call.
+        // An update counts the rows that it finds, also where it changes nothing. A second connection, by a socket,
+        // would not be worth it for one call.
         server.driver.options = OptsBuilder::from_opts(options).client_found_rows(true).prefer_socket(false).into();
         Ok(MySqlRegistry(server))
     }
 
-    /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in that time counts
-    /// as down.
+    /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in that time
+    /// counts as down.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> MySqlRegistry {
         self.0.timeout = timeout;
         self
     }
 
-    /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides Mozilla's list: for servers with
-    /// certificates of one's own.
+    /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides Mozilla's list: for
+    /// servers with certificates of one's own.
     #[must_use]
     pub fn with_root_certificate(mut self, path: impl AsRef<Path>) -> MySqlRegistry {
         let options = self.0.driver.options;
@@ -104,9 +106,9 @@ impl MySqlRegistry {
     /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id, from a
     /// second after those reserved. Ids are given back at a clean stop, and recycled, those free for longest first.
     ///
-    /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more often; an idle
-    /// generator writes twice in it. One that is cut off goes on for as long as it has reserved: the duration at
-    /// least, and longer the busier it is.
+    /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more often;
+    /// an idle generator writes twice in it. One that is cut off goes on for as long as it has reserved: the duration
+    /// at least, and longer the busier it is.
     #[must_use]
     pub fn leased(mut self, duration: Duration) -> MySqlRegistry {
         self.0.terms.leased(duration);
@@ -117,8 +119,8 @@ impl MySqlRegistry {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the server is down
-    /// or does not answer, [`RegistryError::Storage`] that it failed.
+    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the server is
+    /// down or does not answer, [`RegistryError::Storage`] that it failed.
     pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
         self.0.workers()
     }

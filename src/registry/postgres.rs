@@ -35,14 +35,15 @@ type Fault = table::Fault<Error>;
 ///
 /// # Guarantees
 ///
-/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at any instant of a client or
+/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at any instant of a
+///   client or
 ///   the server, not when the rows of ids that were given once are deleted, not when a write that was given up comes about
 ///   late.
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
 /// * A start whose commit was not acknowledged may have used up an id; no other failure uses anything up.
 ///
-/// They rest on the server's memory: a server that runs with `fsync = off`, or is replaced by a standby that lacks the last
-/// commits, gives ids again. `synchronous_commit = off` does no harm: it is switched on for these transactions.
+/// They rest on the server's memory: a server that runs with `fsync = off`, or is replaced by a standby that lacks the
+/// last commits, gives ids again. `synchronous_commit = off` does no harm: it is switched on for these transactions.
 ///
 /// # Cost
 ///
@@ -53,12 +54,12 @@ pub struct PostgresRegistry(Server<Postgres>);
 
 impl PostgresRegistry {
     /// The registry at `url`, `postgres://user:password@host:port/database`, in the tables `uidring_layout` and
-    /// `uidring_worker_node` of the user's first schema. Nothing is asked of the server yet. Where the tables are not there, the
-    /// first start makes them, by the file `schema.postgres.sql`.
+    /// `uidring_worker_node` of the user's first schema. Nothing is asked of the server yet. Where the tables are not
+    /// there, the first start makes them, by the file `schema.postgres.sql`.
     ///
-    /// The parameters are those of [`tokio_postgres::Config`], such as `?connect_timeout=2&options=-csearch_path=ids`. With
-    /// `sslmode=require` the server's certificate and name are checked, as with `verify-full`. With `prefer`, which holds
-    /// unless set, a server that cannot be checked is spoken to without TLS.
+    /// The parameters are those of [`tokio_postgres::Config`], such as `?connect_timeout=2&options=-csearch_path=ids`.
+    /// With `sslmode=require` the server's certificate and name are checked, as with `verify-full`. With `prefer`,
+    /// which holds unless set, a server that cannot be checked is spoken to without TLS.
     ///
     /// # Errors
     ///
@@ -82,16 +83,16 @@ impl PostgresRegistry {
         Ok(PostgresRegistry(server))
     }
 
-    /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in that time counts
-    /// as down.
+    /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in that time
+    /// counts as down.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> PostgresRegistry {
         self.0.timeout = timeout;
         self
     }
 
-    /// Trusts the certificate authorities in the file `path`, in PEM, in place of Mozilla's list: for servers with certificates of
-    /// one's own.
+    /// Trusts the certificate authorities in the file `path`, in PEM, in place of Mozilla's list: for servers with
+    /// certificates of one's own.
     ///
     /// # Errors
     ///
@@ -127,9 +128,9 @@ impl PostgresRegistry {
     /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id, from a
     /// second after those reserved. Ids are given back at a clean stop, and recycled, those free for longest first.
     ///
-    /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more often; an idle
-    /// generator writes twice in it. One that is cut off goes on for as long as it has reserved: the duration at
-    /// least, and longer the busier it is.
+    /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more often;
+    /// an idle generator writes twice in it. One that is cut off goes on for as long as it has reserved: the duration
+    /// at least, and longer the busier it is.
     #[must_use]
     pub fn leased(mut self, duration: Duration) -> PostgresRegistry {
         self.0.terms.leased(duration);
@@ -140,8 +141,8 @@ impl PostgresRegistry {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the server is down
-    /// or does not answer, [`RegistryError::Storage`] that it failed.
+    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the server is
+    /// down or does not answer, [`RegistryError::Storage`] that it failed.
     pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
         self.0.workers()
     }

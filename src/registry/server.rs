@@ -1,8 +1,8 @@
 //! What the registries on servers share: the statements, calls that end at a deadline, and addresses without passwords.
 //!
-//! A start is one transaction, which begins by locking the one row of `uidring_layout`: starts come one after the other, and
-//! nothing is used up by one that fails. A reservation is one conditional write to the row of its id; a start that
-//! would give that id again makes its write conditional on the same row being as it was found.
+//! A start is one transaction, which begins by locking the one row of `uidring_layout`: starts come one after the
+//! other, and nothing is used up by one that fails. A reservation is one conditional write to the row of its id; a
+//! start that would give that id again makes its write conditional on the same row being as it was found.
 
 use std::error::Error;
 use std::future::Future;
@@ -91,8 +91,8 @@ pub(super) trait Session {
     /// The time by the server, in milliseconds since 1970. It decides when an id is free; not what its holders may use.
     const NOW_MS: &'static str;
 
-    /// Begins a transaction whose commit will be durable, which sees what others commit meanwhile, and which the server ends
-    /// when nothing is heard of this side for `timeout`: who is stopped in the middle of it keeps nobody out.
+    /// Begins a transaction whose commit will be durable, which sees what others commit meanwhile, and which the server
+    /// ends when nothing is heard of this side for `timeout`: who is stopped in the middle of it keeps nobody out.
     fn begin(&mut self, timeout: Duration) -> Result<(), Fault<Self::Error>>;
 
     fn commit(&mut self) -> Result<(), Fault<Self::Error>>;
@@ -473,7 +473,8 @@ impl Call<'_> {
     }
 }
 
-/// Makes a call on a thread of its own: that of the caller may belong to a runtime, which may not be blocked by another.
+/// Makes a call on a thread of its own: that of the caller may belong to a runtime, which may not be blocked by
+/// another.
 fn call<T: Send>(
     registry: &str,
     timeout: Duration,

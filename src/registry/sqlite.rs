@@ -124,8 +124,8 @@ impl SqliteRegistry {
         self
     }
 
-    /// Gives the ids of one part of the worker field only: of `of` equal parts the one with the number `index`, from 0. So
-    /// can machines that each have a file of their own share one layout: each is given an index for ever.
+    /// Gives the ids of one part of the worker field only: of `of` equal parts the one with the number `index`, from 0.
+    /// So can machines that each have a file of their own share one layout: each is given an index for ever.
     ///
     /// The file remembers its part, and refuses another.
     ///
@@ -353,8 +353,8 @@ impl WorkerRegistry for SqliteRegistry {
     }
 }
 
-/// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to 100 ms at a time, while
-/// a start holds the lock for a few: the last of 64 starts at once would wait several times as long.
+/// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to 100 ms at a time,
+/// while a start holds the lock for a few: the last of 64 starts at once would wait several times as long.
 fn wait(tries: i32, left: &mut Duration) -> bool {
     if left.is_zero() {
         return false;

@@ -1,7 +1,7 @@
 //! Databases of a test's own on real servers.
 //!
-//! The servers are those at `UIDRING_TEST_POSTGRES` and `UIDRING_TEST_MYSQL`, else the ones of this machine, with the users that
-//! Debian's packages make. They are spoken to by their own clients, `psql` and `mariadb`.
+//! The servers are those at `UIDRING_TEST_POSTGRES` and `UIDRING_TEST_MYSQL`, else the ones of this machine, with the
+//! users that Debian's packages make. They are spoken to by their own clients, `psql` and `mariadb`.
 #![allow(dead_code)] // each test program uses a part
 #![allow(clippy::expect_used, clippy::panic)]
 

@@ -27,8 +27,8 @@ const WIDTH: usize = 40;
 /// Measure this machine
 ///
 /// Takes UIDs in three ways, by 1, 2, 4 and more threads, each beside the least that any generator would have to do in
-/// its place. The two run in turns, in slices of a few milliseconds, so that what else the machine does disturbs them alike; a
-/// ratio is the median over all turns. The UIDs are dropped, and nothing is written.
+/// its place. The two run in turns, in slices of a few milliseconds, so that what else the machine does disturbs them
+/// alike; a ratio is the median over all turns. The UIDs are dropped, and nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

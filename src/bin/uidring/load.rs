@@ -93,8 +93,8 @@ impl Run {
         self.started.elapsed()
     }
 
-    /// Runs the load: one thread for each of `takers`, which are told how many UIDs to take, and say whether it is worth going
-    /// on. Meanwhile this thread calls `look`, as often as `interval` says.
+    /// Runs the load: one thread for each of `takers`, which are told how many UIDs to take, and say whether it is
+    /// worth going on. Meanwhile this thread calls `look`, as often as `interval` says.
     pub(crate) fn drive<T>(&self, takers: Vec<T>, interval: Duration, mut look: impl FnMut()) -> Result<(), Failure>
     where
         T: FnMut(usize) -> Result<bool, Failure> + Send,

@@ -18,8 +18,8 @@ use crate::sizing::{self, BITS, Needs, Split};
 /// Find the layout that a service needs
 ///
 /// Rates are those of one node, a process with a generator of its own: of a fleet's, divide by --nodes. A node may take
-/// more than a second holds: it borrows from the seconds to come, up to --max-lead, and gives back when it takes less. So
-/// the average has to fit, and a peak has to end in time. Bits to spare go where there is the least room.
+/// more than a second holds: it borrows from the seconds to come, up to --max-lead, and gives back when it takes less.
+/// So the average has to fit, and a peak has to end in time. Bits to spare go where there is the least room.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

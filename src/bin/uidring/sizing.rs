@@ -8,8 +8,8 @@
 //!        └──────────────────── time
 //! ```
 //!
-//! A node that takes more than its ticks hold borrows from the ticks to come, and gives back when it takes less. So the average
-//! has to fit, and the peak only has to end before [`Needs::max_lead`] is borrowed. Beyond that each further
+//! A node that takes more than its ticks hold borrows from the ticks to come, and gives back when it takes less. So the
+//! average has to fit, and the peak only has to end before [`Needs::max_lead`] is borrowed. Beyond that each further
 //! `max_lead` costs a worker id.
 
 use std::time::Duration;
@@ -152,7 +152,8 @@ impl Needs {
         bits_for(self.ids(split).saturating_add(1).min(1 << 120)).max(1)
     }
 
-    /// The fewest bits with this tick, which may be more than there are. Of two that are equal, the one that borrows less.
+    /// The fewest bits with this tick, which may be more than there are. Of two that are equal, the one that borrows
+    /// less.
     pub(crate) fn least(&self, tick_ms: u64) -> Split {
         let average = self.sequence_bits(tick_ms);
         let splits = (average..=self.peak_sequence_bits(tick_ms).max(average)).rev().map(|sequence_bits| {

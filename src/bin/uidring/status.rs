@@ -21,8 +21,8 @@ const A_MOMENT: Duration = Duration::from_secs(1);
 
 /// Try a generator under a load, and show its status
 ///
-/// The generator is one of this process, made for the purpose: it says nothing about those that run elsewhere. (They tell
-/// theirs by `UidGenerator::status`.) Its UIDs are dropped. Without --db nothing is written either: its worker ids
+/// The generator is one of this process, made for the purpose: it says nothing about those that run elsewhere. (They
+/// tell theirs by `UidGenerator::status`.) Its UIDs are dropped. Without --db nothing is written either: its worker ids
 /// are counted in memory, from 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\

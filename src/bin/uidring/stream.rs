@@ -6,8 +6,8 @@
 //!   fill ─▶ takers ──────── full buffers ─▶ writer ─▶ standard output
 //! ```
 //!
-//! There are few buffers and they go round: memory stays small however slow the reader is. The lines of one taker come out
-//! in the order in which the UIDs were taken.
+//! There are few buffers and they go round: memory stays small however slow the reader is. The lines of one taker come
+//! out in the order in which the UIDs were taken.
 
 use std::io::{self, Write};
 use std::panic;
@@ -22,8 +22,8 @@ use crate::load::{BATCH, Run};
 use crate::output::Failure;
 use crate::progress::Progress;
 
-/// One is written while each taker fills one; another keeps all threads busy where they are not in step. A batch is some
-/// 80 KiB of text, which stay in the cache.
+/// One is written while each taker fills one; another keeps all threads busy where they are not in step. A batch is
+/// some 80 KiB of text, which stay in the cache.
 const SPARE_BUFFERS: usize = 2;
 
 /// Lines, and how many.
