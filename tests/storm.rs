@@ -4,8 +4,8 @@
 //! may come twice.
 //!
 //! ```sh
-//! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=300 cargo test --release --all-features --test storm -- --ignored
-//! --nocapture storm
+//! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=300 \
+//!     cargo test --release --all-features --test storm -- --ignored --nocapture storm
 //! ```
 #![cfg(all(target_os = "linux", feature = "sqlite", feature = "postgres", feature = "mysql"))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
