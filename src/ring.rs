@@ -182,6 +182,7 @@ impl Ring {
 
     /// Claims `count` tickets, and returns the first with the base of its block, if that is the one at the front and
     /// the ticket not the block's first. As [`take`](Ring::take).
+    #[inline]
     pub fn claim_run(&self, count: u64) -> (u64, Option<NonZeroU64>) {
         // ORDERING: a hint, checked by the stamp.
         let (stamp, word, steady) = self.slot(self.front.load(Ordering::Relaxed)).look();

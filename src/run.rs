@@ -30,6 +30,7 @@ impl Run {
 
     /// Claims up to `count` tickets, and no more than half a block: a block that is claimed to its end before its base
     /// is known could be overwritten by then.
+    #[inline]
     pub fn claim(shared: &Shared, count: u64) -> Result<Run, TakeError> {
         let count = count.clamp(1, 1 << (shared.ring.shift() - 1));
         let (next, base) = shared.claim_run(count)?;
@@ -37,6 +38,7 @@ impl Run {
     }
 
     /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block was overwritten.
+    #[inline]
     pub fn next_piece(&mut self, shared: &Shared) -> Result<Option<Piece>, TakeError> {
         while self.next < self.end {
             let ticket = self.next;

@@ -141,13 +141,21 @@ impl Shared {
 
     /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its block if that is
     /// known.
+    #[inline]
     pub fn claim_run(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
+        let claim = self.ring.claim_run(count);
+        if ring::is_closed(claim.0) { self.claim_when_open(count) } else { Ok(claim) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn claim_when_open(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
+            self.wait_until(|now_ms| self.is_open(now_ms).then_some(()))?;
             let claim = self.ring.claim_run(count);
             if !ring::is_closed(claim.0) {
                 return Ok(claim);
             }
-            self.wait_until(|now_ms| self.is_open(now_ms).then_some(()))?;
         }
     }
 
