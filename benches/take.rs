@@ -2,6 +2,7 @@
 //!
 //! * `take`: by 1, 2, 4 and 8 threads, beside a bare `fetch_add` on a counter of their own.
 //! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
+//! * `lead`: takes up to a lead of one minute, with one worker id after the other, beside takes without a limit.
 //! * `leased`: takes by a worker id that was given once, and by a leased one, whose seconds are reserved in a SQLite
 //!   file meanwhile.
 //! * `local`: a thread's own run, beside a thread's own counter that is fed by blocks of 1,024.
@@ -22,8 +23,8 @@ use std::time::{Duration, Instant};
 use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
 use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
-use uidring::registry::FixedWorker;
-use uidring::{Layout, Uid, UidGenerator};
+use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+use uidring::{Layout, RegistryError, Uid, UidGenerator};
 
 /// UIDs in a buffer, and the longest run.
 const BLOCK: u32 = 1024;
@@ -311,6 +312,63 @@ fn local(criterion: &mut Criterion) {
     }
 }
 
+/// Worker ids 1, 2, 3 and so on.
+struct Counting(u64);
+
+impl WorkerRegistry for Counting {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        self.0 += 1;
+        Ok(Lease::fresh(self.0, &request.layout))
+    }
+}
+
+/// A generator that takes on one worker id after the other, each with the same seconds.
+struct Workers(UidGenerator);
+
+impl Workers {
+    const LEAD: Duration = Duration::from_secs(60);
+
+    fn new(max_lead: Duration) -> Workers {
+        let clock = ManualClock::new(Layout::DEFAULT.epoch());
+        Workers(UidGenerator::builder().registry(Counting(0)).clock(clock).max_lead(max_lead).build().unwrap())
+    }
+
+    /// Counts UIDs through from one worker's last second to the next one's first. No second lies beyond the limit.
+    #[inline]
+    fn take(&self) -> u64 {
+        let uid = self.0.take().unwrap();
+        let (layout, seconds) = (Layout::DEFAULT, Self::LEAD.as_secs() + 1);
+        let tick = uid.get() >> (layout.worker_bits() + layout.sequence_bits());
+        let worker = uid.get() >> layout.sequence_bits() & layout.max_worker();
+        assert!(tick < seconds || worker == 1, "second {tick}");
+        (((worker - 1) * seconds + tick) << layout.sequence_bits()) + (uid.get() & layout.max_sequence()) + 1
+    }
+}
+
+impl Source for Workers {
+    fn lost(&self) -> u64 {
+        self.0.status().lost
+    }
+
+    fn between(&self, first: u64, last: u64) -> (u64, u64) {
+        consecutive(first, last)
+    }
+}
+
+fn lead(criterion: &mut Criterion) {
+    for threads in [1, 2] {
+        let (free, bounded) = (Workers::new(Duration::MAX), Workers::new(Workers::LEAD));
+        let without = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(free.take()));
+        let within = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(bounded.take()));
+        let sides = [
+            Side { name: "unlimited", source: &free, unused: 0, turn: &without },
+            Side { name: "one minute", source: &bounded, unused: 0, turn: &within },
+        ];
+        compare(criterion, "lead", threads, 1, &sides);
+        assert!(bounded.0.status().new_workers > 0);
+    }
+}
+
 #[cfg(feature = "sqlite")]
 fn leased(criterion: &mut Criterion) {
     use uidring::registry::SqliteRegistry;
@@ -337,5 +395,5 @@ fn leased(criterion: &mut Criterion) {
 #[cfg(not(feature = "sqlite"))]
 fn leased(_: &mut Criterion) {}
 
-criterion_group!(benches, take, fill, local, leased);
+criterion_group!(benches, take, fill, local, lead, leased);
 criterion_main!(benches);

@@ -39,6 +39,8 @@ pub struct Keeper {
     /// How far the ring was filled, and whether it was closed, when waiters were last woken.
     end: (u64, bool),
     end_announced: bool,
+    /// How long ago the last look ended.
+    looked: Option<Stopwatch>,
 }
 
 /// Whether UIDs are taken faster than now and then.
@@ -61,6 +63,10 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Takes may be waiting for it.
 const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
+/// Who asks again within this time is not in need of the filler.
+const SHORT_REST: Duration = Duration::from_micros(200);
+/// For how many blocks takers are then left to themselves.
+const UNDISTURBED: u64 = 64;
 /// A jump forward that an operator would want to hear of.
 const NOTED_JUMP: Duration = Duration::from_secs(60);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -88,6 +94,7 @@ impl Keeper {
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: (0, false),
             end_announced: false,
+            looked: None,
         }
     }
 
@@ -113,6 +120,7 @@ impl Keeper {
         self.give_back(shared);
         self.announce_end(shared, now_ms);
         self.wake(shared);
+        self.leave_to_takers(shared);
         shared.next_look(now_ms)
     }
 
@@ -224,7 +232,10 @@ impl Keeper {
         shared.move_window(&lease, now_ms);
         shared.count_worker();
         self.oldest_run = self.oldest_run.min(fresh);
-        self.left.push(std::mem::replace(&mut self.lease, lease));
+        let before = std::mem::replace(&mut self.lease, lease);
+        if before.duration.is_some() {
+            self.left.push(before);
+        }
         (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::default());
         true
     }
@@ -342,14 +353,15 @@ impl Keeper {
         self.clerk.settle();
         self.hear(shared);
         let left = self.left.drain(..).map(|lease| (lease.last, lease));
-        for (used, lease) in left.chain([(used, self.lease.clone())]) {
+        let held = [(used, self.lease.clone())].into_iter().filter(|(_, lease)| lease.duration.is_some());
+        for (used, lease) in left.chain(held) {
             match self.clerk.ask_now(|registry| registry.release(&lease, used)) {
                 Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
                 Err(error) => events::not_released(&error),
             }
         }
         // Taken in store, and not used.
-        if let Some(spare) = self.spare.take() {
+        if let Some(spare) = self.spare.take_if(|spare| spare.duration.is_some()) {
             let _ = self.clerk.ask_now(|registry| registry.release(&spare, spare.first.saturating_sub(1)));
         }
     }
@@ -392,6 +404,16 @@ impl Keeper {
             self.end = end;
             shared.waiters.wake_all();
         }
+    }
+
+    /// Takers so fast that they ask as soon as they have been answered go on by themselves for a while. To publish a
+    /// block costs them less than to wake a thread.
+    fn leave_to_takers(&mut self, shared: &Shared) {
+        let since = self.looked.replace(Stopwatch::start());
+        let is_haunted = since.is_some_and(|since| since.elapsed() < SHORT_REST);
+        // Not for so long that they come near the end of the window: there is something to do before that.
+        let left = shared.seconds.tick(shared.ring.window().last).saturating_sub(shared.newest_tick());
+        shared.leave_to_takers(if is_haunted { UNDISTURBED.min(left / 4) } else { 0 });
     }
 
     fn announce_end(&mut self, shared: &Shared, now_ms: i64) {

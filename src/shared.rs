@@ -52,6 +52,8 @@ struct Counts {
     workers: AtomicU64,
     /// The jump of the clock that is not followed, in milliseconds; 0 for none.
     refused_jump_ms: AtomicU64,
+    /// The filler is not asked for a refill before this block.
+    undisturbed_until: AtomicU64,
     /// Whether `max_lead` is used up.
     at_limit: AtomicBool,
     /// The last reservation failed.
@@ -203,7 +205,11 @@ impl Shared {
         let block = ticket >> self.ring.shift();
         let found = self.ring.block(block, &self.counts.inline);
         // After the block has been read: to wake a thread can mean to be put to sleep, and the block to be overwritten.
-        if ticket & self.ring.max_offset() == 0 && self.ring.blocks_from(block) <= self.refill_mark {
+        if ticket & self.ring.max_offset() == 0
+            && self.ring.blocks_from(block) <= self.refill_mark
+            // ORDERING: a hint.
+            && block >= self.counts.undisturbed_until.load(Ordering::Relaxed)
+        {
             self.signal.ask();
         }
         found
@@ -278,6 +284,12 @@ impl Shared {
                 error => return Err(error),
             }
         }
+    }
+
+    /// Lets takers publish for themselves, and not ask for a refill, for so many blocks. For the filler.
+    pub fn leave_to_takers(&self, blocks: u64) {
+        // ORDERING: a hint.
+        self.counts.undisturbed_until.store(self.ring.tail() + blocks, Ordering::Relaxed);
     }
 
     /// Whether the last reservation failed. Else the next one is on its way.
