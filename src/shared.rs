@@ -286,10 +286,11 @@ impl Shared {
         }
     }
 
-    /// Lets takers publish for themselves, and not ask for a refill, for so many blocks. For the filler.
+    /// Lets takers publish so many blocks for themselves before they ask for a refill. For the filler.
     pub fn leave_to_takers(&self, blocks: u64) {
+        let until = if blocks > 0 { self.ring.tail() + blocks } else { 0 };
         // ORDERING: a hint.
-        self.counts.undisturbed_until.store(self.ring.tail() + blocks, Ordering::Relaxed);
+        self.counts.undisturbed_until.store(until, Ordering::Relaxed);
     }
 
     /// Whether the last reservation failed. Else the next one is on its way.
