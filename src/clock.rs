@@ -91,7 +91,8 @@ impl Stopwatch {
         Stopwatch(Instant::now())
     }
 
+    /// An hour where the models run: they know no time, and what differs from run to run they cannot explore.
     pub(crate) fn elapsed(&self) -> Duration {
-        self.0.elapsed()
+        if cfg!(uidring_loom) { Duration::from_secs(3600) } else { self.0.elapsed() }
     }
 }
