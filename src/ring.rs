@@ -138,6 +138,8 @@ pub struct Ring {
     // What follows is never written again: takers read it each time.
     slots: Box<[CachePadded<Slot>]>,
     seconds: Seconds,
+    /// The last place in a block. With `shift`, so that takes need not shift.
+    max_offset: u64,
     /// log2 of the UIDs in a block.
     shift: u32,
     /// log2 of the slots.
@@ -167,6 +169,7 @@ impl Ring {
             }),
             slots: (0..slots).map(empty).collect(),
             seconds,
+            max_offset: (1 << sequence_bits) - 1,
             shift: sequence_bits,
             slot_bits: slots.trailing_zeros(),
         }
@@ -472,7 +475,7 @@ impl Ring {
     /// The largest place that a ticket can have in its block.
     #[inline]
     pub fn max_offset(&self) -> u64 {
-        (1 << self.shift) - 1
+        self.max_offset
     }
 
     #[inline]
