@@ -24,7 +24,7 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
-use uidring::{Layout, RegistryError, Uid, UidGenerator};
+use uidring::{Layout, LocalTaker, RegistryError, Uid, UidGenerator};
 
 /// UIDs in a buffer, and the longest run.
 const BLOCK: u32 = 1024;
@@ -306,7 +306,7 @@ fn local(criterion: &mut Criterion) {
         };
         let sides = [
             Side { name: "counter", source: &counter, unused: 0, turn: &bare },
-            Side { name: "uidring", source: &uids, unused: BLOCK.into(), turn: &ours },
+            Side { name: "uidring", source: &uids, unused: LocalTaker::LONGEST_RUN.into(), turn: &ours },
         ];
         compare(criterion, "local", threads, BLOCK.into(), &sides);
     }

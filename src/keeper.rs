@@ -232,10 +232,7 @@ impl Keeper {
         shared.move_window(&lease, now_ms);
         shared.count_worker();
         self.oldest_run = self.oldest_run.min(fresh);
-        let before = std::mem::replace(&mut self.lease, lease);
-        if before.duration.is_some() {
-            self.left.push(before);
-        }
+        self.left.push(std::mem::replace(&mut self.lease, lease));
         (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::default());
         true
     }
@@ -353,15 +350,14 @@ impl Keeper {
         self.clerk.settle();
         self.hear(shared);
         let left = self.left.drain(..).map(|lease| (lease.last, lease));
-        let held = [(used, self.lease.clone())].into_iter().filter(|(_, lease)| lease.duration.is_some());
-        for (used, lease) in left.chain(held) {
+        for (used, lease) in left.chain([(used, self.lease.clone())]) {
             match self.clerk.ask_now(|registry| registry.release(&lease, used)) {
                 Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
                 Err(error) => events::not_released(&error),
             }
         }
         // Taken in store, and not used.
-        if let Some(spare) = self.spare.take_if(|spare| spare.duration.is_some()) {
+        if let Some(spare) = self.spare.take() {
             let _ = self.clerk.ask_now(|registry| registry.release(&spare, spare.first.saturating_sub(1)));
         }
     }

@@ -8,7 +8,7 @@ use crate::uid::Uid;
 /// Takes UIDs in runs, for one thread: most takes touch no shared memory.
 ///
 /// Its own UIDs strictly increase. Between two takers there is no order, since each holds a run. The rest of a run is
-/// lost when the taker drops. A run is 64 UIDs long at first; each is twice as long as the one before, up to 1,024, so
+/// lost when the taker drops. A run is 64 UIDs long at first; each is twice as long as the one before, up to 4,096, so
 /// that a busy taker seldom meets another, and no taker loses more than 63 UIDs beyond as many as it has handed out.
 ///
 /// ```
@@ -46,7 +46,7 @@ impl LocalTaker {
     pub const RUN_LENGTH: u32 = 64;
 
     /// Runs grow to this length unless [`with_run_length`](LocalTaker::with_run_length) says otherwise.
-    pub const LONGEST_RUN: u32 = 1024;
+    pub const LONGEST_RUN: u32 = 4096;
 
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
         LocalTaker {

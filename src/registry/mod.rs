@@ -71,8 +71,7 @@ pub trait WorkerRegistry: Send + 'static {
         Ok(lease.last)
     }
 
-    /// Gives a leased id back: one whose lease has a duration. Its holder has used no second after `used`, and will use
-    /// none.
+    /// Gives the id back. Its holder has used no second after `used`, and will use none.
     ///
     /// # Errors
     ///
