@@ -53,11 +53,14 @@ fn child() {
             builder.registry(PostgresRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT))
         }
         Some(_) => builder.registry(MySqlRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
-        None => builder.registry(SqliteRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
+        None => match SqliteRegistry::open(&database) {
+            // A process that was stopped in the middle of a transaction keeps the others out.
+            Err(RegistryError::Locked { .. }) => return,
+            opened => builder.registry(opened.unwrap().leased(LEASE).with_timeout(TIMEOUT)),
+        },
     };
     let uids = match builder.build() {
-        // The server is away for long, or a process that was stopped in the middle of a transaction keeps the others
-        // out.
+        // The server is away for long, or the file locked.
         Err(BuildError::StartDeadline { .. }) => return,
         // A server that crashes in the middle of an answer.
         Err(BuildError::Registry(RegistryError::Storage { doing, source })) => {
