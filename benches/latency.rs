@@ -2,8 +2,7 @@
 //!
 //! * `take`, ring full: a block lasts longer than the run, so the ring never refills.
 //! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the time; one call in
-//!   8,192 is
-//!   the first of its block, and one in 32,768 wakes the filler.
+//!   8,192 is the first of its block, and one in 32,768 wakes the filler.
 //! * `take`, blocks of 256: the same with one call in 256, and one in 1,024. No layout for such a load; it shows the
 //!   two.
 //! * `fill`: 64 UIDs at once, blocks of 8,192.

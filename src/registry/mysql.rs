@@ -31,9 +31,9 @@ type Fault = table::Fault<Error>;
 /// # Guarantees
 ///
 /// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at any instant of a
-///   client or
-///   the server, not when the rows of ids that were given once are deleted, not when a write that was given up comes about
-///   late. Ids come from a row of their own and not from `AUTO_INCREMENT`, which older servers forget when they restart.
+///   client or the server, not when the rows of ids that were given once are deleted, not when a write that was given
+///   up comes about late. Ids come from a row of their own and not from `AUTO_INCREMENT`, which older servers forget
+///   when they restart.
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
 /// * A start whose commit was not acknowledged may have used up an id; no other failure uses anything up.
 ///
