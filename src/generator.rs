@@ -21,6 +21,7 @@ use crate::uid::Uid;
 /// joined. Cloning costs a reference count; a take through `&self` costs one atomic add.
 ///
 /// ```
+/// # #[cfg(feature = "sqlite")] {
 /// use uidring::UidGenerator;
 /// use uidring::registry::SqliteRegistry;
 ///
@@ -31,6 +32,7 @@ use crate::uid::Uid;
 /// let uid = uids.take()?;
 /// assert!(uids.take()? > uid);
 /// assert_eq!(uids.layout().parts(uid).worker, uids.worker_id());
+/// # }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

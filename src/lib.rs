@@ -1,6 +1,7 @@
 //! Unique, positive, time-ordered 64-bit ids, taken at the speed of one atomic add.
 //!
 //! ```no_run
+//! # #[cfg(feature = "sqlite")] {
 //! use uidring::UidGenerator;
 //! use uidring::registry::SqliteRegistry;
 //!
@@ -8,6 +9,7 @@
 //! let uid = uids.take()?; // from any thread
 //! let parts = uids.layout().parts(uid);
 //! assert_eq!(parts.worker, uids.worker_id());
+//! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
@@ -23,7 +25,7 @@
 //!                          filler ◀── "half of it is used up" ───── shared ◀───┘
 //! ```
 //!
-//! A [`registry`] gives a *worker id* that nobody has had, and nobody will. The UIDs of one worker's second are
+//! A [`registry`] gives a *worker id*, and never the same second of it twice. The UIDs of one worker's second are
 //! consecutive, so the *ring* holds only the first of them, for each of the next few seconds. A take adds one to a
 //! shared counter; the sum says which second, and which place in it. The *filler*, a background thread, puts new
 //! seconds into the ring when half of it is used up, ahead of the [`clock`] if need be, and drops those that have
@@ -49,6 +51,8 @@
 //! # Features
 //!
 //! * `sqlite` (on by default): `SqliteRegistry`. SQLite is compiled in.
+//! * `postgres`, `mysql`: `PostgresRegistry` and `MySqlRegistry`, for many machines. With TLS.
+//! * `contract`: `registry::contract`, the tests that every registry passes, for those who write one.
 //! * `serde`: a [`Uid`] is a string in JSON, as JavaScript needs it, and an integer in binary formats.
 //! * `async`: `UidGenerator::take_async`, without a particular runtime.
 //! * `tracing`: one event for each change of state.
@@ -88,7 +92,7 @@ pub mod registry;
 #[cfg(doc)]
 #[doc = include_str!("../DESIGN.md")]
 pub mod design {}
-#[cfg(doctest)]
+#[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
 
