@@ -1,7 +1,6 @@
 //! What the filler does at each look: it reads the clock, moves the window, takes on another worker id when
 //! the lead is used up, drops what has become stale, and fills the ring.
 
-use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::clerk::{Answer, Clerk};
@@ -172,11 +171,14 @@ impl Keeper {
     /// of them.
     fn drop_far_seconds(&self, shared: &Shared, now_ms: i64) {
         let last = shared.limits.last_tick(now_ms);
-        let is_far = |&block: &u64| {
-            let base = shared.ring.base(block).map_or(0, NonZeroU64::get);
-            shared.seconds.tick(base) > last && shared.seconds.worker(base) != self.lease.worker
+        let is_of_before = |&block: &u64| {
+            let base = shared.ring.base(block);
+            base.is_none_or(|base| shared.seconds.worker(base.get()) != self.lease.worker)
         };
-        if let Some(far) = (shared.ring.cursor_block()..shared.ring.tail()).rev().find(is_far) {
+        let is_far = |&block: &u64| shared.tick(block).is_some_and(|tick| tick > last);
+        // They stand before this worker's, so as a rule there are none to look at.
+        let of_before = (shared.ring.cursor_block()..shared.ring.tail()).take_while(is_of_before);
+        if let Some(far) = of_before.filter(is_far).last() {
             shared.expire_runs();
             shared.skip_to(far + 1, 0);
         }
@@ -262,10 +264,8 @@ impl Keeper {
             Some(Answer::Reserved(lease, result)) if lease.holder == self.lease.holder => {
                 self.hear_of_lease(shared, result);
             }
-            Some(Answer::Released(Err(error))) if !matches!(error, RegistryError::LeaseLost { .. }) => {
-                events::not_released(&error);
-            }
-            Some(Answer::Reserved(..) | Answer::Released(_)) | None => {}
+            Some(Answer::Released(result)) => hear_of_release(result),
+            Some(Answer::Reserved(..)) | None => {}
         }
     }
 
@@ -351,10 +351,7 @@ impl Keeper {
         self.hear(shared);
         let left = self.left.drain(..).map(|lease| (lease.last, lease));
         for (used, lease) in left.chain([(used, self.lease.clone())]) {
-            match self.clerk.ask_now(|registry| registry.release(&lease, used)) {
-                Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
-                Err(error) => events::not_released(&error),
-            }
+            hear_of_release(self.clerk.ask_now(|registry| registry.release(&lease, used)));
         }
         // Taken in store, and not used.
         if let Some(spare) = self.spare.take() {
@@ -418,6 +415,14 @@ impl Keeper {
             events::end_is_near(layout.expires_at());
             self.end_announced = true;
         }
+    }
+}
+
+fn hear_of_release(result: Result<(), RegistryError>) {
+    match result {
+        // Another has it already.
+        Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
+        Err(error) => events::not_released(&error),
     }
 }
 
