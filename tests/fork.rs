@@ -5,7 +5,8 @@
 #![cfg(unix)]
 #![allow(clippy::panic, clippy::unwrap_used)]
 
-use std::env;
+mod alone;
+
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -15,6 +16,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use alone::alone;
 use fork::Fork;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
@@ -22,21 +24,8 @@ use uidring::{
     BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeError, Uid, UidGenerator,
 };
 
-const ALONE: &str = "UIDRING_TEST_ALONE";
 /// A child that takes longer hangs.
 const PATIENCE: Duration = Duration::from_secs(60);
-
-/// Runs `body`, which is the test `name`, in a new process.
-fn alone(name: &str, body: fn()) {
-    if env::var_os(ALONE).is_some() {
-        return body();
-    }
-    let this = env::current_exe().unwrap();
-    let output = Command::new(this).args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("1 passed"), "no test is called {name}: {text}");
-}
 
 /// Forks, runs `body` in the child, and waits for its end. The UIDs that `body` returned there.
 fn in_child(body: impl FnOnce() -> Vec<Uid>) -> Vec<Uid> {

@@ -2,28 +2,15 @@
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
-use std::env;
-use std::process::Command;
+mod alone;
+
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 
+use alone::alone;
 use uidring::registry::FixedWorker;
 use uidring::{BuildError, Layout, TakeError, UidGenerator};
-
-const ALONE: &str = "UIDRING_TEST_ALONE";
-
-/// Runs `body`, which is the test `name`, in a new process.
-fn alone(name: &str, body: fn()) {
-    if env::var_os(ALONE).is_some() {
-        return body();
-    }
-    let this = env::current_exe().unwrap();
-    let output = Command::new(this).args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
-    let text = String::from_utf8_lossy(&output.stdout);
-    assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    assert!(text.contains("1 passed"), "no test is called {name}: {text}");
-}
 
 fn generator(worker: u64) -> UidGenerator {
     UidGenerator::builder().registry(FixedWorker::new(worker)).build().unwrap()
