@@ -221,16 +221,15 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
 }
 
 /// A generator whose clock stands still at the layout's first second, so that nothing becomes stale between two rounds,
-/// and which may borrow all of the time field: at 400 million UIDs a second, six hours' worth.
-fn generator() -> UidGenerator {
+/// and which may borrow up to `max_lead`: at 400 million UIDs a second, the time field is six hours' worth.
+fn generator(registry: impl WorkerRegistry, max_lead: Duration) -> UidGenerator {
     let clock = ManualClock::new(Layout::DEFAULT.epoch());
-    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(clock);
-    builder.max_lead(Duration::MAX).build().unwrap()
+    UidGenerator::builder().registry(registry).clock(clock).max_lead(max_lead).build().unwrap()
 }
 
 fn take(criterion: &mut Criterion) {
     for threads in [1, 2, 4, 8] {
-        let (counter, uids) = (Counter::new(), generator());
+        let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
         let bare = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(counter.claim(1)));
         let ours = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(uids.take().unwrap().get()));
         let sides = [
@@ -242,7 +241,7 @@ fn take(criterion: &mut Criterion) {
 }
 
 fn fill(criterion: &mut Criterion) {
-    let (counter, uids) = (Counter::new(), generator());
+    let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
     let bare = |count, seen: &mut Seen| {
         let mut buffer = [0; BLOCK as usize];
         for _ in 0..count {
@@ -288,7 +287,7 @@ fn note_inside<T>(seen: &mut Seen, source: &dyn Source, buffer: &[T], number: im
 
 fn local(criterion: &mut Criterion) {
     for threads in [1, 2] {
-        let (counter, uids) = (Counter::new(), generator());
+        let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
         let bare = |count, seen: &mut Seen| {
             let (mut next, mut end) = (0, 0);
             for _ in 0..count * u64::from(BLOCK) {
@@ -329,8 +328,7 @@ impl Workers {
     const LEAD: Duration = Duration::from_secs(60);
 
     fn new(max_lead: Duration) -> Workers {
-        let clock = ManualClock::new(Layout::DEFAULT.epoch());
-        Workers(UidGenerator::builder().registry(Counting(0)).clock(clock).max_lead(max_lead).build().unwrap())
+        Workers(generator(Counting(0), max_lead))
     }
 
     /// Counts UIDs through from one worker's last second to the next one's first. No second lies beyond the limit.
@@ -377,13 +375,9 @@ fn leased(criterion: &mut Criterion) {
 
     let dir = tempfile::tempdir().unwrap();
     let registry = |name| SqliteRegistry::open(dir.path().join(name)).unwrap();
-    let generator = |registry| {
-        let clock = ManualClock::new(Layout::DEFAULT.epoch());
-        UidGenerator::builder().registry(registry).clock(clock).max_lead(Duration::MAX).build().unwrap()
-    };
     for threads in [1, 2] {
-        let fresh = generator(registry("fresh.db"));
-        let leased = generator(registry("leased.db").leased(Duration::from_secs(600)));
+        let fresh = generator(registry("fresh.db"), Duration::MAX);
+        let leased = generator(registry("leased.db").leased(Duration::from_secs(600)), Duration::MAX);
         let by_fresh = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(fresh.take().unwrap().get()));
         let by_leased = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(leased.take().unwrap().get()));
         let sides = [
