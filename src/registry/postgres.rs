@@ -13,7 +13,7 @@ use tokio_postgres::{Client, Config, Error, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::host::Host;
-use super::server::{Call, Diagnosis, Driver, Server, Session, Value, statements};
+use super::server::{Call, Diagnosis, Driver, Server, Session, Value, registry_on_a_server, statements};
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
@@ -82,14 +82,6 @@ impl PostgresRegistry {
         Ok(PostgresRegistry(server))
     }
 
-    /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in that time
-    /// counts as down.
-    #[must_use]
-    pub fn with_timeout(mut self, timeout: Duration) -> PostgresRegistry {
-        self.0.timeout = timeout;
-        self
-    }
-
     /// Trusts the certificate authorities in the file `path`, in PEM, in place of Mozilla's list: for servers with
     /// certificates of one's own.
     ///
@@ -114,87 +106,9 @@ impl PostgresRegistry {
         self.0.driver.tls = tls(Some(roots));
         Ok(self)
     }
-
-    /// Sets the host name and the port that the rows show, in place of those found.
-    ///
-    /// They inform those who read the table. Worker ids do not depend on them.
-    #[must_use]
-    pub fn with_host(mut self, name: &str, port: &str) -> PostgresRegistry {
-        self.0.terms.host = Some(Host::new(name, port));
-        self
-    }
-
-    /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id, from a
-    /// second after those reserved. Ids are given back at a clean stop, and recycled, those free for longest first.
-    ///
-    /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more often;
-    /// an idle generator writes twice in it. One that is cut off goes on for as long as it has reserved: the duration
-    /// at least, and longer the busier it is.
-    #[must_use]
-    pub fn leased(mut self, duration: Duration) -> PostgresRegistry {
-        self.0.terms.leased(duration);
-        self
-    }
-
-    /// The worker ids that the registry remembers, in their order.
-    ///
-    /// # Errors
-    ///
-    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the server is
-    /// down or does not answer, [`RegistryError::Storage`] that it failed.
-    pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
-        self.0.workers()
-    }
-
-    /// The largest id ever given, also where its row has been deleted; 0 before the first.
-    ///
-    /// # Errors
-    ///
-    /// As [`workers`](PostgresRegistry::workers).
-    pub fn largest_given(&self) -> Result<u64, RegistryError> {
-        self.0.largest_given()
-    }
-
-    /// The layout that the tables were first used with, or `None` before their first use.
-    ///
-    /// # Errors
-    ///
-    /// As [`workers`](PostgresRegistry::workers).
-    pub fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        self.0.layout()
-    }
-
-    /// Takes the leased id `worker` from whoever holds it, so that the next start can have it.
-    ///
-    /// Safe at any time: the next holder begins after the last second that was reserved, and the one before finds its
-    /// lease lost and takes another id.
-    ///
-    /// # Errors
-    ///
-    /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else as
-    /// [`workers`](PostgresRegistry::workers).
-    pub fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
-        self.0.take_back(worker)
-    }
 }
 
-impl WorkerRegistry for PostgresRegistry {
-    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        self.0.assign(request)
-    }
-
-    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        self.0.reserve(lease, last)
-    }
-
-    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
-        self.0.release(lease, used)
-    }
-
-    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
-        self.0.last_assigned()
-    }
-}
+registry_on_a_server!(PostgresRegistry);
 
 #[derive(Clone, Debug)]
 struct Postgres {
