@@ -187,7 +187,7 @@ impl Model {
         let ring = Ring::new(slots, layout.sequence_bits(), arithmetic, window);
         let published = AtomicU64::new(0);
         for _ in 0..blocks {
-            assert!(ring.refill(&published));
+            assert!(ring.refill(ring.cursor_block(), &published));
         }
         Arc::new(Model {
             ring,
@@ -345,7 +345,7 @@ impl Model {
     /// Refills until there is no room. Returns how many blocks that published.
     pub fn refill(&self) -> u64 {
         let published = AtomicU64::new(0);
-        while self.ring.refill(&published) {}
+        while self.ring.refill(self.ring.cursor_block(), &published) {}
         published.load(Ordering::Relaxed)
     }
 

@@ -15,6 +15,7 @@ use crate::ring::{MAX_SLOTS, MIN_SLOTS};
 use crate::seconds::Limits;
 use crate::shared::{Setup, Shared};
 use crate::sync::{Arc, sleep};
+use crate::workers::Workers;
 
 /// Configures a [`UidGenerator`].
 pub struct Builder {
@@ -46,7 +47,8 @@ impl Builder {
         }
     }
 
-    /// Where the worker id comes from. There is no default: a guessed id is a duplicate sooner or later.
+    /// Where the worker id comes from; a `Box<dyn WorkerRegistry>` will do as well. There is no default: a guessed id
+    /// is a duplicate sooner or later.
     #[must_use]
     pub fn registry(self, registry: impl WorkerRegistry) -> Builder {
         Builder { registry: Some(Box::new(registry)), ..self }
@@ -71,7 +73,9 @@ impl Builder {
         Builder { slots, ..self }
     }
 
-    /// How full the ring may get, in percent from 1 to 99, before the filler is woken. 50 unless set.
+    /// How full the ring may get, in percent from 1 to 99, before the filler is woken. 50 unless set. Where takers get
+    /// there within milliseconds, they are left to themselves for a while, and put back a second for each that they
+    /// use.
     #[must_use]
     pub fn refill_at(self, percent: u32) -> Builder {
         Builder { refill_at: percent, ..self }
@@ -169,7 +173,8 @@ impl Builder {
             slots,
             refill_mark: slots as u64 * u64::from(refill_at) / 100,
         });
-        Ok((Arc::new(shared), Keeper::new(registry, lease, rng, self.max_forward_jump), bed))
+        let keeper = Keeper::new(Workers::new(registry, lease), rng, self.max_forward_jump);
+        Ok((Arc::new(shared), keeper, bed))
     }
 }
 

@@ -146,7 +146,7 @@ impl UidGenerator {
         Ok(())
     }
 
-    /// A taker for one thread, with runs of 64 UIDs of its own: it touches shared memory once a run.
+    /// A taker for one thread, with runs of UIDs of its own, of 64 at first: it writes to shared memory once a run.
     #[must_use]
     pub fn local(&self) -> LocalTaker {
         LocalTaker::new(self.clone())

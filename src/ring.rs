@@ -402,11 +402,12 @@ impl Ring {
         }
     }
 
-    /// Publishes one block if the ring has room for it: if the block that it overwrites has been claimed to
-    /// its end. False when the ring is full or the window ends.
-    pub fn refill(&self, published: &AtomicU64) -> bool {
+    /// Publishes one block if the ring has room for it: if the block that it overwrites comes before `front`, and so
+    /// has been claimed to its end. The caller has found the cursor in `front`, or has a ticket in it. False when the
+    /// ring is full or the window ends.
+    pub fn refill(&self, front: u64, published: &AtomicU64) -> bool {
         let tail = self.tail();
-        if tail >= self.cursor_block() + self.slots.len() as u64 {
+        if tail >= front + self.slots.len() as u64 {
             return false;
         }
         match self.publish(tail) {

@@ -1,6 +1,5 @@
 //! Tickets claimed together.
 
-use std::array;
 use std::num::NonZeroU64;
 
 use crate::error::TakeError;
@@ -19,11 +18,12 @@ pub struct Run {
 /// Consecutive UIDs: the part of a run that lies in one block.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    base: NonZeroU64,
-    /// Places in the block: the first, and the one after the last.
-    from: u64,
-    to: u64,
+    /// The next UID, and the number after the last one.
+    next: NonZeroU64,
+    end: u64,
 }
+
+const CACHE_LINE: usize = 64;
 
 impl Run {
     pub const EMPTY: Run = Run { next: 0, end: 0, base: None };
@@ -50,7 +50,7 @@ impl Run {
             };
             self.next += to - from;
             match base {
-                Some(base) => return Ok(Some(Piece { base, from, to })),
+                Some(base) => return Ok(Some(Piece { next: base | from, end: base.get() + to })),
                 None => shared.ring.lose(to - from),
             }
         }
@@ -59,40 +59,47 @@ impl Run {
 }
 
 impl Piece {
-    pub const EMPTY: Piece = Piece { base: NonZeroU64::MIN, from: 0, to: 0 };
+    pub const EMPTY: Piece = Piece { next: NonZeroU64::MIN, end: 1 };
 
     /// Not more than the caller asked for, so it fits.
     #[allow(clippy::cast_possible_truncation)]
     pub fn len(&self) -> usize {
-        (self.to - self.from) as usize
+        (self.end - self.next.get()) as usize
     }
 
     /// Writes the UIDs to `buffer`, which has room for them and no more.
-    pub fn write(self, buffer: &mut [Uid]) {
-        // The places of a group of UIDs stay in vector registers, so that two UIDs cost an addition, an or and a store.
-        // This is as fast as stores are.
-        const GROUP: usize = 8;
-        let mut places: [u64; GROUP] = array::from_fn(|index| self.from + index as u64);
-        let (groups, rest) = buffer.as_chunks_mut::<GROUP>();
-        let after = self.from + (groups.len() * GROUP) as u64;
+    pub fn write(mut self, buffer: &mut [Uid]) {
+        // A vector holds two UIDs or more, and two vectors are stored at once if they are in one cache line.
+        let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<Uid>();
+        let (head, buffer) = buffer.split_at_mut(unaligned.min(buffer.len()));
+        self.write_groups::<1>(head);
+        let buffer = self.write_groups::<32>(buffer);
+        let buffer = self.write_groups::<8>(buffer);
+        self.write_groups::<1>(buffer);
+    }
+
+    /// Writes the next UIDs to as many groups of `N` as there are in `buffer`, and returns what is left of it.
+    fn write_groups<'a, const N: usize>(&mut self, buffer: &'a mut [Uid]) -> &'a mut [Uid] {
+        let (groups, rest) = buffer.as_chunks_mut::<N>();
         for group in groups {
-            for (uid, place) in group.iter_mut().zip(&mut places) {
-                *uid = Uid::from_base(self.base, *place);
-                *place += GROUP as u64;
+            // This changes nothing; but the compiler sees that no sum below overflows, and two UIDs cost it one
+            // addition and one store.
+            let first = self.next.min(Uid::MAX.into());
+            for (uid, place) in group.iter_mut().zip(0_u32..) {
+                *uid = Uid::new(first.saturating_add(place.into()));
             }
+            self.next = first.saturating_add(N as u64);
         }
-        for (uid, place) in rest.iter_mut().zip(after..) {
-            *uid = Uid::from_base(self.base, place);
-        }
+        rest
     }
 
     /// The next UID of the piece, which gets shorter.
     #[inline]
     pub fn pop(&mut self) -> Option<Uid> {
-        if self.from < self.to {
-            let offset = self.from;
-            self.from += 1;
-            Some(Uid::from_base(self.base, offset))
+        let number = self.next;
+        if number.get() < self.end {
+            self.next = number.checked_add(1)?;
+            Some(Uid::new(number))
         } else {
             None
         }

@@ -52,7 +52,7 @@ struct Counts {
     workers: AtomicU64,
     /// The jump of the clock that is not followed, in milliseconds; 0 for none.
     refused_jump_ms: AtomicU64,
-    /// The filler is not asked for a refill before this block.
+    /// Takers refill the ring up to this block, and do not ask the filler.
     undisturbed_until: AtomicU64,
     /// Whether `max_lead` is used up.
     at_limit: AtomicBool,
@@ -138,7 +138,7 @@ impl Shared {
 
     /// Publishes one block if there is room. For the filler.
     pub fn refill(&self) -> bool {
-        self.ring.refill(&self.counts.filler)
+        self.ring.refill(self.ring.cursor_block(), &self.counts.filler)
     }
 
     /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its block if that is
@@ -171,7 +171,7 @@ impl Shared {
                 ticket = self.claim_run(1)?.0;
             }
             match self.base(ticket)? {
-                Some(base) => return Ok(Uid::from_base(base, ticket & self.ring.max_offset())),
+                Some(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
                 None => self.ring.lose(1),
             }
             ticket = self.ring.claim(1);
@@ -200,17 +200,19 @@ impl Shared {
         }
     }
 
-    /// What became of the block of `ticket`. The holder of the block's first ticket looks after the filler.
+    /// What became of the block of `ticket`. The holder of the block's first ticket looks after the ring.
     fn find(&self, ticket: u64) -> Block {
         let block = ticket >> self.ring.shift();
         let found = self.ring.block(block, &self.counts.inline);
-        // After the block has been read: to wake a thread can mean to be put to sleep, and the block to be overwritten.
-        if ticket & self.ring.max_offset() == 0
-            && self.ring.blocks_from(block) <= self.refill_mark
+        if ticket & self.ring.max_offset() == 0 && self.ring.blocks_from(block) <= self.refill_mark {
+            // After the block has been read: to wake a thread can mean to be put to sleep, and the block to be
+            // overwritten.
             // ORDERING: a hint.
-            && block >= self.counts.undisturbed_until.load(Ordering::Relaxed)
-        {
-            self.signal.ask();
+            if block < self.counts.undisturbed_until.load(Ordering::Relaxed) {
+                self.ring.refill(block, &self.counts.inline);
+            } else {
+                self.signal.ask();
+            }
         }
         found
     }
@@ -220,7 +222,7 @@ impl Shared {
         loop {
             match self.ring.try_claim() {
                 Ok(ticket) => match self.find(ticket) {
-                    Block::Published(base) => return Ok(Uid::from_base(base, ticket & self.ring.max_offset())),
+                    Block::Published(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
                     Block::Overwritten | Block::Beyond => self.ring.lose(1),
                 },
                 Err(Some(block)) => {
@@ -286,7 +288,7 @@ impl Shared {
         }
     }
 
-    /// Lets takers publish so many blocks for themselves before they ask for a refill. For the filler.
+    /// Lets takers refill the ring so many blocks far before they ask for it. For the filler.
     pub fn leave_to_takers(&self, blocks: u64) {
         let until = if blocks > 0 { self.ring.tail() + blocks } else { 0 };
         // ORDERING: a hint.

@@ -18,6 +18,7 @@ use crate::shared::Shared;
 use crate::status::Status;
 use crate::sync::Arc;
 use crate::uid::Uid;
+use crate::workers::Workers;
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -368,8 +369,8 @@ fn lead_limit_with_a_new_worker() {
 #[test]
 fn lead_limit_with_a_new_worker_but_none_to_be_had() {
     let mut world = World::new(settings());
-    world.keeper =
-        Keeper::new(Box::new(Refusing), Lease::fresh(1, &settings().layout), fastrand::Rng::with_seed(1), None);
+    let workers = Workers::new(Box::new(Refusing), Lease::fresh(1, &settings().layout));
+    world.keeper = Keeper::new(workers, fastrand::Rng::with_seed(1), None);
     world.take_many(3601 * 8);
     for _ in 0..20 {
         world.take().unwrap_err();

@@ -39,7 +39,7 @@ pub struct Status {
     pub lost: u64,
     /// UIDs passed over because their second had become stale.
     pub skipped: u64,
-    /// Blocks published by takers that found the ring empty.
+    /// Blocks published by takers: where they found the ring empty, or so fast that they were left to themselves.
     pub refilled_inline: u64,
     /// Blocks published by the filler, with those of the start.
     pub refilled_by_filler: u64,

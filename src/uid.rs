@@ -1,7 +1,7 @@
 //! [`Uid`], one id, and its text forms.
 
 use std::fmt;
-use std::num::NonZeroU64;
+use std::num::{NonZeroI64, NonZeroU64};
 use std::str::FromStr;
 
 use crate::error::{ParseUidError, UidRangeError};
@@ -39,10 +39,7 @@ impl Uid {
     pub const MIN: Uid = Uid(NonZeroU64::MIN);
 
     /// The largest UID, `2^63 - 1`.
-    pub const MAX: Uid = match NonZeroU64::new(i64::MAX as u64) {
-        Some(max) => Uid(max),
-        None => Uid::MIN,
-    };
+    pub const MAX: Uid = Uid(NonZeroI64::MAX.unsigned_abs());
 
     /// The UID as a number in `1..=2^63-1`.
     #[inline]
@@ -54,17 +51,17 @@ impl Uid {
     /// `None` for 0. The caller has kept `value` below `2^63`.
     #[inline]
     pub(crate) const fn from_masked(value: u64) -> Option<Uid> {
-        debug_assert!(value <= Uid::MAX.get());
         match NonZeroU64::new(value) {
-            Some(value) => Some(Uid(value)),
+            Some(number) => Some(Uid::new(number)),
             None => None,
         }
     }
 
-    /// The UID at `offset` in the block of `base`, whose sequence is 0.
+    /// The caller has kept `number` below `2^63`.
     #[inline]
-    pub(crate) fn from_base(base: NonZeroU64, offset: u64) -> Uid {
-        Uid(base | offset)
+    pub(crate) const fn new(number: NonZeroU64) -> Uid {
+        debug_assert!(number.get() <= Uid::MAX.get());
+        Uid(number)
     }
 
     /// The UID in Crockford's base32: 13 upper-case characters that sort as the UIDs do.
@@ -137,6 +134,13 @@ impl From<Uid> for u64 {
     #[inline]
     fn from(uid: Uid) -> u64 {
         uid.get()
+    }
+}
+
+impl From<Uid> for NonZeroU64 {
+    #[inline]
+    fn from(uid: Uid) -> NonZeroU64 {
+        uid.0
     }
 }
 

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From left to right: a room knows only rooms to its left.
-const ROOMS: [&str; 24] = [
+const ROOMS: [&str; 25] = [
     "sync",
     "error",
     "uid", // the ground floor
@@ -26,6 +26,7 @@ const ROOMS: [&str; 24] = [
     "shared",
     "run",
     "clerk",
+    "workers",
     "keeper",
     "fork",
     "filler", // the generator's inside

@@ -51,6 +51,23 @@ impl Clock for Still {
     }
 }
 
+/// Whoever empties the ring within milliseconds refills it by himself, before it is empty.
+#[test]
+fn takers_left_to_themselves_keep_the_ring_half_full() {
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(Still).max_lead(Duration::MAX);
+    let uids = builder.build().unwrap();
+    let block = uids.layout().max_sequence() + 1;
+    let mut second = vec![Uid::MIN; 8192];
+    wait_for("time without the filler", || {
+        let before = uids.status().refilled_inline;
+        let half_full = (0..2000).filter(|_| {
+            uids.fill(&mut second).unwrap();
+            uids.status().available >= 3 * block
+        });
+        half_full.count() > 1000 && uids.status().refilled_inline - before > 1000
+    });
+}
+
 #[test]
 fn never_blocked_by_many_more_takers_than_cores() {
     const THREADS: usize = 16;

@@ -254,6 +254,22 @@ fn nothing_wasted_fill_of_any_length_is_gapless() {
     assert_gapless(uids.layout(), &filled);
 }
 
+/// Wherever a slice lies in memory, and whatever its length: how it is written depends on both.
+#[test]
+fn nothing_wasted_fill_of_any_part_of_a_buffer_is_gapless_and_stays_inside() {
+    let uids = builder(Layout::DEFAULT).build().unwrap();
+    let mut filled = Vec::new();
+    for begin in 1..=8 {
+        for length in (0..100).chain([1000, 5000]) {
+            let mut buffer = vec![Uid::MIN; begin + length + 1];
+            uids.fill(&mut buffer[begin..begin + length]).unwrap();
+            assert!(buffer[..begin].iter().chain(&buffer[begin + length..]).all(|&uid| uid == Uid::MIN));
+            filled.extend_from_slice(&buffer[begin..begin + length]);
+        }
+    }
+    assert_gapless(uids.layout(), &filled);
+}
+
 #[test]
 fn fill_while_others_take_is_in_order_and_unique() {
     /// Ends the taking when the filling has ended, also where it fails.

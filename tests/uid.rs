@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)]
 
+use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use proptest::prelude::*;
@@ -34,6 +35,7 @@ fn no_loss_of_meaning_only_1_to_the_largest_positive_64_bit_number_is_a_uid() {
     }
     assert_eq!((Uid::MIN.get(), Uid::MAX.get()), (1, LARGEST));
     assert_eq!(i64::from(Uid::MAX), i64::MAX);
+    assert_eq!(NonZeroU64::from(Uid::MAX).get(), LARGEST);
 
     let refused = |error: Result<Uid, uidring::UidRangeError>| error.unwrap_err().to_string();
     assert_eq!(refused(Uid::try_from(0_u64)), "0 is not a UID: a UID is in 1..=9223372036854775807");

@@ -91,6 +91,25 @@ pub trait WorkerRegistry: Send + 'static {
     }
 }
 
+/// For a program that finds out when it starts which registry it uses.
+impl WorkerRegistry for Box<dyn WorkerRegistry> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        (**self).assign(request)
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        (**self).reserve(lease, last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        (**self).release(lease, used)
+    }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        (**self).last_assigned()
+    }
+}
+
 /// What a generator asks of a registry. Seconds are ticks of the layout since its epoch.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]

@@ -57,8 +57,8 @@ impl From<&str> for Value {
 macro_rules! registry_on_a_server {
     ($registry:ident) => {
         impl $registry {
-            /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in that time
-            /// counts as down.
+            /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in
+            /// that time counts as down.
             #[must_use]
             pub fn with_timeout(mut self, timeout: Duration) -> Self {
                 self.0.timeout = timeout;
@@ -74,12 +74,13 @@ macro_rules! registry_on_a_server {
                 self
             }
 
-            /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id, from a
-            /// second after those reserved. Ids are given back at a clean stop, and recycled, those free for longest first.
+            /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id,
+            /// from a second after those reserved. Ids are given back at a clean stop, and recycled, those free for
+            /// longest first.
             ///
-            /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more often;
-            /// an idle generator writes twice in it. One that is cut off goes on for as long as it has reserved: the duration
-            /// at least, and longer the busier it is.
+            /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more
+            /// often; an idle generator writes twice in it. One that is cut off goes on for as long as it has reserved:
+            /// the duration at least, and longer the busier it is.
             #[must_use]
             pub fn leased(mut self, duration: Duration) -> Self {
                 self.0.terms.leased(duration);
@@ -90,8 +91,8 @@ macro_rules! registry_on_a_server {
             ///
             /// # Errors
             ///
-            /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the server is
-            /// down or does not answer, [`RegistryError::Storage`] that it failed.
+            /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the
+            /// server is down or does not answer, [`RegistryError::Storage`] that it failed.
             pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
                 self.0.workers()
             }
@@ -116,8 +117,8 @@ macro_rules! registry_on_a_server {
 
             /// Takes the leased id `worker` from whoever holds it, so that the next start can have it.
             ///
-            /// Safe at any time: the next holder begins after the last second that was reserved, and the one before finds its
-            /// lease lost and takes another id.
+            /// Safe at any time: the next holder begins after the last second that was reserved, and the one before
+            /// finds its lease lost and takes another id.
             ///
             /// # Errors
             ///

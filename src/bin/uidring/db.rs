@@ -5,14 +5,14 @@ use std::ffi::OsString;
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
-use std::time::{Duration, SystemTime};
+use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 #[cfg(feature = "mysql")]
 use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
-use uidring::registry::{Lease, Request, SqliteRegistry, Worker, WorkerRegistry};
+use uidring::registry::{SqliteRegistry, Worker, WorkerRegistry};
 use uidring::{Layout, RegistryError};
 
 use crate::output::Failure;
@@ -165,6 +165,17 @@ impl Registry {
         }
     }
 
+    /// The same, for a generator.
+    pub(crate) fn boxed(self) -> Box<dyn WorkerRegistry> {
+        match self {
+            Registry::Sqlite(registry) => Box::new(registry),
+            #[cfg(feature = "postgres")]
+            Registry::Postgres(registry) => registry,
+            #[cfg(feature = "mysql")]
+            Registry::MySql(registry) => registry,
+        }
+    }
+
     pub(crate) fn layout(&self) -> Result<Option<Layout>, RegistryError> {
         each!(self, registry => registry.layout())
     }
@@ -189,24 +200,6 @@ impl Registry {
             _ => None,
         };
         Ok(partition.unwrap_or(1..=layout.max_worker()))
-    }
-}
-
-impl WorkerRegistry for Registry {
-    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        each!(self, registry => registry.assign(request))
-    }
-
-    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        each!(self, registry => registry.reserve(lease, last))
-    }
-
-    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
-        each!(self, registry => registry.release(lease, used))
-    }
-
-    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
-        each!(self, registry => registry.last_assigned())
     }
 }
 

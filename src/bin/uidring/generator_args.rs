@@ -97,7 +97,7 @@ impl GeneratorArgs {
             Some(layout) => layout,
             None => registry.layout()?.unwrap_or_default(),
         };
-        Ok(self.build(layout, registry)?)
+        Ok(self.build(layout, registry.boxed())?)
     }
 
     pub(crate) fn build(&self, layout: Layout, registry: impl WorkerRegistry) -> Result<UidGenerator, BuildError> {

@@ -1,0 +1,270 @@
+//! The worker ids of a generator: the one whose seconds it publishes, the next one, and those to give back.
+
+use std::mem;
+use std::time::Duration;
+
+use crate::clerk::{Answer, Clerk};
+use crate::clock::Stopwatch;
+use crate::error::RegistryError;
+use crate::events;
+use crate::layout::Layout;
+use crate::registry::{Lease, WorkerRegistry};
+use crate::shared::Shared;
+use crate::sync::Arc;
+
+pub struct Workers {
+    clerk: Clerk,
+    lease: Lease,
+    /// Another has the worker id now.
+    is_lost: bool,
+    upkeep: Upkeep,
+    /// A worker id that has not been taken on.
+    spare: Option<Lease>,
+    /// It is to be taken on as soon as it is there.
+    is_spare_awaited: bool,
+    /// Worker ids to give back.
+    left: Vec<Lease>,
+    /// When the registry may be asked for another, after a refusal.
+    retry: Retry,
+}
+
+/// How far ahead seconds are reserved, and when.
+#[derive(Default)]
+struct Upkeep {
+    /// Since the last reservation.
+    since: Option<Stopwatch>,
+    /// In multiples of the lease's duration. Grows with the pace, so that a busy generator asks a few times a second at
+    /// most.
+    lengths: u64,
+    retry: Retry,
+}
+
+/// Waits twice as long after each refusal.
+#[derive(Default)]
+struct Retry {
+    refused: Option<(Stopwatch, Duration)>,
+}
+
+const FIRST_RETRY: Duration = Duration::from_secs(1);
+const LAST_RETRY: Duration = Duration::from_secs(60);
+/// Takes may be waiting for it.
+const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
+/// A busy generator asks for seconds at most as often as this.
+const BUSY_PERIOD: Duration = Duration::from_millis(500);
+
+impl Workers {
+    pub fn new(registry: Box<dyn WorkerRegistry>, lease: Lease) -> Workers {
+        Workers {
+            clerk: Clerk::new(registry),
+            lease,
+            is_lost: false,
+            upkeep: Upkeep::default(),
+            spare: None,
+            is_spare_awaited: false,
+            left: Vec::new(),
+            retry: Retry::default(),
+        }
+    }
+
+    /// The right to the worker id whose seconds are published.
+    pub fn lease(&self) -> &Lease {
+        &self.lease
+    }
+
+    /// Whether another has the worker id now.
+    pub fn is_lost(&self) -> bool {
+        self.is_lost
+    }
+
+    /// Whether a worker id has come that was asked for when it was needed.
+    pub fn is_awaited_here(&self) -> bool {
+        self.is_spare_awaited && self.spare.is_some()
+    }
+
+    /// Takes on the next worker id, which starts at now. False when there is none yet, or no second for it.
+    pub fn change(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
+        let fresh = shared.limits.fresh_tick(now_ms);
+        // With the last second of the layout everything ends; it is not taken once more.
+        if fresh > shared.limits.last_tick(now_ms) || fresh >= shared.limits.layout.max_tick() {
+            return false;
+        }
+        let Some(lease) = self.spare.take() else {
+            self.is_spare_awaited = true;
+            self.ask_for_another(shared, now_ms);
+            return false;
+        };
+        events::new_worker(lease.worker);
+        shared.move_window(&lease, now_ms);
+        shared.count_worker();
+        self.left.push(mem::replace(&mut self.lease, lease));
+        (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::default());
+        true
+    }
+
+    /// Sees to it that there is a next worker id, so that no taker waits for a database.
+    pub fn keep_spare(&mut self, shared: &Arc<Shared>, now_ms: i64) {
+        // A lease is not taken in store: it would have to be kept alive.
+        if self.spare.is_none() && self.lease.duration.is_none() {
+            self.ask_for_another(shared, now_ms);
+        }
+    }
+
+    fn ask_for_another(&mut self, shared: &Arc<Shared>, now_ms: i64) {
+        if self.clerk.is_busy() || !self.retry.is_due() {
+            return;
+        }
+        let request = shared.limits.request(now_ms);
+        let max = request.layout.max_worker();
+        let fits = move |lease: Lease| match lease.worker {
+            worker if worker > max => Err(RegistryError::WorkerRange { worker, max }),
+            _ => Ok(lease),
+        };
+        self.clerk.ask(shared, move |registry| Answer::Assigned(registry.assign(&request).and_then(fits)));
+    }
+
+    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over.
+    pub fn keep_lease(&mut self, shared: &Arc<Shared>, now_ms: i64) {
+        let Some(duration) = self.lease.duration else { return };
+        if self.is_lost || self.clerk.is_busy() || !self.upkeep.retry.is_due() {
+            return;
+        }
+        let used = shared.newest_tick().max(shared.limits.fresh_tick(now_ms));
+        let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
+        let lease = self.lease.clone();
+        self.clerk.ask(shared, move |registry| {
+            let result = registry.reserve(&lease, last);
+            Answer::Reserved(lease, result)
+        });
+    }
+
+    /// Gives the ids of workers before back.
+    pub fn give_back(&mut self, shared: &Arc<Shared>) {
+        if self.clerk.is_busy() {
+            return;
+        }
+        if let Some(lease) = self.left.pop() {
+            // All that it reserved counts as used: a taker may be about to publish one of its seconds.
+            self.clerk.ask(shared, move |registry| Answer::Released(registry.release(&lease, lease.last)));
+        }
+    }
+
+    /// Hears what the registry has to say, if it was asked.
+    pub fn hear(&mut self, shared: &Shared) {
+        match self.clerk.answer() {
+            Some(Answer::Assigned(Ok(lease))) => {
+                self.retry.refused = None;
+                self.spare = Some(lease);
+            }
+            Some(Answer::Assigned(Err(error))) => {
+                if self.retry.refused.is_none() {
+                    events::no_new_worker(&error);
+                }
+                self.retry.back_off(LAST_RETRY);
+            }
+            // Not for one that has been left since.
+            Some(Answer::Reserved(lease, result)) if lease.holder == self.lease.holder => {
+                self.hear_of_lease(shared, result);
+            }
+            Some(Answer::Released(result)) => hear_of_release(result),
+            Some(Answer::Reserved(..)) | None => {}
+        }
+    }
+
+    fn hear_of_lease(&mut self, shared: &Shared, result: Result<u64, RegistryError>) {
+        match result {
+            Ok(last) => {
+                self.upkeep.done();
+                self.lease.last = last;
+                shared.set_registry_down(false);
+            }
+            Err(RegistryError::LeaseLost { worker }) => {
+                events::lease_lost(worker);
+                self.is_lost = true;
+            }
+            Err(error) => {
+                if self.upkeep.retry.refused.is_none() {
+                    events::no_reservation(&error);
+                }
+                shared.set_registry_down(true);
+                self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
+            }
+        }
+    }
+
+    /// Gives all ids back. Nobody takes any more.
+    pub fn finish(&mut self, shared: &Shared) {
+        let newest = shared.ring.newest();
+        // The seconds of a worker before, which are still in the ring, say nothing of this one's.
+        let used = if shared.seconds.worker(newest) == self.lease.worker {
+            shared.seconds.tick(newest)
+        } else {
+            self.lease.last
+        };
+        // What was asked last.
+        self.clerk.settle();
+        self.hear(shared);
+        let left = self.left.drain(..).map(|lease| (lease.last, lease));
+        for (used, lease) in left.chain([(used, self.lease.clone())]) {
+            hear_of_release(self.clerk.ask_now(|registry| registry.release(&lease, used)));
+        }
+        // Taken in store, and not used.
+        if let Some(spare) = self.spare.take() {
+            let _ = self.clerk.ask_now(|registry| registry.release(&spare, spare.first.saturating_sub(1)));
+        }
+    }
+
+    /// Whether the registry has been asked. Waits until it has answered, by the next look.
+    #[cfg(test)]
+    pub fn is_waiting(&mut self) -> bool {
+        self.clerk.settle();
+        self.clerk.is_busy()
+    }
+}
+
+fn hear_of_release(result: Result<(), RegistryError>) {
+    match result {
+        // Another has it already.
+        Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
+        Err(error) => events::not_released(&error),
+    }
+}
+
+impl Upkeep {
+    /// The last second to reserve now; `None` if it is not time.
+    fn reserve_to(&mut self, used: u64, reserved: u64, duration: Duration, layout: &Layout) -> Option<u64> {
+        let since = self.since.get_or_insert_with(Stopwatch::start).elapsed();
+        let ticks = layout.ticks_in(duration).max(2);
+        let lengths = self.lengths.max(1);
+        let is_low = reserved.saturating_sub(used) < ticks.saturating_mul(lengths) / 2;
+        let is_late = since >= duration / 2;
+        if reserved >= layout.max_tick() || !(is_low || is_late) {
+            return None;
+        }
+        self.lengths = if is_late {
+            lengths.div_ceil(2)
+        } else if since < BUSY_PERIOD {
+            lengths.saturating_mul(2)
+        } else {
+            lengths
+        };
+        Some(used.saturating_add(ticks.saturating_mul(self.lengths)).clamp(reserved, layout.max_tick()))
+    }
+
+    fn done(&mut self) {
+        (self.since, self.retry.refused) = (Some(Stopwatch::start()), None);
+    }
+}
+
+impl Retry {
+    fn is_due(&self) -> bool {
+        self.refused.as_ref().is_none_or(|(since, pause)| since.elapsed() >= *pause)
+    }
+
+    fn back_off(&mut self, most: Duration) {
+        let pause = match &self.refused {
+            Some((_, pause)) => (*pause * 2).min(most),
+            None => FIRST_RETRY,
+        };
+        self.refused = Some((Stopwatch::start(), pause));
+    }
+}
