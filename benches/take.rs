@@ -14,6 +14,8 @@
 
 #![allow(clippy::unwrap_used)]
 
+mod turns;
+
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -139,11 +141,8 @@ impl Side<'_> {
     fn round(&self, threads: usize, iterations: u64) -> Duration {
         let lost_before = self.source.lost();
         let start = Barrier::new(threads);
-        let cores = core_affinity::get_core_ids().unwrap_or_default();
         let body = |thread: usize| {
-            if let Some(&core) = cores.get(thread % cores.len().max(1)) {
-                core_affinity::set_for_current(core);
-            }
+            turns::pin(thread);
             let mut seen = Seen::NOTHING;
             start.wait();
             let begin = Instant::now();

@@ -1,0 +1,206 @@
+//! The shapes that a take could have, beside the one that it has: what has to be looked at beside the add, and when.
+//!
+//! * `fetch_add`: the add alone, the least that any shared counter costs.
+//! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this much.
+//! * `look, then claim`: as `take` does: front, slot of the front (stamp, word, stamp), add.
+//! * `copy, then claim`: the slot of the front is kept in a second place, so that no address has to be worked out.
+//! * `claim, then look`: the add first, then the slot of the ticket.
+//!
+//! Only what a take does when all goes well is here: nothing refills, and each ticket's block is the one at the front.
+//! Shapes take turns in slices of 200,000 calls; threads are pinned, and start each slice on a barrier. What is printed
+//! is each shape's speed as a share of that of `fetch_add` in the same round: the median of the rounds, and their
+//! quartiles.
+//!
+//! ```text
+//! cargo bench --bench shapes
+//! cargo bench --bench shapes -- --threads 1,2 --rounds 300
+//! ```
+
+#![allow(clippy::panic, clippy::unwrap_used)] // a benchmark that cannot go on says where
+
+mod turns;
+
+use std::hint::black_box;
+use std::sync::Barrier;
+use std::sync::atomic::{AtomicU64, Ordering};
+use std::thread;
+use std::time::Instant;
+
+use crossbeam_utils::CachePadded;
+use turns::Turns;
+
+/// Calls in a slice.
+const SLICE: u64 = 200_000;
+const SLOTS: usize = 8;
+/// The first UID. As the blocks of the ring, with zeros where the ticket's place goes.
+const BASE: u64 = 1 << 50;
+/// The block lasts for all slices.
+const SHIFT: u32 = 48;
+
+/// One block, as in the ring.
+struct Slot {
+    stamp: AtomicU64,
+    word: AtomicU64,
+}
+
+struct Shape {
+    cursor: CachePadded<AtomicU64>,
+    front: CachePadded<AtomicU64>,
+    copy: CachePadded<Slot>,
+    slots: Box<[CachePadded<Slot>]>,
+    max_offset: u64,
+}
+
+/// What a look finds: stamp and word, and whether they belong together.
+type Look = (u64, u64, bool);
+
+impl Slot {
+    fn new() -> CachePadded<Slot> {
+        CachePadded::new(Slot { stamp: AtomicU64::new(0), word: AtomicU64::new(BASE) })
+    }
+
+    #[inline]
+    fn look(&self) -> Look {
+        let stamp = self.stamp.load(Ordering::Acquire);
+        let word = self.word.load(Ordering::Acquire);
+        (stamp, word, self.stamp.load(Ordering::Relaxed) == stamp)
+    }
+}
+
+impl Shape {
+    fn new() -> Shape {
+        Shape {
+            // The block's first ticket goes another way in the ring.
+            cursor: CachePadded::new(AtomicU64::new(1)),
+            front: CachePadded::default(),
+            copy: Slot::new(),
+            slots: (0..SLOTS).map(|_| Slot::new()).collect(),
+            max_offset: (1 << SHIFT) - 1,
+        }
+    }
+
+    #[inline]
+    fn claim(&self) -> u64 {
+        self.cursor.fetch_add(1, Ordering::Relaxed)
+    }
+
+    #[inline]
+    fn slot(&self, block: u64) -> &Slot {
+        #[allow(clippy::cast_possible_truncation)]
+        &self.slots[block as usize & (self.slots.len() - 1)]
+    }
+
+    /// The ticket's UID, if the look was at its block.
+    #[inline]
+    fn uid(&self, ticket: u64, (stamp, word, is_steady): Look) -> u64 {
+        let offset = ticket.wrapping_sub(stamp);
+        if offset.wrapping_sub(1) < self.max_offset && is_steady {
+            word & (u64::MAX >> 1) | offset
+        } else {
+            missed(ticket)
+        }
+    }
+
+    #[inline]
+    fn word_then_claim(&self) -> u64 {
+        let stamp = self.front.load(Ordering::Relaxed);
+        let ticket = self.claim();
+        self.uid(ticket, (stamp, BASE, true))
+    }
+
+    #[inline]
+    fn look_then_claim(&self) -> u64 {
+        let look = self.slot(self.front.load(Ordering::Relaxed)).look();
+        self.uid(self.claim(), look)
+    }
+
+    #[inline]
+    fn copy_then_claim(&self) -> u64 {
+        let look = self.copy.look();
+        self.uid(self.claim(), look)
+    }
+
+    #[inline]
+    fn claim_then_look(&self) -> u64 {
+        let ticket = self.claim();
+        self.uid(ticket, self.slot(ticket >> SHIFT).look())
+    }
+}
+
+#[cold]
+#[inline(never)]
+fn missed(ticket: u64) -> u64 {
+    panic!("ticket {ticket} is not of the block at the front")
+}
+
+/// One slice of one thread. Returns the last number.
+type Slice = fn(&Shape) -> u64;
+
+/// Each number is larger than the one before.
+#[inline]
+fn slice(mut take: impl FnMut() -> u64) -> u64 {
+    (0..SLICE).fold(0, |last, _| {
+        let number = black_box(take());
+        debug_assert!(number > last);
+        number
+    })
+}
+
+const SHAPES: [(&str, Slice); 5] = [
+    ("fetch_add", |shape| slice(|| shape.claim())),
+    ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
+    ("look, then claim", |shape| slice(|| shape.look_then_claim())),
+    ("copy, then claim", |shape| slice(|| shape.copy_then_claim())),
+    ("claim, then look", |shape| slice(|| shape.claim_then_look())),
+];
+
+/// The seconds of each round, of each shape.
+fn measure(threads: usize, rounds: usize) -> Vec<Vec<f64>> {
+    let shapes: Vec<Shape> = SHAPES.iter().map(|_| Shape::new()).collect();
+    let start = Barrier::new(threads);
+    let body = |thread: usize| {
+        turns::pin(thread);
+        let mut times = vec![Vec::new(); SHAPES.len()];
+        for round in 0..rounds {
+            for place in 0..SHAPES.len() {
+                // A circle that begins elsewhere in each round.
+                let index = (round + place) % SHAPES.len();
+                start.wait();
+                let begin = Instant::now();
+                let last = SHAPES[index].1(&shapes[index]);
+                times[index].push((begin, Instant::now()));
+                assert!(last & (BASE - 1) >= SLICE * (round as u64 + 1));
+            }
+        }
+        times
+    };
+    let all: Vec<Vec<Vec<(Instant, Instant)>>> = thread::scope(|scope| {
+        let body = &body;
+        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
+        running.into_iter().map(|thread| thread.join().unwrap()).collect()
+    });
+    let taken = SLICE * (rounds * threads) as u64 + 1;
+    for shape in &shapes {
+        assert_eq!(shape.cursor.load(Ordering::Relaxed), taken, "each call has claimed one ticket");
+    }
+    let seconds = |shape: usize, round: usize| {
+        let of = || all.iter().map(|thread| thread[shape][round]);
+        (of().map(|(_, end)| end).max().unwrap() - of().map(|(begin, _)| begin).min().unwrap()).as_secs_f64()
+    };
+    (0..SHAPES.len()).map(|shape| (0..rounds).map(|round| seconds(shape, round)).collect()).collect()
+}
+
+fn main() {
+    let Turns { threads, rounds } = Turns::from_env(200);
+    println!("| threads | shape | of fetch_add | quartiles |");
+    println!("|---:|---|---:|---:|");
+    for threads in threads {
+        let times = measure(threads, rounds);
+        for ((name, _), own) in SHAPES.iter().zip(&times).skip(1) {
+            let mut shares: Vec<f64> = times[0].iter().zip(own).map(|(least, own)| least / own).collect();
+            shares.sort_unstable_by(f64::total_cmp);
+            let at = |quarter: usize| shares[(shares.len() - 1) * quarter / 4];
+            println!("| {threads} | {name} | {:.2} | {:.2} to {:.2} |", at(2), at(1), at(3));
+        }
+    }
+}

@@ -1,0 +1,41 @@
+//! What the benchmarks share: how many threads take turns, how often, and where.
+#![allow(dead_code)] // each uses a part
+#![allow(clippy::panic, clippy::unwrap_used)] // a benchmark that cannot go on says where
+
+use std::env;
+
+/// As the command line says.
+pub struct Turns {
+    pub threads: Vec<usize>,
+    pub rounds: usize,
+}
+
+impl Turns {
+    /// With so many rounds, unless the command line says otherwise.
+    pub fn from_env(rounds: usize) -> Turns {
+        // As a test, it only has to run.
+        let is_bench = env::args().any(|arg| arg == "--bench");
+        let (threads, rounds) = if is_bench { (vec![1, 2, 4, 8], rounds) } else { (vec![1, 2], 2) };
+        let mut turns = Turns { threads, rounds };
+        let mut args = env::args().skip(1);
+        while let Some(arg) = args.next() {
+            let mut value = || args.next().unwrap_or_else(|| panic!("{arg} needs a value"));
+            match arg.as_str() {
+                "--threads" => turns.threads = value().split(',').map(|number| number.parse().unwrap()).collect(),
+                "--rounds" => turns.rounds = value().parse().unwrap(),
+                // Cargo's own.
+                "--bench" => {}
+                other => panic!("what is {other}? There are --threads 1,2,4 and --rounds N"),
+            }
+        }
+        turns
+    }
+}
+
+/// Keeps this thread on a core, one after the other.
+pub fn pin(thread: usize) {
+    let cores = core_affinity::get_core_ids().unwrap_or_default();
+    if let Some(&core) = cores.get(thread % cores.len().max(1)) {
+        core_affinity::set_for_current(core);
+    }
+}
