@@ -7,6 +7,8 @@
 
 mod alone;
 
+#[cfg(feature = "sqlite")]
+use std::collections::BTreeSet;
 use std::io::{Read, Seek, Write};
 use std::os::unix::fs::MetadataExt;
 use std::os::unix::process::CommandExt;
@@ -19,6 +21,8 @@ use std::time::{Duration, Instant};
 use alone::alone;
 use fork::Fork;
 use uidring::clock::ManualClock;
+#[cfg(feature = "sqlite")]
+use uidring::registry::SqliteRegistry;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::{
     BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeError, Uid, UidGenerator,
@@ -100,6 +104,25 @@ fn assert_distinct(uids: impl IntoIterator<Item = Uid>) {
     uids.sort_unstable();
     let twice: Vec<_> = uids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
     assert!(twice.is_empty(), "{} of {} came twice: {:?}", twice.len(), uids.len(), &twice[..twice.len().min(8)]);
+}
+
+#[test]
+#[cfg(feature = "sqlite")]
+fn leases_of_parent_and_child_are_told_apart() {
+    alone("leases_of_parent_and_child_are_told_apart", || {
+        let dir = tempfile::tempdir().unwrap();
+        let registry = SqliteRegistry::open(dir.path().join("uidring.db")).unwrap().leased(PATIENCE);
+        let assign = || registry.clone().assign(&Request::new(Layout::DEFAULT, 1000, 1000)).unwrap();
+        assign();
+        in_child(|| {
+            assign();
+            vec![]
+        });
+        assign();
+        let workers = registry.workers().unwrap();
+        let holders: BTreeSet<_> = workers.into_iter().map(|worker| worker.lease.unwrap().holder).collect();
+        assert_eq!(holders.len(), 3, "{holders:?}");
+    });
 }
 
 #[test]

@@ -155,8 +155,7 @@ pub(super) fn give<T: Tables>(tables: &mut T, terms: &Terms, request: &Request) 
     let Some(duration) = terms.lease else {
         return Ok(Lease::fresh(new_worker(tables, &host, first_id, last_id)?, &layout));
     };
-    // Each lease has a holder of its own: what is left of one says nothing about the next.
-    let holder = format!("{:032x}", fastrand::u128(..));
+    let holder = new_holder()?;
     let lease = |worker, first: u64| Lease {
         worker,
         first,
@@ -179,6 +178,14 @@ pub(super) fn give<T: Tables>(tables: &mut T, terms: &Terms, request: &Request) 
     let lease = lease(new_worker(tables, &host, first_id, last_id)?, request.now);
     tables.lend(lease.worker, &tenancy(&lease))?;
     Ok(lease)
+}
+
+/// The name of a lease. Each has its own, so that nothing that is left of one fits another.
+fn new_holder<E>() -> Result<String, Fault<E>> {
+    let mut bytes = [0; 16];
+    getrandom::fill(&mut bytes)
+        .map_err(|error| Fault::Problem(format!("the system has no random numbers to name a lease by: {error}")))?;
+    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 /// A new id, if there is one from `first` to `last`.
