@@ -2,6 +2,7 @@
 #![cfg(uidring_loom)]
 
 use std::collections::BTreeMap;
+use std::ops::Range;
 use std::sync::atomic::AtomicUsize;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
@@ -180,9 +181,21 @@ impl Model {
     /// When there is no room for `blocks` blocks.
     #[must_use]
     pub fn new(blocks: u64, seconds: u64) -> Arc<Model> {
+        Model::with_reserved(blocks, seconds, seconds + MANY)
+    }
+
+    /// The same, where takers may move the window's end on to `reserved` seconds.
+    ///
+    /// # Panics
+    ///
+    /// When there is no room for `blocks` blocks.
+    #[must_use]
+    pub fn with_reserved(blocks: u64, seconds: u64, reserved: u64) -> Arc<Model> {
         let layout = Layout::new(40, 2, BLOCK.trailing_zeros()).unwrap();
         let arithmetic = Seconds::new(&layout);
-        let window = Window { first: arithmetic.base(NOW, WORKER), last: arithmetic.base(NOW + seconds - 1, WORKER) };
+        let [first, last, reserved] =
+            [NOW, NOW + seconds - 1, NOW + reserved - 1].map(|second| arithmetic.base(second, WORKER));
+        let window = Window { first, last, reserved };
         let slots = usize::try_from(SLOTS).unwrap();
         let ring = Ring::new(slots, layout.sequence_bits(), arithmetic, window);
         let published = AtomicU64::new(0);
@@ -199,10 +212,16 @@ impl Model {
         })
     }
 
-    /// A window of `worker` as bases.
+    /// A window of `worker` as bases, which ends with what is reserved.
     #[must_use]
     pub fn window(&self, first: u64, last: u64, worker: u64) -> Window {
-        Window { first: self.seconds.base(first, worker), last: self.seconds.base(last, worker) }
+        let [first, last] = [first, last].map(|second| self.seconds.base(second, worker));
+        Window { first, last, reserved: last }
+    }
+
+    /// Moves the window's end, as a taker does.
+    pub fn extend(&self, last: u64) {
+        self.ring.windows().extend(last, &self.seconds);
     }
 
     /// Runs `body` on another thread.
@@ -389,6 +408,19 @@ impl Model {
         }
         let overwritten = lock(&self.overwritten);
         assert!(overwritten.iter().all(|block| block + SLOTS < tail), "lost {overwritten:?} without being overwritten");
+    }
+
+    /// What must hold when every thread is done and the seconds `gap` of `WORKER` are another's.
+    ///
+    /// # Panics
+    ///
+    /// When one of them was published.
+    pub fn check_gap(&self, gap: Range<u64>) {
+        self.check_blocks();
+        let gap = self.seconds.base(gap.start, WORKER)..self.seconds.base(gap.end, WORKER);
+        let bases = lock(&self.bases);
+        let mut of_worker = bases.values().filter(|base| self.worker(**base) == WORKER);
+        assert!(of_worker.all(|base| !gap.contains(base)), "another's seconds: {bases:?}");
     }
 
     fn worker(&self, base: u64) -> u64 {

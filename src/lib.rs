@@ -85,6 +85,7 @@ mod status;
 mod sync;
 mod uid;
 mod waiters;
+mod windows;
 mod workers;
 
 pub mod clock;

@@ -46,6 +46,7 @@ use crossbeam_utils::CachePadded;
 use crate::seconds::{Seconds, Window};
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 use crate::uid::Uid;
+use crate::windows::Windows;
 
 pub const MIN_SLOTS: usize = 2;
 pub const MAX_SLOTS: usize = 65_536;
@@ -109,10 +110,8 @@ pub enum Block {
 struct Rear {
     /// The next block to publish. Written by publishers.
     tail: AtomicU64,
-    /// `Window::first`. Written by the filler, read by publishers.
-    first: AtomicU64,
-    /// `Window::last`. Written by the filler, read by publishers.
-    last: AtomicU64,
+    /// What may be published.
+    windows: Windows,
     /// Tickets dropped because their block was overwritten. Written by their takers.
     lost: AtomicU64,
     /// Tickets that nobody was given: the cursor was moved past them. Written by the filler.
@@ -160,8 +159,7 @@ impl Ring {
             front: CachePadded::new(AtomicU64::new(slots as u64)),
             rear: CachePadded::new(Rear {
                 tail: AtomicU64::new(slots as u64),
-                first: AtomicU64::new(window.first),
-                last: AtomicU64::new(window.last),
+                windows: Windows::new(window),
                 lost: AtomicU64::new(0),
                 skipped: AtomicU64::new(0),
                 resume: Mutex::new(0),
@@ -322,38 +320,8 @@ impl Ring {
     }
 
     /// What may be published.
-    pub fn window(&self) -> Window {
-        loop {
-            // ORDERING: pairs with `set_window`: with `last` comes what was written before it.
-            let last = self.rear.last.load(Ordering::Acquire);
-            // ORDERING: keeps the second look at `last` behind it.
-            let first = self.rear.first.load(Ordering::Acquire);
-            // ORDERING: none needed beyond that. Where the window moved in between, the two are of different ones.
-            if self.rear.last.load(Ordering::Relaxed) == last {
-                return Window { first, last };
-            }
-        }
-    }
-
-    /// Changes what may be published. For the filler alone.
-    pub fn set_window(&self, window: Window) {
-        let Rear { first, last, .. } = &*self.rear;
-        // ORDERING: Release, for `candidate`. For another worker `first` is written first, since it is `last` that
-        // takes the worker on. For the same worker `last` is, so that the window is never empty in between.
-        if self.seconds.same_worker(last.load(Ordering::Relaxed), window.last) {
-            last.store(window.last, Ordering::Release);
-            first.store(window.first, Ordering::Release);
-        } else {
-            first.store(window.first, Ordering::Release);
-            last.store(window.last, Ordering::Release);
-        }
-    }
-
-    /// Moves the end of the window from `seen` to `last`, of the same worker, unless it has been moved. For takers.
-    pub fn extend_window(&self, seen: u64, last: u64) {
-        debug_assert!(self.seconds.same_worker(seen, last));
-        // ORDERING: as in `set_window`.
-        let _ = self.rear.last.compare_exchange(seen, last, Ordering::AcqRel, Ordering::Relaxed);
+    pub fn windows(&self) -> &Windows {
+        &self.rear.windows
     }
 
     /// The base of `block` if the ring holds it.
@@ -382,7 +350,7 @@ impl Ring {
             if block < tail {
                 let Some(base) = self.base(block) else { return Block::Overwritten };
                 // The clock may have gone back since it was published.
-                if self.seconds.is_beyond(base.get(), self.window()) {
+                if self.seconds.is_beyond(base.get(), self.rear.windows.get()) {
                     return Block::Beyond;
                 }
                 // ORDERING: a hint. The load spares the swap where it stands right already.
@@ -549,8 +517,8 @@ impl Ring {
     /// meanwhile the answer means nothing: the swap for which it is meant fails, and `beyond` looks again.
     fn candidate(&self, block: u64) -> Option<u64> {
         let previous = self.slot(block - 1).word.load(Ordering::Acquire) & !LAP;
-        // ORDERING: `previous` was chosen by someone who had seen its worker in the window, so `last` is of that
-        // worker or a later one; and with `last` comes the `first` that was written before it.
-        self.seconds.next(previous, self.window())
+        // ORDERING: `previous` was chosen by someone who had seen its lease, so the window is of that lease or a later
+        // one.
+        self.seconds.next(previous, self.rear.windows.get())
     }
 }

@@ -25,13 +25,15 @@ pub struct Seconds {
     worker_mask: u64,
 }
 
-/// The seconds that may be published now, as two bases of one worker.
+/// The seconds of one lease that may be published now, as bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// No earlier second is published: the clock has passed it.
+    /// No earlier second is published: the clock has passed it, or it was another's.
     pub first: u64,
     /// No later second is published.
     pub last: u64,
+    /// As far as `last` may be moved: the last second of the lease.
+    pub reserved: u64,
 }
 
 impl Seconds {
@@ -57,17 +59,13 @@ impl Seconds {
     /// The base to publish after `previous`: `max(previous + 1, now)`, or the first of a worker that has just
     /// been taken on. `None` when that lies beyond the window.
     pub fn next(&self, previous: u64, window: Window) -> Option<u64> {
-        let Window { first, last } = window;
-        let next = if self.same_worker(last, previous) {
-            let following = previous + self.stride;
-            // While another worker is being taken on, `first` is its, and says nothing about this one.
-            if self.same_worker(last, first) { following.max(first) } else { following }
-        } else if self.same_worker(last, first) {
-            first
-        } else {
-            return None;
-        };
-        (next <= last).then_some(next)
+        let next = self.following(previous, window);
+        (next <= window.last).then_some(next)
+    }
+
+    /// As `next`, also beyond the window.
+    pub fn following(&self, previous: u64, window: Window) -> u64 {
+        if self.same_worker(window.first, previous) { window.first.max(previous + self.stride) } else { window.first }
     }
 
     /// Whether `base` lies beyond the window. A base of another worker does not: it was published before this one was
@@ -76,7 +74,7 @@ impl Seconds {
         self.same_worker(base, window.last) && base > window.last
     }
 
-    pub fn same_worker(&self, a: u64, b: u64) -> bool {
+    fn same_worker(&self, a: u64, b: u64) -> bool {
         (a ^ b) & self.worker_mask == 0
     }
 }
@@ -115,7 +113,8 @@ impl Limits {
     pub fn window(&self, seconds: &Seconds, now_ms: i64, lease: &Lease) -> Window {
         let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(lease.first);
         let last = self.last_tick(now_ms).min(lease.last);
-        Window { first: seconds.base(first, lease.worker), last: seconds.base(last, lease.worker) }
+        let [first, last, reserved] = [first, last, lease.last].map(|tick| seconds.base(tick, lease.worker));
+        Window { first, last, reserved }
     }
 
     /// What to ask of a registry at `now_ms`.

@@ -34,8 +34,6 @@ pub struct Shared {
     pub policy: LeadLimit,
     /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have to be judged first.
     takers_read_clock: bool,
-    /// The last second reserved for the worker of the window, as a base. Written by the filler.
-    reserved: CachePadded<AtomicU64>,
     /// The filler is asked when no more than so many blocks are left.
     refill_mark: u64,
     first_ticket: u64,
@@ -97,7 +95,6 @@ impl Shared {
             limits,
             policy,
             takers_read_clock,
-            reserved: CachePadded::new(AtomicU64::new(seconds.base(lease.last, lease.worker))),
             refill_mark,
         };
         while shared.refill() {}
@@ -118,7 +115,7 @@ impl Shared {
 
     /// The worker id of the seconds published now.
     pub fn worker(&self) -> u64 {
-        self.seconds.worker(self.ring.window().last)
+        self.seconds.worker(self.ring.windows().get().last)
     }
 
     /// The second of `block`, if the ring holds it.
@@ -346,13 +343,10 @@ impl Shared {
     /// Why the next ticket has no UID.
     fn obstacle(&self, now_ms: i64) -> TakeError {
         let layout = &self.limits.layout;
-        let due = match self.tick(self.ring.cursor_block()) {
-            Some(tick) => tick,
-            None => self.newest_tick() + 1,
-        };
-        let reserved = self.reserved();
+        let due = self.due();
+        let reserved = self.ring.windows().get().reserved;
         let (worker, end) = (self.seconds.worker(reserved), self.seconds.tick(reserved));
-        if worker == self.worker() && due > end && end < layout.max_tick() {
+        if due > end && end < layout.max_tick() {
             return TakeError::LeaseExhausted { worker };
         }
         let last = i64::try_from(layout.max_tick()).unwrap_or(i64::MAX);
@@ -366,27 +360,27 @@ impl Shared {
         }
     }
 
+    /// The second of the next ticket: that of its block, or the one that is published next.
+    fn due(&self) -> u64 {
+        self.tick(self.ring.cursor_block())
+            .unwrap_or_else(|| self.seconds.tick(self.seconds.following(self.ring.newest(), self.ring.windows().get())))
+    }
+
     /// Lets the window end where the clock allows, if that is later.
     fn extend_window(&self, now_ms: i64) {
-        let seen = self.ring.window().last;
-        let reserved = self.reserved();
-        let last = self.seconds.base(self.limits.last_tick(now_ms), self.seconds.worker(seen)).min(reserved);
-        // While the filler takes on another worker, the two may be of different ones.
-        if self.takers_read_clock && self.seconds.same_worker(seen, reserved) && last > seen {
-            self.ring.extend_window(seen, last);
+        if self.takers_read_clock {
+            self.ring.windows().extend(self.limits.last_tick(now_ms), &self.seconds);
         }
     }
 
-    fn reserved(&self) -> u64 {
-        // ORDERING: pairs with `move_window`. A word read late is of a worker before, or ends too soon.
-        self.reserved.load(Ordering::Acquire)
+    /// Sets the window to what the lease in use and the clock allow. For the filler.
+    pub fn move_window(&self, lease: &Lease, now_ms: i64) {
+        self.ring.windows().set(self.limits.window(&self.seconds, now_ms, lease));
     }
 
-    /// Sets the window to what the lease and the clock allow. For the filler.
-    pub fn move_window(&self, lease: &Lease, now_ms: i64) {
-        // ORDERING: Release, for `reserved`.
-        self.reserved.store(self.seconds.base(lease.last, lease.worker), Ordering::Release);
-        self.ring.set_window(self.limits.window(&self.seconds, now_ms, lease));
+    /// Goes on with the seconds of another lease. For the filler.
+    pub fn take_on(&self, lease: &Lease, now_ms: i64) {
+        self.ring.windows().take_on(self.limits.window(&self.seconds, now_ms, lease));
     }
 
     /// Whether a ring that was closed is open, or can be opened.
@@ -456,8 +450,7 @@ impl Shared {
         if is_at_hand || self.waiters.is_empty() {
             return pause;
         }
-        let due = self.tick(self.ring.cursor_block()).unwrap_or_else(|| self.newest_tick() + 1);
-        pause.min(self.limits.until_allowed(due, now_ms)).max(SHORTEST_WAIT)
+        pause.min(self.limits.until_allowed(self.due(), now_ms)).max(SHORTEST_WAIT)
     }
 
     pub fn status(&self) -> Status {

@@ -2,6 +2,8 @@
 
 #![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation, clippy::unchecked_time_subtraction)]
 
+mod leases;
+
 use std::collections::HashMap;
 use std::time::{Duration, SystemTime};
 

@@ -94,7 +94,7 @@ impl Workers {
             return false;
         };
         events::new_worker(lease.worker);
-        shared.move_window(&lease, now_ms);
+        shared.take_on(&lease, now_ms);
         shared.count_worker();
         self.left.push(mem::replace(&mut self.lease, lease));
         (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::default());
@@ -194,9 +194,10 @@ impl Workers {
     /// Gives all ids back. Nobody takes any more.
     pub fn finish(&mut self, shared: &Shared) {
         let newest = shared.ring.newest();
-        // The seconds of a worker before, which are still in the ring, say nothing of this one's.
+        // The seconds of a lease before, which are still in the ring, say nothing of this one's. That may have been of
+        // the same id, and another's in between.
         let used = if shared.seconds.worker(newest) == self.lease.worker {
-            shared.seconds.tick(newest)
+            shared.seconds.tick(newest).max(self.lease.first.saturating_sub(1))
         } else {
             self.lease.last
         };

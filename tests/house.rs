@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From left to right: a room knows only rooms to its left.
-const ROOMS: [&str; 25] = [
+const ROOMS: [&str; 26] = [
     "sync",
     "error",
     "uid", // the ground floor
@@ -20,6 +20,7 @@ const ROOMS: [&str; 25] = [
     "events",
     "registry",
     "seconds",
+    "windows",
     "ring",
     "waiters", // each its own
     "status",

@@ -1,10 +1,11 @@
 //! Leased worker ids: recycled, and yet no (worker id, second) pair twice.
 #![cfg(feature = "sqlite")]
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::expect_used, clippy::unwrap_used)]
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
+use std::sync::mpsc;
 use std::thread;
 use std::time::Duration;
 
@@ -73,6 +74,34 @@ fn a_clock_set_back_between_two_holders_repeats_nothing() {
         }
         drop(uids);
         clock.rewind(Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn never_blocked_an_idle_generator_whose_reserved_seconds_have_passed_says_so_without_its_registry() {
+    for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("uidring.db");
+        let registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
+        let clock = ManualClock::new(SystemClock.now());
+        let builder = UidGenerator::builder().registry(registry).clock(clock.clone()).on_lead_limit(policy);
+        let uids = builder.build().unwrap();
+        fs::rename(&file, dir.path().join("away.db")).unwrap();
+        clock.advance(10 * LEASE);
+        // The filler drops what has become stale.
+        while uids.status().available > 0 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            for take in [UidGenerator::try_take, UidGenerator::take] {
+                sender.send(take(&uids)).unwrap();
+            }
+        });
+        for _ in 0..2 {
+            let answer = receiver.recv_timeout(Duration::from_secs(60)).expect("an answer within a minute");
+            assert_eq!(answer, Err(TakeError::LeaseExhausted { worker: 1 }), "{policy:?}");
+        }
     }
 }
 

@@ -12,7 +12,7 @@ fn window_moves() {
     explore("window_moves", Some(3), || {
         let model = Model::new(0, MANY);
         let other = model.spawn(|model| model.publish(2));
-        model.ring.set_window(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
+        model.ring.windows().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
         let published = model.publish(2) + other.join().unwrap();
         assert_eq!(published, 1, "a block has one publisher");
         model.check_blocks();
@@ -25,7 +25,7 @@ fn window_moves_far() {
     explore("window_moves_far", None, || {
         let model = Model::new(0, 2);
         let other = model.spawn(|model| model.publish(2));
-        model.ring.set_window(model.window(NOW + 10, NOW + 12, WORKER));
+        model.ring.windows().set(model.window(NOW + 10, NOW + 12, WORKER));
         other.join().unwrap();
         model.check_blocks();
     });
@@ -38,7 +38,7 @@ fn window_moves_under_two() {
         let model = Model::new(0, MANY);
         let a = model.spawn(|model| model.publish(2));
         let b = model.spawn(|model| model.publish(2));
-        model.ring.set_window(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
+        model.ring.windows().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
         let published = a.join().unwrap() + b.join().unwrap();
         assert_eq!(published, 1, "a block has one publisher");
         model.check_blocks();
@@ -51,7 +51,7 @@ fn worker_changes() {
     explore("worker_changes", Some(3), || {
         let model = Model::new(1, MANY);
         let other = model.spawn(|model| model.publish(3));
-        model.ring.set_window(model.window(NOW, NOW + MANY, NEXT_WORKER));
+        model.ring.windows().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
         let published = model.publish(4) + other.join().unwrap();
         assert_eq!(published, 2, "a block has one publisher");
         model.check_blocks();
@@ -64,7 +64,7 @@ fn worker_changes_under_two() {
         let model = Model::new(1, MANY);
         let a = model.spawn(|model| model.publish(3));
         let b = model.spawn(|model| model.publish(3));
-        model.ring.set_window(model.window(NOW, NOW + MANY, NEXT_WORKER));
+        model.ring.windows().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
         let published = a.join().unwrap() + b.join().unwrap();
         assert_eq!(published, 1, "a block has one publisher");
         model.check_blocks();
@@ -77,11 +77,66 @@ fn worker_changes_and_moves() {
     explore("worker_changes_and_moves", Some(3), || {
         let model = Model::new(1, MANY);
         let other = model.spawn(|model| model.publish(3));
-        model.ring.set_window(model.window(NOW, NOW + MANY, NEXT_WORKER));
-        model.ring.set_window(model.window(NOW + 1, NOW + 1 + MANY, NEXT_WORKER));
+        model.ring.windows().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
+        model.ring.windows().set(model.window(NOW + 1, NOW + 1 + MANY, NEXT_WORKER));
         other.join().unwrap();
         model.check_blocks();
     });
+}
+
+/// Who asks for the window gets that of one lease, also if two more are taken on meanwhile.
+#[test]
+fn window_is_of_one_lease() {
+    explore("window_is_of_one_lease", None, || {
+        let model = Model::with_reserved(0, 1, 1);
+        let windows = [
+            model.window(NOW, NOW, WORKER),
+            model.window(NOW + 1, NOW + 2, NEXT_WORKER),
+            model.window(NOW + 10, NOW + MANY, WORKER),
+        ];
+        let other = model.spawn(|model| model.ring.windows().get());
+        model.ring.windows().take_on(windows[1]);
+        model.ring.windows().take_on(windows[2]);
+        let window = other.join().unwrap();
+        assert!(windows.contains(&window), "a mixture: {window:?} of {windows:?}");
+    });
+}
+
+/// The same worker id is taken on again, behind seconds that another had meanwhile. Nobody publishes one of these.
+#[test]
+fn worker_comes_again() {
+    explore("worker_comes_again", Some(2), || {
+        let model = Model::new(1, 2);
+        let other = model.spawn(publish_two);
+        model.ring.windows().take_on(model.window(NOW + 10, NOW + MANY, WORKER));
+        publish_two(&model);
+        other.join().unwrap();
+        model.check_gap(NOW + 2..NOW + 10);
+    });
+}
+
+/// The same worker id is taken on again, while a taker moves the window's end.
+#[test]
+fn worker_comes_again_to_a_taker_at_the_end() {
+    explore("worker_comes_again_to_a_taker_at_the_end", Some(2), || {
+        let model = Model::with_reserved(1, 1, 2);
+        let other = model.spawn(|model| {
+            model.extend(NOW + MANY);
+            publish_two(model);
+        });
+        model.ring.windows().take_on(model.window(NOW + 10, NOW + MANY, WORKER));
+        publish_two(&model);
+        other.join().unwrap();
+        model.check_gap(NOW + 2..NOW + 10);
+    });
+}
+
+/// Publishes up to block 4, or as far as the window goes.
+fn publish_two(model: &Model) {
+    let published = AtomicU64::new(0);
+    for block in 3..=4 {
+        model.block(block, &published);
+    }
 }
 
 /// Two publishers come to the end of the window. Neither is told of it too early, what the ring holds stays, and
@@ -101,7 +156,7 @@ fn window_ends() {
         let published = to_the_end(&model) + other.join().unwrap();
         assert_eq!(published, 2, "a block has one publisher");
         model.check_blocks();
-        model.ring.set_window(model.window(NOW, NOW + 2, WORKER));
+        model.ring.windows().set(model.window(NOW, NOW + 2, WORKER));
         assert_eq!(model.publish(4), 1);
         model.check_blocks();
     });
@@ -113,8 +168,7 @@ fn window_extended() {
     fn take_beyond(model: &Model) {
         let published = AtomicU64::new(0);
         while model.block(3, &published) == Block::Beyond {
-            let seen = model.ring.window().last;
-            model.ring.extend_window(seen, model.window(NOW, NOW + 1, WORKER).last);
+            model.extend(NOW + 1);
         }
     }
 
