@@ -296,7 +296,7 @@ fn storm(mut server: Option<OwnServer>) {
         taker.child.wait().unwrap();
     }
 
-    // Each run with the process that had it.
+    // Each run with the process that had it, and whether that was a fork of it.
     let mut runs = Vec::new();
     let mut forked_files = 0;
     for entry in fs::read_dir(dir.path()).unwrap() {
@@ -306,23 +306,28 @@ fn storm(mut server: Option<OwnServer>) {
         if !kind.starts_with("runs") {
             continue;
         }
-        forked_files += u32::from(name.ends_with(".forked"));
+        let is_forked = name.ends_with(".forked");
+        forked_files += u32::from(is_forked);
         let process: usize = process.parse().unwrap();
         // Empty where a process was killed early; a killed one can leave a half-written run.
         let bytes = fs::read(&path).unwrap();
         runs.extend(bytes.chunks_exact(16).map(|run| {
             let [first, length] = [&run[..8], &run[8..]].map(|half| u64::from_le_bytes(half.try_into().unwrap()));
-            (first, length, process)
+            (first, length, process, is_forked)
         }));
     }
     runs.sort_unstable();
     for pair in runs.windows(2) {
-        let ((first, length, _), (next, ..)) = (pair[0], pair[1]);
-        assert!(first + length <= next, "UID {next} came twice; seed {seed}");
+        let ((first, length, ..), (next, ..)) = (pair[0], pair[1]);
+        let parts = layout().parts(Uid::try_from(next).unwrap());
+        assert!(
+            first + length <= next,
+            "UID {next} came twice; seed {seed}; {parts:?}; first, length, process, fork: {pair:?}"
+        );
     }
-    let uids: u64 = runs.iter().map(|&(_, length, _)| length).sum();
+    let uids: u64 = runs.iter().map(|&(_, length, ..)| length).sum();
     let mut holders: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
-    for (first, _, process) in runs {
+    for (first, _, process, _) in runs {
         let worker = layout().parts(Uid::try_from(first).unwrap()).worker;
         holders.entry(worker).or_default().insert(process);
     }
