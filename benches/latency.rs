@@ -9,13 +9,13 @@
 //!
 //! A call is timed by the processor's time stamp counter, read before and after. The row `nothing` is what that costs
 //! by itself; it is part of every other number and has not been subtracted. The counter is read without a fence, so
-//! that a call may overlap with its neighbours as it does in a program. Rows take turns in slices of 5,000 calls, in an
-//! order that changes, so that what disturbs the machine disturbs them alike; what interrupts a call, such as the
+//! that a call may overlap with its neighbours as it does in a program. Rows take turns in slices of 100,000 calls, in
+//! an order that changes, so that what disturbs the machine disturbs them alike; what interrupts a call, such as the
 //! scheduler, is in its time.
 //!
 //! ```text
 //! cargo bench --bench latency
-//! cargo bench --bench latency -- --threads 1,2 --rounds 400
+//! cargo bench --bench latency -- --threads 1,2 --rounds 40
 //! ```
 
 #![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
@@ -35,8 +35,8 @@ use turns::Turns;
 use uidring::registry::FixedWorker;
 use uidring::{Layout, Uid, UidGenerator};
 
-/// Calls in a slice.
-const SLICE: u64 = 5_000;
+/// Calls in a slice: a dozen blocks, so that a ring refills all the time, and takers are left to themselves.
+const SLICE: u64 = 100_000;
 /// Calls before a slice.
 const WARM_UP: u64 = 500;
 /// Ids in a buffer.
@@ -173,7 +173,7 @@ fn histograms() -> Vec<Histogram<u64>> {
 }
 
 fn main() {
-    let Turns { threads, rounds } = Turns::from_env(400);
+    let Turns { threads, rounds } = Turns::from_env(20);
     let clock = Clock::new();
     for threads in threads {
         let histograms = measure(threads, rounds, &clock);
