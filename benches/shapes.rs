@@ -4,6 +4,8 @@
 //! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this much.
 //! * `look, then claim`: as `take` does: front, slot of the front (stamp, word, stamp), add.
 //! * `copy, then claim`: the slot of the front is kept in a second place, so that no address has to be worked out.
+//! * `look at seconds, then claim`: as `take`, where the slot stands for many consecutive seconds, so that only one call in
+//!   as many blocks goes out of line: the ticket's second has to be worked out.
 //! * `claim, then look`: the add first, then the slot of the ticket.
 //!
 //! Only what a take does when all goes well is here: nothing refills, and each ticket's block is the one at the front.
@@ -36,6 +38,9 @@ const SLOTS: usize = 8;
 const BASE: u64 = 1 << 50;
 /// The block lasts for all slices.
 const SHIFT: u32 = 48;
+/// Of UIDs in a second, where a slot stands for many, and of the worker id.
+const SEQUENCE_BITS: u32 = 13;
+const WORKER_BITS: u32 = 20;
 
 /// One block, as in the ring.
 struct Slot {
@@ -49,6 +54,9 @@ struct Shape {
     copy: CachePadded<Slot>,
     slots: Box<[CachePadded<Slot>]>,
     max_offset: u64,
+    max_sequence: u64,
+    sequence_bits: u32,
+    time_shift: u32,
 }
 
 /// What a look finds: stamp and word, and whether they belong together.
@@ -76,6 +84,9 @@ impl Shape {
             copy: Slot::new(),
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
             max_offset: (1 << SHIFT) - 1,
+            max_sequence: (1 << SEQUENCE_BITS) - 1,
+            sequence_bits: SEQUENCE_BITS,
+            time_shift: SEQUENCE_BITS + WORKER_BITS,
         }
     }
 
@@ -121,6 +132,19 @@ impl Shape {
     }
 
     #[inline]
+    fn seconds_then_claim(&self) -> u64 {
+        let (stamp, word, is_steady) = self.slot(self.front.load(Ordering::Relaxed)).look();
+        let ticket = self.claim();
+        let offset = ticket.wrapping_sub(stamp);
+        if offset.wrapping_sub(1) < self.max_offset && is_steady {
+            let second = offset >> self.sequence_bits << self.time_shift;
+            (word & (u64::MAX >> 1)) + (second | offset & self.max_sequence)
+        } else {
+            missed(ticket)
+        }
+    }
+
+    #[inline]
     fn claim_then_look(&self) -> u64 {
         let ticket = self.claim();
         self.uid(ticket, self.slot(ticket >> SHIFT).look())
@@ -146,11 +170,12 @@ fn slice(mut take: impl FnMut() -> u64) -> u64 {
     })
 }
 
-const SHAPES: [(&str, Slice); 5] = [
+const SHAPES: [(&str, Slice); 6] = [
     ("fetch_add", |shape| slice(|| shape.claim())),
     ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
     ("look, then claim", |shape| slice(|| shape.look_then_claim())),
     ("copy, then claim", |shape| slice(|| shape.copy_then_claim())),
+    ("look at seconds, then claim", |shape| slice(|| shape.seconds_then_claim())),
     ("claim, then look", |shape| slice(|| shape.claim_then_look())),
 ];
 
