@@ -260,7 +260,7 @@ impl Keeper {
 /// publish a block costs them less than to wake a thread.
 fn leave_to_takers(shared: &Shared, since: Duration) {
     // Not for so long that they come near the end of the window: there is something to do before that.
-    let left = shared.seconds.tick(shared.ring.windows().get().last).saturating_sub(shared.newest_tick());
+    let left = shared.seconds.tick(shared.ring.windows().last()).saturating_sub(shared.newest_tick());
     shared.leave_to_takers(if since < SHORT_REST { UNDISTURBED.min(left / 4) } else { 0 });
 }
 

@@ -350,7 +350,7 @@ impl Ring {
             if block < tail {
                 let Some(base) = self.base(block) else { return Block::Overwritten };
                 // The clock may have gone back since it was published.
-                if self.seconds.is_beyond(base.get(), self.rear.windows.get()) {
+                if self.seconds.is_beyond(base.get(), self.rear.windows.last()) {
                     return Block::Beyond;
                 }
                 // ORDERING: a hint. The load spares the swap where it stands right already.

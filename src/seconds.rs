@@ -68,10 +68,10 @@ impl Seconds {
         if self.same_worker(window.first, previous) { window.first.max(previous + self.stride) } else { window.first }
     }
 
-    /// Whether `base` lies beyond the window. A base of another worker does not: it was published before this one was
-    /// taken on.
-    pub fn is_beyond(&self, base: u64, window: Window) -> bool {
-        self.same_worker(base, window.last) && base > window.last
+    /// Whether `base` lies beyond the window that ends with `last`. A base of another worker does not: it was published
+    /// before this one was taken on.
+    pub fn is_beyond(&self, base: u64, last: u64) -> bool {
+        self.same_worker(base, last) && base > last
     }
 
     fn same_worker(&self, a: u64, b: u64) -> bool {

@@ -115,7 +115,7 @@ impl Shared {
 
     /// The worker id of the seconds published now.
     pub fn worker(&self) -> u64 {
-        self.seconds.worker(self.ring.windows().get().last)
+        self.seconds.worker(self.ring.windows().last())
     }
 
     /// The second of `block`, if the ring holds it.
