@@ -50,6 +50,8 @@ fn a_take_waits_for_the_clock_and_keeps_its_place() {
 #[test]
 fn many_waiting_threads_are_served_alike() {
     const THREADS: usize = 8;
+    // So many that a thread which a busy machine keeps away for a moment makes up for it.
+    const MOST: usize = 800;
     let uids = paced(LeadLimit::Wait).build().unwrap();
     let counts: [AtomicUsize; THREADS] = Default::default();
     let barrier = Barrier::new(THREADS);
@@ -59,7 +61,7 @@ fn many_waiting_threads_are_served_alike() {
             scope.spawn(move || {
                 barrier.wait();
                 let mut taken = Vec::new();
-                while counts.iter().all(|count| count.load(Ordering::Relaxed) < 200) {
+                while counts.iter().all(|count| count.load(Ordering::Relaxed) < MOST) {
                     taken.push(uids.take().unwrap());
                     counts[index].fetch_add(1, Ordering::Relaxed);
                 }
@@ -73,8 +75,7 @@ fn many_waiting_threads_are_served_alike() {
     assert_eq!(distinct.len(), taken.iter().map(Vec::len).sum::<usize>());
     for (index, taken) in taken.iter().enumerate() {
         assert!(taken.is_sorted_by(|a, b| a < b));
-        // Whom a busy machine keeps away misses turns, but not nearly all.
-        assert!(taken.len() >= 20, "thread {index} got {} where another got 200", taken.len());
+        assert!(taken.len() >= MOST / 4, "thread {index} got {} where another got {MOST}", taken.len());
     }
 }
 
