@@ -74,25 +74,22 @@ impl Store {
         &mut self.rows[worker as usize - 1]
     }
 
+    /// The row of a lease, if it is still the holder's.
+    fn held(&mut self, lease: &Lease) -> Option<&mut Row> {
+        Some(self.row(lease.worker)).filter(|row| row.holder.as_ref() == Some(&lease.holder))
+    }
+
     /// Returns whether the row was as the condition says.
     fn write(&mut self, write: &Write) -> bool {
         let now = self.now;
         match write {
             Write::Reserve { lease, last } => {
-                let row = self.row(lease.worker);
-                let is_held = row.holder.as_ref() == Some(&lease.holder);
-                if is_held {
-                    (row.reserved_until, row.lease_until) = (row.reserved_until.max(*last), now + LEASE);
-                }
-                is_held
+                let Some(row) = self.held(lease) else { return false };
+                (row.reserved_until, row.lease_until) = (row.reserved_until.max(*last), now + LEASE);
             }
             Write::Release { lease, used } => {
-                let row = self.row(lease.worker);
-                let is_held = row.holder.as_ref() == Some(&lease.holder);
-                if is_held {
-                    *row = Row { holder: None, reserved_until: *used, lease_until: now };
-                }
-                is_held
+                let Some(row) = self.held(lease) else { return false };
+                *row = Row { holder: None, reserved_until: *used, lease_until: now };
             }
             Write::Lend { found, lease } => {
                 let row =
@@ -102,9 +99,9 @@ impl Store {
                     Some(found) if self.row(lease.worker).reserved_until == *found => *self.row(lease.worker) = row,
                     _ => return false,
                 }
-                true
             }
         }
+        true
     }
 
     /// Writes as the mood is.
