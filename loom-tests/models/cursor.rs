@@ -49,7 +49,7 @@ fn close_close() {
         model.ring.open();
     }
 
-    explore("close_close", Some(3), || {
+    explore("close_close", None, || {
         let model = Model::new(2, MANY);
         let taker = model.spawn(|model| model.takes(2));
         let other = model.spawn(close_and_open);

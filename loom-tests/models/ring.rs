@@ -60,7 +60,7 @@ fn fill_take() {
 /// The filler follows a taker on a full ring, and overwrites what the taker has used up.
 #[test]
 fn take_refill() {
-    explore("take_refill", Some(3), || {
+    explore("take_refill", None, || {
         let model = Model::new(2, MANY);
         let filler = model.spawn(Model::refill);
         let inline = model.takes(4);

@@ -74,7 +74,7 @@ fn worker_changes_under_two() {
 /// The same, and then the new worker's window moves.
 #[test]
 fn worker_changes_and_moves() {
-    explore("worker_changes_and_moves", Some(3), || {
+    explore("worker_changes_and_moves", None, || {
         let model = Model::new(1, MANY);
         let other = model.spawn(|model| model.publish(3));
         model.ring.windows().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
