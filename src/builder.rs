@@ -173,7 +173,8 @@ impl Builder {
             slots,
             refill_mark: slots as u64 * u64::from(refill_at) / 100,
         });
-        let keeper = Keeper::new(Workers::new(registry, lease), rng, self.max_forward_jump);
+        let oldest = shared.tick(shared.ring.cursor_block()).unwrap_or(lease.first);
+        let keeper = Keeper::new(Workers::new(registry, lease), rng, self.max_forward_jump, oldest);
         Ok((Arc::new(shared), keeper, bed))
     }
 }

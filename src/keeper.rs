@@ -15,14 +15,25 @@ pub struct Keeper {
     workers: Workers,
     rng: fastrand::Rng,
     max_forward_jump: Option<Duration>,
-    /// What the clock showed at the last look, and how long ago that is.
+    /// What the clock showed when it was last followed, and how long ago that is.
     seen: Option<(i64, Stopwatch)>,
+    /// Since the last look.
+    last_look: Option<Stopwatch>,
     /// No run of a local taker is of an earlier second.
     oldest_run: u64,
     demand: Demand,
-    /// How far the ring was filled, and whether it was closed, when waiters were last woken.
-    end: (u64, bool),
+    /// What waiters were last woken for.
+    end: End,
     end_announced: bool,
+}
+
+/// Where what can be taken ends: what waiters look at.
+#[derive(Default, PartialEq, Eq)]
+struct End {
+    tail: u64,
+    window: u64,
+    is_closed: bool,
+    is_registry_down: bool,
 }
 
 /// Whether UIDs are taken faster than now and then.
@@ -44,25 +55,23 @@ const NOTED_JUMP: Duration = Duration::from_secs(60);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Keeper {
-    pub fn new(workers: Workers, rng: fastrand::Rng, max_forward_jump: Option<Duration>) -> Keeper {
+    /// For a ring that begins with the second `oldest_run`.
+    pub fn new(workers: Workers, rng: fastrand::Rng, max_forward_jump: Option<Duration>, oldest_run: u64) -> Keeper {
         Keeper {
             workers,
             rng,
             max_forward_jump,
             seen: None,
-            oldest_run: 0,
+            last_look: None,
+            oldest_run,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
-            end: (0, false),
+            end: End::default(),
             end_announced: false,
         }
     }
 
     /// One look. Returns how long the next one may wait if nobody asks for it.
     pub fn look(&mut self, shared: &Arc<Shared>) -> Duration {
-        if self.seen.is_none() {
-            // Runs claimed before the first look are of the seconds that the ring was made with.
-            self.oldest_run = self.workers.lease().first.max(shared.limits.fresh_tick(shared.now_ms()));
-        }
         let (now_ms, since) = self.read_clock(shared);
         self.demand.note(shared, now_ms);
         self.workers.hear(shared);
@@ -86,24 +95,28 @@ impl Keeper {
     /// The time to go by. A jump forward beyond `max_forward_jump` is not followed: until the clock comes back or the
     /// generator is rebuilt, time goes on from where it was. With it, how long ago the last look was.
     fn read_clock(&mut self, shared: &Shared) -> (i64, Duration) {
-        let mut now_ms = shared.now_ms();
-        let since = self.seen.as_ref().map_or(Duration::MAX, |(_, since)| since.elapsed());
-        if let Some((seen_ms, _)) = &self.seen {
-            let expected_ms = seen_ms.saturating_add(i64::try_from(since.as_millis()).unwrap_or(0));
+        // Before the clock is read: a thread that is put to sleep in between does not see a jump.
+        let look = Stopwatch::start();
+        let now_ms = shared.now_ms();
+        let since = self.last_look.replace(look).map_or(Duration::MAX, |last| last.elapsed());
+        if let Some((seen_ms, seen)) = &self.seen {
+            let expected_ms = seen_ms.saturating_add(i64::try_from(seen.elapsed().as_millis()).unwrap_or(0));
             let jump = crate::seconds::duration_ms(now_ms.saturating_sub(expected_ms));
             let refused = self.max_forward_jump.is_some_and(|most| jump > most);
             if shared.set_refused_jump(refused.then_some(jump)) {
                 events::jump_refused(jump);
             }
             if refused {
-                now_ms = expected_ms;
-            } else if now_ms < *seen_ms {
+                // By the time last followed, all along: each step's rounding would add up.
+                return (expected_ms, since);
+            }
+            if now_ms < *seen_ms {
                 events::rollback(crate::seconds::duration_ms(seen_ms - now_ms));
             } else if jump > NOTED_JUMP {
                 events::jump_followed(jump);
             }
         }
-        self.seen = Some((now_ms, Stopwatch::start()));
+        self.seen = Some((now_ms, look));
         (now_ms, since)
     }
 
@@ -112,13 +125,18 @@ impl Keeper {
     fn heed_limit(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         self.drop_far_seconds(shared, now_ms);
         let front = shared.ring.cursor_block();
-        let is_ahead = shared.tick(front).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
-        if is_ahead {
-            shared.expire_runs();
-            if shared.policy == LeadLimit::NewWorker && self.change_worker(shared, now_ms) {
+        let is_beyond = |now_ms| shared.tick(front).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
+        // Looked at again: takers that read the clock may have gone on by it while this thread was asleep.
+        if is_beyond(now_ms) && (!shared.takers_read_clock || is_beyond(shared.now_ms())) {
+            let is_changed = shared.policy == LeadLimit::NewWorker && self.change_worker(shared, now_ms);
+            if is_changed {
                 shared.skip_to(shared.ring.tail(), 0);
             } else {
                 shared.ring.close();
+            }
+            // Behind it, so that no run claimed before is taken for a later one.
+            shared.expire_runs();
+            if !is_changed {
                 return true;
             }
         }
@@ -140,8 +158,8 @@ impl Keeper {
         // They stand before this worker's, so as a rule there are none to look at.
         let of_before = (shared.ring.cursor_block()..shared.ring.tail()).take_while(is_of_before);
         if let Some(far) = of_before.filter(is_far).last() {
-            shared.expire_runs();
             shared.skip_to(far + 1, 0);
+            shared.expire_runs();
         }
     }
 
@@ -165,16 +183,18 @@ impl Keeper {
         let wanted = shared.take_wanted() || self.workers.is_awaited_here();
         loop {
             while !shared.signal.is_stopped() && shared.refill() {}
-            if shared.signal.is_stopped() || shared.ring.is_full() {
+            // If it is not full any more, takers have been fast: that is not the end of the window.
+            if shared.signal.is_stopped() || shared.ring.is_full() || !shared.is_window_used_up() {
                 return false;
             }
             // Only where takers come to the end of it: a ring longer than the lead is never full.
             let left = shared.ring.blocks_from(shared.ring.cursor_block());
             // With its far seconds in the ring the worker stays: as those of a worker before they would be handed out.
             let is_far = left > 0 && shared.newest_tick() > shared.limits.last_tick(now_ms);
-            let is_wanted = !is_far && (wanted || left <= 1 && self.demand.is_busy);
+            // What is wanted may have come with the worker before.
+            let is_wanted = !is_far && (wanted && left == 0 || left <= 1 && self.demand.is_busy);
             if shared.policy != LeadLimit::NewWorker || !is_wanted || !self.change_worker(shared, now_ms) {
-                return wanted || left == 0 && self.demand.is_busy;
+                return left == 0 && (wanted || self.demand.is_busy);
             }
         }
     }
@@ -220,8 +240,9 @@ impl Keeper {
     /// Tells local takers to drop their runs if one of them may be stale.
     fn expire_runs(&mut self, shared: &Shared, now_ms: i64) {
         if shared.limits.is_stale(self.oldest_run, now_ms) {
-            shared.expire_runs();
+            // Before: what is claimed from now on comes behind it.
             let front = shared.tick(shared.ring.cursor_block());
+            shared.expire_runs();
             self.oldest_run = front.unwrap_or_else(|| shared.limits.fresh_tick(now_ms));
         }
     }
@@ -240,7 +261,12 @@ impl Keeper {
 
     /// Wakes who waits, if there is something new to look at: else the two would keep each other awake.
     fn wake(&mut self, shared: &Shared) {
-        let end = (shared.ring.tail(), shared.ring.is_closed() || shared.is_registry_down());
+        let end = End {
+            tail: shared.ring.tail(),
+            window: shared.ring.windows().last(),
+            is_closed: shared.ring.is_closed(),
+            is_registry_down: shared.is_registry_down(),
+        };
         if end != self.end {
             self.end = end;
             shared.waiters.wake_all();

@@ -33,7 +33,7 @@ pub struct Shared {
     pub limits: Limits,
     pub policy: LeadLimit,
     /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have to be judged first.
-    takers_read_clock: bool,
+    pub takers_read_clock: bool,
     /// The filler is asked when no more than so many blocks are left.
     refill_mark: u64,
     first_ticket: u64,
@@ -97,7 +97,7 @@ impl Shared {
             takers_read_clock,
             refill_mark,
         };
-        while shared.refill() {}
+        shared.refill();
         (shared, bed)
     }
 
@@ -128,14 +128,25 @@ impl Shared {
         self.seconds.tick(self.ring.newest())
     }
 
+    /// Whether the window ends before the next second.
+    pub fn is_window_used_up(&self) -> bool {
+        self.seconds.next(self.ring.newest(), self.ring.windows().get()).is_none()
+    }
+
     /// UIDs that somebody has, or holds a run of.
     pub fn taken(&self) -> u64 {
         (self.ring.position() - self.first_ticket).saturating_sub(self.ring.skipped()).saturating_sub(self.ring.lost())
     }
 
-    /// Publishes one block if there is room. For the filler.
+    /// Publishes the blocks that there is room for, and says whether there were any. For the filler.
     pub fn refill(&self) -> bool {
-        self.ring.refill(self.ring.cursor_block(), &self.counts.filler)
+        // One look at the cursor serves them all: each takes its cache line away from the takers.
+        let front = self.ring.cursor_block();
+        let mut is_any = false;
+        while self.ring.refill(front, &self.counts.filler) {
+            is_any = true;
+        }
+        is_any
     }
 
     /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its block if that is
@@ -183,7 +194,12 @@ impl Shared {
         let found = match self.find(ticket) {
             Block::Beyond => self.wait_until(|now_ms| {
                 self.extend_window(now_ms);
-                Some(self.find(ticket)).filter(|found| *found != Block::Beyond)
+                match self.find(ticket) {
+                    Block::Beyond => None,
+                    // The filler has dropped it for another worker's.
+                    Block::Published(base) if self.is_far_of_before(base.get(), now_ms) => Some(Block::Overwritten),
+                    found => Some(found),
+                }
             }),
             found => Ok(found),
         };
@@ -195,6 +211,11 @@ impl Shared {
                 Err(error)
             }
         }
+    }
+
+    /// Whether a base is of a worker before, and beyond the limit: the window says nothing of it.
+    fn is_far_of_before(&self, base: u64, now_ms: i64) -> bool {
+        self.seconds.worker(base) != self.worker() && self.seconds.tick(base) > self.limits.last_tick(now_ms)
     }
 
     /// What became of the block of `ticket`. The holder of the block's first ticket looks after the ring.
@@ -220,7 +241,12 @@ impl Shared {
             match self.ring.try_claim() {
                 Ok(ticket) => match self.find(ticket) {
                     Block::Published(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
-                    Block::Overwritten | Block::Beyond => self.ring.lose(1),
+                    Block::Overwritten => self.ring.lose(1),
+                    // The clock has just gone back.
+                    Block::Beyond => {
+                        self.ring.lose(1);
+                        self.want_unless_due(self.trusted_now_ms())?;
+                    }
                 },
                 Err(Some(block)) => {
                     let is_beyond = || self.ring.block(block, &self.counts.inline) == Block::Beyond;
@@ -410,15 +436,15 @@ impl Shared {
 
     /// Tells local takers to drop their runs.
     pub fn expire_runs(&self) {
-        // ORDERING: a run is dropped a little sooner or later; nothing is read on the strength of this.
-        self.runs_expired.fetch_add(1, Ordering::Relaxed);
+        // ORDERING: Release: who sees it claims behind where the cursor was moved to before.
+        self.runs_expired.fetch_add(1, Ordering::Release);
     }
 
     /// Changes when local takers have to drop their runs.
     #[inline]
     pub fn runs_expired(&self) -> u64 {
-        // ORDERING: as in `expire_runs`.
-        self.runs_expired.load(Ordering::Relaxed)
+        // ORDERING: see `expire_runs`.
+        self.runs_expired.load(Ordering::Acquire)
     }
 
     pub fn count_worker(&self) {
@@ -450,7 +476,12 @@ impl Shared {
         if is_at_hand || self.waiters.is_empty() {
             return pause;
         }
-        pause.min(self.limits.until_allowed(self.due(), now_ms)).max(SHORTEST_WAIT)
+        let due = self.due();
+        if due > self.seconds.tick(self.ring.windows().get().reserved) {
+            // It comes with an answer of the registry, not with time.
+            return pause;
+        }
+        pause.min(self.limits.until_allowed(due, now_ms)).max(SHORTEST_WAIT)
     }
 
     pub fn status(&self) -> Status {

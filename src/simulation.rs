@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use proptest::prelude::*;
 
 use crate::builder::Builder;
-use crate::clock::ManualClock;
+use crate::clock::{Clock, ManualClock, Stopwatch};
 use crate::error::{RegistryError, TakeError};
 use crate::keeper::Keeper;
 use crate::layout::Layout;
@@ -18,7 +18,7 @@ use crate::lead::LeadLimit;
 use crate::registry::{Lease, Request, WorkerRegistry};
 use crate::shared::Shared;
 use crate::status::Status;
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex, lock, thread};
 use crate::uid::Uid;
 use crate::workers::Workers;
 
@@ -107,7 +107,7 @@ impl World {
     }
 
     fn now(&self) -> SystemTime {
-        crate::clock::Clock::now(&self.clock)
+        self.clock.now()
     }
 
     fn look(&mut self) {
@@ -137,7 +137,12 @@ impl World {
 
     /// Takes a UID and checks it; the filler answers when it is asked.
     fn take(&mut self) -> Result<Uid, TakeError> {
-        let result = self.shared.try_take();
+        self.take_by(Shared::try_take)
+    }
+
+    /// The same, by some way to take.
+    fn take_by(&mut self, way: impl Fn(&Shared) -> Result<Uid, TakeError>) -> Result<Uid, TakeError> {
+        let result = way(&self.shared);
         if self.shared.signal.take_asked() {
             self.look();
         }
@@ -212,6 +217,11 @@ fn idle_hours_then_burst() {
     assert!(before >= 5 * 3600 * 7, "seconds that nobody wanted are skipped: {before}");
     world.take_many(1000);
     assert_eq!(world.status().skipped, before, "under load nothing is");
+}
+
+/// As `UidGenerator::take`. By hand, nobody wakes who waits: for `LeadLimit::Fail`.
+fn take_or_wait(shared: &Shared) -> Result<Uid, TakeError> {
+    shared.ring.take().or_else(|ticket| shared.take_slowly(ticket))
 }
 
 fn rollback(by: Duration) {
@@ -369,10 +379,20 @@ fn lead_limit_with_a_new_worker() {
 }
 
 #[test]
+fn one_uid_beyond_the_limit_takes_one_worker_id_however_long_the_ring() {
+    for lead in [1, 3, 7, 31] {
+        let mut world = World::new(Settings { slots: 64, max_lead: lead * SECOND, ..settings() });
+        world.take_many(8 * u64::from(lead + 1));
+        while world.take().is_err() {}
+        assert_eq!(world.status().new_workers, 1, "lead {lead} s");
+    }
+}
+
+#[test]
 fn lead_limit_with_a_new_worker_but_none_to_be_had() {
     let mut world = World::new(settings());
     let workers = Workers::new(Box::new(Refusing), Lease::fresh(1, &settings().layout));
-    world.keeper = Keeper::new(workers, fastrand::Rng::with_seed(1), None);
+    world.keeper = Keeper::new(workers, fastrand::Rng::with_seed(1), None, 0);
     world.take_many(3601 * 8);
     for _ in 0..20 {
         world.take().unwrap_err();
@@ -409,10 +429,7 @@ fn lead_limit_with_waiting_or_failing_paces_to_the_layout() {
 #[test]
 fn failing_takes_use_nothing_up() {
     let world = World::new(Settings { policy: LeadLimit::Fail, max_lead: SECOND, ..settings() });
-    let take = || match world.shared.ring.take() {
-        Ok(uid) => Ok(uid),
-        Err(ticket) => world.shared.take_slowly(ticket),
-    };
+    let take = || take_or_wait(&world.shared);
     for _ in 0..16 {
         take().unwrap();
     }
@@ -456,6 +473,123 @@ fn millisecond_ticks() {
     world.take_many(100_000);
     world.steady(20, 50);
     assert_eq!(world.worker(), 1);
+}
+
+/// The clock goes back until half of the ring lies beyond the limit, and then on: nothing is published by that, but there
+/// is something to take again.
+#[cfg(feature = "async")]
+#[test]
+fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
+    let tick = SECOND / 10;
+    let layout = Layout::new(40, 12, 2).unwrap().with_tick(tick).unwrap();
+    let mut world = World::new(Settings {
+        layout,
+        start: layout.epoch() + YEAR,
+        max_lead: 10 * SECOND,
+        policy: LeadLimit::Wait,
+        max_forward_jump: Some(HOUR),
+        ..settings()
+    });
+    while world.take().is_ok() {}
+    world.jump(world.now() + 8 * tick);
+    world.jump(world.now() - 4 * tick);
+    // The filler has not looked since.
+    while world.shared.try_take().is_ok() {}
+    let context = std::task::Context::from_waker(std::task::Waker::noop());
+    assert!(world.shared.poll_take(&context).is_pending());
+    assert!(!world.shared.waiters.is_empty());
+    let to = world.now() + tick;
+    world.jump(to);
+    assert!(world.shared.waiters.is_empty());
+    world.take().unwrap();
+}
+
+#[test]
+fn runs_claimed_long_before_the_first_look_expire() {
+    let Settings { layout, start, .. } = settings();
+    let clock = ManualClock::new(start);
+    let builder = Builder::new().registry(Counting(0)).layout(layout).clock(clock.clone());
+    let (shared, mut keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+    let claimed_at = shared.runs_expired();
+    clock.advance(30 * SECOND);
+    keeper.look(&shared);
+    assert_ne!(shared.runs_expired(), claimed_at);
+}
+
+/// A taker that waits for its second does not get it from a worker that has been left since, if it is still beyond the
+/// limit.
+#[test]
+fn rollback_drops_what_a_waiting_taker_holds_of_a_worker_before() {
+    let mut world = World::new(Settings { slots: 64, max_lead: 3 * SECOND, ..settings() });
+    world.take_many(8);
+    // The first of its second.
+    let ticket = world.shared.ring.claim(1);
+    world.clock.set(world.now() - DAY);
+    // Before the registry has answered.
+    world.keeper.look(&world.shared);
+    let shared = Arc::clone(&world.shared);
+    let waiting = thread::spawn(move || shared.take_slowly(ticket).unwrap());
+    while world.shared.waiters.is_empty() {
+        thread::yield_now();
+    }
+    world.look();
+    let parts = world.limits.layout.parts(waiting.join().unwrap());
+    assert_eq!(parts.worker, world.worker());
+    assert!(parts.time <= world.now() + world.limits.max_lead, "{parts:?}");
+}
+
+/// Lets something happen right after it has been read, as where its reader is put to sleep.
+#[derive(Clone)]
+struct Slow {
+    clock: ManualClock,
+    then: Arc<Mutex<Option<Then>>>,
+}
+
+type Then = Box<dyn FnOnce() + Send>;
+
+impl Clock for Slow {
+    fn now(&self) -> SystemTime {
+        let now = self.clock.now();
+        let then = lock(&self.then).take();
+        if let Some(then) = then {
+            then();
+        }
+        now
+    }
+}
+
+#[test]
+fn a_late_look_takes_no_clock_that_went_on_for_one_that_went_back() {
+    let Settings { layout, start, .. } = settings();
+    let clock = ManualClock::new(start);
+    let slow = Slow { clock: clock.clone(), then: Arc::default() };
+    let builder = Builder::new().registry(Counting(0)).layout(layout).clock(slow.clone()).max_lead(Duration::ZERO);
+    let (shared, mut keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+    keeper.look(&shared);
+    shared.try_take().unwrap();
+    // While the filler sleeps, takers go on to the next second.
+    let takers = Arc::clone(&shared);
+    *lock(&slow.then) = Some(Box::new(move || {
+        while takers.try_take().is_ok() {}
+        clock.advance(SECOND);
+        takers.try_take().unwrap();
+    }));
+    let expired = shared.runs_expired();
+    keeper.look(&shared);
+    assert!(!shared.ring.is_closed());
+    assert_eq!((shared.runs_expired(), shared.status().new_workers), (expired, 0));
+}
+
+#[test]
+fn forward_jump_beyond_the_limit_lets_time_go_on_however_often_it_is_looked_at() {
+    let mut world = World::new(Settings { max_forward_jump: Some(HOUR), ..settings() });
+    world.jump(world.now() + 2 * HOUR);
+    let refused = |world: &World| world.status().refused_jump.unwrap();
+    let (before, since) = (refused(&world), Stopwatch::start());
+    while since.elapsed() < SECOND / 5 {
+        world.look();
+    }
+    assert!(before - refused(&world) >= SECOND / 10);
 }
 
 #[test]
@@ -586,9 +720,10 @@ proptest! {
             let ms = |ms: u32| Duration::from_millis(ms.into());
             match step {
                 Step::Take(count) => {
+                    let way = if policy == LeadLimit::Fail { take_or_wait } else { Shared::try_take };
                     for _ in 0..count {
-                        // What may be handed out is checked in `take`.
-                        if let Err(error) = world.take() {
+                        // What may be handed out is checked there.
+                        if let Err(error) = world.take_by(way) {
                             prop_assert!(error.retry_in().is_some(), "{error}");
                         }
                     }

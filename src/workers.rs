@@ -128,13 +128,19 @@ impl Workers {
         if self.is_lost || self.clerk.is_busy() || !self.upkeep.retry.is_due() {
             return;
         }
-        let used = shared.newest_tick().max(shared.limits.fresh_tick(now_ms));
+        let used = self.newest_tick(shared).unwrap_or(0).max(shared.limits.fresh_tick(now_ms));
         let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
         let lease = self.lease.clone();
         self.clerk.ask(shared, move |registry| {
             let result = registry.reserve(&lease, last);
             Answer::Reserved(lease, result)
         });
+    }
+
+    /// The second published last, if it is of this worker id. The ring may still be full of another's, far ahead.
+    fn newest_tick(&self, shared: &Shared) -> Option<u64> {
+        let newest = shared.ring.newest();
+        (shared.seconds.worker(newest) == self.lease.worker).then(|| shared.seconds.tick(newest))
     }
 
     /// Gives the ids of workers before back.
@@ -193,14 +199,10 @@ impl Workers {
 
     /// Gives all ids back. Nobody takes any more.
     pub fn finish(&mut self, shared: &Shared) {
-        let newest = shared.ring.newest();
         // The seconds of a lease before, which are still in the ring, say nothing of this one's. That may have been of
         // the same id, and another's in between.
-        let used = if shared.seconds.worker(newest) == self.lease.worker {
-            shared.seconds.tick(newest).max(self.lease.first.saturating_sub(1))
-        } else {
-            self.lease.last
-        };
+        let before = self.lease.first.saturating_sub(1);
+        let used = self.newest_tick(shared).map_or(self.lease.last, |newest| newest.max(before));
         // What was asked last.
         self.clerk.settle();
         self.hear(shared);

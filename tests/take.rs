@@ -584,6 +584,17 @@ fn time_exhausted_local_takers_hand_out_their_run_first() {
     assert_eq!(taken.len(), 1024);
 }
 
+/// However fast takers empty the ring, and however late the filler comes: the lead is not used up by that.
+#[test]
+fn ordered_for_as_long_as_there_is_lead_the_worker_id_stays() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let registry = Counting { asked: Arc::clone(&asked), dropped: Arc::default() };
+    let uids = builder(short_blocks(1)).registry(registry).slots(2).build().unwrap();
+    assert!(take_many(&uids, 20_000_000).is_sorted_by(|a, b| a < b));
+    assert_eq!((uids.status().new_workers, uids.worker_id()), (0, WORKER));
+    assert_eq!(asked.load(Ordering::Relaxed), 1);
+}
+
 #[test]
 fn never_blocked_a_take_reads_no_clock_and_asks_no_registry() {
     /// Tells of calls from any thread but the filler's, once it is armed.

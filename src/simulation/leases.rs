@@ -11,7 +11,7 @@ use crate::builder::Builder;
 use crate::clock::{Clock, ManualClock};
 use crate::error::RegistryError;
 use crate::keeper::Keeper;
-use crate::layout::Layout;
+use crate::layout::{Layout, Parts};
 use crate::registry::{Lease, Request, WorkerRegistry};
 use crate::shared::Shared;
 use crate::sync::{Arc, Mutex, MutexGuard, lock};
@@ -20,16 +20,18 @@ use crate::uid::Uid;
 /// How long a lease lasts, in seconds.
 const LEASE: u64 = 3;
 
-/// What is stored, as `registry::table` and the databases do it.
+/// A registry whose time is moved by hand.
+trait Database: WorkerRegistry {
+    fn pass(&mut self, seconds: u64);
+}
+
+/// What the databases do, in memory: fast enough for rare corners.
 #[derive(Default)]
-struct Store {
-    /// The database's clock, in seconds.
+struct Memory {
+    /// In seconds.
     now: u64,
     /// Of the ids 1, 2 and so on.
     rows: Vec<Row>,
-    mood: Mood,
-    /// Writes that were given up and will come about.
-    late: Vec<Write>,
     holders: u64,
 }
 
@@ -39,9 +41,102 @@ struct Row {
     lease_until: u64,
 }
 
-#[derive(Clone, Copy, Debug, Default)]
+impl Memory {
+    /// The row of a lease, if it is still the holder's.
+    fn held(&mut self, lease: &Lease) -> Result<&mut Row, RegistryError> {
+        let row = &mut self.rows[lease.worker as usize - 1];
+        if row.holder.as_ref() == Some(&lease.holder) {
+            Ok(row)
+        } else {
+            Err(RegistryError::LeaseLost { worker: lease.worker })
+        }
+    }
+}
+
+impl Database for Memory {
+    fn pass(&mut self, seconds: u64) {
+        self.now += seconds;
+    }
+}
+
+impl WorkerRegistry for Memory {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let is_free = |row: &Row| row.lease_until <= self.now && row.reserved_until < request.latest;
+        let free =
+            (1..).zip(&self.rows).filter(|(_, row)| is_free(row)).map(|(id, row)| (row.reserved_until, id)).min();
+        let (worker, first) = match free {
+            Some((reserved_until, id)) => (id, request.now.max(reserved_until + 1)),
+            None => (self.rows.len() as u64 + 1, request.now),
+        };
+        self.holders += 1;
+        let (last, holder) = (first + LEASE, self.holders.to_string());
+        let row = Row { holder: Some(holder.clone()), reserved_until: last, lease_until: self.now + LEASE };
+        match free {
+            Some((_, id)) => self.rows[id as usize - 1] = row,
+            None => self.rows.push(row),
+        }
+        Ok(Lease { worker, first, last, duration: Some(Duration::from_secs(LEASE)), holder })
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        let lease_until = self.now + LEASE;
+        let row = self.held(lease)?;
+        (row.reserved_until, row.lease_until) = (row.reserved_until.max(last), lease_until);
+        Ok(last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        let lease_until = self.now;
+        *self.held(lease)? = Row { holder: None, reserved_until: used, lease_until };
+        Ok(())
+    }
+}
+
+/// A real one.
+#[cfg(feature = "sqlite")]
+struct File {
+    registry: crate::registry::SqliteRegistry,
+    dir: tempfile::TempDir,
+}
+
+#[cfg(feature = "sqlite")]
+impl File {
+    const NAME: &str = "uidring.db";
+
+    fn new() -> File {
+        // In memory, where there is such a place: each write waits for the disk.
+        let memory = std::path::Path::new("/dev/shm");
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+        let registry = crate::registry::SqliteRegistry::open(dir.path().join(File::NAME)).unwrap();
+        File { registry: registry.leased(Duration::from_secs(LEASE)), dir }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl Database for File {
+    fn pass(&mut self, seconds: u64) {
+        let db = rusqlite::Connection::open(self.dir.path().join(File::NAME)).unwrap();
+        db.execute("UPDATE worker_node SET lease_until = lease_until - ?1", [seconds * 1000]).unwrap();
+    }
+}
+
+#[cfg(feature = "sqlite")]
+impl WorkerRegistry for File {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        self.registry.assign(request)
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        self.registry.reserve(lease, last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        self.registry.release(lease, used)
+    }
+}
+
+#[derive(Clone, Copy, Debug)]
 enum Mood {
-    #[default]
     Good,
     /// Nothing is done.
     Down,
@@ -51,124 +146,69 @@ enum Mood {
     Late,
 }
 
-/// One conditional write to one row.
-#[derive(Clone, Debug)]
-enum Write {
-    Reserve {
-        lease: Lease,
-        last: u64,
-    },
-    Release {
-        lease: Lease,
-        used: u64,
-    },
-    /// To an id that was found with these reserved seconds; `None` for a new one.
-    Lend {
-        found: Option<u64>,
-        lease: Lease,
-    },
+/// What was given up and will come about.
+type Late = Box<dyn FnOnce(&mut dyn Database) + Send>;
+
+/// A database and its moods, as several generators have it.
+#[derive(Clone)]
+struct Registry(Arc<Mutex<Moody>>);
+
+struct Moody {
+    database: Box<dyn Database>,
+    mood: Mood,
+    late: Vec<Late>,
 }
 
-impl Store {
-    fn row(&mut self, worker: u64) -> &mut Row {
-        &mut self.rows[worker as usize - 1]
-    }
-
-    /// The row of a lease, if it is still the holder's.
-    fn held(&mut self, lease: &Lease) -> Option<&mut Row> {
-        Some(self.row(lease.worker)).filter(|row| row.holder.as_ref() == Some(&lease.holder))
-    }
-
-    /// Returns whether the row was as the condition says.
-    fn write(&mut self, write: &Write) -> bool {
-        let now = self.now;
-        match write {
-            Write::Reserve { lease, last } => {
-                let Some(row) = self.held(lease) else { return false };
-                (row.reserved_until, row.lease_until) = (row.reserved_until.max(*last), now + LEASE);
-            }
-            Write::Release { lease, used } => {
-                let Some(row) = self.held(lease) else { return false };
-                *row = Row { holder: None, reserved_until: *used, lease_until: now };
-            }
-            Write::Lend { found, lease } => {
-                let row =
-                    Row { holder: Some(lease.holder.clone()), reserved_until: lease.last, lease_until: now + LEASE };
-                match found {
-                    None if self.rows.len() as u64 == lease.worker - 1 => self.rows.push(row),
-                    Some(found) if self.row(lease.worker).reserved_until == *found => *self.row(lease.worker) = row,
-                    _ => return false,
-                }
-            }
-        }
-        true
-    }
-
-    /// Writes as the mood is.
-    fn try_write(&mut self, write: Write) -> Result<bool, RegistryError> {
-        match self.mood {
-            Mood::Good => return Ok(self.write(&write)),
-            Mood::Down => {}
-            Mood::Mute => {
-                self.write(&write);
-            }
-            Mood::Late => self.late.push(write),
-        }
-        Err(RegistryError::Unreachable { registry: "store".into(), problem: "it is moody".into(), source: None })
-    }
-
+impl Moody {
     fn settle(&mut self) {
-        for write in mem::take(&mut self.late) {
-            self.write(&write);
+        for late in mem::take(&mut self.late) {
+            late(&mut *self.database);
         }
     }
 }
-
-#[derive(Clone, Default)]
-struct Registry(Arc<Mutex<Store>>);
 
 impl Registry {
-    fn store(&self) -> MutexGuard<'_, Store> {
+    fn new(database: impl Database + 'static) -> Registry {
+        Registry(Arc::new(Mutex::new(Moody { database: Box::new(database), mood: Mood::Good, late: Vec::new() })))
+    }
+
+    fn moody(&self) -> MutexGuard<'_, Moody> {
         lock(&self.0)
     }
-}
 
-fn held(is_held: bool, lease: &Lease) -> Result<(), RegistryError> {
-    if is_held { Ok(()) } else { Err(RegistryError::LeaseLost { worker: lease.worker }) }
+    fn pass(&self, seconds: u64) {
+        self.moody().database.pass(seconds);
+    }
+
+    fn ask<T>(
+        &self,
+        question: impl FnOnce(&mut dyn Database) -> Result<T, RegistryError> + Send + 'static,
+    ) -> Result<T, RegistryError> {
+        let mut moody = self.moody();
+        match moody.mood {
+            Mood::Good => return question(&mut *moody.database),
+            Mood::Down => {}
+            Mood::Mute => drop(question(&mut *moody.database)),
+            Mood::Late => moody.late.push(Box::new(move |database| drop(question(database)))),
+        }
+        Err(RegistryError::Unreachable { registry: "database".into(), problem: "it is moody".into(), source: None })
+    }
 }
 
 impl WorkerRegistry for Registry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let mut store = self.store();
-        let is_free = |row: &Row| row.lease_until <= store.now && row.reserved_until < request.latest;
-        let free =
-            (1..).zip(&store.rows).filter(|(_, row)| is_free(row)).map(|(id, row)| (row.reserved_until, id)).min();
-        let (worker, first) = match free {
-            Some((reserved_until, id)) => (id, request.now.max(reserved_until + 1)),
-            None => (store.rows.len() as u64 + 1, request.now),
-        };
-        store.holders += 1;
-        let lease = Lease {
-            worker,
-            first,
-            last: first + LEASE,
-            duration: Some(Duration::from_secs(LEASE)),
-            holder: store.holders.to_string(),
-        };
-        let found = free.map(|(reserved_until, _)| reserved_until);
-        let is_written = store.try_write(Write::Lend { found, lease: lease.clone() })?;
-        assert!(is_written, "nobody else writes meanwhile");
-        Ok(lease)
+        let request = *request;
+        self.ask(move |database| database.assign(&request))
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        let is_held = self.store().try_write(Write::Reserve { lease: lease.clone(), last })?;
-        held(is_held, lease).map(|()| last)
+        let lease = lease.clone();
+        self.ask(move |database| database.reserve(&lease, last))
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
-        let is_held = self.store().try_write(Write::Release { lease: lease.clone(), used })?;
-        held(is_held, lease)
+        let lease = lease.clone();
+        self.ask(move |database| database.release(&lease, used))
     }
 }
 
@@ -266,7 +306,7 @@ fn moved(clock: &ManualClock, by: i64) -> ManualClock {
 /// What a generator finds in its ring when it ends can be older than what another has done with its id since.
 #[test]
 fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile() {
-    let (registry, clock) = (Registry::default(), clock());
+    let (registry, clock) = (Registry::new(Memory::default()), clock());
     let start = || Generator::start(&registry, clock.clone()).unwrap();
     let mut seen = HashSet::new();
     let mut take_many = |generator: &mut Generator| {
@@ -276,12 +316,12 @@ fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile
     };
 
     let mut idle = start();
-    registry.store().now += 10 * LEASE;
+    registry.pass(10 * LEASE);
     let mut meanwhile = start();
     assert_eq!(meanwhile.shared.worker(), 1);
     take_many(&mut meanwhile);
     meanwhile.end();
-    registry.store().now += 10 * LEASE;
+    registry.pass(10 * LEASE);
     // It finds its lease lost, and gets the same id once more.
     while idle.shared.status().new_workers == 0 {
         idle.clock.advance(Duration::from_millis(1));
@@ -294,46 +334,96 @@ fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile
     take_many(&mut next);
 }
 
+#[test]
+fn a_lease_is_kept_up_by_its_own_seconds_not_by_those_of_the_one_before() {
+    let (registry, clock) = (Registry::new(Memory::default()), clock());
+    let mut busy = Generator::start(&registry, clock.clone()).unwrap();
+    for _ in 0..8 * 2000 {
+        while busy.take().is_none() {}
+    }
+    registry.pass(10 * LEASE);
+    let other = Generator::start(&registry, clock).unwrap();
+    assert_eq!(other.shared.worker(), 1);
+    while busy.shared.worker() == 1 {
+        busy.take();
+    }
+    // Now the ring is full of seconds that are far ahead.
+    busy.look();
+    let reserved = busy.shared.seconds.tick(busy.shared.ring.windows().get().reserved);
+    let now = busy.shared.limits.fresh_tick(busy.shared.now_ms());
+    assert!(reserved <= now + 3 * LEASE, "{} s reserved ahead", reserved - now);
+}
+
+#[test]
+fn while_the_registry_is_down_the_filler_rests_though_a_take_has_failed() {
+    let registry = Registry::new(Memory::default());
+    let mut generator = Generator::start(&registry, clock()).unwrap();
+    registry.moody().mood = Mood::Down;
+    while generator.take().is_some() {}
+    assert!(generator.shared.is_registry_down());
+    for _ in 0..3 {
+        super::take_or_wait(&generator.shared).unwrap_err();
+        assert_eq!(generator.keeper.look(&generator.shared), Duration::from_secs(1));
+    }
+}
+
+/// A UID that comes twice, if `steps` lead to one.
+fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> {
+    let clock = clock();
+    let mut generators = [const { None::<Generator> }; 3];
+    let mut seen = HashSet::new();
+    let mut passed = Duration::ZERO;
+    for (which, step) in steps {
+        let place = &mut generators[which];
+        match (step, place.as_mut()) {
+            (Step::Start(by), None) => *place = Generator::start(registry, moved(&clock, by)),
+            (Step::Take(count), Some(generator)) => {
+                for _ in 0..count {
+                    let Some(uid) = generator.take() else { break };
+                    if !seen.insert(uid) {
+                        return Some(layout().parts(uid));
+                    }
+                }
+            }
+            (Step::Lose(count), Some(generator)) => {
+                generator.shared.ring.claim(count);
+                generator.shared.ring.close();
+            }
+            (Step::Look, Some(generator)) => generator.look(),
+            (Step::Jump(by), Some(generator)) => {
+                generator.clock.set(moved(&generator.clock, by).now());
+            }
+            (Step::Kill, Some(_)) => *place = None,
+            (Step::End, Some(_)) => place.take().unwrap().end(),
+            (Step::Pass(ms), _) => {
+                let time = Duration::from_millis(ms);
+                let clocks = generators.iter().flatten().map(|generator| &generator.clock);
+                clocks.chain([&clock]).for_each(|clock| clock.advance(time));
+                passed += time;
+                registry.pass(passed.as_secs());
+                passed = Duration::from_millis(passed.subsec_millis().into());
+            }
+            (Step::Mood(mood), _) => registry.moody().mood = mood,
+            (Step::Settle, _) => registry.moody().settle(),
+            (Step::Expire, _) => registry.pass(LEASE),
+            (_, None) | (Step::Start(_), Some(_)) => {}
+        }
+    }
+    None
+}
+
 proptest! {
     #[test]
     fn unique_whatever_becomes_of_leases(steps in proptest::collection::vec(step(), 1..120)) {
-        let (registry, clock) = (Registry::default(), clock());
-        let mut generators = [const { None::<Generator> }; 3];
-        let mut seen = HashSet::new();
-        let mut passed = Duration::ZERO;
-        for (which, step) in steps {
-            let place = &mut generators[which];
-            match (step, place.as_mut()) {
-                (Step::Start(by), None) => *place = Generator::start(&registry, moved(&clock, by)),
-                (Step::Take(count), Some(generator)) => {
-                    for _ in 0..count {
-                        let Some(uid) = generator.take() else { break };
-                        prop_assert!(seen.insert(uid), "{:?} came twice", layout().parts(uid));
-                    }
-                }
-                (Step::Lose(count), Some(generator)) => {
-                    generator.shared.ring.claim(count);
-                    generator.shared.ring.close();
-                }
-                (Step::Look, Some(generator)) => generator.look(),
-                (Step::Jump(by), Some(generator)) => {
-                    generator.clock.set(moved(&generator.clock, by).now());
-                }
-                (Step::Kill, Some(_)) => *place = None,
-                (Step::End, Some(_)) => place.take().unwrap().end(),
-                (Step::Pass(ms), _) => {
-                    let time = Duration::from_millis(ms);
-                    let clocks = generators.iter().flatten().map(|generator| &generator.clock);
-                    clocks.chain([&clock]).for_each(|clock| clock.advance(time));
-                    passed += time;
-                    registry.store().now += passed.as_secs();
-                    passed = Duration::from_millis(passed.subsec_millis().into());
-                }
-                (Step::Mood(mood), _) => registry.store().mood = mood,
-                (Step::Settle, _) => registry.store().settle(),
-                (Step::Expire, _) => registry.store().now += LEASE,
-                (_, None) | (Step::Start(_), Some(_)) => {}
-            }
-        }
+        prop_assert_eq!(comes_twice(&Registry::new(Memory::default()), steps), None);
+    }
+}
+
+#[cfg(feature = "sqlite")]
+proptest! {
+    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 8, ..ProptestConfig::default() })]
+    #[test]
+    fn unique_whatever_becomes_of_leases_in_a_sqlite_file(steps in proptest::collection::vec(step(), 1..120)) {
+        prop_assert_eq!(comes_twice(&Registry::new(File::new()), steps), None);
     }
 }
