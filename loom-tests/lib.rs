@@ -276,7 +276,11 @@ impl Model {
     /// When the UID is none.
     pub fn redeem(&self, ticket: u64, published: &AtomicU64) -> Result<Option<Uid>, u64> {
         match self.block(ticket / BLOCK, published) {
-            Block::Published(base) => Ok(Some(Uid::try_from(base.get() | ticket % BLOCK).unwrap())),
+            Block::Published(base) => {
+                let blocks = self.ring.blocks_from(ticket / BLOCK);
+                self.ring.advance(ticket, base, blocks);
+                Ok(Some(Uid::try_from(base.get() | ticket % BLOCK).unwrap()))
+            }
             Block::Overwritten => {
                 self.ring.lose(1);
                 Ok(None)
@@ -294,10 +298,7 @@ impl Model {
     pub fn take(&self, published: &AtomicU64) {
         let start = self.history.start();
         let uid = match self.ring.take() {
-            Ok(uid) => {
-                assert_ne!(uid.get() % BLOCK, 0, "nobody looks after the filler for this block");
-                Some(uid)
-            }
+            Ok(uid) => Some(uid),
             Err(mut ticket) => loop {
                 if is_closed(ticket) {
                     break None;
@@ -330,9 +331,16 @@ impl Model {
         let published = AtomicU64::new(0);
         for _ in 0..count {
             let start = self.history.start();
-            let uid = match self.ring.try_claim() {
-                Ok(ticket) => self.redeem(ticket, &published).unwrap(),
-                Err(_) => None,
+            let mut at = None;
+            let uid = loop {
+                match self.ring.try_claim(at) {
+                    Ok((ticket, Some(base))) => break Some(Uid::try_from(base.get() | ticket % BLOCK).unwrap()),
+                    Ok((ticket, None)) => break self.redeem(ticket, &published).unwrap(),
+                    Err(Some(block)) if matches!(self.block(block, &published), Block::Published(_)) => {
+                        at = Some(block);
+                    }
+                    Err(_) => break None,
+                }
             };
             self.history.end(start, uid);
         }
@@ -350,8 +358,17 @@ impl Model {
     /// When the window ends.
     pub fn use_up(&self, Claim { start, next, count }: Claim) -> u64 {
         let published = AtomicU64::new(0);
-        let uids: Vec<Uid> =
-            (next..next + count).filter_map(|ticket| self.redeem(ticket, &published).unwrap()).collect();
+        let mut uids = Vec::new();
+        // The tickets of a block together.
+        let (mut next, end) = (next, next + count);
+        while next < end {
+            let to = end.min((next / BLOCK + 1) * BLOCK);
+            match self.redeem(next, &published).unwrap() {
+                Some(uid) => uids.extend((0..to - next).map(|place| Uid::try_from(uid.get() + place).unwrap())),
+                None => self.ring.lose(to - next - 1),
+            }
+            next = to;
+        }
         self.history.end(start, uids);
         published.load(Ordering::Relaxed)
     }
@@ -408,6 +425,20 @@ impl Model {
         }
         let overwritten = lock(&self.overwritten);
         assert!(overwritten.iter().all(|block| block + SLOTS < tail), "lost {overwritten:?} without being overwritten");
+    }
+
+    /// What must hold when every thread is done, and the ring still holds all blocks that were taken from: each UID is of
+    /// one of them.
+    ///
+    /// # Panics
+    ///
+    /// When it does not.
+    pub fn check_taken(&self) {
+        self.check_blocks();
+        let bases = lock(&self.bases);
+        let is_of_block = |uid: &u64| bases.values().any(|base| *base == uid - uid % BLOCK);
+        let taken = self.history.uids();
+        assert!(taken.iter().all(is_of_block), "not of their blocks: {taken:?} of {bases:?}");
     }
 
     /// What must hold when every thread is done and the seconds `gap` of `WORKER` are another's.

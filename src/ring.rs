@@ -17,11 +17,30 @@
 //!
 //! # Take
 //!
-//! A taker first looks at the block at the front: stamp, word, and the stamp again, as in a seqlock. Two equal stamps
-//! say that the word is the base of that block, and it is so for ever. Then one `fetch_add` on the cursor makes a
-//! ticket this taker's own; if the ticket lies in that block, its UID is known. Else the taker goes out of line, to the
+//! ```text
+//!   the stretch at the front: blocks 22 to 25, of consecutive seconds
+//!   start  = a ticket in block 22      count = tickets from there to the end of block 25
+//!   origin = what the base of block 0 would be         UID of a ticket = origin + block × second + place in the block
+//! ```
+//!
+//! A taker first looks at the stretch at the front: start, count, origin. Then one `fetch_add` on the cursor makes a
+//! ticket this taker's own; if the ticket lies in the stretch, its UID is known. Else the taker goes out of line, to the
 //! ticket's slot, publishes the block if that is still to be done, or drops the ticket if the block was overwritten
 //! meanwhile. A dropped ticket costs one UID that nobody gets; it is never a UID that two get.
+//!
+//! What a stretch says is true for ever: bases are decided once. But the taker may have read parts of several. Who moves
+//! the front writes origin, count and start in this order, and keeps the start busy meanwhile; so the parts that a taker
+//! has read are of the same stretch or of later ones, each no older than the one before. And who moved the front had a
+//! ticket in it, so the taker, who claims after it has looked, has a later ticket than that. So if
+//!
+//! * the origin is of a later stretch than the count, the ticket lies behind that later stretch's start, and so
+//!   behind the end that start and count tell: no match. Unless the earlier stretch was drawn back, and the later one
+//!   starts within what it was; then they have the same origin;
+//! * origin and count are of one stretch, and the start of one before, the ticket lies behind the start of that one
+//!   stretch, and if it lies before the end that start and count tell, then before the end of that one too: a match,
+//!   and a true one.
+//!
+//! Who comes out of line to a ticket behind the stretch moves the front there, and looks after the ring.
 //!
 //! # Publish
 //!
@@ -71,13 +90,63 @@ fn is_abandoned(ticket: u64) -> bool {
     ticket & ABANDONED != 0
 }
 
+/// Where takers look first: a stretch of tickets whose blocks are published, within the window, and of consecutive
+/// seconds.
+#[derive(Debug, Default)]
+struct Front {
+    /// The first ticket, or that and `BUSY` while the rest is changed. It only grows. Written by takers out of line, and
+    /// by the filler, as are the others.
+    start: AtomicU64,
+    /// How many tickets.
+    count: AtomicU64,
+    /// What the base of block 0 would be, if all before were of consecutive seconds too. It may wrap.
+    origin: AtomicU64,
+}
+
+/// What [`Front`] says.
+#[derive(Clone, Copy)]
+struct Stretch {
+    start: u64,
+    count: u64,
+    origin: u64,
+}
+
+impl Front {
+    /// The stretch, or parts of several: see [Take](self#take). If its start is busy, it has no tickets.
+    #[inline]
+    fn look(&self) -> Stretch {
+        // ORDERING: each load keeps those behind it there, and the last one the claim.
+        let start = self.start.load(Ordering::Acquire);
+        let count = self.count.load(Ordering::Acquire);
+        let origin = self.origin.load(Ordering::Acquire);
+        Stretch { start, count, origin }
+    }
+
+    /// Puts `stretch`, which starts no earlier, in the place of the one that started at `start`, unless somebody else has
+    /// put another there or is about to.
+    fn replace(&self, start: u64, stretch: Stretch) -> bool {
+        debug_assert!(stretch.start >= start);
+        let busy = stretch.start | BUSY;
+        // ORDERING: Acquire, to come behind what the one before has written.
+        if start & BUSY != 0 || self.start.compare_exchange(start, busy, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+            return false;
+        }
+        // ORDERING: Release: who sees one of these sees the ones before it, and that the mover has its ticket.
+        self.origin.store(stretch.origin, Ordering::Release);
+        self.count.store(stretch.count, Ordering::Release);
+        self.start.store(stretch.start, Ordering::Release);
+        true
+    }
+}
+
 /// One block.
 #[derive(Debug)]
 struct Slot {
     /// The first ticket of the block that the slot holds, or that and `BUSY` while it is replaced by that block.
     /// Written by publishers.
     stamp: AtomicU64,
-    /// The base of the block, with `LAP` on odd laps. Written by publishers.
+    /// The base of the block, with `LAP` on odd laps, and, where the ticket's place goes, how many blocks before it follow
+    /// one another without a gap up to it, as far as that is counted. Written by publishers.
     word: AtomicU64,
 }
 
@@ -128,9 +197,8 @@ pub struct Ring {
     /// The next ticket. The only word that every taker writes. A block of tickets is used up for each second of the
     /// time field at most, beside those taken, so 62 bits outlast the layout.
     cursor: CachePadded<AtomicU64>,
-    /// The block that the last ticket known of lies in: where `take` looks first. A hint: takers whose ticket lies
-    /// further on move it.
-    front: CachePadded<AtomicU64>,
+    /// Where `take` looks first.
+    front: CachePadded<Front>,
     /// What takers read once a block at most.
     rear: CachePadded<Rear>,
 
@@ -143,6 +211,8 @@ pub struct Ring {
     shift: u32,
     /// log2 of the slots.
     slot_bits: u32,
+    /// log2 of the UIDs in a second that are other workers'.
+    gap_bits: u32,
 }
 
 impl Ring {
@@ -156,7 +226,7 @@ impl Ring {
         };
         Ring {
             cursor: CachePadded::new(AtomicU64::new((slots as u64) << sequence_bits)),
-            front: CachePadded::new(AtomicU64::new(slots as u64)),
+            front: CachePadded::default(),
             rear: CachePadded::new(Rear {
                 tail: AtomicU64::new(slots as u64),
                 windows: Windows::new(window),
@@ -170,6 +240,7 @@ impl Ring {
             max_offset: (1 << sequence_bits) - 1,
             shift: sequence_bits,
             slot_bits: slots.trailing_zeros(),
+            gap_bits: seconds.stride().trailing_zeros() - sequence_bits,
         }
     }
 
@@ -181,54 +252,64 @@ impl Ring {
         self.cursor.fetch_add(count, Ordering::Relaxed)
     }
 
-    /// Claims `count` tickets, and returns the first with the base of its block, if that is the one at the front and
-    /// the ticket not the block's first. As [`take`](Ring::take).
+    /// Claims `count` tickets, and returns the first with the base of its block, if it lies in the stretch at the front.
+    /// As [`take`](Ring::take).
     #[inline]
     pub fn claim_run(&self, count: u64) -> (u64, Option<NonZeroU64>) {
-        // ORDERING: a hint, checked by the stamp.
-        let (stamp, word, steady) = self.slot(self.front.load(Ordering::Relaxed)).look();
+        let stretch = self.front.look();
         let ticket = self.claim(count);
-        let is_known = ticket.wrapping_sub(stamp).wrapping_sub(1) < self.max_offset() && steady;
-        (ticket, if is_known { NonZeroU64::new(word & !LAP) } else { None })
+        (ticket, self.known_base(stretch, ticket))
     }
 
-    /// Claims a ticket and returns its UID, if its block is the one at the front and the ticket is not the block's
-    /// first; else the ticket, for [`block`](Ring::block).
+    /// Claims a ticket and returns its UID, if it lies in the stretch at the front; else the ticket, for
+    /// [`block`](Ring::block).
     ///
-    /// The block is read *before* the ticket is claimed. That is sound because a block's base is decided
-    /// once: stamp and word that belonged together at any time tell it for ever. And it is fast because no load has to
-    /// wait for the ticket. The first ticket of a block goes the long way so that its taker can look
-    /// after the filler and move the front, and no other taker has to ask whether it should.
+    /// The stretch is read *before* the ticket is claimed: no load has to wait for the ticket.
     #[inline]
     pub fn take(&self) -> Result<Uid, u64> {
-        // ORDERING: a hint, checked by the stamp.
-        let slot = self.slot(self.front.load(Ordering::Relaxed));
-        let (stamp, word, steady) = slot.look();
+        let stretch = self.front.look();
         let ticket = self.claim(1);
-        let offset = ticket.wrapping_sub(stamp);
-        // In one comparison: neither another block's ticket, nor this one's first, nor a busy stamp.
-        if offset.wrapping_sub(1) < self.max_offset() && steady {
-            Uid::from_masked(word & !LAP | offset).ok_or(ticket)
-        } else {
-            Err(ticket)
+        match self.known_base(stretch, ticket) {
+            Some(base) => Ok(Uid::new(base | ticket & self.max_offset)),
+            None => Err(ticket),
         }
     }
 
-    /// Claims the next ticket if its block is known to be published, so that the claim is not in vain. Else its block,
-    /// for [`block`](Ring::block), or `None` if the ring is closed.
-    pub fn try_claim(&self) -> Result<u64, Option<u64>> {
+    /// The base of the block of `ticket`, if that lies in `stretch`.
+    #[inline]
+    fn known_base(&self, stretch: Stretch, ticket: u64) -> Option<NonZeroU64> {
+        // In one comparison: neither a ticket of another stretch, nor a busy start, nor a closed ring.
+        if ticket.wrapping_sub(stretch.start) < stretch.count {
+            NonZeroU64::new(self.base_in(stretch, ticket))
+        } else {
+            None
+        }
+    }
+
+    /// The base of the block of `ticket`, which lies in `stretch`.
+    #[inline]
+    fn base_in(&self, stretch: Stretch, ticket: u64) -> u64 {
+        // The block times one second: both are powers of two.
+        stretch.origin.wrapping_add((ticket & !self.max_offset) << self.gap_bits)
+    }
+
+    /// Claims the next ticket, and returns it and what [`claim_run`](Ring::claim_run) does, if the claim is not in vain: if
+    /// the ticket lies in the stretch at the front, or in the block `published`, of which the caller knows that it is so.
+    /// Else the ticket's block, for [`block`](Ring::block), or `None` if the ring is closed.
+    pub fn try_claim(&self, published: Option<u64>) -> Result<(u64, Option<NonZeroU64>), Option<u64>> {
+        let stretch = self.front.look();
         // ORDERING: as in `claim`; the swap makes sure that the ticket is still the next one.
         let mut ticket = self.cursor.load(Ordering::Relaxed);
         loop {
             if is_closed(ticket) {
                 return Err(None);
             }
-            // ORDERING: the front never lies beyond what is published, and who needs the block looks for it.
-            if ticket >> self.shift > self.front.load(Ordering::Relaxed) {
+            let base = self.known_base(stretch, ticket);
+            if base.is_none() && published != Some(ticket >> self.shift) {
                 return Err(Some(ticket >> self.shift));
             }
             match self.cursor.compare_exchange_weak(ticket, ticket + 1, Ordering::Relaxed, Ordering::Relaxed) {
-                Ok(_) => return Ok(ticket),
+                Ok(_) => return Ok((ticket, base)),
                 Err(now) => ticket = now,
             }
         }
@@ -327,7 +408,7 @@ impl Ring {
     /// The base of `block` if the ring holds it.
     pub fn base(&self, block: u64) -> Option<NonZeroU64> {
         let (stamp, word, steady) = self.slot(block).look();
-        if stamp == block << self.shift && steady { NonZeroU64::new(word & !LAP) } else { None }
+        if stamp == block << self.shift && steady { NonZeroU64::new(self.base_of(word)) } else { None }
     }
 
     /// The base published last; 0 if there is none.
@@ -335,10 +416,44 @@ impl Ring {
         loop {
             let tail = self.tail();
             // ORDERING: keeps the second look at the tail behind it.
-            let word = self.slot(tail - 1).word.load(Ordering::Acquire) & !LAP;
+            let word = self.slot(tail - 1).word.load(Ordering::Acquire);
             if self.tail() == tail {
-                return word;
+                return self.base_of(word);
             }
+        }
+    }
+
+    /// Moves the front to `ticket`, whose block was found to have `base`, and over as many of the next `blocks`, which are
+    /// published, as follow without a gap; unless the front is there or further on. Says whether it did so: then the
+    /// caller looks after the ring.
+    pub fn advance(&self, ticket: u64, base: NonZeroU64, blocks: u64) -> bool {
+        let front = self.front.look();
+        if ticket < front.start + front.count {
+            return false;
+        }
+        let block = ticket >> self.shift;
+        let last = self.rear.windows.last();
+        let is_in_a_row = |blocks: &u64| {
+            let (stamp, word, steady) = self.slot(block + blocks).look();
+            let is_beyond = self.seconds.is_beyond(self.base_of(word), last);
+            stamp == (block + blocks) << self.shift && steady && word & self.max_offset >= *blocks && !is_beyond
+        };
+        // As a rule all are, and one look says so.
+        let blocks = 1 + (1..blocks).rev().find(is_in_a_row).unwrap_or(0);
+        let origin = base.get().wrapping_sub((ticket & !self.max_offset) << self.gap_bits);
+        let count = ((block + blocks) << self.shift) - ticket;
+        self.front.replace(front.start, Stretch { start: ticket, origin, count })
+    }
+
+    /// Draws the end of the front back to that of the window, where the clock has gone back. For the filler.
+    pub fn draw_back(&self) {
+        let front = self.front.look();
+        let newest = self.base_in(front, front.start.wrapping_add(front.count).wrapping_sub(1));
+        let last = self.rear.windows.last();
+        if front.count > 0 && self.seconds.is_beyond(newest, last) {
+            let beyond = (newest - last) / self.seconds.stride();
+            let count = front.count.saturating_sub(beyond << self.shift);
+            self.front.replace(front.start, Stretch { count, ..front });
         }
     }
 
@@ -352,10 +467,6 @@ impl Ring {
                 // The clock may have gone back since it was published.
                 if self.seconds.is_beyond(base.get(), self.rear.windows.last()) {
                     return Block::Beyond;
-                }
-                // ORDERING: a hint. The load spares the swap where it stands right already.
-                if self.front.load(Ordering::Relaxed) < block {
-                    self.front.fetch_max(block, Ordering::Relaxed);
                 }
                 return Block::Published(base);
             }
@@ -454,6 +565,11 @@ impl Ring {
         &self.slots[block as usize & (self.slots.len() - 1)]
     }
 
+    /// The base in a slot's word.
+    fn base_of(&self, word: u64) -> u64 {
+        word & !LAP & !self.max_offset
+    }
+
     /// `LAP` on odd laps.
     fn lap(&self, block: u64) -> u64 {
         block >> self.slot_bits << 63
@@ -513,12 +629,16 @@ impl Ring {
         (self.tail() != block).then_some(false)
     }
 
-    /// The base that `block` should have, or `None` if the window ends before it. Where `block` has been published
-    /// meanwhile the answer means nothing: the swap for which it is meant fails, and `beyond` looks again.
+    /// The word that `block` should have but for its lap, or `None` if the window ends before it. Where `block` has been
+    /// published meanwhile the answer means nothing: the swap for which it is meant fails, and `beyond` looks again.
     fn candidate(&self, block: u64) -> Option<u64> {
-        let previous = self.slot(block - 1).word.load(Ordering::Acquire) & !LAP;
+        let word = self.slot(block - 1).word.load(Ordering::Acquire);
+        let previous = self.base_of(word);
         // ORDERING: `previous` was chosen by someone who had seen its lease, so the window is of that lease or a later
         // one.
-        self.seconds.next(previous, self.rear.windows.get())
+        let base = self.seconds.next(previous, self.rear.windows.get())?;
+        let is_gap = previous == 0 || base != previous + self.seconds.stride();
+        let before = if is_gap { 0 } else { (word & self.max_offset) + 1 };
+        Some(base | before.min(self.max_offset))
     }
 }

@@ -41,6 +41,12 @@ impl Seconds {
         Seconds { stride: 1 << layout.time_shift(), worker_mask: layout.max_worker() << layout.sequence_bits() }
     }
 
+    /// From one second's base to the next: a power of two.
+    #[inline]
+    pub fn stride(&self) -> u64 {
+        self.stride
+    }
+
     /// The base of `worker`'s second `tick`. Both fit the layout.
     pub fn base(&self, tick: u64, worker: u64) -> u64 {
         (tick * self.stride) | (worker << self.worker_mask.trailing_zeros())

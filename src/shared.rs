@@ -36,6 +36,9 @@ pub struct Shared {
     pub takers_read_clock: bool,
     /// The filler is asked when no more than so many blocks are left.
     refill_mark: u64,
+    /// The most blocks that the front reaches over: no more than from a full ring to the mark, where takers look after it,
+    /// and none more than from there to an empty one.
+    stretch: u64,
     first_ticket: u64,
 }
 
@@ -71,6 +74,8 @@ pub struct Setup<'a> {
     pub refill_mark: u64,
 }
 
+/// The most blocks that takers use up between two looks after the ring: who looks publishes as many, in microseconds.
+const LONGEST_STRETCH: u64 = 64;
 /// Longest sleep of a waiting taker before it looks by itself: the filler may be starved.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
@@ -96,6 +101,7 @@ impl Shared {
             policy,
             takers_read_clock,
             refill_mark,
+            stretch: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_STRETCH),
         };
         shared.refill();
         (shared, bed)
@@ -218,17 +224,21 @@ impl Shared {
         self.seconds.worker(base) != self.worker() && self.seconds.tick(base) > self.limits.last_tick(now_ms)
     }
 
-    /// What became of the block of `ticket`. The holder of the block's first ticket looks after the ring.
+    /// What became of the block of `ticket`. Who moves the front there looks after the ring.
     fn find(&self, ticket: u64) -> Block {
         let block = ticket >> self.ring.shift();
         let found = self.ring.block(block, &self.counts.inline);
-        if ticket & self.ring.max_offset() == 0 && self.ring.blocks_from(block) <= self.refill_mark {
-            // After the block has been read: to wake a thread can mean to be put to sleep, and the block to be
-            // overwritten.
+        let Block::Published(base) = found else { return found };
+        let left = self.ring.blocks_from(block);
+        // The last one by itself, so that the filler is asked before it is used up.
+        if self.ring.advance(ticket, base, self.stretch.min(left.saturating_sub(1))) && left <= self.refill_mark {
             // ORDERING: a hint.
-            if block < self.counts.undisturbed_until.load(Ordering::Relaxed) {
-                self.ring.refill(block, &self.counts.inline);
-            } else {
+            let is_left_to_takers = block < self.counts.undisturbed_until.load(Ordering::Relaxed);
+            // Or the filler has been asked and has not come yet.
+            if is_left_to_takers || left <= 1 {
+                (0..self.stretch).all(|_| self.ring.refill(block, &self.counts.inline));
+            }
+            if !is_left_to_takers {
                 self.signal.ask();
             }
         }
@@ -237,9 +247,11 @@ impl Shared {
 
     /// Takes the next UID, or says at once why there is none.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
+        let mut published = None;
         loop {
-            match self.ring.try_claim() {
-                Ok(ticket) => match self.find(ticket) {
+            match self.ring.try_claim(published) {
+                Ok((ticket, Some(base))) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
+                Ok((ticket, None)) => match self.find(ticket) {
                     Block::Published(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
                     Block::Overwritten => self.ring.lose(1),
                     // The clock has just gone back.
@@ -255,8 +267,10 @@ impl Shared {
                         self.extend_window(now_ms);
                         if is_beyond() {
                             self.want_unless_due(now_ms)?;
+                            continue;
                         }
                     }
+                    published = Some(block);
                 }
                 Err(None) if self.is_forked() => return Err(TakeError::Forked),
                 Err(None) => {
@@ -401,7 +415,11 @@ impl Shared {
 
     /// Sets the window to what the lease in use and the clock allow. For the filler.
     pub fn move_window(&self, lease: &Lease, now_ms: i64) {
-        self.ring.windows().set(self.limits.window(&self.seconds, now_ms, lease));
+        let window = self.limits.window(&self.seconds, now_ms, lease);
+        self.ring.windows().set(window);
+        if self.seconds.is_beyond(self.ring.newest(), window.last) {
+            self.ring.draw_back();
+        }
     }
 
     /// Goes on with the seconds of another lease. For the filler.

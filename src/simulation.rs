@@ -272,6 +272,16 @@ fn rollback_beyond_max_lead_takes_a_new_worker() {
 }
 
 #[test]
+fn rollback_ends_the_stretch_that_takers_are_in() {
+    let mut world = World::new(Settings { slots: 64, max_lead: 40 * SECOND, policy: LeadLimit::Fail, ..settings() });
+    world.take_by(take_or_wait).unwrap();
+    let to = world.now() - 30 * SECOND;
+    world.jump(to);
+    let taken = (0..1000).take_while(|_| world.take_by(take_or_wait).is_ok()).count();
+    assert_eq!(taken, 11 * 8 - 1, "ten seconds ahead, the first of which is begun");
+}
+
+#[test]
 fn rollback_puts_seconds_of_two_workers_beyond_max_lead() {
     let ms = Duration::from_millis;
     let layout = Layout::new(40, 12, 2).unwrap().with_tick(ms(300)).unwrap();

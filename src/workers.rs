@@ -1,6 +1,7 @@
 //! The worker ids of a generator: the one whose seconds it publishes, the next one, and those to give back.
 
 use std::mem;
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::clerk::{Answer, Clerk};
@@ -199,10 +200,7 @@ impl Workers {
 
     /// Gives all ids back. Nobody takes any more.
     pub fn finish(&mut self, shared: &Shared) {
-        // The seconds of a lease before, which are still in the ring, say nothing of this one's. That may have been of
-        // the same id, and another's in between.
-        let before = self.lease.first.saturating_sub(1);
-        let used = self.newest_tick(shared).map_or(self.lease.last, |newest| newest.max(before));
+        let used = self.used(shared);
         // What was asked last.
         self.clerk.settle();
         self.hear(shared);
@@ -214,6 +212,22 @@ impl Workers {
         if let Some(spare) = self.spare.take() {
             let _ = self.clerk.ask_now(|registry| registry.release(&spare, spare.first.saturating_sub(1)));
         }
+    }
+
+    /// The last second of the lease that somebody may have a UID of, or the one before its first. Nobody takes any more.
+    fn used(&self, shared: &Shared) -> u64 {
+        let position = shared.ring.position();
+        let used = match shared.ring.base(position >> shared.ring.shift()).map(NonZeroU64::get) {
+            Some(base) if shared.seconds.worker(base) == self.lease.worker => {
+                let is_untouched = position & shared.ring.max_offset() == 0;
+                shared.seconds.tick(base).saturating_sub(is_untouched.into())
+            }
+            // This worker's seconds come later.
+            Some(_) => 0,
+            None => self.newest_tick(shared).unwrap_or(self.lease.last),
+        };
+        // It may be one of a lease before, of the same id.
+        used.max(self.lease.first.saturating_sub(1))
     }
 
     /// Whether the registry has been asked. Waits until it has answered, by the next look.

@@ -7,7 +7,7 @@ use std::fs;
 use std::path::Path;
 use std::sync::mpsc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use uidring::clock::{Clock, ManualClock, SystemClock};
 use uidring::registry::SqliteRegistry;
@@ -32,6 +32,21 @@ fn starts_and_clean_stops_use_few_ids_and_no_second_twice() {
         }
     }
     assert!(ids.len() <= 2, "{ids:?}");
+}
+
+/// The rest of the ring is given back with the id.
+#[test]
+fn a_clean_stop_uses_up_the_seconds_that_were_taken_from_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let mut before = SystemTime::UNIX_EPOCH;
+    for _ in 0..20 {
+        let uids = leased(&file);
+        let time = uids.layout().parts(uids.take().unwrap()).time;
+        assert!(time > before, "{time:?} comes after {before:?}, with the same id");
+        assert!(time <= SystemTime::now().max(before + Duration::from_secs(1)), "{time:?} after {before:?}");
+        before = time;
+    }
 }
 
 #[test]

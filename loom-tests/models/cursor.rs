@@ -63,7 +63,7 @@ fn close_close() {
 /// Takes that fail at the end of the window claim nothing in vain.
 #[test]
 fn try_take_try_take() {
-    explore("try_take_try_take", None, || {
+    explore("try_take_try_take", Some(3), || {
         let model = Model::new(1, 1);
         let other = model.spawn(|model| model.try_takes(2));
         model.try_takes(2);

@@ -54,7 +54,7 @@ fn drop_at_once() {
 #[test]
 fn drop_after_asking() {
     explore("drop_after_asking", Some(2), || {
-        let uids = generator(2);
+        let uids = generator(4);
         for _ in 0..3 {
             uids.take().unwrap();
         }
@@ -75,7 +75,7 @@ fn drop_drop() {
 #[test]
 fn wake_up_once() {
     explore("wake_up_once", Some(2), || {
-        let uids = generator(2);
+        let uids = generator(4);
         for _ in 0..3 {
             uids.take().unwrap();
         }

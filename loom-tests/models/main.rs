@@ -3,6 +3,8 @@
 #[cfg(uidring_loom)]
 mod cursor;
 #[cfg(uidring_loom)]
+mod front;
+#[cfg(uidring_loom)]
 mod generator;
 #[cfg(uidring_loom)]
 mod ring;

@@ -1,0 +1,75 @@
+//! The stretch at the front, which takers move on and the filler draws back, beside takes that look at it.
+
+use std::sync::Arc;
+
+use loom::sync::atomic::AtomicU64;
+use uidring::model::Block;
+use uidring_loom_tests::{BLOCK, FIRST_BLOCK, FIRST_TICKET, MANY, Model, NOW, WORKER, explore, explore_from};
+
+/// A full ring whose two blocks are not of consecutive seconds.
+fn with_gap() -> Arc<Model> {
+    let model = Model::new(1, MANY);
+    model.ring.windows().set(model.window(NOW + 10, NOW + MANY, WORKER));
+    model.publish(FIRST_BLOCK + 1);
+    model
+}
+
+/// Two takers, across a gap: no stretch reaches over it, and none is put together from two.
+#[test]
+fn gap() {
+    explore_from("gap", Some(3), with_gap, |model| {
+        let other = model.spawn(|model| model.takes(2));
+        model.takes(2);
+        other.join().unwrap();
+        model.check_taken();
+    });
+}
+
+/// The same, where one takes only what is at hand.
+#[test]
+fn gap_try_take() {
+    explore_from("gap_try_take", Some(2), with_gap, |model| {
+        let other = model.spawn(|model| model.try_takes(2));
+        model.takes(2);
+        other.join().unwrap();
+        model.check_taken();
+    });
+}
+
+/// A stretch gives way to a longer one behind a gap, to which a taker comes that may have read parts of both.
+#[test]
+fn longer() {
+    let prepare = || {
+        let model = with_gap();
+        model.ring.skip_to(FIRST_TICKET + 1);
+        model.takes(1);
+        let claim = model.claim(1);
+        assert_eq!(model.refill(), 1);
+        (model, claim)
+    };
+    // The mover is not the one that is spawned: loom lets it go first then, and the taker comes between its steps.
+    explore_from("longer", None, prepare, |(model, claim)| {
+        let taker = model.spawn(|model| model.takes(1));
+        model.use_up(claim);
+        taker.join().unwrap();
+        model.check_taken();
+    });
+}
+
+/// The clock goes back while a taker moves the front. Once the filler has looked again, nothing beyond the window is handed
+/// out.
+#[test]
+fn drawn_back() {
+    explore("drawn_back", None, || {
+        let model = Model::new(2, MANY);
+        let other = model.spawn(|model| model.takes(1));
+        model.ring.windows().set(model.window(NOW, NOW, WORKER));
+        model.ring.draw_back();
+        other.join().unwrap();
+        model.ring.draw_back();
+        model.takes(1);
+        let ticket = model.ring.take().unwrap_err();
+        assert_eq!(model.block(ticket / BLOCK, &AtomicU64::new(0)), Block::Beyond);
+        model.check_taken();
+    });
+}
