@@ -2,13 +2,12 @@
 //!
 //! * `fetch_add`: the add alone, the least that any shared counter costs.
 //! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this much.
-//! * `look, then claim`: as `take` does: front, slot of the front (stamp, word, stamp), add.
-//! * `copy, then claim`: the slot of the front is kept in a second place, so that no address has to be worked out.
-//! * `look at seconds, then claim`: as `take`, where the slot stands for many consecutive seconds, so that only one call in
-//!   as many blocks goes out of line: the ticket's second has to be worked out.
+//! * `look at a stretch, then claim`: as `take` does: start, count and origin of the stretch at the front, add. The
+//!   ticket's second has to be worked out.
+//! * `look at a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each block goes out of line.
 //! * `claim, then look`: the add first, then the slot of the ticket.
 //!
-//! Only what a take does when all goes well is here: nothing refills, and each ticket's block is the one at the front.
+//! Only what a take does when all goes well is here: nothing refills, and each ticket is of what is at the front.
 //! Shapes take turns in slices of 200,000 calls; threads are pinned, and start each slice on a barrier. What is printed
 //! is each shape's speed as a share of that of `fetch_add` in the same round: the median of the rounds, and their
 //! quartiles.
@@ -42,6 +41,13 @@ const SHIFT: u32 = 48;
 const SEQUENCE_BITS: u32 = 13;
 const WORKER_BITS: u32 = 20;
 
+/// The front, as in the ring.
+struct Front {
+    start: AtomicU64,
+    count: AtomicU64,
+    origin: AtomicU64,
+}
+
 /// One block, as in the ring.
 struct Slot {
     stamp: AtomicU64,
@@ -50,16 +56,16 @@ struct Slot {
 
 struct Shape {
     cursor: CachePadded<AtomicU64>,
-    front: CachePadded<AtomicU64>,
-    copy: CachePadded<Slot>,
+    front: CachePadded<Front>,
+    /// Which slot is at the front.
+    block: CachePadded<AtomicU64>,
     slots: Box<[CachePadded<Slot>]>,
     max_offset: u64,
     max_sequence: u64,
-    sequence_bits: u32,
-    time_shift: u32,
+    gap_bits: u32,
 }
 
-/// What a look finds: stamp and word, and whether they belong together.
+/// What a look at a slot finds: stamp and word, and whether they belong together.
 type Look = (u64, u64, bool);
 
 impl Slot {
@@ -80,13 +86,16 @@ impl Shape {
         Shape {
             // The block's first ticket goes another way in the ring.
             cursor: CachePadded::new(AtomicU64::new(1)),
-            front: CachePadded::default(),
-            copy: Slot::new(),
+            front: CachePadded::new(Front {
+                start: AtomicU64::new(0),
+                count: AtomicU64::new(1 << SHIFT),
+                origin: AtomicU64::new(BASE),
+            }),
+            block: CachePadded::default(),
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
             max_offset: (1 << SHIFT) - 1,
             max_sequence: (1 << SEQUENCE_BITS) - 1,
-            sequence_bits: SEQUENCE_BITS,
-            time_shift: SEQUENCE_BITS + WORKER_BITS,
+            gap_bits: WORKER_BITS,
         }
     }
 
@@ -114,34 +123,29 @@ impl Shape {
 
     #[inline]
     fn word_then_claim(&self) -> u64 {
-        let stamp = self.front.load(Ordering::Relaxed);
+        let stamp = self.block.load(Ordering::Relaxed);
         let ticket = self.claim();
         self.uid(ticket, (stamp, BASE, true))
     }
 
     #[inline]
-    fn look_then_claim(&self) -> u64 {
-        let look = self.slot(self.front.load(Ordering::Relaxed)).look();
-        self.uid(self.claim(), look)
-    }
-
-    #[inline]
-    fn copy_then_claim(&self) -> u64 {
-        let look = self.copy.look();
-        self.uid(self.claim(), look)
-    }
-
-    #[inline]
-    fn seconds_then_claim(&self) -> u64 {
-        let (stamp, word, is_steady) = self.slot(self.front.load(Ordering::Relaxed)).look();
+    fn stretch_then_claim(&self) -> u64 {
+        let start = self.front.start.load(Ordering::Acquire);
+        let count = self.front.count.load(Ordering::Acquire);
+        let origin = self.front.origin.load(Ordering::Acquire);
         let ticket = self.claim();
-        let offset = ticket.wrapping_sub(stamp);
-        if offset.wrapping_sub(1) < self.max_offset && is_steady {
-            let second = offset >> self.sequence_bits << self.time_shift;
-            (word & (u64::MAX >> 1)) + (second | offset & self.max_sequence)
+        if ticket.wrapping_sub(start) < count {
+            let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
+            base | ticket & self.max_sequence
         } else {
             missed(ticket)
         }
+    }
+
+    #[inline]
+    fn slot_then_claim(&self) -> u64 {
+        let look = self.slot(self.block.load(Ordering::Relaxed)).look();
+        self.uid(self.claim(), look)
     }
 
     #[inline]
@@ -170,12 +174,11 @@ fn slice(mut take: impl FnMut() -> u64) -> u64 {
     })
 }
 
-const SHAPES: [(&str, Slice); 6] = [
+const SHAPES: [(&str, Slice); 5] = [
     ("fetch_add", |shape| slice(|| shape.claim())),
     ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
-    ("look, then claim", |shape| slice(|| shape.look_then_claim())),
-    ("copy, then claim", |shape| slice(|| shape.copy_then_claim())),
-    ("look at seconds, then claim", |shape| slice(|| shape.seconds_then_claim())),
+    ("look at a stretch, then claim", |shape| slice(|| shape.stretch_then_claim())),
+    ("look at a slot, then claim", |shape| slice(|| shape.slot_then_claim())),
     ("claim, then look", |shape| slice(|| shape.claim_then_look())),
 ];
 

@@ -175,8 +175,8 @@ impl Shared {
         }
     }
 
-    /// What a take does with the first ticket of a block, with one whose block is not at the front, and with what it
-    /// gets from a closed ring.
+    /// What a take does with a ticket that does not lie in the stretch at the front, and with what it gets from a closed
+    /// ring.
     #[cold]
     #[inline(never)]
     pub fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
