@@ -171,7 +171,7 @@ impl Builder {
             takers_read_clock: self.max_forward_jump.is_none(),
             lease: &lease,
             slots,
-            refill_mark: slots as u64 * u64::from(refill_at) / 100,
+            refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });
         let oldest = shared.tick(shared.ring.cursor_block()).unwrap_or(lease.first);
         let keeper = Keeper::new(Workers::new(registry, lease), rng, self.max_forward_jump, oldest);

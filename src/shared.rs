@@ -34,10 +34,12 @@ pub struct Shared {
     pub policy: LeadLimit,
     /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have to be judged first.
     pub takers_read_clock: bool,
+    /// Takers refill the ring up to this block, and do not ask the filler.
+    undisturbed_until: AtomicU64,
     /// The filler is asked when no more than so many blocks are left.
     refill_mark: u64,
     /// The most blocks that the front reaches over: no more than from a full ring to the mark, where takers look after it,
-    /// and none more than from there to an empty one.
+    /// and no more than from there to an empty one.
     stretch: u64,
     first_ticket: u64,
 }
@@ -53,8 +55,6 @@ struct Counts {
     workers: AtomicU64,
     /// The jump of the clock that is not followed, in milliseconds; 0 for none.
     refused_jump_ms: AtomicU64,
-    /// Takers refill the ring up to this block, and do not ask the filler.
-    undisturbed_until: AtomicU64,
     /// Whether `max_lead` is used up.
     at_limit: AtomicBool,
     /// The last reservation failed.
@@ -100,6 +100,7 @@ impl Shared {
             limits,
             policy,
             takers_read_clock,
+            undisturbed_until: AtomicU64::new(0),
             refill_mark,
             stretch: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_STRETCH),
         };
@@ -230,10 +231,10 @@ impl Shared {
         let found = self.ring.block(block, &self.counts.inline);
         let Block::Published(base) = found else { return found };
         let left = self.ring.blocks_from(block);
-        // The last one by itself, so that the filler is asked before it is used up.
+        // The last one by itself, so that the ring is looked after before it is used up.
         if self.ring.advance(ticket, base, self.stretch.min(left.saturating_sub(1))) && left <= self.refill_mark {
             // ORDERING: a hint.
-            let is_left_to_takers = block < self.counts.undisturbed_until.load(Ordering::Relaxed);
+            let is_left_to_takers = block < self.undisturbed_until.load(Ordering::Relaxed);
             // Or the filler has been asked and has not come yet.
             if is_left_to_takers || left <= 1 {
                 (0..self.stretch).all(|_| self.ring.refill(block, &self.counts.inline));
@@ -257,6 +258,7 @@ impl Shared {
                     // The clock has just gone back.
                     Block::Beyond => {
                         self.ring.lose(1);
+                        published = None;
                         self.want_unless_due(self.trusted_now_ms())?;
                     }
                 },
@@ -329,7 +331,7 @@ impl Shared {
     pub fn leave_to_takers(&self, blocks: u64) {
         let until = if blocks > 0 { self.ring.tail() + blocks } else { 0 };
         // ORDERING: a hint.
-        self.counts.undisturbed_until.store(until, Ordering::Relaxed);
+        self.undisturbed_until.store(until, Ordering::Relaxed);
     }
 
     /// Whether the last reservation failed. Else the next one is on its way.
