@@ -252,16 +252,24 @@ impl Shared {
         loop {
             match self.ring.try_claim(published) {
                 Ok((ticket, Some(base))) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
-                Ok((ticket, None)) => match self.find(ticket) {
-                    Block::Published(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
-                    Block::Overwritten => self.ring.lose(1),
-                    // The clock has just gone back.
-                    Block::Beyond => {
-                        self.ring.lose(1);
-                        published = None;
-                        self.want_unless_due(self.trusted_now_ms())?;
+                Ok((ticket, None)) => {
+                    let mut found = self.find(ticket);
+                    if found == Block::Beyond {
+                        // The filler has just drawn the window back by what it had read of the clock before, or the clock
+                        // has gone back.
+                        self.extend_window(self.trusted_now_ms());
+                        found = self.find(ticket);
                     }
-                },
+                    match found {
+                        Block::Published(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
+                        Block::Overwritten => self.ring.lose(1),
+                        Block::Beyond => {
+                            self.ring.lose(1);
+                            published = None;
+                            self.want_unless_due(self.trusted_now_ms())?;
+                        }
+                    }
+                }
                 Err(Some(block)) => {
                     let is_beyond = || self.ring.block(block, &self.counts.inline) == Block::Beyond;
                     if is_beyond() {
