@@ -129,7 +129,7 @@ impl Workers {
         if self.is_lost || self.clerk.is_busy() || !self.upkeep.retry.is_due() {
             return;
         }
-        let used = self.newest_tick(shared).unwrap_or(0).max(shared.limits.fresh_tick(now_ms));
+        let used = self.used(shared).max(shared.limits.fresh_tick(now_ms));
         let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
         let lease = self.lease.clone();
         self.clerk.ask(shared, move |registry| {
@@ -200,6 +200,7 @@ impl Workers {
 
     /// Gives all ids back. Nobody takes any more.
     pub fn finish(&mut self, shared: &Shared) {
+        // For good, as nobody takes any more.
         let used = self.used(shared);
         // What was asked last.
         self.clerk.settle();
@@ -214,7 +215,7 @@ impl Workers {
         }
     }
 
-    /// The last second of the lease that somebody may have a UID of, or the one before its first. Nobody takes any more.
+    /// The last second of the lease that somebody may have a UID of so far, or the one before its first.
     fn used(&self, shared: &Shared) -> u64 {
         let position = shared.ring.position();
         let used = match shared.ring.base(position >> shared.ring.shift()).map(NonZeroU64::get) {

@@ -190,8 +190,8 @@ on_servers! {
 
     fn who_loses_its_lease_takes_another_id_and_repeats_nothing(server) {
         let database = server.database();
-        // Long enough for the thief to be there before the loss is found: that is when half of it is in the ring, or was.
-        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(120));
+        // Long enough for the thief to be there before the loss is found, which takes as many UIDs as half of it has.
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
         let uids = builder(open()).build().unwrap();
         let mut all = HashSet::new();
         open().take_back(1).unwrap();
