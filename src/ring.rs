@@ -270,9 +270,15 @@ impl Ring {
         let stretch = self.front.look();
         let ticket = self.claim(1);
         match self.known_base(stretch, ticket) {
-            Some(base) => Ok(Uid::new(base | ticket & self.max_offset)),
+            Some(base) => Ok(self.uid(ticket, base)),
             None => Err(ticket),
         }
+    }
+
+    /// The UID of `ticket`, whose block has this base.
+    #[inline]
+    pub fn uid(&self, ticket: u64, base: NonZeroU64) -> Uid {
+        Uid::new(base | ticket & self.max_offset)
     }
 
     /// The base of the block of `ticket`, if that lies in `stretch`.
@@ -289,8 +295,13 @@ impl Ring {
     /// The base of the block of `ticket`, which lies in `stretch`.
     #[inline]
     fn base_in(&self, stretch: Stretch, ticket: u64) -> u64 {
-        // The block times one second: both are powers of two.
-        stretch.origin.wrapping_add((ticket & !self.max_offset) << self.gap_bits)
+        stretch.origin.wrapping_add(self.seconds_to(ticket))
+    }
+
+    /// The number of the block of `ticket`, times one second: both are powers of two.
+    #[inline]
+    fn seconds_to(&self, ticket: u64) -> u64 {
+        (ticket & !self.max_offset) << self.gap_bits
     }
 
     /// Claims the next ticket, and returns it and what [`claim_run`](Ring::claim_run) does, if the claim is not in vain: if
@@ -440,7 +451,7 @@ impl Ring {
         };
         // As a rule all are, and one look says so.
         let blocks = 1 + (1..blocks).rev().find(is_in_a_row).unwrap_or(0);
-        let origin = base.get().wrapping_sub((ticket & !self.max_offset) << self.gap_bits);
+        let origin = base.get().wrapping_sub(self.seconds_to(ticket));
         let count = ((block + blocks) << self.shift) - ticket;
         self.front.replace(front.start, Stretch { start: ticket, origin, count })
     }

@@ -186,7 +186,7 @@ impl Shared {
                 ticket = self.claim_run(1)?.0;
             }
             match self.base(ticket)? {
-                Some(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
+                Some(base) => return Ok(self.ring.uid(ticket, base)),
                 None => self.ring.lose(1),
             }
             ticket = self.ring.claim(1);
@@ -251,37 +251,21 @@ impl Shared {
         let mut published = None;
         loop {
             match self.ring.try_claim(published) {
-                Ok((ticket, Some(base))) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
-                Ok((ticket, None)) => {
-                    let mut found = self.find(ticket);
-                    if found == Block::Beyond {
-                        // The filler has just drawn the window back by what it had read of the clock before, or the clock
-                        // has gone back.
-                        self.extend_window(self.trusted_now_ms());
-                        found = self.find(ticket);
+                Ok((ticket, Some(base))) => return Ok(self.ring.uid(ticket, base)),
+                Ok((ticket, None)) => match self.look_by_the_clock(|| self.find(ticket)) {
+                    Ok(Block::Published(base)) => return Ok(self.ring.uid(ticket, base)),
+                    Ok(_) => self.ring.lose(1),
+                    // The clock has just gone back.
+                    Err(now_ms) => {
+                        self.ring.lose(1);
+                        published = None;
+                        self.want_unless_due(now_ms)?;
                     }
-                    match found {
-                        Block::Published(base) => return Ok(Uid::new(base | ticket & self.ring.max_offset())),
-                        Block::Overwritten => self.ring.lose(1),
-                        Block::Beyond => {
-                            self.ring.lose(1);
-                            published = None;
-                            self.want_unless_due(self.trusted_now_ms())?;
-                        }
-                    }
-                }
-                Err(Some(block)) => {
-                    let is_beyond = || self.ring.block(block, &self.counts.inline) == Block::Beyond;
-                    if is_beyond() {
-                        let now_ms = self.trusted_now_ms();
-                        self.extend_window(now_ms);
-                        if is_beyond() {
-                            self.want_unless_due(now_ms)?;
-                            continue;
-                        }
-                    }
-                    published = Some(block);
-                }
+                },
+                Err(Some(block)) => match self.look_by_the_clock(|| self.ring.block(block, &self.counts.inline)) {
+                    Ok(_) => published = Some(block),
+                    Err(now_ms) => self.want_unless_due(now_ms)?,
+                },
                 Err(None) if self.is_forked() => return Err(TakeError::Forked),
                 Err(None) => {
                     let now_ms = self.trusted_now_ms();
@@ -290,6 +274,21 @@ impl Shared {
                     }
                 }
             }
+        }
+    }
+
+    /// What became of a block. If it is beyond the window, the window is moved on first: it may have been drawn back by
+    /// what the filler had read of the clock before. If it still is, what the clock shows.
+    fn look_by_the_clock(&self, look: impl Fn() -> Block) -> Result<Block, i64> {
+        match look() {
+            Block::Beyond => {}
+            found => return Ok(found),
+        }
+        let now_ms = self.trusted_now_ms();
+        self.extend_window(now_ms);
+        match look() {
+            Block::Beyond => Err(now_ms),
+            found => Ok(found),
         }
     }
 
