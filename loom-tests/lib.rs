@@ -279,7 +279,7 @@ impl Model {
             Block::Published(base) => {
                 let blocks = self.ring.blocks_from(ticket / BLOCK);
                 self.ring.advance(ticket, base, blocks);
-                Ok(Some(Uid::try_from(base.get() | ticket % BLOCK).unwrap()))
+                Ok(Some(self.ring.uid(ticket, base)))
             }
             Block::Overwritten => {
                 self.ring.lose(1);
@@ -334,7 +334,7 @@ impl Model {
             let mut at = None;
             let uid = loop {
                 match self.ring.try_claim(at) {
-                    Ok((ticket, Some(base))) => break Some(Uid::try_from(base.get() | ticket % BLOCK).unwrap()),
+                    Ok((ticket, Some(base))) => break Some(self.ring.uid(ticket, base)),
                     Ok((ticket, None)) => break self.redeem(ticket, &published).unwrap(),
                     Err(Some(block)) if matches!(self.block(block, &published), Block::Published(_)) => {
                         at = Some(block);

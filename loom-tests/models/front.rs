@@ -15,25 +15,26 @@ fn with_gap() -> Arc<Model> {
 }
 
 /// Two takers, across a gap: no stretch reaches over it, and none is put together from two.
-#[test]
-fn gap() {
-    explore_from("gap", Some(3), with_gap, |model| {
-        let other = model.spawn(|model| model.takes(2));
+fn across_a_gap(name: &str, preemptions: usize, other: fn(&Model)) {
+    explore_from(name, Some(preemptions), with_gap, move |model| {
+        let other = model.spawn(other);
         model.takes(2);
         other.join().unwrap();
         model.check_taken();
     });
 }
 
-/// The same, where one takes only what is at hand.
+#[test]
+fn gap() {
+    across_a_gap("gap", 3, |model| {
+        model.takes(2);
+    });
+}
+
+/// One takes only what is at hand.
 #[test]
 fn gap_try_take() {
-    explore_from("gap_try_take", Some(2), with_gap, |model| {
-        let other = model.spawn(|model| model.try_takes(2));
-        model.takes(2);
-        other.join().unwrap();
-        model.check_taken();
-    });
+    across_a_gap("gap_try_take", 2, |model| model.try_takes(2));
 }
 
 /// A stretch gives way to a longer one behind a gap, to which a taker comes that may have read parts of both.
