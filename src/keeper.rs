@@ -124,8 +124,8 @@ impl Keeper {
     /// dropped for a new worker's seconds, or kept until it is due. True while it is kept.
     fn heed_limit(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         self.drop_far_seconds(shared, now_ms);
-        let front = shared.ring.cursor_block();
-        let is_beyond = |now_ms| shared.tick(front).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
+        let current = shared.ring.cursor_block();
+        let is_beyond = |now_ms| shared.tick(current).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
         // Looked at again: takers that read the clock may have gone on by it while this thread was asleep.
         if is_beyond(now_ms) && (!shared.takers_read_clock || is_beyond(shared.now_ms())) {
             let is_changed = shared.policy == LeadLimit::NewWorker && self.change_worker(shared, now_ms);
@@ -163,17 +163,17 @@ impl Keeper {
         }
     }
 
-    /// Drops the seconds that have become stale, and those before them. The new front begins at a random place, so that
+    /// Drops the seconds that have become stale, and those before them. The next one begins at a random place, so that
     /// the UIDs of a quiet service do not all end in the same bits.
     fn refresh(&mut self, shared: &Shared, now_ms: i64) {
-        let (front, tail) = (shared.ring.cursor_block(), shared.ring.tail());
+        let (current, tail) = (shared.ring.cursor_block(), shared.ring.tail());
         let is_stale = |block| shared.tick(block).is_some_and(|tick| shared.limits.is_stale(tick, now_ms));
         // The last one: behind a worker's far seconds may come the next one's, which began at the clock's.
-        let Some(stale) = (front..tail).rev().find(|&block| is_stale(block)) else { return };
+        let Some(stale) = (current..tail).rev().find(|&block| is_stale(block)) else { return };
         // A busy service is spread by its own UIDs, and skips nothing.
         let offset = if self.demand.is_busy { 0 } else { self.rng.u64(0..=shared.ring.max_offset()) };
         if shared.skip_to(stale + 1, offset) {
-            events::refreshed(stale + 1 - front);
+            events::refreshed(stale + 1 - current);
         }
     }
 
@@ -241,9 +241,9 @@ impl Keeper {
     fn expire_runs(&mut self, shared: &Shared, now_ms: i64) {
         if shared.limits.is_stale(self.oldest_run, now_ms) {
             // Before: what is claimed from now on comes behind it.
-            let front = shared.tick(shared.ring.cursor_block());
+            let current = shared.tick(shared.ring.cursor_block());
             shared.expire_runs();
-            self.oldest_run = front.unwrap_or_else(|| shared.limits.fresh_tick(now_ms));
+            self.oldest_run = current.unwrap_or_else(|| shared.limits.fresh_tick(now_ms));
         }
     }
 

@@ -492,12 +492,12 @@ impl Ring {
         }
     }
 
-    /// Publishes one block if the ring has room for it: if the block that it overwrites comes before `front`, and so
-    /// has been claimed to its end. The caller has found the cursor in `front`, or has a ticket in it. False when the
+    /// Publishes one block if the ring has room for it: if the block that it overwrites comes before `current`, and
+    /// so has been claimed to its end. The caller has found the cursor in `current`, or has a ticket in it. False when the
     /// ring is full or the window ends.
-    pub fn refill(&self, front: u64, published: &AtomicU64) -> bool {
+    pub fn refill(&self, current: u64, published: &AtomicU64) -> bool {
         let tail = self.tail();
-        if tail >= front + self.slots.len() as u64 {
+        if tail >= current + self.slots.len() as u64 {
             return false;
         }
         match self.publish(tail) {

@@ -148,9 +148,9 @@ impl Shared {
     /// Publishes the blocks that there is room for, and says whether there were any. For the filler.
     pub fn refill(&self) -> bool {
         // One look at the cursor serves them all: each takes its cache line away from the takers.
-        let front = self.ring.cursor_block();
+        let current = self.ring.cursor_block();
         let mut is_any = false;
-        while self.ring.refill(front, &self.counts.filler) {
+        while self.ring.refill(current, &self.counts.filler) {
             is_any = true;
         }
         is_any
