@@ -81,7 +81,8 @@ impl FixedWorker {
 
     /// Keeps in the file `path` up to which second the number has been used, so that a restart goes on after it, even
     /// under a clock that was set back. The file is made if it does not exist; seconds are written to it ahead of
-    /// their use, a few times an hour. A lock beside it keeps a second generator of this machine out.
+    /// their use, a few times an hour. A lock beside it keeps a second generator of this machine out. A relative path is
+    /// one in the directory that the program is in when the generator is built.
     ///
     /// The file belongs to the number: keep both on a volume that follows the program. Losing it is safe as long as the
     /// clock is past all that was used.

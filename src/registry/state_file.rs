@@ -2,7 +2,7 @@
 
 use std::fs::{self, File, OpenOptions, TryLockError};
 use std::io::{self, Write};
-use std::path::{Path, PathBuf};
+use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
 use crate::error::RegistryError;
@@ -24,6 +24,10 @@ const TITLE: &str = "uidring: seconds used by a fixed worker id, version 1\n";
 impl StateFile {
     /// Opens, or will make, the file of `worker` and `layout`, and says up to which second the number has been used.
     pub fn open(path: &Path, worker: u64, layout: &Layout) -> Result<(StateFile, Option<u64>), RegistryError> {
+        // Each write names the file anew, and the program may change its directory.
+        let absolute = path::absolute(path);
+        let path =
+            &absolute.map_err(|error| refused(path, &format!("{error}; give the path of a file"), Some(error)))?;
         let lock = with_suffix(path, ".lock");
         let open = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
         let lock_file = open.map_err(|error| refused(&lock, &error.to_string(), Some(error)))?;
@@ -40,7 +44,7 @@ impl StateFile {
             Err(error) if error.kind() == io::ErrorKind::NotFound => None,
             Err(error) => return Err(refused(path, &error.to_string(), Some(error))),
         };
-        Ok((StateFile { path: path.to_owned(), owner, _lock: lock_file }, used))
+        Ok((StateFile { path: path.clone(), owner, _lock: lock_file }, used))
     }
 
     /// Replaces the file, durably and in one step: a crash leaves the old one or the new one.
@@ -52,11 +56,8 @@ impl StateFile {
             file.sync_all()?;
             fs::rename(&new, &self.path)?;
             // The name is the directory's: without this a power failure can bring the old file back.
-            let parent = self.path.parent().filter(|parent| !parent.as_os_str().is_empty());
             #[cfg(unix)]
-            File::open(parent.unwrap_or(Path::new(".")))?.sync_all()?;
-            #[cfg(not(unix))]
-            let _ = parent;
+            File::open(self.path.parent().unwrap_or(&self.path))?.sync_all()?;
             Ok(())
         };
         replace().map_err(|error: io::Error| RegistryError::Storage {
