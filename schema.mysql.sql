@@ -13,10 +13,11 @@
 --   row holds up to which second the id has been used: leave it.
 -- * Leave uidring_layout alone: it holds the largest id ever given, deleted rows included.
 -- * An old copy of the database must not be put back, nor a replica promoted that lacks the last commits: the ids given
---   since would be given again. Where nothing else is left, first stop all generators, and raise the counter above all of
---   their ids:
+--   since would be given again. Where nothing else is left, first stop all generators, raise the counter above all of
+--   their ids, and drop the leased ones, of which the copy does not know how far they have been used:
 --
 --     UPDATE uidring_layout SET last_worker = 12345;
+--     DELETE FROM uidring_worker_node WHERE lease_until IS NOT NULL;
 --
 -- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  FROM_UNIXTIME(launch_date / 1000)
 

@@ -11,9 +11,12 @@
 -- * Rows of worker_node may be deleted at any time; their ids are not given again.
 -- * Leave sqlite_sequence alone: it holds the largest id ever given, deleted rows included.
 -- * An old copy of the file must not be put back, nor a copy used on a second machine: the ids given since the copy
---   was made would be given again. Where nothing but an old copy is left, first raise the counter above all of them:
+--   was made would be given again. Where nothing but an old copy is left, first stop all generators,
+--   raise the counter above all of their ids, and drop the leased ones, of which the copy does not know how far they have
+--   been used:
 --
 --     UPDATE sqlite_sequence SET seq = 12345 WHERE name = 'worker_node';
+--     DELETE FROM worker_node WHERE lease_until IS NOT NULL;
 --
 -- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  datetime(launch_date / 1000, 'unixepoch')
 
