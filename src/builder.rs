@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{Clock, Stopwatch, SystemClock};
-use crate::error::{BuildError, RegistryError};
+use crate::error::BuildError;
 use crate::filler::{Bed, Filler};
 use crate::generator::UidGenerator;
 use crate::keeper::Keeper;
@@ -73,9 +73,10 @@ impl Builder {
         Builder { slots, ..self }
     }
 
-    /// How full the ring may get, in percent from 1 to 99, before the filler is woken. 50 unless set. Where takers get
+    /// The filler is woken when no more than so many percent of the ring are left: 1 to 99, 50 unless set. Where takers get
     /// there within milliseconds, they are left to themselves for a while, and put back a second for each that they
-    /// use.
+    /// use. Near either end takes go out of line more often: a stretch of seconds at the front is no longer than what lies
+    /// before this mark, nor than what lies behind it.
     #[must_use]
     pub fn refill_at(self, percent: u32) -> Builder {
         Builder { refill_at: percent, ..self }
@@ -157,11 +158,8 @@ impl Builder {
             if let Some(max_forward_jump) = self.max_forward_jump {
                 check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
             }
-            Ok(registry.assign(&limits.request(limits.ms_at(self.clock.now())))?)
+            Ok(registry.assign(&limits.request(limits.ms_at(self.clock.now())))?.check(&layout)?)
         })?;
-        if lease.worker > layout.max_worker() {
-            return Err(RegistryError::WorkerRange { worker: lease.worker, max: layout.max_worker() }.into());
-        }
         // Again: a registry may take its time.
         check_time(&layout, &*self.clock)?;
         let (shared, bed) = Shared::new(Setup {

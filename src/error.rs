@@ -195,6 +195,17 @@ pub enum RegistryError {
         /// The largest that fits.
         max: u64,
     },
+    /// The lease of the id has seconds that no generator of the layout can use.
+    LeaseRange {
+        /// The id.
+        worker: u64,
+        /// The first second, as a tick of the layout.
+        first: u64,
+        /// The last one.
+        last: u64,
+        /// The layout's last one.
+        max: u64,
+    },
     /// The registry has given no lease of the id.
     NotLeased {
         /// The id.
@@ -285,6 +296,11 @@ impl fmt::Display for RegistryError {
                 f,
                 "worker id {worker} does not fit the layout's {} worker bits: the largest is {max}",
                 max.count_ones()
+            ),
+            RegistryError::LeaseRange { worker, first, last, max } => write!(
+                f,
+                "the registry gave worker id {worker} with the seconds {first} to {last}: a lease has a second at least, \
+                 none after the layout's last, {max}, and without a duration all up to that one"
             ),
             RegistryError::Full { registry, .. } => {
                 write!(f, "the disk of the registry {registry} is full: make room and start again; nothing was used up")
@@ -477,7 +493,8 @@ pub enum TakeError {
 }
 
 impl TakeError {
-    /// How long to wait before trying again; `None` where waiting does not help.
+    /// How long to wait before trying again; `None` where waiting does not help, or nobody knows for how long: with
+    /// [`LeaseExhausted`](TakeError::LeaseExhausted), until the registry can be reached.
     #[must_use]
     pub fn retry_in(&self) -> Option<Duration> {
         match *self {

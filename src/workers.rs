@@ -115,12 +115,8 @@ impl Workers {
             return;
         }
         let request = shared.limits.request(now_ms);
-        let max = request.layout.max_worker();
-        let fits = move |lease: Lease| match lease.worker {
-            worker if worker > max => Err(RegistryError::WorkerRange { worker, max }),
-            _ => Ok(lease),
-        };
-        self.clerk.ask(shared, move |registry| Answer::Assigned(registry.assign(&request).and_then(fits)));
+        let check = move |lease: Lease| lease.check(&request.layout);
+        self.clerk.ask(shared, move |registry| Answer::Assigned(registry.assign(&request).and_then(check)));
     }
 
     /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over.
@@ -131,9 +127,15 @@ impl Workers {
         }
         let used = self.used(shared).max(shared.limits.fresh_tick(now_ms));
         let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
-        let lease = self.lease.clone();
+        let (lease, max) = (self.lease.clone(), shared.limits.layout.max_tick());
         self.clerk.ask(shared, move |registry| {
-            let result = registry.reserve(&lease, last);
+            let result = match registry.reserve(&lease, last) {
+                Ok(reserved) if reserved <= lease.last && reserved < last => Err(RegistryError::Storage {
+                    doing: format!("reserve the seconds of worker id {} up to {last}", lease.worker),
+                    source: format!("the registry answered with {reserved}, which is no further than before").into(),
+                }),
+                result => result.map(|reserved| reserved.min(max)),
+            };
             Answer::Reserved(lease, result)
         });
     }
@@ -169,7 +171,7 @@ impl Workers {
                 self.retry.back_off(LAST_RETRY);
             }
             // Not for one that has been left since.
-            Some(Answer::Reserved(lease, result)) if lease.holder == self.lease.holder => {
+            Some(Answer::Reserved(lease, result)) if lease.is(&self.lease) => {
                 self.hear_of_lease(shared, result);
             }
             Some(Answer::Released(result)) => hear_of_release(result),

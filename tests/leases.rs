@@ -5,13 +5,14 @@
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
-use std::sync::mpsc;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
 use uidring::clock::{Clock, ManualClock, SystemClock};
-use uidring::registry::SqliteRegistry;
-use uidring::{Layout, LeadLimit, TakeError, Uid, UidGenerator};
+use uidring::registry::{Lease, Request, SqliteRegistry, WorkerRegistry};
+use uidring::{Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
 const LEASE: Duration = Duration::from_secs(600);
 
@@ -147,6 +148,64 @@ fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_whe
             thread::sleep(Duration::from_millis(50));
         }
     }
+}
+
+/// Leases worker id 1, has no more than it gives at first, and counts how often it is asked for it.
+struct Miser(Arc<AtomicUsize>);
+
+impl WorkerRegistry for Miser {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let (first, last) = (request.now, request.now + 100);
+        Ok(Lease { first, last, duration: Some(Duration::from_secs(10)), ..Lease::fresh(1, &request.layout) })
+    }
+
+    fn reserve(&mut self, lease: &Lease, _: u64) -> Result<u64, RegistryError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(lease.last)
+    }
+}
+
+#[test]
+fn never_blocked_a_registry_that_has_no_more_is_asked_now_and_then_and_takes_fail() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let builder = UidGenerator::builder().registry(Miser(Arc::clone(&asked))).on_lead_limit(LeadLimit::Wait);
+    let uids = builder.build().unwrap();
+    let (sender, answer) = mpsc::channel();
+    thread::spawn(move || while sender.send(uids.take().map(drop)).is_ok() {});
+    let error = loop {
+        if let Err(error) = answer.recv_timeout(Duration::from_secs(60)).expect("a take ends") {
+            break error;
+        }
+    };
+    assert_eq!(error, TakeError::LeaseExhausted { worker: 1 });
+    let before = asked.load(Ordering::Relaxed);
+    thread::sleep(Duration::from_secs(3));
+    let asked = asked.load(Ordering::Relaxed) - before;
+    assert!(asked <= 3, "asked {asked} times in three seconds");
+}
+
+/// As `schema.sql` says, where nothing but an old copy of the registry is left.
+#[test]
+fn an_old_copy_can_be_made_good() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, copy) = (dir.path().join("uidring.db"), dir.path().join("copy.db"));
+    let mut all = HashSet::new();
+    let mut run = |worker| {
+        let uids = leased(&file);
+        assert_eq!(uids.worker_id(), worker);
+        // A minute ahead of the clock.
+        for _ in 0..60 * (Layout::DEFAULT.max_sequence() + 1) {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+    };
+    run(1);
+    fs::copy(&file, &copy).unwrap();
+    run(1);
+    fs::rename(&copy, &file).unwrap();
+    let schema = include_str!("../schema.sql").lines().filter_map(|line| line.strip_prefix("--     "));
+    let recipe: String = schema.filter(|line| line.starts_with("UPDATE") || line.starts_with("DELETE")).collect();
+    rusqlite::Connection::open(&file).unwrap().execute_batch(&recipe.replace("12345", "100")).unwrap();
+    run(101);
 }
 
 #[test]

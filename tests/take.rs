@@ -381,6 +381,32 @@ fn no_loss_of_meaning_a_worker_id_that_does_not_fit_is_refused() {
     }
 }
 
+/// Gives what it was made with.
+struct Gives(Lease);
+
+impl WorkerRegistry for Gives {
+    fn assign(&mut self, _: &Request) -> Result<Lease, RegistryError> {
+        Ok(self.0.clone())
+    }
+}
+
+#[test]
+fn no_loss_of_meaning_seconds_that_the_layout_does_not_have_are_refused() {
+    let max = Layout::DEFAULT.max_tick();
+    let build = |first, last, duration| {
+        let lease = Lease { first, last, duration, ..Lease::fresh(WORKER, &Layout::DEFAULT) };
+        builder(Layout::DEFAULT).registry(Gives(lease)).build()
+    };
+    let leased = Some(Duration::from_secs(600));
+    assert!(build(max, max, leased).is_ok() && build(5, max, None).is_ok());
+    // The last one could never be extended, as it is no lease.
+    for (first, last, duration) in [(0, u64::MAX, leased), (0, max + 1, None), (6, 5, leased), (0, max - 1, None)] {
+        let error = build(first, last, duration).unwrap_err().to_string();
+        let seconds = format!("the registry gave worker id {WORKER} with the seconds {first} to {last}: a lease has");
+        assert!(error.contains(&seconds) && error.contains(&max.to_string()), "{error}");
+    }
+}
+
 #[test]
 fn no_registry_no_generator() {
     let error = UidGenerator::builder().build().unwrap_err();

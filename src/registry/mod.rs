@@ -52,7 +52,8 @@ use crate::layout::Layout;
 /// reserves ahead, and calls `assign` again where [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for
 /// another id, or the lease has been lost.
 pub trait WorkerRegistry: Send + 'static {
-    /// A worker id that nobody else holds, at most `layout.max_worker()`, with seconds that nobody else has had.
+    /// A worker id that nobody else holds, at most `layout.max_worker()`, with seconds that nobody else has had, at most
+    /// `layout.max_tick()`.
     ///
     /// # Errors
     ///
@@ -139,7 +140,8 @@ pub struct Lease {
     pub first: u64,
     /// The last one, so far.
     pub last: u64,
-    /// After how long without a reservation the id may be given to another; `None` for an id that is given once.
+    /// After how long without a reservation the id may be given to another; `None` for an id that is given once, with all
+    /// seconds from `first` to the layout's last.
     pub duration: Option<Duration>,
     /// How the registry knows this holder from the ones before and after it; empty for an id that is given once.
     pub holder: String,
@@ -150,5 +152,24 @@ impl Lease {
     #[must_use]
     pub fn fresh(worker: u64, layout: &Layout) -> Lease {
         Lease { worker, first: 0, last: layout.max_tick(), duration: None, holder: String::new() }
+    }
+
+    /// Whether it is one of a generator of `layout`: registries are written by others, too.
+    pub(crate) fn check(self, layout: &Layout) -> Result<Lease, RegistryError> {
+        let Lease { worker, first, last, .. } = self;
+        let (max_worker, max) = (layout.max_worker(), layout.max_tick());
+        if worker > max_worker {
+            return Err(RegistryError::WorkerRange { worker, max: max_worker });
+        }
+        // Without a duration there will be no more.
+        if first > last || last > max || self.duration.is_none() && last < max {
+            return Err(RegistryError::LeaseRange { worker, first, last, max });
+        }
+        Ok(self)
+    }
+
+    /// Whether `other` is the same one, perhaps with other seconds reserved.
+    pub(crate) fn is(&self, other: &Lease) -> bool {
+        (self.worker, self.first, &self.holder) == (other.worker, other.first, &other.holder)
     }
 }
