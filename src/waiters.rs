@@ -2,6 +2,7 @@
 //!
 //! Nobody waits for a UID that is in the ring: this is for a generator that has borrowed as far as it may.
 
+use std::panic::{catch_unwind, resume_unwind};
 use std::sync::PoisonError;
 use std::task::{Wake, Waker};
 use std::time::Duration;
@@ -24,9 +25,16 @@ impl Waiters {
     }
 
     /// Wakes everyone, in the order of their coming.
+    ///
+    /// # Panics
+    ///
+    /// As a task's waker did, when all others have been woken.
     pub fn wake_all(&self) {
         let queue = std::mem::take(&mut *lock(&self.queue));
-        queue.into_iter().for_each(Waker::wake);
+        let mut panics: Vec<_> = queue.into_iter().filter_map(|waker| catch_unwind(|| waker.wake()).err()).collect();
+        if let Some(panic) = panics.pop() {
+            resume_unwind(panic);
+        }
     }
 
     pub fn is_empty(&self) -> bool {
@@ -49,5 +57,33 @@ struct ThreadWaker(thread::Thread);
 impl Wake for ThreadWaker {
     fn wake(self: Arc<Self>) {
         self.0.unpark();
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// Notes that it is woken, and panics if its number is 1.
+    struct Task {
+        number: u32,
+        woken: Arc<Mutex<Vec<u32>>>,
+    }
+
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {
+            lock(&self.woken).push(self.number);
+            assert_ne!(self.number, 1, "a waker that panics");
+        }
+    }
+
+    #[test]
+    fn a_waker_that_panics_keeps_nobody_asleep() {
+        let (waiters, woken) = (Waiters::default(), Arc::default());
+        for number in 0..3 {
+            waiters.register(Waker::from(Arc::new(Task { number, woken: Arc::clone(&woken) })));
+        }
+        assert!(catch_unwind(|| waiters.wake_all()).is_err());
+        assert_eq!(*lock(&woken), [0, 1, 2]);
     }
 }
