@@ -1030,7 +1030,7 @@ fn is_not_built_in(url: &str, what: &str, features: &str) {
     {
         let complaint = stderr(folder.path(), &[args, &["--db", url]].concat(), 1);
         assert!(complaint.contains(&url.replace(":hunter2", "")) && complaint.contains(what), "{complaint}");
-        assert!(complaint.contains(&format!("cargo install uidring --features {features}\n")), "{complaint}");
+        assert!(complaint.contains(&format!("cargo install --path . --features {features}\n")), "{complaint}");
     }
 }
 

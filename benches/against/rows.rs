@@ -107,6 +107,9 @@ fn equal_layout() -> Layout {
 }
 
 /// A generator that never comes to the end of what it may borrow.
+/// As many slots as a generator has unless others are asked for.
+const SLOTS: usize = 32;
+
 fn generator(layout: Layout, slots: usize) -> UidGenerator {
     let builder = UidGenerator::builder().layout(layout).slots(slots).registry(FixedWorker::new(1));
     builder.max_lead(Duration::from_secs(1 << 40)).build().unwrap()
@@ -169,11 +172,11 @@ fn ours() -> Vec<Row> {
             Each(move || uids.take().unwrap().get())
         })
     };
-    let local = shared(LOCAL, COUNTER, generator(equal_layout(), 8), |uids| {
+    let local = shared(LOCAL, COUNTER, generator(equal_layout(), SLOTS), |uids| {
         let mut mine = uids.local();
         Each(move || mine.take().unwrap().get())
     });
-    let fill = shared(FILL, CONSECUTIVE, generator(equal_layout(), 8), |uids| {
+    let fill = shared(FILL, CONSECUTIVE, generator(equal_layout(), SLOTS), |uids| {
         let uids = uids.clone();
         let fill = move |buffer: &mut Vec<Uid>| uids.fill(buffer).unwrap();
         let read = |buffer: &Vec<Uid>| buffer.iter().map(|uid| uid.get()).collect();
@@ -182,12 +185,12 @@ fn ours() -> Vec<Row> {
     // Enough seconds for any run, whatever the sequence.
     let sequence_of = |bits| Layout::new(62 - bits, 1, bits).unwrap();
     vec![
-        take(TAKE, equal_layout(), 8),
+        take(TAKE, equal_layout(), SLOTS),
         local,
         fill,
         take("uidring take, 8 slots", sequence_of(13), 8),
         take("uidring take, 4,096 slots", sequence_of(13), 4096),
-        take("uidring take, sequence of 8 bits", sequence_of(8), 8),
-        take("uidring take, sequence of 20 bits", sequence_of(20), 8),
+        take("uidring take, sequence of 8 bits", sequence_of(8), SLOTS),
+        take("uidring take, sequence of 20 bits", sequence_of(20), SLOTS),
     ]
 }

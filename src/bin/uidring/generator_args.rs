@@ -3,7 +3,7 @@
 use std::time::Duration;
 
 use uidring::registry::{FixedWorker, WorkerRegistry};
-use uidring::{BuildError, Layout, LeadLimit, UidGenerator};
+use uidring::{BuildError, Builder, Layout, LeadLimit, UidGenerator};
 
 use crate::db::Db;
 use crate::output::Failure;
@@ -35,7 +35,7 @@ pub(crate) struct GeneratorArgs {
     on_lead_limit: Policy,
 
     /// How many ticks' worth of UIDs the ring holds, a power of two
-    #[arg(long, value_name = "N", default_value_t = 8)]
+    #[arg(long, value_name = "N", default_value_t = 32)]
     slots: usize,
 }
 
@@ -101,18 +101,38 @@ impl GeneratorArgs {
     }
 
     pub(crate) fn build(&self, layout: Layout, registry: impl WorkerRegistry) -> Result<UidGenerator, BuildError> {
+        self.builder().registry(registry).layout(layout).build()
+    }
+
+    fn builder(&self) -> Builder {
         let on_lead_limit = match self.on_lead_limit {
             Policy::NewWorker => LeadLimit::NewWorker,
             Policy::Wait => LeadLimit::Wait,
             Policy::Fail => LeadLimit::Fail,
         };
         UidGenerator::builder()
-            .registry(registry)
-            .layout(layout)
             .max_lead(self.max_lead)
             .max_lag(self.max_lag)
             .on_lead_limit(on_lead_limit)
             .slots(self.slots)
-            .build()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use clap::Parser;
+
+    use super::*;
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        generator: GeneratorArgs,
+    }
+
+    #[test]
+    fn defaults_are_the_librarys() {
+        let CommandLine { generator } = CommandLine::parse_from(["uidring"]);
+        assert_eq!(format!("{:?}", generator.builder()), format!("{:?}", UidGenerator::builder()));
     }
 }
