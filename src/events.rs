@@ -35,7 +35,7 @@ pub fn lead_limit(lead: Duration, policy: LeadLimit) {
 }
 
 pub fn new_worker(worker: u64) {
-    event!(info, worker, "took on a new worker id, since the lead of the one before was used up");
+    event!(info, worker, "took on another worker id, from the present second on");
 }
 
 pub fn no_new_worker(error: &RegistryError) {
@@ -59,5 +59,5 @@ pub fn end_is_near(expires_at: SystemTime) {
 }
 
 pub fn panicked() {
-    event!(error, "the filler panicked; takers refill the ring by themselves until it is asked again");
+    event!(error, "the filler panicked; it tries again in a second, and takers refill the ring meanwhile");
 }

@@ -18,7 +18,8 @@ use crate::uid::Uid;
 /// Hands out unique UIDs from any number of threads.
 ///
 /// A handle: clones share one ring and one worker id. When the last one drops, the filler thread ends and is
-/// joined. Cloning costs a reference count; a take through `&self` costs one atomic add.
+/// joined, and a leased worker id is given back, for which the registry is waited for: in an asynchronous program, drop it
+/// where a thread may block. Cloning costs a reference count; a take through `&self` costs one atomic add.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -40,9 +41,11 @@ use crate::uid::Uid;
 ///
 /// * **Unique**: no two takes return the same UID, whatever threads, processes and restarts take part, as long as their
 ///   worker ids come from one registry.
-/// * **Ordered**: takes are linearizable: a take that starts after another has returned gets the larger UID.
-/// * **Never blocked**: a take does no I/O, takes no lock and reads no clock. It is lock-free: a thread that is
-///   stopped at any point holds up no other.
+/// * **Ordered**: takes are linearizable: a take that starts after another has returned gets the larger UID, within one
+///   worker id. [`LeadLimit::NewWorker`] takes on another one, and starts again at the present second.
+/// * **Never blocked**: a take from the ring does no I/O, takes no lock and reads no clock. It is lock-free: a thread
+///   that is stopped at any point holds up no other. Only at the limit, where the ring has no UID to give, does a take
+///   look at the clock and wait.
 ///
 /// # Forks
 ///
@@ -74,16 +77,18 @@ impl UidGenerator {
 
     /// Takes the next UID.
     ///
-    /// Lock-free, and wait-free but for one take in each second's worth of UIDs. Where the filler has not kept
-    /// up, the taker that finds the ring empty publishes the next second by itself.
+    /// Lock-free, and wait-free but for a few takes in many thousands: those that find the seconds at the front of the
+    /// ring used up. Where the filler has not kept up, they publish the next ones by themselves.
     ///
     /// Where UIDs are taken faster than the layout allows for so long that [`max_lead`](Builder::max_lead) is used up,
-    /// [`LeadLimit`] says what happens: a take may then wait for the clock, or fail.
+    /// [`LeadLimit`] says what happens: a take may then wait for the clock, or fail. And where all that is reserved of a
+    /// leased worker id is used up, it waits for the registry's answer.
     ///
     /// # Errors
     ///
     /// [`TakeError::TimeExhausted`] when the layout has no seconds left, [`TakeError::LeadLimit`] under
-    /// [`LeadLimit::Fail`], [`TakeError::Forked`] in a child process.
+    /// [`LeadLimit::Fail`], [`TakeError::LeaseExhausted`] when a leased worker id needs more seconds and the registry
+    /// gives none, [`TakeError::Forked`] in a child process.
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
         match self.shared.ring.take() {
@@ -99,6 +104,7 @@ impl UidGenerator {
     /// # Errors
     ///
     /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
+    /// [`TakeError::LeaseExhausted`] when a leased worker id needs more seconds and the registry has not given them yet;
     /// [`TakeError::TimeExhausted`] when the layout has no seconds left; [`TakeError::Forked`] in a child process.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         self.shared.try_take()

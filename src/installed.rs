@@ -8,7 +8,8 @@ use crate::uid::Uid;
 
 static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 
-/// Makes `generator` the process-wide one, for [`take`]. It stays until the process ends.
+/// Makes `generator` the process-wide one, for [`take`]. It stays until the process ends, and is never dropped: a leased
+/// worker id is not given back then, but is free when its lease has expired.
 ///
 /// A program that forks installs in each child, after the fork. What the parent installed before stays installed in the
 /// child as well, where it hands out nothing ([`TakeError::Forked`]) and cannot be replaced.

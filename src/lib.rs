@@ -21,7 +21,7 @@
 //!   registry ─ worker id ─▶┐
 //!                        keeper ─ window, blocks ─▶ ring ─ base | place ─▶ generator ─▶ Uid
 //!   clock ──── now ───────▶┘ ▲                       ▲                         │
-//!                            │                       └─ missing blocks ─┐      │ once a block
+//!                            │                       └─ missing blocks ─┐      │ once a stretch
 //!                          filler ◀── "half of it is used up" ───── shared ◀───┘
 //! ```
 //!

@@ -8,8 +8,10 @@ use crate::uid::Uid;
 /// Takes UIDs in runs, for one thread: most takes touch no shared memory.
 ///
 /// Its own UIDs strictly increase. Between two takers there is no order, since each holds a run. The rest of a run is
-/// lost when the taker drops. A run is 64 UIDs long at first; each is twice as long as the one before, up to 4,096, so
-/// that a busy taker seldom meets another, and no taker loses more than 63 UIDs beyond as many as it has handed out.
+/// lost when the taker drops, and when its seconds have become old ([`max_lag`](crate::Builder::max_lag)): who takes one
+/// UID now and then uses [`take`](UidGenerator::take). A run is 64 UIDs long at first; each is twice as long as the one
+/// before, up to 4,096, so that a busy taker seldom meets another, and loses no more than 63 UIDs beyond as many as it
+/// has handed out.
 ///
 /// ```
 /// # use uidring::{UidGenerator, registry::FixedWorker};

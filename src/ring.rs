@@ -199,7 +199,7 @@ pub struct Ring {
     cursor: CachePadded<AtomicU64>,
     /// Where `take` looks first.
     front: CachePadded<Front>,
-    /// What takers read once a block at most.
+    /// What takers read once a stretch.
     rear: CachePadded<Rear>,
 
     // What follows is never written again: takers read it each time.
@@ -626,7 +626,7 @@ impl Ring {
                     );
                     chosen = swap.is_ok();
                 }
-                // ORDERING: Release, for `uid` and `read`: stamp first, then the word.
+                // ORDERING: Release, for `Slot::look`: who sees this stamp sees the word.
                 let _ = slot.stamp.compare_exchange(busy, done, Ordering::AcqRel, Ordering::Acquire);
             }
         }

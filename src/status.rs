@@ -15,7 +15,8 @@ pub use crate::filler::FillerState;
 pub struct Status {
     /// The worker id in the UIDs published now.
     pub worker_id: u64,
-    /// Worker ids taken on after the first, by [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker).
+    /// Worker ids taken on after the first: by [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was
+    /// lost.
     pub new_workers: u64,
     /// The second that the next UID is from.
     pub oldest: SystemTime,

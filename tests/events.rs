@@ -92,7 +92,7 @@ fn one_line_per_change_of_state() {
     for _ in 0..20_000 {
         uids.take().unwrap();
     }
-    wait_for(&format!("{} took on a new worker id", Level::INFO));
+    wait_for(&format!("{} took on another worker id", Level::INFO));
     clock.rewind(Duration::from_secs(10));
     wait_for(&format!("{} the clock went back", Level::WARN));
     clock.advance(Duration::from_secs(3 * 3600));
@@ -111,7 +111,7 @@ fn one_line_per_change_of_state() {
     clock.set(layout.expires_at() - 300 * day);
     wait_for(&format!("{} the layout's time field ends within a year", Level::WARN));
 
-    assert_eq!(count("took on a new worker id"), 2);
+    assert_eq!(count("took on another worker id"), 2);
     assert_eq!(count("ends within a year"), 1);
     assert!(EVENTS.lock().unwrap().len() < 20, "{:?}", EVENTS.lock().unwrap());
 }
