@@ -74,7 +74,7 @@ impl Builder {
     }
 
     /// The filler is woken when no more than so many percent of the ring are left: 1 to 99, 50 unless set. Where takers get
-    /// there within milliseconds, they are left to themselves for a while, and put back a second for each that they
+    /// there within 50 ms, they are left to themselves for a while, and put back a second for each that they
     /// use. Near either end takes go out of line more often: a stretch of seconds at the front is no longer than what lies
     /// before this mark, nor than what lies behind it.
     #[must_use]

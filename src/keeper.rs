@@ -46,8 +46,9 @@ struct Demand {
     is_busy: bool,
 }
 
-/// Who asks again within this time is not in need of the filler.
-const SHORT_REST: Duration = Duration::from_millis(2);
+/// Who asks again within this time is not in need of the filler. Some 20 wake-ups a second are left, at most: each takes
+/// a core away from somebody, and longer than all but one of 10,000 takes.
+const SHORT_REST: Duration = Duration::from_millis(50);
 /// For how many blocks takers are then left to themselves.
 const UNDISTURBED: u64 = 1024;
 /// A jump forward that an operator would want to hear of.
