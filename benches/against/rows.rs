@@ -106,10 +106,10 @@ fn equal_layout() -> Layout {
     Layout::new(peers::TIME_BITS, peers::WORKER_BITS, peers::SEQUENCE_BITS).and_then(|it| it.with_tick(tick)).unwrap()
 }
 
-/// A generator that never comes to the end of what it may borrow.
 /// As many slots as a generator has unless others are asked for.
 const SLOTS: usize = 32;
 
+/// A generator that never comes to the end of what it may borrow.
 fn generator(layout: Layout, slots: usize) -> UidGenerator {
     let builder = UidGenerator::builder().layout(layout).slots(slots).registry(FixedWorker::new(1));
     builder.max_lead(Duration::from_secs(1 << 40)).build().unwrap()
