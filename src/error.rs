@@ -528,7 +528,7 @@ impl fmt::Display for TakeError {
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,
                 "no UID for now: max_lead is used up, and the next second is due in {:?}; take less than the layout's \
-                 sequence gives each second, or widen it",
+                 sequence gives each second, or widen it; where few were taken, see whether the clock was set back",
                 Duration::from_millis(retry_in_ms)
             ),
         }
