@@ -1,17 +1,19 @@
 //! Worker ids that the caller chose: no second twice across restarts and set-back clocks, and clear refusals.
 #![allow(missing_docs, clippy::unwrap_used)]
 
+mod alone;
+
 use std::collections::HashSet;
 use std::env;
 use std::fs;
 use std::path::Path;
-use std::process::{Command, Output};
-use std::str::FromStr;
+use std::process::Command;
 use std::time::Duration;
 
+use alone::alone;
 use uidring::clock::{Clock, ManualClock, SystemClock};
 use uidring::registry::FixedWorker;
-use uidring::{BuildError, Layout, Uid, UidGenerator};
+use uidring::{BuildError, Layout, UidGenerator};
 
 fn build(file: &Path, clock: &ManualClock) -> Result<UidGenerator, BuildError> {
     UidGenerator::builder().registry(FixedWorker::new(7).with_state(file)).clock(clock.clone()).build()
@@ -108,39 +110,23 @@ fn an_idle_generator_reserves_ahead_and_a_busy_one_goes_on() {
 /// What was used of the number stays known, wherever the program goes: a service goes to `/` when it has started.
 #[test]
 fn a_relative_path_stays_the_same_file() {
-    if let Some(dir) = env::var_os(CHILD) {
+    alone("a_relative_path_stays_the_same_file", || {
+        let dir = tempfile::tempdir().unwrap();
+        let elsewhere = dir.path().join("elsewhere");
+        fs::create_dir(&elsewhere).unwrap();
+        let clock = ManualClock::new(SystemClock.now());
         env::set_current_dir(&dir).unwrap();
-        let uids = UidGenerator::builder().registry(FixedWorker::new(7).with_state("uidring.state")).build().unwrap();
-        env::set_current_dir("elsewhere").unwrap();
-        let mut last = uids.take().unwrap();
+        let uids = build(Path::new("uidring.state"), &clock).unwrap();
+        env::set_current_dir(&elsewhere).unwrap();
         // More than is reserved at the start.
         for _ in 0..700 * (Layout::DEFAULT.max_sequence() + 1) {
-            last = uids.take().unwrap();
+            uids.take().unwrap();
         }
-        println!("<{last}>");
-        return;
-    }
-    let dir = tempfile::tempdir().unwrap();
-    let elsewhere = dir.path().join("elsewhere");
-    fs::create_dir(&elsewhere).unwrap();
-    let child = child("a_relative_path_stays_the_same_file").env(CHILD, dir.path()).output().unwrap();
-    let last = Uid::from_str(&said(child)).unwrap();
-    let next = build(&dir.path().join("uidring.state"), &ManualClock::new(SystemClock.now())).unwrap();
-    assert!(next.take().unwrap() > last);
-    assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 0);
-}
-
-/// This test program, to run one of its tests.
-fn child(test: &str) -> Command {
-    let mut command = Command::new(env::current_exe().unwrap());
-    command.args(["--exact", test, "--nocapture"]);
-    command
-}
-
-/// What a child put in angle brackets.
-fn said(child: Output) -> String {
-    let out = String::from_utf8(child.stdout).unwrap();
-    out.split_once('<').unwrap().1.split_once('>').unwrap().0.to_owned()
+        let last = uids.take().unwrap();
+        drop(uids);
+        assert!(build(&dir.path().join("uidring.state"), &clock).unwrap().take().unwrap() > last);
+        assert_eq!(fs::read_dir(elsewhere).unwrap().count(), 0);
+    });
 }
 
 const CHILD: &str = "UIDRING_FIXED_CHILD";
@@ -158,12 +144,14 @@ fn the_environment_gives_a_number() {
         return;
     }
     let said = |worker: Option<&str>| {
-        let mut command = child("the_environment_gives_a_number");
+        let mut command = Command::new(env::current_exe().unwrap());
+        command.args(["--exact", "the_environment_gives_a_number", "--nocapture"]).env(CHILD, "1");
         let command = match worker {
             Some(worker) => command.env("WORKER", worker),
             None => command.env_remove("WORKER"),
         };
-        said(command.env(CHILD, "1").output().unwrap())
+        let out = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        out.split_once('<').unwrap().1.split_once('>').unwrap().0.to_owned()
     };
     assert_eq!(said(Some("42")), "42");
     assert_eq!(said(Some(" 42\n")), "42");

@@ -2,6 +2,8 @@
 #![cfg(feature = "sqlite")]
 #![allow(missing_docs, clippy::expect_used, clippy::unwrap_used)]
 
+mod databases;
+
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
 use std::path::Path;
@@ -202,9 +204,8 @@ fn an_old_copy_can_be_made_good() {
     fs::copy(&file, &copy).unwrap();
     run(1);
     fs::rename(&copy, &file).unwrap();
-    let schema = include_str!("../schema.sql").lines().filter_map(|line| line.strip_prefix("--     "));
-    let recipe: String = schema.filter(|line| line.starts_with("UPDATE") || line.starts_with("DELETE")).collect();
-    rusqlite::Connection::open(&file).unwrap().execute_batch(&recipe.replace("12345", "100")).unwrap();
+    let recipe = databases::recipe(include_str!("../schema.sql"), 100);
+    rusqlite::Connection::open(&file).unwrap().execute_batch(&recipe).unwrap();
     run(101);
 }
 

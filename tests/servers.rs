@@ -13,7 +13,7 @@ use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use databases::{OwnServer, Server};
+use databases::{OwnServer, Server, recipe};
 #[cfg(feature = "mysql")]
 use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
@@ -344,9 +344,7 @@ on_servers! {
         assert_eq!(build().worker_id(), 1);
         // What an old copy says of an id that is in use.
         database.run("UPDATE uidring_worker_node SET reserved_until = 5, lease_until = 0");
-        let lines = schema(server).lines().filter_map(|line| line.strip_prefix("--     "));
-        let recipe: String = lines.filter(|line| line.starts_with("UPDATE") || line.starts_with("DELETE")).collect();
-        database.run(&recipe.replace("12345", "100"));
+        database.run(&recipe(schema(server), 100));
         assert_eq!(build().worker_id(), 101);
     }
 

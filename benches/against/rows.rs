@@ -6,7 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crossbeam_utils::CachePadded;
 use uidring::registry::FixedWorker;
-use uidring::{Layout, Uid, UidGenerator};
+use uidring::{Builder, Layout, Uid, UidGenerator};
 
 use crate::peers;
 
@@ -106,13 +106,9 @@ fn equal_layout() -> Layout {
     Layout::new(peers::TIME_BITS, peers::WORKER_BITS, peers::SEQUENCE_BITS).and_then(|it| it.with_tick(tick)).unwrap()
 }
 
-/// As many slots as a generator has unless others are asked for.
-const SLOTS: usize = 32;
-
-/// A generator that never comes to the end of what it may borrow.
-fn generator(layout: Layout, slots: usize) -> UidGenerator {
-    let builder = UidGenerator::builder().layout(layout).slots(slots).registry(FixedWorker::new(1));
-    builder.max_lead(Duration::from_secs(1 << 40)).build().unwrap()
+/// A builder of a generator that never comes to the end of what it may borrow.
+fn builder(layout: Layout) -> Builder {
+    UidGenerator::builder().layout(layout).registry(FixedWorker::new(1)).max_lead(Duration::from_secs(1 << 40))
 }
 
 fn counter() -> &'static CachePadded<AtomicU64> {
@@ -166,17 +162,17 @@ fn limits() -> Vec<Row> {
 }
 
 fn ours() -> Vec<Row> {
-    let take = |name, layout, slots| {
-        shared(name, FETCH_ADD, generator(layout, slots), |uids| {
+    let take = |name, builder: Builder| {
+        shared(name, FETCH_ADD, builder.build().unwrap(), |uids| {
             let uids = uids.clone();
             Each(move || uids.take().unwrap().get())
         })
     };
-    let local = shared(LOCAL, COUNTER, generator(equal_layout(), SLOTS), |uids| {
+    let local = shared(LOCAL, COUNTER, builder(equal_layout()).build().unwrap(), |uids| {
         let mut mine = uids.local();
         Each(move || mine.take().unwrap().get())
     });
-    let fill = shared(FILL, CONSECUTIVE, generator(equal_layout(), SLOTS), |uids| {
+    let fill = shared(FILL, CONSECUTIVE, builder(equal_layout()).build().unwrap(), |uids| {
         let uids = uids.clone();
         let fill = move |buffer: &mut Vec<Uid>| uids.fill(buffer).unwrap();
         let read = |buffer: &Vec<Uid>| buffer.iter().map(|uid| uid.get()).collect();
@@ -185,12 +181,12 @@ fn ours() -> Vec<Row> {
     // Enough seconds for any run, whatever the sequence.
     let sequence_of = |bits| Layout::new(62 - bits, 1, bits).unwrap();
     vec![
-        take(TAKE, equal_layout(), SLOTS),
+        take(TAKE, builder(equal_layout())),
         local,
         fill,
-        take("uidring take, 8 slots", sequence_of(13), 8),
-        take("uidring take, 4,096 slots", sequence_of(13), 4096),
-        take("uidring take, sequence of 8 bits", sequence_of(8), SLOTS),
-        take("uidring take, sequence of 20 bits", sequence_of(20), SLOTS),
+        take("uidring take, 8 slots", builder(sequence_of(13)).slots(8)),
+        take("uidring take, 4,096 slots", builder(sequence_of(13)).slots(4096)),
+        take("uidring take, sequence of 8 bits", builder(sequence_of(8))),
+        take("uidring take, sequence of 20 bits", builder(sequence_of(20))),
     ]
 }

@@ -32,16 +32,21 @@ fn take_take_take() {
     });
 }
 
+/// Something done on an empty ring, beside a publisher of the first block. It takes `blocks` blocks.
+fn beside_a_publisher(name: &str, blocks: u64, act: fn(&Model) -> u64, check: fn(&Model)) {
+    explore(name, None, move || {
+        let model = Model::new(0, MANY);
+        let other = model.spawn(|model| model.publish(2));
+        let published = act(&model) + other.join().unwrap();
+        assert_eq!(published, blocks, "a block has one publisher");
+        check(&model);
+    });
+}
+
 /// A block is published by a thread that has no ticket in it, as `try_take` does.
 #[test]
 fn publish_take() {
-    explore("publish_take", None, || {
-        let model = Model::new(0, MANY);
-        let other = model.spawn(|model| model.publish(2));
-        let published = model.takes(2) + other.join().unwrap();
-        assert_eq!(published, 1, "a block has one publisher");
-        model.check();
-    });
+    beside_a_publisher("publish_take", 1, |model| model.takes(2), Model::check);
 }
 
 /// A claim that spans two blocks, against single takes.
@@ -113,25 +118,13 @@ fn refill_refill() {
 /// Two publishers of one block.
 #[test]
 fn publish_publish() {
-    explore("publish_publish", None, || {
-        let model = Model::new(0, MANY);
-        let other = model.spawn(|model| model.publish(2));
-        let published = model.publish(2) + other.join().unwrap();
-        assert_eq!(published, 1, "a block has one publisher");
-        model.check_blocks();
-    });
+    beside_a_publisher("publish_publish", 1, |model| model.publish(2), Model::check_blocks);
 }
 
 /// One of two publishers goes on to the next block, whose base follows what the other may still be working on.
 #[test]
 fn publish_ahead() {
-    explore("publish_ahead", None, || {
-        let model = Model::new(0, MANY);
-        let other = model.spawn(|model| model.publish(2));
-        let published = model.publish(3) + other.join().unwrap();
-        assert_eq!(published, 2, "a block has one publisher");
-        model.check_blocks();
-    });
+    beside_a_publisher("publish_ahead", 2, |model| model.publish(3), Model::check_blocks);
 }
 
 #[test]

@@ -25,9 +25,8 @@ impl StateFile {
     /// Opens, or will make, the file of `worker` and `layout`, and says up to which second the number has been used.
     pub fn open(path: &Path, worker: u64, layout: &Layout) -> Result<(StateFile, Option<u64>), RegistryError> {
         // Each write names the file anew, and the program may change its directory.
-        let absolute = path::absolute(path);
-        let path =
-            &absolute.map_err(|error| refused(path, &format!("{error}; give the path of a file"), Some(error)))?;
+        let path = &path::absolute(path)
+            .map_err(|error| refused(path, &format!("{error}; give the path of a file"), Some(error)))?;
         let lock = with_suffix(path, ".lock");
         let open = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
         let lock_file = open.map_err(|error| refused(&lock, &error.to_string(), Some(error)))?;

@@ -15,6 +15,13 @@ use std::process::Command;
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
+/// What a schema says to run where nothing but an old copy of a registry is left, and `largest` id was given.
+pub fn recipe(schema: &str, largest: u64) -> String {
+    let lines = schema.lines().filter_map(|line| line.strip_prefix("--     "));
+    let statements = lines.filter(|line| line.starts_with("UPDATE") || line.starts_with("DELETE"));
+    statements.collect::<String>().replace("12345", &largest.to_string())
+}
+
 /// A schema or database that is dropped at the end.
 pub struct Database {
     /// Where a registry finds it.
