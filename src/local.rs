@@ -1,8 +1,11 @@
 //! [`LocalTaker`]: a thread's own run of UIDs.
 
+use std::num::NonZeroU64;
+
 use crate::error::TakeError;
 use crate::generator::UidGenerator;
 use crate::run::{Piece, Run};
+use crate::shared::EXPIRY;
 use crate::uid::Uid;
 
 /// Takes UIDs in runs, for one thread: most takes touch no shared memory.
@@ -30,16 +33,28 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    /// The UIDs at hand.
-    piece: Piece,
-    /// What the run has beyond them, in later blocks.
+    // The UIDs at hand. No reference to these three goes out of line, so a loop can keep them in registers.
+    /// Of their block.
+    base: NonZeroU64,
+    /// The place of the next one in the block.
+    next: u64,
+    /// For [`Shared::is_used_up`](crate::shared::Shared::is_used_up).
+    limit: u64,
+
+    runs: Box<Runs>,
+}
+
+/// Where the next UIDs come from.
+#[derive(Debug)]
+struct Runs {
+    /// What the run has beyond the UIDs at hand, in later blocks.
     rest: Run,
-    /// Of the next run.
-    run_length: u64,
-    shortest_run: u64,
-    longest_run: u64,
     /// `Shared::runs_expired` when the run was claimed.
     claimed_at: u64,
+    /// Of the next run.
+    length: u64,
+    shortest: u64,
+    longest: u64,
     uids: UidGenerator,
 }
 
@@ -51,24 +66,25 @@ impl LocalTaker {
     pub const LONGEST_RUN: u32 = 4096;
 
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
-        LocalTaker {
-            piece: Piece::EMPTY,
+        let runs = Runs {
             rest: Run::EMPTY,
-            run_length: Self::RUN_LENGTH.into(),
-            shortest_run: Self::RUN_LENGTH.into(),
-            longest_run: Self::LONGEST_RUN.into(),
             claimed_at: 0,
+            length: Self::RUN_LENGTH.into(),
+            shortest: Self::RUN_LENGTH.into(),
+            longest: Self::LONGEST_RUN.into(),
             uids,
-        }
+        };
+        LocalTaker { base: NonZeroU64::MIN, next: 0, limit: 0, runs: Box::new(runs) }
     }
 
     /// The same taker with runs of `length` UIDs, all of them, from the next run on; 0 counts as 1, and
-    /// no run is longer than half a second's UIDs. A longer run shares less and loses
+    /// no run is longer than 65,536 UIDs or half a second's. A longer run shares less and loses
     /// more when the taker drops.
     #[must_use]
-    pub fn with_run_length(self, length: u32) -> LocalTaker {
-        let length = length.max(1).into();
-        LocalTaker { run_length: length, shortest_run: length, longest_run: length, ..self }
+    pub fn with_run_length(mut self, length: u32) -> LocalTaker {
+        let length = u64::from(length).clamp(1, EXPIRY);
+        (self.runs.length, self.runs.shortest, self.runs.longest) = (length, length, length);
+        self
     }
 
     /// Takes the next UID.
@@ -78,33 +94,34 @@ impl LocalTaker {
     /// As [`UidGenerator::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Uid, TakeError> {
-        let is_valid = self.uids.shared().runs_expired() == self.claimed_at;
-        if is_valid && let Some(uid) = self.piece.pop() {
-            return Ok(uid);
+        if self.runs.uids.shared().is_used_up(self.next, self.limit) {
+            let Piece { base, from, to } = self.runs.next_piece()?;
+            (self.base, self.next, self.limit) = (base, from, self.runs.claimed_at.wrapping_add(to));
         }
-        self.take_from_next_piece()
+        let uid = Uid::new(self.base | self.next);
+        self.next += 1;
+        Ok(uid)
     }
+}
 
+impl Runs {
     #[cold]
     #[inline(never)]
-    fn take_from_next_piece(&mut self) -> Result<Uid, TakeError> {
+    fn next_piece(&mut self) -> Result<Piece, TakeError> {
         let shared = self.uids.shared();
         loop {
             // Asked before the claim: what expires in between is dropped as well.
             let expired = shared.runs_expired();
             if expired != self.claimed_at {
-                (self.piece, self.rest, self.claimed_at) = (Piece::EMPTY, Run::EMPTY, expired);
+                (self.rest, self.claimed_at) = (Run::EMPTY, expired);
                 // What expires is lost, and a taker that takes so seldom loses little.
-                self.run_length = self.shortest_run;
+                self.length = self.shortest;
             }
             if let Some(piece) = self.rest.next_piece(shared)? {
-                self.piece = piece;
-                if let Some(uid) = self.piece.pop() {
-                    return Ok(uid);
-                }
+                return Ok(piece);
             }
-            self.rest = Run::claim(shared, self.run_length)?;
-            self.run_length = (self.run_length * 2).min(self.longest_run);
+            self.rest = Run::claim(shared, self.length)?;
+            self.length = (self.length * 2).min(self.longest);
         }
     }
 }

@@ -18,9 +18,11 @@ pub struct Run {
 /// Consecutive UIDs: the part of a run that lies in one block.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    /// The next UID, and the number after the last one.
-    next: NonZeroU64,
-    end: u64,
+    /// Of the block.
+    pub base: NonZeroU64,
+    /// The place of the first in the block, and that behind the last.
+    pub from: u64,
+    pub to: u64,
 }
 
 const CACHE_LINE: usize = 64;
@@ -50,7 +52,7 @@ impl Run {
             };
             self.next += to - from;
             match base {
-                Some(base) => return Ok(Some(Piece { next: base | from, end: base.get() + to })),
+                Some(base) => return Ok(Some(Piece { base, from, to })),
                 None => shared.ring.lose(to - from),
             }
         }
@@ -59,49 +61,36 @@ impl Run {
 }
 
 impl Piece {
-    pub const EMPTY: Piece = Piece { next: NonZeroU64::MIN, end: 1 };
-
     /// Not more than the caller asked for, so it fits.
     #[allow(clippy::cast_possible_truncation)]
     pub fn len(&self) -> usize {
-        (self.end - self.next.get()) as usize
+        (self.to - self.from) as usize
     }
 
     /// Writes the UIDs to `buffer`, which has room for them and no more.
-    pub fn write(mut self, buffer: &mut [Uid]) {
+    pub fn write(&self, buffer: &mut [Uid]) {
+        let mut next = self.base | self.from;
         // A vector holds two UIDs or more, and two vectors are stored at once if they are in one cache line.
         let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<Uid>();
         let (head, buffer) = buffer.split_at_mut(unaligned.min(buffer.len()));
-        self.write_groups::<1>(head);
-        let buffer = self.write_groups::<32>(buffer);
-        let buffer = self.write_groups::<8>(buffer);
-        self.write_groups::<1>(buffer);
+        write_groups::<1>(&mut next, head);
+        let buffer = write_groups::<32>(&mut next, buffer);
+        let buffer = write_groups::<8>(&mut next, buffer);
+        write_groups::<1>(&mut next, buffer);
     }
+}
 
-    /// Writes the next UIDs to as many groups of `N` as there are in `buffer`, and returns what is left of it.
-    fn write_groups<'a, const N: usize>(&mut self, buffer: &'a mut [Uid]) -> &'a mut [Uid] {
-        let (groups, rest) = buffer.as_chunks_mut::<N>();
-        for group in groups {
-            // This changes nothing; but the compiler sees that no sum below overflows, and two UIDs cost it one
-            // addition and one store.
-            let first = self.next.min(Uid::MAX.into());
-            for (uid, place) in group.iter_mut().zip(0_u32..) {
-                *uid = Uid::new(first.saturating_add(place.into()));
-            }
-            self.next = first.saturating_add(N as u64);
+/// Writes UIDs from `next` on to as many groups of `N` as there are in `buffer`, and returns what is left of it.
+fn write_groups<'a, const N: usize>(next: &mut NonZeroU64, buffer: &'a mut [Uid]) -> &'a mut [Uid] {
+    let (groups, rest) = buffer.as_chunks_mut::<N>();
+    for group in groups {
+        // This changes nothing; but the compiler sees that no sum below overflows, and two UIDs cost it one
+        // addition and one store.
+        let first = (*next).min(Uid::MAX.into());
+        for (uid, place) in group.iter_mut().zip(0_u32..) {
+            *uid = Uid::new(first.saturating_add(place.into()));
         }
-        rest
+        *next = first.saturating_add(N as u64);
     }
-
-    /// The next UID of the piece, which gets shorter.
-    #[inline]
-    pub fn pop(&mut self) -> Option<Uid> {
-        let number = self.next;
-        if number.get() < self.end {
-            self.next = number.checked_add(1)?;
-            Some(Uid::new(number))
-        } else {
-            None
-        }
-    }
+    rest
 }

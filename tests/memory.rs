@@ -8,7 +8,7 @@ use std::time::{Duration, Instant};
 
 use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 use uidring::registry::FixedWorker;
-use uidring::{Uid, UidGenerator};
+use uidring::{LocalTaker, Uid, UidGenerator};
 
 #[global_allocator]
 static MEMORY: &StatsAlloc<System> = &INSTRUMENTED_SYSTEM;
@@ -23,8 +23,12 @@ fn held(region: &Region<'_, System>) -> isize {
     change.bytes_allocated.cast_signed() - change.bytes_deallocated.cast_signed()
 }
 
-fn use_all_of(uids: &UidGenerator) {
-    let (clone, mut local) = (uids.clone(), uids.local().with_run_length(1000));
+fn local(uids: &UidGenerator) -> LocalTaker {
+    uids.local().with_run_length(1000)
+}
+
+fn use_all_of(uids: &UidGenerator, local: &mut LocalTaker) {
+    let clone = uids.clone();
     let mut buffer = [Uid::MIN; 100];
     for _ in 0..10_000 {
         clone.take().unwrap();
@@ -59,7 +63,8 @@ fn wait_for(what: &str, mut came: impl FnMut() -> bool) {
 fn clean_end_a_generator_is_small_takes_allocate_nothing_and_nothing_is_left() {
     // What the platform allocates once, for the first thread or the first look at the clock, is not ours.
     for _ in 0..3 {
-        use_all_of(&generator());
+        let uids = generator();
+        use_all_of(&uids, &mut local(&uids));
     }
     let threads_before = threads();
     let all = Region::new(MEMORY);
@@ -68,17 +73,18 @@ fn clean_end_a_generator_is_small_takes_allocate_nothing_and_nothing_is_left() {
     // The filler's thread has begun, and has what a thread needs.
     let at_first = uids.status().refilled_by_filler;
     wait_for("refill", || {
-        use_all_of(&uids);
+        use_all_of(&uids, &mut local(&uids));
         uids.status().refilled_by_filler > at_first
     });
     let size = held(&all);
     assert!((32 * 128..8 * 1024).contains(&size), "a generator of 32 slots of 128 bytes takes {size} bytes");
 
+    let mut local = local(&uids);
     let takes = Region::new(MEMORY);
-    use_all_of(&uids);
+    use_all_of(&uids, &mut local);
     assert_eq!((takes.change().allocations, takes.change().reallocations), (0, 0));
 
-    drop(uids);
+    drop((uids, local));
     assert_eq!(held(&all), 0, "bytes are left");
 
     for _ in 0..1000 {

@@ -325,6 +325,26 @@ fn local_takers_hold_runs_of_their_own() {
     }
 }
 
+#[test]
+fn true_time_local_takers_drop_what_has_become_old() {
+    let layout = Layout::new(31, 10, 22).unwrap();
+    let clock = ManualClock::new(layout.epoch() + NOW);
+    let uids = builder(layout).clock(clock.clone()).build().unwrap();
+    let mut locals = [u32::MAX, 1000, 64].map(|length| uids.local().with_run_length(length));
+    for local in &mut locals {
+        local.take().unwrap();
+    }
+    clock.advance(Duration::from_secs(30));
+    let is_old = |uid| layout.parts(uid).time < clock.now() - Duration::from_secs(2);
+    // The filler looks once a second. The longest run would last for ten minutes of this.
+    let looks = (0..6000).take_while(|_| {
+        thread::sleep(Duration::from_millis(10));
+        is_old(locals[0].take().unwrap())
+    });
+    assert!(looks.count() < 6000);
+    assert!(!locals.iter_mut().any(|local| is_old(local.take().unwrap())));
+}
+
 // Every configuration that there is, and none that there is not.
 
 #[test]
