@@ -2,8 +2,10 @@
 //!
 //! * `fetch_add`: the add alone, the least that any shared counter costs.
 //! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this much.
-//! * `look at a stretch, then claim`: as `take` does: start, count and origin of the stretch at the front, add. The
-//!   ticket's second has to be worked out.
+//! * `look at a stretch, then claim`: start, count and origin of the stretch at the front, add. Then the ticket's second
+//!   has to be worked out, while others wait for the next claim.
+//! * `look at a stretch, guess the block, then claim`: as `take` does: the second of the block where the ticket will be,
+//!   as a rule, is worked out before the add.
 //! * `look at a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each block goes out of line.
 //! * `claim, then look`: the add first, then the slot of the ticket.
 //!
@@ -46,6 +48,7 @@ struct Front {
     start: AtomicU64,
     count: AtomicU64,
     origin: AtomicU64,
+    near: AtomicU64,
 }
 
 /// One block, as in the ring.
@@ -90,6 +93,7 @@ impl Shape {
                 start: AtomicU64::new(0),
                 count: AtomicU64::new(1 << SHIFT),
                 origin: AtomicU64::new(BASE),
+                near: AtomicU64::new(0),
             }),
             block: CachePadded::default(),
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
@@ -143,6 +147,28 @@ impl Shape {
     }
 
     #[inline]
+    fn near_then_claim(&self) -> u64 {
+        let start = self.front.start.load(Ordering::Acquire);
+        let count = self.front.count.load(Ordering::Acquire);
+        let origin = self.front.origin.load(Ordering::Acquire);
+        let near = self.front.near.load(Ordering::Relaxed);
+        let base = origin.wrapping_add(near << self.gap_bits);
+        let ticket = self.claim();
+        if ticket.wrapping_sub(start) >= count {
+            return missed(ticket);
+        }
+        let offset = ticket.wrapping_sub(near);
+        if offset <= self.max_sequence { base | offset } else { self.elsewhere(origin, ticket) }
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn elsewhere(&self, origin: u64, ticket: u64) -> u64 {
+        self.front.near.store(ticket & !self.max_sequence, Ordering::Relaxed);
+        origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits) | ticket & self.max_sequence
+    }
+
+    #[inline]
     fn slot_then_claim(&self) -> u64 {
         let look = self.slot(self.block.load(Ordering::Relaxed)).look();
         self.uid(self.claim(), look)
@@ -174,10 +200,11 @@ fn slice(mut take: impl FnMut() -> u64) -> u64 {
     })
 }
 
-const SHAPES: [(&str, Slice); 5] = [
+const SHAPES: [(&str, Slice); 6] = [
     ("fetch_add", |shape| slice(|| shape.claim())),
     ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
     ("look at a stretch, then claim", |shape| slice(|| shape.stretch_then_claim())),
+    ("look at a stretch, guess the block, then claim", |shape| slice(|| shape.near_then_claim())),
     ("look at a slot, then claim", |shape| slice(|| shape.slot_then_claim())),
     ("claim, then look", |shape| slice(|| shape.claim_then_look())),
 ];

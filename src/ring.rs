@@ -28,6 +28,10 @@
 //! ticket's slot, publishes the block if that is still to be done, or drops the ticket if the block was overwritten
 //! meanwhile. A dropped ticket costs one UID that nobody gets; it is never a UID that two get.
 //!
+//! Threads that share a cursor wait for each other from one claim to the next, so whatever is done between ticket and UID
+//! makes all of them slower. Hence a taker works out the base *before* it claims, of the block where it guesses that its
+//! ticket will be. A block's first takers guess wrong; they work it out again, and leave a better guess to the others.
+//!
 //! What a stretch says is true for ever: bases are decided once. But the taker may have read parts of several. Who moves
 //! the front writes origin, count and start in this order, and keeps the start busy meanwhile; so the parts that a taker
 //! has read are of the same stretch or of later ones, each no older than the one before. And who moved the front had a
@@ -101,6 +105,9 @@ struct Front {
     count: AtomicU64,
     /// What the base of block 0 would be, if all before were of consecutive seconds too. It may wrap.
     origin: AtomicU64,
+    /// The first ticket of the block that takers are in: a guess, and nothing beside the rest. Written by takers who find
+    /// themselves in another.
+    near: AtomicU64,
 }
 
 /// What [`Front`] says.
@@ -109,6 +116,14 @@ struct Stretch {
     start: u64,
     count: u64,
     origin: u64,
+}
+
+impl Stretch {
+    /// In one comparison: neither a ticket of another stretch, nor a busy start, nor a closed ring.
+    #[inline]
+    fn holds(self, ticket: u64) -> bool {
+        ticket.wrapping_sub(self.start) < self.count
+    }
 }
 
 impl Front {
@@ -264,15 +279,31 @@ impl Ring {
     /// Claims a ticket and returns its UID, if it lies in the stretch at the front; else the ticket, for
     /// [`block`](Ring::block).
     ///
-    /// The stretch is read *before* the ticket is claimed: no load has to wait for the ticket.
+    /// All that can be is done *before* the ticket is claimed: the next claim waits for what is done after it.
     #[inline]
     pub fn take(&self) -> Result<Uid, u64> {
         let stretch = self.front.look();
+        // ORDERING: none needed: where it is wrong, the offset below says so.
+        let near = self.front.near.load(Ordering::Relaxed);
+        let base = NonZeroU64::new(stretch.origin.wrapping_add(near << self.gap_bits));
         let ticket = self.claim(1);
-        match self.known_base(stretch, ticket) {
-            Some(base) => Ok(self.uid(ticket, base)),
-            None => Err(ticket),
+        if !stretch.holds(ticket) {
+            return Err(ticket);
         }
+        let offset = ticket.wrapping_sub(near);
+        match base {
+            Some(base) if offset <= self.max_offset => Ok(Uid::new(base | offset)),
+            _ => self.uid_elsewhere(stretch.origin, ticket).ok_or(ticket),
+        }
+    }
+
+    /// The UID of a ticket in a stretch with this origin, where `near` was another block than the ticket's.
+    #[cold]
+    #[inline(never)]
+    fn uid_elsewhere(&self, origin: u64, ticket: u64) -> Option<Uid> {
+        // ORDERING: as in `take`.
+        self.front.near.store(ticket & !self.max_offset, Ordering::Relaxed);
+        Some(self.uid(ticket, NonZeroU64::new(self.base_in(origin, ticket))?))
     }
 
     /// The UID of `ticket`, whose block has this base.
@@ -284,18 +315,13 @@ impl Ring {
     /// The base of the block of `ticket`, if that lies in `stretch`.
     #[inline]
     fn known_base(&self, stretch: Stretch, ticket: u64) -> Option<NonZeroU64> {
-        // In one comparison: neither a ticket of another stretch, nor a busy start, nor a closed ring.
-        if ticket.wrapping_sub(stretch.start) < stretch.count {
-            NonZeroU64::new(self.base_in(stretch, ticket))
-        } else {
-            None
-        }
+        if stretch.holds(ticket) { NonZeroU64::new(self.base_in(stretch.origin, ticket)) } else { None }
     }
 
-    /// The base of the block of `ticket`, which lies in `stretch`.
+    /// The base of the block of `ticket`, which lies in a stretch with this origin.
     #[inline]
-    fn base_in(&self, stretch: Stretch, ticket: u64) -> u64 {
-        stretch.origin.wrapping_add(self.seconds_to(ticket))
+    fn base_in(&self, origin: u64, ticket: u64) -> u64 {
+        origin.wrapping_add(self.seconds_to(ticket))
     }
 
     /// The number of the block of `ticket`, times one second: both are powers of two.
@@ -459,7 +485,7 @@ impl Ring {
     /// Draws the end of the front back to that of the window, where the clock has gone back. For the filler.
     pub fn draw_back(&self) {
         let front = self.front.look();
-        let newest = self.base_in(front, front.start.wrapping_add(front.count).wrapping_sub(1));
+        let newest = self.base_in(front.origin, front.start.wrapping_add(front.count).wrapping_sub(1));
         let last = self.rear.windows.last();
         if front.count > 0 && self.seconds.is_beyond(newest, last) {
             let beyond = (newest - last) / self.seconds.stride();
