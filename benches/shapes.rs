@@ -48,7 +48,7 @@ struct Front {
     start: AtomicU64,
     count: AtomicU64,
     origin: AtomicU64,
-    near: AtomicU64,
+    guess: AtomicU64,
 }
 
 /// One block, as in the ring.
@@ -93,7 +93,7 @@ impl Shape {
                 start: AtomicU64::new(0),
                 count: AtomicU64::new(1 << SHIFT),
                 origin: AtomicU64::new(BASE),
-                near: AtomicU64::new(0),
+                guess: AtomicU64::new(0),
             }),
             block: CachePadded::default(),
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
@@ -147,24 +147,24 @@ impl Shape {
     }
 
     #[inline]
-    fn near_then_claim(&self) -> u64 {
+    fn guess_then_claim(&self) -> u64 {
         let start = self.front.start.load(Ordering::Acquire);
         let count = self.front.count.load(Ordering::Acquire);
         let origin = self.front.origin.load(Ordering::Acquire);
-        let near = self.front.near.load(Ordering::Relaxed);
-        let base = origin.wrapping_add(near << self.gap_bits);
+        let guess = self.front.guess.load(Ordering::Relaxed);
+        let base = origin.wrapping_add(guess << self.gap_bits);
         let ticket = self.claim();
         if ticket.wrapping_sub(start) >= count {
             return missed(ticket);
         }
-        let offset = ticket.wrapping_sub(near);
+        let offset = ticket.wrapping_sub(guess);
         if offset <= self.max_sequence { base | offset } else { self.elsewhere(origin, ticket) }
     }
 
     #[cold]
     #[inline(never)]
     fn elsewhere(&self, origin: u64, ticket: u64) -> u64 {
-        self.front.near.store(ticket & !self.max_sequence, Ordering::Relaxed);
+        self.front.guess.store(ticket & !self.max_sequence, Ordering::Relaxed);
         origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits) | ticket & self.max_sequence
     }
 
@@ -204,7 +204,7 @@ const SHAPES: [(&str, Slice); 6] = [
     ("fetch_add", |shape| slice(|| shape.claim())),
     ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
     ("look at a stretch, then claim", |shape| slice(|| shape.stretch_then_claim())),
-    ("look at a stretch, guess the block, then claim", |shape| slice(|| shape.near_then_claim())),
+    ("look at a stretch, guess the block, then claim", |shape| slice(|| shape.guess_then_claim())),
     ("look at a slot, then claim", |shape| slice(|| shape.slot_then_claim())),
     ("claim, then look", |shape| slice(|| shape.claim_then_look())),
 ];

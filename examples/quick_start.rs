@@ -24,7 +24,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     uids.fill(&mut batch)?;
     println!("1000 more, from {} to {}", batch[0], batch[999]);
 
-    // A thread's own run: most takes touch no shared memory.
+    // A thread's own run: most takes write to no shared memory.
     let mut mine = uids.local();
     println!("one of a run: {}, and in 13 characters: {}", mine.take()?, mine.take()?.base32());
 

@@ -5,10 +5,10 @@ use std::num::NonZeroU64;
 use crate::error::TakeError;
 use crate::generator::UidGenerator;
 use crate::run::{Piece, Run};
-use crate::shared::EXPIRY;
+use crate::shared::EXPIRY_STEP;
 use crate::uid::Uid;
 
-/// Takes UIDs in runs, for one thread: most takes touch no shared memory.
+/// Takes UIDs in runs, for one thread: most takes write to no shared memory.
 ///
 /// Its own UIDs strictly increase. Between two takers there is no order, since each holds a run. The rest of a run is
 /// lost when the taker drops, and when its seconds have become old ([`max_lag`](crate::Builder::max_lag)): who takes one
@@ -33,16 +33,19 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    // The UIDs at hand. No reference to these three goes out of line, so a loop can keep them in registers.
-    /// Of their block.
+    // The UIDs at hand. No reference to these three goes out of line, so a loop need not load them again.
+    /// The base of their block.
     base: NonZeroU64,
     /// The place of the next one in the block.
     next: u64,
     /// For [`Shared::is_used_up`](crate::shared::Shared::is_used_up).
     limit: u64,
 
+    /// In a box: by a reference to a field, the compiler would see all of the taker go out of line.
     runs: Box<Runs>,
 }
+
+const _: () = assert!(LocalTaker::LONGEST_RUN as u64 <= EXPIRY_STEP);
 
 /// Where the next UIDs come from.
 #[derive(Debug)]
@@ -78,11 +81,11 @@ impl LocalTaker {
     }
 
     /// The same taker with runs of `length` UIDs, all of them, from the next run on; 0 counts as 1, and
-    /// no run is longer than 65,536 UIDs or half a second's. A longer run shares less and loses
+    /// no run is longer than 65,536 UIDs, nor than half a second's. A longer run shares less and loses
     /// more when the taker drops.
     #[must_use]
     pub fn with_run_length(mut self, length: u32) -> LocalTaker {
-        let length = u64::from(length).clamp(1, EXPIRY);
+        let length = u64::from(length).clamp(1, EXPIRY_STEP);
         (self.runs.length, self.runs.shortest, self.runs.longest) = (length, length, length);
         self
     }
@@ -96,6 +99,7 @@ impl LocalTaker {
     pub fn take(&mut self) -> Result<Uid, TakeError> {
         if self.runs.uids.shared().is_used_up(self.next, self.limit) {
             let Piece { base, from, to } = self.runs.next_piece()?;
+            debug_assert!(to - from <= EXPIRY_STEP);
             (self.base, self.next, self.limit) = (base, from, self.runs.claimed_at.wrapping_add(to));
         }
         let uid = Uid::new(self.base | self.next);

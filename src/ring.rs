@@ -99,15 +99,14 @@ fn is_abandoned(ticket: u64) -> bool {
 #[derive(Debug, Default)]
 struct Front {
     /// The first ticket, or that and `BUSY` while the rest is changed. It only grows. Written by takers out of line, and
-    /// by the filler, as are the others.
+    /// by the filler, as are count and origin.
     start: AtomicU64,
     /// How many tickets.
     count: AtomicU64,
     /// What the base of block 0 would be, if all before were of consecutive seconds too. It may wrap.
     origin: AtomicU64,
-    /// The first ticket of the block that takers are in: a guess, and nothing beside the rest. Written by takers who find
-    /// themselves in another.
-    near: AtomicU64,
+    /// The first ticket of the block that takers are in, as a rule. Written by takers who find themselves in another.
+    guess: AtomicU64,
 }
 
 /// What [`Front`] says.
@@ -119,7 +118,7 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// In one comparison: neither a ticket of another stretch, nor a busy start, nor a closed ring.
+    /// Whether `ticket` lies in it. One comparison sees to tickets of other stretches, a busy start and a closed ring.
     #[inline]
     fn holds(self, ticket: u64) -> bool {
         ticket.wrapping_sub(self.start) < self.count
@@ -284,26 +283,26 @@ impl Ring {
     pub fn take(&self) -> Result<Uid, u64> {
         let stretch = self.front.look();
         // ORDERING: none needed: where it is wrong, the offset below says so.
-        let near = self.front.near.load(Ordering::Relaxed);
-        let base = NonZeroU64::new(stretch.origin.wrapping_add(near << self.gap_bits));
+        let guess = self.front.guess.load(Ordering::Relaxed);
+        let base = NonZeroU64::new(stretch.origin.wrapping_add(guess << self.gap_bits));
         let ticket = self.claim(1);
         if !stretch.holds(ticket) {
             return Err(ticket);
         }
-        let offset = ticket.wrapping_sub(near);
+        let offset = ticket.wrapping_sub(guess);
         match base {
             Some(base) if offset <= self.max_offset => Ok(Uid::new(base | offset)),
             _ => self.uid_elsewhere(stretch.origin, ticket).ok_or(ticket),
         }
     }
 
-    /// The UID of a ticket in a stretch with this origin, where `near` was another block than the ticket's.
+    /// The UID of a ticket in a stretch with this origin, where the guess was another block than the ticket's.
     #[cold]
     #[inline(never)]
     fn uid_elsewhere(&self, origin: u64, ticket: u64) -> Option<Uid> {
         // ORDERING: as in `take`.
-        self.front.near.store(ticket & !self.max_offset, Ordering::Relaxed);
-        Some(self.uid(ticket, NonZeroU64::new(self.base_in(origin, ticket))?))
+        self.front.guess.store(ticket & !self.max_offset, Ordering::Relaxed);
+        NonZeroU64::new(self.base_in(origin, ticket)).map(|base| self.uid(ticket, base))
     }
 
     /// The UID of `ticket`, whose block has this base.

@@ -20,14 +20,14 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::uid::Uid;
 use crate::waiters::{self, Waiters};
 
-/// No piece of a local taker's run is longer: so one comparison tells whether it is used up or has expired. It takes
-/// 2^48 expiries to come around: one in each millisecond for 8,900 years.
-pub const EXPIRY: u64 = 1 << 16;
+/// `runs_expired` grows by this, and no piece of a local taker's run is longer: so one comparison tells whether it is used up
+/// or has expired. At one expiry a microsecond, more than the filler can look, it would overflow after nine years.
+pub const EXPIRY_STEP: u64 = 1 << 16;
 
 /// A generator without its thread.
 pub struct Shared {
     pub ring: Ring,
-    /// How often local takers have been told to drop their runs, times [`EXPIRY`]. Written by the filler, read by each
+    /// How often local takers have been told to drop their runs, times [`EXPIRY_STEP`]. Written by the filler, read by each
     /// local take.
     runs_expired: CachePadded<AtomicU64>,
     pub signal: CachePadded<Signal>,
@@ -469,7 +469,7 @@ impl Shared {
     /// Tells local takers to drop their runs.
     pub fn expire_runs(&self) {
         // ORDERING: Release: who sees it claims behind where the cursor was moved to before.
-        self.runs_expired.fetch_add(EXPIRY, Ordering::Release);
+        self.runs_expired.fetch_add(EXPIRY_STEP, Ordering::Release);
     }
 
     /// Changes when local takers have to drop their runs.
@@ -478,11 +478,12 @@ impl Shared {
         self.runs_expired.load(Ordering::Acquire)
     }
 
-    /// Whether a piece of a run is used up, or has expired: `limit` is `runs_expired` before the claim, and the end of the
+    /// Whether a piece of a run is used up, or has expired: `limit` is `runs_expired` before the claim, plus the end of the
     /// piece.
     #[inline]
     pub fn is_used_up(&self, next: u64, limit: u64) -> bool {
-        // ORDERING: none needed: as long as it is what it was before the claim, it leads to nothing new.
+        // ORDERING: none needed: a thread never sees an older value than it saw before its claim, and the same one leads to
+        // nothing new.
         self.runs_expired.load(Ordering::Relaxed).wrapping_add(next) >= limit
     }
 
