@@ -132,25 +132,32 @@ impl Shape {
         self.uid(ticket, (stamp, BASE, true))
     }
 
+    /// Start, count and origin.
     #[inline]
-    fn stretch_then_claim(&self) -> u64 {
+    fn stretch(&self) -> (u64, u64, u64) {
         let start = self.front.start.load(Ordering::Acquire);
         let count = self.front.count.load(Ordering::Acquire);
         let origin = self.front.origin.load(Ordering::Acquire);
+        (start, count, origin)
+    }
+
+    /// The UID of a ticket in a stretch with this origin.
+    #[inline]
+    fn uid_in(&self, origin: u64, ticket: u64) -> u64 {
+        let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
+        base | ticket & self.max_sequence
+    }
+
+    #[inline]
+    fn stretch_then_claim(&self) -> u64 {
+        let (start, count, origin) = self.stretch();
         let ticket = self.claim();
-        if ticket.wrapping_sub(start) < count {
-            let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
-            base | ticket & self.max_sequence
-        } else {
-            missed(ticket)
-        }
+        if ticket.wrapping_sub(start) < count { self.uid_in(origin, ticket) } else { missed(ticket) }
     }
 
     #[inline]
     fn guess_then_claim(&self) -> u64 {
-        let start = self.front.start.load(Ordering::Acquire);
-        let count = self.front.count.load(Ordering::Acquire);
-        let origin = self.front.origin.load(Ordering::Acquire);
+        let (start, count, origin) = self.stretch();
         let guess = self.front.guess.load(Ordering::Relaxed);
         let base = origin.wrapping_add(guess << self.gap_bits);
         let ticket = self.claim();
@@ -165,7 +172,7 @@ impl Shape {
     #[inline(never)]
     fn elsewhere(&self, origin: u64, ticket: u64) -> u64 {
         self.front.guess.store(ticket & !self.max_sequence, Ordering::Relaxed);
-        origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits) | ticket & self.max_sequence
+        self.uid_in(origin, ticket)
     }
 
     #[inline]

@@ -18,7 +18,7 @@ pub struct Run {
 /// Consecutive UIDs: the part of a run that lies in one block.
 #[derive(Clone, Copy, Debug)]
 pub struct Piece {
-    /// Of the block.
+    /// The base of the block.
     pub base: NonZeroU64,
     /// The place of the first in the block, and that behind the last.
     pub from: u64,
