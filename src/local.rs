@@ -2,10 +2,12 @@
 
 use std::num::NonZeroU64;
 
+use scopeguard::ScopeGuard;
+
 use crate::error::TakeError;
 use crate::generator::UidGenerator;
 use crate::run::{Piece, Run};
-use crate::shared::EXPIRY_STEP;
+use crate::shared::{EXPIRY_STEP, Shared};
 use crate::uid::Uid;
 
 /// Takes UIDs in runs, for one thread: most takes write to no shared memory.
@@ -33,16 +35,18 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    // The UIDs at hand. No reference to these three goes out of line, so a loop need not load them again.
+    // The UIDs at hand. A loop keeps these three in registers, as no reference to them goes out of line.
     /// The base of their block.
     base: NonZeroU64,
-    /// The place of the next one in the block.
+    /// The number of the next one. They are numbered up to where [`Shared::runs_end`] was when they were claimed.
     next: u64,
-    /// For [`Shared::is_used_up`](crate::shared::Shared::is_used_up).
-    limit: u64,
+    /// Added to a number, it gives the place in the block. The sum may wrap.
+    shift: u64,
 
-    /// In a box: by a reference to a field, the compiler would see all of the taker go out of line.
+    // With a reference to a field, the compiler would see all of the taker go out of line. Hence a box, and a guard that moves
+    // the generator out to drop it.
     runs: Box<Runs>,
+    uids: ScopeGuard<UidGenerator, fn(UidGenerator)>,
 }
 
 const _: () = assert!(LocalTaker::LONGEST_RUN as u64 <= EXPIRY_STEP);
@@ -52,13 +56,12 @@ const _: () = assert!(LocalTaker::LONGEST_RUN as u64 <= EXPIRY_STEP);
 struct Runs {
     /// What the run has beyond the UIDs at hand, in later blocks.
     rest: Run,
-    /// `Shared::runs_expired` when the run was claimed.
-    claimed_at: u64,
+    /// `Shared::runs_end` when the run was claimed.
+    end: u64,
     /// Of the next run.
     length: u64,
     shortest: u64,
     longest: u64,
-    uids: UidGenerator,
 }
 
 impl LocalTaker {
@@ -71,13 +74,13 @@ impl LocalTaker {
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
         let runs = Runs {
             rest: Run::EMPTY,
-            claimed_at: 0,
+            end: 0,
             length: Self::RUN_LENGTH.into(),
             shortest: Self::RUN_LENGTH.into(),
             longest: Self::LONGEST_RUN.into(),
-            uids,
         };
-        LocalTaker { base: NonZeroU64::MIN, next: 0, limit: 0, runs: Box::new(runs) }
+        let uids = scopeguard::guard(uids, drop as fn(UidGenerator));
+        LocalTaker { base: NonZeroU64::MIN, next: u64::MAX, shift: 0, runs: Box::new(runs), uids }
     }
 
     /// The same taker with runs of `length` UIDs, all of them, from the next run on; 0 counts as 1, and
@@ -97,27 +100,29 @@ impl LocalTaker {
     /// As [`UidGenerator::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Uid, TakeError> {
-        if self.runs.uids.shared().is_used_up(self.next, self.limit) {
-            let Piece { base, from, to } = self.runs.next_piece()?;
-            debug_assert!(to - from <= EXPIRY_STEP);
-            (self.base, self.next, self.limit) = (base, from, self.runs.claimed_at.wrapping_add(to));
+        let shared = self.uids.shared();
+        if !shared.is_used_up(self.next) {
+            let uid = Uid::new(self.base | self.next.wrapping_add(self.shift));
+            self.next += 1;
+            return Ok(uid);
         }
-        let uid = Uid::new(self.base | self.next);
-        self.next += 1;
-        Ok(uid)
+        let Piece { base, from, to } = self.runs.next_piece(shared)?;
+        debug_assert!(to - from <= EXPIRY_STEP);
+        let number = self.runs.end - (to - from);
+        (self.base, self.next, self.shift) = (base, number + 1, from.wrapping_sub(number));
+        Ok(Uid::new(base | from))
     }
 }
 
 impl Runs {
     #[cold]
     #[inline(never)]
-    fn next_piece(&mut self) -> Result<Piece, TakeError> {
-        let shared = self.uids.shared();
+    fn next_piece(&mut self, shared: &Shared) -> Result<Piece, TakeError> {
         loop {
             // Asked before the claim: what expires in between is dropped as well.
-            let expired = shared.runs_expired();
-            if expired != self.claimed_at {
-                (self.rest, self.claimed_at) = (Run::EMPTY, expired);
+            let end = shared.runs_end();
+            if end != self.end {
+                (self.rest, self.end) = (Run::EMPTY, end);
                 // What expires is lost, and a taker that takes so seldom loses little.
                 self.length = self.shortest;
             }

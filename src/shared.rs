@@ -20,16 +20,16 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::uid::Uid;
 use crate::waiters::{self, Waiters};
 
-/// `runs_expired` grows by this, and no piece of a local taker's run is longer: so one comparison tells whether it is used up
-/// or has expired. At one expiry a microsecond, more than the filler can look, it would overflow after nine years.
+/// `runs_end` sinks by this, and no piece of a local taker's run is longer: so one comparison tells whether it is used up
+/// or has expired. At one expiry a microsecond, more than the filler can look, it would be at zero after nine years.
 pub const EXPIRY_STEP: u64 = 1 << 16;
 
 /// A generator without its thread.
 pub struct Shared {
     pub ring: Ring,
-    /// How often local takers have been told to drop their runs, times [`EXPIRY_STEP`]. Written by the filler, read by each
-    /// local take.
-    runs_expired: CachePadded<AtomicU64>,
+    /// Local takers number the UIDs at hand up to here. It sinks below all those numbers when they have to drop them.
+    /// Written by the filler, read by each local take.
+    runs_end: CachePadded<AtomicU64>,
     pub signal: CachePadded<Signal>,
     counts: CachePadded<Counts>,
     pub waiters: Waiters,
@@ -96,7 +96,7 @@ impl Shared {
         let shared = Shared {
             first_ticket: ring.position(),
             ring,
-            runs_expired: CachePadded::default(),
+            runs_end: CachePadded::new(AtomicU64::new(u64::MAX)),
             signal: CachePadded::new(signal),
             counts: CachePadded::default(),
             waiters: Waiters::default(),
@@ -469,22 +469,21 @@ impl Shared {
     /// Tells local takers to drop their runs.
     pub fn expire_runs(&self) {
         // ORDERING: Release: who sees it claims behind where the cursor was moved to before.
-        self.runs_expired.fetch_add(EXPIRY_STEP, Ordering::Release);
+        self.runs_end.fetch_sub(EXPIRY_STEP, Ordering::Release);
     }
 
-    /// Changes when local takers have to drop their runs.
-    pub fn runs_expired(&self) -> u64 {
+    /// The number behind the last UID of a run claimed after this. Changes when local takers have to drop their runs.
+    pub fn runs_end(&self) -> u64 {
         // ORDERING: see `expire_runs`.
-        self.runs_expired.load(Ordering::Acquire)
+        self.runs_end.load(Ordering::Acquire)
     }
 
-    /// Whether a piece of a run is used up, or has expired: `limit` is `runs_expired` before the claim, plus the end of the
-    /// piece.
+    /// Whether a run whose next UID has this number is used up, or has expired.
     #[inline]
-    pub fn is_used_up(&self, next: u64, limit: u64) -> bool {
+    pub fn is_used_up(&self, number: u64) -> bool {
         // ORDERING: none needed: a thread never sees an older value than it saw before its claim, and the same one leads to
         // nothing new.
-        self.runs_expired.load(Ordering::Relaxed).wrapping_add(next) >= limit
+        number >= self.runs_end.load(Ordering::Relaxed)
     }
 
     pub fn count_worker(&self) {
