@@ -3,9 +3,8 @@
 //! * `fetch_add`: the add alone, the least that any shared counter costs.
 //! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this much.
 //! * `look at a stretch, then claim`: start, count and origin of the stretch at the front, add. Then the ticket's second
-//!   has to be worked out, while others wait for the next claim.
-//! * `look at a stretch, guess the block, then claim`: as `take` does: the second of the block where the ticket will be,
-//!   as a rule, is worked out before the add.
+//!   has to be worked out, while others wait for the next claim; what that needs of the layout is read then.
+//! * `look at a stretch and the layout, then claim`: as `take` does: nothing is read after the add.
 //! * `look at a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each block goes out of line.
 //! * `claim, then look`: the add first, then the slot of the ticket.
 //!
@@ -48,7 +47,6 @@ struct Front {
     start: AtomicU64,
     count: AtomicU64,
     origin: AtomicU64,
-    guess: AtomicU64,
 }
 
 /// One block, as in the ring.
@@ -93,7 +91,6 @@ impl Shape {
                 start: AtomicU64::new(0),
                 count: AtomicU64::new(1 << SHIFT),
                 origin: AtomicU64::new(BASE),
-                guess: AtomicU64::new(0),
             }),
             block: CachePadded::default(),
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
@@ -141,38 +138,29 @@ impl Shape {
         (start, count, origin)
     }
 
-    /// The UID of a ticket in a stretch with this origin.
-    #[inline]
-    fn uid_in(&self, origin: u64, ticket: u64) -> u64 {
-        let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
-        base | ticket & self.max_sequence
-    }
-
     #[inline]
     fn stretch_then_claim(&self) -> u64 {
         let (start, count, origin) = self.stretch();
         let ticket = self.claim();
-        if ticket.wrapping_sub(start) < count { self.uid_in(origin, ticket) } else { missed(ticket) }
+        if ticket.wrapping_sub(start) < count {
+            let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
+            base | ticket & self.max_sequence
+        } else {
+            missed(ticket)
+        }
     }
 
     #[inline]
-    fn guess_then_claim(&self) -> u64 {
+    fn stretch_and_layout_then_claim(&self) -> u64 {
         let (start, count, origin) = self.stretch();
-        let guess = self.front.guess.load(Ordering::Relaxed);
-        let base = origin.wrapping_add(guess << self.gap_bits);
+        let Shape { max_sequence, gap_bits, .. } = *self;
         let ticket = self.claim();
-        if ticket.wrapping_sub(start) >= count {
-            return missed(ticket);
+        if ticket.wrapping_sub(start) < count {
+            let seconds = (ticket & !max_sequence) << gap_bits;
+            seconds.wrapping_add(origin.wrapping_add(ticket & max_sequence))
+        } else {
+            missed(ticket)
         }
-        let offset = ticket.wrapping_sub(guess);
-        if offset <= self.max_sequence { base | offset } else { self.elsewhere(origin, ticket) }
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn elsewhere(&self, origin: u64, ticket: u64) -> u64 {
-        self.front.guess.store(ticket & !self.max_sequence, Ordering::Relaxed);
-        self.uid_in(origin, ticket)
     }
 
     #[inline]
@@ -211,7 +199,7 @@ const SHAPES: [(&str, Slice); 6] = [
     ("fetch_add", |shape| slice(|| shape.claim())),
     ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
     ("look at a stretch, then claim", |shape| slice(|| shape.stretch_then_claim())),
-    ("look at a stretch, guess the block, then claim", |shape| slice(|| shape.guess_then_claim())),
+    ("look at a stretch and the layout, then claim", |shape| slice(|| shape.stretch_and_layout_then_claim())),
     ("look at a slot, then claim", |shape| slice(|| shape.slot_then_claim())),
     ("claim, then look", |shape| slice(|| shape.claim_then_look())),
 ];

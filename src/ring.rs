@@ -29,8 +29,7 @@
 //! meanwhile. A dropped ticket costs one UID that nobody gets; it is never a UID that two get.
 //!
 //! Threads that share a cursor wait for each other from one claim to the next, so whatever is done between ticket and UID
-//! makes all of them slower. Hence a taker works out the base *before* it claims, of the block where it guesses that its
-//! ticket will be. A block's first takers guess wrong; they work it out again, and leave a better guess to the others.
+//! makes all of them slower. Hence a taker reads all that it needs *before* it claims, and works its UID out in few steps.
 //!
 //! What a stretch says is true for ever: bases are decided once. But the taker may have read parts of several. Who moves
 //! the front writes origin, count and start in this order, and keeps the start busy meanwhile; so the parts that a taker
@@ -99,14 +98,12 @@ fn is_abandoned(ticket: u64) -> bool {
 #[derive(Debug, Default)]
 struct Front {
     /// The first ticket, or that and `BUSY` while the rest is changed. It only grows. Written by takers out of line, and
-    /// by the filler, as are count and origin.
+    /// by the filler, as are the others.
     start: AtomicU64,
     /// How many tickets.
     count: AtomicU64,
     /// What the base of block 0 would be, if all before were of consecutive seconds too. It may wrap.
     origin: AtomicU64,
-    /// The first ticket of the block that takers are in, as a rule. Written by takers who find themselves in another.
-    guess: AtomicU64,
 }
 
 /// What [`Front`] says.
@@ -277,32 +274,19 @@ impl Ring {
 
     /// Claims a ticket and returns its UID, if it lies in the stretch at the front; else the ticket, for
     /// [`block`](Ring::block).
-    ///
-    /// All that can be is done *before* the ticket is claimed: the next claim waits for what is done after it.
     #[inline]
     pub fn take(&self) -> Result<Uid, u64> {
+        // All that is read is read before the claim: the next claim waits for what is done after it.
         let stretch = self.front.look();
-        // ORDERING: none needed: where it is wrong, the offset below says so.
-        let guess = self.front.guess.load(Ordering::Relaxed);
-        let base = NonZeroU64::new(stretch.origin.wrapping_add(guess << self.gap_bits));
+        let Ring { max_offset, gap_bits, .. } = *self;
         let ticket = self.claim(1);
         if !stretch.holds(ticket) {
             return Err(ticket);
         }
-        let offset = ticket.wrapping_sub(guess);
-        match base {
-            Some(base) if offset <= self.max_offset => Ok(Uid::new(base | offset)),
-            _ => self.uid_elsewhere(stretch.origin, ticket).ok_or(ticket),
-        }
-    }
-
-    /// The UID of a ticket in a stretch with this origin, where the guess was another block than the ticket's.
-    #[cold]
-    #[inline(never)]
-    fn uid_elsewhere(&self, origin: u64, ticket: u64) -> Option<Uid> {
-        // ORDERING: as in `take`.
-        self.front.guess.store(ticket & !self.max_offset, Ordering::Relaxed);
-        NonZeroU64::new(self.base_in(origin, ticket)).map(|base| self.uid(ticket, base))
+        // The base and the place in the block, which is added before the base is complete: a step less to wait for.
+        let seconds = (ticket & !max_offset) << gap_bits;
+        let uid = seconds.wrapping_add(stretch.origin.wrapping_add(ticket & max_offset));
+        NonZeroU64::new(uid).map(Uid::new).ok_or(ticket)
     }
 
     /// The UID of `ticket`, whose block has this base.
