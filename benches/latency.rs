@@ -1,9 +1,9 @@
 //! How long one call takes: the time of each call by itself, as a histogram, beside a bare `fetch_add`.
 //!
 //! * `take`, ring full: a block lasts longer than the run, so the ring never refills.
-//! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the time; one call in 16
+//! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the time; one call in 32
 //!   blocks or less moves the front, and publishes as many blocks or wakes the filler.
-//! * `take`, blocks of 16,384, and of 256: the same with such a call in 16 of those. The former are rarer than the
+//! * `take`, blocks of 16,384, and of 256: the same with such a call in 32 of those. The former are rarer than the
 //!   slowest one in 10,000, whoever meets them; the latter are no layout for such a load, and show what such a call costs.
 //! * `fill`: 64 UIDs at once, blocks of 8,192.
 //!

@@ -37,7 +37,7 @@ impl Builder {
             registry: None,
             clock: Arc::new(SystemClock),
             layout: Layout::DEFAULT,
-            slots: 32,
+            slots: 64,
             refill_at: 50,
             max_lead: Duration::from_secs(24 * 3600),
             max_lag: Duration::from_secs(1),
@@ -66,7 +66,7 @@ impl Builder {
         Builder { clock: Arc::new(clock), ..self }
     }
 
-    /// How many seconds' worth of UIDs the ring holds: a power of two from 2 to 65,536, 32 unless set. A slot takes 128
+    /// How many seconds' worth of UIDs the ring holds: a power of two from 2 to 65,536, 64 unless set. A slot takes 64
     /// bytes. More slots let the filler sleep longer under load, and borrow that many seconds from the start.
     #[must_use]
     pub fn slots(self, slots: usize) -> Builder {

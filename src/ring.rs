@@ -150,8 +150,10 @@ impl Front {
     }
 }
 
-/// One block.
+/// One block, on a cache line of its own. A pair of lines, as what takers write has, would be twice as much memory, and slots
+/// are written in a row.
 #[derive(Debug)]
+#[repr(align(64))]
 struct Slot {
     /// The first ticket of the block that the slot holds, or that and `BUSY` while it is replaced by that block.
     /// Written by publishers.
@@ -214,7 +216,7 @@ pub struct Ring {
     rear: CachePadded<Rear>,
 
     // What follows is never written again: takers read it each time.
-    slots: Box<[CachePadded<Slot>]>,
+    slots: Box<[Slot]>,
     seconds: Seconds,
     /// The last place in a block. With `shift`, so that takes need not shift.
     max_offset: u64,
@@ -232,9 +234,8 @@ impl Ring {
         debug_assert!(slots.is_power_of_two() && (MIN_SLOTS..=MAX_SLOTS).contains(&slots));
         // Lap 0 is never published: its blocks stand for "nothing yet", and the first block to publish is number
         // `slots`, of lap 1. Base 0 is none that a UID has, and comes before every other.
-        let empty = |block: usize| {
-            CachePadded::new(Slot { stamp: AtomicU64::new((block as u64) << sequence_bits), word: AtomicU64::new(0) })
-        };
+        let empty =
+            |block: usize| Slot { stamp: AtomicU64::new((block as u64) << sequence_bits), word: AtomicU64::new(0) };
         Ring {
             cursor: CachePadded::new(AtomicU64::new((slots as u64) << sequence_bits)),
             front: CachePadded::default(),

@@ -77,7 +77,7 @@ fn clean_end_a_generator_is_small_takes_allocate_nothing_and_nothing_is_left() {
         uids.status().refilled_by_filler > at_first
     });
     let size = held(&all);
-    assert!((32 * 128..8 * 1024).contains(&size), "a generator of 32 slots of 128 bytes takes {size} bytes");
+    assert!((64 * 64..8 * 1024).contains(&size), "a generator of 64 slots of 64 bytes takes {size} bytes");
 
     let mut local = local(&uids);
     let takes = Region::new(MEMORY);

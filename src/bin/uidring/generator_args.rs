@@ -35,7 +35,7 @@ pub(crate) struct GeneratorArgs {
     on_lead_limit: Policy,
 
     /// How many ticks' worth of UIDs the ring holds, a power of two
-    #[arg(long, value_name = "N", default_value_t = 32)]
+    #[arg(long, value_name = "N", default_value_t = 64)]
     slots: usize,
 }
 
