@@ -2,7 +2,7 @@
 //!
 //! * `fetch_add`: the add alone, the least that any shared counter costs.
 //! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this much.
-//! * `look at a stretch, then claim`: start, count and origin of the stretch at the front, add. Then the ticket's second
+//! * `look at a stretch, then claim`: end and origin of the stretch at the front, add. Then the ticket's second
 //!   has to be worked out, while others wait for the next claim; what that needs of the layout is read then.
 //! * `look at a stretch and the layout, then claim`: as `take` does: nothing is read after the add.
 //! * `look at a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each block goes out of line.
@@ -44,8 +44,7 @@ const WORKER_BITS: u32 = 20;
 
 /// The front, as in the ring.
 struct Front {
-    start: AtomicU64,
-    count: AtomicU64,
+    end: AtomicU64,
     origin: AtomicU64,
 }
 
@@ -87,11 +86,7 @@ impl Shape {
         Shape {
             // The block's first ticket goes another way in the ring.
             cursor: CachePadded::new(AtomicU64::new(1)),
-            front: CachePadded::new(Front {
-                start: AtomicU64::new(0),
-                count: AtomicU64::new(1 << SHIFT),
-                origin: AtomicU64::new(BASE),
-            }),
+            front: CachePadded::new(Front { end: AtomicU64::new(1 << SHIFT), origin: AtomicU64::new(BASE) }),
             block: CachePadded::default(),
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
             max_offset: (1 << SHIFT) - 1,
@@ -129,20 +124,18 @@ impl Shape {
         self.uid(ticket, (stamp, BASE, true))
     }
 
-    /// Start, count and origin.
+    /// End and origin.
     #[inline]
-    fn stretch(&self) -> (u64, u64, u64) {
-        let start = self.front.start.load(Ordering::Acquire);
-        let count = self.front.count.load(Ordering::Acquire);
-        let origin = self.front.origin.load(Ordering::Acquire);
-        (start, count, origin)
+    fn stretch(&self) -> (u64, u64) {
+        let end = self.front.end.load(Ordering::Acquire);
+        (end, self.front.origin.load(Ordering::Acquire))
     }
 
     #[inline]
     fn stretch_then_claim(&self) -> u64 {
-        let (start, count, origin) = self.stretch();
+        let (end, origin) = self.stretch();
         let ticket = self.claim();
-        if ticket.wrapping_sub(start) < count {
+        if ticket < end {
             let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
             base | ticket & self.max_sequence
         } else {
@@ -152,10 +145,10 @@ impl Shape {
 
     #[inline]
     fn stretch_and_layout_then_claim(&self) -> u64 {
-        let (start, count, origin) = self.stretch();
+        let (end, origin) = self.stretch();
         let Shape { max_sequence, gap_bits, .. } = *self;
         let ticket = self.claim();
-        if ticket.wrapping_sub(start) < count {
+        if ticket < end {
             let seconds = (ticket & !max_sequence) << gap_bits;
             seconds.wrapping_add(origin.wrapping_add(ticket & max_sequence))
         } else {

@@ -19,29 +19,23 @@
 //!
 //! ```text
 //!   the stretch at the front: blocks 22 to 25, of consecutive seconds
-//!   start  = a ticket in block 22      count = tickets from there to the end of block 25
+//!   end    = the first ticket behind block 25
 //!   origin = what the base of block 0 would be         UID of a ticket = origin + block × second + place in the block
 //! ```
 //!
-//! A taker first looks at the stretch at the front: start, count, origin. Then one `fetch_add` on the cursor makes a
-//! ticket this taker's own; if the ticket lies in the stretch, its UID is known. Else the taker goes out of line, to the
+//! A taker first looks at the stretch at the front: end, origin. Then one `fetch_add` on the cursor makes a ticket this
+//! taker's own; if the ticket lies in the stretch, its UID is known. Else the taker goes out of line, to the
 //! ticket's slot, publishes the block if that is still to be done, or drops the ticket if the block was overwritten
 //! meanwhile. A dropped ticket costs one UID that nobody gets; it is never a UID that two get.
 //!
 //! Threads that share a cursor wait for each other from one claim to the next, so whatever is done between ticket and UID
 //! makes all of them slower. Hence a taker reads all that it needs *before* it claims, and works its UID out in few steps.
 //!
-//! What a stretch says is true for ever: bases are decided once. But the taker may have read parts of several. Who moves
-//! the front writes origin, count and start in this order, and keeps the start busy meanwhile; so the parts that a taker
-//! has read are of the same stretch or of later ones, each no older than the one before. And who moved the front had a
-//! ticket in it, so the taker, who claims after it has looked, has a later ticket than that. So if
-//!
-//! * the origin is of a later stretch than the count, the ticket lies behind that later stretch's start, and so
-//!   behind the end that start and count tell: no match. Unless the earlier stretch was drawn back, and the later one
-//!   starts within what it was; then they have the same origin;
-//! * origin and count are of one stretch, and the start of one before, the ticket lies behind the start of that one
-//!   stretch, and if it lies before the end that start and count tell, then before the end of that one too: a match,
-//!   and a true one.
+//! What a stretch says is true for ever: bases are decided once. And who moved the front had a ticket there, the stretch's
+//! start, so a taker, who claims after it has looked, has a later ticket than that: it need not look at the start. But it may
+//! have read the end of one stretch and the origin of a later one, as who moves the front writes the origin first. Then
+//! its ticket lies behind the later one's start, and that is not before the earlier one's end: no match. Unless the
+//! earlier stretch was drawn back, and the later one starts within what it was; then they have the same origin.
 //!
 //! Who comes out of line to a ticket behind the stretch moves the front there, and looks after the ring.
 //!
@@ -94,58 +88,64 @@ fn is_abandoned(ticket: u64) -> bool {
 }
 
 /// Where takers look first: a stretch of tickets whose blocks are published, within the window, and of consecutive
-/// seconds.
+/// seconds. Written by takers out of line, and by the filler.
 #[derive(Debug, Default)]
 struct Front {
-    /// The first ticket, or that and `BUSY` while the rest is changed. It only grows. Written by takers out of line, and
-    /// by the filler, as are the others.
+    /// The first ticket, or that and `BUSY` while the rest is changed. It only grows. Takers do not look at it.
     start: AtomicU64,
-    /// How many tickets.
-    count: AtomicU64,
+    /// The first ticket behind it.
+    end: AtomicU64,
     /// What the base of block 0 would be, if all before were of consecutive seconds too. It may wrap.
     origin: AtomicU64,
 }
 
-/// What [`Front`] says.
+/// What [`Front`] says to takers.
 #[derive(Clone, Copy)]
 struct Stretch {
-    start: u64,
-    count: u64,
+    end: u64,
     origin: u64,
 }
 
 impl Stretch {
-    /// Whether `ticket` lies in it. One comparison sees to tickets of other stretches, a busy start and a closed ring.
+    /// Whether `ticket`, which was claimed after the look, lies in it. One comparison sees to a closed ring as well.
     #[inline]
     fn holds(self, ticket: u64) -> bool {
-        ticket.wrapping_sub(self.start) < self.count
+        ticket < self.end
     }
 }
 
 impl Front {
-    /// The stretch, or parts of several: see [Take](self#take). If its start is busy, it has no tickets.
+    /// The stretch, or the end of one and the origin of a later one: see [Take](self#take).
     #[inline]
     fn look(&self) -> Stretch {
-        // ORDERING: each load keeps those behind it there, and the last one the claim.
-        let start = self.start.load(Ordering::Acquire);
-        let count = self.count.load(Ordering::Acquire);
+        // ORDERING: the first load keeps the second behind it, and both the claim.
+        let end = self.end.load(Ordering::Acquire);
         let origin = self.origin.load(Ordering::Acquire);
-        Stretch { start, count, origin }
+        Stretch { end, origin }
     }
 
-    /// Puts `stretch`, which starts no earlier, in the place of the one that started at `start`, unless somebody else has
-    /// put another there or is about to.
-    fn replace(&self, start: u64, stretch: Stretch) -> bool {
-        debug_assert!(stretch.start >= start);
-        let busy = stretch.start | BUSY;
+    /// The start, and what else those read who change it.
+    fn look_to_replace(&self) -> (u64, Stretch) {
+        // ORDERING: keeps the look behind it: what is read there is of the stretch that starts here, or the start has changed.
+        (self.start.load(Ordering::Acquire), self.look())
+    }
+
+    /// Puts a stretch that starts at `new_start`, which is no earlier, in the place of the one that started at `start`,
+    /// unless somebody else has put another there or is about to.
+    fn replace(&self, start: u64, new_start: u64, stretch: Stretch) -> bool {
+        if start & BUSY != 0 {
+            return false;
+        }
+        debug_assert!(new_start >= start);
+        let busy = new_start | BUSY;
         // ORDERING: Acquire, to come behind what the one before has written.
-        if start & BUSY != 0 || self.start.compare_exchange(start, busy, Ordering::AcqRel, Ordering::Relaxed).is_err() {
+        if self.start.compare_exchange(start, busy, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return false;
         }
         // ORDERING: Release: who sees one of these sees the ones before it, and that the mover has its ticket.
         self.origin.store(stretch.origin, Ordering::Release);
-        self.count.store(stretch.count, Ordering::Release);
-        self.start.store(stretch.start, Ordering::Release);
+        self.end.store(stretch.end, Ordering::Release);
+        self.start.store(new_start, Ordering::Release);
         true
     }
 }
@@ -448,8 +448,8 @@ impl Ring {
     /// published, as follow without a gap; unless the front is there or further on. Says whether it did so: then the
     /// caller looks after the ring.
     pub fn advance(&self, ticket: u64, base: NonZeroU64, blocks: u64) -> bool {
-        let front = self.front.look();
-        if ticket < front.start + front.count {
+        let (start, front) = self.front.look_to_replace();
+        if ticket < front.end {
             return false;
         }
         let block = ticket >> self.shift;
@@ -462,19 +462,18 @@ impl Ring {
         // As a rule all are, and one look says so.
         let blocks = 1 + (1..blocks).rev().find(is_in_a_row).unwrap_or(0);
         let origin = base.get().wrapping_sub(self.seconds_to(ticket));
-        let count = ((block + blocks) << self.shift) - ticket;
-        self.front.replace(front.start, Stretch { start: ticket, origin, count })
+        self.front.replace(start, ticket, Stretch { end: (block + blocks) << self.shift, origin })
     }
 
     /// Draws the end of the front back to that of the window, where the clock has gone back. For the filler.
     pub fn draw_back(&self) {
-        let front = self.front.look();
-        let newest = self.base_in(front.origin, front.start.wrapping_add(front.count).wrapping_sub(1));
+        let (start, Stretch { end, origin }) = self.front.look_to_replace();
+        let newest = self.base_in(origin, end.wrapping_sub(1));
         let last = self.rear.windows.last();
-        if front.count > 0 && self.seconds.is_beyond(newest, last) {
+        if start < end && self.seconds.is_beyond(newest, last) {
             let beyond = (newest - last) / self.seconds.stride();
-            let count = front.count.saturating_sub(beyond << self.shift);
-            self.front.replace(front.start, Stretch { count, ..front });
+            let end = end.saturating_sub(beyond << self.shift).max(start);
+            self.front.replace(start, start, Stretch { end, origin });
         }
     }
 
