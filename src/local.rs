@@ -38,7 +38,7 @@ pub struct LocalTaker {
     // The UIDs at hand. A loop keeps these three in registers, as no reference to them goes out of line.
     /// The base of their block.
     base: NonZeroU64,
-    /// The number of the next one. They are numbered up to where [`Shared::runs_end`] was when they were claimed.
+    /// The number of the next one. They are numbered up to where [`Shared::runs_end`] was before their claim.
     next: u64,
     /// Added to a number, it gives the place in the block. The sum may wrap.
     shift: u64,
@@ -56,7 +56,7 @@ const _: () = assert!(LocalTaker::LONGEST_RUN as u64 <= EXPIRY_STEP);
 struct Runs {
     /// What the run has beyond the UIDs at hand, in later blocks.
     rest: Run,
-    /// `Shared::runs_end` when the run was claimed.
+    /// `Shared::runs_end` before the run was claimed.
     end: u64,
     /// Of the next run.
     length: u64,

@@ -34,8 +34,8 @@
 //! What a stretch says is true for ever: bases are decided once. And who moved the front had a ticket there, the stretch's
 //! start, so a taker, who claims after it has looked, has a later ticket than that: it need not look at the start. But it may
 //! have read the end of one stretch and the origin of a later one, as who moves the front writes the origin first. Then
-//! its ticket lies behind the later one's start, and that is not before the earlier one's end: no match. Unless the
-//! earlier stretch was drawn back, and the later one starts within what it was; then they have the same origin.
+//! its ticket lies behind the later one's start as well. If that is not before the earlier one's end, there is no match. If
+//! it is, as after a stretch was drawn back, both tell the base of the one block there, and so they have the same origin.
 //!
 //! Who comes out of line to a ticket behind the stretch moves the front there, and looks after the ring.
 //!
@@ -91,7 +91,7 @@ fn is_abandoned(ticket: u64) -> bool {
 /// seconds. Written by takers out of line, and by the filler.
 #[derive(Debug, Default)]
 struct Front {
-    /// The first ticket, or that and `BUSY` while the rest is changed. It only grows. Takers do not look at it.
+    /// The first ticket, or that and `BUSY` while the rest is changed. It never goes back. Takers do not look at it.
     start: AtomicU64,
     /// The first ticket behind it.
     end: AtomicU64,
@@ -126,7 +126,7 @@ impl Front {
 
     /// The start, and what else those read who change it.
     fn look_to_replace(&self) -> (u64, Stretch) {
-        // ORDERING: keeps the look behind it: what is read there is of the stretch that starts here, or the start has changed.
+        // ORDERING: keeps the look behind it: what is read there is of stretches that start here, or the start has changed.
         (self.start.load(Ordering::Acquire), self.look())
     }
 

@@ -478,7 +478,7 @@ impl Shared {
         self.runs_end.load(Ordering::Acquire)
     }
 
-    /// Whether a run whose next UID has this number is used up, or has expired.
+    /// Whether a piece of a run whose next UID has this number is used up, or has expired.
     #[inline]
     pub fn is_used_up(&self, number: u64) -> bool {
         // ORDERING: none needed: a thread never sees an older value than it saw before its claim, and the same one leads to

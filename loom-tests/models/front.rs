@@ -74,3 +74,24 @@ fn drawn_back() {
         model.check_taken();
     });
 }
+
+/// The clock goes back behind all of the front, and comes back. Who has waited with a ticket from before it does not move it
+/// back.
+#[test]
+fn drawn_back_to_its_start() {
+    let prepare = || {
+        let model = Model::new(2, MANY);
+        let claim = model.claim(BLOCK);
+        model.takes(1);
+        model.ring.windows().set(model.window(NOW - 1, NOW - 1, WORKER));
+        model.ring.draw_back();
+        model.ring.windows().set(model.window(NOW, NOW + MANY, WORKER));
+        (model, claim)
+    };
+    explore_from("drawn_back_to_its_start", None, prepare, |(model, claim)| {
+        let waiting = model.spawn(|model| model.use_up(claim));
+        model.takes(1);
+        waiting.join().unwrap();
+        model.check_taken();
+    });
+}
