@@ -79,7 +79,7 @@ impl LocalTaker {
             shortest: Self::RUN_LENGTH.into(),
             longest: Self::LONGEST_RUN.into(),
         };
-        let uids = scopeguard::guard(uids, drop as fn(UidGenerator));
+        let uids = scopeguard::guard(uids, drop as fn(_));
         LocalTaker { base: NonZeroU64::MIN, next: u64::MAX, shift: 0, runs: Box::new(runs), uids }
     }
 

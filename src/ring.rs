@@ -124,18 +124,16 @@ impl Front {
         Stretch { end, origin }
     }
 
-    /// The start, and what else those read who change it.
-    fn look_to_replace(&self) -> (u64, Stretch) {
+    /// The start and the stretch, for who is about to replace it; `None` if somebody else is.
+    fn look_to_replace(&self) -> Option<(u64, Stretch)> {
         // ORDERING: keeps the look behind it: what is read there is of stretches that start here, or the start has changed.
-        (self.start.load(Ordering::Acquire), self.look())
+        let start = self.start.load(Ordering::Acquire);
+        (start & BUSY == 0).then(|| (start, self.look()))
     }
 
     /// Puts a stretch that starts at `new_start`, which is no earlier, in the place of the one that started at `start`,
     /// unless somebody else has put another there or is about to.
     fn replace(&self, start: u64, new_start: u64, stretch: Stretch) -> bool {
-        if start & BUSY != 0 {
-            return false;
-        }
         debug_assert!(new_start >= start);
         let busy = new_start | BUSY;
         // ORDERING: Acquire, to come behind what the one before has written.
@@ -285,6 +283,7 @@ impl Ring {
             return Err(ticket);
         }
         // The base and the place in the block, which is added before the base is complete: a step less to wait for.
+        // `seconds_to` would read the layout again.
         let seconds = (ticket & !max_offset) << gap_bits;
         let uid = seconds.wrapping_add(stretch.origin.wrapping_add(ticket & max_offset));
         NonZeroU64::new(uid).map(Uid::new).ok_or(ticket)
@@ -448,7 +447,7 @@ impl Ring {
     /// published, as follow without a gap; unless the front is there or further on. Says whether it did so: then the
     /// caller looks after the ring.
     pub fn advance(&self, ticket: u64, base: NonZeroU64, blocks: u64) -> bool {
-        let (start, front) = self.front.look_to_replace();
+        let Some((start, front)) = self.front.look_to_replace() else { return false };
         if ticket < front.end {
             return false;
         }
@@ -467,7 +466,7 @@ impl Ring {
 
     /// Draws the end of the front back to that of the window, where the clock has gone back. For the filler.
     pub fn draw_back(&self) {
-        let (start, Stretch { end, origin }) = self.front.look_to_replace();
+        let Some((start, Stretch { end, origin })) = self.front.look_to_replace() else { return };
         let newest = self.base_in(origin, end.wrapping_sub(1));
         let last = self.rear.windows.last();
         if start < end && self.seconds.is_beyond(newest, last) {

@@ -260,7 +260,7 @@ impl Block<'_> {
 struct Cell {
     way: Way,
     threads: u16,
-    /// In a slice, on each thread, of ours and of the bare numbers; 0 until they are known.
+    /// In a slice, on each thread, of ours and of the bare numbers. Doubled until they fill it.
     counts: [u64; 2],
     /// A second, one for each turn.
     ours: Vec<f64>,
@@ -286,7 +286,7 @@ struct CellResult {
 
 impl Cell {
     fn new(way: Way, threads: u16) -> Cell {
-        Cell { way, threads, counts: [0; 2], ours: Vec::new(), bare: Vec::new(), ratios: Vec::new() }
+        Cell { way, threads, counts: [16 * BATCH as u64; 2], ours: Vec::new(), bare: Vec::new(), ratios: Vec::new() }
     }
 
     /// A slice of each side, in an order that changes.
@@ -296,31 +296,20 @@ impl Cell {
         for place in 0..2 {
             let side = (place + turn) % 2;
             let is_ours = side == 0;
-            if self.counts[side] == 0 {
-                self.counts[side] = self.trial(sources, is_ours)?;
+            let mut time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
+            // So few say more of how threads are started.
+            while time < SLICE && self.counts[side] < 1 << 40 {
+                self.counts[side] *= 2;
+                time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
             }
-            let time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
             let count = self.counts[side] * u64::from(self.threads);
             rates[side] = count as f64 / time.as_secs_f64().max(1e-9);
-            // The trial was held up by something else: so few say more of how threads are started.
-            if time < SLICE / 2 {
-                self.counts[side] *= 2;
-            }
         }
         let [ours, bare] = rates;
         self.ours.push(ours);
         self.bare.push(bare);
         self.ratios.push(ours / bare);
         Ok(())
-    }
-
-    /// How many fill a slice, by doubling.
-    fn trial(&self, sources: &Sources, is_ours: bool) -> Result<u64, Failure> {
-        let mut count = 16 * BATCH as u64;
-        while sources.slice(self.way, is_ours, self.threads, count)? < SLICE && count < 1 << 40 {
-            count *= 2;
-        }
-        Ok(count)
     }
 
     fn result(&self) -> CellResult {
