@@ -3,8 +3,8 @@
 //! * `take`, ring full: a block lasts longer than the run, so the ring never refills.
 //! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the time; one call in 32
 //!   blocks or less moves the front, and publishes as many blocks or wakes the filler.
-//! * `take`, blocks of 16,384, and of 256: the same with such a call in 32 of those. The former are rarer than the
-//!   slowest one in 10,000, whoever meets them; the latter are no layout for such a load, and show what such a call costs.
+//! * `take`, blocks of 16,384, and of 256: the same with such a call in 32 of those. 256 is no layout for such a load:
+//!   only there such calls are among the slowest in 10,000, and show what they cost.
 //! * `fill`: 64 UIDs at once, blocks of 8,192.
 //!
 //! A call is timed by the processor's time stamp counter, read before and after. The row `nothing` is what that costs
@@ -35,7 +35,7 @@ use turns::Turns;
 use uidring::registry::FixedWorker;
 use uidring::{Layout, Uid, UidGenerator};
 
-/// Calls in a slice: a dozen blocks for each thread, so that a ring refills in most slices.
+/// Calls in a slice: a dozen blocks for each thread.
 const SLICE: u64 = 100_000;
 /// Calls before a slice.
 const WARM_UP: u64 = 500;

@@ -84,7 +84,7 @@ impl Slot {
 impl Shape {
     fn new() -> Shape {
         Shape {
-            // The block's first ticket goes another way in the ring.
+            // Not 0, which the shapes that look at a slot do not hand out.
             cursor: CachePadded::new(AtomicU64::new(1)),
             front: CachePadded::new(Front { end: AtomicU64::new(1 << SHIFT), origin: AtomicU64::new(BASE) }),
             block: CachePadded::default(),

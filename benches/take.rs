@@ -26,9 +26,9 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
-use uidring::{Layout, LocalTaker, RegistryError, Uid, UidGenerator};
+use uidring::{Layout, RegistryError, Uid, UidGenerator};
 
-/// UIDs in a buffer, and the longest run.
+/// UIDs in a buffer and in a local taker's run, and numbers in a block of the counter's.
 const BLOCK: u32 = 1024;
 /// Turns of each side in a sample.
 const ROUNDS: u64 = 4;
@@ -190,7 +190,10 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
                     let part = left / round;
                     left -= part;
                     if part > 0 {
-                        times.iter_mut().zip(sides).for_each(|(time, side)| *time += side.round(threads, part));
+                        for place in 0..sides.len() {
+                            let index = if round.is_multiple_of(2) { place } else { sides.len() - 1 - place };
+                            times[index] += sides[index].round(threads, part);
+                        }
                     }
                 }
                 let time = times[index];
@@ -299,12 +302,12 @@ fn local(criterion: &mut Criterion) {
             }
         };
         let ours = |count, seen: &mut Seen| {
-            let mut mine = uids.local();
+            let mut mine = uids.local().with_run_length(BLOCK);
             (0..count * u64::from(BLOCK)).for_each(|_| seen.note(mine.take().unwrap().get()));
         };
         let sides = [
             Side { name: "counter", source: &counter, unused: 0, turn: &bare },
-            Side { name: "uidring", source: &uids, unused: LocalTaker::LONGEST_RUN.into(), turn: &ours },
+            Side { name: "uidring", source: &uids, unused: BLOCK.into(), turn: &ours },
         ];
         compare(criterion, "local", threads, BLOCK.into(), &sides);
     }

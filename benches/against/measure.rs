@@ -17,6 +17,8 @@ const THROTTLED_ROUNDS: usize = 10;
 /// Ids looked at afterwards, by each thread.
 const CHECKED: u64 = 200_000;
 const THROTTLED_CHECKED: u64 = 1_000;
+/// Of a row, at most.
+const TRIALS: usize = 64;
 
 /// What came of a row.
 pub struct Result {
@@ -44,7 +46,7 @@ fn median(mut numbers: Vec<f64>) -> f64 {
 /// What all threads agree on.
 struct Stage {
     barrier: Barrier,
-    /// The longest slice of a trial, in nanoseconds; a word for each trial.
+    /// The longest slice of a trial, in nanoseconds; a word for each trial of a row.
     longest: Vec<AtomicU64>,
     slices: Mutex<Vec<Slice>>,
     kept: Mutex<Vec<Vec<u128>>>,
@@ -62,7 +64,7 @@ pub fn run(rows: &[Row], threads: usize, rounds: usize) -> Vec<Option<Result>> {
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     let stage = Stage {
         barrier: Barrier::new(threads),
-        longest: (0..rows.len() * 64).map(|_| AtomicU64::new(0)).collect(),
+        longest: (0..rows.len() * TRIALS).map(|_| AtomicU64::new(0)).collect(),
         slices: Mutex::default(),
         kept: Mutex::new((0..rows.len()).map(|_| Vec::new()).collect()),
     };
@@ -157,13 +159,17 @@ fn order(rows: usize, round: usize) -> Vec<usize> {
 /// How many ids fill a slice: found by doubling, the same on all threads.
 fn trial(worker: &mut dyn Worker, slice: Duration, row: usize, stage: &Stage) -> u64 {
     let mut count = 1024;
-    for longest in &stage.longest[row * 64..][..32] {
-        stage.barrier.wait();
-        let begin = Instant::now();
-        worker.take(count);
-        longest.fetch_max(u64::try_from(begin.elapsed().as_nanos()).unwrap(), Ordering::Relaxed);
-        stage.barrier.wait();
-        if Duration::from_nanos(longest.load(Ordering::Relaxed)) >= slice {
+    // Two trials of each count: something else may have held one of them up.
+    for trials in stage.longest[row * TRIALS..][..TRIALS].chunks_exact(2) {
+        let is_long = |longest: &AtomicU64| Duration::from_nanos(longest.load(Ordering::Relaxed)) >= slice;
+        for longest in trials {
+            stage.barrier.wait();
+            let begin = Instant::now();
+            worker.take(count);
+            longest.fetch_max(u64::try_from(begin.elapsed().as_nanos()).unwrap(), Ordering::Relaxed);
+            stage.barrier.wait();
+        }
+        if trials.iter().all(is_long) {
             break;
         }
         count *= 2;

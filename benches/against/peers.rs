@@ -150,7 +150,7 @@ fn snowid_rows(each: &'static str, batch: &'static str) -> [Row; 2] {
     let many = shared("snowid, 1,024 at once", batch, generator(), |generator| {
         let generator = Arc::clone(generator);
         let fill = move |buffer: &mut Vec<u64>| generator.generate_batch(buffer);
-        Batches { buffer: vec![0; BATCH], fill, read: Vec::clone }
+        Batches { buffer: vec![0; BATCH as usize], fill, read: Vec::clone }
     });
     [one, many]
 }
@@ -176,10 +176,10 @@ fn snowflake_me_rows(each: &'static str, batch: &'static str) -> [Row; 2] {
         let generator = snowflake_me::Snowflake::clone(generator);
         let fill = move |buffer: &mut Vec<MeId>| {
             buffer.clear();
-            generator.next_ids_into(BATCH, buffer).unwrap();
+            generator.next_ids_into(BATCH as usize, buffer).unwrap();
         };
         let read = |buffer: &Vec<MeId>| buffer.iter().map(MeId::as_u64).collect();
-        Batches { buffer: Vec::with_capacity(BATCH), fill, read }
+        Batches { buffer: Vec::with_capacity(BATCH as usize), fill, read }
     });
     [one, many]
 }

@@ -10,8 +10,8 @@ use uidring::{Builder, Layout, Uid, UidGenerator};
 
 use crate::peers;
 
-/// Ids that are taken at once, and in a thread's block.
-pub const BATCH: usize = 1024;
+/// Ids that are taken at once, and in a thread's block or run.
+pub const BATCH: u32 = 1024;
 
 pub const TAKE: &str = "uidring take";
 pub const LOCAL: &str = "uidring local take";
@@ -77,14 +77,14 @@ pub struct Batches<T, F, G> {
 
 impl<T, F: FnMut(&mut T), G: Fn(&T) -> Vec<u64>> Worker for Batches<T, F, G> {
     fn take(&mut self, count: u64) {
-        for _ in 0..count / BATCH as u64 {
+        for _ in 0..count / u64::from(BATCH) {
             (self.fill)(&mut self.buffer);
             black_box(&mut self.buffer);
         }
     }
 
     fn keep(&mut self, count: u64, ids: &mut Vec<u128>) {
-        for _ in 0..count / BATCH as u64 {
+        for _ in 0..count / u64::from(BATCH) {
             (self.fill)(&mut self.buffer);
             ids.extend((self.read)(&self.buffer).into_iter().map(u128::from));
         }
@@ -133,8 +133,8 @@ fn limits() -> Vec<Row> {
         let (mut next, mut end) = (0, 0);
         Each(move || {
             if next == end {
-                next = counter.fetch_add(BATCH as u64, Ordering::Relaxed);
-                end = next + BATCH as u64;
+                next = counter.fetch_add(u64::from(BATCH), Ordering::Relaxed);
+                end = next + u64::from(BATCH);
             }
             next += 1;
             next - 1
@@ -143,12 +143,12 @@ fn limits() -> Vec<Row> {
     let consecutive = shared(CONSECUTIVE, CONSECUTIVE, counter(), |counter| {
         let counter = *counter;
         let fill = move |buffer: &mut Vec<u64>| {
-            let first = counter.fetch_add(BATCH as u64, Ordering::Relaxed);
+            let first = counter.fetch_add(u64::from(BATCH), Ordering::Relaxed);
             for (number, place) in (first..).zip(buffer) {
                 *place = number;
             }
         };
-        Batches { buffer: vec![0; BATCH], fill, read: Vec::clone }
+        Batches { buffer: vec![0; BATCH as usize], fill, read: Vec::clone }
     });
     // The clock and a counter: the least that an id with the time in it costs if it is asked for each.
     let now = shared(NOW, NOW, counter(), |counter| {
@@ -169,14 +169,14 @@ fn ours() -> Vec<Row> {
         })
     };
     let local = shared(LOCAL, COUNTER, builder(equal_layout()).build().unwrap(), |uids| {
-        let mut mine = uids.local();
+        let mut mine = uids.local().with_run_length(BATCH);
         Each(move || mine.take().unwrap().get())
     });
     let fill = shared(FILL, CONSECUTIVE, builder(equal_layout()).build().unwrap(), |uids| {
         let uids = uids.clone();
         let fill = move |buffer: &mut Vec<Uid>| uids.fill(buffer).unwrap();
         let read = |buffer: &Vec<Uid>| buffer.iter().map(|uid| uid.get()).collect();
-        Batches { buffer: vec![Uid::MIN; BATCH], fill, read }
+        Batches { buffer: vec![Uid::MIN; BATCH as usize], fill, read }
     });
     // Enough seconds for any run, whatever the sequence.
     let sequence_of = |bits| Layout::new(62 - bits, 1, bits).unwrap();

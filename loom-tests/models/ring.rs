@@ -152,7 +152,7 @@ fn stalled_ticket() {
     });
 }
 
-/// A taker stops anywhere, also between its look at the slot and its claim, while the slot is used again.
+/// A taker stops anywhere, also between its look at the front and its claim, while the slots are used again.
 #[test]
 fn stalled_take() {
     explore("stalled_take", Some(3), || {

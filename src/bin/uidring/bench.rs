@@ -17,8 +17,8 @@ use uidring::{Layout, Uid, UidGenerator};
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, grouped, paint};
 use crate::quantity;
 
-/// UIDs in a buffer, and numbers in a block of the counter's.
-const BATCH: usize = 1024;
+/// UIDs in a buffer and in a local taker's run, and numbers in a block of the counter's.
+const BATCH: u32 = 1024;
 /// What one side of a pair is given at a time: long beside the start of its threads, short beside what disturbs.
 const SLICE: Duration = Duration::from_millis(4);
 /// Of a bar.
@@ -142,7 +142,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// A generator of the default widths but for the worker, with time for any run.
+    /// A generator with the default sequence, and time for any run.
     fn new() -> Result<Sources, Failure> {
         let layout = Layout::new(48, 2, 13)?;
         let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
@@ -159,14 +159,14 @@ impl Sources {
                 }
             }
             Way::Local => {
-                let mut mine = self.uids.local();
+                let mut mine = self.uids.local().with_run_length(BATCH);
                 for _ in 0..count {
                     black_box(mine.take()?);
                 }
             }
             Way::Fill => {
-                let mut buffer = [Uid::MIN; BATCH];
-                for _ in 0..count / BATCH as u64 {
+                let mut buffer = [Uid::MIN; BATCH as usize];
+                for _ in 0..count / u64::from(BATCH) {
                     self.uids.fill(&mut buffer).map_err(|error| error.cause())?;
                     black_box(&mut buffer);
                 }
@@ -192,9 +192,9 @@ impl Sources {
                 }
             }
             Way::Fill => {
-                let mut buffer = [0; BATCH];
-                for _ in 0..count / BATCH as u64 {
-                    for (place, number) in buffer.iter_mut().zip(claim(BATCH as u64)..) {
+                let mut buffer = [0; BATCH as usize];
+                for _ in 0..count / u64::from(BATCH) {
+                    for (place, number) in buffer.iter_mut().zip(claim(u64::from(BATCH))..) {
                         *place = number;
                     }
                     black_box(&mut buffer);
@@ -229,7 +229,7 @@ impl Sources {
     }
 }
 
-/// A thread's own counter, fed by blocks. It lies in memory, as one would that outlives a loop.
+/// A thread's own counter, fed by blocks. A loop keeps it in registers, as no reference to it goes out of line.
 struct Block<'a> {
     counter: &'a AtomicU64,
     next: u64,
@@ -240,18 +240,12 @@ impl Block<'_> {
     #[inline]
     fn take(&mut self) -> u64 {
         if self.next == self.end {
-            self.refill();
+            // ORDERING: numbers are all there is.
+            self.next = self.counter.fetch_add(u64::from(BATCH), Ordering::Relaxed);
+            self.end = self.next + u64::from(BATCH);
         }
         self.next += 1;
         self.next - 1
-    }
-
-    #[cold]
-    #[inline(never)]
-    fn refill(&mut self) {
-        // ORDERING: numbers are all there is.
-        self.next = self.counter.fetch_add(BATCH as u64, Ordering::Relaxed);
-        self.end = self.next + BATCH as u64;
     }
 }
 
@@ -286,7 +280,14 @@ struct CellResult {
 
 impl Cell {
     fn new(way: Way, threads: u16) -> Cell {
-        Cell { way, threads, counts: [16 * BATCH as u64; 2], ours: Vec::new(), bare: Vec::new(), ratios: Vec::new() }
+        Cell {
+            way,
+            threads,
+            counts: [16 * u64::from(BATCH); 2],
+            ours: Vec::new(),
+            bare: Vec::new(),
+            ratios: Vec::new(),
+        }
     }
 
     /// A slice of each side, in an order that changes.
