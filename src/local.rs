@@ -35,12 +35,10 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    // The UIDs at hand. A loop keeps these three in registers, as no reference to them goes out of line.
-    /// The base of their block.
-    base: NonZeroU64,
+    // The UIDs at hand. A loop keeps these two in registers, as no reference to them goes out of line.
     /// The number of the next one. They are numbered up to where [`Shared::runs_end`] was before their claim.
     next: u64,
-    /// Added to a number, it gives the place in the block. The sum may wrap.
+    /// Added to a number, it gives the UID. The sum may wrap.
     shift: u64,
 
     // With a reference to a field, the compiler would see all of the taker go out of line. Hence a box, and a guard that moves
@@ -80,7 +78,7 @@ impl LocalTaker {
             longest: Self::LONGEST_RUN.into(),
         };
         let uids = scopeguard::guard(uids, drop as fn(_));
-        LocalTaker { base: NonZeroU64::MIN, next: u64::MAX, shift: 0, runs: Box::new(runs), uids }
+        LocalTaker { next: u64::MAX, shift: 0, runs: Box::new(runs), uids }
     }
 
     /// The same taker with runs of `length` UIDs, all of them, from the next run on; 0 counts as 1, and
@@ -101,16 +99,18 @@ impl LocalTaker {
     #[inline]
     pub fn take(&mut self) -> Result<Uid, TakeError> {
         let shared = self.uids.shared();
-        if !shared.is_used_up(self.next) {
-            let uid = Uid::new(self.base | self.next.wrapping_add(self.shift));
+        // The sum is never zero. To see that costs less than to keep the base for an `or`, which could not be.
+        if !shared.is_used_up(self.next)
+            && let Some(uid) = NonZeroU64::new(self.next.wrapping_add(self.shift))
+        {
             self.next += 1;
-            return Ok(uid);
+            return Ok(Uid::new(uid));
         }
         let Piece { base, from, to } = self.runs.next_piece(shared)?;
         debug_assert!(to - from <= EXPIRY_STEP);
-        let number = self.runs.end - (to - from);
-        (self.base, self.next, self.shift) = (base, number + 1, from.wrapping_sub(number));
-        Ok(Uid::new(base | from))
+        let (uid, number) = (base | from, self.runs.end - (to - from));
+        (self.next, self.shift) = (number + 1, uid.get().wrapping_sub(number));
+        Ok(Uid::new(uid))
     }
 }
 
