@@ -159,7 +159,8 @@ impl Sources {
                 }
             }
             Way::Local => {
-                let mut mine = self.uids.local().with_run_length(BATCH);
+                // Behind a pointer on both sides, as one that outlives a loop.
+                let mut mine = black_box(Box::new(self.uids.local().with_run_length(BATCH)));
                 for _ in 0..count {
                     black_box(mine.take()?);
                 }
@@ -186,7 +187,7 @@ impl Sources {
                 }
             }
             Way::Local => {
-                let mut mine = Block { counter: &self.counter, next: 0, end: 0 };
+                let mut mine = black_box(Box::new(Block { counter: &self.counter, next: 0, end: 0 }));
                 for _ in 0..count {
                     black_box(mine.take());
                 }
@@ -229,7 +230,7 @@ impl Sources {
     }
 }
 
-/// A thread's own counter, fed by blocks. A loop keeps it in registers, as no reference to it goes out of line.
+/// A thread's own counter, fed by blocks.
 struct Block<'a> {
     counter: &'a AtomicU64,
     next: u64,
