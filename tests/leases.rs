@@ -22,6 +22,11 @@ fn leased(file: &Path) -> UidGenerator {
     UidGenerator::builder().registry(SqliteRegistry::open(file).unwrap().leased(LEASE)).build().unwrap()
 }
 
+fn leased_by(file: &Path, clock: &ManualClock) -> UidGenerator {
+    let registry = SqliteRegistry::open(file).unwrap().leased(LEASE);
+    UidGenerator::builder().registry(registry).clock(clock.clone()).build().unwrap()
+}
+
 #[test]
 fn starts_and_clean_stops_use_few_ids_and_no_second_twice() {
     let dir = tempfile::tempdir().unwrap();
@@ -56,7 +61,10 @@ fn a_clean_stop_uses_up_the_seconds_that_were_taken_from_and_no_more() {
 fn ids_free_for_longest_come_first() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("uidring.db");
-    let three = [leased(&file), leased(&file), leased(&file)];
+    // It stands still: a second that passed between two stops would count.
+    let clock = ManualClock::new(SystemClock.now());
+    let start = || leased_by(&file, &clock);
+    let three = [start(), start(), start()];
     assert_eq!(three.each_ref().map(UidGenerator::worker_id), [1, 2, 3]);
     let [first, second, third] = three;
     for _ in 0..100_000 {
@@ -64,7 +72,7 @@ fn ids_free_for_longest_come_first() {
     }
     // The second is ahead of the clock, and so are its seconds: others come before it.
     drop((second, third, first));
-    let again = [leased(&file), leased(&file), leased(&file)];
+    let again = [start(), start(), start()];
     assert_eq!(again.each_ref().map(UidGenerator::worker_id), [1, 3, 2]);
 }
 
@@ -84,8 +92,7 @@ fn a_clock_set_back_between_two_holders_repeats_nothing() {
     let clock = ManualClock::new(SystemClock.now());
     let mut all = HashSet::new();
     for _ in 0..20 {
-        let registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
-        let uids = UidGenerator::builder().registry(registry).clock(clock.clone()).build().unwrap();
+        let uids = leased_by(&file, &clock);
         assert_eq!(uids.worker_id(), 1);
         for _ in 0..10_000 {
             assert!(all.insert(uids.take().unwrap()));
