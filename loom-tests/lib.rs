@@ -322,6 +322,24 @@ impl Model {
         published.load(Ordering::Relaxed)
     }
 
+    /// `count` takes that may not wait at the end of the window, as `UidGenerator::take` does them.
+    pub fn failing_takes(&self, count: u64) {
+        let published = AtomicU64::new(0);
+        for _ in 0..count {
+            let start = self.history.start();
+            let uid = match self.ring.take() {
+                Ok(uid) => Some(uid),
+                Err(ticket) if is_closed(ticket) => None,
+                Err(ticket) => self.redeem(ticket, &published).unwrap_or_else(|ticket| {
+                    self.ring.close();
+                    self.ring.give_back(ticket..ticket + 1);
+                    None
+                }),
+            };
+            self.history.end(start, uid);
+        }
+    }
+
     /// `count` takes that fail at the end of the window, as `UidGenerator::try_take` does them.
     ///
     /// # Panics

@@ -90,8 +90,9 @@ impl Builder {
 
     /// How far the time of a UID may lie behind the clock. One second unless set.
     ///
-    /// The filler looks at the clock once a second, or as often as a shorter limit asks, and drops what would become
-    /// stale before it looks again. A UID can be older by as much as the filler is late.
+    /// The filler looks at the clock twice within this limit, but no more often than once a tick, and no
+    /// less often than once a second. It drops what would become stale before it looks again. A UID can
+    /// be older by as much as the filler is late.
     #[must_use]
     pub fn max_lag(self, max_lag: Duration) -> Builder {
         Builder { max_lag, ..self }
@@ -148,7 +149,7 @@ impl Builder {
             return Err(BuildError::RefillAt { percent: refill_at });
         }
         let tick = layout.tick();
-        if max_lag < tick && max_lead.saturating_add(max_lag) < tick * 2 {
+        if max_lag < tick && max_lead < tick {
             return Err(BuildError::Limits { max_lead, max_lag, tick });
         }
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;

@@ -410,8 +410,8 @@ impl fmt::Display for BuildError {
             }
             BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
-                "max_lead {max_lead:?} and max_lag {max_lag:?} leave no time for a tick of {tick:?}: allow a lag of a \
-                 tick, or a lead of two"
+                "max_lead {max_lead:?} and max_lag {max_lag:?} are both shorter than a tick of {tick:?}, so that there \
+                 are times without any UID: allow a lag or a lead of a tick"
             ),
             BuildError::TimeExhausted { expires_at } => {
                 write!(

@@ -120,6 +120,14 @@ impl Filler {
     }
 }
 
+#[cfg(test)]
+impl Filler {
+    /// For a generator that is driven by hand.
+    pub fn without_thread(shared: Arc<Shared>) -> Filler {
+        Filler { shared, thread: None }
+    }
+}
+
 impl Drop for Filler {
     fn drop(&mut self) {
         #[cfg(all(unix, not(uidring_loom)))]

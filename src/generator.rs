@@ -13,6 +13,8 @@ use crate::run::Run;
 use crate::shared::Shared;
 use crate::status::Status;
 use crate::sync::Arc;
+#[cfg(feature = "async")]
+use crate::turn::Turn;
 use crate::uid::Uid;
 
 /// Hands out unique UIDs from any number of threads.
@@ -114,12 +116,16 @@ impl UidGenerator {
     /// needs no particular runtime: the filler wakes the task. Dropping the future loses nothing. A task that is
     /// waiting when the process forks is not woken in the child.
     ///
+    /// Tasks that wait are served in the order of their coming, and each is woken when there is a UID
+    /// for it. Threads in [`take`](UidGenerator::take) go before them.
+    ///
     /// # Errors
     ///
     /// As [`take`](UidGenerator::take).
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<Uid, TakeError> {
-        std::future::poll_fn(|context| self.shared.poll_take(context)).await
+        let mut turn = Turn::new(&self.shared);
+        std::future::poll_fn(|context| turn.poll(context)).await
     }
 
     /// Fills `buffer` with new UIDs, strictly increasing, and consecutive but for the steps from one second to

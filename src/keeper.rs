@@ -24,16 +24,23 @@ pub struct Keeper {
     demand: Demand,
     /// What waiters were last woken for.
     end: End,
+    state: State,
     end_announced: bool,
 }
 
-/// Where what can be taken ends: what waiters look at.
+/// Where what can be taken ends.
 #[derive(Default, PartialEq, Eq)]
 struct End {
     tail: u64,
     window: u64,
+}
+
+/// What else takes depend on.
+#[derive(Default, PartialEq, Eq)]
+struct State {
     is_closed: bool,
     is_registry_down: bool,
+    is_time_over: bool,
 }
 
 /// Whether UIDs are taken faster than now and then.
@@ -67,6 +74,7 @@ impl Keeper {
             oldest_run,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: End::default(),
+            state: State::default(),
             end_announced: false,
         }
     }
@@ -88,7 +96,7 @@ impl Keeper {
         self.keep_spare(shared, now_ms);
         self.workers.give_back(shared);
         self.announce_end(shared, now_ms);
-        self.wake(shared);
+        self.wake(shared, now_ms);
         leave_to_takers(shared, since);
         shared.next_look(now_ms)
     }
@@ -125,10 +133,16 @@ impl Keeper {
     /// dropped for a new worker's seconds, or kept until it is due. True while it is kept.
     fn heed_limit(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         self.drop_far_seconds(shared, now_ms);
-        let current = shared.ring.cursor_block();
-        let is_beyond = |now_ms| shared.tick(current).is_some_and(|tick| tick > shared.limits.last_tick(now_ms));
-        // Looked at again: takers that read the clock may have gone on by it while this thread was asleep.
-        if is_beyond(now_ms) && (!shared.takers_read_clock || is_beyond(shared.now_ms())) {
+        let is_beyond = |tick: Option<u64>| {
+            let is_far = |now_ms| tick.is_some_and(|tick| !shared.limits.is_due(tick, now_ms));
+            // Looked at again: takers that read the clock may have gone on by it while this thread was asleep.
+            is_far(now_ms) && (!shared.takers_read_clock || is_far(shared.now_ms()))
+        };
+        if is_beyond(Some(shared.claimed_tick())) {
+            // A local taker may hold a run of it.
+            shared.expire_runs();
+        }
+        if is_beyond(shared.tick(shared.ring.cursor_block())) {
             let is_changed = shared.policy == LeadLimit::NewWorker && self.change_worker(shared, now_ms);
             if is_changed {
                 shared.skip_to(shared.ring.tail(), 0);
@@ -150,12 +164,11 @@ impl Keeper {
     /// Drops the seconds of a worker before that lie beyond the limit, and those before them: the window says nothing
     /// of them.
     fn drop_far_seconds(&self, shared: &Shared, now_ms: i64) {
-        let last = shared.limits.last_tick(now_ms);
         let is_of_before = |&block: &u64| {
             let base = shared.ring.base(block);
             base.is_none_or(|base| shared.seconds.worker(base.get()) != self.workers.lease().worker)
         };
-        let is_far = |&block: &u64| shared.tick(block).is_some_and(|tick| tick > last);
+        let is_far = |&block: &u64| shared.tick(block).is_some_and(|tick| !shared.limits.is_due(tick, now_ms));
         // They stand before this worker's, so as a rule there are none to look at.
         let of_before = (shared.ring.cursor_block()..shared.ring.tail()).take_while(is_of_before);
         if let Some(far) = of_before.filter(is_far).last() {
@@ -191,7 +204,7 @@ impl Keeper {
             // Only where takers come to the end of it: a ring longer than the lead is never full.
             let left = shared.ring.blocks_from(shared.ring.cursor_block());
             // With its far seconds in the ring the worker stays: as those of a worker before they would be handed out.
-            let is_far = left > 0 && shared.newest_tick() > shared.limits.last_tick(now_ms);
+            let is_far = left > 0 && !shared.limits.is_due(shared.newest_tick(), now_ms);
             // What is wanted may have come with the worker before.
             let is_wanted = !is_far && (wanted && left == 0 || left <= 1 && self.demand.is_busy);
             if shared.policy != LeadLimit::NewWorker || !is_wanted || !self.change_worker(shared, now_ms) {
@@ -253,25 +266,30 @@ impl Keeper {
     fn note_limit(&self, shared: &Shared, is_short: bool, now_ms: i64) {
         let newest = shared.newest_tick();
         let was = shared.is_at_limit();
-        let is = is_short || was && self.demand.is_busy && newest >= shared.limits.last_tick(now_ms);
+        let is = is_short || was && self.demand.is_busy && !shared.limits.is_due(newest + 1, now_ms);
         if is && !was {
             events::lead_limit(shared.limits.lead(newest, now_ms), shared.policy);
         }
         shared.set_at_limit(is);
     }
 
-    /// Wakes who waits, if there is something new to look at: else the two would keep each other awake.
-    fn wake(&mut self, shared: &Shared) {
-        let end = End {
-            tail: shared.ring.tail(),
-            window: shared.ring.windows().last(),
+    /// Wakes those that wait, if there is something new for them: else they and the filler would keep
+    /// each other awake.
+    fn wake(&mut self, shared: &Shared, now_ms: i64) {
+        let state = State {
             is_closed: shared.ring.is_closed(),
             is_registry_down: shared.is_registry_down(),
+            is_time_over: shared.limits.is_over(now_ms),
         };
-        if end != self.end {
-            self.end = end;
+        let end = End { tail: shared.ring.tail(), window: shared.ring.windows().last() };
+        if state != self.state {
             shared.waiters.wake_all();
+        } else if end != self.end {
+            shared.waiters.wake_threads(end.tail << shared.ring.shift());
         }
+        (self.state, self.end) = (state, end);
+        #[cfg(feature = "async")]
+        shared.waiters.line.call_anew(shared.at_hand());
     }
 
     fn announce_end(&mut self, shared: &Shared, now_ms: i64) {
@@ -288,7 +306,9 @@ impl Keeper {
 fn leave_to_takers(shared: &Shared, since: Duration) {
     // Not for so long that they come near the end of the window: there is something to do before that.
     let left = shared.seconds.tick(shared.ring.windows().last()).saturating_sub(shared.newest_tick());
-    shared.leave_to_takers(if since < SHORT_REST { UNDISTURBED.min(left / 4) } else { 0 });
+    // Nor while tasks wait: the filler calls them.
+    let is_left = since < SHORT_REST && shared.waiters.is_empty();
+    shared.leave_to_takers(if is_left { UNDISTURBED.min(left / 4) } else { 0 });
 }
 
 impl Demand {

@@ -74,6 +74,8 @@ mod installed;
 mod keeper;
 mod layout;
 mod lead;
+#[cfg(feature = "async")]
+mod line;
 mod local;
 mod ring;
 mod run;
@@ -83,6 +85,8 @@ mod shared;
 mod simulation;
 mod status;
 mod sync;
+#[cfg(feature = "async")]
+mod turn;
 mod uid;
 mod waiters;
 mod windows;

@@ -126,7 +126,9 @@ impl Runs {
                 // What expires is lost, and a taker that takes so seldom loses little.
                 self.length = self.shortest;
             }
-            if let Some(piece) = self.rest.next_piece(shared)? {
+            // Near a limit a run is short.
+            let piece = self.rest.next_piece(shared).inspect_err(|_| self.length = self.shortest)?;
+            if let Some(piece) = piece {
                 return Ok(piece);
             }
             self.rest = Run::claim(shared, self.length)?;

@@ -56,6 +56,7 @@
 //! whether step 3 has been done.
 
 use std::num::NonZeroU64;
+use std::ops::Range;
 
 use crossbeam_utils::CachePadded;
 
@@ -192,15 +193,25 @@ struct Rear {
     tail: AtomicU64,
     /// What may be published.
     windows: Windows,
-    /// Tickets dropped because their block was overwritten. Written by their takers.
+    /// Tickets dropped because their block was overwritten, and those given back too late. Written by
+    /// takers.
     lost: AtomicU64,
     /// Tickets that nobody was given: the cursor was moved past them. Written by the filler.
     skipped: AtomicU64,
     /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to open the ring and to
     /// move the cursor, never by a take from an open ring.
-    resume: Mutex<u64>,
+    resume: Mutex<Resume>,
     /// Where the cursor stood when the ring was abandoned.
     left_at: AtomicU64,
+}
+
+/// Where a closed ring goes on.
+#[derive(Debug, Default)]
+struct Resume {
+    /// The next ticket.
+    ticket: u64,
+    /// Tickets before it that were given back while others, between them and it, are still held.
+    given_back: Vec<Range<u64>>,
 }
 
 #[derive(Debug)]
@@ -242,7 +253,7 @@ impl Ring {
                 windows: Windows::new(window),
                 lost: AtomicU64::new(0),
                 skipped: AtomicU64::new(0),
-                resume: Mutex::new(0),
+                resume: Mutex::default(),
                 left_at: AtomicU64::new(0),
             }),
             slots: (0..slots).map(empty).collect(),
@@ -347,7 +358,34 @@ impl Ring {
         // ORDERING: as in `claim`; the lock orders this change among those of its kind.
         let cursor = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
         if !is_closed(cursor) {
-            *resume = cursor;
+            resume.ticket = cursor;
+        }
+    }
+
+    /// Gives tickets back that their holder does not use, so that they can be claimed again.
+    ///
+    /// They can where nobody holds a later one: at once, or, in a closed ring, as soon as all later
+    /// ones have been given back too. Tickets for which that does not come about before the ring is
+    /// opened are lost, as to hand them out behind later ones would break the order.
+    ///
+    /// A ticket with which the front was moved is never given back: the cursor stays behind the start
+    /// of the front.
+    pub fn give_back(&self, tickets: Range<u64>) {
+        let mut resume = lock(&self.rear.resume);
+        // ORDERING: as in `claim`; the lock keeps the ring from being closed or opened meanwhile. A
+        // taker that claims these tickets next needs to see nothing that their holder did.
+        if is_closed(self.cursor.load(Ordering::Relaxed)) {
+            resume.given_back.push(tickets);
+            let Resume { ticket, given_back } = &mut *resume;
+            while let Some(last) = given_back.iter().position(|tickets| tickets.end == *ticket) {
+                *ticket = given_back.swap_remove(last).start;
+            }
+        } else if self
+            .cursor
+            .compare_exchange(tickets.end, tickets.start, Ordering::Relaxed, Ordering::Relaxed)
+            .is_err()
+        {
+            self.lose(tickets.end - tickets.start);
         }
     }
 
@@ -363,7 +401,7 @@ impl Ring {
             return;
         }
         let position = match self.rear.resume.try_lock() {
-            Ok(resume) if is_closed(cursor) => *resume,
+            Ok(resume) if is_closed(cursor) => resume.ticket,
             _ => cursor & !CLOSED,
         };
         // ORDERING: a statistic.
@@ -378,10 +416,13 @@ impl Ring {
 
     /// Opens the ring where it was closed.
     pub fn open(&self) {
-        let resume = lock(&self.rear.resume);
-        // ORDERING: as in `claim`. While the ring is closed, and the lock held, others only add to the cursor.
+        let mut resume = lock(&self.rear.resume);
+        // ORDERING: as in `claim`. While the ring is closed, and the lock held, others only add to the cursor. A store would
+        // do in place of the swap, but loom could not tell which of those adds come before it.
         if is_closed(self.cursor.load(Ordering::Relaxed)) {
-            self.cursor.store(*resume, Ordering::Relaxed);
+            self.cursor.swap(resume.ticket, Ordering::Relaxed);
+            let left = resume.given_back.drain(..).map(|tickets| tickets.end - tickets.start);
+            self.lose(left.sum());
         }
     }
 
@@ -391,8 +432,8 @@ impl Ring {
         // ORDERING: as in `claim`. The tickets passed over are nobody's: a taker has one only by its own add.
         let mut from = self.cursor.load(Ordering::Relaxed);
         if is_closed(from) {
-            from = *resume;
-            *resume = from.max(ticket);
+            from = resume.ticket;
+            resume.ticket = from.max(ticket);
         } else {
             while from < ticket {
                 match self.cursor.compare_exchange_weak(from, ticket, Ordering::Relaxed, Ordering::Relaxed) {
@@ -414,7 +455,7 @@ impl Ring {
             // ORDERING: as in `is_abandoned`.
             self.rear.left_at.load(Ordering::Relaxed)
         } else if is_closed(cursor) {
-            *lock(&self.rear.resume)
+            lock(&self.rear.resume).ticket
         } else {
             cursor
         }
@@ -518,7 +559,7 @@ impl Ring {
         }
     }
 
-    /// Counts `count` tickets whose block was overwritten.
+    /// Counts `count` tickets that nobody will use.
     pub fn lose(&self, count: u64) {
         // ORDERING: a statistic.
         self.rear.lost.fetch_add(count, Ordering::Relaxed);

@@ -40,6 +40,7 @@ impl Run {
     }
 
     /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block was overwritten.
+    /// Where it fails, the rest of the run has been given back.
     #[inline]
     pub fn next_piece(&mut self, shared: &Shared) -> Result<Option<Piece>, TakeError> {
         while self.next < self.end {
@@ -47,7 +48,7 @@ impl Run {
             let from = ticket & shared.ring.max_offset();
             let to = (shared.ring.max_offset() + 1).min(from + (self.end - ticket));
             let base = match self.base.take() {
-                None => shared.base(ticket)?,
+                None => shared.base(ticket..self.end).inspect_err(|_| self.next = self.end)?,
                 known => known,
             };
             self.next += to - from;

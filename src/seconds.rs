@@ -87,8 +87,8 @@ impl Seconds {
 
 /// How far UIDs may be from the clock, in milliseconds since the layout's epoch.
 ///
-/// The filler looks at the clock on a grid, once a second at most. What would become stale before its next look is
-/// stale at this one, so that takes need not look at all.
+/// The filler looks at the clock on a grid. What would become stale before its next look is stale at
+/// this one, so that takes need not look at all.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub layout: Layout,
@@ -117,8 +117,12 @@ impl Limits {
 
     /// The window of a lease at `now_ms`.
     pub fn window(&self, seconds: &Seconds, now_ms: i64, lease: &Lease) -> Window {
-        let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(lease.first);
-        let last = self.last_tick(now_ms).min(lease.last);
+        let (earliest, last) = match self.last_tick(now_ms) {
+            Some(last) => (lease.first, last.min(lease.last)),
+            // Not even tick 0 is due: the window is empty.
+            None => (lease.first.max(1), 0),
+        };
+        let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(earliest);
         let [first, last, reserved] = [first, last, lease.last].map(|tick| seconds.base(tick, lease.worker));
         Window { first, last, reserved }
     }
@@ -138,10 +142,21 @@ impl Limits {
         u64::try_from(self.tick_at(now_ms).max(earliest)).unwrap_or(0)
     }
 
-    /// The last second that may be published. Where the clock shows a time so long before the epoch that there is none,
-    /// tick 0.
-    pub fn last_tick(&self, now_ms: i64) -> u64 {
-        u64::try_from(self.tick_at(now_ms + self.max_lead_ms)).unwrap_or(0).min(self.layout.max_tick())
+    /// The last tick that may be published; `None` while the clock shows a time so long before the
+    /// epoch that there is none.
+    pub fn last_tick(&self, now_ms: i64) -> Option<u64> {
+        let last = u64::try_from(self.tick_at(now_ms + self.max_lead_ms)).ok()?;
+        Some(last.min(self.layout.max_tick()))
+    }
+
+    /// Whether `tick` may be published: whether it is no further ahead of the clock than `max_lead`.
+    pub fn is_due(&self, tick: u64, now_ms: i64) -> bool {
+        self.last_tick(now_ms).is_some_and(|last| tick <= last)
+    }
+
+    /// Whether the clock shows the layout's last tick, of which nothing new is published, or a later one.
+    pub fn is_over(&self, now_ms: i64) -> bool {
+        u64::try_from(self.tick_at(now_ms)).is_ok_and(|tick| tick >= self.layout.max_tick())
     }
 
     /// Whether `tick` lies, or will lie before the next look, further back than `max_lag`.
@@ -149,9 +164,15 @@ impl Limits {
         self.ms_of(tick).saturating_add(self.max_lag_ms) < self.next_look(now_ms)
     }
 
-    /// When the filler looks at the clock again: once a second, or as often as `max_lag` asks within a second.
+    /// When the filler looks at the clock again: twice within `max_lag`, but no more often than once a
+    /// tick, and no less often than once a second.
+    ///
+    /// It looks where a tick begins. That tick may then be published, however short the lead, and it
+    /// is not stale before the next look unless `max_lag` is shorter than a tick: so there is a UID at
+    /// every moment in between. Half of `max_lag` leaves takers the other half to come to a tick late.
     pub fn next_look(&self, now_ms: i64) -> i64 {
-        let step = self.max_lag_ms.max(self.tick_ms()).min(1000);
+        let tick = self.tick_ms();
+        let step = (self.max_lag_ms / 2).clamp(tick, 1000) / tick * tick;
         now_ms - now_ms.rem_euclid(step) + step
     }
 

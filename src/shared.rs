@@ -2,8 +2,7 @@
 
 use std::fmt;
 use std::num::NonZeroU64;
-#[cfg(feature = "async")]
-use std::task::{Context, Poll};
+use std::ops::Range;
 use std::time::Duration;
 
 use crossbeam_utils::CachePadded;
@@ -140,6 +139,13 @@ impl Shared {
         self.seconds.tick(self.ring.newest())
     }
 
+    /// The tick of the ticket claimed last, or, where its block is not published, the one published last:
+    /// no run is of a later one.
+    pub fn claimed_tick(&self) -> u64 {
+        let block = (self.ring.position() - 1) >> self.ring.shift();
+        self.tick(block).unwrap_or_else(|| self.newest_tick())
+    }
+
     /// Whether the window ends before the next second.
     pub fn is_window_used_up(&self) -> bool {
         self.seconds.next(self.ring.newest(), self.ring.windows().get()).is_none()
@@ -173,7 +179,7 @@ impl Shared {
     #[inline(never)]
     fn claim_when_open(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
-            self.wait_until(|now_ms| self.is_open(now_ms).then_some(()))?;
+            self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(()))?;
             let claim = self.ring.claim_run(count);
             if !ring::is_closed(claim.0) {
                 return Ok(claim);
@@ -190,7 +196,7 @@ impl Shared {
             if ring::is_closed(ticket) {
                 ticket = self.claim_run(1)?.0;
             }
-            match self.base(ticket)? {
+            match self.base(ticket..ticket + 1)? {
                 Some(base) => return Ok(self.ring.uid(ticket, base)),
                 None => self.ring.lose(1),
             }
@@ -198,13 +204,16 @@ impl Shared {
         }
     }
 
-    /// The base of the block of `ticket`, which the caller holds; `None` if it has been overwritten.
+    /// The base of the block of the first of `tickets`, which the caller holds; `None` if it has been
+    /// overwritten.
     ///
-    /// Where the block is beyond the window, the caller keeps its ticket while it waits: who came first
-    /// goes on first. Who may not wait closes the ring, so that failing takes use no tickets up.
-    pub fn base(&self, ticket: u64) -> Result<Option<NonZeroU64>, TakeError> {
+    /// While it waits for a block beyond the window, the caller keeps its tickets, so waiters are
+    /// served in order. A caller that may not wait closes the ring, so that the takes that fail after
+    /// it claim nothing, and gives its tickets back.
+    pub fn base(&self, tickets: Range<u64>) -> Result<Option<NonZeroU64>, TakeError> {
+        let ticket = tickets.start;
         let found = match self.find(ticket) {
-            Block::Beyond => self.wait_until(|now_ms| {
+            Block::Beyond => self.wait_until(Some(ticket), |now_ms| {
                 self.extend_window(now_ms);
                 match self.find(ticket) {
                     Block::Beyond => None,
@@ -219,7 +228,11 @@ impl Shared {
             Ok(Block::Published(base)) => Ok(Some(base)),
             Ok(_) => Ok(None),
             Err(error) => {
-                self.ring.close();
+                // A forked process's copy is closed, and takes no lock.
+                if error != TakeError::Forked {
+                    self.ring.close();
+                    self.ring.give_back(tickets);
+                }
                 Err(error)
             }
         }
@@ -227,7 +240,7 @@ impl Shared {
 
     /// Whether a base is of a worker before, and beyond the limit: the window says nothing of it.
     fn is_far_of_before(&self, base: u64, now_ms: i64) -> bool {
-        self.seconds.worker(base) != self.worker() && self.seconds.tick(base) > self.limits.last_tick(now_ms)
+        self.seconds.worker(base) != self.worker() && !self.limits.is_due(self.seconds.tick(base), now_ms)
     }
 
     /// What became of the block of `ticket`. Who moves the front there looks after the ring.
@@ -262,7 +275,7 @@ impl Shared {
                     Ok(_) => self.ring.lose(1),
                     // The clock has just gone back.
                     Err(now_ms) => {
-                        self.ring.lose(1);
+                        self.ring.give_back(ticket..ticket + 1);
                         published = None;
                         self.want_unless_due(now_ms)?;
                     }
@@ -297,46 +310,46 @@ impl Shared {
         }
     }
 
-    /// `try_take` for a task, which is woken when it is worth trying again.
-    #[cfg(feature = "async")]
-    pub fn poll_take(&self, context: &Context<'_>) -> Poll<Result<Uid, TakeError>> {
-        let mut registered = false;
-        loop {
-            match self.try_take() {
-                Err(TakeError::LeadLimit { .. }) if self.policy != LeadLimit::Fail => {}
-                Err(TakeError::LeaseExhausted { .. }) if !self.is_registry_down() => {}
-                result => return Poll::Ready(result),
-            }
-            if registered {
-                return Poll::Pending;
-            }
-            self.waiters.register(context.waker().clone());
-            registered = true;
-        }
-    }
-
-    /// Sleeps until `look` finds something, looking whenever the filler has, and when the next second is due. Fails at
-    /// once where waiting does not help, or is not wanted.
-    fn wait_until<T>(&self, look: impl Fn(i64) -> Option<T>) -> Result<T, TakeError> {
+    /// Sleeps until `look` finds something, looking when the filler has something new, and when the
+    /// tick of `ticket` is due: of the next one, for a caller that has none. Fails at once where
+    /// waiting does not help, or is not wanted.
+    fn wait_until<T>(&self, ticket: Option<u64>, look: impl Fn(i64) -> Option<T>) -> Result<T, TakeError> {
         if self.is_forked() {
             return Err(TakeError::Forked);
         }
-        let waker = waiters::thread_waker();
+        let mut waiting = None;
         loop {
-            // Before the look, so that a change after it is heard.
-            self.waiters.register(waker.clone());
             let now_ms = self.trusted_now_ms();
             if let Some(found) = look(now_ms) {
                 return Ok(found);
             }
-            match self.want(now_ms) {
-                TakeError::LeadLimit { retry_in_ms } if self.policy != LeadLimit::Fail => {
-                    waiters::park(Duration::from_millis(retry_in_ms).clamp(SHORTEST_WAIT, LONGEST_WAIT));
-                }
-                TakeError::LeaseExhausted { .. } if !self.is_registry_down() => waiters::park(LONGEST_WAIT),
-                error => return Err(error),
+            let ticket = ticket.unwrap_or_else(|| self.ring.position());
+            let error = self.want(ticket, now_ms);
+            if !self.is_worth_waiting(error) {
+                return Err(error);
+            }
+            if waiting.is_none() {
+                // Looks once more: nobody wakes this thread for what has changed before.
+                waiting = Some(self.waiters.wait_with(ticket));
+            } else {
+                let due = error.retry_in().unwrap_or(LONGEST_WAIT);
+                waiters::park(due.clamp(SHORTEST_WAIT, LONGEST_WAIT));
             }
         }
+    }
+
+    /// Whether a take waits where it would fail with `error`.
+    pub fn is_worth_waiting(&self, error: TakeError) -> bool {
+        match error {
+            TakeError::LeadLimit { .. } => self.policy != LeadLimit::Fail,
+            TakeError::LeaseExhausted { .. } => !self.is_registry_down(),
+            _ => false,
+        }
+    }
+
+    /// UIDs in the ring that a take may get.
+    pub fn at_hand(&self) -> u64 {
+        if self.ring.is_closed() { 0 } else { self.ring.available() }
     }
 
     /// Lets takers refill the ring so many blocks far before they ask for it. For the filler.
@@ -360,19 +373,19 @@ impl Shared {
     /// As `want`, but no error where the next second is due: the filler has just moved the window by what the clock
     /// showed a moment before.
     fn want_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
-        match self.want(now_ms) {
+        match self.want(self.ring.position(), now_ms) {
             TakeError::LeadLimit { retry_in_ms: 0 } if self.takers_read_clock => Ok(()),
             error => Err(error),
         }
     }
 
-    /// Lets the filler know that a UID is wanted beyond the limit, and says why there is none.
-    fn want(&self, now_ms: i64) -> TakeError {
+    /// Lets the filler know that a UID is wanted beyond the limit, and says why `ticket` has none.
+    fn want(&self, ticket: u64, now_ms: i64) -> TakeError {
         // ORDERING: the question to the filler comes after it, and brings it along.
         if !self.counts.wanted.swap(true, Ordering::AcqRel) {
             self.signal.ask();
         }
-        self.obstacle(now_ms)
+        self.obstacle(ticket, now_ms)
     }
 
     /// Whether a UID has been wanted beyond the limit since the last time. For the filler.
@@ -394,19 +407,18 @@ impl Shared {
         self.ring.is_abandoned()
     }
 
-    /// Why the next ticket has no UID.
-    fn obstacle(&self, now_ms: i64) -> TakeError {
+    /// Why `ticket` has no UID.
+    fn obstacle(&self, ticket: u64, now_ms: i64) -> TakeError {
         let layout = &self.limits.layout;
-        let due = self.due();
+        let due = self.due(ticket);
         let reserved = self.ring.windows().get().reserved;
         let (worker, end) = (self.seconds.worker(reserved), self.seconds.tick(reserved));
         if due > end && end < layout.max_tick() {
             return TakeError::LeaseExhausted { worker };
         }
-        let last = i64::try_from(layout.max_tick()).unwrap_or(i64::MAX);
         // A new worker can use what is left of the time field once more, but for its last second.
         let ends = due > layout.max_tick() && self.policy != LeadLimit::NewWorker;
-        if ends || self.limits.tick_at(now_ms) >= last {
+        if ends || self.limits.is_over(now_ms) {
             TakeError::TimeExhausted { expires_at_ms: layout.expires_at_ms() }
         } else {
             let retry_in = self.limits.until_allowed(due, now_ms);
@@ -414,22 +426,36 @@ impl Shared {
         }
     }
 
-    /// The second of the next ticket: that of its block, or the one that is published next.
-    fn due(&self) -> u64 {
-        self.tick(self.ring.cursor_block())
-            .unwrap_or_else(|| self.seconds.tick(self.seconds.following(self.ring.newest(), self.ring.windows().get())))
+    /// The tick of `ticket`: that of its block, or the one that its block will have.
+    fn due(&self, ticket: u64) -> u64 {
+        let block = ticket >> self.ring.shift();
+        self.tick(block).unwrap_or_else(|| {
+            // In this order: a block that is published in between makes it too early, not too late.
+            let following = self.seconds.following(self.ring.newest(), self.ring.windows().get());
+            self.seconds.tick(following) + block.saturating_sub(self.ring.tail())
+        })
     }
 
     /// Lets the window end where the clock allows, if that is later.
     fn extend_window(&self, now_ms: i64) {
-        if self.takers_read_clock {
-            self.ring.windows().extend(self.limits.last_tick(now_ms), &self.seconds);
+        if self.takers_read_clock
+            && let Some(last) = self.limits.last_tick(now_ms)
+        {
+            self.ring.windows().extend(last, &self.seconds);
         }
     }
 
     /// Sets the window to what the lease in use and the clock allow. For the filler.
+    ///
+    /// Its first tick moves on only where the tick that follows the newest is stale. Else none is
+    /// skipped: takers that wait for each tick, and are a little late, get the UIDs of all of them.
     pub fn move_window(&self, lease: &Lease, now_ms: i64) {
-        let window = self.limits.window(&self.seconds, now_ms, lease);
+        let mut window = self.limits.window(&self.seconds, now_ms, lease);
+        let following = self.seconds.following(self.ring.newest(), self.ring.windows().get());
+        if !self.limits.is_stale(self.seconds.tick(following), now_ms) {
+            // Not before the lease: what follows is of the lease in use.
+            window.first = window.first.min(following);
+        }
         self.ring.windows().set(window);
         if self.seconds.is_beyond(self.ring.newest(), window.last) {
             self.ring.draw_back();
@@ -451,7 +477,7 @@ impl Shared {
         self.extend_window(now_ms);
         let block = self.ring.cursor_block();
         let due = match self.ring.block(block, &self.counts.inline) {
-            Block::Published(base) => self.seconds.tick(base.get()) <= self.limits.last_tick(now_ms),
+            Block::Published(base) => self.limits.is_due(self.seconds.tick(base.get()), now_ms),
             Block::Overwritten => true,
             Block::Beyond => false,
         };
@@ -511,11 +537,11 @@ impl Shared {
     /// How long the filler may sleep unless it is asked.
     pub fn next_look(&self, now_ms: i64) -> Duration {
         let pause = duration_ms(self.limits.next_look(now_ms) - now_ms);
-        let is_at_hand = self.ring.available() > 0 && !self.ring.is_closed();
-        if is_at_hand || self.waiters.is_empty() {
+        if self.at_hand() > 0 || self.waiters.is_empty() {
             return pause;
         }
-        let due = self.due();
+        // The first that is not published: somebody waits for it, or for a later one.
+        let due = self.due(self.ring.position().min(self.ring.tail() << self.ring.shift()));
         if due > self.seconds.tick(self.ring.windows().get().reserved) {
             // It comes with an answer of the registry, not with time.
             return pause;

@@ -4,7 +4,7 @@
 
 mod leases;
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
@@ -12,9 +12,12 @@ use proptest::prelude::*;
 use crate::builder::Builder;
 use crate::clock::{Clock, ManualClock, Stopwatch};
 use crate::error::{RegistryError, TakeError};
+use crate::filler::Filler;
+use crate::generator::UidGenerator;
 use crate::keeper::Keeper;
 use crate::layout::Layout;
 use crate::lead::LeadLimit;
+use crate::local::LocalTaker;
 use crate::registry::{Lease, Request, WorkerRegistry};
 use crate::shared::Shared;
 use crate::status::Status;
@@ -41,13 +44,18 @@ impl WorkerRegistry for Counting {
 struct World {
     clock: ManualClock,
     shared: Arc<Shared>,
+    uids: UidGenerator,
     keeper: Keeper,
     /// When the filler looks next.
     due: SystemTime,
     limits: Settings,
     /// The last UID of each worker: each must be larger than the one before, so none can come twice.
     last: HashMap<u64, Uid>,
+    /// All of them, where local takers take too: theirs are in no order with those of others.
+    seen: HashSet<Uid>,
     taken: u64,
+    /// Takes that have failed one after the other since time last passed.
+    failures: u32,
     /// The latest time that the clock has shown.
     latest: SystemTime,
 }
@@ -94,12 +102,15 @@ impl World {
         let (shared, keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
         let mut world = World {
             clock,
+            uids: UidGenerator::new(Arc::clone(&shared), Filler::without_thread(Arc::clone(&shared))),
             shared,
             keeper,
             due: limits.start,
             limits,
             last: HashMap::new(),
+            seen: HashSet::new(),
             taken: 0,
+            failures: 0,
             latest: limits.start,
         };
         world.look();
@@ -143,18 +154,76 @@ impl World {
     /// The same, by some way to take.
     fn take_by(&mut self, way: impl Fn(&Shared) -> Result<Uid, TakeError>) -> Result<Uid, TakeError> {
         let result = way(&self.shared);
+        self.answer();
+        let uid = result?;
+        self.check(uid);
+        self.check_order(uid);
+        Ok(uid)
+    }
+
+    /// Fills a buffer of this length, and returns how many UIDs came.
+    fn fill(&mut self, length: usize) -> usize {
+        let mut buffer = vec![Uid::MIN; length];
+        let filled = self.uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| length);
+        self.answer();
+        for &uid in &buffer[..filled] {
+            self.check(uid);
+            self.check_order(uid);
+            assert!(self.seen.insert(uid), "twice: {uid:?}");
+        }
+        filled
+    }
+
+    /// Takes by a thread's own taker, whose UIDs ascend.
+    fn take_local(&mut self, taker: &mut LocalTaker, last: &mut Uid) -> Result<(), TakeError> {
+        let result = taker.take();
+        self.answer();
+        let uid = result?;
+        self.check(uid);
+        let parts = self.limits.layout.parts(uid);
+        assert!(*last < uid || parts.worker != self.limits.layout.parts(*last).worker, "ordered");
+        *last = uid;
+        assert!(self.seen.insert(uid), "twice: {uid:?}");
+        Ok(())
+    }
+
+    /// The filler looks if it was asked.
+    fn answer(&mut self) {
         if self.shared.signal.take_asked() {
             self.look();
         }
-        let uid = result?;
-        let parts = self.limits.layout.parts(uid);
-        let before = self.last.insert(parts.worker, uid);
+    }
+
+    fn check_order(&mut self, uid: Uid) {
+        let before = self.last.insert(self.limits.layout.parts(uid).worker, uid);
         assert!(before < Some(uid), "unique, ordered: {before:?}, then {uid:?}");
+    }
+
+    fn check(&mut self, uid: Uid) {
+        let parts = self.limits.layout.parts(uid);
         let (now, Settings { max_lag, max_lead, .. }) = (self.now(), self.limits);
         assert!(parts.time + max_lag >= now, "lag: {:?}", now.duration_since(parts.time));
         assert!(parts.time <= now + max_lead, "lead: {:?}", parts.time.duration_since(now));
         self.taken += 1;
-        Ok(uid)
+        self.failures = 0;
+    }
+
+    /// A take has failed. Under a clock that has not gone back it may do so only where the last tick
+    /// that is due has been claimed from; and once more, where another worker id had to come first.
+    fn check_failure(&mut self) {
+        self.failures += 1;
+        let now_ms = self.shared.now_ms();
+        if self.now() < self.latest {
+            return;
+        }
+        if self.limits.policy == LeadLimit::NewWorker {
+            assert!(self.failures <= 2, "{} failures in a row", self.failures);
+        } else {
+            let claimed = (self.shared.ring.position() - 1) >> self.shared.ring.shift();
+            let tick = self.shared.tick(claimed);
+            // Where it is not published, a local taker waits for it.
+            assert!(tick.is_none() || tick >= self.shared.limits.last_tick(now_ms), "not all was claimed");
+        }
     }
 
     fn take_many(&mut self, count: u64) {
@@ -475,6 +544,65 @@ fn max_lag_shorter_than_a_tick_is_kept() {
     }
 }
 
+/// Each tick of the clock gives its first UID to a taker that comes in it, whatever the tick and the lag.
+fn a_uid_at_every_moment(tick_ms: u64, max_lead: Duration, max_lag: Duration) {
+    let layout = Layout::new(41, 8, 14).unwrap().with_tick(Duration::from_millis(tick_ms)).unwrap();
+    let start = layout.epoch() + YEAR;
+    let mut world = World::new(Settings { layout, start, max_lead, max_lag, policy: LeadLimit::Fail, ..settings() });
+    for moment in 0..500 {
+        world.pass(SECOND / 200);
+        let uid = world.take_by(take_or_wait);
+        assert!(uid.is_ok(), "{moment}: {uid:?}, tick {tick_ms} ms, lead {max_lead:?}, lag {max_lag:?}");
+    }
+}
+
+#[test]
+fn a_uid_at_every_moment_where_the_tick_does_not_divide_the_lag() {
+    let ms = Duration::from_millis;
+    for (tick, lag) in [(999, 1000), (700, 1000), (500, 600), (100, 150), (10, 15), (1, 1), (1000, 1999)] {
+        a_uid_at_every_moment(tick, Duration::ZERO, ms(lag));
+    }
+    for (tick, lead, lag) in [(999, 999, 0), (700, 1000, 300), (10, 15, 5), (1, 1, 0)] {
+        a_uid_at_every_moment(tick, ms(lead), ms(lag));
+    }
+}
+
+/// Takers that wait for each tick come to the next one a little late: none is left out.
+#[test]
+fn nothing_wasted_where_takers_wait_for_each_tick() {
+    let layout = Layout::new(41, 10, 4).unwrap().with_tick(Duration::from_millis(1)).unwrap();
+    let start = layout.epoch() + YEAR;
+    let mut world =
+        World::new(Settings { layout, start, max_lead: Duration::ZERO, policy: LeadLimit::Wait, ..settings() });
+    while world.take().is_ok() {}
+    let before = world.taken;
+    for moment in 0..1000_u32 {
+        world.pass(Duration::from_micros(500 + 700 * u64::from(moment % 7)));
+        while world.take().is_ok() {}
+    }
+    let ticks = world.now().duration_since(start).unwrap().as_millis() as u64;
+    assert_eq!(world.taken - before, ticks * 16);
+}
+
+/// A clock that shows a time before the epoch has nothing to give until it is due.
+#[test]
+fn a_clock_before_the_epoch_gives_no_uid_too_far_ahead() {
+    for policy in [LeadLimit::NewWorker, LeadLimit::Wait, LeadLimit::Fail] {
+        let layout = settings().layout;
+        for start in [layout.epoch(), layout.epoch() + YEAR] {
+            let mut world = World::new(Settings { start, policy, ..settings() });
+            world.take().unwrap();
+            world.jump(SystemTime::UNIX_EPOCH);
+            for _ in 0..20 {
+                assert!(world.take().unwrap_err().retry_in() > Some(YEAR), "{policy:?}");
+                world.pass(SECOND);
+            }
+            world.jump(start + DAY);
+            world.take_many(100);
+        }
+    }
+}
+
 #[test]
 fn millisecond_ticks() {
     let layout = Layout::new(41, 10, 12).unwrap().with_tick(Duration::from_millis(1)).unwrap();
@@ -506,7 +634,9 @@ fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
     // The filler has not looked since.
     while world.shared.try_take().is_ok() {}
     let context = std::task::Context::from_waker(std::task::Waker::noop());
-    assert!(world.shared.poll_take(&context).is_pending());
+    let shared = Arc::clone(&world.shared);
+    let mut turn = crate::turn::Turn::new(&shared);
+    assert!(turn.poll(&context).is_pending());
     assert!(!world.shared.waiters.is_empty());
     let to = world.now() + tick;
     world.jump(to);
@@ -692,31 +822,53 @@ fn nothing_wasted_under_load() {
 #[derive(Clone, Copy, Debug)]
 enum Step {
     Take(u16),
+    Fill(usize),
+    /// By one of three local takers.
+    Local(usize, u16),
     Pass(u32),
     Back(u32),
     Forward(u32),
+    /// To a time before the epoch.
+    Before,
 }
 
 fn step() -> impl Strategy<Value = Step> {
     prop_oneof![
-        4 => (0u16..300).prop_map(Step::Take),
-        4 => (0u32..20_000).prop_map(Step::Pass),
-        1 => prop_oneof![0u32..3_000, 0u32..100_000_000].prop_map(Step::Back),
-        1 => prop_oneof![0u32..3_000, 0u32..100_000_000].prop_map(Step::Forward),
+        8 => (0u16..300).prop_map(Step::Take),
+        2 => (0usize..40).prop_map(Step::Fill),
+        2 => (0usize..3, 0u16..100).prop_map(|(taker, count)| Step::Local(taker, count)),
+        8 => prop_oneof![0u32..20_000, 0u32..50].prop_map(Step::Pass),
+        2 => prop_oneof![0u32..3_000, 0u32..100_000_000].prop_map(Step::Back),
+        2 => prop_oneof![0u32..3_000, 0u32..100_000_000].prop_map(Step::Forward),
+        1 => Just(Step::Before),
     ]
 }
 
 proptest! {
     #[test]
+    fn a_uid_at_every_moment_of_any_bounds(
+        tick_ms in 1u64..=1000,
+        max_lead_ms in prop_oneof![Just(0u64), 0u64..3000],
+        max_lag_ms in 0u64..3000,
+    ) {
+        // Shorter bounds than a tick are refused.
+        let max_lag_ms = if max_lead_ms < tick_ms { max_lag_ms.max(tick_ms) } else { max_lag_ms };
+        let ms = Duration::from_millis;
+        a_uid_at_every_moment(tick_ms, ms(max_lead_ms), ms(max_lag_ms));
+    }
+
+    #[test]
     fn any_mixture_keeps_the_promises(
         steps in proptest::collection::vec(step(), 1..60),
         policy in prop_oneof![Just(LeadLimit::NewWorker), Just(LeadLimit::Wait), Just(LeadLimit::Fail)],
         slots in prop_oneof![Just(2usize), Just(8), Just(64)],
-        max_lead_ms in 0u64..200_000,
-        max_lag_ms in 1_000u64..5_000,
+        max_lead_ms in prop_oneof![Just(0u64), 0u64..200_000],
+        max_lag_ms in prop_oneof![0u64..5_000, 0u64..50],
         tick_ms in prop_oneof![Just(1u64), Just(10), Just(300), Just(1000)],
     ) {
         let layout = Layout::new(40, 12, 2).unwrap().with_tick(Duration::from_millis(tick_ms)).unwrap();
+        // Shorter bounds than a tick are refused.
+        let max_lag_ms = if max_lead_ms < tick_ms { max_lag_ms.max(tick_ms) } else { max_lag_ms };
         let mut world = World::new(Settings {
             layout,
             start: layout.epoch() + YEAR,
@@ -726,21 +878,45 @@ proptest! {
             policy,
             max_forward_jump: None,
         });
+        let mut local = [(); 3].map(|()| (world.uids.local().with_run_length(5), Uid::MIN));
         for step in steps {
             let ms = |ms: u32| Duration::from_millis(ms.into());
+            // By hand, nobody wakes a take that waits.
+            let may_fail = policy == LeadLimit::Fail;
             match step {
                 Step::Take(count) => {
-                    let way = if policy == LeadLimit::Fail { take_or_wait } else { Shared::try_take };
+                    let way = if may_fail { take_or_wait } else { Shared::try_take };
                     for _ in 0..count {
-                        // What may be handed out is checked there.
-                        if let Err(error) = world.take_by(way) {
-                            prop_assert!(error.retry_in().is_some(), "{error}");
+                        match world.take_by(way) {
+                            Ok(uid) => prop_assert!(world.seen.insert(uid), "twice: {uid:?}"),
+                            Err(error) => {
+                                prop_assert!(error.retry_in().is_some(), "{error}");
+                                world.check_failure();
+                            }
                         }
                     }
                 }
+                Step::Fill(length) if may_fail => {
+                    if world.fill(length) < length {
+                        world.check_failure();
+                    }
+                }
+                Step::Local(taker, count) if may_fail => {
+                    let (taker, last) = &mut local[taker];
+                    for _ in 0..count {
+                        if world.take_local(taker, last).is_err() {
+                            world.check_failure();
+                        }
+                    }
+                }
+                Step::Fill(_) | Step::Local(..) => {}
                 Step::Pass(time) => world.pass(ms(time)),
                 Step::Back(by) => { let to = world.now() - ms(by); world.jump(to) }
                 Step::Forward(by) => { let to = world.now() + ms(by); world.jump(to) }
+                Step::Before => world.jump(layout.epoch() - ms(1)),
+            }
+            if !matches!(step, Step::Take(_) | Step::Fill(_) | Step::Local(..)) {
+                world.failures = 0;
             }
         }
         // However it went, there are UIDs again when the clock is past all that it has shown.

@@ -1,89 +1,85 @@
-//! Who waits for the next second to be due.
+//! The threads and tasks that wait for a tick to be due.
 //!
-//! Nobody waits for a UID that is in the ring: this is for a generator that has borrowed as far as it may.
+//! Nobody waits for a UID that is in the ring: this is for a generator that has borrowed as far as it
+//! may. A thread keeps its ticket while it waits. A task holds none, since its future may be dropped:
+//! tasks stand in a [`Line`].
 
-use std::panic::{catch_unwind, resume_unwind};
-use std::sync::PoisonError;
-use std::task::{Wake, Waker};
+use std::collections::BTreeMap;
 use std::time::Duration;
 
-use crate::sync::{Arc, Mutex, lock, thread};
+#[cfg(feature = "async")]
+use crate::line::Line;
+use crate::sync::{Mutex, lock, thread};
 
-/// Threads and tasks to wake when something has changed.
+/// Who is woken when something has changed.
 #[derive(Debug, Default)]
 pub struct Waiters {
-    queue: Mutex<Vec<Waker>>,
+    threads: Mutex<Threads>,
+    #[cfg(feature = "async")]
+    pub line: Line,
+}
+
+#[derive(Debug, Default)]
+struct Threads {
+    /// By the ticket that each waits with, and in the order of their coming.
+    waiting: BTreeMap<(u64, u64), thread::Thread>,
+    /// How many have come.
+    count: u64,
 }
 
 impl Waiters {
-    /// Wakes `waker` at the next change. The caller looks once more before it goes to sleep.
-    pub fn register(&self, waker: Waker) {
-        let mut queue = lock(&self.queue);
-        if !queue.iter().any(|known| known.will_wake(&waker)) {
-            queue.push(waker);
+    /// Has this thread woken from its [`park`] until the result is dropped: when `ticket` may have a
+    /// UID, and when what there is to take has changed in any other way. The caller looks once more
+    /// before it parks.
+    pub fn wait_with(&self, ticket: u64) -> WaitingThread<'_> {
+        let mut threads = lock(&self.threads);
+        threads.count += 1;
+        let key = (ticket, threads.count);
+        threads.waiting.insert(key, thread::current());
+        WaitingThread { waiters: self, key }
+    }
+
+    /// Wakes the threads that wait with a ticket below `end`.
+    pub fn wake_threads(&self, end: u64) {
+        let threads = lock(&self.threads);
+        for thread in threads.waiting.range(..(end, 0)).map(|(_, thread)| thread) {
+            thread.unpark();
         }
     }
 
-    /// Wakes everyone, in the order of their coming.
+    /// Wakes all threads, and calls all tasks.
     ///
     /// # Panics
     ///
     /// As a task's waker did, when all others have been woken.
     pub fn wake_all(&self) {
-        let queue = std::mem::take(&mut *lock(&self.queue));
-        let mut panics: Vec<_> = queue.into_iter().filter_map(|waker| catch_unwind(|| waker.wake()).err()).collect();
-        if let Some(panic) = panics.pop() {
-            resume_unwind(panic);
-        }
+        self.wake_threads(u64::MAX);
+        #[cfg(feature = "async")]
+        self.line.call_all();
     }
 
     pub fn is_empty(&self) -> bool {
-        self.queue.lock().unwrap_or_else(PoisonError::into_inner).is_empty()
+        #[cfg(feature = "async")]
+        if !self.line.is_empty() {
+            return false;
+        }
+        lock(&self.threads).waiting.is_empty()
     }
 }
 
-/// A waker for this thread when it is in [`park`].
-pub fn thread_waker() -> Waker {
-    Waker::from(Arc::new(ThreadWaker(thread::current())))
+/// A thread among the [`Waiters`].
+pub struct WaitingThread<'a> {
+    waiters: &'a Waiters,
+    key: (u64, u64),
+}
+
+impl Drop for WaitingThread<'_> {
+    fn drop(&mut self) {
+        lock(&self.waiters.threads).waiting.remove(&self.key);
+    }
 }
 
 /// Sleeps until woken, at most for `timeout`, and now and then for no reason.
 pub fn park(timeout: Duration) {
     crate::sync::park_timeout(timeout);
-}
-
-struct ThreadWaker(thread::Thread);
-
-impl Wake for ThreadWaker {
-    fn wake(self: Arc<Self>) {
-        self.0.unpark();
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    /// Notes that it is woken, and panics if its number is 1.
-    struct Task {
-        number: u32,
-        woken: Arc<Mutex<Vec<u32>>>,
-    }
-
-    impl Wake for Task {
-        fn wake(self: Arc<Self>) {
-            lock(&self.woken).push(self.number);
-            assert_ne!(self.number, 1, "a waker that panics");
-        }
-    }
-
-    #[test]
-    fn a_waker_that_panics_keeps_nobody_asleep() {
-        let (waiters, woken) = (Waiters::default(), Arc::default());
-        for number in 0..3 {
-            waiters.register(Waker::from(Arc::new(Task { number, woken: Arc::clone(&woken) })));
-        }
-        assert!(catch_unwind(|| waiters.wake_all()).is_err());
-        assert_eq!(*lock(&woken), [0, 1, 2]);
-    }
 }

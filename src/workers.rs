@@ -86,7 +86,7 @@ impl Workers {
     pub fn change(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         let fresh = shared.limits.fresh_tick(now_ms);
         // With the last second of the layout everything ends; it is not taken once more.
-        if fresh > shared.limits.last_tick(now_ms) || fresh >= shared.limits.layout.max_tick() {
+        if !shared.limits.is_due(fresh, now_ms) || fresh >= shared.limits.layout.max_tick() {
             return false;
         }
         let Some(lease) = self.spare.take() else {

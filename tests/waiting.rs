@@ -112,8 +112,64 @@ fn a_failing_take_uses_nothing_up() {
         assert!(error.filled() < buffer.len() && error.cause().retry_in().is_some());
         clock.advance(TICK);
     }
-    // A take that finds the end closes the ring, and costs its ticket; those that come after it cost nothing.
-    assert!((100 * (A_TICK_OF_UIDS - 4)..=100 * A_TICK_OF_UIDS).contains(&taken), "{taken}");
+    // The last buffer has had what was left.
+    assert_eq!(taken, 100 * A_TICK_OF_UIDS);
+}
+
+/// Calls of any length, which fail where the tick's UIDs end, leave all that they did not get to others.
+#[test]
+fn a_failing_fill_or_local_take_uses_nothing_up() {
+    let layout = Layout::new(41, 10, 12).unwrap();
+    let a_tick = layout.max_sequence() + 1;
+    let clock = ManualClock::new(layout.epoch() + Duration::from_secs(1_000_000));
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(clock.clone());
+    // So long a lag that no run of a local taker expires.
+    let builder = builder.max_lag(Duration::from_secs(3600)).max_lead(Duration::ZERO);
+    let uids = builder.on_lead_limit(LeadLimit::Fail).build().unwrap();
+    let mut mine = uids.local().with_run_length(1000);
+    let mut growing = uids.local();
+    for length in [4096, 2048, 1000, 1, 5000, 3] {
+        let mut buffer = vec![Uid::MIN; length];
+        let mut taken = 0;
+        loop {
+            let before = taken;
+            taken += (0..100).filter(|_| mine.take().is_ok()).count();
+            taken += (0..10).filter(|_| growing.take().is_ok()).count();
+            taken += uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| length);
+            taken += (0..3).filter(|_| uids.take().is_ok()).count();
+            taken += (0..3).filter(|_| uids.try_take().is_ok()).count();
+            if taken == before {
+                break;
+            }
+        }
+        assert_eq!((taken as u64, uids.status().lost), (a_tick, 0), "buffers of {length}");
+        clock.advance(Duration::from_secs(1));
+    }
+}
+
+/// Threads that fail at once give back what they have claimed, or say that it is lost.
+#[test]
+fn failing_takes_of_several_threads_use_nothing_up_uncounted() {
+    let (clock, uids) = stuck(LeadLimit::Fail);
+    const TICKS: usize = 200;
+    let taken: usize = (0..TICKS)
+        .map(|_| {
+            let barrier = Barrier::new(4);
+            let take = || {
+                barrier.wait();
+                (0..A_TICK_OF_UIDS).filter(|_| uids.take().is_ok()).count()
+            };
+            let taken = thread::scope(|scope| {
+                let threads: Vec<_> = (0..4).map(|_| scope.spawn(take)).collect();
+                threads.into_iter().map(|thread| thread.join().unwrap()).sum::<usize>()
+            });
+            clock.advance(TICK);
+            taken
+        })
+        .sum();
+    let lost = usize::try_from(uids.status().lost).unwrap();
+    assert_eq!(taken + lost, TICKS * A_TICK_OF_UIDS);
+    assert!(lost <= TICKS, "{lost} lost in {TICKS} ticks");
 }
 
 #[test]
@@ -146,9 +202,11 @@ fn a_generator_can_be_dropped_while_a_clone_waits() {
 #[cfg(feature = "async")]
 mod tasks {
     use super::*;
+    use std::collections::VecDeque;
     use std::future::Future;
     use std::pin::pin;
-    use std::task::{Context, Poll, Waker};
+    use std::sync::{Arc, Mutex};
+    use std::task::{Context, Poll, Wake, Waker};
 
     #[test]
     fn a_task_waits_without_a_runtime() {
@@ -185,6 +243,85 @@ mod tasks {
         let (_, uids) = stuck(LeadLimit::Fail);
         let error = (0..=A_TICK_OF_UIDS).find_map(|_| pollster::block_on(uids.take_async()).err());
         assert_eq!(error, Some(TakeError::LeadLimit { retry_in_ms: 10 }));
+    }
+
+    /// As many tasks are woken as there are UIDs, those that came first.
+    #[test]
+    fn fifty_thousand_tasks_cost_what_they_are_given() {
+        const TASKS: usize = 50_000;
+        const TICKS: usize = 200;
+        let (clock, uids) = stuck(LeadLimit::Wait);
+        let woken = Arc::new(Mutex::new(VecDeque::new()));
+        let waker = |task| Waker::from(Arc::new(Task { task, woken: Arc::clone(&woken) }));
+        let mut tasks: Vec<_> = (0..TASKS).map(|task| (Box::pin(uids.take_async()), waker(task))).collect();
+        let mut poll = |task: usize| {
+            let (future, waker) = &mut tasks[task];
+            future.as_mut().poll(&mut Context::from_waker(waker))
+        };
+        let at_once = (0..TASKS).filter(|&task| poll(task).is_ready()).count();
+        assert_eq!(at_once, A_TICK_OF_UIDS);
+
+        let (mut polls, mut served) = (0, Vec::new());
+        let mut last = Uid::MIN;
+        for tick in 1..=TICKS {
+            clock.advance(TICK);
+            while served.len() < tick * A_TICK_OF_UIDS {
+                let next = woken.lock().unwrap().pop_front();
+                let Some(task) = next else {
+                    thread::yield_now();
+                    continue;
+                };
+                polls += 1;
+                if let Poll::Ready(uid) = poll(task) {
+                    served.push(task);
+                    assert!(last < uid.unwrap());
+                    last = uid.unwrap();
+                }
+            }
+        }
+        let in_order: Vec<usize> = (A_TICK_OF_UIDS..).take(served.len()).collect();
+        assert_eq!(served, in_order, "first come, first served");
+        let wakes = polls + woken.lock().unwrap().len();
+        assert!(wakes <= served.len() + 4 * TICKS, "{wakes} wake-ups for {} UIDs", served.len());
+    }
+
+    /// Who was called, and is dropped before it comes, does not keep the UID from the next in line.
+    #[test]
+    fn a_task_that_was_called_and_is_dropped_lets_the_next_one_go_on() {
+        let (clock, uids) = stuck(LeadLimit::Wait);
+        (0..A_TICK_OF_UIDS).try_for_each(|_| uids.take().map(drop)).unwrap();
+        let woken = Arc::new(Mutex::new(VecDeque::new()));
+        let waker = |task| Waker::from(Arc::new(Task { task, woken: Arc::clone(&woken) }));
+        let mut tasks: Vec<_> = (0..100).map(|task| Some((Box::pin(uids.take_async()), waker(task)))).collect();
+        for (future, waker) in tasks.iter_mut().flatten() {
+            assert!(future.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
+        }
+        clock.advance(TICK);
+        let mut served = 0;
+        while served < A_TICK_OF_UIDS {
+            let Some(task) = woken.lock().unwrap().pop_front() else {
+                thread::yield_now();
+                continue;
+            };
+            // Every second one is dropped instead.
+            if let Some((mut future, waker)) = tasks[task].take()
+                && task % 2 == 0
+            {
+                served += usize::from(future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+            }
+        }
+    }
+
+    /// Notes that it is woken.
+    struct Task {
+        task: usize,
+        woken: Arc<Mutex<VecDeque<usize>>>,
+    }
+
+    impl Wake for Task {
+        fn wake(self: Arc<Self>) {
+            self.woken.lock().unwrap().push_back(self.task);
+        }
     }
 
     fn poll_once<F: Future>(future: F) -> Poll<F::Output> {
