@@ -2,7 +2,7 @@
 //! to keep.
 
 use std::any::Any;
-use std::panic::{AssertUnwindSafe, catch_unwind, resume_unwind};
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::error::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
@@ -20,8 +20,7 @@ pub struct Clerk {
 
 struct Desk {
     registry: Mutex<Box<dyn WorkerRegistry>>,
-    /// The answer, or the panic of the registry.
-    answer: Mutex<Option<Result<Answer, Box<dyn Any + Send>>>>,
+    answer: Mutex<Option<Answer>>,
 }
 
 /// What a registry says.
@@ -42,15 +41,19 @@ impl Clerk {
         self.is_busy
     }
 
-    /// Asks. The filler is woken when there is an answer.
-    pub fn ask(
+    /// Asks. What `call` comes to is the registry's `answer`, and the filler is woken when it is there. Where the
+    /// registry fails by a panic, the error says that it could not do what is `doing`.
+    pub fn ask<T: 'static>(
         &mut self,
         shared: &Arc<Shared>,
-        question: impl FnOnce(&mut dyn WorkerRegistry) -> Answer + Send + 'static,
+        doing: String,
+        call: impl FnOnce(&mut dyn WorkerRegistry) -> Result<T, RegistryError> + Send + 'static,
+        answer: impl FnOnce(Result<T, RegistryError>) -> Answer + Send + 'static,
     ) {
         debug_assert!(!self.is_busy);
         self.is_busy = true;
         let (desk, filler) = (Arc::clone(&self.desk), Arc::clone(shared));
+        let question = |desk: &Desk| answer(desk.call(doing, call));
         // Where it can be had again if there is no thread to be had.
         let question = Arc::new(Mutex::new(Some(question)));
         let body = {
@@ -67,39 +70,54 @@ impl Clerk {
     }
 
     /// The answer, if it is there.
-    ///
-    /// # Panics
-    ///
-    /// As the registry did.
     pub fn answer(&mut self) -> Option<Answer> {
         let answer = lock(&self.desk.answer).take()?;
         self.settle();
         self.is_busy = false;
-        match answer {
-            Ok(answer) => Some(answer),
-            Err(panic) => resume_unwind(panic),
-        }
+        Some(answer)
     }
 
     /// Waits until the registry has nothing to do.
     pub fn settle(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // It catches its panics.
+            // It catches the registry's panics.
             let _ = thread.join();
         }
     }
 
-    /// What `question` comes to, here and now. For the end, when nobody else is to be kept waiting.
-    pub fn ask_now<T>(&mut self, question: impl FnOnce(&mut dyn WorkerRegistry) -> T) -> T {
+    /// What `call` comes to, here and now. For the end, when nobody else is to be kept waiting.
+    pub fn ask_now<T>(
+        &mut self,
+        doing: String,
+        call: impl FnOnce(&mut dyn WorkerRegistry) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
         self.settle();
-        question(&mut **lock(&self.desk.registry))
+        self.desk.call(doing, call)
     }
 }
 
 impl Desk {
-    fn ask(&self, question: &Mutex<Option<impl FnOnce(&mut dyn WorkerRegistry) -> Answer>>) {
+    fn ask(&self, question: &Mutex<Option<impl FnOnce(&Desk) -> Answer>>) {
         let Some(question) = lock(question).take() else { return };
-        let answer = catch_unwind(AssertUnwindSafe(|| question(&mut **lock(&self.registry))));
+        let answer = question(self);
         *lock(&self.answer) = Some(answer);
     }
+
+    /// Calls the registry. A call that panics is one that fails: what comes of it is known to who asked, as of any other.
+    fn call<T>(
+        &self,
+        doing: String,
+        call: impl FnOnce(&mut dyn WorkerRegistry) -> Result<T, RegistryError>,
+    ) -> Result<T, RegistryError> {
+        catch_unwind(AssertUnwindSafe(|| call(&mut **lock(&self.registry)))).unwrap_or_else(|panic| {
+            let source = format!("the registry panicked: {}", message(&*panic)).into();
+            Err(RegistryError::Storage { doing, source })
+        })
+    }
+}
+
+/// What a panic says.
+fn message(panic: &(dyn Any + Send)) -> &str {
+    let text = panic.downcast_ref::<&str>().copied();
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it did not say why")
 }

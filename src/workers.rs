@@ -116,7 +116,8 @@ impl Workers {
         }
         let request = shared.limits.request(now_ms);
         let check = move |lease: Lease| lease.check(&request.layout);
-        self.clerk.ask(shared, move |registry| Answer::Assigned(registry.assign(&request).and_then(check)));
+        let doing = "take another worker id".to_owned();
+        self.clerk.ask(shared, doing, move |registry| registry.assign(&request).and_then(check), Answer::Assigned);
     }
 
     /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over.
@@ -128,16 +129,16 @@ impl Workers {
         let used = self.used(shared).max(shared.limits.fresh_tick(now_ms));
         let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
         let (lease, max) = (self.lease.clone(), shared.limits.layout.max_tick());
-        self.clerk.ask(shared, move |registry| {
-            let result = match registry.reserve(&lease, last) {
-                Ok(reserved) if reserved <= lease.last && reserved < last => Err(RegistryError::Storage {
-                    doing: format!("reserve the seconds of worker id {} up to {last}", lease.worker),
-                    source: format!("the registry answered with {reserved}, which is no further than before").into(),
-                }),
-                result => result.map(|reserved| reserved.min(max)),
-            };
-            Answer::Reserved(lease, result)
-        });
+        let doing = format!("reserve the seconds of worker id {} up to {last}", lease.worker);
+        let (asked, failing) = (lease.clone(), doing.clone());
+        let reserve = move |registry: &mut dyn WorkerRegistry| match registry.reserve(&asked, last)? {
+            reserved if reserved <= asked.last && reserved < last => Err(RegistryError::Storage {
+                doing: failing,
+                source: format!("the registry answered with {reserved}, which is no further than before").into(),
+            }),
+            reserved => Ok(reserved.min(max)),
+        };
+        self.clerk.ask(shared, doing, reserve, |result| Answer::Reserved(lease, result));
     }
 
     /// The second published last, if it is of this worker id. The ring may still be full of another's, far ahead.
@@ -152,8 +153,10 @@ impl Workers {
             return;
         }
         if let Some(lease) = self.left.pop() {
+            let worker = lease.worker;
             // All that it reserved counts as used: a taker may be about to publish one of its seconds.
-            self.clerk.ask(shared, move |registry| Answer::Released(registry.release(&lease, lease.last)));
+            let release = move |registry: &mut dyn WorkerRegistry| registry.release(&lease, lease.last);
+            self.clerk.ask(shared, giving_back(worker), release, Answer::Released);
         }
     }
 
@@ -209,11 +212,12 @@ impl Workers {
         self.hear(shared);
         let left = self.left.drain(..).map(|lease| (lease.last, lease));
         for (used, lease) in left.chain([(used, self.lease.clone())]) {
-            hear_of_release(self.clerk.ask_now(|registry| registry.release(&lease, used)));
+            hear_of_release(self.clerk.ask_now(giving_back(lease.worker), |registry| registry.release(&lease, used)));
         }
         // Taken in store, and not used.
         if let Some(spare) = self.spare.take() {
-            let _ = self.clerk.ask_now(|registry| registry.release(&spare, spare.first.saturating_sub(1)));
+            let used = spare.first.saturating_sub(1);
+            let _ = self.clerk.ask_now(giving_back(spare.worker), |registry| registry.release(&spare, used));
         }
     }
 
@@ -239,6 +243,10 @@ impl Workers {
         self.clerk.settle();
         self.clerk.is_busy()
     }
+}
+
+fn giving_back(worker: u64) -> String {
+    format!("give worker id {worker} back")
 }
 
 fn hear_of_release(result: Result<(), RegistryError>) {

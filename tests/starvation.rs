@@ -4,13 +4,13 @@
 
 use std::collections::HashSet;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::sync::{Arc, Barrier, Condvar, Mutex};
+use std::sync::{Arc, Barrier, Condvar, Mutex, mpsc};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use uidring::clock::{Clock, ManualClock};
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
-use uidring::{FillerState, Layout, RegistryError, Uid, UidGenerator};
+use uidring::{FillerState, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
 /// A ring of 2 slots of 16 UIDs each, so that it is empty all the time.
 fn generator(clock: impl Clock) -> UidGenerator {
@@ -223,12 +223,10 @@ fn hangs(panics: bool) {
         });
     }
     until.wait();
-    if panics {
-        wait_for("report of the panic", || uids.status().filler == FillerState::Panicked);
-    }
     // It is asked again, or was heard: beyond what was reserved at the start.
     clock.advance(Duration::from_secs(20_000));
     wait_for("UID of the present", || {
+        assert_eq!(uids.status().filler, FillerState::Running);
         uids.take().is_ok_and(|uid| uids.layout().parts(uid).time + Duration::from_secs(1) >= clock.now())
     });
     assert_eq!(uids.worker_id(), 1);
@@ -242,4 +240,82 @@ fn never_blocked_by_a_registry_that_hangs() {
 #[test]
 fn never_blocked_by_a_registry_that_hangs_and_panics() {
     hangs(true);
+}
+
+/// Leases an id for a hundred seconds, and panics at each further call while it is told to.
+struct Breaking {
+    armed: Arc<AtomicBool>,
+    ids: u64,
+}
+
+impl Breaking {
+    fn new() -> (Breaking, Arc<AtomicBool>) {
+        let armed = Arc::new(AtomicBool::new(true));
+        (Breaking { armed: Arc::clone(&armed), ids: 0 }, armed)
+    }
+
+    fn work(&self) {
+        assert!(!self.armed.load(Ordering::Relaxed), "the registry broke");
+    }
+}
+
+impl WorkerRegistry for Breaking {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        if self.ids > 0 {
+            self.work();
+        }
+        self.ids += 1;
+        let (first, last, duration) = (request.now, request.now + 100, Some(Duration::from_secs(3600)));
+        Ok(Lease { first, last, duration, ..Lease::fresh(self.ids, &request.layout) })
+    }
+
+    fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
+        self.work();
+        Ok(last)
+    }
+
+    fn release(&mut self, _: &Lease, _: u64) -> Result<(), RegistryError> {
+        self.work();
+        Ok(())
+    }
+}
+
+/// A call that panics is one that fails: takes go on with what is reserved, fail, and go on when the registry works.
+#[test]
+fn never_blocked_by_a_registry_that_panics_whenever_it_is_asked() {
+    for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+        let (registry, armed) = Breaking::new();
+        let builder = UidGenerator::builder().registry(registry).clock(Still).on_lead_limit(policy);
+        let uids = builder.build().unwrap();
+        let (sender, answers) = mpsc::channel();
+        let taker = uids.clone();
+        thread::spawn(move || while sender.send(taker.take()).is_ok() {});
+        let error = loop {
+            if let Err(error) = answers.recv_timeout(Duration::from_secs(60)).unwrap() {
+                break error;
+            }
+        };
+        drop(answers);
+        assert_eq!(error, TakeError::LeaseExhausted { worker: 1 }, "{policy:?}");
+        assert_eq!(uids.status().filler, FillerState::Running, "{policy:?}");
+        armed.store(false, Ordering::Relaxed);
+        wait_for("UID", || uids.take().is_ok());
+        // It is asked to take the id back at the end.
+        armed.store(true, Ordering::Relaxed);
+    }
+}
+
+#[test]
+fn never_blocked_by_a_registry_that_panics_when_it_is_asked_for_another_worker_id() {
+    let (registry, armed) = Breaking::new();
+    let builder = UidGenerator::builder().registry(registry).clock(Still).max_lead(Duration::from_secs(50));
+    let uids = builder.on_lead_limit(LeadLimit::NewWorker).build().unwrap();
+    wait_for("end of the lead", || uids.try_take().is_err());
+    let before = Instant::now();
+    while before.elapsed() < Duration::from_millis(100) {
+        assert!(matches!(uids.try_take(), Err(TakeError::LeadLimit { .. })));
+        assert_eq!(uids.status().filler, FillerState::Running);
+    }
+    armed.store(false, Ordering::Relaxed);
+    wait_for("new worker id", || uids.try_take().is_ok_and(|uid| uids.layout().parts(uid).worker == 2));
 }
