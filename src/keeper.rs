@@ -132,6 +132,9 @@ impl Keeper {
     /// Where the clock has gone back so far that what is in the ring lies beyond the limit, it is not handed out:
     /// dropped for a new worker's seconds, or kept until it is due. True while it is kept.
     fn heed_limit(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
+        if shared.ring.is_closed() {
+            shared.ring.settle();
+        }
         self.drop_far_seconds(shared, now_ms);
         let is_beyond = |tick: Option<u64>| {
             let is_far = |now_ms| tick.is_some_and(|tick| !shared.limits.is_due(tick, now_ms));

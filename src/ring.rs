@@ -61,31 +61,24 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use crate::seconds::{Seconds, Window};
-use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
 use crate::uid::Uid;
 use crate::windows::Windows;
 
 pub const MIN_SLOTS: usize = 2;
 pub const MAX_SLOTS: usize = 65_536;
 
-/// In the cursor, and so in the tickets claimed meanwhile: the ring is closed.
+/// In the cursor, and so in the tickets claimed meanwhile: the ring is closed. Tickets do not reach so far (see
+/// `Ring::cursor`).
 const CLOSED: u64 = 1 << 63;
-/// In the cursor, beside `CLOSED`, and so in tickets: the ring is a copy that `fork` made, of which nobody may take.
-/// Tickets do not reach so far (see `Ring::cursor`).
-const ABANDONED: u64 = 1 << 62;
-/// In a stamp: the slot is being changed. Tickets do not reach so far (see `Ring::cursor`).
-const BUSY: u64 = 1 << 62;
+/// In a stamp, or the start of the front: it is being changed. Tickets do not reach so far.
+const BUSY: u64 = 1 << 63;
 /// In a word: the block is of an odd lap.
 const LAP: u64 = 1 << 63;
 
 /// Whether `ticket` was claimed while the ring was closed. It is none then.
 pub fn is_closed(ticket: u64) -> bool {
     ticket & CLOSED != 0
-}
-
-/// Whether `ticket` was claimed from an abandoned ring. It is none then.
-fn is_abandoned(ticket: u64) -> bool {
-    ticket & ABANDONED != 0
 }
 
 /// Where takers look first: a stretch of tickets whose blocks are published, within the window, and of consecutive
@@ -201,6 +194,9 @@ struct Rear {
     /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to open the ring and to
     /// move the cursor, never by a take from an open ring.
     resume: Mutex<Resume>,
+    /// Whether the ring is a copy that `fork` made, of which nobody may take. Written in the child, while it has one
+    /// thread.
+    is_abandoned: AtomicBool,
     /// Where the cursor stood when the ring was abandoned.
     left_at: AtomicU64,
 }
@@ -216,8 +212,14 @@ struct Resume {
 
 #[derive(Debug)]
 pub struct Ring {
-    /// The next ticket. The only word that every taker writes. A block of tickets is used up for each second of the
-    /// time field at most, beside those taken, so 62 bits outlast the layout.
+    /// The next ticket. The only word that every taker writes.
+    ///
+    /// It stays below 2^63, whatever the layout. Takers claim the tickets of published blocks, and beyond them a ticket
+    /// or a run for each thread that waits. No two blocks have the same base, and registries count worker ids from 1 (a
+    /// fixed 0 is the only one), so there are at most `(2^worker_bits - 1) * 2^time_bits` blocks: that leaves
+    /// `2^(time_bits + sequence_bits)` tickets or more below 2^63. The first lap, which is never published, needs at most
+    /// a sixteenth of these, as a ring has at most 2^16 slots and a time field at least 20 bits. While the ring is
+    /// closed, the filler takes back what claims add.
     cursor: CachePadded<AtomicU64>,
     /// Where `take` looks first.
     front: CachePadded<Front>,
@@ -254,6 +256,7 @@ impl Ring {
                 lost: AtomicU64::new(0),
                 skipped: AtomicU64::new(0),
                 resume: Mutex::default(),
+                is_abandoned: AtomicBool::new(false),
                 left_at: AtomicU64::new(0),
             }),
             slots: (0..slots).map(empty).collect(),
@@ -389,29 +392,45 @@ impl Ring {
         }
     }
 
+    /// Takes back what claims have added to the cursor of a closed ring: in time they would reach its top bit.
+    pub fn settle(&self) {
+        let resume = lock(&self.rear.resume);
+        // ORDERING: as in `open`.
+        if is_closed(self.cursor.load(Ordering::Relaxed)) {
+            self.cursor.store(CLOSED | *resume, Ordering::Relaxed);
+        }
+    }
+
     /// Closes the ring for good, in a child process that `fork` has just made.
     ///
     /// Nothing here waits, and nothing that takes the lock is reached from now on: a thread may hold it that the child
     /// does not have.
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
-        // ORDERING: as in `claim`; the child has one thread.
-        let cursor = self.cursor.fetch_or(CLOSED | ABANDONED, Ordering::Relaxed);
-        if is_abandoned(cursor) {
+        // ORDERING: the child has one thread.
+        if self.rear.is_abandoned.swap(true, Ordering::Relaxed) {
             return;
         }
+        // ORDERING: as above.
+        let before = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
         let position = match self.rear.resume.try_lock() {
-            Ok(resume) if is_closed(cursor) => resume.ticket,
-            _ => cursor & !CLOSED,
+            Ok(resume) if is_closed(before) => resume.ticket,
+            _ => before & !CLOSED,
         };
         // ORDERING: a statistic.
         self.rear.left_at.store(position, Ordering::Relaxed);
     }
 
-    /// Whether the ring is abandoned: it is closed then, and is never opened.
+    /// Whether the ring is abandoned: it is closed then, and is never opened. As it has no filler, and each claim in vain
+    /// leads here, what claims have added to the cursor is taken back here.
     pub fn is_abandoned(&self) -> bool {
         // ORDERING: written before there is a second thread that could read it.
-        is_abandoned(self.cursor.load(Ordering::Relaxed))
+        let is_abandoned = self.rear.is_abandoned.load(Ordering::Relaxed);
+        if is_abandoned {
+            // ORDERING: as in `claim`; all that a ticket says is that the ring is closed.
+            self.cursor.store(CLOSED, Ordering::Relaxed);
+        }
+        is_abandoned
     }
 
     /// Opens the ring where it was closed.
@@ -451,13 +470,13 @@ impl Ring {
     pub fn position(&self) -> u64 {
         // ORDERING: takers move on at any time; nothing is read on the strength of this.
         let cursor = self.cursor.load(Ordering::Relaxed);
-        if is_abandoned(cursor) {
+        if !is_closed(cursor) {
+            cursor
+        } else if self.is_abandoned() {
             // ORDERING: as in `is_abandoned`.
             self.rear.left_at.load(Ordering::Relaxed)
-        } else if is_closed(cursor) {
-            lock(&self.rear.resume).ticket
         } else {
-            cursor
+            lock(&self.rear.resume).ticket
         }
     }
 

@@ -613,6 +613,39 @@ fn millisecond_ticks() {
     assert_eq!(world.worker(), 1);
 }
 
+/// Each second that nobody takes from uses as many tickets up as the layout has UIDs in it.
+#[test]
+fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
+    let layout = Layout::new(20, 1, 42).unwrap();
+    let start = layout.epoch();
+    for slots in [2, 1024, 65_536] {
+        let policy = LeadLimit::Wait;
+        let mut world = World::new(Settings { layout, start, slots, policy, max_lead: 100 * DAY, ..settings() });
+        let lap = Duration::from_secs(slots as u64);
+        while world.now() + lap < layout.expires_at() {
+            world.jump(world.now() + lap);
+            assert!(world.take().is_ok(), "{slots} slots, at second {}", layout.tick_at(world.now()));
+        }
+    }
+}
+
+/// What is added to the cursor of a closed ring is thrown away before it gets anywhere.
+#[test]
+fn claims_from_a_closed_ring_do_not_open_it_however_many() {
+    let mut world = World::new(Settings { policy: LeadLimit::Fail, ..settings() });
+    while world.take_by(take_or_wait).is_ok() {}
+    let position = world.shared.ring.position();
+    for _ in 0..10 {
+        world.shared.ring.claim(1 << 60);
+        world.look();
+        assert!(world.shared.ring.is_closed());
+    }
+    assert_eq!(world.shared.ring.position(), position);
+    world.pass(SECOND);
+    // The ticket that found the end is lost.
+    world.take_many(7);
+}
+
 /// The clock goes back until half of the ring lies beyond the limit, and then on: nothing is published by that, but there
 /// is something to take again.
 #[cfg(feature = "async")]
