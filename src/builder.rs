@@ -8,7 +8,7 @@ use crate::error::BuildError;
 use crate::filler::{Bed, Filler};
 use crate::generator::UidGenerator;
 use crate::keeper::Keeper;
-use crate::layout::Layout;
+use crate::layout::{Layout, is_far};
 use crate::lead::LeadLimit;
 use crate::registry::WorkerRegistry;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
@@ -232,6 +232,9 @@ fn check_jump(
 /// Refuses a layout that does not have the clock's second.
 fn check_time(layout: &Layout, clock: &dyn Clock) -> Result<(), BuildError> {
     let now = clock.now();
+    if is_far(now) {
+        return Err(BuildError::FarClock { now });
+    }
     match u64::try_from(layout.tick_at(now)) {
         Err(_) => Err(BuildError::BeforeEpoch { epoch: layout.epoch(), now }),
         Ok(tick) if tick > layout.max_tick() => Err(BuildError::TimeExhausted { expires_at: layout.expires_at() }),

@@ -85,7 +85,8 @@ pub enum LayoutError {
         /// The tick asked for.
         tick: Duration,
     },
-    /// The epoch is not a whole number of milliseconds, or too far away for this platform's times.
+    /// The epoch is not a whole number of milliseconds, or more than 10^15 s from 1970, or too far away for this
+    /// platform's times.
     Epoch {
         /// The epoch asked for.
         epoch: SystemTime,
@@ -109,8 +110,8 @@ impl fmt::Display for LayoutError {
             }
             LayoutError::Epoch { epoch } => write!(
                 f,
-                "the epoch cannot be {}: it is a whole number of milliseconds, near enough for the times of the \
-                 layout to be told on this platform",
+                "the epoch cannot be {}: it is a whole number of milliseconds, at most 10^15 s (31 million years) \
+                 before or after 1970, and near enough for the times of the layout to be told on this platform",
                 utc(epoch)
             ),
         }
@@ -374,6 +375,11 @@ pub enum BuildError {
         /// What the clock shows.
         now: SystemTime,
     },
+    /// The clock shows a time that is more than 10^15 s (31 million years) before or after 1970.
+    FarClock {
+        /// What the clock shows.
+        now: SystemTime,
+    },
     /// The clock is further ahead of the registry's last start than the builder allows.
     ForwardJump {
         /// What the clock shows.
@@ -424,6 +430,11 @@ impl fmt::Display for BuildError {
                 f,
                 "the layout begins at {}, and the clock shows {}: set the clock, or choose an earlier epoch",
                 utc(*epoch),
+                utc(*now)
+            ),
+            BuildError::FarClock { now } => write!(
+                f,
+                "the clock shows {}, which is more than 10^15 s (31 million years) before or after 1970: set the clock",
                 utc(*now)
             ),
             BuildError::ForwardJump { now, last, max_forward_jump } => write!(

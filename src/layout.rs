@@ -57,6 +57,9 @@ pub struct Parts {
 /// A time field narrower than this would end within two weeks of seconds.
 const MIN_TIME_BITS: u32 = 20;
 const TOTAL_BITS: u32 = 63;
+/// How far from 1970 an epoch may lie, and the clock when a generator is built: 10^15 s, 31 million years. The
+/// milliseconds from one to the other, and sums of a few such, are far from the ends of their type.
+pub(crate) const FARTHEST_MS: i64 = 1_000_000_000_000_000_000;
 
 impl Layout {
     /// 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z: until 2060-01-10T13:37:04Z, 1,048,576 workers,
@@ -96,12 +99,12 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds or so far away that this
-    /// platform could not tell the times of the layout.
+    /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds, lies more than 10^15 s (31 million
+    /// years) before or after 1970, or so far away that this platform could not tell the times of the layout.
     pub fn with_epoch(self, epoch: SystemTime) -> Result<Layout, LayoutError> {
         let refused = LayoutError::Epoch { epoch };
         let epoch_ms = i64::try_from(unix_ms(epoch)).map_err(|_| refused)?;
-        if time_from_unix_ms(epoch_ms.into()) != Some(epoch) {
+        if time_from_unix_ms(epoch_ms.into()) != Some(epoch) || is_far(epoch) {
             return Err(refused);
         }
         Layout { epoch_ms, ..self }.representable()
@@ -318,6 +321,12 @@ fn unix_ms(time: SystemTime) -> i128 {
         Err(before) => -before.duration().as_nanos().cast_signed(),
     };
     ns.div_euclid(1_000_000)
+}
+
+/// Whether `time` is further from 1970 than times that generators reckon with.
+pub(crate) fn is_far(time: SystemTime) -> bool {
+    let farthest = i128::from(FARTHEST_MS);
+    !(-farthest..=farthest).contains(&unix_ms(time))
 }
 
 fn time_from_unix_ms(ms: i128) -> Option<SystemTime> {

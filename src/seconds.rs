@@ -13,7 +13,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::layout::Layout;
+use crate::layout::{FARTHEST_MS, Layout};
 use crate::registry::{Lease, Request};
 
 /// The arithmetic of one layout's bases.
@@ -96,8 +96,10 @@ pub struct Limits {
     max_lag_ms: i64,
 }
 
-/// Keeps sums of times within the range of the type. As a time, 73 million years.
+/// Keeps sums of times within the range of the type. As a time, 73 million years: further than any clock under which a
+/// generator is built can be from its epoch.
 const FAR_MS: i64 = i64::MAX / 4;
+const _: () = assert!(2 * FARTHEST_MS < FAR_MS);
 
 impl Limits {
     pub fn new(layout: Layout, max_lead: Duration, max_lag: Duration) -> Limits {

@@ -47,12 +47,16 @@ fn widths() -> impl Strategy<Value = (u32, u32, u32)> {
     (20..=61_u32).prop_flat_map(worker).prop_flat_map(sequence)
 }
 
+/// How far from 1970 epochs and clocks may be.
+const FARTHEST_MS: i64 = 1_000_000_000_000_000_000;
+
 fn epoch_ms() -> impl Strategy<Value = i64> {
     prop_oneof![
         1_000_000_000_000..2_000_000_000_000_i64,  // as they are in practice
         -1_000_000_000_000..1_000_000_000_000_i64, // on both sides of 1970
         (-1_000_000_000..1_000_000_000_i64).prop_map(|s| s * 1000), // whole seconds
-        any::<i64>(),                              // as far away as can be
+        -FARTHEST_MS..=FARTHEST_MS,                // as far away as can be
+        prop_oneof![Just(-FARTHEST_MS), Just(FARTHEST_MS)],
     ]
 }
 
@@ -322,13 +326,13 @@ fn ticks_are_whole_milliseconds_up_to_a_second() {
 
 #[test]
 fn epochs_are_whole_milliseconds_that_the_platform_can_tell() {
-    let far: &[i64] = if cfg!(unix) { &[i64::MIN, i64::MAX] } else { &[] };
+    let far: &[i64] = if cfg!(unix) { &[-FARTHEST_MS, FARTHEST_MS] } else { &[] };
     for &ms in [-1, 0, 1, -11_644_473_600_000, 253_402_300_799_999].iter().chain(far) {
         assert_eq!(Layout::DEFAULT.with_epoch(at_ms(ms)).unwrap().epoch(), at_ms(ms));
     }
     let refused = |epoch| Layout::DEFAULT.with_epoch(epoch).unwrap_err().to_string();
-    let rule =
-        "it is a whole number of milliseconds, near enough for the times of the layout to be told on this platform";
+    let rule = "it is a whole number of milliseconds, at most 10^15 s (31 million years) before or after 1970, and near \
+                enough for the times of the layout to be told on this platform";
     let half = seconds(1_767_225_600) + Duration::from_micros(500);
     assert_eq!(refused(half), format!("the epoch cannot be 2026-01-01T00:00:00.0005Z: {rule}"));
     let before_1970 = SystemTime::UNIX_EPOCH - Duration::from_nanos(1_500_000_000 - 1);
@@ -338,6 +342,33 @@ fn epochs_are_whole_milliseconds_that_the_platform_can_tell() {
         refused(seconds(i64::MAX.unsigned_abs())),
         format!("the epoch cannot be Unix time 9223372036854775807: {rule}")
     );
+}
+
+/// At both ends of the epochs and clocks that are allowed, and just beyond.
+#[test]
+fn true_time_a_uid_is_of_the_clocks_time_or_its_layout_or_clock_is_refused() {
+    let times = [-FARTHEST_MS, -FARTHEST_MS + 1, -1, 0, 1_800_000_000_000, FARTHEST_MS - 1, FARTHEST_MS];
+    for tick in [1, 10, 1000] {
+        let layout = Layout::new(61, 1, 1).unwrap().with_tick(Duration::from_millis(tick)).unwrap();
+        for epoch in times.iter().filter_map(|&ms| checked_at_ms(ms)) {
+            let layout = layout.with_epoch(epoch).unwrap();
+            for now in times.iter().filter_map(|&ms| checked_at_ms(ms)).filter(|&now| now >= epoch) {
+                let uid = builder(layout, now).build().unwrap().take().unwrap();
+                let time = layout.parts(uid).time;
+                assert!(time <= now && now < time + layout.tick(), "{layout} at {now:?}: {time:?}");
+            }
+        }
+    }
+    for beyond in [-FARTHEST_MS - 1, -(1 << 52) * 1000, FARTHEST_MS + 1, i64::MIN, i64::MAX] {
+        let Some(beyond) = checked_at_ms(beyond) else { continue };
+        let layout = Layout::new(61, 1, 1).unwrap();
+        assert_eq!(layout.with_epoch(beyond), Err(LayoutError::Epoch { epoch: beyond }));
+        let refused = builder(layout, beyond).build().unwrap_err().to_string();
+        assert!(
+            refused.ends_with("more than 10^15 s (31 million years) before or after 1970: set the clock"),
+            "{refused}"
+        );
+    }
 }
 
 #[test]
