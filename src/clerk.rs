@@ -41,8 +41,9 @@ impl Clerk {
         self.is_busy
     }
 
-    /// Asks. What `call` comes to is the registry's `answer`, and the filler is woken when it is there. Where the
-    /// registry fails by a panic, the error says that it could not do what is `doing`.
+    /// Asks. What `call` comes to is the registry's `answer`, and the filler is woken when it is
+    /// there. Where the registry fails by a panic, the error says that it could not do what is
+    /// `doing`.
     pub fn ask<T: 'static>(
         &mut self,
         shared: &Arc<Shared>,
@@ -103,7 +104,8 @@ impl Desk {
         *lock(&self.answer) = Some(answer);
     }
 
-    /// Calls the registry. A call that panics is one that fails: what comes of it is known to who asked, as of any other.
+    /// Calls the registry. A call that panics is one that fails: what comes of it is known to who
+    /// asked, as of any other.
     fn call<T>(
         &self,
         doing: String,

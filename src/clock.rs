@@ -7,10 +7,11 @@ use crate::sync::{Arc, Mutex};
 
 /// A source of wall-clock time.
 ///
-/// A generator asks it when it is built and whenever its ring is refilled in the background, never in
-/// a take from the ring. The clock may stand still, jump and run backwards: uniqueness does not rest on it. It is
-/// to show times within 10^15 s (31 million years) of 1970: no generator is built while it does not, and a running one
-/// takes a time more than 73 million years from its epoch for one at that distance.
+/// A generator asks it when it is built and whenever its ring is refilled in the background, never
+/// in a take from the ring. The clock may stand still, jump and run backwards: uniqueness does not
+/// rest on it. It is to show times within 10^15 s (31 million years) of 1970: no generator is built
+/// while it does not, and a running one takes a time more than 73 million years from its epoch for
+/// one at that distance.
 pub trait Clock: Send + Sync + 'static {
     /// The present time.
     fn now(&self) -> SystemTime;

@@ -85,8 +85,8 @@ pub enum LayoutError {
         /// The tick asked for.
         tick: Duration,
     },
-    /// The epoch is not a whole number of milliseconds, or more than 10^15 s from 1970, or too far away for this
-    /// platform's times.
+    /// The epoch is not a whole number of milliseconds, or more than 10^15 s from 1970, or too far
+    /// away for this platform's times.
     Epoch {
         /// The epoch asked for.
         epoch: SystemTime,

@@ -24,7 +24,8 @@ const PAUSE_AFTER_PANIC: Duration = Duration::from_secs(1);
 pub enum FillerState {
     /// It refills the ring when it is asked to.
     Running,
-    /// It panicked, in the clock it was given. It tries again in a second; takers refill the ring in between.
+    /// It panicked, in the clock it was given. It tries again in a second; takers refill the ring
+    /// in between.
     Panicked,
     /// It has ended, with the generator. Or this process was forked from the one in which it runs.
     Stopped,

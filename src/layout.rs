@@ -57,8 +57,9 @@ pub struct Parts {
 /// A time field narrower than this would end within two weeks of seconds.
 const MIN_TIME_BITS: u32 = 20;
 const TOTAL_BITS: u32 = 63;
-/// How far from 1970 an epoch may lie, and the clock when a generator is built: 10^15 s, 31 million years. The
-/// milliseconds from one to the other, and sums of a few such, are far from the ends of their type.
+/// How far from 1970 an epoch may lie, and the clock when a generator is built: 10^15 s, 31 million
+/// years. The milliseconds from one to the other, and sums of a few such, are far from the ends of
+/// their type.
 pub(crate) const FARTHEST_MS: i64 = 1_000_000_000_000_000_000;
 
 impl Layout {
@@ -99,8 +100,9 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds, lies more than 10^15 s (31 million
-    /// years) before or after 1970, or so far away that this platform could not tell the times of the layout.
+    /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds, lies more than
+    /// 10^15 s (31 million years) before or after 1970, or so far away that this platform could not
+    /// tell the times of the layout.
     pub fn with_epoch(self, epoch: SystemTime) -> Result<Layout, LayoutError> {
         let refused = LayoutError::Epoch { epoch };
         let epoch_ms = i64::try_from(unix_ms(epoch)).map_err(|_| refused)?;

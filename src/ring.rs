@@ -68,8 +68,8 @@ use crate::windows::Windows;
 pub const MIN_SLOTS: usize = 2;
 pub const MAX_SLOTS: usize = 65_536;
 
-/// In the cursor, and so in the tickets claimed meanwhile: the ring is closed. Tickets do not reach so far (see
-/// `Ring::cursor`).
+/// In the cursor, and so in the tickets claimed meanwhile: the ring is closed. Tickets do not reach
+/// so far (see `Ring::cursor`).
 const CLOSED: u64 = 1 << 63;
 /// In a stamp, or the start of the front: it is being changed. Tickets do not reach so far.
 const BUSY: u64 = 1 << 63;
@@ -194,8 +194,8 @@ struct Rear {
     /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to open the ring and to
     /// move the cursor, never by a take from an open ring.
     resume: Mutex<Resume>,
-    /// Whether the ring is a copy that `fork` made, of which nobody may take. Written in the child, while it has one
-    /// thread.
+    /// Whether the ring is a copy that `fork` made, of which nobody may take. Written in the child,
+    /// while it has one thread.
     is_abandoned: AtomicBool,
     /// Where the cursor stood when the ring was abandoned.
     left_at: AtomicU64,
@@ -214,12 +214,13 @@ struct Resume {
 pub struct Ring {
     /// The next ticket. The only word that every taker writes.
     ///
-    /// It stays below 2^63, whatever the layout. Takers claim the tickets of published blocks, and beyond them a ticket
-    /// or a run for each thread that waits. No two blocks have the same base, and registries count worker ids from 1 (a
-    /// fixed 0 is the only one), so there are at most `(2^worker_bits - 1) * 2^time_bits` blocks: that leaves
-    /// `2^(time_bits + sequence_bits)` tickets or more below 2^63. The first lap, which is never published, needs at most
-    /// a sixteenth of these, as a ring has at most 2^16 slots and a time field at least 20 bits. While the ring is
-    /// closed, the filler takes back what claims add.
+    /// It stays below 2^63, whatever the layout. Takers claim the tickets of published blocks, and
+    /// beyond them a ticket or a run for each thread that waits. No two blocks have the same base,
+    /// and registries count worker ids from 1 (a fixed 0 is the only one), so there are at most
+    /// `(2^worker_bits - 1) * 2^time_bits` blocks: that leaves `2^(time_bits + sequence_bits)`
+    /// tickets or more below 2^63. The first lap, which is never published, needs at most a
+    /// sixteenth of these, as a ring has at most 2^16 slots and a time field at least 20 bits.
+    /// While the ring is closed, the filler takes back what claims add.
     cursor: CachePadded<AtomicU64>,
     /// Where `take` looks first.
     front: CachePadded<Front>,
@@ -392,12 +393,13 @@ impl Ring {
         }
     }
 
-    /// Takes back what claims have added to the cursor of a closed ring: in time they would reach its top bit.
+    /// Takes back what claims have added to the cursor of a closed ring: in time they would reach
+    /// its top bit.
     pub fn settle(&self) {
         let resume = lock(&self.rear.resume);
         // ORDERING: as in `open`.
         if is_closed(self.cursor.load(Ordering::Relaxed)) {
-            self.cursor.store(CLOSED | *resume, Ordering::Relaxed);
+            self.cursor.store(CLOSED | resume.ticket, Ordering::Relaxed);
         }
     }
 
@@ -421,8 +423,8 @@ impl Ring {
         self.rear.left_at.store(position, Ordering::Relaxed);
     }
 
-    /// Whether the ring is abandoned: it is closed then, and is never opened. As it has no filler, and each claim in vain
-    /// leads here, what claims have added to the cursor is taken back here.
+    /// Whether the ring is abandoned: it is closed then, and is never opened. As it has no filler,
+    /// and each claim in vain leads here, what claims have added to the cursor is taken back here.
     pub fn is_abandoned(&self) -> bool {
         // ORDERING: written before there is a second thread that could read it.
         let is_abandoned = self.rear.is_abandoned.load(Ordering::Relaxed);

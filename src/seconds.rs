@@ -96,8 +96,8 @@ pub struct Limits {
     max_lag_ms: i64,
 }
 
-/// Keeps sums of times within the range of the type. As a time, 73 million years: further than any clock under which a
-/// generator is built can be from its epoch.
+/// Keeps sums of times within the range of the type. As a time, 73 million years: further than any
+/// clock under which a generator is built can be from its epoch.
 const FAR_MS: i64 = i64::MAX / 4;
 const _: () = assert!(2 * FARTHEST_MS < FAR_MS);
 

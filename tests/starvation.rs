@@ -280,7 +280,8 @@ impl WorkerRegistry for Breaking {
     }
 }
 
-/// A call that panics is one that fails: takes go on with what is reserved, fail, and go on when the registry works.
+/// A call that panics is one that fails: takes go on with what is reserved, fail, and go on when
+/// the registry works.
 #[test]
 fn never_blocked_by_a_registry_that_panics_whenever_it_is_asked() {
     for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {

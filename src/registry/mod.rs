@@ -52,8 +52,8 @@ use crate::layout::Layout;
 /// reserves ahead, and calls `assign` again where [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for
 /// another id, or the lease has been lost.
 ///
-/// A call of the filler's that panics counts as one that failed, and the registry is called again. A panic in
-/// [`Builder::build`](crate::Builder::build) is the caller's.
+/// A call of the filler's that panics counts as one that failed, and the registry is called again.
+/// A panic in [`Builder::build`](crate::Builder::build) is the caller's.
 pub trait WorkerRegistry: Send + 'static {
     /// A worker id that nobody else holds, at most `layout.max_worker()`, with seconds that nobody else has had, at most
     /// `layout.max_tick()`.
