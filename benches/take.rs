@@ -26,7 +26,7 @@ use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_grou
 use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
-use uidring::{Layout, RegistryError, Uid, UidGenerator};
+use uidring::{Layout, LeadLimit, RegistryError, Uid, UidGenerator};
 
 /// UIDs in a buffer and in a local taker's run, and numbers in a block of the counter's.
 const BLOCK: u32 = 1024;
@@ -226,7 +226,8 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
 /// and which may borrow up to `max_lead`: at 400 million UIDs a second, the time field is six hours' worth.
 fn generator(registry: impl WorkerRegistry, max_lead: Duration) -> UidGenerator {
     let clock = ManualClock::new(Layout::DEFAULT.epoch());
-    UidGenerator::builder().registry(registry).clock(clock).max_lead(max_lead).build().unwrap()
+    let builder = UidGenerator::builder().registry(registry).clock(clock).max_lead(max_lead);
+    builder.on_lead_limit(LeadLimit::NewWorker).max_new_workers(u32::MAX).build().unwrap()
 }
 
 fn take(criterion: &mut Criterion) {

@@ -27,7 +27,8 @@ pub struct Builder {
     max_lead: Duration,
     max_lag: Duration,
     max_forward_jump: Option<Duration>,
-    on_lead_limit: LeadLimit,
+    on_lead_limit: Option<LeadLimit>,
+    max_new_workers: Option<u32>,
     start_deadline: Duration,
 }
 
@@ -42,7 +43,8 @@ impl Builder {
             max_lead: Duration::from_secs(24 * 3600),
             max_lag: Duration::from_secs(1),
             max_forward_jump: None,
-            on_lead_limit: LeadLimit::NewWorker,
+            on_lead_limit: None,
+            max_new_workers: None,
             start_deadline: Duration::from_secs(30),
         }
     }
@@ -82,7 +84,9 @@ impl Builder {
         Builder { refill_at: percent, ..self }
     }
 
-    /// How far the time of a UID may lie ahead of the clock: how many seconds may be borrowed. One day unless set.
+    /// How far the time of a UID may lie ahead of the clock: how many seconds may be borrowed. One
+    /// day unless set. With less than an hour, takes at the limit wait for the clock unless
+    /// [`on_lead_limit`](Builder::on_lead_limit) says otherwise.
     #[must_use]
     pub fn max_lead(self, max_lead: Duration) -> Builder {
         Builder { max_lead, ..self }
@@ -98,10 +102,26 @@ impl Builder {
         Builder { max_lag, ..self }
     }
 
-    /// What happens when `max_lead` is used up. [`LeadLimit::NewWorker`] unless set.
+    /// What happens when `max_lead` is used up. Unless set it depends on `max_lead`:
+    /// [`LeadLimit::NewWorker`] from an hour on, [`LeadLimit::Wait`] with less, where a busy
+    /// generator is at the limit all the time, and would use worker ids up that nothing brings
+    /// back. A clock that is set back by more than `max_lead` uses it up as well.
     #[must_use]
     pub fn on_lead_limit(self, on_lead_limit: LeadLimit) -> Builder {
-        Builder { on_lead_limit, ..self }
+        Builder { on_lead_limit: Some(on_lead_limit), ..self }
+    }
+
+    /// How many further worker ids the generator may take on in an hour under
+    /// [`LeadLimit::NewWorker`]: so many at once, and then one in each such part of an hour. Unless
+    /// set, a ten-thousandth of the layout's worker ids, and one at least: 104 of
+    /// [`Layout::DEFAULT`], which a single generator that is always at the limit uses up in 14
+    /// months. With zero it takes on none.
+    ///
+    /// While there is none left, takes at the limit wait as under [`LeadLimit::Wait`], and
+    /// [`status`](UidGenerator::status) says so. Ids that are leased come back, and do not count.
+    #[must_use]
+    pub fn max_new_workers(self, per_hour: u32) -> Builder {
+        Builder { max_new_workers: Some(per_hour), ..self }
     }
 
     /// How far the clock may jump forward and be followed. Unlimited unless set.
@@ -166,14 +186,16 @@ impl Builder {
         let (shared, bed) = Shared::new(Setup {
             clock: self.clock,
             limits,
-            policy: self.on_lead_limit,
+            policy: self.on_lead_limit.unwrap_or(LeadLimit::of(max_lead)),
             takers_read_clock: self.max_forward_jump.is_none(),
             lease: &lease,
             slots,
             refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });
         let oldest = shared.tick(shared.ring.cursor_block()).unwrap_or(lease.first);
-        let keeper = Keeper::new(Workers::new(registry, lease), rng, self.max_forward_jump, oldest);
+        let max_new_workers = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
+        let workers = Workers::new(registry, lease, max_new_workers);
+        let keeper = Keeper::new(workers, rng, self.max_forward_jump, oldest);
         Ok((Arc::new(shared), keeper, bed))
     }
 }
@@ -187,9 +209,15 @@ impl fmt::Debug for Builder {
             .field("max_lead", &self.max_lead)
             .field("max_lag", &self.max_lag)
             .field("on_lead_limit", &self.on_lead_limit)
+            .field("max_new_workers", &self.max_new_workers)
             .field("max_forward_jump", &self.max_forward_jump)
             .finish_non_exhaustive()
     }
+}
+
+/// How many worker ids of a layout a generator may take on in an hour unless it is told.
+fn new_workers_of(layout: &Layout) -> u32 {
+    u32::try_from(layout.max_worker() / 10_000).unwrap_or(u32::MAX).max(1)
 }
 
 /// Tries until the registry answers, or `deadline` has passed.

@@ -42,6 +42,14 @@ pub fn no_new_worker(error: &RegistryError) {
     event!(warn, %error, "no new worker id; takes wait for the clock until there is one");
 }
 
+pub fn new_workers_used_up(max_new_workers: u128) {
+    event!(
+        warn,
+        max_new_workers,
+        "as many worker ids as max_new_workers allows are used up; takes at the lead limit wait for the clock"
+    );
+}
+
 pub fn lease_lost(worker: u64) {
     event!(warn, worker, "another generator has taken the worker id over; takes another one");
 }

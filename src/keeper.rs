@@ -94,6 +94,7 @@ impl Keeper {
         self.note_limit(shared, is_ahead || is_short, now_ms);
         self.expire_runs(shared, now_ms);
         self.keep_spare(shared, now_ms);
+        shared.set_at_worker_limit(self.workers.is_allowance_used_up());
         self.workers.give_back(shared);
         self.announce_end(shared, now_ms);
         self.wake(shared, now_ms);

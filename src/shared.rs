@@ -61,6 +61,8 @@ struct Counts {
     refused_jump_ms: AtomicU64,
     /// Whether `max_lead` is used up.
     at_limit: AtomicBool,
+    /// Whether no further worker id may be taken on for now.
+    at_worker_limit: AtomicBool,
     /// The last reservation failed.
     registry_down: AtomicBool,
     /// A taker wants what lies beyond the limit, and the filler does not know yet.
@@ -534,6 +536,11 @@ impl Shared {
         self.counts.at_limit.store(at_limit, Ordering::Relaxed);
     }
 
+    pub fn set_at_worker_limit(&self, at_limit: bool) {
+        // ORDERING: a statistic.
+        self.counts.at_worker_limit.store(at_limit, Ordering::Relaxed);
+    }
+
     /// How long the filler may sleep unless it is asked.
     pub fn next_look(&self, now_ms: i64) -> Duration {
         let pause = duration_ms(self.limits.next_look(now_ms) - now_ms);
@@ -561,6 +568,8 @@ impl Shared {
         Status {
             worker_id: self.worker(),
             new_workers: read(workers),
+            // ORDERING: a statistic.
+            at_worker_limit: self.counts.at_worker_limit.load(Ordering::Relaxed),
             oldest: layout.time_of(oldest),
             newest: layout.time_of(newest),
             lead: self.limits.lead(newest, now_ms),

@@ -95,7 +95,8 @@ impl World {
             .slots(limits.slots)
             .max_lead(limits.max_lead)
             .max_lag(limits.max_lag)
-            .on_lead_limit(limits.policy);
+            .on_lead_limit(limits.policy)
+            .max_new_workers(u32::MAX);
         if let Some(jump) = limits.max_forward_jump {
             builder = builder.max_forward_jump(jump);
         }
@@ -470,7 +471,7 @@ fn one_uid_beyond_the_limit_takes_one_worker_id_however_long_the_ring() {
 #[test]
 fn lead_limit_with_a_new_worker_but_none_to_be_had() {
     let mut world = World::new(settings());
-    let workers = Workers::new(Box::new(Refusing), Lease::fresh(1, &settings().layout));
+    let workers = Workers::new(Box::new(Refusing), Lease::fresh(1, &settings().layout), u32::MAX);
     world.keeper = Keeper::new(workers, fastrand::Rng::with_seed(1), None, 0);
     world.take_many(3601 * 8);
     for _ in 0..20 {

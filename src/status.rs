@@ -18,6 +18,9 @@ pub struct Status {
     /// Worker ids taken on after the first: by [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was
     /// lost.
     pub new_workers: u64,
+    /// Whether no further worker id may be taken on for now, by
+    /// [`max_new_workers`](crate::Builder::max_new_workers). Ids that are leased do not count.
+    pub at_worker_limit: bool,
     /// The second that the next UID is from.
     pub oldest: SystemTime,
     /// The second published last.
@@ -72,7 +75,8 @@ impl fmt::Display for Status {
         let Status { worker_id, new_workers, lead, lag, available, taken, lost, skipped, .. } = self;
         write!(f, "worker {worker_id}")?;
         if *new_workers > 0 {
-            write!(f, " (after {new_workers} others)")?;
+            let limit = if self.at_worker_limit { ", and no further one for now" } else { "" };
+            write!(f, " (after {new_workers} others{limit})")?;
         }
         writeln!(f, ", filler {}", self.filler)?;
         write!(f, "seconds {} to {}: lead {lead:?}, lag {lag:?}", utc(self.oldest), utc(self.newest))?;

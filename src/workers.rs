@@ -27,6 +27,7 @@ pub struct Workers {
     left: Vec<Lease>,
     /// When the registry may be asked for another, after a refusal.
     retry: Retry,
+    allowance: Allowance,
 }
 
 /// How far ahead seconds are reserved, and when.
@@ -40,12 +41,26 @@ struct Upkeep {
     retry: Retry,
 }
 
+/// How many worker ids that do not come back may be taken on: so many an hour, which may all be
+/// taken at once. It counts in ids times the nanoseconds of an hour: so many ids an hour is so many
+/// of these a nanosecond.
+struct Allowance {
+    per_hour: u128,
+    /// What was used up and had not come again when this was counted.
+    used: u128,
+    counted: Stopwatch,
+    /// It has been said that all is used up, since none was.
+    is_announced: bool,
+}
+
 /// Waits twice as long after each refusal.
 #[derive(Default)]
 struct Retry {
     refused: Option<(Stopwatch, Duration)>,
 }
 
+/// In nanoseconds.
+const HOUR: u128 = 3_600_000_000_000;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Takes may be waiting for it.
@@ -54,7 +69,8 @@ const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
 const BUSY_PERIOD: Duration = Duration::from_millis(500);
 
 impl Workers {
-    pub fn new(registry: Box<dyn WorkerRegistry>, lease: Lease) -> Workers {
+    /// With up to `max_new_workers` further ids an hour.
+    pub fn new(registry: Box<dyn WorkerRegistry>, lease: Lease, max_new_workers: u32) -> Workers {
         Workers {
             clerk: Clerk::new(registry),
             lease,
@@ -64,6 +80,7 @@ impl Workers {
             is_spare_awaited: false,
             left: Vec::new(),
             retry: Retry::default(),
+            allowance: Allowance::new(max_new_workers),
         }
     }
 
@@ -75,6 +92,11 @@ impl Workers {
     /// Whether another has the worker id now.
     pub fn is_lost(&self) -> bool {
         self.is_lost
+    }
+
+    /// Whether as many worker ids have been used up as may be for now.
+    pub fn is_allowance_used_up(&self) -> bool {
+        !self.allowance.is_any_left()
     }
 
     /// Whether a worker id has come that was asked for when it was needed.
@@ -112,6 +134,11 @@ impl Workers {
 
     fn ask_for_another(&mut self, shared: &Arc<Shared>, now_ms: i64) {
         if self.clerk.is_busy() || !self.retry.is_due() {
+            return;
+        }
+        // Leased ones are given back.
+        if self.lease.duration.is_none() && !self.allowance.is_any_left() {
+            self.allowance.announce();
             return;
         }
         let request = shared.limits.request(now_ms);
@@ -165,6 +192,10 @@ impl Workers {
         match self.clerk.answer() {
             Some(Answer::Assigned(Ok(lease))) => {
                 self.retry.refused = None;
+                // By being given, whether it is taken on or not.
+                if lease.duration.is_none() {
+                    self.allowance.use_one();
+                }
                 self.spare = Some(lease);
             }
             Some(Answer::Assigned(Err(error))) => {
@@ -280,6 +311,33 @@ impl Upkeep {
 
     fn done(&mut self) {
         (self.since, self.retry.refused) = (Some(Stopwatch::start()), None);
+    }
+}
+
+impl Allowance {
+    fn new(per_hour: u32) -> Allowance {
+        Allowance { per_hour: per_hour.into(), used: 0, counted: Stopwatch::start(), is_announced: false }
+    }
+
+    fn used(&self) -> u128 {
+        self.used.saturating_sub(self.counted.elapsed().as_nanos().saturating_mul(self.per_hour))
+    }
+
+    fn is_any_left(&self) -> bool {
+        self.used() + HOUR <= self.per_hour * HOUR
+    }
+
+    fn use_one(&mut self) {
+        let used = self.used();
+        self.is_announced &= used > 0;
+        (self.used, self.counted) = (used + HOUR, Stopwatch::start());
+    }
+
+    /// Once, until all has come again: else each id that comes would be one more time.
+    fn announce(&mut self) {
+        if !mem::replace(&mut self.is_announced, true) {
+            events::new_workers_used_up(self.per_hour);
+        }
     }
 }
 

@@ -336,7 +336,8 @@ fn status_watches_line_by_line() {
 
 #[test]
 fn status_shows_new_worker_ids() {
-    let args = ["status", "--rate", "max", "--for", "500ms", "--max-lead", "10s", "--json"];
+    let policy = ["--max-lead", "10s", "--on-lead-limit", "new-worker"];
+    let args = [["status", "--rate", "max", "--for", "500ms", "--json"].as_slice(), &policy].concat();
     let record = json(&stdout(folder().path(), &args));
     assert!(record["new_workers"].as_u64().unwrap() > 0, "{record}");
     assert_eq!(record["worker_id"].as_u64(), record["new_workers"].as_u64().map(|others| others + 1));

@@ -12,7 +12,7 @@ use tracing::span::{Attributes, Id, Record};
 use tracing::{Event, Level, Metadata, Subscriber};
 use uidring::clock::ManualClock;
 use uidring::registry::{Lease, Request, WorkerRegistry};
-use uidring::{Layout, RegistryError, UidGenerator};
+use uidring::{Layout, LeadLimit, RegistryError, UidGenerator};
 
 /// Keeps every event of uidring as "LEVEL message".
 struct Keeping;
@@ -48,16 +48,25 @@ impl Subscriber for Keeping {
     fn exit(&self, _: &Id) {}
 }
 
-struct Counting(u64);
+struct Counting {
+    used: u64,
+    capacity: u64,
+}
+
+impl Counting {
+    fn new(capacity: u64) -> Counting {
+        Counting { used: 0, capacity }
+    }
+}
 
 impl WorkerRegistry for Counting {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        self.0 += 1;
-        if self.0 <= 3 {
-            Ok(Lease::fresh(self.0, &request.layout))
-        } else {
-            Err(RegistryError::Exhausted { used: 3, capacity: 3 })
+        let Counting { used, capacity } = *self;
+        if used == capacity {
+            return Err(RegistryError::Exhausted { used, capacity });
         }
+        self.used += 1;
+        Ok(Lease::fresh(self.used, &request.layout))
     }
 }
 
@@ -81,10 +90,11 @@ fn one_line_per_change_of_state() {
     let day = Duration::from_secs(24 * 3600);
     let clock = ManualClock::new(layout.epoch() + 1000 * day);
     let uids = UidGenerator::builder()
-        .registry(Counting(0))
+        .registry(Counting::new(3))
         .layout(layout)
         .clock(clock.clone())
         .max_lead(Duration::from_secs(1000))
+        .on_lead_limit(LeadLimit::NewWorker)
         .build()
         .unwrap();
 
@@ -114,4 +124,20 @@ fn one_line_per_change_of_state() {
     assert_eq!(count("took on another worker id"), 2);
     assert_eq!(count("ends within a year"), 1);
     assert!(EVENTS.lock().unwrap().len() < 20, "{:?}", EVENTS.lock().unwrap());
+
+    // However many are wanted: also when one has come again, six seconds later.
+    let builder = UidGenerator::builder().registry(Counting::new(u64::MAX)).layout(layout).clock(clock);
+    let builder = builder.max_lead(Duration::ZERO).on_lead_limit(LeadLimit::NewWorker);
+    let uids = builder.max_new_workers(600).build().unwrap();
+    let used_up = format!("{} as many worker ids as max_new_workers allows", Level::WARN);
+    let since = Instant::now();
+    let mut before = None;
+    while before.is_none_or(|before| uids.status().new_workers == before) {
+        assert!(since.elapsed() < Duration::from_secs(60), "{}", uids.status());
+        let _ = uids.try_take();
+        if before.is_none() && count(&used_up) > 0 {
+            before = Some(uids.status().new_workers);
+        }
+    }
+    assert_eq!(count(&used_up), 1);
 }

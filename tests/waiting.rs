@@ -1,15 +1,15 @@
 //! What takes do when no more seconds may be borrowed: they wait, parked, or say how long to wait.
-#![allow(missing_docs, clippy::unwrap_used)]
+#![allow(missing_docs, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::unwrap_used)]
 
-use std::collections::HashSet;
+use std::collections::{BTreeSet, HashSet};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::thread;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use uidring::clock::ManualClock;
-use uidring::registry::{FixedWorker, Lease, Request};
-use uidring::{Builder, Layout, LeadLimit, TakeError, Uid, UidGenerator};
+use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+use uidring::{Builder, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
 const TICK: Duration = Duration::from_millis(10);
 const A_TICK_OF_UIDS: usize = 16;
@@ -333,8 +333,8 @@ mod tasks {
 #[test]
 fn a_saturated_generator_takes_on_one_worker_after_the_other() {
     let layout = Layout::new(30, 20, 13).unwrap();
-    let uids =
-        UidGenerator::builder().registry(Counting(0)).layout(layout).max_lead(Duration::from_secs(60)).build().unwrap();
+    let builder = UidGenerator::builder().registry(Counting(0)).layout(layout).max_lead(Duration::from_secs(60));
+    let uids = builder.on_lead_limit(LeadLimit::NewWorker).build().unwrap();
     let taken: Vec<Vec<Uid>> = thread::scope(|scope| {
         let handles: Vec<_> = (0..4)
             .map(|_| {
@@ -361,9 +361,100 @@ fn a_saturated_generator_takes_on_one_worker_after_the_other() {
 
 struct Counting(u64);
 
-impl uidring::registry::WorkerRegistry for Counting {
-    fn assign(&mut self, request: &Request) -> Result<Lease, uidring::RegistryError> {
+impl WorkerRegistry for Counting {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.0 += 1;
         Ok(Lease::fresh(self.0, &request.layout))
+    }
+}
+
+/// Takes all that there is in each of so many ticks, and says which worker ids it is of.
+fn workers_of_ticks(uids: &UidGenerator, clock: &ManualClock, ticks: u32) -> BTreeSet<u64> {
+    let mut workers = BTreeSet::new();
+    for _ in 0..ticks {
+        while let Ok(uid) = uids.try_take() {
+            workers.insert(uids.layout().parts(uid).worker);
+        }
+        // The filler is asked for more meanwhile, and asks the registry.
+        thread::sleep(Duration::from_millis(5));
+        clock.advance(uids.layout().tick());
+    }
+    workers
+}
+
+fn saturated(worker_bits: u32, registry: impl WorkerRegistry) -> (ManualClock, Builder) {
+    let layout = Layout::new(30, worker_bits, 4).unwrap().with_tick(TICK).unwrap();
+    let clock = ManualClock::new(layout.epoch() + Duration::from_secs(1_000_000));
+    let builder = UidGenerator::builder().registry(registry).layout(layout).clock(clock.clone());
+    (clock, builder.max_lead(Duration::ZERO))
+}
+
+#[test]
+fn with_a_short_lead_a_generator_uses_no_worker_ids_up_unless_told_to() {
+    for max_lead in [Duration::ZERO, TICK, Duration::from_secs(10), Duration::from_secs(3599)] {
+        let (clock, builder) = saturated(10, Counting(0));
+        let uids = builder.max_lead(max_lead).build().unwrap();
+        assert_eq!(workers_of_ticks(&uids, &clock, 20), BTreeSet::from([1]), "{max_lead:?}");
+    }
+}
+
+#[test]
+fn with_a_lead_of_an_hour_a_saturated_generator_takes_on_another_worker_id() {
+    let layout = Layout::new(30, 20, 4).unwrap();
+    let builder = UidGenerator::builder().registry(Counting(0)).layout(layout);
+    let uids = builder.max_lead(Duration::from_secs(3600)).build().unwrap();
+    while uids.status().new_workers == 0 {
+        uids.take().unwrap();
+    }
+}
+
+/// Worker ids that a generator has used after so many ticks, of those that do not come back; with
+/// them, how many an hour brings meanwhile.
+fn bounded(builder: Builder, clock: &ManualClock, per_hour: u32) -> (usize, usize) {
+    let since = Instant::now();
+    let uids = builder.on_lead_limit(LeadLimit::NewWorker).build().unwrap();
+    let ids = workers_of_ticks(&uids, clock, 100).len();
+    assert!(uids.status().at_worker_limit);
+    let error = (0..=2 * A_TICK_OF_UIDS).find_map(|_| uids.try_take().err()).unwrap();
+    assert_eq!(error, TakeError::LeadLimit { retry_in_ms: 10 });
+    (ids, (since.elapsed().as_secs_f64() * f64::from(per_hour) / 3600.0) as usize)
+}
+
+#[test]
+fn a_generator_takes_on_as_many_worker_ids_an_hour_as_it_may() {
+    for most in [0, 1, 3, 20] {
+        let (clock, builder) = saturated(20, Counting(0));
+        let (ids, more) = bounded(builder.max_new_workers(most), &clock, most);
+        let least = 1 + most as usize;
+        assert!((least..=least + more).contains(&ids), "{ids} worker ids, with {most} an hour");
+    }
+}
+
+#[test]
+fn a_generator_takes_on_few_of_its_layouts_worker_ids_an_hour() {
+    for (worker_bits, most) in [(2, 1), (10, 1), (14, 1), (15, 3), (17, 13)] {
+        let (clock, builder) = saturated(worker_bits, Counting(0));
+        let (ids, more) = bounded(builder, &clock, most);
+        let least = 1 + most as usize;
+        assert!((least..=least + more).contains(&ids), "{ids} of {worker_bits} bits");
+    }
+}
+
+/// They are given back.
+#[test]
+fn leased_worker_ids_are_not_counted() {
+    struct Leasing(Counting);
+
+    impl WorkerRegistry for Leasing {
+        fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+            let lease = self.0.assign(request)?;
+            Ok(Lease { first: request.now, duration: Some(Duration::from_secs(3600)), ..lease })
+        }
+    }
+
+    let (clock, builder) = saturated(20, Leasing(Counting(0)));
+    let uids = builder.on_lead_limit(LeadLimit::NewWorker).max_new_workers(1).build().unwrap();
+    while uids.status().new_workers < 5 {
+        workers_of_ticks(&uids, &clock, 1);
     }
 }

@@ -30,9 +30,15 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = quantity::length)]
     max_lag: Duration,
 
-    /// What happens when --max-lead is used up
-    #[arg(long, value_name = "POLICY", default_value = "new-worker")]
-    on_lead_limit: Policy,
+    /// What happens when --max-lead is used up: new-worker if it is an hour or more, and else wait,
+    /// unless given
+    #[arg(long, value_name = "POLICY")]
+    on_lead_limit: Option<Policy>,
+
+    /// How many further worker ids may be used up in an hour: a ten-thousandth of the layout's
+    /// unless given
+    #[arg(long, value_name = "N")]
+    max_new_workers: Option<u32>,
 
     /// How many ticks' worth of UIDs the ring holds, a power of two
     #[arg(long, value_name = "N", default_value_t = 64)]
@@ -105,16 +111,18 @@ impl GeneratorArgs {
     }
 
     fn builder(&self) -> Builder {
-        let on_lead_limit = match self.on_lead_limit {
-            Policy::NewWorker => LeadLimit::NewWorker,
-            Policy::Wait => LeadLimit::Wait,
-            Policy::Fail => LeadLimit::Fail,
-        };
-        UidGenerator::builder()
-            .max_lead(self.max_lead)
-            .max_lag(self.max_lag)
-            .on_lead_limit(on_lead_limit)
-            .slots(self.slots)
+        let mut builder = UidGenerator::builder().max_lead(self.max_lead).max_lag(self.max_lag).slots(self.slots);
+        if let Some(policy) = self.on_lead_limit {
+            builder = builder.on_lead_limit(match policy {
+                Policy::NewWorker => LeadLimit::NewWorker,
+                Policy::Wait => LeadLimit::Wait,
+                Policy::Fail => LeadLimit::Fail,
+            });
+        }
+        if let Some(per_hour) = self.max_new_workers {
+            builder = builder.max_new_workers(per_hour);
+        }
+        builder
     }
 }
 
