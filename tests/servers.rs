@@ -19,7 +19,7 @@ use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
 use uidring::registry::{Worker, WorkerRegistry};
-use uidring::{BuildError, Builder, RegistryError, TakeError, UidGenerator};
+use uidring::{BuildError, Builder, Layout, RegistryError, TakeError, UidGenerator};
 
 const URL: &str = "UIDRING_TEST_URL";
 
@@ -338,6 +338,24 @@ on_servers! {
         assert!(text.contains("its table uidring_layout has lost its row"), "{text}");
     }
 
+    fn each_call_says_goodbye_also_when_it_fails(server) {
+        let options: &[&str] = match server {
+            Server::Postgres => &["-c", "log_min_messages=debug1"],
+            Server::MySql => &["--log-warnings=4"],
+        };
+        let server = OwnServer::start_with(server, options);
+        let open = || AnyRegistry::open(&server.url());
+        // Makes the tables, reserves, gives back and reads, and then is refused in the middle of
+        // transactions.
+        drop(builder(open().leased(Duration::from_secs(60))).build().unwrap());
+        assert_eq!(open().workers().unwrap().len(), 1);
+        let other = Layout::new(40, 10, 13).unwrap();
+        builder(open()).layout(other).build().unwrap_err();
+        open().take_back(7).unwrap_err();
+        server.run("DELETE FROM uidring_layout");
+        builder(open()).build().unwrap_err();
+        assert_eq!(server.aborted_connections(), "");
+    }
     fn an_old_copy_can_be_made_good(server) {
         let database = server.database();
         let build = || builder(AnyRegistry::open(&database.url).leased(Duration::from_secs(600))).build().unwrap();

@@ -193,6 +193,11 @@ impl Session for Conversation<'_> {
         self.call.wait(self.connection.exec_drop(sql, parameters(values))).map_err(Fault::Known)??;
         Ok(self.connection.affected_rows())
     }
+
+    fn end(self) {
+        // What is wrong with the connection shows in what it was used for.
+        let _ = self.call.wait(self.connection.disconnect());
+    }
 }
 
 impl Conversation<'_> {

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore, crypto};
+use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
@@ -145,11 +146,11 @@ impl Driver for Postgres {
             }
             result => result?,
         };
-        call.beside(async {
+        let connection = call.beside(async {
             // Who waits for an answer gets the error too.
             let _ = connection.await;
         });
-        Ok(Conversation { call, client })
+        Ok(Conversation { call, client, connection })
     }
 
     fn diagnose(error: &Error) -> Diagnosis {
@@ -191,6 +192,7 @@ const BAD_CERTIFICATE: Diagnosis =
 struct Conversation<'a> {
     call: &'a Call<'a>,
     client: Client,
+    connection: JoinHandle<()>,
 }
 
 impl Session for Conversation<'_> {
@@ -223,6 +225,12 @@ impl Session for Conversation<'_> {
 
     fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
         self.wait(self.client.execute_typed(&numbered(sql), &typed(values)))
+    }
+
+    fn end(self) {
+        // The driver says goodbye when there is no client any more, and then is done.
+        drop(self.client);
+        let _ = self.call.wait(self.connection);
     }
 }
 

@@ -9,6 +9,8 @@ use std::future::Future;
 use std::time::{Duration, SystemTime};
 
 use tokio::runtime::{self, Runtime};
+#[cfg(feature = "postgres")]
+use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::host::{Host, WorkerKind};
@@ -202,6 +204,10 @@ pub(super) trait Session {
 
     /// Returns how many rows fit the condition.
     fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault<Self::Error>>;
+
+    /// Says goodbye. The server takes back what was not committed. It would count a connection that
+    /// is simply closed as one that broke, and log that.
+    fn end(self);
 }
 
 /// A registry on a server.
@@ -331,9 +337,10 @@ impl<D: Driver> Server<D> {
         call(&self.name, self.timeout, |call| {
             let attempt = || {
                 let mut session = self.driver.connect(call)?;
-                let result = body(&mut session, call)?;
-                session.commit()?;
-                Ok(result)
+                let result = body(&mut session, call);
+                let result = result.and_then(|result| session.commit().map(|()| result));
+                session.end();
+                result
             };
             attempt().map_err(|fault| self.explain(doing, fault))
         })
@@ -566,8 +573,8 @@ impl Call<'_> {
 
     /// Runs `future` beside what is waited for.
     #[cfg(feature = "postgres")]
-    pub(super) fn beside(&self, future: impl Future<Output = ()> + Send + 'static) {
-        self.runtime.spawn(future);
+    pub(super) fn beside(&self, future: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+        self.runtime.spawn(future)
     }
 }
 

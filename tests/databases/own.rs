@@ -15,21 +15,29 @@ pub struct OwnServer {
     dir: tempfile::TempDir,
     port: u16,
     process: Option<Child>,
+    /// More arguments of the server's program.
+    options: Vec<String>,
     /// Certificate and key, in PEM.
     tls: Option<[String; 2]>,
 }
 
 impl OwnServer {
     pub fn start(kind: Server) -> OwnServer {
-        OwnServer::start_with(kind, None)
+        OwnServer::start_with(kind, &[])
+    }
+
+    /// With more arguments to its program.
+    pub fn start_with(kind: Server, options: &[&str]) -> OwnServer {
+        OwnServer::make(kind, options, None)
     }
 
     /// With a certificate and its key, in PEM.
     pub fn start_with_tls(kind: Server, certificate: String, key: String) -> OwnServer {
-        OwnServer::start_with(kind, Some([certificate, key]))
+        OwnServer::make(kind, &[], Some([certificate, key]))
     }
 
-    fn start_with(kind: Server, tls: Option<[String; 2]>) -> OwnServer {
+    fn make(kind: Server, options: &[&str], tls: Option<[String; 2]>) -> OwnServer {
+        let options = options.iter().map(|option| (*option).to_owned()).collect();
         let dir = tempfile::tempdir().expect("a directory");
         let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
         let data = dir.path().join("data");
@@ -41,12 +49,14 @@ impl OwnServer {
             Server::Postgres => run(as_server_user(kind, &program("initdb"))
                 .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
                 .arg(&data)),
+            // In the system's temporary directory another server that starts would delete its files.
             Server::MySql => run(Command::new("mariadb-install-db")
+                .env("TMPDIR", dir.path())
                 .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
                 .args(is_root().then_some("--user=mysql"))
                 .arg(format!("--datadir={}", data.display()))),
         }
-        let mut server = OwnServer { kind, dir, port, process: None, tls };
+        let mut server = OwnServer { kind, dir, port, process: None, options, tls };
         server.write_certificate();
         server.launch();
         if kind == Server::MySql {
@@ -108,6 +118,7 @@ impl OwnServer {
             Server::MySql => {
                 let mut command = as_server_user(self.kind, Path::new("mariadbd"));
                 command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
+                command.arg(format!("--tmpdir={}", dir.display()));
                 command.arg(format!("--socket={}", dir.join("socket").display()));
                 command.arg(format!("--pid-file={}", dir.join("pid").display()));
                 command.args([&format!("--port={}", self.port), "--bind-address=127.0.0.1", "--max-connections=200"]);
@@ -115,6 +126,7 @@ impl OwnServer {
                 command
             }
         };
+        command.args(&self.options);
         if self.tls.is_some() {
             let file = |name: &str| dir.join(name).display().to_string();
             let (certificate, key) = (file("tls.crt"), file("tls.key"));
@@ -133,7 +145,7 @@ impl OwnServer {
         self.process = Some(command.spawn().expect("the server starts"));
         let (since, probe) = (Instant::now(), self.url_of(self.kind.first_database()));
         while let Err(complaint) = self.kind.try_run(&probe, "SELECT 1") {
-            let log = fs::read_to_string(self.dir.path().join("log")).unwrap_or_default();
+            let log = self.log();
             assert!(since.elapsed() < Duration::from_secs(60), "the server answers: {complaint}; its log: {log}");
             sleep(Duration::from_millis(50));
         }
@@ -143,6 +155,32 @@ impl OwnServer {
     pub fn crash_and_restart(&mut self) {
         self.crash();
         self.launch();
+    }
+
+    /// What the server has written to its log.
+    pub fn log(&self) -> String {
+        fs::read_to_string(self.dir.path().join("log")).expect("a log")
+    }
+
+    /// What it says of clients that were gone without a word; empty if there was none.
+    pub fn aborted_connections(&self) -> String {
+        match self.kind {
+            Server::Postgres => {
+                let log = self.log();
+                let lines = log.lines().filter(|line| line.contains("EOF") || line.contains("reset by peer"));
+                lines.collect::<Vec<_>>().join("\n")
+            }
+            Server::MySql => {
+                let warnings = "SELECT VARIABLE_VALUE FROM information_schema.GLOBAL_STATUS \
+                                WHERE VARIABLE_NAME = 'Aborted_clients' AND VARIABLE_VALUE > 0";
+                self.run(warnings)
+            }
+        }
+    }
+
+    /// A file in the directory where the server keeps its data.
+    pub fn data_file(&self, name: &str) -> PathBuf {
+        self.dir.path().join("data").join(name)
     }
 
     pub fn crash(&mut self) {
