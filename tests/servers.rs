@@ -462,8 +462,14 @@ fn a_wrong_password_is_refused_by_postgresql() {
 #[test]
 fn what_is_no_address_of_postgresql_is_refused() {
     for (url, problem) in [
+        ("", "it is empty; an address is such as postgres://user:password@host:5432/database"),
         ("uidring.db", "it is not an address such as postgres://user:password@host:5432/database"),
-        ("mysql://me@db/ids", "it is not an address such as postgres://user:password@host:5432/database"),
+        ("me:secret@db:5432/ids", "it is not an address such as postgres://user:password@host:5432/database"),
+        ("host=db dbname=ids password=secret", "it is a list of keys and values; write it as an address, such as"),
+        ("mysql://me:secret@db/ids", "it begins with mysql://, and an address of PostgreSQL with postgres://"),
+        ("postgre://me:secret@db/ids", "it begins with postgre://, and an address of PostgreSQL with postgres://"),
+        ("postgres:///ids", "it names no host; write localhost for a server on this machine"),
+        ("postgres://me:secret@/ids", "it names no host; write localhost for a server on this machine"),
         ("postgres://me:secret@db:port/ids", "see the address"),
         ("postgres://me:secret@db/ids?sslmod=require", "see the address"),
     ] {
@@ -476,7 +482,12 @@ fn what_is_no_address_of_postgresql_is_refused() {
 #[test]
 fn what_is_no_address_of_mysql_is_refused() {
     for (url, problem) in [
+        ("", "it is empty; an address is such as mysql://user:password@host:3306/database"),
         ("uidring.db", "it is not an address such as mysql://user:password@host:3306/database"),
+        ("host=db dbname=ids password=secret", "it is a list of keys and values; write it as an address, such as"),
+        ("mariadb://me:secret@db/ids", "it begins with mariadb://, and an address of MySQL or MariaDB with mysql://"),
+        ("mysql:///ids", "it names no host; write localhost for a server on this machine"),
+        ("mysql://me:secret@/ids", "it names no host; write localhost for a server on this machine"),
         ("mysql://me:secret@db", "the address names no database"),
         ("mysql://me:secret@db:port/ids", "see the address"),
         ("mysql://me:secret@db/ids?requiressl=true", "see the address"),

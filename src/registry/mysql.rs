@@ -9,7 +9,7 @@ use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, Row, Ssl
 use rustls::crypto::{self, CryptoProvider};
 
 use super::host::Host;
-use super::server::{Call, Diagnosis, Driver, Server, Session, Value, registry_on_a_server, statements};
+use super::server::{Call, Diagnosis, Driver, Form, NO_HOST, Server, Session, Value, registry_on_a_server, statements};
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
@@ -62,8 +62,11 @@ impl MySqlRegistry {
     pub fn open(url: &str) -> Result<MySqlRegistry, RegistryError> {
         let mut server = Server::new(MySql { options: Opts::default() }, url);
         let refuse = |problem: String| RegistryError::Open { registry: server.name.clone(), problem, source: None };
-        if !url.starts_with("mysql://") {
-            return Err(refuse("it is not an address such as mysql://user:password@host:3306/database".to_owned()));
+        if let Some(problem) = FORM.problem(url) {
+            return Err(refuse(problem));
+        }
+        if names_no_host(url) {
+            return Err(refuse(NO_HOST.to_owned()));
         }
         let options = Opts::from_url(url).map_err(|error| refuse(format!("{error}; see the address")))?;
         if options.db_name().is_none_or(str::is_empty) {
@@ -88,6 +91,16 @@ impl MySqlRegistry {
 }
 
 registry_on_a_server!(MySqlRegistry);
+
+const FORM: Form =
+    Form { database: "MySQL or MariaDB", schemes: &["mysql"], example: "mysql://user:password@host:3306/database" };
+
+/// The driver only says that such an address is incomplete.
+fn names_no_host(url: &str) -> bool {
+    let authority = url.split('/').nth(2).unwrap_or_default();
+    let host = authority.rsplit('@').next().unwrap_or_default();
+    host.is_empty() || host.starts_with(':')
+}
 
 #[derive(Clone, Debug)]
 struct MySql {

@@ -14,7 +14,7 @@ use tokio_postgres::{Client, Config, Error, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::host::Host;
-use super::server::{Call, Diagnosis, Driver, Server, Session, Value, registry_on_a_server, statements};
+use super::server::{Call, Diagnosis, Driver, Form, NO_HOST, Server, Session, Value, registry_on_a_server, statements};
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
@@ -68,8 +68,8 @@ impl PostgresRegistry {
         let driver = Postgres { config: Config::new(), tls: tls(None) };
         let mut server = Server::new(driver, url);
         let refuse = |problem: String| RegistryError::Open { registry: server.name.clone(), problem, source: None };
-        if !["postgres://", "postgresql://"].iter().any(|scheme| url.starts_with(scheme)) {
-            return Err(refuse("it is not an address such as postgres://user:password@host:5432/database".to_owned()));
+        if let Some(problem) = FORM.problem(url) {
+            return Err(refuse(problem));
         }
         // What libpq calls so is what `require` is here.
         let strict =
@@ -77,6 +77,9 @@ impl PostgresRegistry {
         server.driver.config = strict.parse().map_err(|error: Error| {
             refuse(format!("{}; see the address", error.into_source().map_or_else(String::new, |why| why.to_string())))
         })?;
+        if server.driver.config.get_hosts().is_empty() && server.driver.config.get_hostaddrs().is_empty() {
+            return Err(refuse(NO_HOST.to_owned()));
+        }
         if server.driver.config.get_application_name().is_none() {
             server.driver.config.application_name("uidring");
         }
@@ -110,6 +113,12 @@ impl PostgresRegistry {
 }
 
 registry_on_a_server!(PostgresRegistry);
+
+const FORM: Form = Form {
+    database: "PostgreSQL",
+    schemes: &["postgres", "postgresql"],
+    example: "postgres://user:password@host:5432/database",
+};
 
 #[derive(Clone, Debug)]
 struct Postgres {

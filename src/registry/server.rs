@@ -603,10 +603,45 @@ fn call<T: Send>(
     })
 }
 
+/// What an address of a kind of server looks like.
+pub(super) struct Form {
+    pub database: &'static str,
+    pub schemes: &'static [&'static str],
+    pub example: &'static str,
+}
+
+impl Form {
+    /// What is wrong with `url`, as a sentence about it, if it does not begin as an address does.
+    pub(super) fn problem(&self, url: &str) -> Option<String> {
+        let Form { database, schemes, example } = self;
+        match url.split_once("://") {
+            Some((scheme, _)) if schemes.contains(&scheme) => None,
+            Some((scheme, _)) if is_word(scheme) => {
+                let right = schemes[0];
+                Some(format!("it begins with {scheme}://, and an address of {database} with {right}://"))
+            }
+            _ if url.trim().is_empty() => Some(format!("it is empty; an address is such as {example}")),
+            _ if url.split_once('=').is_some_and(|(key, _)| is_word(key.trim())) => {
+                Some(format!("it is a list of keys and values; write it as an address, such as {example}"))
+            }
+            _ => Some(format!("it is not an address such as {example}")),
+        }
+    }
+}
+
+pub(super) const NO_HOST: &str = "it names no host; write localhost for a server on this machine";
+
+/// Nothing that may be a part of a password.
+fn is_word(text: &str) -> bool {
+    !text.is_empty() && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+}
+
 /// `url` as it may be shown: without the password, and without its parameters, which may hold one.
 fn without_password(url: &str) -> String {
     let (url, hidden) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
-    let Some((scheme, rest)) = url.split_once("://") else { return "(an address)".to_owned() };
+    let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| is_word(scheme)) else {
+        return "(an address)".to_owned();
+    };
     if hidden.contains('@') && rest.contains(':') && !rest.contains('@') {
         // Not the port and the parameters, perhaps, but the two ends of a password.
         return format!("{scheme}://(an address)");
@@ -642,6 +677,7 @@ mod tests {
             ("postgres://db/ids?user=me&password=secret", "postgres://db/ids"),
             ("postgres:///ids", "postgres:///ids"),
             ("host=db password=secret", "(an address)"),
+            ("host=db password=sec://ret", "(an address)"),
             ("postgres://me:sec?ret@db/ids", "postgres://(an address)"),
             ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
             ("postgres://db/ids?user=me@here", "postgres://db/ids"),

@@ -47,7 +47,12 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = Db> {
 impl From<OsString> for Db {
     fn from(text: OsString) -> Db {
         let lossy = text.to_string_lossy();
-        if lossy.contains("://") { Db::Url(lossy.into_owned()) } else { Db::File(text.into()) }
+        // Keys and values are not an address either, but no file should be made of them.
+        if lossy.contains("://") || lossy.starts_with("host=") || lossy.contains("dbname=") {
+            Db::Url(lossy.into_owned())
+        } else {
+            Db::File(text.into())
+        }
     }
 }
 
@@ -55,7 +60,8 @@ impl fmt::Display for Db {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Db::File(path) => path.display().fmt(f),
-            Db::Url(url) => f.write_str(&without_password(url)),
+            Db::Url(url) if url.contains("://") => f.write_str(&without_password(url)),
+            Db::Url(_) => f.write_str("(an address)"),
         }
     }
 }
@@ -104,6 +110,11 @@ fn server(url: &str) -> Result<Registry, Failure> {
         "mysql" => Ok(Registry::MySql(Box::new(MySqlRegistry::open(url)?))),
         #[cfg(not(feature = "mysql"))]
         "mysql" => Err(not_built_in(url, "MySQL and MariaDB", "mysql")),
+        "" => Err(Failure::Failed(
+            "a registry is a file, or an address that begins with postgres://, postgresql:// or mysql://; \
+             write keys and values as such an address"
+                .to_owned(),
+        )),
         scheme => Err(Failure::Failed(format!(
             "a registry is a file, or an address that begins with postgres://, postgresql:// or mysql://, \
              and not with {scheme}://"
@@ -230,7 +241,7 @@ pub(crate) fn without_passwords(text: &str) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Db, OsString, without_passwords};
+    use super::{Db, Failure, OsString, without_passwords};
 
     #[test]
     fn a_name_without_a_scheme_is_a_file() {
@@ -238,6 +249,21 @@ mod tests {
             assert!(matches!(Db::from(OsString::from(file)), Db::File(path) if path.as_os_str() == file), "{file}");
         }
         assert!(matches!(Db::from(OsString::from("postgres://me:secret@db/ids")), Db::Url(_)));
+    }
+
+    #[test]
+    fn keys_and_values_make_no_file() {
+        for keys in ["host=db dbname=ids password=secret", "password=secret dbname=ids"] {
+            let db = Db::from(OsString::from(keys));
+            assert!(matches!(db, Db::Url(_)), "{keys}");
+            assert_eq!(db.to_string(), "(an address)");
+            let problem = match db.open() {
+                Err(Failure::Failed(problem)) => problem,
+                _ => "none".to_owned(),
+            };
+            assert!(problem.contains("write keys and values as such an address"), "{problem}");
+            assert!(!problem.contains("secret"), "{problem}");
+        }
     }
 
     #[test]
