@@ -140,7 +140,7 @@ pub enum RegistryError {
         /// How long it was waited for.
         waited: Duration,
     },
-    /// The registry's server is down, or does not answer.
+    /// The registry's server is down, does not answer, or does not serve this call for now.
     Unreachable {
         /// The address without the password.
         registry: String,

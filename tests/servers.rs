@@ -338,6 +338,97 @@ on_servers! {
         assert!(text.contains("its table uidring_layout has lost its row"), "{text}");
     }
 
+    fn a_start_outlasts_the_servers_limit_on_a_statement(server) {
+        let database = server.database();
+        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        let name = database.name();
+        let url = match server {
+            Server::Postgres => format!("{}%20-cstatement_timeout=100", database.url),
+            Server::MySql => {
+                database.run(&format!(
+                    "CREATE USER {name} IDENTIFIED BY 'pass' WITH MAX_STATEMENT_TIME 0.1; \
+                     GRANT ALL ON {name}.* TO {name}"
+                ));
+                database.url.replace("root@", &format!("{name}:pass@"))
+            }
+        };
+        let locked = database.lock("SELECT * FROM uidring_layout FOR UPDATE");
+        let error = builder(AnyRegistry::open(&url)).build().unwrap_err();
+        let text = error.to_string();
+        let BuildError::Registry(cause) = &error else { panic!("{text}") };
+        assert!(cause.is_transient(), "{text}");
+        assert!(text.contains("give its statements more time"), "{text}");
+        thread::scope(|scope| {
+            let build = || builder(AnyRegistry::open(&url)).start_deadline(Duration::from_secs(60)).build();
+            let starting = scope.spawn(build);
+            thread::sleep(Duration::from_millis(700));
+            assert!(!starting.is_finished());
+            drop(locked);
+            assert_eq!(starting.join().unwrap().unwrap().worker_id(), 2);
+        });
+        if server == Server::MySql {
+            database.run(&format!("DROP USER {name}"));
+        }
+    }
+
+    fn what_another_try_can_mend_is_tried_again(server) {
+        let database = server.database();
+        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        // The statement that raises an error, and what is not mended by another try.
+        let (codes, others): (&[&str], _) = match server {
+            // At the commit, where CockroachDB and PostgreSQL's SERIALIZABLE find their conflicts.
+            Server::Postgres => (
+                &[
+                    "08000", "08006", "08P01", "25006", "25P03", "25P04", "40000",
+                    "40001", "40003", "40P01", "53000", "53200", "53300", "55P03",
+                    "57014", "57P01", "57P02", "57P03", "57P05",
+                ],
+                ["22012", "XX000"],
+            ),
+            Server::MySql => (
+                &[
+                    "1020", "1037", "1040", "1041", "1047", "1053", "1080", "1135",
+                    "1152", "1158", "1159", "1160", "1161", "1180", "1184", "1203",
+                    "1205", "1206", "1213", "1226", "1290", "1317", "1412", "1637",
+                    "1689", "1792", "1836", "1927", "1969", "3024", "3032", "3100",
+                    "3101", "3168", "3169", "4031",
+                ],
+                ["1365", "1644"],
+            ),
+        };
+        let provoke = |code: &str| match server {
+            Server::Postgres => format!(
+                "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql \
+                 AS $$ BEGIN RAISE 'trouble' USING ERRCODE = '{code}'; END $$; \
+                 DROP TRIGGER IF EXISTS fail ON uidring_layout; \
+                 CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON uidring_layout DEFERRABLE INITIALLY DEFERRED \
+                 FOR EACH ROW EXECUTE FUNCTION fail()"
+            ),
+            Server::MySql => format!(
+                "CREATE OR REPLACE TRIGGER fail BEFORE UPDATE ON uidring_layout FOR EACH ROW \
+                 SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'trouble'"
+            ),
+        };
+        let fail = |code: &str| {
+            database.run(&provoke(code));
+            match builder(AnyRegistry::open(&database.url)).build().unwrap_err() {
+                BuildError::Registry(error) => error,
+                error => panic!("{code}: {error}"),
+            }
+        };
+        let lasting: Vec<_> = codes.iter().filter(|code| !fail(code).is_transient()).collect();
+        assert!(lasting.is_empty(), "not tried again: {lasting:?}");
+        for code in others {
+            let error = fail(code);
+            assert!(!error.is_transient(), "{code}: {error}");
+        }
+        database.run(match server {
+            Server::Postgres => "DROP TRIGGER fail ON uidring_layout",
+            Server::MySql => "DROP TRIGGER fail",
+        });
+        assert_eq!(builder(AnyRegistry::open(&database.url)).build().unwrap().worker_id(), 2);
+    }
+
     fn each_call_says_goodbye_also_when_it_fails(server) {
         let options: &[&str] = match server {
             Server::Postgres => &["-c", "log_min_messages=debug1"],
@@ -356,6 +447,7 @@ on_servers! {
         builder(open()).build().unwrap_err();
         assert_eq!(server.aborted_connections(), "");
     }
+
     fn an_old_copy_can_be_made_good(server) {
         let database = server.database();
         let build = || builder(AnyRegistry::open(&database.url).leased(Duration::from_secs(600))).build().unwrap();

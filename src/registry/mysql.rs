@@ -9,7 +9,10 @@ use mysql_async::{Conn, DriverError, Error, IoError, Opts, OptsBuilder, Row, Ssl
 use rustls::crypto::{self, CryptoProvider};
 
 use super::host::Host;
-use super::server::{Call, Diagnosis, Driver, Form, NO_HOST, Server, Session, Value, registry_on_a_server, statements};
+use super::server::{
+    BAD_CERTIFICATE, BAD_PASSWORD, Call, DOWN, Diagnosis, Driver, FULL_UP, Form, INTERRUPTED, NO_DATABASE, NO_HOST,
+    REPLICA, Server, Session, Value, registry_on_a_server, statements,
+};
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
@@ -133,29 +136,79 @@ impl Driver for MySql {
                 return BAD_CERTIFICATE;
             }
             Error::Driver(DriverError::NoClientSslFlagFromServer) => return Diagnosis::Problem("switch TLS on there"),
-            Error::Io(_) | Error::Driver(DriverError::ConnectionClosed) => return Diagnosis::Down,
+            Error::Io(_) | Error::Driver(DriverError::ConnectionClosed) => return DOWN,
             _ => return Diagnosis::Other,
         };
-        // https://mariadb.com/docs/server/reference/error-codes/mariadb-error-code-reference
-        match error.code {
-            1146 => Diagnosis::NoTables,
-            1054 | 1364 | 1366 => Diagnosis::ForeignTables,
-            1044 | 1142 | 1143 | 1227 => Diagnosis::Denied,
-            1205 | 1213 => Diagnosis::Locked,
-            1045 | 1698 => Diagnosis::Problem("see the user and the password"),
-            1049 => Diagnosis::Problem("see the name of the database"),
-            1290 | 1792 | 1836 => Diagnosis::Problem("give the address of the primary"),
-            1021 | 1114 => Diagnosis::Full,
-            // Too many connections, or on its way down, or done with us.
-            1040 | 1053 | 1077 | 1078 | 1079 | 1080 | 1152 | 1158 | 1159 | 1160 | 1161 | 1203 | 1226 | 1317 | 1927
-            | 3169 | 4031 => Diagnosis::Down,
-            _ => Diagnosis::Other,
-        }
+        let known = CODES.iter().find(|(code, _)| *code == error.code);
+        known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
     }
 }
 
-const BAD_CERTIFICATE: Diagnosis =
-    Diagnosis::Problem("see the server's certificate, and name its authority by with_root_certificate");
+const SEE_LOG: Diagnosis = Diagnosis::Later("see the server's log");
+
+/// The servers' error codes, by <https://mariadb.com/docs/server/reference/error-codes> and
+/// <https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html>. A conflict can show at
+/// a commit, too: Galera and group replication look for conflicts only there.
+const CODES: &[(u16, Diagnosis)] = &[
+    // Tables and rights.
+    (1146, Diagnosis::NoTables),      // ER_NO_SUCH_TABLE
+    (1054, Diagnosis::ForeignTables), // ER_BAD_FIELD_ERROR
+    (1364, Diagnosis::ForeignTables), // ER_NO_DEFAULT_FOR_FIELD
+    (1366, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
+    (1044, Diagnosis::Denied),        // ER_DBACCESS_DENIED_ERROR
+    (1142, Diagnosis::Denied),        // ER_TABLEACCESS_DENIED_ERROR
+    (1143, Diagnosis::Denied),        // ER_COLUMNACCESS_DENIED_ERROR
+    (1227, Diagnosis::Denied),        // ER_SPECIFIC_ACCESS_DENIED_ERROR
+    (1045, BAD_PASSWORD),             // ER_ACCESS_DENIED_ERROR
+    (1698, BAD_PASSWORD),             // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
+    (1049, NO_DATABASE),              // ER_BAD_DB_ERROR
+    // Other transactions.
+    (1020, Diagnosis::Locked), // ER_CHECKREAD, of innodb_snapshot_isolation
+    (1205, Diagnosis::Locked), // ER_LOCK_WAIT_TIMEOUT
+    (1213, Diagnosis::Locked), // ER_LOCK_DEADLOCK, at a commit as well
+    (1689, Diagnosis::Locked), // ER_LOCK_ABORTED
+    (3101, Diagnosis::Locked), // ER_TRANSACTION_ROLLBACK_DURING_COMMIT, of group replication
+    (1180, SEE_LOG),           // ER_ERROR_DURING_COMMIT, also Galera's word for a conflict
+    (3100, SEE_LOG),           // ER_RUN_HOOK_ERROR, of group replication
+    (1412, SEE_LOG),           // ER_TABLE_DEF_CHANGED
+    // Limits on statements.
+    (1317, INTERRUPTED), // ER_QUERY_INTERRUPTED
+    (1969, INTERRUPTED), // ER_STATEMENT_TIMEOUT: MariaDB's max_statement_time
+    (3024, INTERRUPTED), // ER_QUERY_TIMEOUT: MySQL's max_execution_time
+    // Limits on the server and on users.
+    (1021, Diagnosis::Full), // ER_DISK_FULL
+    (1114, Diagnosis::Full), // ER_RECORD_FILE_FULL
+    (1037, FULL_UP),         // ER_OUTOFMEMORY
+    (1040, FULL_UP),         // ER_CON_COUNT_ERROR
+    (1041, FULL_UP),         // ER_OUT_OF_RESOURCES
+    (1135, FULL_UP),         // ER_CANT_CREATE_THREAD
+    (1203, FULL_UP),         // ER_TOO_MANY_USER_CONNECTIONS
+    (1206, FULL_UP),         // ER_LOCK_TABLE_FULL
+    (1226, FULL_UP),         // ER_USER_LIMIT_REACHED
+    (1637, FULL_UP),         // ER_TOO_MANY_CONCURRENT_TRXS
+    // A server that takes no writes.
+    (1290, REPLICA), // ER_OPTION_PREVENTS_STATEMENT: read_only
+    (1792, REPLICA), // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
+    (1836, REPLICA), // ER_READ_ONLY_MODE
+    // On the way up or down, or done with us.
+    (1047, DOWN), // ER_UNKNOWN_COM_ERROR: a node of Galera that is not in its cluster
+    (1053, DOWN), // ER_SERVER_SHUTDOWN
+    (1077, DOWN), // ER_NORMAL_SHUTDOWN
+    (1078, DOWN), // ER_GOT_SIGNAL
+    (1079, DOWN), // ER_SHUTDOWN_COMPLETE
+    (1080, DOWN), // ER_FORCING_CLOSE
+    (1152, DOWN), // ER_ABORTING_CONNECTION
+    (1158, DOWN), // ER_NET_READ_ERROR
+    (1159, DOWN), // ER_NET_READ_INTERRUPTED
+    (1160, DOWN), // ER_NET_ERROR_ON_WRITE
+    (1161, DOWN), // ER_NET_WRITE_INTERRUPTED
+    (1184, DOWN), // ER_NEW_ABORTING_CONNECTION
+    (1927, DOWN), // ER_CONNECTION_KILLED
+    (3032, DOWN), // ER_SERVER_OFFLINE_MODE
+    (3168, DOWN), // ER_SERVER_ISNT_AVAILABLE
+    (3169, DOWN), // ER_SESSION_WAS_KILLED
+    (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
+];
 
 /// A connection during a call.
 struct Conversation<'a> {

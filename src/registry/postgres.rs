@@ -8,13 +8,15 @@ use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore, crypto};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::error::SqlState;
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, Error, Row};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::host::Host;
-use super::server::{Call, Diagnosis, Driver, Form, NO_HOST, Server, Session, Value, registry_on_a_server, statements};
+use super::server::{
+    BAD_CERTIFICATE, BAD_PASSWORD, Call, DOWN, Diagnosis, Driver, FULL_UP, Form, INTERRUPTED, NO_DATABASE, NO_HOST,
+    REPLICA, Server, Session, Value, registry_on_a_server, statements,
+};
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
@@ -164,38 +166,57 @@ impl Driver for Postgres {
 
     fn diagnose(error: &Error) -> Diagnosis {
         let Some(state) = error.code() else {
-            // A connection that broke, or was never made. The driver tells the two kinds apart in words alone.
-            return if error.to_string().contains("TLS handshake") { BAD_CERTIFICATE } else { Diagnosis::Down };
+            // A connection that broke, or was never made. The driver tells the kinds apart in words
+            // alone.
+            let words = error.to_string();
+            return match () {
+                () if words.contains("TLS handshake") => BAD_CERTIFICATE,
+                () if words.contains("invalid configuration") => Diagnosis::Problem("see the address"),
+                () => DOWN,
+            };
         };
-        match *state {
-            SqlState::UNDEFINED_TABLE => Diagnosis::NoTables,
-            SqlState::UNDEFINED_COLUMN | SqlState::DATATYPE_MISMATCH | SqlState::WRONG_OBJECT_TYPE => {
-                Diagnosis::ForeignTables
-            }
-            SqlState::INSUFFICIENT_PRIVILEGE => Diagnosis::Denied,
-            SqlState::LOCK_NOT_AVAILABLE | SqlState::T_R_DEADLOCK_DETECTED | SqlState::T_R_SERIALIZATION_FAILURE => {
-                Diagnosis::Locked
-            }
-            SqlState::INVALID_PASSWORD | SqlState::INVALID_AUTHORIZATION_SPECIFICATION => {
-                Diagnosis::Problem("see the user and the password")
-            }
-            SqlState::INVALID_CATALOG_NAME => Diagnosis::Problem("see the name of the database"),
-            SqlState::INVALID_SCHEMA_NAME => Diagnosis::Problem("make the schema, or name another in search_path"),
-            SqlState::READ_ONLY_SQL_TRANSACTION => Diagnosis::Problem("give the address of the primary"),
-            SqlState::DISK_FULL => Diagnosis::Full,
-            SqlState::TOO_MANY_CONNECTIONS
-            | SqlState::CANNOT_CONNECT_NOW
-            | SqlState::ADMIN_SHUTDOWN
-            | SqlState::CRASH_SHUTDOWN
-            | SqlState::IDLE_IN_TRANSACTION_SESSION_TIMEOUT => Diagnosis::Down,
-            _ if state.code().starts_with("08") => Diagnosis::Down,
-            _ => Diagnosis::Other,
-        }
+        let known = CODES.iter().find(|(code, _)| state.code().starts_with(code));
+        known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
     }
 }
 
-const BAD_CERTIFICATE: Diagnosis =
-    Diagnosis::Problem("see the server's certificate, and name its authority by with_root_certificate");
+/// The server's error codes, and classes of them, by
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>. A conflict can show at a
+/// commit, too: CockroachDB looks for some only there.
+const CODES: &[(&str, Diagnosis)] = &[
+    // Tables and rights.
+    ("42P01", Diagnosis::NoTables),      // undefined_table
+    ("42703", Diagnosis::ForeignTables), // undefined_column
+    ("42804", Diagnosis::ForeignTables), // datatype_mismatch
+    ("42809", Diagnosis::ForeignTables), // wrong_object_type
+    ("42501", Diagnosis::Denied),        // insufficient_privilege
+    ("28000", BAD_PASSWORD),             // invalid_authorization_specification
+    ("28P01", BAD_PASSWORD),             // invalid_password
+    ("3D000", NO_DATABASE),              // invalid_catalog_name
+    // invalid_schema_name
+    ("3F000", Diagnosis::Problem("make the schema, or name another in search_path")),
+    // Other transactions.
+    ("40003", DOWN),              // statement_completion_unknown
+    ("40", Diagnosis::Locked),    // 40001 serialization_failure, 40P01 deadlock_detected
+    ("55P03", Diagnosis::Locked), // lock_not_available
+    // Limits on statements and transactions.
+    ("25P03", INTERRUPTED), // idle_in_transaction_session_timeout
+    ("25P04", INTERRUPTED), // transaction_timeout
+    ("57014", INTERRUPTED), // query_canceled: statement_timeout, and pg_cancel_backend
+    // Limits on the server.
+    ("53000", FULL_UP),         // insufficient_resources
+    ("53100", Diagnosis::Full), // disk_full
+    ("53200", FULL_UP),         // out_of_memory
+    ("53300", FULL_UP),         // too_many_connections
+    // A server that takes no writes.
+    ("25006", REPLICA), // read_only_sql_transaction
+    // On the way up or down, or done with us.
+    ("08", DOWN),    // connection_exception; a pooler's errors are 08P01, protocol_violation
+    ("57P01", DOWN), // admin_shutdown
+    ("57P02", DOWN), // crash_shutdown
+    ("57P03", DOWN), // cannot_connect_now
+    ("57P05", DOWN), // idle_session_timeout
+];
 
 /// A connection during a call.
 struct Conversation<'a> {

@@ -154,6 +154,7 @@ macro_rules! registry_on_a_server {
 pub(super) use registry_on_a_server;
 
 /// What an error of a driver means.
+#[derive(Clone, Copy, Debug)]
 pub(super) enum Diagnosis {
     /// The tables are not there.
     NoTables,
@@ -161,16 +162,32 @@ pub(super) enum Diagnosis {
     ForeignTables,
     /// The user lacks a right.
     Denied,
-    /// Others hold the rows.
+    /// Others hold the rows, or wrote them first.
     Locked,
-    /// The server is down, on its way up or down, or full of connections.
-    Down,
+    /// What the same call may not meet a moment later, and what to do.
+    Later(&'static str),
     /// The disk is full.
     Full,
     /// What is wrong and what to do, as a sentence about the registry.
     Problem(&'static str),
     Other,
 }
+
+/// The server is down, or on its way up or down.
+pub(super) const DOWN: Diagnosis = Diagnosis::Later("see that the server runs and can be reached from here");
+/// The server has no connection or no memory to spare.
+pub(super) const FULL_UP: Diagnosis =
+    Diagnosis::Later("see who uses the server's connections and memory, or allow more of them");
+/// The server, or its administrator, ended a statement.
+pub(super) const INTERRUPTED: Diagnosis =
+    Diagnosis::Later("see what keeps the server busy, or give its statements more time");
+/// A replica, or a primary that hands over to another: what was its replica may soon take writes.
+pub(super) const REPLICA: Diagnosis =
+    Diagnosis::Later("give the address of the primary, or make this server the primary");
+pub(super) const BAD_CERTIFICATE: Diagnosis =
+    Diagnosis::Problem("see the server's certificate, and name its authority by with_root_certificate");
+pub(super) const BAD_PASSWORD: Diagnosis = Diagnosis::Problem("see the user and the password");
+pub(super) const NO_DATABASE: Diagnosis = Diagnosis::Problem("see the name of the database");
 
 /// A kind of database.
 pub(super) trait Driver: Sync {
@@ -342,12 +359,12 @@ impl<D: Driver> Server<D> {
                 session.end();
                 result
             };
-            attempt().map_err(|fault| self.explain(doing, fault))
+            attempt().map_err(|fault| self.explain(doing, fault, call.since.elapsed()))
         })
     }
 
-    /// The error of a call that could not do what it was `doing`.
-    fn explain(&self, doing: &str, fault: Fault<D::Error>) -> RegistryError {
+    /// The error of a call that could not do what it was `doing`, as it found out after `waited`.
+    fn explain(&self, doing: &str, fault: Fault<D::Error>, waited: Duration) -> RegistryError {
         let registry = self.name.clone();
         let error = match fault {
             Fault::Known(error) => return error,
@@ -367,10 +384,13 @@ impl<D: Driver> Server<D> {
                 error,
             ),
             Diagnosis::Problem(what_to_do) => open(format!("{words}; {what_to_do}"), error),
-            Diagnosis::Locked => RegistryError::Locked { registry, waited: self.timeout },
-            Diagnosis::Down => RegistryError::Unreachable {
+            Diagnosis::Locked => {
+                let ms = u64::try_from(waited.as_millis()).unwrap_or(u64::MAX);
+                RegistryError::Locked { registry, waited: Duration::from_millis(ms) }
+            }
+            Diagnosis::Later(what_to_do) => RegistryError::Unreachable {
                 registry,
-                problem: format!("{words}; see that the server runs and can be reached from here"),
+                problem: format!("{words}; {what_to_do}"),
                 source: Some(Box::new(error)),
             },
             Diagnosis::Full => RegistryError::Full { registry, source: Box::new(error) },

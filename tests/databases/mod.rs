@@ -11,7 +11,8 @@ mod own;
 pub use own::OwnServer;
 
 use std::env;
-use std::process::Command;
+use std::io::{BufRead, BufReader, Write};
+use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
@@ -114,6 +115,34 @@ impl Database {
 
     pub fn name(&self) -> &str {
         &self.name
+    }
+
+    /// Runs statements that lock rows, and holds the locks until it is dropped.
+    pub fn lock(&self, sql: &str) -> Locked {
+        let mut client = self.server.client(&self.server.url());
+        client.args((self.server == Server::MySql).then_some("--unbuffered"));
+        let mut session = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the client is installed");
+        let place = match self.server {
+            Server::Postgres => format!("SET search_path = {}", self.name),
+            Server::MySql => format!("USE {}", self.name),
+        };
+        let input = session.stdin.as_mut().expect("a pipe");
+        writeln!(input, "{place};\nBEGIN;\n{sql};\nSELECT 'locked';").expect("a client reads");
+        let answer = BufReader::new(session.stdout.take().expect("a pipe"));
+        let locked = answer.lines().any(|line| line.is_ok_and(|line| line == "locked"));
+        assert!(locked, "{:?} runs {sql}", self.server);
+        Locked(session)
+    }
+}
+
+/// A session that holds locks.
+pub struct Locked(Child);
+
+impl Drop for Locked {
+    fn drop(&mut self) {
+        // At the end of its input it ends, and its transaction with it.
+        drop(self.0.stdin.take());
+        let _ = self.0.wait();
     }
 }
 
