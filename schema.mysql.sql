@@ -1,4 +1,5 @@
--- The registry of worker ids in a MySQL or MariaDB database, version 1. Any MySQL since 5.7, any MariaDB since 10.2.
+-- The registry of worker ids in a MySQL or MariaDB database, version 1. Tried on MariaDB 10.11. By
+-- their manuals, any MySQL since 5.7 and any MariaDB since 10.2 will do.
 --
 -- `MySqlRegistry` applies this by itself when it is first used, where its user may make tables. By hand:
 --
@@ -12,6 +13,10 @@
 -- * Rows of uidring_worker_node of ids that were given once may be deleted; their ids are not given again. A leased id's
 --   row holds up to which second the id has been used: leave it.
 -- * Leave uidring_layout alone: it holds the largest id ever given, deleted rows included.
+-- * The server has to keep what it has committed, through a power failure as well. A server is
+--   refused if its innodb_flush_log_at_trx_commit is 0 or 2, if it writes a binary log and its
+--   sync_binlog is not 1, if its innodb_flush_method is nosync, or if a table has another engine
+--   than InnoDB.
 -- * An old copy of the database must not be put back, nor a replica promoted that lacks the last commits: the ids given
 --   since would be given again. Where nothing else is left, first stop all generators, raise the counter above all of
 --   their ids, and drop the leased ones, of which the copy does not know how far they have been used:

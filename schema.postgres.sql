@@ -1,4 +1,5 @@
--- The registry of worker ids in a PostgreSQL database, version 1. Any PostgreSQL since 11.
+-- The registry of worker ids in a PostgreSQL database, version 1. Tried on PostgreSQL 15. By the
+-- manuals, any since 11 will do.
 --
 -- `PostgresRegistry` applies this by itself when it is first used, where its user may make tables. By hand:
 --
@@ -12,6 +13,8 @@
 -- * Rows of uidring_worker_node of ids that were given once may be deleted; their ids are not given again. A leased id's
 --   row holds up to which second the id has been used: leave it.
 -- * Leave uidring_layout alone: it holds the largest id ever given, deleted rows included.
+-- * The server has to keep what it has committed, through a power failure as well. A server is
+--   refused if its fsync is off, or if a table is UNLOGGED.
 -- * An old copy of the database must not be put back, nor a standby promoted that lacks the last commits: the ids given
 --   since would be given again. Where nothing else is left, first stop all generators, raise the counter above all of
 --   their ids, and drop the leased ones, of which the copy does not know how far they have been used:

@@ -469,6 +469,137 @@ on_servers! {
     }
 }
 
+/// The statement that an error names, to be run as it is.
+fn remedy(text: &str) -> &str {
+    let (_, rest) = text.split_once("; run ").unwrap_or_else(|| panic!("a statement in: {text}"));
+    rest.split_once(", and").map_or(rest, |(statement, _)| statement)
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
+    let server = OwnServer::start_with(Server::MySql, &["--log-bin=binlog", "--sync-binlog=1"]);
+    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    builder(open()).build().unwrap();
+    for (name, values) in [("innodb_flush_log_at_trx_commit", &["0", "2"][..]), ("sync_binlog", &["0", "2", "1000"])] {
+        for value in values {
+            server.run(&format!("SET GLOBAL {name} = {value}"));
+            let text = refusal(open());
+            assert!(text.contains(&format!("its {name} is {value}, so that a power failure could")), "{text}");
+            server.run(remedy(&text));
+            builder(open()).build().unwrap();
+        }
+    }
+    // Syncs once more than 1 does.
+    server.run("SET GLOBAL innodb_flush_log_at_trx_commit = 3");
+    builder(open()).build().unwrap();
+    server.run("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+
+    for table in ["uidring_layout", "uidring_worker_node"] {
+        for engine in ["MyISAM", "Aria", "MEMORY"] {
+            server.run(&format!("ALTER TABLE {table} ENGINE = {engine}"));
+            let text = refusal(open());
+            assert!(text.contains(&format!("its table {table} has the engine {engine}, ")), "{text}");
+            server.run(remedy(&text));
+            builder(open()).build().unwrap();
+        }
+    }
+
+    server.run("SET GLOBAL binlog_format = STATEMENT");
+    let text = refusal(open());
+    assert!(text.contains("its binlog_format is STATEMENT"), "{text}");
+    server.run(remedy(&text));
+    builder(open()).build().unwrap();
+
+    // What matters with a binary log alone.
+    let server = OwnServer::start_with(Server::MySql, &["--sync-binlog=0", "--binlog-format=STATEMENT"]);
+    builder(AnyRegistry::open(&server.url())).build().unwrap();
+    // What a running server cannot change.
+    let server = OwnServer::start_with(Server::MySql, &["--innodb-flush-method=nosync"]);
+    let text = refusal(AnyRegistry::open(&server.url()));
+    assert!(text.contains("its innodb_flush_method is nosync, so that a power failure could"), "{text}");
+}
+
+/// What a power failure may take away is what was not synced: of a binary log that is synced now
+/// and then, all that came since.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn an_id_that_a_power_failure_takes_back_was_not_given() {
+    for sync in ["0", "1", "1000"] {
+        let mut server = OwnServer::start_with(Server::MySql, &["--log-bin=binlog", &format!("--sync-binlog={sync}")]);
+        server.run(schema(Server::MySql));
+        // Ends a log with a sync, and begins another.
+        server.run("FLUSH BINARY LOGS");
+        let log = server.data_file("binlog.000002");
+        let synced = std::fs::metadata(&log).unwrap().len();
+        let given = builder(AnyRegistry::open(&server.url())).build().map(|uids| uids.worker_id());
+        server.crash();
+        if sync != "1" {
+            std::fs::File::options().write(true).open(&log).unwrap().set_len(synced).unwrap();
+        }
+        server.crash_and_restart();
+        server.run("SET GLOBAL sync_binlog = 1");
+        let next = builder(AnyRegistry::open(&server.url())).build().unwrap().worker_id();
+        match given {
+            Ok(given) => assert_ne!(next, given, "given twice, with sync_binlog = {sync}"),
+            Err(error) => assert!(error.to_string().contains(&format!("its sync_binlog is {sync}, ")), "{error}"),
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
+    let server = OwnServer::start(Server::Postgres);
+    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    let run_each = |statements: &str| {
+        for statement in statements.split("; ") {
+            server.run(statement);
+        }
+    };
+    let await_fsync = |value: &str| {
+        let since = Instant::now();
+        while server.run("SHOW fsync") != value {
+            assert!(since.elapsed() < Duration::from_secs(60));
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    builder(open()).build().unwrap();
+    run_each("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf()");
+    await_fsync("off");
+    let text = refusal(open());
+    assert!(text.contains("its fsync is off, so that a power failure could"), "{text}");
+    run_each(remedy(&text));
+    await_fsync("on");
+    builder(open()).build().unwrap();
+
+    for table in ["uidring_layout", "uidring_worker_node"] {
+        server.run(&format!("ALTER TABLE {table} SET UNLOGGED"));
+        let text = refusal(open());
+        assert!(text.contains(&format!("its table {table} is not logged, ")), "{text}");
+        server.run(remedy(&text));
+        builder(open()).build().unwrap();
+    }
+
+    // A commit waits for the server's own disk at the least, and for more if the operator says so.
+    let held = "CREATE TABLE seen (setting TEXT); \
+                CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS \
+                $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$; \
+                CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON uidring_layout DEFERRABLE INITIALLY DEFERRED \
+                FOR EACH ROW EXECUTE FUNCTION note()";
+    server.run(held);
+    for (set, expected) in
+        [("off", "on"), ("local", "on"), ("remote_write", "on"), ("on", "on"), ("remote_apply", "remote_apply")]
+    {
+        server.run(&format!("ALTER ROLE postgres SET synchronous_commit = {set}"));
+        builder(AnyRegistry::open(&server.url())).build().unwrap();
+        assert_eq!(server.run("DELETE FROM seen RETURNING setting"), expected, "{set}");
+    }
+}
+
 /// An authority in PEM, and a certificate of its for `name`, with its key.
 fn certificates(name: &str) -> [String; 3] {
     let mut authority = rcgen::CertificateParams::new([]).unwrap();

@@ -40,9 +40,44 @@ type Fault = table::Fault<Error>;
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
 /// * A start whose commit was not acknowledged may have used up an id; no other failure uses anything up.
 ///
-/// They rest on the server's memory: one that is replaced by a replica that lacks the last commits gives ids again. A
-/// server with `innodb_flush_log_at_trx_commit` other than 1, its default, forgets commits when it crashes, and is
-/// refused.
+/// They rest on the server's memory. Each call looks at the settings that decide whether a commit
+/// outlasts a power failure, and refuses a server that may forget one, with the value and what
+/// mends it:
+///
+/// * `innodb_flush_log_at_trx_commit` must be 1, or MariaDB's 3: with 0 and 2 the redo log is
+///   synced once a second.
+/// * `sync_binlog` must be 1 where there is a binary log: after a crash the server rolls a
+///   transaction back that the binary log has lost, although its commit was acknowledged. MariaDB's
+///   default is 0.
+/// * `innodb_flush_method` must not be `nosync` or `littlesync`, which leave out syncs.
+/// * `binlog_format` must be `ROW` or `MIXED` where there is a binary log: InnoDB refuses to write
+///   by statements under `READ COMMITTED`.
+/// * The engine of both tables must be InnoDB: others have no transactions, or other settings.
+///
+/// It does not look at `innodb_doublewrite`, which file systems that write whole pages can do
+/// without, nor at `ALTER INSTANCE DISABLE INNODB REDO_LOG`. And nothing tells it of a disk that
+/// acknowledges a sync before it is done.
+///
+/// A replica takes no writes. One that is promoted and lacks the last commits gives ids again.
+/// Replication is asynchronous unless set up otherwise, and semi-synchronous replication falls back
+/// to that after a timeout: see that a replica has everything before you promote it, or treat it as
+/// an old copy, as `schema.mysql.sql` tells.
+///
+/// # Tried on
+///
+/// MariaDB 10.11, by the tests. By hand, a cluster of Galera (26.4, two nodes of MariaDB 10.11):
+/// starts and reservations that conflicted were refused, tried again, and repeated nothing, and a
+/// node that was cut off gave no ids. What follows is by the manuals alone:
+///
+/// * MySQL since 5.7 and MariaDB since 10.2 have all that is asked of them.
+/// * Group replication, too, refuses one of two conflicting transactions, at its commit.
+/// * Galera and group replication acknowledge a commit when the other nodes have received it, and
+///   not when they have synced it. An outage of all nodes loses nothing if the settings above hold
+///   on each of them. A call looks only at the node that it is made to.
+/// * A part of a cluster that is made to go on without the others (Galera's `pc.ignore_sb`,
+///   `pc.ignore_quorum` and `pc.bootstrap`, group replication's `group_replication_force_members`)
+///   gives the same ids as they do.
+/// * A proxy must send all statements of a call to the primary, on one connection.
 ///
 /// # Cost
 ///
@@ -210,6 +245,60 @@ const CODES: &[(u16, Diagnosis)] = &[
     (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
 ];
 
+/// What decides whether a commit lasts. The tables are those of this database, if they are there.
+const SETTINGS: &str = "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_flush_method, \
+    @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format, \
+    (SELECT ENGINE FROM information_schema.TABLES \
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'uidring_layout'), \
+    (SELECT ENGINE FROM information_schema.TABLES \
+     WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'uidring_worker_node')";
+
+/// What is wrong with a server's answer to [`SETTINGS`].
+fn problem_of(settings: [String; 7]) -> Option<String> {
+    let [flushed, method, logged, synced, format, layout, worker_node] = settings;
+    let logged = logged == "1";
+    let forgets = |name: &str, value: &str| {
+        Some(format!(
+            "its {name} is {value}, so that a power failure could take ids back that have been \
+             given; run SET GLOBAL {name} = 1, and put the same into the server's configuration, \
+             where it outlasts a restart"
+        ))
+    };
+    // MariaDB's 3 syncs at the end of a commit as well.
+    if !["1", "3"].contains(&flushed.as_str()) {
+        return forgets("innodb_flush_log_at_trx_commit", &flushed);
+    }
+    // With a binary log InnoDB syncs a transaction as prepared, and a restart rolls it back if the
+    // binary log does not have it.
+    if logged && synced != "1" {
+        return forgets("sync_binlog", &synced);
+    }
+    if ["nosync", "littlesync"].iter().any(|none| method.eq_ignore_ascii_case(none)) {
+        return Some(format!(
+            "its innodb_flush_method is {method}, so that a power failure could take ids back that \
+             have been given; put innodb_flush_method = fsync into the server's configuration, and \
+             restart it"
+        ));
+    }
+    // Switching this session alone to rows takes a right that few users have, and would stop a
+    // replica whose own binary log is by statements.
+    if logged && format.eq_ignore_ascii_case("STATEMENT") {
+        return Some(
+            "its binlog_format is STATEMENT, with which InnoDB refuses writes under READ \
+             COMMITTED; run SET GLOBAL binlog_format = MIXED, and put the same into the server's \
+             configuration, where it outlasts a restart"
+                .to_owned(),
+        );
+    }
+    let engines = [("uidring_layout", layout), ("uidring_worker_node", worker_node)];
+    let (table, engine) =
+        engines.iter().find(|(_, engine)| !engine.is_empty() && !engine.eq_ignore_ascii_case("InnoDB"))?;
+    Some(format!(
+        "its table {table} has the engine {engine}, which need not keep a commit as InnoDB does; \
+         run ALTER TABLE {table} ENGINE = InnoDB"
+    ))
+}
+
 /// A connection during a call.
 struct Conversation<'a> {
     call: &'a Call<'a>,
@@ -223,14 +312,12 @@ impl Session for Conversation<'_> {
     const NOW_MS: &'static str = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)";
 
     fn begin(&mut self, timeout: Duration) -> Result<(), Fault> {
-        let flushed = self.rows("SELECT CAST(@@innodb_flush_log_at_trx_commit AS SIGNED)", &[])?;
-        if let Some([Value::Int(flushed)]) = flushed.first().map(Vec::as_slice)
-            && *flushed != 1
-        {
-            return Err(Fault::Problem(format!(
-                "its innodb_flush_log_at_trx_commit is {flushed}, so that a crash of the server could take ids back that \
-                 have been given; set it to 1, which is its default"
-            )));
+        let answer = self.call.wait(self.connection.query_first(SETTINGS)).map_err(Fault::Known)?;
+        let row: Option<Row> = answer?;
+        let setting = |column: usize| row.as_ref()?.get_opt(column)?.ok();
+        let settings = [0, 1, 2, 3, 4, 5, 6].map(|column| setting(column).unwrap_or_default());
+        if let Some(problem) = problem_of(settings) {
+            return Err(Fault::Problem(problem));
         }
         let seconds = timeout.as_secs().clamp(1, 3600);
         self.run(&format!(

@@ -9,7 +9,7 @@ use rustls::{ClientConfig, RootCertStore, crypto};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, Error, Row};
+use tokio_postgres::{Client, Config, Error, Row, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::host::Host;
@@ -44,8 +44,33 @@ type Fault = table::Fault<Error>;
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
 /// * A start whose commit was not acknowledged may have used up an id; no other failure uses anything up.
 ///
-/// They rest on the server's memory: a server that runs with `fsync = off`, or is replaced by a standby that lacks the
-/// last commits, gives ids again. `synchronous_commit = off` does no harm: it is switched on for these transactions.
+/// They rest on the server's memory. Each call looks at the settings that decide whether a commit
+/// outlasts a power failure, and refuses a server that may forget one, with the value and what
+/// mends it:
+///
+/// * `fsync` must be `on`. A service that keeps commits elsewhere, and switches it off for that
+///   reason, is refused as well: the two look alike.
+/// * Neither table may be `UNLOGGED`: a crash empties such tables.
+///
+/// These transactions have `synchronous_commit = on`, whatever others have, or `remote_apply`,
+/// which waits for more, if that is set. `full_page_writes` may be off, as it is on storage that
+/// writes whole pages; on any other, a power failure can tear a page then, and lose its rows. And
+/// nothing tells of a disk that acknowledges a sync before it is done.
+///
+/// A standby takes no writes. One that is promoted and lacks the last commits gives ids again: name
+/// it in `synchronous_standby_names`, so that a commit waits for it; or see that it has everything
+/// before you promote it; or treat it as an old copy, as `schema.postgres.sql` tells.
+///
+/// # Tried on
+///
+/// PostgreSQL 15, by the tests. What follows is by the manuals alone:
+///
+/// * PostgreSQL since 11 has all that is asked of it.
+/// * A pooler may give each transaction another connection, as no setting and no prepared statement
+///   outlasts one. It has to keep a transaction on one connection: PgBouncer's modes `session` and
+///   `transaction` do, `statement` does not.
+/// * CockroachDB and other servers that speak PostgreSQL's language refuse one of two conflicting
+///   transactions, some at its commit; that is tried again.
 ///
 /// # Cost
 ///
@@ -218,6 +243,34 @@ const CODES: &[(&str, Diagnosis)] = &[
     ("57P05", DOWN), // idle_session_timeout
 ];
 
+/// What decides whether a commit lasts. It waits for the server's own disk at the least, for
+/// standbys if there are synchronous ones, and for more if the operator has asked for more. The
+/// tables are those that the search path finds, if they are there. Servers that only speak
+/// PostgreSQL's language may have no setting of the name fsync.
+const SETTINGS: &str = "SELECT set_config('synchronous_commit', \
+    CASE current_setting('synchronous_commit') \
+    WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true), \
+    current_setting('fsync', true), \
+    (SELECT MIN(relname::TEXT) FROM pg_class WHERE relpersistence <> 'p' \
+     AND oid IN (to_regclass('uidring_layout'), to_regclass('uidring_worker_node')))";
+
+/// What is wrong with a server that answers so to [`SETTINGS`].
+fn problem_of(fsync: Option<&str>, not_logged: Option<&str>) -> Option<String> {
+    if fsync == Some("off") {
+        return Some(
+            "its fsync is off, so that a power failure could take ids back that have been given; \
+             run ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()"
+                .to_owned(),
+        );
+    }
+    not_logged.map(|table| {
+        format!(
+            "its table {table} is not logged, so that a crash of the server would empty it; \
+             run ALTER TABLE {table} SET LOGGED"
+        )
+    })
+}
+
 /// A connection during a call.
 struct Conversation<'a> {
     call: &'a Call<'a>,
@@ -232,10 +285,17 @@ impl Session for Conversation<'_> {
 
     fn begin(&mut self, timeout: Duration) -> Result<(), Fault> {
         let ms = timeout.as_millis().clamp(1, 3_600_000);
-        self.batch(&format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; SET LOCAL idle_in_transaction_session_timeout = {ms}; \
-             SET LOCAL synchronous_commit = on"
-        ))
+        let sql = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; \
+             SET LOCAL idle_in_transaction_session_timeout = {ms}; {SETTINGS}"
+        );
+        let answer = self.wait(self.client.simple_query(&sql))?;
+        let row = answer.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let setting = |column: usize| row?.try_get(column).ok()?;
+        problem_of(setting(1), setting(2)).map_or(Ok(()), |problem| Err(Fault::Problem(problem)))
     }
 
     fn commit(&mut self) -> Result<(), Fault> {

@@ -210,6 +210,7 @@ pub(super) trait Session {
 
     /// Begins a transaction whose commit will be durable, which sees what others commit meanwhile, and which the server
     /// ends when nothing is heard of this side for `timeout`: who is stopped in the middle of it keeps nobody out.
+    /// A server whose settings make a commit less than durable is refused.
     fn begin(&mut self, timeout: Duration) -> Result<(), Fault<Self::Error>>;
 
     fn commit(&mut self) -> Result<(), Fault<Self::Error>>;

@@ -49,7 +49,7 @@ impl OwnServer {
             Server::Postgres => run(as_server_user(kind, &program("initdb"))
                 .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
                 .arg(&data)),
-            // In the system's temporary directory another server that starts would delete its files.
+            // In the system's temporary directory, another server that starts deletes its files.
             Server::MySql => run(Command::new("mariadb-install-db")
                 .env("TMPDIR", dir.path())
                 .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
