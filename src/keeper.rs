@@ -205,6 +205,10 @@ impl Keeper {
             if shared.signal.is_stopped() || shared.ring.is_full() || !shared.is_window_used_up() {
                 return false;
             }
+            // More is to come from the registry, and another worker id would not come sooner.
+            if shared.is_lease_used_up() && !self.workers.is_awaited_here() {
+                return false;
+            }
             // Only where takers come to the end of it: a ring longer than the lead is never full.
             let left = shared.ring.blocks_from(shared.ring.cursor_block());
             // With its far seconds in the ring the worker stays: as those of a worker before they would be handed out.

@@ -413,10 +413,8 @@ impl Shared {
     fn obstacle(&self, ticket: u64, now_ms: i64) -> TakeError {
         let layout = &self.limits.layout;
         let due = self.due(ticket);
-        let reserved = self.ring.windows().get().reserved;
-        let (worker, end) = (self.seconds.worker(reserved), self.seconds.tick(reserved));
-        if due > end && end < layout.max_tick() {
-            return TakeError::LeaseExhausted { worker };
+        if self.is_behind_lease(due) {
+            return TakeError::LeaseExhausted { worker: self.worker() };
         }
         // A new worker can use what is left of the time field once more, but for its last second.
         let ends = due > layout.max_tick() && self.policy != LeadLimit::NewWorker;
@@ -436,6 +434,22 @@ impl Shared {
             let following = self.seconds.following(self.ring.newest(), self.ring.windows().get());
             self.seconds.tick(following) + block.saturating_sub(self.ring.tail())
         })
+    }
+
+    /// The tick of the next ticket, or, where takers wait with tickets of later ones, the tick that is
+    /// published next.
+    fn next_due(&self) -> u64 {
+        self.due(self.ring.position().min(self.ring.tail() << self.ring.shift()))
+    }
+
+    /// Whether the next UIDs lie behind what is reserved of the lease, and the layout goes on.
+    pub fn is_lease_used_up(&self) -> bool {
+        self.is_behind_lease(self.next_due())
+    }
+
+    fn is_behind_lease(&self, tick: u64) -> bool {
+        let end = self.seconds.tick(self.ring.windows().get().reserved);
+        end < self.limits.layout.max_tick() && tick > end
     }
 
     /// Lets the window end where the clock allows, if that is later.
@@ -548,7 +562,7 @@ impl Shared {
             return pause;
         }
         // The first that is not published: somebody waits for it, or for a later one.
-        let due = self.due(self.ring.position().min(self.ring.tail() << self.ring.shift()));
+        let due = self.next_due();
         if due > self.seconds.tick(self.ring.windows().get().reserved) {
             // It comes with an answer of the registry, not with time.
             return pause;

@@ -365,6 +365,8 @@ fn while_the_registry_is_down_the_filler_rests_though_a_take_has_failed() {
         super::take_or_wait(&generator.shared).unwrap_err();
         assert_eq!(generator.keeper.look(&generator.shared), Duration::from_secs(1));
     }
+    // It is the lease that is used up.
+    assert!(!generator.shared.is_at_limit(), "the lead is not");
 }
 
 /// A UID that comes twice, if `steps` lead to one.
