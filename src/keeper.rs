@@ -234,7 +234,7 @@ impl Keeper {
     fn keep_lease(&mut self, shared: &Arc<Shared>, now_ms: i64) {
         if self.workers.is_lost() {
             let is_replaced = self.change_worker(shared, now_ms);
-            shared.set_registry_down(!is_replaced);
+            shared.set_registry_down(!is_replaced && !self.workers.is_first_try());
         } else {
             self.workers.keep_lease(shared, now_ms);
         }

@@ -104,6 +104,12 @@ impl Workers {
         self.is_spare_awaited && self.spare.is_some()
     }
 
+    /// Whether the registry has been asked, and has refused nothing before: it is worth waiting
+    /// for.
+    pub fn is_first_try(&self) -> bool {
+        self.clerk.is_busy() && self.retry.refused.is_none()
+    }
+
     /// Takes on the next worker id, which starts at now. False when there is none yet, or no second for it.
     pub fn change(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         let fresh = shared.limits.fresh_tick(now_ms);
