@@ -31,13 +31,13 @@ pub struct Workers {
 }
 
 /// How far ahead seconds are reserved, and when.
-#[derive(Default)]
 struct Upkeep {
     /// Since the last reservation.
     since: Option<Stopwatch>,
-    /// In multiples of the lease's duration. Grows with the pace, so that a busy generator asks a few times a second at
-    /// most.
-    lengths: u64,
+    /// How many ticks are reserved at a time: at first as many as came with the lease, later as
+    /// many as its duration has. Grows with the pace, so that a busy generator asks a few times a
+    /// second at most.
+    ticks: u64,
     retry: Retry,
 }
 
@@ -73,9 +73,9 @@ impl Workers {
     pub fn new(registry: Box<dyn WorkerRegistry>, lease: Lease, max_new_workers: u32) -> Workers {
         Workers {
             clerk: Clerk::new(registry),
-            lease,
             is_lost: false,
-            upkeep: Upkeep::default(),
+            upkeep: Upkeep::new(&lease),
+            lease,
             spare: None,
             is_spare_awaited: false,
             left: Vec::new(),
@@ -125,8 +125,8 @@ impl Workers {
         events::new_worker(lease.worker);
         shared.take_on(&lease, now_ms);
         shared.count_worker();
+        (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::new(&lease));
         self.left.push(mem::replace(&mut self.lease, lease));
-        (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::default());
         true
     }
 
@@ -159,8 +159,10 @@ impl Workers {
         if self.is_lost || self.clerk.is_busy() || !self.upkeep.retry.is_due() {
             return;
         }
-        let used = self.used(shared).max(shared.limits.fresh_tick(now_ms));
-        let Some(last) = self.upkeep.reserve_to(used, self.lease.last, duration, &shared.limits.layout) else { return };
+        let now = shared.limits.fresh_tick(now_ms);
+        let used = self.used(shared).max(now);
+        let layout = &shared.limits.layout;
+        let Some(last) = self.upkeep.reserve_to(used, now, self.lease.last, duration, layout) else { return };
         let (lease, max) = (self.lease.clone(), shared.limits.layout.max_tick());
         let doing = format!("reserve the seconds of worker id {} up to {last}", lease.worker);
         let (asked, failing) = (lease.clone(), doing.clone());
@@ -295,24 +297,32 @@ fn hear_of_release(result: Result<(), RegistryError>) {
 }
 
 impl Upkeep {
+    fn new(lease: &Lease) -> Upkeep {
+        Upkeep { since: None, ticks: (lease.last - lease.first).max(1), retry: Retry::default() }
+    }
+
     /// The last second to reserve now; `None` if it is not time.
-    fn reserve_to(&mut self, used: u64, reserved: u64, duration: Duration, layout: &Layout) -> Option<u64> {
+    fn reserve_to(&mut self, used: u64, now: u64, reserved: u64, duration: Duration, layout: &Layout) -> Option<u64> {
         let since = self.since.get_or_insert_with(Stopwatch::start).elapsed();
-        let ticks = layout.ticks_in(duration).max(2);
-        let lengths = self.lengths.max(1);
-        let is_low = reserved.saturating_sub(used) < ticks.saturating_mul(lengths) / 2;
+        let is_low = reserved.saturating_sub(used) < (self.ticks / 2).max(1);
         let is_late = since >= duration / 2;
         if reserved >= layout.max_tick() || !(is_low || is_late) {
             return None;
         }
-        self.lengths = if is_late {
-            lengths.div_ceil(2)
+        let enough = layout.ticks_in(duration).max(2);
+        self.ticks = if self.ticks < enough {
+            self.ticks.saturating_mul(2).min(enough)
+        } else if is_late {
+            self.ticks.div_ceil(2).max(enough)
         } else if since < BUSY_PERIOD {
-            lengths.saturating_mul(2)
+            self.ticks.saturating_mul(2)
         } else {
-            lengths
+            self.ticks
         };
-        Some(used.saturating_add(ticks.saturating_mul(self.lengths)).clamp(reserved, layout.max_tick()))
+        // Only to show that it is alive: where it is ahead of the clock, it has enough, and a crash
+        // wastes no more.
+        let from = if is_low { used } else { now };
+        Some(from.saturating_add(self.ticks).clamp(reserved, layout.max_tick()))
     }
 
     fn done(&mut self) {
