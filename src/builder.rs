@@ -4,7 +4,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{Clock, Stopwatch, SystemClock};
-use crate::error::BuildError;
+use crate::error::{BuildError, RegistryError};
 use crate::filler::{Bed, Filler};
 use crate::generator::UidGenerator;
 use crate::keeper::Keeper;
@@ -140,6 +140,10 @@ impl Builder {
     /// set. It asks again after a pause that doubles, up to five seconds, and is drawn at random, so that a fleet that
     /// starts together does not ask together. The last try may end later, by the registry's own timeout. Zero asks
     /// once.
+    ///
+    /// Where a [`FixedWorker`](crate::registry::FixedWorker) has been used too far ahead of the
+    /// clock, `build` waits until it can begin, if that is before the deadline, and fails at once
+    /// if not.
     #[must_use]
     pub fn start_deadline(self, start_deadline: Duration) -> Builder {
         Builder { start_deadline, ..self }
@@ -228,16 +232,25 @@ fn patiently<T>(deadline: Duration, mut attempt: impl FnMut() -> Result<T, Build
     loop {
         tries += 1;
         let last = match attempt() {
-            Err(BuildError::Registry(error)) if error.is_transient() => error,
+            Err(BuildError::Registry(error)) if error.is_transient() || is_early(&error) => error,
             result => return result,
         };
         let left = deadline.saturating_sub(since.elapsed());
-        if left.is_zero() {
-            return Err(if tries == 1 { last.into() } else { BuildError::StartDeadline { deadline, tries, last } });
-        }
-        sleep(longest_pause.mul_f64(fastrand::f64()).min(left));
+        let pause = match last {
+            RegistryError::UsedAhead { wait, .. } if wait <= left => wait,
+            _ if left.is_zero() || is_early(&last) => {
+                return Err(if tries == 1 { last.into() } else { BuildError::StartDeadline { deadline, tries, last } });
+            }
+            _ => longest_pause.mul_f64(fastrand::f64()).min(left),
+        };
+        sleep(pause);
         longest_pause = (longest_pause * 2).min(LONGEST_PAUSE);
     }
+}
+
+/// Whether the clock alone mends it.
+fn is_early(error: &RegistryError) -> bool {
+    matches!(error, RegistryError::UsedAhead { .. })
 }
 
 const FIRST_PAUSE: Duration = Duration::from_millis(100);

@@ -183,8 +183,12 @@ pub enum RegistryError {
         used: SystemTime,
         /// The second of the clock.
         now: SystemTime,
+        /// How long until a generator can begin, if the clock goes on as it does.
+        wait: Duration,
     },
-    /// Another generator has taken the worker id over, after the lease had expired.
+    /// The worker id is no longer this generator's: the lease expired and another generator has
+    /// taken the id over, or the state file of a [`FixedWorker`](crate::registry::FixedWorker) was
+    /// removed or changed.
     LeaseLost {
         /// The id.
         worker: u64,
@@ -281,17 +285,17 @@ impl fmt::Display for RegistryError {
             RegistryError::NoNumber { place, problem } => {
                 write!(f, "no worker id in {place}: {problem}; a worker id is a whole number")
             }
-            RegistryError::UsedAhead { worker, used, now } => write!(
+            RegistryError::UsedAhead { worker, used, now, wait } => write!(
                 f,
-                "worker id {worker} has been used up to {}, and the clock shows {}: set the clock, take another number, or \
-                 allow a max_lead of more than twice the distance",
+                "worker id {worker} has been used up to {}, and the clock shows {}: try again in {wait:?}, set the \
+                 clock, take another number, or allow a max_lead of more than twice the distance",
                 utc(*used),
                 utc(*now)
             ),
             RegistryError::LeaseLost { worker } => write!(
                 f,
-                "the lease of worker id {worker} expired, and another generator has the id now; the seconds reserved \
-                 before stay this one's"
+                "worker id {worker} is no longer this generator's: its lease expired and another generator has it, or \
+                 its state file was removed or changed; the seconds reserved before stay this one's"
             ),
             RegistryError::WorkerRange { worker, max } => write!(
                 f,

@@ -51,7 +51,7 @@ pub fn new_workers_used_up(max_new_workers: u128) {
 }
 
 pub fn lease_lost(worker: u64) {
-    event!(warn, worker, "another generator has taken the worker id over; takes another one");
+    event!(warn, worker, "the worker id is no longer this generator's; asks for one anew");
 }
 
 pub fn no_reservation(error: &RegistryError) {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use super::state_file::StateFile;
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
+use crate::layout::Layout;
 
 /// A number of the caller's own: from configuration, an environment variable, or the ordinal of a pod.
 ///
@@ -31,20 +32,35 @@ use crate::error::RegistryError;
 #[derive(Debug)]
 pub struct FixedWorker {
     worker: u64,
-    given: bool,
     path: Option<PathBuf>,
-    /// Open, and locked, while the number is in use.
-    state: Option<StateFile>,
+    /// What was given last.
+    given: Option<Given>,
 }
 
-/// How far ahead an idle generator reserves.
-const RESERVE: Duration = Duration::from_secs(600);
+#[derive(Debug)]
+struct Given {
+    /// The first tick of the lease, by which it is known.
+    first: u64,
+    layout: Layout,
+    /// Open, and locked, while the number is in use.
+    state: Option<StateFile>,
+    /// The last tick of a lease that is lost. Whatever the file says then, the next one begins
+    /// behind it.
+    lost: Option<u64>,
+}
+
+/// How far ahead an idle generator reserves. It writes twice in this time, which is about as often
+/// as a file system writes what has changed (ext4: every five seconds). After a crash, a generator
+/// without a lead waits for it.
+const RESERVE: Duration = Duration::from_secs(10);
+/// How far ahead a start reserves, so that crashes in quick succession cost no more.
+const FIRST_RESERVE: Duration = Duration::from_secs(2);
 
 impl FixedWorker {
     /// Gives `worker`, once.
     #[must_use]
     pub fn new(worker: u64) -> FixedWorker {
-        FixedWorker { worker, given: false, path: None, state: None }
+        FixedWorker { worker, path: None, given: None }
     }
 
     /// Gives the number in the environment variable `name`.
@@ -79,13 +95,29 @@ impl FixedWorker {
         })
     }
 
-    /// Keeps in the file `path` up to which second the number has been used, so that a restart goes on after it, even
-    /// under a clock that was set back. The file is made if it does not exist; seconds are written to it ahead of
-    /// their use, a few times an hour. A lock beside it keeps a second generator of this machine out. A relative path is
-    /// one in the directory that the program is in when the generator is built.
+    /// Keeps in the file `path` up to which second the number has been used, so that a restart goes
+    /// on after it, even under a clock that was set back. The file is made if it does not exist;
+    /// links are followed, also those that lead to a file which is yet to be made. A relative path
+    /// is one in the directory that the program is in when the generator is built.
     ///
-    /// The file belongs to the number: keep both on a volume that follows the program. Losing it is safe as long as the
-    /// clock is past all that was used.
+    /// Seconds are written to the file ahead of their use: two at the start, then about every five
+    /// seconds for the next ten, and more when UIDs are taken faster. A crash passes over what was
+    /// written and not used. Where [`max_lead`](crate::Builder::max_lead) is less than twice that,
+    /// the next start waits for the clock, if it gets there before
+    /// [`start_deadline`](crate::Builder::start_deadline).
+    ///
+    /// The state file is locked, and so is a file beside it with `.lock` added to its name: a
+    /// second generator of this machine is kept out by whatever name it opens the state file, and
+    /// where one of the two is removed. Before each write a generator sees whether the file still
+    /// says what it wrote, and after it whether `path` still leads there. If not, it goes on with
+    /// the seconds it has written, and asks for the number anew, behind these. It is refused while
+    /// another generator has the file; takes then fail with
+    /// [`LeaseExhausted`](crate::TakeError::LeaseExhausted), until the other has ended.
+    ///
+    /// The file belongs to the number: keep both on a volume that follows the program. Losing it is
+    /// safe as long as the clock is past all that was used. Do not remove both files, or put
+    /// another volume in their place, while a generator runs: until its next write it uses the same
+    /// seconds as one that is started there.
     ///
     /// A forked process inherits the lock with the open file, though it cannot use its parent's generator. It is
     /// refused the number while the parent has it; and where the parent ends first, its next start is refused the
@@ -106,38 +138,62 @@ fn ordinal(name: &str) -> Option<u64> {
 
 impl WorkerRegistry for FixedWorker {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let worker = self.worker;
-        if self.given {
-            return Err(RegistryError::FixedInUse { worker });
-        }
-        let mut lease = Lease::fresh(worker, &request.layout);
+        let (worker, layout) = (self.worker, request.layout);
+        let lost = match &self.given {
+            None => None,
+            Some(Given { lost: Some(last), .. }) => Some(*last),
+            Some(_) => return Err(RegistryError::FixedInUse { worker }),
+        };
+        let mut lease = Lease::fresh(worker, &layout);
+        let mut state = None;
         if let Some(path) = &self.path {
-            let (mut state, used) = StateFile::open(path, worker, &request.layout)?;
-            lease.first = request.now.max(used.map_or(0, |used| used.saturating_add(1)));
-            lease.last = lease.first.saturating_add(request.layout.ticks_in(RESERVE)).min(request.layout.max_tick());
-            lease.duration = Some(RESERVE);
+            let (mut file, used) = StateFile::open(path, worker, &layout)?;
+            lease.first = request.now.max(used.max(lost).map_or(0, |used| used.saturating_add(1)));
             if lease.first > request.latest {
-                let (used, now) = (lease.first - 1, request.now);
-                let [used, now] = [used, now].map(|tick| request.layout.time_of(tick.min(request.layout.max_tick())));
-                return Err(RegistryError::UsedAhead { worker, used, now });
+                return Err(used_ahead(worker, lease.first - 1, request));
             }
-            state.write(lease.last)?;
-            self.state = Some(state);
+            let ticks = layout.ticks_in(FIRST_RESERVE).max(2);
+            lease.last = lease.first.saturating_add(ticks - 1).min(layout.max_tick());
+            lease.duration = Some(RESERVE);
+            file.write(lease.last)?;
+            state = Some(file);
         }
-        self.given = true;
+        self.given = Some(Given { first: lease.first, layout, state, lost: None });
         Ok(lease)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        match &mut self.state {
-            None => Ok(lease.last),
-            Some(state) => state.write(last).map(|()| last),
+        let Some(given) = &mut self.given else { return Ok(lease.last) };
+        let Some(state) = &mut given.state else { return Ok(lease.last) };
+        let result = state.write(last);
+        if let Err(RegistryError::LeaseLost { .. }) = result {
+            // With the file go its locks: the number is asked for anew.
+            (given.state, given.lost) = (None, Some(lease.last));
         }
+        result.map(|()| last)
     }
 
-    fn release(&mut self, _: &Lease, used: u64) -> Result<(), RegistryError> {
-        self.state.take().map_or(Ok(()), |mut state| state.write(used))
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        let Some(path) = &self.path else { return Ok(()) };
+        // One that was lost since begins before the one that came after it.
+        let Some(given) = self.given.as_mut().filter(|given| given.first == lease.first) else { return Ok(()) };
+        match given.state.take().map(|mut state| state.write(used)) {
+            // It is lost. The next start must know what was used, whatever has become of the file.
+            None | Some(Err(RegistryError::LeaseLost { .. })) => {
+                let (mut state, found) = StateFile::open(path, self.worker, &given.layout)?;
+                if found.is_none_or(|found| found < used) { state.write(used) } else { Ok(()) }
+            }
+            Some(result) => result,
+        }
     }
+}
+
+/// `request` comes too early by the clock.
+fn used_ahead(worker: u64, used: u64, request: &Request) -> RegistryError {
+    let Request { layout, now, latest, .. } = request;
+    let [used_until, now] = [used, *now].map(|tick| layout.time_of(tick.min(layout.max_tick())));
+    let ticks = u32::try_from(used.saturating_add(1) - latest).unwrap_or(u32::MAX);
+    RegistryError::UsedAhead { worker, used: used_until, now, wait: layout.tick().saturating_mul(ticks) }
 }
 
 #[cfg(test)]

@@ -1,69 +1,233 @@
-//! The small file beside a fixed worker id: up to which second the number has been used.
+//! The small file beside a fixed worker id: up to which tick the number has been used.
+//!
+//! ```text
+//!   0        page 0: "... write 12, used until 28173987 ..., check ..."
+//!   4096     page 1: "... write 13, used until 28173997 ..., check ..."    the later write counts
+//! ```
+//!
+//! Each write overwrites the older page in place and syncs it. A write that a crash cuts short
+//! leaves the other page, which says what the holder was told last. So the file stays the same one
+//! by all its names, links as well, and the lock on it keeps a second holder out whatever name it
+//! goes by. A lock on a second file beside it, `.lock`, stays where the state file is removed while
+//! it is in use.
 
-use std::fs::{self, File, OpenOptions, TryLockError};
-use std::io::{self, Write};
+use std::fs::{self, File, Metadata, OpenOptions, TryLockError};
+use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::RegistryError;
+use crate::error::{RegistryError, utc};
 use crate::layout::Layout;
 use crate::sync::sleep;
 
 /// An open state file, locked for its one holder.
 #[derive(Debug)]
 pub struct StateFile {
+    /// As it was given, but absolute: where the next start will look.
     path: PathBuf,
-    /// The lines that say whose file it is.
-    owner: String,
-    /// The lock is on a file of its own, as the state file is replaced by each write. It ends with the process.
-    _lock: File,
+    /// It is locked, and the lock ends with the process.
+    file: File,
+    _guard: File,
+    form: Form,
+    /// What the file says, as far as this holder knows.
+    last: Option<Record>,
+    /// A write that failed, and may be in the file nevertheless.
+    tried: Option<Record>,
 }
 
-const TITLE: &str = "uidring: seconds used by a fixed worker id, version 1\n";
+/// What one page says.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Record {
+    /// The number of the write, from 1.
+    write: u64,
+    /// The last tick used.
+    used: u64,
+}
+
+/// How the pages of one number are written.
+#[derive(Debug)]
+struct Form {
+    worker: u64,
+    layout: Layout,
+    /// The lines that say whose file it is.
+    owner: String,
+}
+
+const TITLE: &str = "uidring: seconds used by a fixed worker id, version 2\n";
+/// What file systems and disks write as a whole: no write touches the other page's.
+const PAGE: usize = 4096;
 
 impl StateFile {
-    /// Opens, or will make, the file of `worker` and `layout`, and says up to which second the number has been used.
+    /// Opens or makes the file of `worker` and `layout`, and says up to which tick the number has
+    /// been used.
     pub fn open(path: &Path, worker: u64, layout: &Layout) -> Result<(StateFile, Option<u64>), RegistryError> {
-        // Each write names the file anew, and the program may change its directory.
-        let path = &path::absolute(path)
+        // The path is looked up again later, and the program may change its directory.
+        let path = path::absolute(path)
             .map_err(|error| refused(path, &format!("{error}; give the path of a file"), Some(error)))?;
-        let lock = with_suffix(path, ".lock");
-        let open = OpenOptions::new().create(true).truncate(false).write(true).open(&lock);
-        let lock_file = open.map_err(|error| refused(&lock, &error.to_string(), Some(error)))?;
-        match try_lock(&lock_file) {
-            Ok(()) => {}
-            Err(TryLockError::WouldBlock) => {
-                return Err(refused(path, "another generator has it; give each a number and a file of its own", None));
-            }
-            Err(TryLockError::Error(error)) => return Err(refused(&lock, &error.to_string(), Some(error))),
+        let path = path.as_path();
+        let failed = |error: io::Error| refused(path, &error.to_string(), Some(error));
+        // Before it is opened, which a pipe or a device may notice.
+        if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
+            return Err(refused(path, "it is not a file; give the path of a state file, or of none", None));
         }
-        let owner = format!("{TITLE}worker {worker}\nlayout {layout}\n");
-        let used = match fs::read_to_string(path) {
-            Ok(text) => Some(parse(&text, &owner).map_err(|problem| refused(path, &problem, None))?),
-            Err(error) if error.kind() == io::ErrorKind::NotFound => None,
-            Err(error) => return Err(refused(path, &error.to_string(), Some(error))),
-        };
-        Ok((StateFile { path: path.clone(), owner, _lock: lock_file }, used))
+        let mut open = OpenOptions::new();
+        open.read(true).write(true).create(true).truncate(false);
+        let mut file = open.open(path).map_err(failed)?;
+        let resolved = fs::canonicalize(path).map_err(failed)?;
+        let guard_path = with_suffix(&resolved, ".lock");
+        let guard = open.open(&guard_path).map_err(|error| refused(&guard_path, &error.to_string(), Some(error)))?;
+        for locked in [&guard, &file] {
+            match try_lock(locked) {
+                Ok(()) => {}
+                Err(TryLockError::WouldBlock) => {
+                    let problem = "another generator has it; give each a number and a file of its own";
+                    return Err(refused(path, problem, None));
+                }
+                Err(TryLockError::Error(error)) => return Err(failed(error)),
+            }
+        }
+        let form = Form::new(worker, *layout);
+        let text = read(&mut file).map_err(failed)?;
+        let last = form.newest(&text).map_err(|problem| refused(path, &problem, None))?;
+        if last.is_none() {
+            make(&mut file, &resolved).map_err(failed)?;
+        }
+        let state = StateFile { path: path.to_owned(), file, _guard: guard, form, last, tried: None };
+        Ok((state, last.map(|record| record.used)))
     }
 
-    /// Replaces the file, durably and in one step: a crash leaves the old one or the new one.
+    /// Stores durably that the number is used up to the tick `used`.
+    ///
+    /// [`RegistryError::LeaseLost`] where the file is no longer the holder's: somebody else has
+    /// written to it, or its path leads elsewhere. Who starts by that path does not know of this
+    /// write, so nothing may be used on it.
     pub fn write(&mut self, used: u64) -> Result<(), RegistryError> {
-        let replace = || {
-            let new = with_suffix(&self.path, ".new");
-            let mut file = File::create(&new)?;
-            file.write_all(format!("{}used until {used}\nend\n", self.owner).as_bytes())?;
-            file.sync_all()?;
-            fs::rename(&new, &self.path)?;
-            // The name is the directory's: without this a power failure can bring the old file back.
-            #[cfg(unix)]
-            File::open(self.path.parent().unwrap_or(&self.path))?.sync_all()?;
-            Ok(())
-        };
-        replace().map_err(|error: io::Error| RegistryError::Storage {
+        let lost = RegistryError::LeaseLost { worker: self.form.worker };
+        let is_kept = self.replace(used).map_err(|error| RegistryError::Storage {
             doing: format!("write the state file {}", self.path.display()),
             source: Box::new(error),
-        })
+        })?;
+        if is_kept { Ok(()) } else { Err(lost) }
     }
+
+    /// Whether the file is still the holder's, and says `used` now.
+    fn replace(&mut self, used: u64) -> io::Result<bool> {
+        let text = read(&mut self.file)?;
+        let newest = self.form.newest(&text);
+        if !newest.is_ok_and(|newest| newest == self.last || newest.is_some() && newest == self.tried) {
+            return Ok(false);
+        }
+        let record = Record { write: self.last.map_or(1, |last| last.write + 1), used };
+        let page = if record.write.is_multiple_of(2) { 0 } else { PAGE };
+        self.tried = Some(record);
+        self.file.seek(SeekFrom::Start(page as u64))?;
+        self.file.write_all(self.form.page(record).as_bytes())?;
+        self.file.sync_data()?;
+        // Behind the write: who removes the file after this removes a file that says it.
+        if !leads_to(&self.path, &self.file)? {
+            return Ok(false);
+        }
+        (self.last, self.tried) = (Some(record), None);
+        Ok(true)
+    }
+}
+
+impl Form {
+    fn new(worker: u64, layout: Layout) -> Form {
+        Form { worker, layout, owner: format!("{TITLE}worker {worker}\nlayout {layout}\n") }
+    }
+
+    /// The page that says `record`: lines for people, and blanks.
+    fn page(&self, Record { write, used }: Record) -> String {
+        let time = utc(self.layout.time_of(used.min(self.layout.max_tick())));
+        let text = format!("{}write {write:020}\nused until {used:020}, {time}\n", self.owner);
+        let text = format!("{text}check {:016x}", fnv1a(text.as_bytes()));
+        page_of(&text)
+    }
+
+    /// What `page` says, if it is a whole one of this number.
+    fn record(&self, page: &[u8]) -> Option<Record> {
+        let text = str::from_utf8(page).ok()?;
+        let mut lines = text.strip_prefix(&self.owner)?.lines();
+        let write = lines.next()?.strip_prefix("write ")?.parse().ok()?;
+        let (used, _) = lines.next()?.strip_prefix("used until ")?.split_once(',')?;
+        let record = Record { write, used: used.parse().ok()? };
+        (self.page(record) == text).then_some(record)
+    }
+
+    /// The later of the two pages of a file; `None` in one that was made and not yet written. Else
+    /// what is wrong.
+    fn newest(&self, text: &[u8]) -> Result<Option<Record>, String> {
+        // What a file system may show of blanks that were not synced is zeros.
+        if text.len() <= 2 * PAGE && text.iter().all(|byte| matches!(byte, b' ' | b'\n' | 0)) {
+            return Ok(None);
+        }
+        let newest = text.chunks(PAGE).filter_map(|page| self.record(page)).max_by_key(|record| record.write);
+        if newest.is_some() && text.len() == 2 * PAGE {
+            return Ok(newest);
+        }
+        let text = String::from_utf8_lossy(text);
+        let text = text.trim_start_matches([' ', '\n', '\0']);
+        if !text.starts_with(TITLE) {
+            let title = TITLE.trim_end().replace(": seconds used by a fixed worker id", "");
+            return Err(format!("it is not a state file of {title}; give the path of one, or of none"));
+        }
+        if !text.starts_with(&self.owner) {
+            let lines = |text: &str| text.lines().skip(1).take(2).collect::<Vec<_>>().join(", ");
+            let (found, wanted) = (lines(text), lines(&self.owner));
+            return Err(format!("it belongs to {found}, and not to {wanted}; give each its own file"));
+        }
+        Err("it is damaged, and what this number has used is not known; take another number, or remove the file when \
+             the clock is past all that was used"
+            .to_owned())
+    }
+}
+
+/// Gives a new file its size, durably: a write to it needs no room on the disk, and its name stays.
+fn make(file: &mut File, resolved: &Path) -> io::Result<()> {
+    file.seek(SeekFrom::Start(0))?;
+    // Blank pages end as written ones do, so that a first write has one sector to change.
+    file.write_all(page_of("").repeat(2).as_bytes())?;
+    file.sync_all()?;
+    // The name is the directory's.
+    #[cfg(unix)]
+    File::open(resolved.parent().unwrap_or(resolved))?.sync_all()?;
+    Ok(())
+}
+
+/// `text`, and blanks up to a page's size.
+fn page_of(text: &str) -> String {
+    format!("{text:<width$}\n", width = PAGE - 1)
+}
+
+/// The file, and a byte more where it is longer than a state file.
+fn read(file: &mut File) -> io::Result<Vec<u8>> {
+    let mut text = Vec::with_capacity(2 * PAGE + 1);
+    file.seek(SeekFrom::Start(0))?;
+    file.take(2 * PAGE as u64 + 1).read_to_end(&mut text)?;
+    Ok(text)
+}
+
+/// Whether `path`, which may be a link, still leads to `file`.
+fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
+    match fs::metadata(path) {
+        Ok(found) => Ok(identity(&found) == identity(&file.metadata()?)),
+        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+        Err(error) => Err(error),
+    }
+}
+
+/// What no two files have in common.
+#[cfg(unix)]
+fn identity(file: &Metadata) -> impl PartialEq + use<> {
+    use std::os::unix::fs::MetadataExt;
+    (file.dev(), file.ino())
+}
+
+/// What two files hardly have in common: std gives no number of a file here.
+#[cfg(not(unix))]
+fn identity(file: &Metadata) -> impl PartialEq + use<> {
+    (file.created().ok(), file.modified().ok(), file.len())
 }
 
 /// Tries for a second: a child process that is just being started has its parent's locks for a moment.
@@ -83,21 +247,10 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The second in a file that belongs to `owner`, else what is wrong with it.
-fn parse(text: &str, owner: &str) -> Result<u64, String> {
-    if !text.starts_with(TITLE) {
-        return Err("it is not a state file of uidring; give the path of one, or of none".to_owned());
-    }
-    let Some(rest) = text.strip_prefix(owner) else {
-        let lines = |text: &str| text.lines().skip(1).take(2).collect::<Vec<_>>().join(", ");
-        return Err(format!("it belongs to {}, and not to {}; give each its own file", lines(text), lines(owner)));
-    };
-    let used = rest.strip_prefix("used until ").and_then(|rest| rest.strip_suffix("\nend\n"));
-    used.and_then(|digits| digits.parse().ok()).ok_or_else(|| {
-        "it is damaged, and what this number has used is not known; take another number, or remove the file when the \
-         clock is past all that was used"
-            .to_owned()
-    })
+/// The 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv/>): a page that is half old
+/// and half new does not have its own.
+fn fnv1a(bytes: &[u8]) -> u64 {
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
 }
 
 fn refused(path: &Path, problem: &str, source: Option<io::Error>) -> RegistryError {
@@ -105,5 +258,80 @@ fn refused(path: &Path, problem: &str, source: Option<io::Error>) -> RegistryErr
         registry: path.display().to_string(),
         problem: problem.to_owned(),
         source: source.map(Into::into),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    #![allow(clippy::unwrap_used)]
+
+    use super::*;
+
+    fn open(path: &Path) -> (StateFile, Option<u64>) {
+        StateFile::open(path, 7, &Layout::DEFAULT).unwrap()
+    }
+
+    /// A power failure in the middle of a write leaves any mixture of the old page and the new one.
+    #[test]
+    fn a_write_that_is_cut_short_leaves_what_was_written_before() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("state");
+        let (mut state, used) = open(&file);
+        assert_eq!(used, None);
+        let mut before = fs::read(&file).unwrap();
+        for used in [9, 1000, 1001, 900, 123_456_789] {
+            let known = state.last.map(|record| record.used);
+            state.write(used).unwrap();
+            let after = fs::read(&file).unwrap();
+            drop(state);
+            // There is nothing before the first write but its sectors, of which it has one that is
+            // not blank.
+            let step = if known.is_none() { 512 } else { 1 };
+            for cut in (0..=after.len()).step_by(step) {
+                let torn = [&after[..cut], &before[cut..]].concat();
+                let found = Form::new(7, Layout::DEFAULT).newest(&torn).unwrap().map(|record| record.used);
+                assert!(found == known || found == Some(used), "cut at {cut}: {found:?}");
+            }
+            (state, before) = (open(&file).0, after);
+            assert_eq!(state.last.map(|record| record.used), Some(used));
+        }
+    }
+
+    #[test]
+    fn a_write_that_failed_may_be_in_the_file_or_not() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("state");
+        let (mut state, _) = open(&file);
+        state.write(5).unwrap();
+        for is_written in [false, true] {
+            let record = Record { write: state.last.unwrap().write + 1, used: 10 };
+            state.tried = Some(record);
+            if is_written {
+                let mut text = fs::read(&file).unwrap();
+                let page = if record.write.is_multiple_of(2) { 0 } else { PAGE };
+                text[page..page + PAGE].copy_from_slice(state.form.page(record).as_bytes());
+                fs::write(&file, text).unwrap();
+            }
+            state.write(20).unwrap();
+        }
+        // But nobody else's.
+        let record = Record { write: state.last.unwrap().write + 1, used: 10 };
+        state.file.seek(SeekFrom::Start(0)).unwrap();
+        state.file.write_all(state.form.page(record).as_bytes()).unwrap();
+        assert!(matches!(state.write(30), Err(RegistryError::LeaseLost { worker: 7 })));
+    }
+
+    #[test]
+    fn people_can_read_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("state");
+        open(&file).0.write(86_400).unwrap();
+        let text = fs::read_to_string(&file).unwrap();
+        let lines: Vec<_> = text.split_whitespace().collect();
+        assert_eq!(
+            lines[..lines.len() - 1].join(" "),
+            "uidring: seconds used by a fixed worker id, version 2 worker 7 layout 30 | 20 | 13 in seconds from \
+             2026-01-01T00:00:00Z write 00000000000000000001 used until 00000000000000086400, 2026-01-02T00:00:00Z check"
+        );
     }
 }
