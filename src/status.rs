@@ -38,8 +38,8 @@ pub struct Status {
     pub available: u64,
     /// UIDs taken, with those in the runs of `fill` and of local takers.
     pub taken: u64,
-    /// UIDs that nobody will get: their block was overwritten before their taker, stopped in the middle of a take, came
-    /// back for them.
+    /// UIDs that nobody will get: their block was overwritten before their taker, stopped in the middle
+    /// of a take, came back for them; or a take that failed gave them back after others had gone on.
     pub lost: u64,
     /// UIDs passed over because their second had become stale.
     pub skipped: u64,

@@ -10,7 +10,7 @@ use std::fs;
 use std::path::{Path, PathBuf};
 
 /// From left to right: a room knows only rooms to its left.
-const ROOMS: [&str; 26] = [
+const ROOMS: [&str; 28] = [
     "sync",
     "error",
     "uid", // the ground floor
@@ -22,9 +22,11 @@ const ROOMS: [&str; 26] = [
     "seconds",
     "windows",
     "ring",
+    "line",
     "waiters", // each its own
     "status",
     "shared",
+    "turn",
     "run",
     "clerk",
     "workers",

@@ -150,8 +150,8 @@ fn a_failing_fill_or_local_take_uses_nothing_up() {
 /// Threads that fail at once give back what they have claimed, or say that it is lost.
 #[test]
 fn failing_takes_of_several_threads_use_nothing_up_uncounted() {
-    let (clock, uids) = stuck(LeadLimit::Fail);
     const TICKS: usize = 200;
+    let (clock, uids) = stuck(LeadLimit::Fail);
     let taken: usize = (0..TICKS)
         .map(|_| {
             let barrier = Barrier::new(4);
@@ -281,8 +281,8 @@ mod tasks {
         }
         let in_order: Vec<usize> = (A_TICK_OF_UIDS..).take(served.len()).collect();
         assert_eq!(served, in_order, "first come, first served");
-        let wakes = polls + woken.lock().unwrap().len();
-        assert!(wakes <= served.len() + 4 * TICKS, "{wakes} wake-ups for {} UIDs", served.len());
+        let calls = polls + woken.lock().unwrap().len();
+        assert!(calls <= served.len() + 4 * TICKS, "{calls} wake-ups for {} UIDs", served.len());
     }
 
     /// Who was called, and is dropped before it comes, does not keep the UID from the next in line.
