@@ -1,36 +1,41 @@
 -- The registry of worker ids in a PostgreSQL database, version 1. Tried on PostgreSQL 15. By the
 -- manuals, any since 11 will do.
 --
--- `PostgresRegistry` applies this by itself when it is first used, where its user may make tables. By hand:
+-- `PostgresRegistry` applies this by itself when it is first used, where its user may make tables.
+-- By hand:
 --
 --     psql "$DATABASE_URL" -f schema.postgres.sql
 --
--- Applying it again changes nothing. A generator's user needs SELECT, INSERT and UPDATE on both tables.
+-- Applying it again changes nothing. A generator's user needs SELECT, INSERT and UPDATE on both
+-- tables.
 --
--- The tables are the only memory of the ids that have been given, and UIDs are unique because no (id, second) is given
--- twice:
+-- The tables are the only memory of the ids that have been given, and UIDs are unique because no
+-- (id, second) is given twice:
 --
--- * Rows of uidring_worker_node of ids that were given once may be deleted; their ids are not given again. A leased id's
---   row holds up to which second the id has been used: leave it.
+-- * Rows of uidring_worker_node of ids that were given once may be deleted; their ids are not given
+--   again. A leased id's row holds up to which second the id has been used: leave it.
 -- * Leave uidring_layout alone: it holds the largest id ever given, deleted rows included.
 -- * The server has to keep what it has committed, through a power failure as well. A server is
 --   refused if its fsync is off, or if a table is UNLOGGED.
--- * An old copy of the database must not be put back, nor a standby promoted that lacks the last commits: the ids given
---   since would be given again. Where nothing else is left, first stop all generators, raise the counter above all of
---   their ids, and drop the leased ones, of which the copy does not know how far they have been used:
+-- * An old copy of the database must not be put back, nor a standby promoted that lacks the last
+--   commits: the ids given since would be given again. Where nothing else is left, first stop all
+--   generators, raise the counter above all of their ids, and drop the leased ones, of which the
+--   copy does not know how far they have been used:
 --
 --     UPDATE uidring_layout SET last_worker = 12345;
 --     DELETE FROM uidring_worker_node WHERE lease_until IS NOT NULL;
 --
--- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  to_timestamp(launch_date / 1000.0)
+-- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  to_timestamp(launch_date /
+-- 1000.0)
 
 BEGIN;
 
 -- Two that come at once would both find no tables. 0x75696472, "uidr".
 SELECT pg_advisory_xact_lock(1969841266);
 
--- One row: the layout of the UIDs that these worker ids are for, and the largest id given. Each start locks it. A generator
--- of another layout is refused, as equal UIDs could come out of unequal fields.
+-- One row: the layout of the UIDs that these worker ids are for, and the largest id given. Each
+-- start locks it. A generator of another layout is refused, as equal UIDs could come out of unequal
+-- fields.
 CREATE TABLE IF NOT EXISTS uidring_layout (
     -- Always 1: there is one row.
     id BIGINT PRIMARY KEY
@@ -52,10 +57,11 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
 
 INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 1, 0) ON CONFLICT (id) DO NOTHING;
 
--- One row for each worker id. For an id that is given once only `id` has a meaning for UIDs, for a leased one the last
--- three columns as well; the rest tells people who took it.
+-- One row for each worker id. For an id that is given once only `id` has a meaning for UIDs, for a
+-- leased one the last three columns as well; the rest tells people who took it.
 CREATE TABLE IF NOT EXISTS uidring_worker_node (
-    -- The worker id, from uidring_layout.last_worker. 42 bits are the most that a layout can have for it.
+    -- The worker id, from uidring_layout.last_worker. 42 bits are the most that a layout can have
+    -- for it.
     id BIGINT PRIMARY KEY
         CHECK (id BETWEEN 1 AND 4398046511103),
     -- The machine, or the container, that the generator started on.
@@ -73,10 +79,12 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
     created BIGINT NOT NULL,
     -- For a leased id, who holds it: a random text of one generator's. NULL when it was given back.
     holder VARCHAR(64),
-    -- For a leased id, the last second that any holder may use, in ticks of the layout since its epoch. It only grows while
-    -- the id is held, and whoever has the id next begins after it. NULL for an id that is given once.
+    -- For a leased id, the last second that any holder may use, in ticks of the layout since its
+    -- epoch. It only grows while the id is held, and whoever has the id next begins after it. NULL
+    -- for an id that is given once.
     reserved_until BIGINT,
-    -- For a leased id, when it may be given to another, in milliseconds since 1970. NULL for an id that is given once.
+    -- For a leased id, when it may be given to another, in milliseconds since 1970. NULL for an id
+    -- that is given once.
     lease_until BIGINT
 );
 

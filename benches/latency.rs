@@ -1,17 +1,21 @@
-//! How long one call takes: the time of each call by itself, as a histogram, beside a bare `fetch_add`.
+//! How long one call takes: the time of each call by itself, as a histogram, beside a bare
+//! `fetch_add`.
 //!
 //! * `take`, ring full: a block lasts longer than the run, so the ring never refills.
-//! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the time; one call in 32
-//!   blocks or less moves the front, and publishes as many blocks or wakes the filler.
-//! * `take`, blocks of 16,384, and of 256: the same with such a call in 32 of those. 256 is no layout for such a load:
-//!   only there such calls are among the slowest in 10,000, and show what they cost.
+//! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the
+//!   time; one call in 32 blocks or less moves the front, and publishes as many blocks or wakes the
+//!   filler.
+//! * `take`, blocks of 16,384, and of 256: the same with such a call in 32 of those. 256 is no
+//!   layout for such a load: only there such calls are among the slowest in 10,000, and show what
+//!   they cost.
 //! * `fill`: 64 UIDs at once, blocks of 8,192.
 //!
-//! A call is timed by the processor's time stamp counter, read before and after. The row `nothing` is what that costs
-//! by itself; it is part of every other number and has not been subtracted. The counter is read without a fence, so
-//! that a call may overlap with its neighbours as it does in a program. Rows take turns in slices of 100,000 calls, in
-//! an order that changes, so that what disturbs the machine disturbs them alike; what interrupts a call, such as the
-//! scheduler, is in its time.
+//! A call is timed by the processor's time stamp counter, read before and after. The row `nothing`
+//! is what that costs by itself; it is part of every other number and has not been subtracted. The
+//! counter is read without a fence, so that a call may overlap with its neighbours as it does in a
+//! program. Rows take turns in slices of 100,000 calls, in an order that changes, so that what
+//! disturbs the machine disturbs them alike; what interrupts a call, such as the scheduler, is in
+//! its time.
 //!
 //! ```text
 //! cargo bench --bench latency
@@ -42,7 +46,8 @@ const WARM_UP: u64 = 500;
 /// Ids in a buffer.
 const BATCH: usize = 64;
 
-/// Something to call; it returns a number that has to be larger than the one before it on the same thread.
+/// Something to call; it returns a number that has to be larger than the one before it on the same
+/// thread.
 type Call<'a> = Box<dyn FnMut(&mut Timed) + 'a>;
 
 /// The calls of one slice.
@@ -52,8 +57,8 @@ struct Timed<'a> {
 }
 
 impl Timed<'_> {
-    /// Calls so many times, after a few that do not count: the first ones meet caches and predictors that another row
-    /// has used, which is the benchmark's own doing.
+    /// Calls so many times, after a few that do not count: the first ones meet caches and
+    /// predictors that another row has used, which is the benchmark's own doing.
     #[inline]
     fn slice(&mut self, mut call: impl FnMut() -> u64) {
         let mut last = 0;
@@ -71,7 +76,8 @@ impl Timed<'_> {
     }
 }
 
-/// A generator whose block lasts for `2^sequence_bits` UIDs and which never comes to the end of what it may borrow.
+/// A generator whose block lasts for `2^sequence_bits` UIDs and which never comes to the end of
+/// what it may borrow.
 fn generator(sequence_bits: u32) -> UidGenerator {
     let layout = Layout::new(61 - sequence_bits, 2, sequence_bits).unwrap();
     let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
@@ -143,7 +149,8 @@ fn measure(threads: usize, rounds: usize, clock: &Clock) -> Vec<Histogram<u64>> 
         // The first rounds warm up.
         for round in 0..rounds + rounds / 10 {
             for place in 0..ROWS.len() {
-                // A circle that begins elsewhere in each round, and goes the other way in every second one.
+                // A circle that begins elsewhere in each round, and goes the other way in every
+                // second one.
                 let place = if round % 2 == 0 { place } else { ROWS.len() - 1 - place };
                 let row = (round / 2 + place) % ROWS.len();
                 start.wait();
@@ -156,7 +163,8 @@ fn measure(threads: usize, rounds: usize, clock: &Clock) -> Vec<Histogram<u64>> 
     };
     thread::scope(|scope| {
         let body = &body;
-        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
+        let running: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
         let mut all = histograms();
         for thread in running {
             for (sum, one) in all.iter_mut().zip(thread.join().unwrap()) {
@@ -190,7 +198,10 @@ fn main() {
             #[allow(clippy::cast_precision_loss)] // two digits are shown
             let ratio = p9999(histogram) as f64 / p9999(&histograms[1]) as f64;
             let (p50, p99, p999, max) = (at(0.5), at(0.99), at(0.999), ns(histogram.max()));
-            println!("| {name} | {p50} | {p99} | {p999} | {} | {max} | {ratio:.2} |", p9999(histogram));
+            println!(
+                "| {name} | {p50} | {p99} | {p999} | {} | {max} | {ratio:.2} |",
+                p9999(histogram)
+            );
         }
         println!();
     }

@@ -1,17 +1,21 @@
-//! The shapes that a take could have, beside the one that it has: what has to be looked at beside the add, and when.
+//! The shapes that a take could have, beside the one that it has: what has to be looked at beside
+//! the add, and when.
 //!
 //! * `fetch_add`: the add alone, the least that any shared counter costs.
-//! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this much.
-//! * `look at a stretch, then claim`: end and origin of the stretch at the front, add. Then the ticket's second
-//!   has to be worked out, while others wait for the next claim; what that needs of the layout is read then.
+//! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this
+//!   much.
+//! * `look at a stretch, then claim`: end and origin of the stretch at the front, add. Then the
+//!   ticket's second has to be worked out, while others wait for the next claim; what that needs of
+//!   the layout is read then.
 //! * `look at a stretch and the layout, then claim`: as `take` does: nothing is read after the add.
-//! * `look at a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each block goes out of line.
+//! * `look at a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each
+//!   block goes out of line.
 //! * `claim, then look`: the add first, then the slot of the ticket.
 //!
-//! Only what a take does when all goes well is here: nothing refills, and each ticket is of what is at the front.
-//! Shapes take turns in slices of 200,000 calls; threads are pinned, and start each slice on a barrier. What is printed
-//! is each shape's speed as a share of that of `fetch_add` in the same round: the median of the rounds, and their
-//! quartiles.
+//! Only what a take does when all goes well is here: nothing refills, and each ticket is of what is
+//! at the front. Shapes take turns in slices of 200,000 calls; threads are pinned, and start each
+//! slice on a barrier. What is printed is each shape's speed as a share of that of `fetch_add` in
+//! the same round: the median of the rounds, and their quartiles.
 //!
 //! ```text
 //! cargo bench --bench shapes
@@ -86,7 +90,10 @@ impl Shape {
         Shape {
             // Not 0, which the shapes that look at a slot do not hand out.
             cursor: CachePadded::new(AtomicU64::new(1)),
-            front: CachePadded::new(Front { end: AtomicU64::new(1 << SHIFT), origin: AtomicU64::new(BASE) }),
+            front: CachePadded::new(Front {
+                end: AtomicU64::new(1 << SHIFT),
+                origin: AtomicU64::new(BASE),
+            }),
             block: CachePadded::default(),
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
             max_offset: (1 << SHIFT) - 1,
@@ -192,7 +199,9 @@ const SHAPES: [(&str, Slice); 6] = [
     ("fetch_add", |shape| slice(|| shape.claim())),
     ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
     ("look at a stretch, then claim", |shape| slice(|| shape.stretch_then_claim())),
-    ("look at a stretch and the layout, then claim", |shape| slice(|| shape.stretch_and_layout_then_claim())),
+    ("look at a stretch and the layout, then claim", |shape| {
+        slice(|| shape.stretch_and_layout_then_claim())
+    }),
     ("look at a slot, then claim", |shape| slice(|| shape.slot_then_claim())),
     ("claim, then look", |shape| slice(|| shape.claim_then_look())),
 ];
@@ -219,7 +228,8 @@ fn measure(threads: usize, rounds: usize) -> Vec<Vec<f64>> {
     };
     let all: Vec<Vec<Vec<(Instant, Instant)>>> = thread::scope(|scope| {
         let body = &body;
-        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
+        let running: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let taken = SLICE * (rounds * threads) as u64 + 1;
@@ -228,9 +238,12 @@ fn measure(threads: usize, rounds: usize) -> Vec<Vec<f64>> {
     }
     let seconds = |shape: usize, round: usize| {
         let of = || all.iter().map(|thread| thread[shape][round]);
-        (of().map(|(_, end)| end).max().unwrap() - of().map(|(begin, _)| begin).min().unwrap()).as_secs_f64()
+        (of().map(|(_, end)| end).max().unwrap() - of().map(|(begin, _)| begin).min().unwrap())
+            .as_secs_f64()
     };
-    (0..SHAPES.len()).map(|shape| (0..rounds).map(|round| seconds(shape, round)).collect()).collect()
+    (0..SHAPES.len())
+        .map(|shape| (0..rounds).map(|round| seconds(shape, round)).collect())
+        .collect()
 }
 
 fn main() {
@@ -240,7 +253,8 @@ fn main() {
     for threads in threads {
         let times = measure(threads, rounds);
         for ((name, _), own) in SHAPES.iter().zip(&times).skip(1) {
-            let mut shares: Vec<f64> = times[0].iter().zip(own).map(|(least, own)| least / own).collect();
+            let mut shares: Vec<f64> =
+                times[0].iter().zip(own).map(|(least, own)| least / own).collect();
             shares.sort_unstable_by(f64::total_cmp);
             let at = |quarter: usize| shares[(shares.len() - 1) * quarter / 4];
             println!("| {threads} | {name} | {:.2} | {:.2} to {:.2} |", at(2), at(1), at(3));

@@ -2,15 +2,16 @@
 //!
 //! * `take`: by 1, 2, 4 and 8 threads, beside a bare `fetch_add` on a counter of their own.
 //! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
-//! * `lead`: takes up to a lead of one minute, with one worker id after the other, beside takes without a limit.
-//! * `leased`: takes by a worker id that was given once, and by a leased one, whose seconds are reserved in a SQLite
-//!   file meanwhile.
+//! * `lead`: takes up to a lead of one minute, with one worker id after the other, beside takes
+//!   without a limit.
+//! * `leased`: takes by a worker id that was given once, and by a leased one, whose seconds are
+//!   reserved in a SQLite file meanwhile.
 //! * `local`: a thread's own run, beside a thread's own counter that is fed by blocks of 1,024.
 //!
-//! The sides of a comparison run in turns, in short rounds within each sample, so that what disturbs the machine
-//! disturbs them alike. Criterion reports each side by itself; after them comes their ratio, sample by sample. Threads
-//! are pinned, and start on a barrier. Each round is checked: its numbers are distinct, leave no gap, and increase on
-//! each thread.
+//! The sides of a comparison run in turns, in short rounds within each sample, so that what
+//! disturbs the machine disturbs them alike. Criterion reports each side by itself; after them
+//! comes their ratio, sample by sample. Threads are pinned, and start on a barrier. Each round is
+//! checked: its numbers are distinct, leave no gap, and increase on each thread.
 
 #![allow(clippy::unwrap_used)]
 
@@ -22,7 +23,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use criterion::{BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main};
+use criterion::{
+    BenchmarkId, Criterion, SamplingMode, Throughput, criterion_group, criterion_main,
+};
 use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
@@ -102,15 +105,20 @@ impl Source for UidGenerator {
             consecutive(first.max(base), last.min(base | layout.max_sequence()))
         };
         let ticks = first >> shift..=last >> shift;
-        ticks.map(in_tick).fold((0, 0), |(count, sum), (more, of)| (count + more, sum.wrapping_add(of)))
+        ticks
+            .map(in_tick)
+            .fold((0, 0), |(count, sum), (more, of)| (count + more, sum.wrapping_add(of)))
     }
 }
 
 fn consecutive(first: u64, last: u64) -> (u64, u64) {
     let count = last - first + 1;
     // One of the two is even.
-    let (half, whole) =
-        if count.is_multiple_of(2) { (count / 2, first + last) } else { (u64::midpoint(first, last), count) };
+    let (half, whole) = if count.is_multiple_of(2) {
+        (count / 2, first + last)
+    } else {
+        (u64::midpoint(first, last), count)
+    };
     (count, half.wrapping_mul(whole))
 }
 
@@ -137,7 +145,8 @@ struct Side<'a> {
 }
 
 impl Side<'_> {
-    /// One round: so many turns on each thread. Returns how long it took from the first start to the last end.
+    /// One round: so many turns on each thread. Returns how long it took from the first start to
+    /// the last end.
     fn round(&self, threads: usize, iterations: u64) -> Duration {
         let lost_before = self.source.lost();
         let start = Barrier::new(threads);
@@ -151,7 +160,8 @@ impl Side<'_> {
         };
         let done: Vec<_> = thread::scope(|scope| {
             let body = &body;
-            let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
+            let running: Vec<_> =
+                (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
             running.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         let seen = done.iter().fold(Seen::NOTHING, |all, (_, _, seen)| all.join(*seen));
@@ -160,13 +170,19 @@ impl Side<'_> {
         done.iter().map(|(_, end, _)| *end).max().unwrap() - begin
     }
 
-    /// All threads together have seen each number from the first to the last once. There are gaps only where the
-    /// machine stopped a thread in the middle of a take for so long that tickets were lost, or where numbers were left
-    /// unused.
+    /// All threads together have seen each number from the first to the last once. There are gaps
+    /// only where the machine stopped a thread in the middle of a take for so long that tickets
+    /// were lost, or where numbers were left unused.
     fn check(&self, seen: Seen, has_lost: bool, unused: u64) {
         let (count, sum) = self.source.between(seen.first, seen.last);
-        let has_gaps = has_lost && seen.count < count || (count - unused.min(count)..count).contains(&seen.count);
-        assert!(has_gaps || (seen.count, seen.sum) == (count, sum), "{}: {} numbers of {count}", self.name, seen.count);
+        let has_gaps = has_lost && seen.count < count
+            || (count - unused.min(count)..count).contains(&seen.count);
+        assert!(
+            has_gaps || (seen.count, seen.sum) == (count, sum),
+            "{}: {} numbers of {count}",
+            self.name,
+            seen.count
+        );
     }
 }
 
@@ -181,7 +197,10 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
         .measurement_time(Duration::from_secs(2))
         .throughput(Throughput::Elements(elements * threads as u64));
     for (index, side) in sides.iter().enumerate() {
-        let id = BenchmarkId::new(side.name, format!("{threads} thread{}", if threads == 1 { "" } else { "s" }));
+        let id = BenchmarkId::new(
+            side.name,
+            format!("{threads} thread{}", if threads == 1 { "" } else { "s" }),
+        );
         benchmarks.bench_function(id, |bencher| {
             bencher.iter_custom(|iterations| {
                 let mut times = vec![Duration::ZERO; sides.len()];
@@ -191,7 +210,11 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
                     left -= part;
                     if part > 0 {
                         for place in 0..sides.len() {
-                            let index = if round.is_multiple_of(2) { place } else { sides.len() - 1 - place };
+                            let index = if round.is_multiple_of(2) {
+                                place
+                            } else {
+                                sides.len() - 1 - place
+                            };
                             times[index] += sides[index].round(threads, part);
                         }
                     }
@@ -206,8 +229,10 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
 
     samples.retain(|times| times.iter().all(|time| *time >= SHORTEST));
     for (index, side) in sides.iter().enumerate().skip(1) {
-        let mut ratios: Vec<f64> =
-            samples.iter().map(|times| times[index].as_secs_f64() / times[0].as_secs_f64()).collect();
+        let mut ratios: Vec<f64> = samples
+            .iter()
+            .map(|times| times[index].as_secs_f64() / times[0].as_secs_f64())
+            .collect();
         ratios.sort_unstable_by(f64::total_cmp);
         let Some(&median) = ratios.get(ratios.len() / 2) else { continue };
         let quartiles = (ratios[ratios.len() / 4], ratios[ratios.len() * 3 / 4]);
@@ -222,8 +247,9 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
     }
 }
 
-/// A generator whose clock stands still at the layout's first second, so that nothing becomes stale between two rounds,
-/// and which may borrow up to `max_lead`: at 400 million UIDs a second, the time field is six hours' worth.
+/// A generator whose clock stands still at the layout's first second, so that nothing becomes stale
+/// between two rounds, and which may borrow up to `max_lead`: at 400 million UIDs a second, the
+/// time field is six hours' worth.
 fn generator(registry: impl WorkerRegistry, max_lead: Duration) -> UidGenerator {
     let clock = ManualClock::new(Layout::DEFAULT.epoch());
     let builder = UidGenerator::builder().registry(registry).clock(clock).max_lead(max_lead);
@@ -234,7 +260,8 @@ fn take(criterion: &mut Criterion) {
     for threads in [1, 2, 4, 8] {
         let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
         let bare = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(counter.claim(1)));
-        let ours = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(uids.take().unwrap().get()));
+        let ours =
+            |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(uids.take().unwrap().get()));
         let sides = [
             Side { name: "fetch_add", source: &counter, unused: 0, turn: &bare },
             Side { name: "uidring", source: &uids, unused: 0, turn: &ours },
@@ -269,7 +296,8 @@ fn fill(criterion: &mut Criterion) {
     compare(criterion, "fill", 1, BLOCK.into(), &sides);
 }
 
-/// Notes a buffer by its first and last number: a look at each would cost more than it took to write them.
+/// Notes a buffer by its first and last number: a look at each would cost more than it took to
+/// write them.
 fn note_ends<T>(seen: &mut Seen, buffer: &[T], number: impl Fn(&T) -> u64) {
     let (first, last) = (number(&buffer[0]), number(&buffer[buffer.len() - 1]));
     assert!(first > seen.last && last > first, "{first} to {last} came after {}", seen.last);
@@ -334,7 +362,8 @@ impl Workers {
         Workers(generator(Counting(0), max_lead))
     }
 
-    /// Counts UIDs through from one worker's last second to the next one's first. No second lies beyond the limit.
+    /// Counts UIDs through from one worker's last second to the next one's first. No second lies
+    /// beyond the limit.
     #[inline]
     fn take(&self) -> u64 {
         let uid = self.0.take().unwrap();
@@ -342,7 +371,9 @@ impl Workers {
         let tick = uid.get() >> (layout.worker_bits() + layout.sequence_bits());
         let worker = uid.get() >> layout.sequence_bits() & layout.max_worker();
         assert!(tick < seconds || worker == 1, "second {tick}");
-        (((worker - 1) * seconds + tick) << layout.sequence_bits()) + (uid.get() & layout.max_sequence()) + 1
+        (((worker - 1) * seconds + tick) << layout.sequence_bits())
+            + (uid.get() & layout.max_sequence())
+            + 1
     }
 }
 
@@ -380,9 +411,14 @@ fn leased(criterion: &mut Criterion) {
     let registry = |name| SqliteRegistry::open(dir.path().join(name)).unwrap();
     for threads in [1, 2] {
         let fresh = generator(registry("fresh.db"), Duration::MAX);
-        let leased = generator(registry("leased.db").leased(Duration::from_secs(600)), Duration::MAX);
-        let by_fresh = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(fresh.take().unwrap().get()));
-        let by_leased = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(leased.take().unwrap().get()));
+        let leased =
+            generator(registry("leased.db").leased(Duration::from_secs(600)), Duration::MAX);
+        let by_fresh = |count, seen: &mut Seen| {
+            (0..count).for_each(|_| seen.note(fresh.take().unwrap().get()))
+        };
+        let by_leased = |count, seen: &mut Seen| {
+            (0..count).for_each(|_| seen.note(leased.take().unwrap().get()))
+        };
         let sides = [
             Side { name: "fresh", source: &fresh, unused: 0, turn: &by_fresh },
             Side { name: "leased", source: &leased, unused: 0, turn: &by_leased },

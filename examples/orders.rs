@@ -1,4 +1,5 @@
-//! UIDs as primary keys: four threads insert orders into a SQLite table, and a range of time is a range of the key.
+//! UIDs as primary keys: four threads insert orders into a SQLite table, and a range of time is a
+//! range of the key.
 //!
 //! ```sh
 //! cargo run --release --example orders
@@ -30,7 +31,8 @@ fn main() -> Result<(), Failure> {
 
     let db = open(&shop)?;
     db.pragma_update(None, "journal_mode", "wal")?;
-    // A UID fits SQLite's 64-bit integer, so it is the row's own number: no index beside the table, no text.
+    // A UID fits SQLite's 64-bit integer, so it is the row's own number: no index beside the table,
+    // no text.
     db.execute_batch(
         "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, cents INTEGER NOT NULL)",
     )?;
@@ -40,28 +42,38 @@ fn main() -> Result<(), Failure> {
     let noon = SystemTime::now();
     println!("{} orders in the afternoon", insert_by_threads(&shop, &uids)?);
 
-    // No column for the time, and no index on it. The clock and the UIDs may differ by the lag and by the lead.
+    // No column for the time, and no index on it. The clock and the UIDs may differ by the lag and
+    // by the lead.
     let layout = uids.layout();
     let from = layout.min_uid(noon - MAX_LAG).ok_or("before the layout's time")?;
-    let to = layout.max_uid(SystemTime::now() + uids.status().lead).ok_or("after the layout's time")?;
+    let to =
+        layout.max_uid(SystemTime::now() + uids.status().lead).ok_or("after the layout's time")?;
     let query = "SELECT count(*), sum(cents) FROM orders WHERE id BETWEEN ?1 AND ?2";
     let range = params![i64::from(from), i64::from(to)];
-    let (count, cents): (u32, i64) = db.query_row(query, range, |row| Ok((row.get(0)?, row.get(1)?)))?;
+    let (count, cents): (u32, i64) =
+        db.query_row(query, range, |row| Ok((row.get(0)?, row.get(1)?)))?;
     println!("{count} of them, for {cents} cents, are found again by the time in their ids:");
-    let plan: String = db.query_row(&format!("EXPLAIN QUERY PLAN {query}"), range, |row| row.get("detail"))?;
+    let plan: String =
+        db.query_row(&format!("EXPLAIN QUERY PLAN {query}"), range, |row| row.get("detail"))?;
     println!("{plan}");
     assert_eq!(count, THREADS * ORDERS);
 
     let last: i64 = db.query_row("SELECT max(id) FROM orders", [], |row| row.get(0))?;
     let parts = layout.parts(last.try_into()?);
-    println!("the last one, {last}, is number {} of its second, by worker {}", parts.sequence, parts.worker);
+    println!(
+        "the last one, {last}, is number {} of its second, by worker {}",
+        parts.sequence, parts.worker
+    );
     Ok(())
 }
 
-/// Each thread has its own connection, and shares the generator. A key that is there already would be an error.
+/// Each thread has its own connection, and shares the generator. A key that is there already would
+/// be an error.
 fn insert_by_threads(shop: &Path, uids: &UidGenerator) -> Result<u32, Failure> {
     thread::scope(|scope| {
-        let threads: Vec<_> = (0..THREADS).map(|customer| scope.spawn(move || insert(shop, uids, customer))).collect();
+        let threads: Vec<_> = (0..THREADS)
+            .map(|customer| scope.spawn(move || insert(shop, uids, customer)))
+            .collect();
         let mut count = 0;
         for thread in threads {
             count += thread.join().map_err(|_| "a thread panicked")??;
@@ -74,7 +86,8 @@ fn insert(shop: &Path, uids: &UidGenerator, customer: u32) -> Result<u32, Failur
     let mut db = open(shop)?;
     // All under one lock, so that the threads take turns.
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
-    let mut insert = transaction.prepare("INSERT INTO orders (id, customer, cents) VALUES (?1, ?2, ?3)")?;
+    let mut insert =
+        transaction.prepare("INSERT INTO orders (id, customer, cents) VALUES (?1, ?2, ?3)")?;
     for order in 0..ORDERS {
         insert.execute(params![i64::from(uids.take()?), customer, 100 + order])?;
     }

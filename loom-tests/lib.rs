@@ -1,4 +1,5 @@
-//! What the models share: how one is explored, a small ring, and what is asked of the UIDs that came out of it.
+//! What the models share: how one is explored, a small ring, and what is asked of the UIDs that
+//! came out of it.
 #![cfg(uidring_loom)]
 
 use std::collections::BTreeMap;
@@ -12,13 +13,15 @@ use loom::thread::{self, JoinHandle};
 use uidring::model::{Block, Ring, Seconds, Window, is_closed};
 use uidring::{Layout, Uid};
 
-/// Runs `model` in every interleaving with at most `preemptions` preemptions (`None`: with any number) and says
-/// how many that were. `LOOM_MAX_PREEMPTIONS` overrules the bound; 0 there means none at all.
+/// Runs `model` in every interleaving with at most `preemptions` preemptions (`None`: with any
+/// number) and says how many that were. `LOOM_MAX_PREEMPTIONS` overrules the bound; 0 there means
+/// none at all.
 pub fn explore(name: &str, preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     check(name, preemptions, || (), move |()| model());
 }
 
-/// As [`explore`], for a model that starts where `prepare` has come to: there, threads run in one order only.
+/// As [`explore`], for a model that starts where `prepare` has come to: there, threads run in one
+/// order only.
 pub fn explore_from<T: 'static>(
     name: &str,
     preemptions: Option<usize>,
@@ -64,8 +67,8 @@ fn check<T: 'static>(
 
 /// When which UIDs were handed out, in one interleaving.
 ///
-/// Its clock and its lock are std's. Loom does not see them, so they neither add interleavings nor order anything
-/// that the library left unordered.
+/// Its clock and its lock are std's. Loom does not see them, so they neither add interleavings nor
+/// order anything that the library left unordered.
 #[derive(Default)]
 pub struct History(Mutex<Takes>);
 
@@ -121,7 +124,8 @@ impl History {
     /// When one was taken twice.
     #[must_use]
     pub fn uids(&self) -> Vec<u64> {
-        let mut all: Vec<u64> = self.takes().takes.iter().flat_map(|take| take.uids.iter().copied()).collect();
+        let mut all: Vec<u64> =
+            self.takes().takes.iter().flat_map(|take| take.uids.iter().copied()).collect();
         all.sort_unstable();
         assert!(all.is_sorted_by(|a, b| a < b), "taken twice: {all:?}");
         all
@@ -193,8 +197,8 @@ impl Model {
     pub fn with_reserved(blocks: u64, seconds: u64, reserved: u64) -> Arc<Model> {
         let layout = Layout::new(40, 2, BLOCK.trailing_zeros()).unwrap();
         let arithmetic = Seconds::new(&layout);
-        let [first, last, reserved] =
-            [NOW, NOW + seconds - 1, NOW + reserved - 1].map(|second| arithmetic.base(second, WORKER));
+        let [first, last, reserved] = [NOW, NOW + seconds - 1, NOW + reserved - 1]
+            .map(|second| arithmetic.base(second, WORKER));
         let window = Window { first, last, reserved };
         let slots = usize::try_from(SLOTS).unwrap();
         let ring = Ring::new(slots, layout.sequence_bits(), arithmetic, window);
@@ -225,7 +229,10 @@ impl Model {
     }
 
     /// Runs `body` on another thread.
-    pub fn spawn<T: 'static>(self: &Arc<Self>, body: impl FnOnce(&Model) -> T + 'static) -> JoinHandle<T> {
+    pub fn spawn<T: 'static>(
+        self: &Arc<Self>,
+        body: impl FnOnce(&Model) -> T + 'static,
+    ) -> JoinHandle<T> {
         let model = Arc::clone(self);
         thread::spawn(move || body(&model))
     }
@@ -246,15 +253,19 @@ impl Model {
         answer
     }
 
-    /// Publishes `block`, which the window has room for, and what is missing before it. Returns how many blocks
-    /// that were.
+    /// Publishes `block`, which the window has room for, and what is missing before it. Returns how
+    /// many blocks that were.
     ///
     /// # Panics
     ///
     /// When the window is said to end before it.
     pub fn publish(&self, block: u64) -> u64 {
         let published = AtomicU64::new(0);
-        assert_ne!(self.block(block, &published), Block::Beyond, "the window does not end before block {block}");
+        assert_ne!(
+            self.block(block, &published),
+            Block::Beyond,
+            "the window does not end before block {block}"
+        );
         published.load(Ordering::Relaxed)
     }
 
@@ -264,8 +275,8 @@ impl Model {
         assert_eq!(known, base, "block {block} has two bases");
     }
 
-    /// What `UidGenerator::take` does with a ticket that `Ring::take` does not serve: the UID, `None` if its block was
-    /// overwritten, or an error at the window's end.
+    /// What `UidGenerator::take` does with a ticket that `Ring::take` does not serve: the UID,
+    /// `None` if its block was overwritten, or an error at the window's end.
     ///
     /// # Errors
     ///
@@ -289,8 +300,8 @@ impl Model {
         }
     }
 
-    /// A whole take, as `UidGenerator::take` does it, in a window that does not end. Nothing if the ring is closed:
-    /// the library's taker then sleeps until it is open.
+    /// A whole take, as `UidGenerator::take` does it, in a window that does not end. Nothing if the
+    /// ring is closed: the library's taker then sleeps until it is open.
     ///
     /// # Panics
     ///
@@ -354,7 +365,9 @@ impl Model {
                 match self.ring.try_claim(at) {
                     Ok((ticket, Some(base))) => break Some(self.ring.uid(ticket, base)),
                     Ok((ticket, None)) => break self.redeem(ticket, &published).unwrap(),
-                    Err(Some(block)) if matches!(self.block(block, &published), Block::Published(_)) => {
+                    Err(Some(block))
+                        if matches!(self.block(block, &published), Block::Published(_)) =>
+                    {
                         at = Some(block);
                     }
                     Err(_) => break None,
@@ -382,7 +395,8 @@ impl Model {
         while next < end {
             let to = end.min((next / BLOCK + 1) * BLOCK);
             match self.redeem(next, &published).unwrap() {
-                Some(uid) => uids.extend((0..to - next).map(|place| Uid::try_from(uid.get() + place).unwrap())),
+                Some(uid) => uids
+                    .extend((0..to - next).map(|place| Uid::try_from(uid.get() + place).unwrap())),
                 None => self.ring.lose(to - next - 1),
             }
             next = to;
@@ -391,7 +405,8 @@ impl Model {
         published.load(Ordering::Relaxed)
     }
 
-    /// Many UIDs at once, as `UidGenerator::fill` takes them. Returns how many blocks that published.
+    /// Many UIDs at once, as `UidGenerator::fill` takes them. Returns how many blocks that
+    /// published.
     pub fn fill(&self, count: u64) -> u64 {
         self.use_up(self.claim(count))
     }
@@ -403,8 +418,8 @@ impl Model {
         published.load(Ordering::Relaxed)
     }
 
-    /// What must hold when every thread is done and the window has not been moved: each ticket led to its own UID, or was
-    /// counted as lost, and takes are ordered.
+    /// What must hold when every thread is done and the window has not been moved: each ticket led
+    /// to its own UID, or was counted as lost, and takes are ordered.
     ///
     /// # Panics
     ///
@@ -415,17 +430,29 @@ impl Model {
         self.history.assert_ordered();
         let tickets = FIRST_TICKET..self.ring.position();
         let count = tickets.end - tickets.start;
-        let expected: Vec<u64> = tickets.map(|ticket| self.expected(ticket / BLOCK) | ticket % BLOCK).collect();
-        assert!(taken.iter().all(|uid| expected.contains(uid)), "not of their tickets: {taken:?} of {expected:?}");
+        let expected: Vec<u64> =
+            tickets.map(|ticket| self.expected(ticket / BLOCK) | ticket % BLOCK).collect();
+        assert!(
+            taken.iter().all(|uid| expected.contains(uid)),
+            "not of their tickets: {taken:?} of {expected:?}"
+        );
         let accounted = taken.len() as u64 + self.ring.lost() + self.ring.skipped();
-        assert_eq!(accounted, count, "tickets neither used nor counted as lost or skipped: {taken:?}");
+        assert_eq!(
+            accounted, count,
+            "tickets neither used nor counted as lost or skipped: {taken:?}"
+        );
         for (block, base) in &*lock(&self.bases) {
-            assert_eq!(*base, self.expected(*block), "block {block} does not follow the one before");
+            assert_eq!(
+                *base,
+                self.expected(*block),
+                "block {block} does not follow the one before"
+            );
         }
     }
 
-    /// What must hold when every thread is done, also if the window has been moved: each block has one base, each base
-    /// one block, bases of a worker ascend, and nothing was lost but what was overwritten.
+    /// What must hold when every thread is done, also if the window has been moved: each block has
+    /// one base, each base one block, bases of a worker ascend, and nothing was lost but what was
+    /// overwritten.
     ///
     /// # Panics
     ///
@@ -433,20 +460,26 @@ impl Model {
     pub fn check_blocks(&self) {
         let tail = self.ring.tail();
         for block in FIRST_BLOCK.max(tail - SLOTS)..tail {
-            let base = self.ring.base(block).unwrap_or_else(|| panic!("block {block} is not in its slot"));
+            let base =
+                self.ring.base(block).unwrap_or_else(|| panic!("block {block} is not in its slot"));
             self.note(block, base.get());
         }
         let bases = lock(&self.bases);
         for (block, base) in &*bases {
-            let mut before = bases.range(..block).filter(|(_, before)| self.worker(**before) == self.worker(*base));
+            let mut before = bases
+                .range(..block)
+                .filter(|(_, before)| self.worker(**before) == self.worker(*base));
             assert!(before.all(|(_, before)| before < base), "bases do not ascend: {bases:?}");
         }
         let overwritten = lock(&self.overwritten);
-        assert!(overwritten.iter().all(|block| block + SLOTS < tail), "lost {overwritten:?} without being overwritten");
+        assert!(
+            overwritten.iter().all(|block| block + SLOTS < tail),
+            "lost {overwritten:?} without being overwritten"
+        );
     }
 
-    /// What must hold when every thread is done, and the ring still holds all blocks that were taken from: each UID is of
-    /// one of them.
+    /// What must hold when every thread is done, and the ring still holds all blocks that were
+    /// taken from: each UID is of one of them.
     ///
     /// # Panics
     ///

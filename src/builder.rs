@@ -49,8 +49,8 @@ impl Builder {
         }
     }
 
-    /// Where the worker id comes from; a `Box<dyn WorkerRegistry>` will do as well. There is no default: a guessed id
-    /// is a duplicate sooner or later.
+    /// Where the worker id comes from; a `Box<dyn WorkerRegistry>` will do as well. There is no
+    /// default: a guessed id is a duplicate sooner or later.
     #[must_use]
     pub fn registry(self, registry: impl WorkerRegistry) -> Builder {
         Builder { registry: Some(Box::new(registry)), ..self }
@@ -68,17 +68,19 @@ impl Builder {
         Builder { clock: Arc::new(clock), ..self }
     }
 
-    /// How many seconds' worth of UIDs the ring holds: a power of two from 2 to 65,536, 64 unless set. A slot takes 64
-    /// bytes. More slots let the filler sleep longer under load, and borrow that many seconds from the start.
+    /// How many seconds' worth of UIDs the ring holds: a power of two from 2 to 65,536, 64 unless
+    /// set. A slot takes 64 bytes. More slots let the filler sleep longer under load, and borrow
+    /// that many seconds from the start.
     #[must_use]
     pub fn slots(self, slots: usize) -> Builder {
         Builder { slots, ..self }
     }
 
-    /// The filler is woken when no more than so many percent of the ring are left: 1 to 99, 50 unless set. Where takers get
-    /// there within 50 ms, they are left to themselves for a while, and put back a second for each that they
-    /// use. Near either end takes go out of line more often: a stretch of seconds at the front is no longer than what lies
-    /// before this mark, nor than what lies behind it.
+    /// The filler is woken when no more than so many percent of the ring are left: 1 to 99, 50
+    /// unless set. Where takers get there within 50 ms, they are left to themselves for a while,
+    /// and put back a second for each that they use. Near either end takes go out of line more
+    /// often: a stretch of seconds at the front is no longer than what lies before this mark, nor
+    /// than what lies behind it.
     #[must_use]
     pub fn refill_at(self, percent: u32) -> Builder {
         Builder { refill_at: percent, ..self }
@@ -94,9 +96,9 @@ impl Builder {
 
     /// How far the time of a UID may lie behind the clock. One second unless set.
     ///
-    /// The filler looks at the clock twice within this limit, but no more often than once a tick, and no
-    /// less often than once a second. It drops what would become stale before it looks again. A UID can
-    /// be older by as much as the filler is late.
+    /// The filler looks at the clock twice within this limit, but no more often than once a tick,
+    /// and no less often than once a second. It drops what would become stale before it looks
+    /// again. A UID can be older by as much as the filler is late.
     #[must_use]
     pub fn max_lag(self, max_lag: Duration) -> Builder {
         Builder { max_lag, ..self }
@@ -126,20 +128,20 @@ impl Builder {
 
     /// How far the clock may jump forward and be followed. Unlimited unless set.
     ///
-    /// A clock that is set years ahead by mistake burns those years of the time field. Past this limit a running
-    /// generator does not follow: it goes on from the time it had, reports the jump in
-    /// [`status`](UidGenerator::status), and follows again when the clock comes back. And none is built where the clock
-    /// is further than this ahead of the last start that the registry knows of: choose a limit longer than any time out
-    /// of service.
+    /// A clock that is set years ahead by mistake burns those years of the time field. Past this
+    /// limit a running generator does not follow: it goes on from the time it had, reports the jump
+    /// in [`status`](UidGenerator::status), and follows again when the clock comes back. And none
+    /// is built where the clock is further than this ahead of the last start that the registry
+    /// knows of: choose a limit longer than any time out of service.
     #[must_use]
     pub fn max_forward_jump(self, max_forward_jump: Duration) -> Builder {
         Builder { max_forward_jump: Some(max_forward_jump), ..self }
     }
 
-    /// For how long [`build`](Builder::build) asks a registry that cannot be reached, or is locked: 30 seconds unless
-    /// set. It asks again after a pause that doubles, up to five seconds, and is drawn at random, so that a fleet that
-    /// starts together does not ask together. The last try may end later, by the registry's own timeout. Zero asks
-    /// once.
+    /// For how long [`build`](Builder::build) asks a registry that cannot be reached, or is locked:
+    /// 30 seconds unless set. It asks again after a pause that doubles, up to five seconds, and is
+    /// drawn at random, so that a fleet that starts together does not ask together. The last try
+    /// may end later, by the registry's own timeout. Zero asks once.
     ///
     /// Where a [`FixedWorker`](crate::registry::FixedWorker) has been used too far ahead of the
     /// clock, `build` waits until it can begin, if that is before the deadline, and fails at once
@@ -151,7 +153,8 @@ impl Builder {
 
     /// Takes a worker id, fills the ring and starts the filler.
     ///
-    /// A program that forks builds in each process, after the fork: a child cannot use its parent's generator.
+    /// A program that forks builds in each process, after the fork: a child cannot use its parent's
+    /// generator.
     ///
     /// # Errors
     ///
@@ -164,7 +167,10 @@ impl Builder {
     }
 
     /// Everything but the thread.
-    pub(crate) fn assemble(self, rng: fastrand::Rng) -> Result<(Arc<Shared>, Keeper, Bed), BuildError> {
+    pub(crate) fn assemble(
+        self,
+        rng: fastrand::Rng,
+    ) -> Result<(Arc<Shared>, Keeper, Bed), BuildError> {
         let Builder { layout, slots, refill_at, max_lead, max_lag, .. } = self;
         if !slots.is_power_of_two() || !(MIN_SLOTS..=MAX_SLOTS).contains(&slots) {
             return Err(BuildError::Slots { slots });
@@ -225,7 +231,10 @@ fn new_workers_of(layout: &Layout) -> u32 {
 }
 
 /// Tries until the registry answers, or `deadline` has passed.
-fn patiently<T>(deadline: Duration, mut attempt: impl FnMut() -> Result<T, BuildError>) -> Result<T, BuildError> {
+fn patiently<T>(
+    deadline: Duration,
+    mut attempt: impl FnMut() -> Result<T, BuildError>,
+) -> Result<T, BuildError> {
     let since = Stopwatch::start();
     let mut longest_pause = FIRST_PAUSE;
     let mut tries = 0;
@@ -239,7 +248,11 @@ fn patiently<T>(deadline: Duration, mut attempt: impl FnMut() -> Result<T, Build
         let pause = match last {
             RegistryError::UsedAhead { wait, .. } if wait <= left => wait,
             _ if left.is_zero() || is_early(&last) => {
-                return Err(if tries == 1 { last.into() } else { BuildError::StartDeadline { deadline, tries, last } });
+                return Err(if tries == 1 {
+                    last.into()
+                } else {
+                    BuildError::StartDeadline { deadline, tries, last }
+                });
             }
             _ => longest_pause.mul_f64(fastrand::f64()).min(left),
         };
@@ -278,7 +291,9 @@ fn check_time(layout: &Layout, clock: &dyn Clock) -> Result<(), BuildError> {
     }
     match u64::try_from(layout.tick_at(now)) {
         Err(_) => Err(BuildError::BeforeEpoch { epoch: layout.epoch(), now }),
-        Ok(tick) if tick > layout.max_tick() => Err(BuildError::TimeExhausted { expires_at: layout.expires_at() }),
+        Ok(tick) if tick > layout.max_tick() => {
+            Err(BuildError::TimeExhausted { expires_at: layout.expires_at() })
+        }
         Ok(_) => Ok(()),
     }
 }

@@ -1,5 +1,5 @@
-//! [`Clerk`]: asks the registry on a thread of its own. A database takes its time, or hangs, and the filler has a clock
-//! to keep.
+//! [`Clerk`]: asks the registry on a thread of its own. A database takes its time, or hangs, and
+//! the filler has a clock to keep.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,8 +9,8 @@ use crate::registry::{Lease, WorkerRegistry};
 use crate::shared::Shared;
 use crate::sync::{Arc, Mutex, lock, thread};
 
-/// One question at a time, each with a thread that ends with its answer: there are a few a second at most, and none for
-/// hours where ids are given once.
+/// One question at a time, each with a thread that ends with its answer: there are a few a second
+/// at most, and none for hours where ids are given once.
 pub struct Clerk {
     desk: Arc<Desk>,
     /// A question has been asked and its answer not been heard.
@@ -111,15 +111,18 @@ impl Desk {
         doing: String,
         call: impl FnOnce(&mut dyn WorkerRegistry) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        catch_unwind(AssertUnwindSafe(|| call(&mut **lock(&self.registry)))).unwrap_or_else(|panic| {
-            let source = format!("the registry panicked: {}", message(&*panic)).into();
-            Err(RegistryError::Storage { doing, source })
-        })
+        catch_unwind(AssertUnwindSafe(|| call(&mut **lock(&self.registry)))).unwrap_or_else(
+            |panic| {
+                let source = format!("the registry panicked: {}", message(&*panic)).into();
+                Err(RegistryError::Storage { doing, source })
+            },
+        )
     }
 }
 
 /// What a panic says.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
-    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str)).unwrap_or("it did not say why")
+    text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
+        .unwrap_or("it did not say why")
 }

@@ -55,12 +55,14 @@ impl ManualClock {
         self.change(|_| Some(now));
     }
 
-    /// Moves the clock forward by `step`. Past the last time that the platform can tell it stands still.
+    /// Moves the clock forward by `step`. Past the last time that the platform can tell it stands
+    /// still.
     pub fn advance(&self, step: Duration) {
         self.change(|now| now.checked_add(step));
     }
 
-    /// Moves the clock back by `step`. Before the first time that the platform can tell it stands still.
+    /// Moves the clock back by `step`. Before the first time that the platform can tell it stands
+    /// still.
     pub fn rewind(&self, step: Duration) {
         self.change(|now| now.checked_sub(step));
     }
@@ -94,7 +96,8 @@ impl Stopwatch {
         Stopwatch(Instant::now())
     }
 
-    /// An hour where the models run: they know no time, and what differs from run to run they cannot explore.
+    /// An hour where the models run: they know no time, and what differs from run to run they
+    /// cannot explore.
     pub(crate) fn elapsed(&self) -> Duration {
         if cfg!(uidring_loom) { Duration::from_secs(3600) } else { self.0.elapsed() }
     }

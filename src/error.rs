@@ -1,5 +1,5 @@
-//! What can go wrong: one small enum per fallible operation. The sentences speak of the world, with the numbers,
-//! and say what to do.
+//! What can go wrong: one small enum per fallible operation. The sentences speak of the world, with
+//! the numbers, and say what to do.
 
 use std::error::Error;
 use std::fmt;
@@ -50,8 +50,12 @@ impl fmt::Display for ParseUidError {
             ParseUidError::Character { character, index } => {
                 write!(f, "character {} of a UID cannot be {character:?}", index + 1)
             }
-            ParseUidError::Length { found } => write!(f, "a UID in base32 has 13 characters, not {found}"),
-            ParseUidError::Range => write!(f, "the number is out of range: a UID is in 1..={}", Uid::MAX),
+            ParseUidError::Length { found } => {
+                write!(f, "a UID in base32 has 13 characters, not {found}")
+            }
+            ParseUidError::Range => {
+                write!(f, "the number is out of range: a UID is in 1..={}", Uid::MAX)
+            }
         }
     }
 }
@@ -97,7 +101,10 @@ impl fmt::Display for LayoutError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match *self {
             LayoutError::Width { field, bits, least } => {
-                write!(f, "the {field} field cannot have {bits} bits: it has at least {least} and at most 63")
+                write!(
+                    f,
+                    "the {field} field cannot have {bits} bits: it has at least {least} and at most 63"
+                )
             }
             LayoutError::Sum { time_bits, worker_bits, sequence_bits } => write!(
                 f,
@@ -106,7 +113,10 @@ impl fmt::Display for LayoutError {
                 time_bits + worker_bits + sequence_bits
             ),
             LayoutError::Tick { tick } => {
-                write!(f, "a tick cannot be {tick:?}: it is a whole number of milliseconds from 1 to 1000")
+                write!(
+                    f,
+                    "a tick cannot be {tick:?}: it is a whole number of milliseconds from 1 to 1000"
+                )
             }
             LayoutError::Epoch { epoch } => write!(
                 f,
@@ -175,7 +185,8 @@ pub enum RegistryError {
         /// What is there instead.
         problem: String,
     },
-    /// The worker id has been used so far ahead of the clock that a generator could hardly borrow beyond.
+    /// The worker id has been used so far ahead of the clock that a generator could hardly borrow
+    /// beyond.
     UsedAhead {
         /// The id.
         worker: u64,
@@ -240,7 +251,8 @@ pub enum RegistryError {
 }
 
 impl RegistryError {
-    /// Whether the same call may succeed in a moment: the registry is locked, down, or does not answer.
+    /// Whether the same call may succeed in a moment: the registry is locked, down, or does not
+    /// answer.
     #[must_use]
     pub fn is_transient(&self) -> bool {
         matches!(self, RegistryError::Locked { .. } | RegistryError::Unreachable { .. })
@@ -265,7 +277,10 @@ impl fmt::Display for RegistryError {
                 "worker id {worker} is not leased: an id that was given once, or never, is nobody's to give back"
             ),
             RegistryError::Partition { index, of } => {
-                write!(f, "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most")
+                write!(
+                    f,
+                    "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most"
+                )
             }
             RegistryError::OtherLayout { remembered, asked } => write!(
                 f,
@@ -308,7 +323,10 @@ impl fmt::Display for RegistryError {
                  none after the layout's last, {max}, and without a duration all up to that one"
             ),
             RegistryError::Full { registry, .. } => {
-                write!(f, "the disk of the registry {registry} is full: make room and start again; nothing was used up")
+                write!(
+                    f,
+                    "the disk of the registry {registry} is full: make room and start again; nothing was used up"
+                )
             }
             RegistryError::Storage { doing, source } => {
                 write!(f, "cannot {doing}: {source}")?;
@@ -325,7 +343,9 @@ impl Error for RegistryError {
             RegistryError::Open { source, .. } | RegistryError::Unreachable { source, .. } => {
                 source.as_deref().map(|source| source as _)
             }
-            RegistryError::Full { source, .. } | RegistryError::Storage { source, .. } => Some(&**source),
+            RegistryError::Full { source, .. } | RegistryError::Storage { source, .. } => {
+                Some(&**source)
+            }
             _ => None,
         }
     }
@@ -456,7 +476,9 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            BuildError::Registry(error) | BuildError::StartDeadline { last: error, .. } => error.source(),
+            BuildError::Registry(error) | BuildError::StartDeadline { last: error, .. } => {
+                error.source()
+            }
             BuildError::Spawn(error) => Some(error),
             _ => None,
         }
@@ -496,20 +518,21 @@ pub enum TakeError {
         /// When the next second is due, in milliseconds from now.
         retry_in_ms: u64,
     },
-    /// The seconds reserved in the registry are used up, and it cannot be reached for more. Takes go on by themselves
-    /// when it can.
+    /// The seconds reserved in the registry are used up, and it cannot be reached for more. Takes
+    /// go on by themselves when it can.
     LeaseExhausted {
         /// The worker id.
         worker: u64,
     },
-    /// This process was forked from the one that built the generator, which goes on handing these UIDs out: build
-    /// another generator here, after the fork.
+    /// This process was forked from the one that built the generator, which goes on handing these
+    /// UIDs out: build another generator here, after the fork.
     Forked,
 }
 
 impl TakeError {
-    /// How long to wait before trying again; `None` where waiting does not help, or nobody knows for how long: with
-    /// [`LeaseExhausted`](TakeError::LeaseExhausted), until the registry can be reached.
+    /// How long to wait before trying again; `None` where waiting does not help, or nobody knows
+    /// for how long: with [`LeaseExhausted`](TakeError::LeaseExhausted), until the registry can be
+    /// reached.
     #[must_use]
     pub fn retry_in(&self) -> Option<Duration> {
         match *self {

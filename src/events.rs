@@ -1,4 +1,5 @@
-//! What an operator wants to hear of: one line per change of state, by the `tracing` feature. Without it, nothing.
+//! What an operator wants to hear of: one line per change of state, by the `tracing` feature.
+//! Without it, nothing.
 
 #![cfg_attr(not(feature = "tracing"), allow(unused_variables, clippy::needless_pass_by_value))]
 
@@ -23,7 +24,11 @@ pub fn jump_followed(by: Duration) {
 }
 
 pub fn jump_refused(by: Duration) {
-    event!(error, ?by, "the clock jumped forward by more than max_forward_jump; UIDs do not follow it");
+    event!(
+        error,
+        ?by,
+        "the clock jumped forward by more than max_forward_jump; UIDs do not follow it"
+    );
 }
 
 pub fn refreshed(seconds: u64) {
@@ -67,5 +72,8 @@ pub fn end_is_near(expires_at: SystemTime) {
 }
 
 pub fn panicked() {
-    event!(error, "the filler panicked; it tries again in a second, and takers refill the ring meanwhile");
+    event!(
+        error,
+        "the filler panicked; it tries again in a second, and takers refill the ring meanwhile"
+    );
 }

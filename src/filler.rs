@@ -1,8 +1,8 @@
 //! The filler: one background thread that refills the ring when half of it is used up.
 //!
-//! It sleeps until a taker finds the mark passed, or until it is time to look at the clock, and nothing waits for it: a
-//! taker that comes to the end of what is published goes on publishing by itself. So the filler may be starved, or die,
-//! and takes go on.
+//! It sleeps until a taker finds the mark passed, or until it is time to look at the clock, and
+//! nothing waits for it: a taker that comes to the end of what is published goes on publishing by
+//! itself. So the filler may be starved, or die, and takes go on.
 
 use std::io;
 use std::mem;
@@ -54,15 +54,16 @@ impl Signal {
 
     /// Asks the filler for a refill, unless somebody has.
     pub fn ask(&self) {
-        // ORDERING: the filler clears the mark before it looks at the ring. A swap that finds the mark set comes before
-        // that clearing, and brings along what this taker has done; one that sets it wakes the filler again. A plain
-        // load that finds it set would promise nothing.
+        // ORDERING: the filler clears the mark before it looks at the ring. A swap that finds the
+        // mark set comes before that clearing, and brings along what this taker has done; one that
+        // sets it wakes the filler again. A plain load that finds it set would promise nothing.
         if !self.asked.swap(true, Ordering::AcqRel) {
             self.unparker.unpark();
         }
     }
 
-    /// Whether a refill has been asked for since the last time. For the filler, before it looks at the ring.
+    /// Whether a refill has been asked for since the last time. For the filler, before it looks at
+    /// the ring.
     pub fn take_asked(&self) -> bool {
         // ORDERING: see `ask`.
         self.asked.swap(false, Ordering::AcqRel)
@@ -97,8 +98,8 @@ pub fn signal() -> (Signal, Bed) {
     (Signal::new(parker.unparker().clone()), Bed(parker))
 }
 
-/// The running filler. Dropping it stops and joins the thread, and with it drops the registry. In a forked process,
-/// which does not have the thread, dropping it leaves everything as it is.
+/// The running filler. Dropping it stops and joins the thread, and with it drops the registry. In a
+/// forked process, which does not have the thread, dropping it leaves everything as it is.
 #[derive(Debug)]
 pub struct Filler {
     shared: Arc<Shared>,
@@ -133,7 +134,8 @@ impl Drop for Filler {
         #[cfg(all(unix, not(uidring_loom)))]
         fork::unwatch(&self.shared);
         if self.shared.is_forked() {
-            // Not even woken or detached: both can take a lock, and a thread that is not there may hold it.
+            // Not even woken or detached: both can take a lock, and a thread that is not there may
+            // hold it.
             mem::forget(self.thread.take());
             return;
         }
@@ -141,7 +143,8 @@ impl Drop for Filler {
         self.shared.signal.stop.store(true, Ordering::Release);
         self.shared.signal.unparker.unpark();
         if let Some(thread) = self.thread.take() {
-            // A clock or a registry may hold the last handle: the filler then drops it, and cannot join itself.
+            // A clock or a registry may hold the last handle: the filler then drops it, and cannot
+            // join itself.
             if thread.thread().id() != thread::current().id() {
                 // It catches its panics, and reports them.
                 let _ = thread.join();

@@ -6,16 +6,18 @@
 //!   child                                               └ child: every generator marked, then unlocked ──▶ `Forked`
 //! ```
 //!
-//! The child has a copy of each ring, and would repeat the parent's UIDs from it. Takes do not ask for it: `fork`
-//! itself runs the handlers below, and the child's mark is one that takers fall over anyway, as it closes the ring.
+//! The child has a copy of each ring, and would repeat the parent's UIDs from it. Takes do not ask
+//! for it: `fork` itself runs the handlers below, and the child's mark is one that takers fall over
+//! anyway, as it closes the ring.
 //!
-//! The child has the forking thread alone, whatever the others were doing. So the list is locked across the fork,
-//! lest the child find it half written or locked for ever, and the child's handler waits for nothing, allocates
-//! nothing and cannot panic. The lock is taken before any of the allocator's: an allocator's own handlers are
-//! installed before these, and the last to be installed is the first to prepare.
+//! The child has the forking thread alone, whatever the others were doing. So the list is locked
+//! across the fork, lest the child find it half written or locked for ever, and the child's handler
+//! waits for nothing, allocates nothing and cannot panic. The lock is taken before any of the
+//! allocator's: an allocator's own handlers are installed before these, and the last to be
+//! installed is the first to prepare.
 //!
-//! A child that is made without these handlers, by the bare system call or by `_Fork`, is not noticed. One made by
-//! `vfork` or `posix_spawn` runs another program at once.
+//! A child that is made without these handlers, by the bare system call or by `_Fork`, is not
+//! noticed. One made by `vfork` or `posix_spawn` runs another program at once.
 
 #![allow(unsafe_code)]
 
@@ -35,8 +37,8 @@ static GENERATORS: Mutex<List> = Mutex::new(Vec::new());
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// The lock of the list while this thread forks. It has no destructor, so that it can be had at any time, even
-    /// while the thread ends.
+    /// The lock of the list while this thread forks. It has no destructor, so that it can be had at
+    /// any time, even while the thread ends.
     static LOCKED: Cell<Option<ManuallyDrop<MutexGuard<'static, List>>>> = const { Cell::new(None) };
 }
 
@@ -56,16 +58,17 @@ pub fn unwatch(generator: &Arc<Shared>) {
 
 /// Has the handlers run by each fork to come.
 ///
-/// Threads that come at once may each install them, which does no harm: the first of several to run does the work. To
-/// wait for one another would: a child that is forked meanwhile would wait for ever.
+/// Threads that come at once may each install them, which does no harm: the first of several to run
+/// does the work. To wait for one another would: a child that is forked meanwhile would wait for
+/// ever.
 fn install_handlers() -> io::Result<()> {
     // ORDERING: pairs with the store below: who finds the mark set forks with the handlers.
     if INSTALLED.load(Ordering::Acquire) {
         return Ok(());
     }
-    // SAFETY: the three are functions of the type asked for, which stay as long as this code. They do not unwind. The
-    // one that runs in the child touches only memory, and locks that the forking thread holds or that it does not
-    // wait for.
+    // SAFETY: the three are functions of the type asked for, which stay as long as this code. They
+    // do not unwind. The one that runs in the child touches only memory, and locks that the forking
+    // thread holds or that it does not wait for.
     match unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) } {
         0 => {
             // ORDERING: Release, see above.
@@ -92,8 +95,8 @@ extern "C" fn in_parent() {
 /// Runs in the child's only thread, before the fork returns there.
 extern "C" fn in_child() {
     if let Some(generators) = take_lock() {
-        // Nobody can take from one that is found dropped. And none is dropped here: whoever else holds it does not
-        // let go of it meanwhile, as there is no other thread.
+        // Nobody can take from one that is found dropped. And none is dropped here: whoever else
+        // holds it does not let go of it meanwhile, as there is no other thread.
         generators.iter().filter_map(Weak::upgrade).for_each(|generator| generator.abandon());
     }
 }

@@ -19,9 +19,10 @@ use crate::uid::Uid;
 
 /// Hands out unique UIDs from any number of threads.
 ///
-/// A handle: clones share one ring and one worker id. When the last one drops, the filler thread ends and is
-/// joined, and a leased worker id is given back, for which the registry is waited for: in an asynchronous program, drop it
-/// where a thread may block. Cloning costs a reference count; a take through `&self` costs one atomic add.
+/// A handle: clones share one ring and one worker id. When the last one drops, the filler thread
+/// ends and is joined, and a leased worker id is given back, for which the registry is waited for:
+/// in an asynchronous program, drop it where a thread may block. Cloning costs a reference count; a
+/// take through `&self` costs one atomic add.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -41,24 +42,27 @@ use crate::uid::Uid;
 ///
 /// # Guarantees
 ///
-/// * **Unique**: no two takes return the same UID, whatever threads, processes and restarts take part, as long as their
-///   worker ids come from one registry.
-/// * **Ordered**: takes are linearizable: a take that starts after another has returned gets the larger UID, within one
-///   worker id. [`LeadLimit::NewWorker`] takes on another one, and starts again at the present second.
-/// * **Never blocked**: a take from the ring does no I/O, takes no lock and reads no clock. It is lock-free: a thread
-///   that is stopped at any point holds up no other. Only at the limit, where the ring has no UID to give, does a take
-///   look at the clock and wait.
+/// * **Unique**: no two takes return the same UID, whatever threads, processes and restarts take
+///   part, as long as their worker ids come from one registry.
+/// * **Ordered**: takes are linearizable: a take that starts after another has returned gets the
+///   larger UID, within one worker id. [`LeadLimit::NewWorker`] takes on another one, and starts
+///   again at the present second.
+/// * **Never blocked**: a take from the ring does no I/O, takes no lock and reads no clock. It is
+///   lock-free: a thread that is stopped at any point holds up no other. Only at the limit, where
+///   the ring has no UID to give, does a take look at the clock and wait.
 ///
 /// # Forks
 ///
-/// A child process made by `fork` has a copy of the generator that would repeat the parent's UIDs. It is refused:
-/// each way to take fails with [`TakeError::Forked`] there, while the parent goes on. The child builds another
-/// generator; dropping its copy of the parent's leaves that one's thread and worker id alone. Takes pay nothing for
-/// this. A child that is made without the handlers of `pthread_atfork`, by the bare system call or by `_Fork`, is not
-/// noticed. Programs started by [`Command`](std::process::Command) have no copy.
+/// A child process made by `fork` has a copy of the generator that would repeat the parent's UIDs.
+/// It is refused: each way to take fails with [`TakeError::Forked`] there, while the parent goes
+/// on. The child builds another generator; dropping its copy of the parent's leaves that one's
+/// thread and worker id alone. Takes pay nothing for this. A child that is made without the
+/// handlers of `pthread_atfork`, by the bare system call or by `_Fork`, is not noticed. Programs
+/// started by [`Command`](std::process::Command) have no copy.
 ///
-/// What other threads were doing at the fork is never finished in the child. Fork while none of them starts or ends, or
-/// builds or drops a generator: the child's build, which starts a thread, could else wait for a lock for ever.
+/// What other threads were doing at the fork is never finished in the child. Fork while none of
+/// them starts or ends, or builds or drops a generator: the child's build, which starts a thread,
+/// could else wait for a lock for ever.
 #[derive(Clone)]
 pub struct UidGenerator {
     shared: Arc<Shared>,
@@ -79,18 +83,20 @@ impl UidGenerator {
 
     /// Takes the next UID.
     ///
-    /// Lock-free, and wait-free but for a few takes in many thousands: those that find the seconds at the front of the
-    /// ring used up. Where the filler has not kept up, they publish the next ones by themselves.
+    /// Lock-free, and wait-free but for a few takes in many thousands: those that find the seconds
+    /// at the front of the ring used up. Where the filler has not kept up, they publish the next
+    /// ones by themselves.
     ///
-    /// Where UIDs are taken faster than the layout allows for so long that [`max_lead`](Builder::max_lead) is used up,
-    /// [`LeadLimit`] says what happens: a take may then wait for the clock, or fail. And where all that is reserved of a
-    /// leased worker id is used up, it waits for the registry's answer.
+    /// Where UIDs are taken faster than the layout allows for so long that
+    /// [`max_lead`](Builder::max_lead) is used up, [`LeadLimit`] says what happens: a take may then
+    /// wait for the clock, or fail. And where all that is reserved of a leased worker id is used
+    /// up, it waits for the registry's answer.
     ///
     /// # Errors
     ///
-    /// [`TakeError::TimeExhausted`] when the layout has no seconds left, [`TakeError::LeadLimit`] under
-    /// [`LeadLimit::Fail`], [`TakeError::LeaseExhausted`] when a leased worker id needs more seconds and the registry
-    /// gives none, [`TakeError::Forked`] in a child process.
+    /// [`TakeError::TimeExhausted`] when the layout has no seconds left, [`TakeError::LeadLimit`]
+    /// under [`LeadLimit::Fail`], [`TakeError::LeaseExhausted`] when a leased worker id needs more
+    /// seconds and the registry gives none, [`TakeError::Forked`] in a child process.
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
         match self.shared.ring.take() {
@@ -99,25 +105,29 @@ impl UidGenerator {
         }
     }
 
-    /// Takes the next UID or says at once why there is none. It never waits, and a failure uses nothing up.
+    /// Takes the next UID or says at once why there is none. It never waits, and a failure uses
+    /// nothing up.
     ///
-    /// Lock-free. A little slower than [`take`](UidGenerator::take) where many threads take at once.
+    /// Lock-free. A little slower than [`take`](UidGenerator::take) where many threads take at
+    /// once.
     ///
     /// # Errors
     ///
     /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
-    /// [`TakeError::LeaseExhausted`] when a leased worker id needs more seconds and the registry has not given them yet;
-    /// [`TakeError::TimeExhausted`] when the layout has no seconds left; [`TakeError::Forked`] in a child process.
+    /// [`TakeError::LeaseExhausted`] when a leased worker id needs more seconds and the registry
+    /// has not given them yet; [`TakeError::TimeExhausted`] when the layout has no seconds left;
+    /// [`TakeError::Forked`] in a child process.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         self.shared.try_take()
     }
 
-    /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without blocking the thread. It
-    /// needs no particular runtime: the filler wakes the task. Dropping the future loses nothing. A task that is
-    /// waiting when the process forks is not woken in the child.
+    /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without
+    /// blocking the thread. It needs no particular runtime: the filler wakes the task. Dropping the
+    /// future loses nothing. A task that is waiting when the process forks is not woken in the
+    /// child.
     ///
-    /// Tasks that wait are served in the order of their coming, and each is woken when there is a UID
-    /// for it. Threads in [`take`](UidGenerator::take) go before them.
+    /// Tasks that wait are served in the order of their coming, and each is woken when there is a
+    /// UID for it. Threads in [`take`](UidGenerator::take) go before them.
     ///
     /// # Errors
     ///
@@ -128,8 +138,9 @@ impl UidGenerator {
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 
-    /// Fills `buffer` with new UIDs, strictly increasing, and consecutive but for the steps from one second to
-    /// the next. Any length will do; one atomic add serves up to half a second's UIDs.
+    /// Fills `buffer` with new UIDs, strictly increasing, and consecutive but for the steps from
+    /// one second to the next. Any length will do; one atomic add serves up to half a second's
+    /// UIDs.
     ///
     /// ```
     /// # use uidring::{Uid, UidGenerator, registry::FixedWorker};
@@ -142,14 +153,16 @@ impl UidGenerator {
     ///
     /// # Errors
     ///
-    /// [`FillError`] holds the cause, as of [`take`](UidGenerator::take), and how many UIDs at the start of the buffer
-    /// are good.
+    /// [`FillError`] holds the cause, as of [`take`](UidGenerator::take), and how many UIDs at the
+    /// start of the buffer are good.
     pub fn fill(&self, buffer: &mut [Uid]) -> Result<(), FillError> {
         let mut filled = 0;
         while filled < buffer.len() {
             let claim = Run::claim(&self.shared, (buffer.len() - filled) as u64);
             let mut run = claim.map_err(|cause| FillError { filled, cause })?;
-            while let Some(uids) = run.next_piece(&self.shared).map_err(|cause| FillError { filled, cause })? {
+            while let Some(uids) =
+                run.next_piece(&self.shared).map_err(|cause| FillError { filled, cause })?
+            {
                 let end = filled + uids.len();
                 uids.write(&mut buffer[filled..end]);
                 filled = end;
@@ -158,7 +171,8 @@ impl UidGenerator {
         Ok(())
     }
 
-    /// A taker for one thread, with runs of UIDs of its own, of 64 at first: it writes to shared memory once a run.
+    /// A taker for one thread, with runs of UIDs of its own, of 64 at first: it writes to shared
+    /// memory once a run.
     #[must_use]
     pub fn local(&self) -> LocalTaker {
         LocalTaker::new(self.clone())

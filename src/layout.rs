@@ -16,9 +16,9 @@ use crate::uid::Uid;
 ///  sign            30 bits                    20 bits            13 bits
 /// ```
 ///
-/// The time field counts *ticks* (one second, unless [`with_tick`](Layout::with_tick) says otherwise) since
-/// the *epoch*. The widths sum to at most 63, so a UID is never negative. UIDs sort by time first, then by
-/// worker, then by sequence.
+/// The time field counts *ticks* (one second, unless [`with_tick`](Layout::with_tick) says
+/// otherwise) since the *epoch*. The widths sum to at most 63, so a UID is never negative. UIDs
+/// sort by time first, then by worker, then by sequence.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -63,26 +63,43 @@ const TOTAL_BITS: u32 = 63;
 pub(crate) const FARTHEST_MS: i64 = 1_000_000_000_000_000_000;
 
 impl Layout {
-    /// 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z: until 2060-01-10T13:37:04Z, 1,048,576 workers,
-    /// 8,192 UIDs a second before a generator borrows from the seconds to come.
-    pub const DEFAULT: Layout =
-        Layout { time_bits: 30, worker_bits: 20, sequence_bits: 13, tick_ms: 1000, epoch_ms: 1_767_225_600_000 };
+    /// 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z: until 2060-01-10T13:37:04Z, 1,048,576
+    /// workers, 8,192 UIDs a second before a generator borrows from the seconds to come.
+    pub const DEFAULT: Layout = Layout {
+        time_bits: 30,
+        worker_bits: 20,
+        sequence_bits: 13,
+        tick_ms: 1000,
+        epoch_ms: 1_767_225_600_000,
+    };
 
-    /// 28 | 22 | 13 in seconds from 2016-05-19T16:00:00Z, the defaults of Baidu's `UidGenerator`, for reading
-    /// its ids. The time field ended at 2024-11-20T13:24:16Z: no generator can be built on it.
-    pub const UID_GENERATOR: Layout =
-        Layout { time_bits: 28, worker_bits: 22, sequence_bits: 13, tick_ms: 1000, epoch_ms: 1_463_673_600_000 };
+    /// 28 | 22 | 13 in seconds from 2016-05-19T16:00:00Z, the defaults of Baidu's `UidGenerator`,
+    /// for reading its ids. The time field ended at 2024-11-20T13:24:16Z: no generator can be built
+    /// on it.
+    pub const UID_GENERATOR: Layout = Layout {
+        time_bits: 28,
+        worker_bits: 22,
+        sequence_bits: 13,
+        tick_ms: 1000,
+        epoch_ms: 1_463_673_600_000,
+    };
 
     /// A layout of these widths, with the epoch and the tick of [`DEFAULT`](Layout::DEFAULT).
     ///
     /// # Errors
     ///
-    /// [`LayoutError::Width`] when `time_bits` is below 20 or another width is 0, [`LayoutError::Sum`] when
-    /// together they exceed 63.
-    pub fn new(time_bits: u32, worker_bits: u32, sequence_bits: u32) -> Result<Layout, LayoutError> {
-        for (field, bits, least) in
-            [("time", time_bits, MIN_TIME_BITS), ("worker", worker_bits, 1), ("sequence", sequence_bits, 1)]
-        {
+    /// [`LayoutError::Width`] when `time_bits` is below 20 or another width is 0,
+    /// [`LayoutError::Sum`] when together they exceed 63.
+    pub fn new(
+        time_bits: u32,
+        worker_bits: u32,
+        sequence_bits: u32,
+    ) -> Result<Layout, LayoutError> {
+        for (field, bits, least) in [
+            ("time", time_bits, MIN_TIME_BITS),
+            ("worker", worker_bits, 1),
+            ("sequence", sequence_bits, 1),
+        ] {
             if !(least..=TOTAL_BITS).contains(&bits) {
                 return Err(LayoutError::Width { field, bits, least });
             }
@@ -91,8 +108,8 @@ impl Layout {
             return Err(LayoutError::Sum { time_bits, worker_bits, sequence_bits });
         }
         // Each is at most 63 here.
-        let [time_bits, worker_bits, sequence_bits] =
-            [time_bits, worker_bits, sequence_bits].map(|bits| u8::try_from(bits).unwrap_or(u8::MAX));
+        let [time_bits, worker_bits, sequence_bits] = [time_bits, worker_bits, sequence_bits]
+            .map(|bits| u8::try_from(bits).unwrap_or(u8::MAX));
         Layout { time_bits, worker_bits, sequence_bits, ..Layout::DEFAULT }.representable()
     }
 
@@ -125,7 +142,8 @@ impl Layout {
         Layout { tick_ms, ..self }.representable()
     }
 
-    /// Refuses a layout with a time that this platform's `SystemTime` cannot hold, so that `parts` always can.
+    /// Refuses a layout with a time that this platform's `SystemTime` cannot hold, so that `parts`
+    /// always can.
     fn representable(self) -> Result<Layout, LayoutError> {
         match self.try_time_of(Uid::MAX.get() >> self.time_shift()) {
             Some(_) => Ok(self),
@@ -136,7 +154,9 @@ impl Layout {
     /// The UID of these fields; `None` when one of them does not fit its width, or when all are 0.
     #[must_use]
     pub fn compose(&self, tick: u64, worker: u64, sequence: u64) -> Option<Uid> {
-        let fits = tick <= self.max_tick() && worker <= self.max_worker() && sequence <= self.max_sequence();
+        let fits = tick <= self.max_tick()
+            && worker <= self.max_worker()
+            && sequence <= self.max_sequence();
         if !fits {
             return None;
         }
@@ -145,9 +165,9 @@ impl Layout {
 
     /// The fields of `uid`, the inverse of [`compose`](Layout::compose).
     ///
-    /// Where the widths sum to less than 63, a UID of another layout may have bits above the time field.
-    /// They are read as part of the time, which then lies after [`expires_at`](Layout::expires_at);
-    /// [`contains`](Layout::contains) says so.
+    /// Where the widths sum to less than 63, a UID of another layout may have bits above the time
+    /// field. They are read as part of the time, which then lies after
+    /// [`expires_at`](Layout::expires_at); [`contains`](Layout::contains) says so.
     #[must_use]
     pub fn parts(&self, uid: Uid) -> Parts {
         let uid = uid.get();
@@ -167,7 +187,8 @@ impl Layout {
     /// When the time field ends: the first instant that it cannot tell.
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
-        // One past the last tick. Only a time field of 61 bits has no room for it in `representable`'s check.
+        // One past the last tick. Only a time field of 61 bits has no room for it in
+        // `representable`'s check.
         self.try_time_of(self.max_tick() + 1).unwrap_or_else(|| self.time_of(self.max_tick()))
     }
 
@@ -176,9 +197,9 @@ impl Layout {
         i64::try_from(unix_ms(self.expires_at())).unwrap_or(i64::MAX)
     }
 
-    /// The smallest UID of the tick that contains `time`; for a time before the epoch, the smallest UID of all.
-    /// `None` when the layout ends before `time`. With [`max_uid`](Layout::max_uid), a range of time becomes a
-    /// range of the key:
+    /// The smallest UID of the tick that contains `time`; for a time before the epoch, the smallest
+    /// UID of all. `None` when the layout ends before `time`. With [`max_uid`](Layout::max_uid), a
+    /// range of time becomes a range of the key:
     ///
     /// ```
     /// # use std::time::{Duration, SystemTime};
@@ -197,8 +218,8 @@ impl Layout {
         }
     }
 
-    /// The largest UID of the tick that contains `time`; for a time after the end, the largest UID of all.
-    /// `None` when the layout begins after `time`.
+    /// The largest UID of the tick that contains `time`; for a time after the end, the largest UID
+    /// of all. `None` when the layout begins after `time`.
     #[must_use]
     pub fn max_uid(&self, time: SystemTime) -> Option<Uid> {
         let tick = u64::try_from(self.tick_at(time)).ok()?.min(self.max_tick());
@@ -274,7 +295,8 @@ impl Layout {
         u64::try_from(duration.as_millis().div_ceil(self.tick_ms.into())).unwrap_or(u64::MAX)
     }
 
-    /// How many milliseconds after the epoch `time` is, rounded down; at the ends of their range if it lies beyond.
+    /// How many milliseconds after the epoch `time` is, rounded down; at the ends of their range if
+    /// it lies beyond.
     pub(crate) fn ms_at(&self, time: SystemTime) -> i64 {
         let ms = unix_ms(time) - i128::from(self.epoch_ms);
         i64::try_from(ms).unwrap_or(if ms < 0 { i64::MIN } else { i64::MAX })
@@ -335,5 +357,9 @@ fn time_from_unix_ms(ms: i128) -> Option<SystemTime> {
     let distance = ms.unsigned_abs();
     let seconds = u64::try_from(distance / 1000).ok()?;
     let distance = Duration::from_secs(seconds) + Duration::from_millis((distance % 1000) as u64);
-    if ms < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) }
+    if ms < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
 }

@@ -2,8 +2,8 @@
 
 use std::time::Duration;
 
-/// What happens when UIDs have been taken so fast that their time is [`max_lead`](crate::Builder::max_lead) ahead of
-/// the clock.
+/// What happens when UIDs have been taken so fast that their time is
+/// [`max_lead`](crate::Builder::max_lead) ahead of the clock.
 ///
 /// Unless [`on_lead_limit`](crate::Builder::on_lead_limit) says so, it is `NewWorker` where
 /// `max_lead` is an hour or more, and `Wait` where it is shorter.
@@ -15,10 +15,11 @@ pub enum LeadLimit {
     /// used up, as many as [`max_new_workers`](crate::Builder::max_new_workers) allows. Beyond
     /// that, and where the registry has none, as [`Wait`](LeadLimit::Wait).
     NewWorker,
-    /// A take waits, parked, until the next second is due: no more than `2^sequence_bits` UIDs a tick. Who came first
-    /// goes on first.
+    /// A take waits, parked, until the next second is due: no more than `2^sequence_bits` UIDs a
+    /// tick. Who came first goes on first.
     Wait,
-    /// A take fails with [`TakeError::LeadLimit`](crate::TakeError::LeadLimit), which says when to try again.
+    /// A take fails with [`TakeError::LeadLimit`](crate::TakeError::LeadLimit), which says when to
+    /// try again.
     Fail,
 }
 

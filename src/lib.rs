@@ -25,11 +25,11 @@
 //!                          filler ◀── "half of it is used up" ───── shared ◀───┘
 //! ```
 //!
-//! A [`registry`] gives a *worker id*, and never the same second of it twice. The UIDs of one worker's second are
-//! consecutive, so the *ring* holds only the first of them, for each of the next few seconds. A take adds one to a
-//! shared counter; the sum says which second, and which place in it. The *filler*, a background thread, puts new
-//! seconds into the ring when half of it is used up, ahead of the [`clock`] if need be, and drops those that have
-//! become old.
+//! A [`registry`] gives a *worker id*, and never the same second of it twice. The UIDs of one
+//! worker's second are consecutive, so the *ring* holds only the first of them, for each of the
+//! next few seconds. A take adds one to a shared counter; the sum says which second, and which
+//! place in it. The *filler*, a background thread, puts new seconds into the ring when half of it
+//! is used up, ahead of the [`clock`] if need be, and drops those that have become old.
 //!
 //! ```text
 //!  63  62                           33 32                 13 12           0
@@ -41,9 +41,10 @@
 //!
 //! # Where to look
 //!
-//! * [`UidGenerator`]: `take`, `try_take`, `fill`, `local`, and what they guarantee. [`install`] makes one the
-//!   process's own.
-//! * [`Builder`]: what can be set. [`Layout`]: the widths of the fields, and ranges of time as ranges of UIDs.
+//! * [`UidGenerator`]: `take`, `try_take`, `fill`, `local`, and what they guarantee. [`install`]
+//!   makes one the process's own.
+//! * [`Builder`]: what can be set. [`Layout`]: the widths of the fields, and ranges of time as
+//!   ranges of UIDs.
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
 //! * [`Status`]: what an operator wants to see.
 //! * [`design`]: how it works inside, why it is right, and what happens when.
@@ -52,14 +53,19 @@
 //!
 //! * `sqlite` (on by default): `SqliteRegistry`. SQLite is compiled in.
 //! * `postgres`, `mysql`: `PostgresRegistry` and `MySqlRegistry`, for many machines. With TLS.
-//! * `contract`: `registry::contract`, the tests that every registry passes, for those who write one.
-//! * `serde`: a [`Uid`] is a string in JSON, as JavaScript needs it, and an integer in binary formats.
+//! * `contract`: `registry::contract`, the tests that every registry passes, for those who write
+//!   one.
+//! * `serde`: a [`Uid`] is a string in JSON, as JavaScript needs it, and an integer in binary
+//!   formats.
 //! * `async`: `UidGenerator::take_async`, without a particular runtime.
 //! * `tracing`: one event for each change of state.
 //! * `cli`: the `uidring` tool.
 
 // The models see the rooms from outside, where they are not documented as for users.
-#![cfg_attr(uidring_loom, allow(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate))]
+#![cfg_attr(
+    uidring_loom,
+    allow(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)
+)]
 #![cfg_attr(uidring_loom, allow(missing_docs, missing_debug_implementations))]
 
 mod builder;
@@ -104,7 +110,8 @@ mod readme {}
 
 pub use builder::Builder;
 pub use error::{
-    BuildError, FillError, InstallError, LayoutError, ParseUidError, RegistryError, TakeError, UidRangeError,
+    BuildError, FillError, InstallError, LayoutError, ParseUidError, RegistryError, TakeError,
+    UidRangeError,
 };
 pub use generator::UidGenerator;
 pub use installed::{get_or_try_install, install, take};

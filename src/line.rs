@@ -7,9 +7,9 @@
 //!   one UID for each ◀─ call ──┘
 //! ```
 //!
-//! As many tasks are called as there are UIDs at hand, so that a task that is woken finds one. A called
-//! task that finds none, as a thread was faster, goes back to its place. A task that leaves has the next
-//! one called if there are UIDs left.
+//! As many tasks are called as there are UIDs at hand, so that a task that is woken finds one. A
+//! called task that finds none, as a thread was faster, goes back to its place. A task that leaves
+//! has the next one called if there are UIDs left.
 
 use std::collections::BTreeMap;
 use std::panic::{catch_unwind, resume_unwind};
@@ -42,7 +42,8 @@ impl Line {
         self.length.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether a task may try to take a UID: one that has been called, or a newcomer to an empty line.
+    /// Whether a task may try to take a UID: one that has been called, or a newcomer to an empty
+    /// line.
     pub fn admits(&self, place: Option<u64>) -> bool {
         let Some(place) = place else { return self.is_empty() };
         let mut tasks = lock(&self.tasks);
@@ -87,8 +88,8 @@ impl Line {
         self.call_some(|tasks| uids.saturating_sub(tasks.called));
     }
 
-    /// As [`call`](Line::call), without a regard for those on their way: one may be kept from coming.
-    /// For the filler.
+    /// As [`call`](Line::call), without a regard for those on their way: one may be kept from
+    /// coming. For the filler.
     pub fn call_anew(&self, uids: u64) {
         if !self.is_empty() {
             self.call_some(|tasks| {
@@ -154,7 +155,10 @@ mod tests {
         let (line, woken) = (Line::default(), Arc::default());
         let join = |number| {
             let mut place = None;
-            line.join(&mut place, Waker::from(Arc::new(Task { number, woken: Arc::clone(&woken) })));
+            line.join(
+                &mut place,
+                Waker::from(Arc::new(Task { number, woken: Arc::clone(&woken) })),
+            );
             place.unwrap_or_default()
         };
         let places = (0..3).map(join).collect();

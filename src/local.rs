@@ -12,11 +12,12 @@ use crate::uid::Uid;
 
 /// Takes UIDs in runs, for one thread: most takes write to no shared memory.
 ///
-/// Its own UIDs strictly increase. Between two takers there is no order, since each holds a run. The rest of a run is
-/// lost when the taker drops, and when its seconds have become old ([`max_lag`](crate::Builder::max_lag)): who takes one
-/// UID now and then uses [`take`](UidGenerator::take). A run is 64 UIDs long at first; each is twice as long as the one
-/// before, up to 4,096, so that a busy taker seldom meets another, and loses no more than 63 UIDs beyond as many as it
-/// has handed out.
+/// Its own UIDs strictly increase. Between two takers there is no order, since each holds a run.
+/// The rest of a run is lost when the taker drops, and when its seconds have become old
+/// ([`max_lag`](crate::Builder::max_lag)): who takes one UID now and then uses
+/// [`take`](UidGenerator::take). A run is 64 UIDs long at first; each is twice as long as the one
+/// before, up to 4,096, so that a busy taker seldom meets another, and loses no more than 63 UIDs
+/// beyond as many as it has handed out.
 ///
 /// ```
 /// # use uidring::{UidGenerator, registry::FixedWorker};
@@ -35,14 +36,16 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    // The UIDs at hand. A loop keeps these two in registers, as no reference to them goes out of line.
-    /// The number of the next one. They are numbered up to where [`Shared::runs_end`] was before their claim.
+    // The UIDs at hand. A loop keeps these two in registers, as no reference to them goes out of
+    // line.
+    /// The number of the next one. They are numbered up to where [`Shared::runs_end`] was before
+    /// their claim.
     next: u64,
     /// Added to a number, it gives the UID. The sum may wrap.
     shift: u64,
 
-    // With a reference to a field, the compiler would see all of the taker go out of line. Hence a box, and a guard that moves
-    // the generator out to drop it.
+    // With a reference to a field, the compiler would see all of the taker go out of line. Hence a
+    // box, and a guard that moves the generator out to drop it.
     runs: Box<Runs>,
     uids: ScopeGuard<UidGenerator, fn(UidGenerator)>,
 }
@@ -63,10 +66,12 @@ struct Runs {
 }
 
 impl LocalTaker {
-    /// The first run is this long unless [`with_run_length`](LocalTaker::with_run_length) says otherwise.
+    /// The first run is this long unless [`with_run_length`](LocalTaker::with_run_length) says
+    /// otherwise.
     pub const RUN_LENGTH: u32 = 64;
 
-    /// Runs grow to this length unless [`with_run_length`](LocalTaker::with_run_length) says otherwise.
+    /// Runs grow to this length unless [`with_run_length`](LocalTaker::with_run_length) says
+    /// otherwise.
     pub const LONGEST_RUN: u32 = 4096;
 
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
@@ -81,9 +86,9 @@ impl LocalTaker {
         LocalTaker { next: u64::MAX, shift: 0, runs: Box::new(runs), uids }
     }
 
-    /// The same taker with runs of `length` UIDs, all of them, from the next run on; 0 counts as 1, and
-    /// no run is longer than 65,536 UIDs, nor than half a second's. A longer run shares less and loses
-    /// more when the taker drops.
+    /// The same taker with runs of `length` UIDs, all of them, from the next run on; 0 counts as 1,
+    /// and no run is longer than 65,536 UIDs, nor than half a second's. A longer run shares less
+    /// and loses more when the taker drops.
     #[must_use]
     pub fn with_run_length(mut self, length: u32) -> LocalTaker {
         let length = u64::from(length).clamp(1, EXPIRY_STEP);
@@ -99,7 +104,8 @@ impl LocalTaker {
     #[inline]
     pub fn take(&mut self) -> Result<Uid, TakeError> {
         let shared = self.uids.shared();
-        // The sum is never zero. To see that costs less than to keep the base for an `or`, which could not be.
+        // The sum is never zero. To see that costs less than to keep the base for an `or`, which
+        // could not be.
         if !shared.is_used_up(self.next)
             && let Some(uid) = NonZeroU64::new(self.next.wrapping_add(self.shift))
         {
@@ -127,7 +133,8 @@ impl Runs {
                 self.length = self.shortest;
             }
             // Near a limit a run is short.
-            let piece = self.rest.next_piece(shared).inspect_err(|_| self.length = self.shortest)?;
+            let piece =
+                self.rest.next_piece(shared).inspect_err(|_| self.length = self.shortest)?;
             if let Some(piece) = piece {
                 return Ok(piece);
             }

@@ -11,9 +11,9 @@
 //!                                                   tail = 29 ─────┘      cursor in 22 ──┘
 //! ```
 //!
-//! The UIDs of a second are consecutive, so a slot holds only the first of them, its *base*: the UID of a ticket is
-//! the base of its block plus the ticket's place in the block. Blocks are numbered on and on; block `b` lives in
-//! slot `b % n`, where it overwrites block `b - n`.
+//! The UIDs of a second are consecutive, so a slot holds only the first of them, its *base*: the
+//! UID of a ticket is the base of its block plus the ticket's place in the block. Blocks are
+//! numbered on and on; block `b` lives in slot `b % n`, where it overwrites block `b - n`.
 //!
 //! # Take
 //!
@@ -23,37 +23,44 @@
 //!   origin = what the base of block 0 would be         UID of a ticket = origin + block × second + place in the block
 //! ```
 //!
-//! A taker first looks at the stretch at the front: end, origin. Then one `fetch_add` on the cursor makes a ticket this
-//! taker's own; if the ticket lies in the stretch, its UID is known. Else the taker goes out of line, to the
-//! ticket's slot, publishes the block if that is still to be done, or drops the ticket if the block was overwritten
-//! meanwhile. A dropped ticket costs one UID that nobody gets; it is never a UID that two get.
+//! A taker first looks at the stretch at the front: end, origin. Then one `fetch_add` on the cursor
+//! makes a ticket this taker's own; if the ticket lies in the stretch, its UID is known. Else the
+//! taker goes out of line, to the ticket's slot, publishes the block if that is still to be done,
+//! or drops the ticket if the block was overwritten meanwhile. A dropped ticket costs one UID that
+//! nobody gets; it is never a UID that two get.
 //!
-//! Threads that share a cursor wait for each other from one claim to the next, so whatever is done between ticket and UID
-//! makes all of them slower. Hence a taker reads all that it needs *before* it claims, and works its UID out in few steps.
+//! Threads that share a cursor wait for each other from one claim to the next, so whatever is done
+//! between ticket and UID makes all of them slower. Hence a taker reads all that it needs *before*
+//! it claims, and works its UID out in few steps.
 //!
-//! What a stretch says is true for ever: bases are decided once. And who moved the front had a ticket there, the stretch's
-//! start, so a taker, who claims after it has looked, has a later ticket than that: it need not look at the start. But it may
-//! have read the end of one stretch and the origin of a later one, as who moves the front writes the origin first. Then
-//! its ticket lies behind the later one's start as well. If that is not before the earlier one's end, there is no match. If
-//! it is, as after a stretch was drawn back, both tell the base of the one block there, and so they have the same origin.
+//! What a stretch says is true for ever: bases are decided once. And who moved the front had a
+//! ticket there, the stretch's start, so a taker, who claims after it has looked, has a later
+//! ticket than that: it need not look at the start. But it may have read the end of one stretch and
+//! the origin of a later one, as who moves the front writes the origin first. Then its ticket lies
+//! behind the later one's start as well. If that is not before the earlier one's end, there is no
+//! match. If it is, as after a stretch was drawn back, both tell the base of the one block there,
+//! and so they have the same origin.
 //!
-//! Who comes out of line to a ticket behind the stretch moves the front there, and looks after the ring.
+//! Who comes out of line to a ticket behind the stretch moves the front there, and looks after the
+//! ring.
 //!
 //! # Publish
 //!
-//! Anyone may publish the block at the tail, and anyone may finish what another began, so a stalled thread
-//! holds up nobody. For block `b`:
+//! Anyone may publish the block at the tail, and anyone may finish what another began, so a stalled
+//! thread holds up nobody. For block `b`:
 //!
 //! 1. choose the candidate base, which follows the base of `b - 1`;
-//! 2. stamp: *done with `b - n`* → *busy with `b`*. From here on late readers of `b - n` see that they are late;
-//! 3. word: base of `b - n` → candidate. Helpers with different candidates agree on the one whose swap came first;
+//! 2. stamp: *done with `b - n`* → *busy with `b`*. From here on late readers of `b - n` see that
+//!    they are late;
+//! 3. word: base of `b - n` → candidate. Helpers with different candidates agree on the one whose
+//!    swap came first;
 //! 4. stamp: *busy with `b`* → *done with `b`*;
 //! 5. tail: `b` → `b + 1`.
 //!
-//! Each step is a compare-and-swap, and each swaps a value that never comes back: stamps and the tail only grow, and a
-//! base is used once. So a helper that was away for however long fails at its next step and changes nothing. The word's
-//! top bit, which no UID uses, tells odd laps from even ones: that is how a helper that finds *busy with `b`* knows
-//! whether step 3 has been done.
+//! Each step is a compare-and-swap, and each swaps a value that never comes back: stamps and the
+//! tail only grow, and a base is used once. So a helper that was away for however long fails at its
+//! next step and changes nothing. The word's top bit, which no UID uses, tells odd laps from even
+//! ones: that is how a helper that finds *busy with `b`* knows whether step 3 has been done.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -81,15 +88,17 @@ pub fn is_closed(ticket: u64) -> bool {
     ticket & CLOSED != 0
 }
 
-/// Where takers look first: a stretch of tickets whose blocks are published, within the window, and of consecutive
-/// seconds. Written by takers out of line, and by the filler.
+/// Where takers look first: a stretch of tickets whose blocks are published, within the window, and
+/// of consecutive seconds. Written by takers out of line, and by the filler.
 #[derive(Debug, Default)]
 struct Front {
-    /// The first ticket, or that and `BUSY` while the rest is changed. It never goes back. Takers do not look at it.
+    /// The first ticket, or that and `BUSY` while the rest is changed. It never goes back. Takers
+    /// do not look at it.
     start: AtomicU64,
     /// The first ticket behind it.
     end: AtomicU64,
-    /// What the base of block 0 would be, if all before were of consecutive seconds too. It may wrap.
+    /// What the base of block 0 would be, if all before were of consecutive seconds too. It may
+    /// wrap.
     origin: AtomicU64,
 }
 
@@ -101,7 +110,8 @@ struct Stretch {
 }
 
 impl Stretch {
-    /// Whether `ticket`, which was claimed after the look, lies in it. One comparison sees to a closed ring as well.
+    /// Whether `ticket`, which was claimed after the look, lies in it. One comparison sees to a
+    /// closed ring as well.
     #[inline]
     fn holds(self, ticket: u64) -> bool {
         ticket < self.end
@@ -120,13 +130,14 @@ impl Front {
 
     /// The start and the stretch, for who is about to replace it; `None` if somebody else is.
     fn look_to_replace(&self) -> Option<(u64, Stretch)> {
-        // ORDERING: keeps the look behind it: what is read there is of stretches that start here, or the start has changed.
+        // ORDERING: keeps the look behind it: what is read there is of stretches that start here,
+        // or the start has changed.
         let start = self.start.load(Ordering::Acquire);
         (start & BUSY == 0).then(|| (start, self.look()))
     }
 
-    /// Puts a stretch that starts at `new_start`, which is no earlier, in the place of the one that started at `start`,
-    /// unless somebody else has put another there or is about to.
+    /// Puts a stretch that starts at `new_start`, which is no earlier, in the place of the one that
+    /// started at `start`, unless somebody else has put another there or is about to.
     fn replace(&self, start: u64, new_start: u64, stretch: Stretch) -> bool {
         debug_assert!(new_start >= start);
         let busy = new_start | BUSY;
@@ -134,7 +145,8 @@ impl Front {
         if self.start.compare_exchange(start, busy, Ordering::AcqRel, Ordering::Relaxed).is_err() {
             return false;
         }
-        // ORDERING: Release: who sees one of these sees the ones before it, and that the mover has its ticket.
+        // ORDERING: Release: who sees one of these sees the ones before it, and that the mover has
+        // its ticket.
         self.origin.store(stretch.origin, Ordering::Release);
         self.end.store(stretch.end, Ordering::Release);
         self.start.store(new_start, Ordering::Release);
@@ -142,16 +154,17 @@ impl Front {
     }
 }
 
-/// One block, on a cache line of its own. A pair of lines, as what takers write has, would be twice as much memory, and slots
-/// are written in a row.
+/// One block, on a cache line of its own. A pair of lines, as what takers write has, would be twice
+/// as much memory, and slots are written in a row.
 #[derive(Debug)]
 #[repr(align(64))]
 struct Slot {
-    /// The first ticket of the block that the slot holds, or that and `BUSY` while it is replaced by that block.
-    /// Written by publishers.
+    /// The first ticket of the block that the slot holds, or that and `BUSY` while it is replaced
+    /// by that block. Written by publishers.
     stamp: AtomicU64,
-    /// The base of the block, with `LAP` on odd laps, and, where the ticket's place goes, how many blocks before it follow
-    /// one another without a gap up to it, as far as that is counted. Written by publishers.
+    /// The base of the block, with `LAP` on odd laps, and, where the ticket's place goes, how many
+    /// blocks before it follow one another without a gap up to it, as far as that is counted.
+    /// Written by publishers.
     word: AtomicU64,
 }
 
@@ -186,13 +199,13 @@ struct Rear {
     tail: AtomicU64,
     /// What may be published.
     windows: Windows,
-    /// Tickets dropped because their block was overwritten, and those given back too late. Written by
-    /// takers.
+    /// Tickets dropped because their block was overwritten, and those given back too late. Written
+    /// by takers.
     lost: AtomicU64,
     /// Tickets that nobody was given: the cursor was moved past them. Written by the filler.
     skipped: AtomicU64,
-    /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to open the ring and to
-    /// move the cursor, never by a take from an open ring.
+    /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to
+    /// open the ring and to move the cursor, never by a take from an open ring.
     resume: Mutex<Resume>,
     /// Whether the ring is a copy that `fork` made, of which nobody may take. Written in the child,
     /// while it has one thread.
@@ -244,10 +257,13 @@ impl Ring {
     /// An empty ring of `slots` slots, a power of two, with blocks of `2^sequence_bits` UIDs.
     pub fn new(slots: usize, sequence_bits: u32, seconds: Seconds, window: Window) -> Ring {
         debug_assert!(slots.is_power_of_two() && (MIN_SLOTS..=MAX_SLOTS).contains(&slots));
-        // Lap 0 is never published: its blocks stand for "nothing yet", and the first block to publish is number
-        // `slots`, of lap 1. Base 0 is none that a UID has, and comes before every other.
-        let empty =
-            |block: usize| Slot { stamp: AtomicU64::new((block as u64) << sequence_bits), word: AtomicU64::new(0) };
+        // Lap 0 is never published: its blocks stand for "nothing yet", and the first block to
+        // publish is number `slots`, of lap 1. Base 0 is none that a UID has, and comes before
+        // every other.
+        let empty = |block: usize| Slot {
+            stamp: AtomicU64::new((block as u64) << sequence_bits),
+            word: AtomicU64::new(0),
+        };
         Ring {
             cursor: CachePadded::new(AtomicU64::new((slots as u64) << sequence_bits)),
             front: CachePadded::default(),
@@ -272,13 +288,13 @@ impl Ring {
     /// Claims `count` tickets and returns the first.
     #[inline]
     pub fn claim(&self, count: u64) -> u64 {
-        // ORDERING: the counter alone makes tickets distinct and ordered; what a ticket leads to is ordered by the
-        // slot.
+        // ORDERING: the counter alone makes tickets distinct and ordered; what a ticket leads to is
+        // ordered by the slot.
         self.cursor.fetch_add(count, Ordering::Relaxed)
     }
 
-    /// Claims `count` tickets, and returns the first with the base of its block, if it lies in the stretch at the front.
-    /// As [`take`](Ring::take).
+    /// Claims `count` tickets, and returns the first with the base of its block, if it lies in the
+    /// stretch at the front. As [`take`](Ring::take).
     #[inline]
     pub fn claim_run(&self, count: u64) -> (u64, Option<NonZeroU64>) {
         let stretch = self.front.look();
@@ -286,19 +302,20 @@ impl Ring {
         (ticket, self.known_base(stretch, ticket))
     }
 
-    /// Claims a ticket and returns its UID, if it lies in the stretch at the front; else the ticket, for
-    /// [`block`](Ring::block).
+    /// Claims a ticket and returns its UID, if it lies in the stretch at the front; else the
+    /// ticket, for [`block`](Ring::block).
     #[inline]
     pub fn take(&self) -> Result<Uid, u64> {
-        // All that is read is read before the claim: the next claim waits for what is done after it.
+        // All that is read is read before the claim: the next claim waits for what is done after
+        // it.
         let stretch = self.front.look();
         let Ring { max_offset, gap_bits, .. } = *self;
         let ticket = self.claim(1);
         if !stretch.holds(ticket) {
             return Err(ticket);
         }
-        // The base and the place in the block, which is added before the base is complete: a step less to wait for.
-        // `seconds_to` would read the layout again.
+        // The base and the place in the block, which is added before the base is complete: a step
+        // less to wait for. `seconds_to` would read the layout again.
         let seconds = (ticket & !max_offset) << gap_bits;
         let uid = seconds.wrapping_add(stretch.origin.wrapping_add(ticket & max_offset));
         NonZeroU64::new(uid).map(Uid::new).ok_or(ticket)
@@ -313,7 +330,11 @@ impl Ring {
     /// The base of the block of `ticket`, if that lies in `stretch`.
     #[inline]
     fn known_base(&self, stretch: Stretch, ticket: u64) -> Option<NonZeroU64> {
-        if stretch.holds(ticket) { NonZeroU64::new(self.base_in(stretch.origin, ticket)) } else { None }
+        if stretch.holds(ticket) {
+            NonZeroU64::new(self.base_in(stretch.origin, ticket))
+        } else {
+            None
+        }
     }
 
     /// The base of the block of `ticket`, which lies in a stretch with this origin.
@@ -328,10 +349,14 @@ impl Ring {
         (ticket & !self.max_offset) << self.gap_bits
     }
 
-    /// Claims the next ticket, and returns it and what [`claim_run`](Ring::claim_run) does, if the claim is not in vain: if
-    /// the ticket lies in the stretch at the front, or in the block `published`, of which the caller knows that it is so.
-    /// Else the ticket's block, for [`block`](Ring::block), or `None` if the ring is closed.
-    pub fn try_claim(&self, published: Option<u64>) -> Result<(u64, Option<NonZeroU64>), Option<u64>> {
+    /// Claims the next ticket, and returns it and what [`claim_run`](Ring::claim_run) does, if the
+    /// claim is not in vain: if the ticket lies in the stretch at the front, or in the block
+    /// `published`, of which the caller knows that it is so. Else the ticket's block, for
+    /// [`block`](Ring::block), or `None` if the ring is closed.
+    pub fn try_claim(
+        &self,
+        published: Option<u64>,
+    ) -> Result<(u64, Option<NonZeroU64>), Option<u64>> {
         let stretch = self.front.look();
         // ORDERING: as in `claim`; the swap makes sure that the ticket is still the next one.
         let mut ticket = self.cursor.load(Ordering::Relaxed);
@@ -343,7 +368,12 @@ impl Ring {
             if base.is_none() && published != Some(ticket >> self.shift) {
                 return Err(Some(ticket >> self.shift));
             }
-            match self.cursor.compare_exchange_weak(ticket, ticket + 1, Ordering::Relaxed, Ordering::Relaxed) {
+            match self.cursor.compare_exchange_weak(
+                ticket,
+                ticket + 1,
+                Ordering::Relaxed,
+                Ordering::Relaxed,
+            ) {
                 Ok(_) => return Ok((ticket, base)),
                 Err(now) => ticket = now,
             }
@@ -372,8 +402,8 @@ impl Ring {
     /// ones have been given back too. Tickets for which that does not come about before the ring is
     /// opened are lost, as to hand them out behind later ones would break the order.
     ///
-    /// A ticket with which the front was moved is never given back: the cursor stays behind the start
-    /// of the front.
+    /// A ticket with which the front was moved is never given back: the cursor stays behind the
+    /// start of the front.
     pub fn give_back(&self, tickets: Range<u64>) {
         let mut resume = lock(&self.rear.resume);
         // ORDERING: as in `claim`; the lock keeps the ring from being closed or opened meanwhile. A
@@ -405,8 +435,8 @@ impl Ring {
 
     /// Closes the ring for good, in a child process that `fork` has just made.
     ///
-    /// Nothing here waits, and nothing that takes the lock is reached from now on: a thread may hold it that the child
-    /// does not have.
+    /// Nothing here waits, and nothing that takes the lock is reached from now on: a thread may
+    /// hold it that the child does not have.
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
         // ORDERING: the child has one thread.
@@ -438,8 +468,9 @@ impl Ring {
     /// Opens the ring where it was closed.
     pub fn open(&self) {
         let mut resume = lock(&self.rear.resume);
-        // ORDERING: as in `claim`. While the ring is closed, and the lock held, others only add to the cursor. A store would
-        // do in place of the swap, but loom could not tell which of those adds come before it.
+        // ORDERING: as in `claim`. While the ring is closed, and the lock held, others only add to
+        // the cursor. A store would do in place of the swap, but loom could not tell which of those
+        // adds come before it.
         if is_closed(self.cursor.load(Ordering::Relaxed)) {
             self.cursor.swap(resume.ticket, Ordering::Relaxed);
             let left = resume.given_back.drain(..).map(|tickets| tickets.end - tickets.start);
@@ -447,17 +478,24 @@ impl Ring {
         }
     }
 
-    /// Moves the cursor forward to `ticket`, if it is not as far, and says whether it was moved. For the filler.
+    /// Moves the cursor forward to `ticket`, if it is not as far, and says whether it was moved.
+    /// For the filler.
     pub fn skip_to(&self, ticket: u64) -> bool {
         let mut resume = lock(&self.rear.resume);
-        // ORDERING: as in `claim`. The tickets passed over are nobody's: a taker has one only by its own add.
+        // ORDERING: as in `claim`. The tickets passed over are nobody's: a taker has one only by
+        // its own add.
         let mut from = self.cursor.load(Ordering::Relaxed);
         if is_closed(from) {
             from = resume.ticket;
             resume.ticket = from.max(ticket);
         } else {
             while from < ticket {
-                match self.cursor.compare_exchange_weak(from, ticket, Ordering::Relaxed, Ordering::Relaxed) {
+                match self.cursor.compare_exchange_weak(
+                    from,
+                    ticket,
+                    Ordering::Relaxed,
+                    Ordering::Relaxed,
+                ) {
                     Ok(_) => break,
                     Err(now) => from = now,
                 }
@@ -490,7 +528,11 @@ impl Ring {
     /// The base of `block` if the ring holds it.
     pub fn base(&self, block: u64) -> Option<NonZeroU64> {
         let (stamp, word, steady) = self.slot(block).look();
-        if stamp == block << self.shift && steady { NonZeroU64::new(self.base_of(word)) } else { None }
+        if stamp == block << self.shift && steady {
+            NonZeroU64::new(self.base_of(word))
+        } else {
+            None
+        }
     }
 
     /// The base published last; 0 if there is none.
@@ -505,9 +547,9 @@ impl Ring {
         }
     }
 
-    /// Moves the front to `ticket`, whose block was found to have `base`, and over as many of the next `blocks`, which are
-    /// published, as follow without a gap; unless the front is there or further on. Says whether it did so: then the
-    /// caller looks after the ring.
+    /// Moves the front to `ticket`, whose block was found to have `base`, and over as many of the
+    /// next `blocks`, which are published, as follow without a gap; unless the front is there or
+    /// further on. Says whether it did so: then the caller looks after the ring.
     pub fn advance(&self, ticket: u64, base: NonZeroU64, blocks: u64) -> bool {
         let Some((start, front)) = self.front.look_to_replace() else { return false };
         if ticket < front.end {
@@ -518,7 +560,10 @@ impl Ring {
         let is_in_a_row = |blocks: &u64| {
             let (stamp, word, steady) = self.slot(block + blocks).look();
             let is_beyond = self.seconds.is_beyond(self.base_of(word), last);
-            stamp == (block + blocks) << self.shift && steady && word & self.max_offset >= *blocks && !is_beyond
+            stamp == (block + blocks) << self.shift
+                && steady
+                && word & self.max_offset >= *blocks
+                && !is_beyond
         };
         // As a rule all are, and one look says so.
         let blocks = 1 + (1..blocks).rev().find(is_in_a_row).unwrap_or(0);
@@ -526,7 +571,8 @@ impl Ring {
         self.front.replace(start, ticket, Stretch { end: (block + blocks) << self.shift, origin })
     }
 
-    /// Draws the end of the front back to that of the window, where the clock has gone back. For the filler.
+    /// Draws the end of the front back to that of the window, where the clock has gone back. For
+    /// the filler.
     pub fn draw_back(&self) {
         let Some((start, Stretch { end, origin })) = self.front.look_to_replace() else { return };
         let newest = self.base_in(origin, end.wrapping_sub(1));
@@ -538,8 +584,8 @@ impl Ring {
         }
     }
 
-    /// The base of `block`, in which the caller holds a ticket. Publishes it and what is missing before it;
-    /// `published` counts the blocks for which this call did so.
+    /// The base of `block`, in which the caller holds a ticket. Publishes it and what is missing
+    /// before it; `published` counts the blocks for which this call did so.
     pub fn block(&self, block: u64, published: &AtomicU64) -> Block {
         loop {
             let tail = self.tail();
@@ -562,9 +608,9 @@ impl Ring {
         }
     }
 
-    /// Publishes one block if the ring has room for it: if the block that it overwrites comes before `current`, and
-    /// so has been claimed to its end. The caller has found the cursor in `current`, or has a ticket in it. False when the
-    /// ring is full or the window ends.
+    /// Publishes one block if the ring has room for it: if the block that it overwrites comes
+    /// before `current`, and so has been claimed to its end. The caller has found the cursor in
+    /// `current`, or has a ticket in it. False when the ring is full or the window ends.
     pub fn refill(&self, current: u64, published: &AtomicU64) -> bool {
         let tail = self.tail();
         if tail >= current + self.slots.len() as u64 {
@@ -618,7 +664,8 @@ impl Ring {
 
     /// The next block to publish.
     pub fn tail(&self) -> u64 {
-        // ORDERING: pairs with step 5: who sees a block behind the tail sees its stamp, or a later one.
+        // ORDERING: pairs with step 5: who sees a block behind the tail sees its stamp, or a later
+        // one.
         self.rear.tail.load(Ordering::Acquire)
     }
 
@@ -641,7 +688,8 @@ impl Ring {
 
     #[inline]
     fn slot(&self, block: u64) -> &Slot {
-        // The compiler sees that the index is in bounds. Cutting a block number to `usize` keeps the bits that matter.
+        // The compiler sees that the index is in bounds. Cutting a block number to `usize` keeps
+        // the bits that matter.
         #[allow(clippy::cast_possible_truncation)]
         &self.slots[block as usize & (self.slots.len() - 1)]
     }
@@ -656,8 +704,8 @@ impl Ring {
         block >> self.slot_bits << 63
     }
 
-    /// Sees to it that `block`, which was at the tail, is published. `Some(true)` if its base is this caller's
-    /// choice, `None` if the window ends before it.
+    /// Sees to it that `block`, which was at the tail, is published. `Some(true)` if its base is
+    /// this caller's choice, `None` if the window ends before it.
     fn publish(&self, block: u64) -> Option<bool> {
         let slot = self.slot(block);
         let done = block << self.shift;
@@ -670,9 +718,15 @@ impl Ring {
         if stamp == free {
             // Asked first, so that a window that has ended leaves the slot as it is.
             let Some(_) = self.candidate(block) else { return self.beyond(block) };
-            // ORDERING: Acquire, to see what another helper has done if it is ahead; Release, for a helper that
-            // goes on from here. Step 2 comes before step 3 for every reader, as step 3 is a Release.
-            stamp = match slot.stamp.compare_exchange(free, busy, Ordering::AcqRel, Ordering::Acquire) {
+            // ORDERING: Acquire, to see what another helper has done if it is ahead; Release, for a
+            // helper that goes on from here. Step 2 comes before step 3 for every reader, as step 3
+            // is a Release.
+            stamp = match slot.stamp.compare_exchange(
+                free,
+                busy,
+                Ordering::AcqRel,
+                Ordering::Acquire,
+            ) {
                 Ok(_) => busy,
                 Err(now) => now,
             };
@@ -680,14 +734,14 @@ impl Ring {
         if stamp == busy {
             // ORDERING: keeps the check of the stamp behind this load.
             let word = slot.word.load(Ordering::Acquire);
-            // `busy` before and after means that the word is the one of `block - n` or the one of `block`, and the lap
-            // says which.
-            // ORDERING: Acquire, to see what the helper that made it busy has seen.
+            // `busy` before and after means that the word is the one of `block - n` or the one of
+            // `block`, and the lap says which. ORDERING: Acquire, to see what the helper that made
+            // it busy has seen.
             if slot.stamp.load(Ordering::Acquire) == busy {
                 if word & LAP != self.lap(block) {
                     let Some(candidate) = self.candidate(block) else { return self.beyond(block) };
-                    // ORDERING: Release, so that who reads this base sees the busy stamp before it. A failure
-                    // means that another helper's choice stands.
+                    // ORDERING: Release, so that who reads this base sees the busy stamp before it.
+                    // A failure means that another helper's choice stands.
                     let swap = slot.word.compare_exchange(
                         word,
                         candidate | self.lap(block),
@@ -697,26 +751,30 @@ impl Ring {
                     chosen = swap.is_ok();
                 }
                 // ORDERING: Release, for `Slot::look`: who sees this stamp sees the word.
-                let _ = slot.stamp.compare_exchange(busy, done, Ordering::AcqRel, Ordering::Acquire);
+                let _ =
+                    slot.stamp.compare_exchange(busy, done, Ordering::AcqRel, Ordering::Acquire);
             }
         }
         // ORDERING: Release, so that who sees the block behind the tail sees its stamp.
-        let _ = self.rear.tail.compare_exchange(block, block + 1, Ordering::AcqRel, Ordering::Acquire);
+        let _ =
+            self.rear.tail.compare_exchange(block, block + 1, Ordering::AcqRel, Ordering::Acquire);
         Some(chosen)
     }
 
-    /// `None`, what `publish` says of a block beyond the window, unless the block has been published meanwhile.
+    /// `None`, what `publish` says of a block beyond the window, unless the block has been
+    /// published meanwhile.
     fn beyond(&self, block: u64) -> Option<bool> {
         (self.tail() != block).then_some(false)
     }
 
-    /// The word that `block` should have but for its lap, or `None` if the window ends before it. Where `block` has been
-    /// published meanwhile the answer means nothing: the swap for which it is meant fails, and `beyond` looks again.
+    /// The word that `block` should have but for its lap, or `None` if the window ends before it.
+    /// Where `block` has been published meanwhile the answer means nothing: the swap for which it
+    /// is meant fails, and `beyond` looks again.
     fn candidate(&self, block: u64) -> Option<u64> {
         let word = self.slot(block - 1).word.load(Ordering::Acquire);
         let previous = self.base_of(word);
-        // ORDERING: `previous` was chosen by someone who had seen its lease, so the window is of that lease or a later
-        // one.
+        // ORDERING: `previous` was chosen by someone who had seen its lease, so the window is of
+        // that lease or a later one.
         let base = self.seconds.next(previous, self.rear.windows.get())?;
         let is_gap = previous == 0 || base != previous + self.seconds.stride();
         let before = if is_gap { 0 } else { (word & self.max_offset) + 1 };

@@ -30,8 +30,8 @@ const CACHE_LINE: usize = 64;
 impl Run {
     pub const EMPTY: Run = Run { next: 0, end: 0, base: None };
 
-    /// Claims up to `count` tickets, and no more than half a block: a block that is claimed to its end before its base
-    /// is known could be overwritten by then.
+    /// Claims up to `count` tickets, and no more than half a block: a block that is claimed to its
+    /// end before its base is known could be overwritten by then.
     #[inline]
     pub fn claim(shared: &Shared, count: u64) -> Result<Run, TakeError> {
         let count = count.clamp(1, 1 << (shared.ring.shift() - 1));
@@ -39,8 +39,8 @@ impl Run {
         Ok(Run { next, end: next + count, base })
     }
 
-    /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block was overwritten.
-    /// Where it fails, the rest of the run has been given back.
+    /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block
+    /// was overwritten. Where it fails, the rest of the run has been given back.
     #[inline]
     pub fn next_piece(&mut self, shared: &Shared) -> Result<Option<Piece>, TakeError> {
         while self.next < self.end {
@@ -71,7 +71,8 @@ impl Piece {
     /// Writes the UIDs to `buffer`, which has room for them and no more.
     pub fn write(&self, buffer: &mut [Uid]) {
         let mut next = self.base | self.from;
-        // A vector holds two UIDs or more, and two vectors are stored at once if they are in one cache line.
+        // A vector holds two UIDs or more, and two vectors are stored at once if they are in one
+        // cache line.
         let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<Uid>();
         let (head, buffer) = buffer.split_at_mut(unaligned.min(buffer.len()));
         write_groups::<1>(&mut next, head);
@@ -81,12 +82,13 @@ impl Piece {
     }
 }
 
-/// Writes UIDs from `next` on to as many groups of `N` as there are in `buffer`, and returns what is left of it.
+/// Writes UIDs from `next` on to as many groups of `N` as there are in `buffer`, and returns what
+/// is left of it.
 fn write_groups<'a, const N: usize>(next: &mut NonZeroU64, buffer: &'a mut [Uid]) -> &'a mut [Uid] {
     let (groups, rest) = buffer.as_chunks_mut::<N>();
     for group in groups {
-        // This changes nothing; but the compiler sees that no sum below overflows, and two UIDs cost it one
-        // addition and one store.
+        // This changes nothing; but the compiler sees that no sum below overflows, and two UIDs
+        // cost it one addition and one store.
         let first = (*next).min(Uid::MAX.into());
         for (uid, place) in group.iter_mut().zip(0_u32..) {
             *uid = Uid::new(first.saturating_add(place.into()));

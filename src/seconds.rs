@@ -1,7 +1,9 @@
 //! Which second may be handed out next. Pure arithmetic, given what the clock shows.
 //!
-//! A *base* is the first UID of one worker's second as a plain number: time and worker in their places, sequence
-//! 0. Bases of one worker compare as their seconds do, which lets one word say "this worker, up to this second".
+//! A *base* is the first UID of one worker's second as a plain number: time and worker in their
+//! places, sequence
+//! 0. Bases of one worker compare as their seconds do, which lets one word say "this worker, up to
+//!    this second".
 //!
 //! ```text
 //!                   lag ◀──────┤ now ├──────▶ lead
@@ -38,7 +40,10 @@ pub struct Window {
 
 impl Seconds {
     pub fn new(layout: &Layout) -> Seconds {
-        Seconds { stride: 1 << layout.time_shift(), worker_mask: layout.max_worker() << layout.sequence_bits() }
+        Seconds {
+            stride: 1 << layout.time_shift(),
+            worker_mask: layout.max_worker() << layout.sequence_bits(),
+        }
     }
 
     /// From one second's base to the next: a power of two.
@@ -62,8 +67,8 @@ impl Seconds {
         (base & self.worker_mask) >> self.worker_mask.trailing_zeros()
     }
 
-    /// The base to publish after `previous`: `max(previous + 1, now)`, or the first of a worker that has just
-    /// been taken on. `None` when that lies beyond the window.
+    /// The base to publish after `previous`: `max(previous + 1, now)`, or the first of a worker
+    /// that has just been taken on. `None` when that lies beyond the window.
     pub fn next(&self, previous: u64, window: Window) -> Option<u64> {
         let next = self.following(previous, window);
         (next <= window.last).then_some(next)
@@ -71,11 +76,15 @@ impl Seconds {
 
     /// As `next`, also beyond the window.
     pub fn following(&self, previous: u64, window: Window) -> u64 {
-        if self.same_worker(window.first, previous) { window.first.max(previous + self.stride) } else { window.first }
+        if self.same_worker(window.first, previous) {
+            window.first.max(previous + self.stride)
+        } else {
+            window.first
+        }
     }
 
-    /// Whether `base` lies beyond the window that ends with `last`. A base of another worker does not: it was published
-    /// before this one was taken on.
+    /// Whether `base` lies beyond the window that ends with `last`. A base of another worker does
+    /// not: it was published before this one was taken on.
     pub fn is_beyond(&self, base: u64, last: u64) -> bool {
         self.same_worker(base, last) && base > last
     }
@@ -87,8 +96,8 @@ impl Seconds {
 
 /// How far UIDs may be from the clock, in milliseconds since the layout's epoch.
 ///
-/// The filler looks at the clock on a grid. What would become stale before its next look is stale at
-/// this one, so that takes need not look at all.
+/// The filler looks at the clock on a grid. What would become stale before its next look is stale
+/// at this one, so that takes need not look at all.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub layout: Layout,
@@ -103,7 +112,8 @@ const _: () = assert!(2 * FARTHEST_MS < FAR_MS);
 
 impl Limits {
     pub fn new(layout: Layout, max_lead: Duration, max_lag: Duration) -> Limits {
-        let ms = |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(FAR_MS).min(FAR_MS);
+        let ms =
+            |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(FAR_MS).min(FAR_MS);
         Limits { layout, max_lead_ms: ms(max_lead), max_lag_ms: ms(max_lag) }
     }
 
@@ -125,7 +135,8 @@ impl Limits {
             None => (lease.first.max(1), 0),
         };
         let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(earliest);
-        let [first, last, reserved] = [first, last, lease.last].map(|tick| seconds.base(tick, lease.worker));
+        let [first, last, reserved] =
+            [first, last, lease.last].map(|tick| seconds.base(tick, lease.worker));
         Window { first, last, reserved }
     }
 
@@ -136,11 +147,12 @@ impl Limits {
         Request::new(self.layout, self.fresh_tick(now_ms), latest.min(self.layout.max_tick()))
     }
 
-    /// Where a refill begins that has nothing to follow: at the clock's second, or, where the limit is shorter than
-    /// a second, at the first that will not be stale before the next look.
+    /// Where a refill begins that has nothing to follow: at the clock's second, or, where the limit
+    /// is shorter than a second, at the first that will not be stale before the next look.
     pub fn fresh_tick(&self, now_ms: i64) -> u64 {
         let earliest_ms = self.next_look(now_ms) - self.max_lag_ms;
-        let earliest = earliest_ms.div_euclid(self.tick_ms()) + i64::from(earliest_ms.rem_euclid(self.tick_ms()) > 0);
+        let earliest = earliest_ms.div_euclid(self.tick_ms())
+            + i64::from(earliest_ms.rem_euclid(self.tick_ms()) > 0);
         u64::try_from(self.tick_at(now_ms).max(earliest)).unwrap_or(0)
     }
 
@@ -151,12 +163,14 @@ impl Limits {
         Some(last.min(self.layout.max_tick()))
     }
 
-    /// Whether `tick` may be published: whether it is no further ahead of the clock than `max_lead`.
+    /// Whether `tick` may be published: whether it is no further ahead of the clock than
+    /// `max_lead`.
     pub fn is_due(&self, tick: u64, now_ms: i64) -> bool {
         self.last_tick(now_ms).is_some_and(|last| tick <= last)
     }
 
-    /// Whether the clock shows the layout's last tick, of which nothing new is published, or a later one.
+    /// Whether the clock shows the layout's last tick, of which nothing new is published, or a
+    /// later one.
     pub fn is_over(&self, now_ms: i64) -> bool {
         u64::try_from(self.tick_at(now_ms)).is_ok_and(|tick| tick >= self.layout.max_tick())
     }
@@ -166,12 +180,13 @@ impl Limits {
         self.ms_of(tick).saturating_add(self.max_lag_ms) < self.next_look(now_ms)
     }
 
-    /// When the filler looks at the clock again: twice within `max_lag`, but no more often than once a
-    /// tick, and no less often than once a second.
+    /// When the filler looks at the clock again: twice within `max_lag`, but no more often than
+    /// once a tick, and no less often than once a second.
     ///
-    /// It looks where a tick begins. That tick may then be published, however short the lead, and it
-    /// is not stale before the next look unless `max_lag` is shorter than a tick: so there is a UID at
-    /// every moment in between. Half of `max_lag` leaves takers the other half to come to a tick late.
+    /// It looks where a tick begins. That tick may then be published, however short the lead, and
+    /// it is not stale before the next look unless `max_lag` is shorter than a tick: so there is a
+    /// UID at every moment in between. Half of `max_lag` leaves takers the other half to come to a
+    /// tick late.
     pub fn next_look(&self, now_ms: i64) -> i64 {
         let tick = self.tick_ms();
         let step = (self.max_lag_ms / 2).clamp(tick, 1000) / tick * tick;

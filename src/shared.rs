@@ -19,15 +19,16 @@ use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
 use crate::uid::Uid;
 use crate::waiters::{self, Waiters};
 
-/// `runs_end` sinks by this, and no piece of a local taker's run is longer: so one comparison tells whether it is used up
-/// or has expired. At one expiry a microsecond, more than the filler can look, it would be at zero after nine years.
+/// `runs_end` sinks by this, and no piece of a local taker's run is longer: so one comparison tells
+/// whether it is used up or has expired. At one expiry a microsecond, more than the filler can
+/// look, it would be at zero after nine years.
 pub const EXPIRY_STEP: u64 = 1 << 16;
 
 /// A generator without its thread.
 pub struct Shared {
     pub ring: Ring,
-    /// Local takers number the UIDs at hand up to here. It sinks below all those numbers when they have to drop them.
-    /// Written by the filler, read by each local take.
+    /// Local takers number the UIDs at hand up to here. It sinks below all those numbers when they
+    /// have to drop them. Written by the filler, read by each local take.
     runs_end: CachePadded<AtomicU64>,
     pub signal: CachePadded<Signal>,
     counts: CachePadded<Counts>,
@@ -36,14 +37,15 @@ pub struct Shared {
     pub seconds: Seconds,
     pub limits: Limits,
     pub policy: LeadLimit,
-    /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have to be judged first.
+    /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have
+    /// to be judged first.
     pub takers_read_clock: bool,
     /// Takers refill the ring up to this block, and do not ask the filler.
     undisturbed_until: AtomicU64,
     /// The filler is asked when no more than so many blocks are left.
     refill_mark: u64,
-    /// The most blocks that the front reaches over: no more than from a full ring to the mark, where takers look after it,
-    /// and no more than from there to an empty one.
+    /// The most blocks that the front reaches over: no more than from a full ring to the mark,
+    /// where takers look after it, and no more than from there to an empty one.
     stretch: u64,
     first_ticket: u64,
 }
@@ -80,7 +82,8 @@ pub struct Setup<'a> {
     pub refill_mark: u64,
 }
 
-/// The most blocks that takers use up between two looks after the ring: who looks publishes as many, in microseconds.
+/// The most blocks that takers use up between two looks after the ring: who looks publishes as
+/// many, in microseconds.
 const LONGEST_STRETCH: u64 = 64;
 /// Longest sleep of a waiting taker before it looks by itself: the filler may be starved.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -141,8 +144,8 @@ impl Shared {
         self.seconds.tick(self.ring.newest())
     }
 
-    /// The tick of the ticket claimed last, or, where its block is not published, the one published last:
-    /// no run is of a later one.
+    /// The tick of the ticket claimed last, or, where its block is not published, the one published
+    /// last: no run is of a later one.
     pub fn claimed_tick(&self) -> u64 {
         let block = (self.ring.position() - 1) >> self.ring.shift();
         self.tick(block).unwrap_or_else(|| self.newest_tick())
@@ -155,10 +158,13 @@ impl Shared {
 
     /// UIDs that somebody has, or holds a run of.
     pub fn taken(&self) -> u64 {
-        (self.ring.position() - self.first_ticket).saturating_sub(self.ring.skipped()).saturating_sub(self.ring.lost())
+        (self.ring.position() - self.first_ticket)
+            .saturating_sub(self.ring.skipped())
+            .saturating_sub(self.ring.lost())
     }
 
-    /// Publishes the blocks that there is room for, and says whether there were any. For the filler.
+    /// Publishes the blocks that there is room for, and says whether there were any. For the
+    /// filler.
     pub fn refill(&self) -> bool {
         // One look at the cursor serves them all: each takes its cache line away from the takers.
         let current = self.ring.cursor_block();
@@ -169,8 +175,8 @@ impl Shared {
         is_any
     }
 
-    /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its block if that is
-    /// known.
+    /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its
+    /// block if that is known.
     #[inline]
     pub fn claim_run(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         let claim = self.ring.claim_run(count);
@@ -189,8 +195,8 @@ impl Shared {
         }
     }
 
-    /// What a take does with a ticket that does not lie in the stretch at the front, and with what it gets from a closed
-    /// ring.
+    /// What a take does with a ticket that does not lie in the stretch at the front, and with what
+    /// it gets from a closed ring.
     #[cold]
     #[inline(never)]
     pub fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
@@ -206,12 +212,12 @@ impl Shared {
         }
     }
 
-    /// The base of the block of the first of `tickets`, which the caller holds; `None` if it has been
-    /// overwritten.
+    /// The base of the block of the first of `tickets`, which the caller holds; `None` if it has
+    /// been overwritten.
     ///
     /// While it waits for a block beyond the window, the caller keeps its tickets, so waiters are
-    /// served in order. A caller that may not wait closes the ring, so that the takes that fail after
-    /// it claim nothing, and gives its tickets back.
+    /// served in order. A caller that may not wait closes the ring, so that the takes that fail
+    /// after it claim nothing, and gives its tickets back.
     pub fn base(&self, tickets: Range<u64>) -> Result<Option<NonZeroU64>, TakeError> {
         let ticket = tickets.start;
         let found = match self.find(ticket) {
@@ -220,7 +226,9 @@ impl Shared {
                 match self.find(ticket) {
                     Block::Beyond => None,
                     // The filler has dropped it for another worker's.
-                    Block::Published(base) if self.is_far_of_before(base.get(), now_ms) => Some(Block::Overwritten),
+                    Block::Published(base) if self.is_far_of_before(base.get(), now_ms) => {
+                        Some(Block::Overwritten)
+                    }
                     found => Some(found),
                 }
             }),
@@ -242,7 +250,8 @@ impl Shared {
 
     /// Whether a base is of a worker before, and beyond the limit: the window says nothing of it.
     fn is_far_of_before(&self, base: u64, now_ms: i64) -> bool {
-        self.seconds.worker(base) != self.worker() && !self.limits.is_due(self.seconds.tick(base), now_ms)
+        self.seconds.worker(base) != self.worker()
+            && !self.limits.is_due(self.seconds.tick(base), now_ms)
     }
 
     /// What became of the block of `ticket`. Who moves the front there looks after the ring.
@@ -252,7 +261,9 @@ impl Shared {
         let Block::Published(base) = found else { return found };
         let left = self.ring.blocks_from(block);
         // The last one by itself, so that the ring is looked after before it is used up.
-        if self.ring.advance(ticket, base, self.stretch.min(left.saturating_sub(1))) && left <= self.refill_mark {
+        if self.ring.advance(ticket, base, self.stretch.min(left.saturating_sub(1)))
+            && left <= self.refill_mark
+        {
             // ORDERING: a hint.
             let is_left_to_takers = block < self.undisturbed_until.load(Ordering::Relaxed);
             // Or the filler has been asked and has not come yet.
@@ -282,10 +293,12 @@ impl Shared {
                         self.want_unless_due(now_ms)?;
                     }
                 },
-                Err(Some(block)) => match self.look_by_the_clock(|| self.ring.block(block, &self.counts.inline)) {
-                    Ok(_) => published = Some(block),
-                    Err(now_ms) => self.want_unless_due(now_ms)?,
-                },
+                Err(Some(block)) => {
+                    match self.look_by_the_clock(|| self.ring.block(block, &self.counts.inline)) {
+                        Ok(_) => published = Some(block),
+                        Err(now_ms) => self.want_unless_due(now_ms)?,
+                    }
+                }
                 Err(None) if self.is_forked() => return Err(TakeError::Forked),
                 Err(None) => {
                     let now_ms = self.trusted_now_ms();
@@ -297,8 +310,9 @@ impl Shared {
         }
     }
 
-    /// What became of a block. If it is beyond the window, the window is moved on first: it may have been drawn back by
-    /// what the filler had read of the clock before. If it still is, what the clock shows.
+    /// What became of a block. If it is beyond the window, the window is moved on first: it may
+    /// have been drawn back by what the filler had read of the clock before. If it still is, what
+    /// the clock shows.
     fn look_by_the_clock(&self, look: impl Fn() -> Block) -> Result<Block, i64> {
         match look() {
             Block::Beyond => {}
@@ -315,7 +329,11 @@ impl Shared {
     /// Sleeps until `look` finds something, looking when the filler has something new, and when the
     /// tick of `ticket` is due: of the next one, for a caller that has none. Fails at once where
     /// waiting does not help, or is not wanted.
-    fn wait_until<T>(&self, ticket: Option<u64>, look: impl Fn(i64) -> Option<T>) -> Result<T, TakeError> {
+    fn wait_until<T>(
+        &self,
+        ticket: Option<u64>,
+        look: impl Fn(i64) -> Option<T>,
+    ) -> Result<T, TakeError> {
         if self.is_forked() {
             return Err(TakeError::Forked);
         }
@@ -372,8 +390,8 @@ impl Shared {
         self.counts.registry_down.store(down, Ordering::Relaxed);
     }
 
-    /// As `want`, but no error where the next second is due: the filler has just moved the window by what the clock
-    /// showed a moment before.
+    /// As `want`, but no error where the next second is due: the filler has just moved the window
+    /// by what the clock showed a moment before.
     fn want_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
         match self.want(self.ring.position(), now_ms) {
             TakeError::LeadLimit { retry_in_ms: 0 } if self.takers_read_clock => Ok(()),
@@ -396,15 +414,16 @@ impl Shared {
         self.counts.wanted.swap(false, Ordering::AcqRel)
     }
 
-    /// Marks the generator as one of the process that this one was forked from. Nothing in it waits or allocates.
+    /// Marks the generator as one of the process that this one was forked from. Nothing in it waits
+    /// or allocates.
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
         self.ring.abandon();
         self.expire_runs();
     }
 
-    /// Whether the generator belongs to the process that this one was forked from. Then there is no filler, and a
-    /// lock may be held by a thread that does not exist.
+    /// Whether the generator belongs to the process that this one was forked from. Then there is no
+    /// filler, and a lock may be held by a thread that does not exist.
     pub fn is_forked(&self) -> bool {
         self.ring.is_abandoned()
     }
@@ -422,7 +441,9 @@ impl Shared {
             TakeError::TimeExhausted { expires_at_ms: layout.expires_at_ms() }
         } else {
             let retry_in = self.limits.until_allowed(due, now_ms);
-            TakeError::LeadLimit { retry_in_ms: u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX) }
+            TakeError::LeadLimit {
+                retry_in_ms: u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX),
+            }
         }
     }
 
@@ -436,8 +457,8 @@ impl Shared {
         })
     }
 
-    /// The tick of the next ticket, or, where takers wait with tickets of later ones, the tick that is
-    /// published next.
+    /// The tick of the next ticket, or, where takers wait with tickets of later ones, the tick that
+    /// is published next.
     fn next_due(&self) -> u64 {
         self.due(self.ring.position().min(self.ring.tail() << self.ring.shift()))
     }
@@ -514,7 +535,8 @@ impl Shared {
         self.runs_end.fetch_sub(EXPIRY_STEP, Ordering::Release);
     }
 
-    /// The number behind the last UID of a run claimed after this. Changes when local takers have to drop their runs.
+    /// The number behind the last UID of a run claimed after this. Changes when local takers have
+    /// to drop their runs.
     pub fn runs_end(&self) -> u64 {
         // ORDERING: see `expire_runs`.
         self.runs_end.load(Ordering::Acquire)
@@ -523,8 +545,8 @@ impl Shared {
     /// Whether a piece of a run whose next UID has this number is used up, or has expired.
     #[inline]
     pub fn is_used_up(&self, number: u64) -> bool {
-        // ORDERING: none needed: a thread never sees an older value than it saw before its claim, and the same one leads to
-        // nothing new.
+        // ORDERING: none needed: a thread never sees an older value than it saw before its claim,
+        // and the same one leads to nothing new.
         number >= self.runs_end.load(Ordering::Relaxed)
     }
 
@@ -604,6 +626,9 @@ impl Shared {
 
 impl fmt::Debug for Shared {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared").field("ring", &self.ring).field("limits", &self.limits).finish_non_exhaustive()
+        f.debug_struct("Shared")
+            .field("ring", &self.ring)
+            .field("limits", &self.limits)
+            .finish_non_exhaustive()
     }
 }

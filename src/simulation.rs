@@ -1,6 +1,12 @@
-//! The generator without its thread, driven through time by hand: each step is exact, and checks what is promised.
+//! The generator without its thread, driven through time by hand: each step is exact, and checks
+//! what is promised.
 
-#![allow(clippy::unwrap_used, clippy::panic, clippy::cast_possible_truncation, clippy::unchecked_time_subtraction)]
+#![allow(
+    clippy::unwrap_used,
+    clippy::panic,
+    clippy::cast_possible_truncation,
+    clippy::unchecked_time_subtraction
+)]
 
 mod leases;
 
@@ -49,7 +55,8 @@ struct World {
     /// When the filler looks next.
     due: SystemTime,
     limits: Settings,
-    /// The last UID of each worker: each must be larger than the one before, so none can come twice.
+    /// The last UID of each worker: each must be larger than the one before, so none can come
+    /// twice.
     last: HashMap<u64, Uid>,
     /// All of them, where local takers take too: theirs are in no order with those of others.
     seen: HashSet<Uid>,
@@ -103,7 +110,10 @@ impl World {
         let (shared, keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
         let mut world = World {
             clock,
-            uids: UidGenerator::new(Arc::clone(&shared), Filler::without_thread(Arc::clone(&shared))),
+            uids: UidGenerator::new(
+                Arc::clone(&shared),
+                Filler::without_thread(Arc::clone(&shared)),
+            ),
             shared,
             keeper,
             due: limits.start,
@@ -153,7 +163,10 @@ impl World {
     }
 
     /// The same, by some way to take.
-    fn take_by(&mut self, way: impl Fn(&Shared) -> Result<Uid, TakeError>) -> Result<Uid, TakeError> {
+    fn take_by(
+        &mut self,
+        way: impl Fn(&Shared) -> Result<Uid, TakeError>,
+    ) -> Result<Uid, TakeError> {
         let result = way(&self.shared);
         self.answer();
         let uid = result?;
@@ -209,8 +222,9 @@ impl World {
         self.failures = 0;
     }
 
-    /// A take has failed. Under a clock that has not gone back it may do so only where the last tick
-    /// that is due has been claimed from; and once more, where another worker id had to come first.
+    /// A take has failed. Under a clock that has not gone back it may do so only where the last
+    /// tick that is due has been claimed from; and once more, where another worker id had to come
+    /// first.
     fn check_failure(&mut self) {
         self.failures += 1;
         let now_ms = self.shared.now_ms();
@@ -223,7 +237,10 @@ impl World {
             let claimed = (self.shared.ring.position() - 1) >> self.shared.ring.shift();
             let tick = self.shared.tick(claimed);
             // Where it is not published, a local taker waits for it.
-            assert!(tick.is_none() || tick >= self.shared.limits.last_tick(now_ms), "not all was claimed");
+            assert!(
+                tick.is_none() || tick >= self.shared.limits.last_tick(now_ms),
+                "not all was claimed"
+            );
         }
     }
 
@@ -296,8 +313,12 @@ fn take_or_wait(shared: &Shared) -> Result<Uid, TakeError> {
 
 fn rollback(by: Duration) {
     for policy in [LeadLimit::NewWorker, LeadLimit::Wait, LeadLimit::Fail] {
-        let mut world =
-            World::new(Settings { policy, max_lead: 2 * YEAR, start: settings().start + YEAR, ..settings() });
+        let mut world = World::new(Settings {
+            policy,
+            max_lead: 2 * YEAR,
+            start: settings().start + YEAR,
+            ..settings()
+        });
         world.steady(10, 4);
         let to = world.now() - by;
         world.jump(to);
@@ -343,7 +364,12 @@ fn rollback_beyond_max_lead_takes_a_new_worker() {
 
 #[test]
 fn rollback_ends_the_stretch_that_takers_are_in() {
-    let mut world = World::new(Settings { slots: 64, max_lead: 40 * SECOND, policy: LeadLimit::Fail, ..settings() });
+    let mut world = World::new(Settings {
+        slots: 64,
+        max_lead: 40 * SECOND,
+        policy: LeadLimit::Fail,
+        ..settings()
+    });
     world.take_by(take_or_wait).unwrap();
     let to = world.now() - 30 * SECOND;
     world.jump(to);
@@ -356,7 +382,8 @@ fn rollback_puts_seconds_of_two_workers_beyond_max_lead() {
     let ms = Duration::from_millis;
     let layout = Layout::new(40, 12, 2).unwrap().with_tick(ms(300)).unwrap();
     let start = layout.epoch() + YEAR;
-    let mut world = World::new(Settings { layout, start, slots: 64, max_lead: ms(2086), ..settings() });
+    let mut world =
+        World::new(Settings { layout, start, slots: 64, max_lead: ms(2086), ..settings() });
     for (back, count) in [(1086, 161), (846, 85), (615, 1000)] {
         let to = world.now() - ms(back);
         world.jump(to);
@@ -411,7 +438,8 @@ fn forward_jump_by_ten_years() {
 
 #[test]
 fn forward_jump_beyond_the_limit_is_not_followed() {
-    let mut world = World::new(Settings { max_forward_jump: Some(HOUR), max_lead: 20 * YEAR, ..settings() });
+    let mut world =
+        World::new(Settings { max_forward_jump: Some(HOUR), max_lead: 20 * YEAR, ..settings() });
     let start = world.now();
     world.take_many(50);
     world.clock.set(start + 10 * YEAR);
@@ -545,22 +573,35 @@ fn max_lag_shorter_than_a_tick_is_kept() {
     }
 }
 
-/// Each tick of the clock gives its first UID to a taker that comes in it, whatever the tick and the lag.
+/// Each tick of the clock gives its first UID to a taker that comes in it, whatever the tick and
+/// the lag.
 fn a_uid_at_every_moment(tick_ms: u64, max_lead: Duration, max_lag: Duration) {
     let layout = Layout::new(41, 8, 14).unwrap().with_tick(Duration::from_millis(tick_ms)).unwrap();
     let start = layout.epoch() + YEAR;
-    let mut world = World::new(Settings { layout, start, max_lead, max_lag, policy: LeadLimit::Fail, ..settings() });
+    let mut world = World::new(Settings {
+        layout,
+        start,
+        max_lead,
+        max_lag,
+        policy: LeadLimit::Fail,
+        ..settings()
+    });
     for moment in 0..500 {
         world.pass(SECOND / 200);
         let uid = world.take_by(take_or_wait);
-        assert!(uid.is_ok(), "{moment}: {uid:?}, tick {tick_ms} ms, lead {max_lead:?}, lag {max_lag:?}");
+        assert!(
+            uid.is_ok(),
+            "{moment}: {uid:?}, tick {tick_ms} ms, lead {max_lead:?}, lag {max_lag:?}"
+        );
     }
 }
 
 #[test]
 fn a_uid_at_every_moment_where_the_tick_does_not_divide_the_lag() {
     let ms = Duration::from_millis;
-    for (tick, lag) in [(999, 1000), (700, 1000), (500, 600), (100, 150), (10, 15), (1, 1), (1000, 1999)] {
+    for (tick, lag) in
+        [(999, 1000), (700, 1000), (500, 600), (100, 150), (10, 15), (1, 1), (1000, 1999)]
+    {
         a_uid_at_every_moment(tick, Duration::ZERO, ms(lag));
     }
     for (tick, lead, lag) in [(999, 999, 0), (700, 1000, 300), (10, 15, 5), (1, 1, 0)] {
@@ -573,8 +614,13 @@ fn a_uid_at_every_moment_where_the_tick_does_not_divide_the_lag() {
 fn nothing_wasted_where_takers_wait_for_each_tick() {
     let layout = Layout::new(41, 10, 4).unwrap().with_tick(Duration::from_millis(1)).unwrap();
     let start = layout.epoch() + YEAR;
-    let mut world =
-        World::new(Settings { layout, start, max_lead: Duration::ZERO, policy: LeadLimit::Wait, ..settings() });
+    let mut world = World::new(Settings {
+        layout,
+        start,
+        max_lead: Duration::ZERO,
+        policy: LeadLimit::Wait,
+        ..settings()
+    });
     while world.take().is_ok() {}
     let before = world.taken;
     for moment in 0..1000_u32 {
@@ -621,11 +667,22 @@ fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
     let start = layout.epoch();
     for slots in [2, 1024, 65_536] {
         let policy = LeadLimit::Wait;
-        let mut world = World::new(Settings { layout, start, slots, policy, max_lead: 100 * DAY, ..settings() });
+        let mut world = World::new(Settings {
+            layout,
+            start,
+            slots,
+            policy,
+            max_lead: 100 * DAY,
+            ..settings()
+        });
         let lap = Duration::from_secs(slots as u64);
         while world.now() + lap < layout.expires_at() {
             world.jump(world.now() + lap);
-            assert!(world.take().is_ok(), "{slots} slots, at second {}", layout.tick_at(world.now()));
+            assert!(
+                world.take().is_ok(),
+                "{slots} slots, at second {}",
+                layout.tick_at(world.now())
+            );
         }
     }
 }
@@ -647,8 +704,8 @@ fn claims_from_a_closed_ring_do_not_open_it_however_many() {
     world.take_many(7);
 }
 
-/// The clock goes back until half of the ring lies beyond the limit, and then on: nothing is published by that, but there
-/// is something to take again.
+/// The clock goes back until half of the ring lies beyond the limit, and then on: nothing is
+/// published by that, but there is something to take again.
 #[cfg(feature = "async")]
 #[test]
 fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
@@ -690,8 +747,8 @@ fn runs_claimed_long_before_the_first_look_expire() {
     assert_ne!(shared.runs_end(), end);
 }
 
-/// A taker that waits for its second does not get it from a worker that has been left since, if it is still beyond the
-/// limit.
+/// A taker that waits for its second does not get it from a worker that has been left since, if it
+/// is still beyond the limit.
 #[test]
 fn rollback_drops_what_a_waiting_taker_holds_of_a_worker_before() {
     let mut world = World::new(Settings { slots: 64, max_lead: 3 * SECOND, ..settings() });
@@ -737,7 +794,11 @@ fn a_late_look_takes_no_clock_that_went_on_for_one_that_went_back() {
     let Settings { layout, start, .. } = settings();
     let clock = ManualClock::new(start);
     let slow = Slow { clock: clock.clone(), then: Arc::default() };
-    let builder = Builder::new().registry(Counting(0)).layout(layout).clock(slow.clone()).max_lead(Duration::ZERO);
+    let builder = Builder::new()
+        .registry(Counting(0))
+        .layout(layout)
+        .clock(slow.clone())
+        .max_lead(Duration::ZERO);
     let (shared, mut keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
     keeper.look(&shared);
     shared.try_take().unwrap();
@@ -787,8 +848,11 @@ fn last_second_of_the_layout() {
 #[test]
 fn the_end_of_time_is_not_borrowed_across() {
     let layout = settings().layout;
-    let mut world =
-        World::new(Settings { start: layout.expires_at() - 10 * SECOND, policy: LeadLimit::Wait, ..settings() });
+    let mut world = World::new(Settings {
+        start: layout.expires_at() - 10 * SECOND,
+        policy: LeadLimit::Wait,
+        ..settings()
+    });
     world.take_many(80);
     assert!(matches!(world.take().unwrap_err(), TakeError::TimeExhausted { .. }));
 }
@@ -814,7 +878,8 @@ fn uids_of_a_quiet_service_spread_over_any_number_of_shards() {
     );
 }
 
-/// Pearson's chi-square test of `uid % n` at one in 10^7, by the Wilson-Hilferty approximation of the quantile.
+/// Pearson's chi-square test of `uid % n` at one in 10^7, by the Wilson-Hilferty approximation of
+/// the quantile.
 #[allow(clippy::cast_precision_loss)]
 fn is_uniform(uids: &[u64], n: u64) -> bool {
     let mut counts = vec![0u32; n as usize];
@@ -822,7 +887,8 @@ fn is_uniform(uids: &[u64], n: u64) -> bool {
         counts[(uid % n) as usize] += 1;
     }
     let expected = uids.len() as f64 / n as f64;
-    let statistic: f64 = counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
+    let statistic: f64 =
+        counts.iter().map(|&count| (f64::from(count) - expected).powi(2) / expected).sum();
     let freedom = (n - 1) as f64;
     let spread = 2.0 / (9.0 * freedom);
     statistic <= freedom * (1.0 - spread + 5.2 * spread.sqrt()).powi(3)
@@ -832,7 +898,8 @@ fn is_uniform(uids: &[u64], n: u64) -> bool {
 #[allow(clippy::cast_precision_loss)]
 fn burned(rate: u32, seconds: u32) -> f64 {
     let layout = Layout::DEFAULT;
-    let mut world = World::new(Settings { layout, start: layout.epoch() + YEAR, max_lead: DAY, ..settings() });
+    let mut world =
+        World::new(Settings { layout, start: layout.epoch() + YEAR, max_lead: DAY, ..settings() });
     let first = world.take().unwrap();
     let mut last = first;
     for _ in 0..seconds * 100 {

@@ -8,15 +8,15 @@ pub use crate::filler::FillerState;
 
 /// A generator's state at one moment, from [`UidGenerator::status`](crate::UidGenerator::status).
 ///
-/// Counters are since the generator was built. They are read one after the other while takes go on, so they need not
-/// add up to the last digit.
+/// Counters are since the generator was built. They are read one after the other while takes go on,
+/// so they need not add up to the last digit.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Status {
     /// The worker id in the UIDs published now.
     pub worker_id: u64,
-    /// Worker ids taken on after the first: by [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was
-    /// lost.
+    /// Worker ids taken on after the first: by
+    /// [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was lost.
     pub new_workers: u64,
     /// Whether no further worker id may be taken on for now, by
     /// [`max_new_workers`](crate::Builder::max_new_workers). Ids that are leased do not count.
@@ -38,12 +38,14 @@ pub struct Status {
     pub available: u64,
     /// UIDs taken, with those in the runs of `fill` and of local takers.
     pub taken: u64,
-    /// UIDs that nobody will get: their block was overwritten before their taker, stopped in the middle
-    /// of a take, came back for them; or a take that failed gave them back after others had gone on.
+    /// UIDs that nobody will get: their block was overwritten before their taker, stopped in the
+    /// middle of a take, came back for them; or a take that failed gave them back after others had
+    /// gone on.
     pub lost: u64,
     /// UIDs passed over because their second had become stale.
     pub skipped: u64,
-    /// Blocks published by takers: where they found the ring empty, or so fast that they were left to themselves.
+    /// Blocks published by takers: where they found the ring empty, or so fast that they were left
+    /// to themselves.
     pub refilled_inline: u64,
     /// Blocks published by the filler, with those of the start.
     pub refilled_by_filler: u64,
@@ -54,8 +56,9 @@ pub struct Status {
 }
 
 impl Status {
-    /// When the time field will end if the lead goes on growing as it has since `earlier`, a status of the same
-    /// generator `elapsed` ago: at the end by the clock, or sooner, as much sooner as the lead will have grown.
+    /// When the time field will end if the lead goes on growing as it has since `earlier`, a status
+    /// of the same generator `elapsed` ago: at the end by the clock, or sooner, as much sooner as
+    /// the lead will have grown.
     #[must_use]
     pub fn expires_at_pace(&self, earlier: &Status, elapsed: Duration) -> SystemTime {
         let grown = self.lead.saturating_sub(earlier.lead).as_secs_f64() / elapsed.as_secs_f64();
@@ -63,7 +66,9 @@ impl Status {
             Ok(left) if grown.is_finite() => {
                 let left = left.div_f64(1.0 + grown);
                 // From the newest second, of which the clock has yet to make up the lead.
-                (self.newest + left).checked_sub(self.lead).map_or(self.expires_at, |end| end.min(self.expires_at))
+                (self.newest + left)
+                    .checked_sub(self.lead)
+                    .map_or(self.expires_at, |end| end.min(self.expires_at))
             }
             _ => self.expires_at,
         }
@@ -72,20 +77,33 @@ impl Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Status { worker_id, new_workers, lead, lag, available, taken, lost, skipped, .. } = self;
+        let Status { worker_id, new_workers, lead, lag, available, taken, lost, skipped, .. } =
+            self;
         write!(f, "worker {worker_id}")?;
         if *new_workers > 0 {
             let limit = if self.at_worker_limit { ", and no further one for now" } else { "" };
             write!(f, " (after {new_workers} others{limit})")?;
         }
         writeln!(f, ", filler {}", self.filler)?;
-        write!(f, "seconds {} to {}: lead {lead:?}, lag {lag:?}", utc(self.oldest), utc(self.newest))?;
+        write!(
+            f,
+            "seconds {} to {}: lead {lead:?}, lag {lag:?}",
+            utc(self.oldest),
+            utc(self.newest)
+        )?;
         writeln!(f, "{}", if self.at_lead_limit { ", at the lead limit" } else { "" })?;
         if let Some(jump) = self.refused_jump {
             writeln!(f, "the clock is {jump:?} ahead after a jump, which is not followed")?;
         }
-        writeln!(f, "UIDs: {taken} taken, {available} in the ring, {skipped} skipped as stale, {lost} lost")?;
-        writeln!(f, "refills: {} by the filler, {} by takers", self.refilled_by_filler, self.refilled_inline)?;
+        writeln!(
+            f,
+            "UIDs: {taken} taken, {available} in the ring, {skipped} skipped as stale, {lost} lost"
+        )?;
+        writeln!(
+            f,
+            "refills: {} by the filler, {} by takers",
+            self.refilled_by_filler, self.refilled_inline
+        )?;
         write!(f, "the time field ends at {}", utc(self.expires_at))
     }
 }

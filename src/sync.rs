@@ -14,7 +14,8 @@ pub(crate) use self::loom_impl::*;
 #[cfg(not(uidring_loom))]
 pub(crate) use self::std_impl::*;
 
-/// Locks `mutex`. A panic of another holder is no reason to stop: no lock here guards a half-made change.
+/// Locks `mutex`. A panic of another holder is no reason to stop: no lock here guards a half-made
+/// change.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }

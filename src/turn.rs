@@ -28,8 +28,8 @@ impl<'a> Turn<'a> {
         {
             return Poll::Ready(result);
         }
-        // Once more for the first in line: what has changed before it was there has called nobody. The
-        // others are called after it.
+        // Once more for the first in line: what has changed before it was there has called nobody.
+        // The others are called after it.
         let is_first = line.join(&mut self.place, context.waker().clone());
         if is_first { self.try_take() } else { Poll::Pending }
     }

@@ -9,7 +9,8 @@ use crate::error::{ParseUidError, UidRangeError};
 /// One unique id: a whole number in `1..=2^63-1`.
 ///
 /// It fits a signed 64-bit database column and is never 0, so `Option<Uid>` takes 8 bytes as well.
-/// Its order is the order of the number; within one worker that is the order in which UIDs were taken.
+/// Its order is the order of the number; within one worker that is the order in which UIDs were
+/// taken.
 ///
 /// # Text forms
 ///
@@ -76,8 +77,8 @@ impl Uid {
         Base32(text)
     }
 
-    /// Reads the 13 characters that [`base32`](Uid::base32) writes. As Crockford asks, lower case is
-    /// read as upper, `O` as 0, `I` and `L` as 1.
+    /// Reads the 13 characters that [`base32`](Uid::base32) writes. As Crockford asks, lower case
+    /// is read as upper, `O` as 0, `I` and `L` as 1.
     ///
     /// # Errors
     ///
@@ -99,7 +100,10 @@ impl Uid {
                 .ok_or(ParseUidError::Character { character, index })?;
             value = value << 5 | digit as u128;
         }
-        u64::try_from(value).ok().and_then(|value| Uid::try_from(value).ok()).ok_or(ParseUidError::Range)
+        u64::try_from(value)
+            .ok()
+            .and_then(|value| Uid::try_from(value).ok())
+            .ok_or(ParseUidError::Range)
     }
 }
 
@@ -123,10 +127,15 @@ impl FromStr for Uid {
         if text.is_empty() {
             return Err(ParseUidError::Empty);
         }
-        if let Some((index, character)) = text.chars().enumerate().find(|(_, c)| !c.is_ascii_digit()) {
+        if let Some((index, character)) =
+            text.chars().enumerate().find(|(_, c)| !c.is_ascii_digit())
+        {
             return Err(ParseUidError::Character { character, index });
         }
-        text.parse::<u64>().ok().and_then(|value| Uid::try_from(value).ok()).ok_or(ParseUidError::Range)
+        text.parse::<u64>()
+            .ok()
+            .and_then(|value| Uid::try_from(value).ok())
+            .ok_or(ParseUidError::Range)
     }
 }
 
@@ -168,7 +177,10 @@ impl TryFrom<i64> for Uid {
 
     #[inline]
     fn try_from(value: i64) -> Result<Uid, UidRangeError> {
-        u64::try_from(value).ok().and_then(|value| Uid::try_from(value).ok()).ok_or(UidRangeError(value.into()))
+        u64::try_from(value)
+            .ok()
+            .and_then(|value| Uid::try_from(value).ok())
+            .ok_or(UidRangeError(value.into()))
     }
 }
 
@@ -203,8 +215,8 @@ impl fmt::Display for Base32 {
     }
 }
 
-/// A decimal string in human-readable formats, since JavaScript loses digits above `2^53`; an unsigned
-/// integer in binary ones. Both forms are read in human-readable formats.
+/// A decimal string in human-readable formats, since JavaScript loses digits above `2^53`; an
+/// unsigned integer in binary ones. Both forms are read in human-readable formats.
 #[cfg(feature = "serde")]
 mod serde_impl {
     use super::{Uid, fmt};

@@ -1,8 +1,8 @@
 //! The threads and tasks that wait for a tick to be due.
 //!
-//! Nobody waits for a UID that is in the ring: this is for a generator that has borrowed as far as it
-//! may. A thread keeps its ticket while it waits. A task holds none, since its future may be dropped:
-//! tasks stand in a [`Line`].
+//! Nobody waits for a UID that is in the ring: this is for a generator that has borrowed as far as
+//! it may. A thread keeps its ticket while it waits. A task holds none, since its future may be
+//! dropped: tasks stand in a [`Line`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -28,9 +28,9 @@ struct Threads {
 }
 
 impl Waiters {
-    /// Has this thread woken from its [`park`] until the result is dropped: when `ticket` may have a
-    /// UID, and when what there is to take has changed in any other way. The caller looks once more
-    /// before it parks.
+    /// Has this thread woken from its [`park`] until the result is dropped: when `ticket` may have
+    /// a UID, and when what there is to take has changed in any other way. The caller looks once
+    /// more before it parks.
     pub fn wait_with(&self, ticket: u64) -> WaitingThread<'_> {
         let mut threads = lock(&self.threads);
         threads.count += 1;

@@ -8,10 +8,10 @@
 //!               not taken on yet
 //! ```
 //!
-//! A window is three words, and takers never wait for a filler that stopped between two of them. So they may read a
-//! mixture. A mixture of one lease's windows does no harm: all its seconds are the generator's. One of two leases' would:
-//! if both are of the same worker id, another generator may have had the seconds between them. Hence two panes, and a
-//! second look at whose turn it is.
+//! A window is three words, and takers never wait for a filler that stopped between two of them. So
+//! they may read a mixture. A mixture of one lease's windows does no harm: all its seconds are the
+//! generator's. One of two leases' would: if both are of the same worker id, another generator may
+//! have had the seconds between them. Hence two panes, and a second look at whose turn it is.
 
 use crate::seconds::{Seconds, Window};
 use crate::sync::{AtomicU64, Ordering};
@@ -41,14 +41,16 @@ impl Windows {
         Windows { leases: AtomicU64::new(0), panes: [Pane::new(window), Pane::new(window)] }
     }
 
-    /// What may be published. Lock-free: it looks again only if another lease has been taken on meanwhile.
+    /// What may be published. Lock-free: it looks again only if another lease has been taken on
+    /// meanwhile.
     pub fn get(&self) -> Window {
         self.look_through().1
     }
 
     /// `Window::last` by itself, which is no mixture.
     pub fn last(&self) -> u64 {
-        // ORDERING: as in `look_through`; a word of a later lease says what may be published as well.
+        // ORDERING: as in `look_through`; a word of a later lease says what may be published as
+        // well.
         self.pane(self.leases.load(Ordering::Acquire)).last.load(Ordering::Acquire)
     }
 
@@ -67,28 +69,31 @@ impl Windows {
         self.leases.store(next, Ordering::Release);
     }
 
-    /// Moves the end of the window to the second `last`, or to what is reserved, if that is later and nobody else moves
-    /// it. For takers.
+    /// Moves the end of the window to the second `last`, or to what is reserved, if that is later
+    /// and nobody else moves it. For takers.
     pub fn extend(&self, last: u64, seconds: &Seconds) {
         let (pane, seen) = self.look_through();
         let last = seconds.base(last, seconds.worker(seen.last)).min(seen.reserved);
         if last > seen.last {
-            // ORDERING: Release, as in `Pane::write`. By now the pane may be that of the lease after the next. If its
-            // window ends in just this second, it is of the same worker id; it is empty, as that lease begins behind
-            // what was reserved of this one; and so it stays.
-            let _ = pane.last.compare_exchange(seen.last, last, Ordering::AcqRel, Ordering::Relaxed);
+            // ORDERING: Release, as in `Pane::write`. By now the pane may be that of the lease
+            // after the next. If its window ends in just this second, it is of the same worker id;
+            // it is empty, as that lease begins behind what was reserved of this one; and so it
+            // stays.
+            let _ =
+                pane.last.compare_exchange(seen.last, last, Ordering::AcqRel, Ordering::Relaxed);
         }
     }
 
     /// The pane of the lease in use, and what is in it.
     fn look_through(&self) -> (&Pane, Window) {
         loop {
-            // ORDERING: pairs with `take_on`: with the number comes the window that was written before it.
+            // ORDERING: pairs with `take_on`: with the number comes the window that was written
+            // before it.
             let lease = self.leases.load(Ordering::Acquire);
             let pane = self.pane(lease);
             let window = pane.read();
-            // ORDERING: the loads of `read` keep this one behind them. Who read a word of a later lease sees that its
-            // turn has come.
+            // ORDERING: the loads of `read` keep this one behind them. Who read a word of a later
+            // lease sees that its turn has come.
             if self.leases.load(Ordering::Relaxed) == lease {
                 return (pane, window);
             }
@@ -102,13 +107,14 @@ impl Windows {
 
 impl Pane {
     fn new(window: Window) -> Pane {
-        let [first, last, reserved] = [window.first, window.last, window.reserved].map(AtomicU64::new);
+        let [first, last, reserved] =
+            [window.first, window.last, window.reserved].map(AtomicU64::new);
         Pane { first, last, reserved }
     }
 
     fn read(&self) -> Window {
-        // ORDERING: pairs with `write`. With the first second comes the last one that was written before it, so that a
-        // mixture of two windows is empty only if one of them is.
+        // ORDERING: pairs with `write`. With the first second comes the last one that was written
+        // before it, so that a mixture of two windows is empty only if one of them is.
         let first = self.first.load(Ordering::Acquire);
         let last = self.last.load(Ordering::Acquire);
         Window { first, last, reserved: self.reserved.load(Ordering::Acquire) }

@@ -1,4 +1,5 @@
-//! The worker ids of a generator: the one whose seconds it publishes, the next one, and those to give back.
+//! The worker ids of a generator: the one whose seconds it publishes, the next one, and those to
+//! give back.
 
 use std::mem;
 use std::num::NonZeroU64;
@@ -110,7 +111,8 @@ impl Workers {
         self.clerk.is_busy() && self.retry.refused.is_none()
     }
 
-    /// Takes on the next worker id, which starts at now. False when there is none yet, or no second for it.
+    /// Takes on the next worker id, which starts at now. False when there is none yet, or no second
+    /// for it.
     pub fn change(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
         let fresh = shared.limits.fresh_tick(now_ms);
         // With the last second of the layout everything ends; it is not taken once more.
@@ -150,10 +152,16 @@ impl Workers {
         let request = shared.limits.request(now_ms);
         let check = move |lease: Lease| lease.check(&request.layout);
         let doing = "take another worker id".to_owned();
-        self.clerk.ask(shared, doing, move |registry| registry.assign(&request).and_then(check), Answer::Assigned);
+        self.clerk.ask(
+            shared,
+            doing,
+            move |registry| registry.assign(&request).and_then(check),
+            Answer::Assigned,
+        );
     }
 
-    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's time is over.
+    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's
+    /// time is over.
     pub fn keep_lease(&mut self, shared: &Arc<Shared>, now_ms: i64) {
         let Some(duration) = self.lease.duration else { return };
         if self.is_lost || self.clerk.is_busy() || !self.upkeep.retry.is_due() {
@@ -162,21 +170,30 @@ impl Workers {
         let now = shared.limits.fresh_tick(now_ms);
         let used = self.used(shared).max(now);
         let layout = &shared.limits.layout;
-        let Some(last) = self.upkeep.reserve_to(used, now, self.lease.last, duration, layout) else { return };
+        let Some(last) = self.upkeep.reserve_to(used, now, self.lease.last, duration, layout)
+        else {
+            return;
+        };
         let (lease, max) = (self.lease.clone(), shared.limits.layout.max_tick());
         let doing = format!("reserve the seconds of worker id {} up to {last}", lease.worker);
         let (asked, failing) = (lease.clone(), doing.clone());
-        let reserve = move |registry: &mut dyn WorkerRegistry| match registry.reserve(&asked, last)? {
+        let reserve = move |registry: &mut dyn WorkerRegistry| match registry
+            .reserve(&asked, last)?
+        {
             reserved if reserved <= asked.last && reserved < last => Err(RegistryError::Storage {
                 doing: failing,
-                source: format!("the registry answered with {reserved}, which is no further than before").into(),
+                source: format!(
+                    "the registry answered with {reserved}, which is no further than before"
+                )
+                .into(),
             }),
             reserved => Ok(reserved.min(max)),
         };
         self.clerk.ask(shared, doing, reserve, |result| Answer::Reserved(lease, result));
     }
 
-    /// The second published last, if it is of this worker id. The ring may still be full of another's, far ahead.
+    /// The second published last, if it is of this worker id. The ring may still be full of
+    /// another's, far ahead.
     fn newest_tick(&self, shared: &Shared) -> Option<u64> {
         let newest = shared.ring.newest();
         (shared.seconds.worker(newest) == self.lease.worker).then(|| shared.seconds.tick(newest))
@@ -189,8 +206,10 @@ impl Workers {
         }
         if let Some(lease) = self.left.pop() {
             let worker = lease.worker;
-            // All that it reserved counts as used: a taker may be about to publish one of its seconds.
-            let release = move |registry: &mut dyn WorkerRegistry| registry.release(&lease, lease.last);
+            // All that it reserved counts as used: a taker may be about to publish one of its
+            // seconds.
+            let release =
+                move |registry: &mut dyn WorkerRegistry| registry.release(&lease, lease.last);
             self.clerk.ask(shared, giving_back(worker), release, Answer::Released);
         }
     }
@@ -251,16 +270,22 @@ impl Workers {
         self.hear(shared);
         let left = self.left.drain(..).map(|lease| (lease.last, lease));
         for (used, lease) in left.chain([(used, self.lease.clone())]) {
-            hear_of_release(self.clerk.ask_now(giving_back(lease.worker), |registry| registry.release(&lease, used)));
+            hear_of_release(
+                self.clerk
+                    .ask_now(giving_back(lease.worker), |registry| registry.release(&lease, used)),
+            );
         }
         // Taken in store, and not used.
         if let Some(spare) = self.spare.take() {
             let used = spare.first.saturating_sub(1);
-            let _ = self.clerk.ask_now(giving_back(spare.worker), |registry| registry.release(&spare, used));
+            let _ = self
+                .clerk
+                .ask_now(giving_back(spare.worker), |registry| registry.release(&spare, used));
         }
     }
 
-    /// The last second of the lease that somebody may have a UID of so far, or the one before its first.
+    /// The last second of the lease that somebody may have a UID of so far, or the one before its
+    /// first.
     fn used(&self, shared: &Shared) -> u64 {
         let position = shared.ring.position();
         let used = match shared.ring.base(position >> shared.ring.shift()).map(NonZeroU64::get) {
@@ -302,7 +327,14 @@ impl Upkeep {
     }
 
     /// The last second to reserve now; `None` if it is not time.
-    fn reserve_to(&mut self, used: u64, now: u64, reserved: u64, duration: Duration, layout: &Layout) -> Option<u64> {
+    fn reserve_to(
+        &mut self,
+        used: u64,
+        now: u64,
+        reserved: u64,
+        duration: Duration,
+        layout: &Layout,
+    ) -> Option<u64> {
         let since = self.since.get_or_insert_with(Stopwatch::start).elapsed();
         let is_low = reserved.saturating_sub(used) < (self.ticks / 2).max(1);
         let is_late = since >= duration / 2;
@@ -332,7 +364,12 @@ impl Upkeep {
 
 impl Allowance {
     fn new(per_hour: u32) -> Allowance {
-        Allowance { per_hour: per_hour.into(), used: 0, counted: Stopwatch::start(), is_announced: false }
+        Allowance {
+            per_hour: per_hour.into(),
+            used: 0,
+            counted: Stopwatch::start(),
+            is_announced: false,
+        }
     }
 
     fn used(&self) -> u128 {

@@ -21,7 +21,11 @@ use uidring::{Layout, RegistryError, Uid};
 fn uidring(folder: &Path, args: &[&str]) -> Command {
     let mut command = Command::new(env!("CARGO_BIN_EXE_uidring"));
     command.args(args).current_dir(folder).stdin(Stdio::null());
-    command.env("TZ", "UTC").env_remove("CLICOLOR_FORCE").env_remove("NO_COLOR").env_remove("UIDRING_DB");
+    command
+        .env("TZ", "UTC")
+        .env_remove("CLICOLOR_FORCE")
+        .env_remove("NO_COLOR")
+        .env_remove("UIDRING_DB");
     command
 }
 
@@ -48,8 +52,12 @@ fn stderr(folder: &Path, args: &[&str], status: i32) -> String {
 }
 
 fn with_input(folder: &Path, args: &[&str], input: &str) -> Output {
-    let mut child =
-        uidring(folder, args).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child = uidring(folder, args)
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
     child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
     child.wait_with_output().unwrap()
 }
@@ -70,7 +78,8 @@ fn folder() -> TempDir {
     tempfile::tempdir().unwrap()
 }
 
-/// From before its creation to a moment later than its end, with what a generator may borrow in a short run.
+/// From before its creation to a moment later than its end, with what a generator may borrow in a
+/// short run.
 struct Around(SystemTime);
 
 impl Around {
@@ -95,7 +104,8 @@ fn take_works_in_an_empty_folder() {
         assert_eq!(parts.worker, 1);
         assert!(around.contains(parts.time), "{:?}", parts.time);
     }
-    let files: Vec<_> = fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let files: Vec<_> =
+        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(files, ["uidring.db"]);
 }
 
@@ -111,7 +121,9 @@ fn runs_that_share_a_registry_take_distinct_uids() {
     let folder = folder();
     let args = ["take", "-n", "20000", "--db", "shared.db"];
     // At once, not one after another.
-    let runs: Vec<_> = (0..4).map(|_| uidring(folder.path(), &args).stdout(Stdio::piped()).spawn().unwrap()).collect();
+    let runs: Vec<_> = (0..4)
+        .map(|_| uidring(folder.path(), &args).stdout(Stdio::piped()).spawn().unwrap())
+        .collect();
     let mut all: Vec<Uid> = Vec::new();
     for run in runs {
         let output = run.wait_with_output().unwrap();
@@ -227,7 +239,10 @@ fn take_at_a_rate_takes_no_more_than_is_due() {
     // All of it, unless the machine is so busy that the last ones came too late.
     assert!((500..=1000).contains(&taken.len()), "{}", taken.len());
     assert!(taken.is_sorted_by(|a, b| a < b));
-    assert!(summary.contains(" UIDs in ") && summary.contains("worker 1, filler running"), "{summary}");
+    assert!(
+        summary.contains(" UIDs in ") && summary.contains("worker 1, filler running"),
+        "{summary}"
+    );
     assert!(!summary.contains('\u{1b}'), "no panel in a pipe: {summary}");
 }
 
@@ -253,7 +268,8 @@ fn take_with_threads_takes_as_many_distinct_uids() {
 #[test]
 fn take_without_output_counts_only() {
     let folder = folder();
-    let (lines, summary) = load(folder.path(), &["take", "--for", "200ms", "--no-output", "--threads", "2"]);
+    let (lines, summary) =
+        load(folder.path(), &["take", "--for", "200ms", "--no-output", "--threads", "2"]);
     assert_eq!(lines, "");
     let taken = summary.split(" UIDs in ").next().unwrap().replace(',', "");
     assert!(taken.parse::<u64>().unwrap() > 1000, "{summary}");
@@ -262,7 +278,8 @@ fn take_without_output_counts_only() {
 #[test]
 fn take_heeds_the_limits() {
     let folder = folder();
-    // Three seconds' worth of 16 UIDs may be taken at once, of which one or two are there in the end.
+    // Three seconds' worth of 16 UIDs may be taken at once, of which one or two are there in the
+    // end.
     let narrow = ["take", "-n", "1000", "--layout", "30,20,4", "--max-lead", "3s"];
     let failing = [&narrow[..], &["--on-lead-limit", "fail"]].concat();
     let output = run(folder.path(), &failing);
@@ -279,7 +296,8 @@ fn take_heeds_the_limits() {
         workers.len()
     };
     assert!(workers(&[&narrow[..], &["--on-lead-limit", "new-worker"]].concat()) > 3);
-    let waiting = ["take", "-n", "80", "--layout", "30,20,4", "--max-lead", "3s", "--on-lead-limit", "wait"];
+    let waiting =
+        ["take", "-n", "80", "--layout", "30,20,4", "--max-lead", "3s", "--on-lead-limit", "wait"];
     assert_eq!(workers(&waiting), 1);
 }
 
@@ -288,7 +306,11 @@ fn take_heeds_the_limits() {
 fn an_interrupt_ends_a_load_with_its_summary() {
     let folder = folder();
     for args in [&["take", "--rate", "1000"][..], &["status", "--watch"]] {
-        let mut child = uidring(folder.path(), args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = uidring(folder.path(), args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         lines.next().unwrap().unwrap();
         let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
@@ -296,7 +318,12 @@ fn an_interrupt_ends_a_load_with_its_summary() {
         assert!(lines.all(|line| !line.unwrap().is_empty()));
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", output.status);
-        assert_eq!(text(&output.stderr).contains(" UIDs in "), args[0] == "take", "{}", text(&output.stderr));
+        assert_eq!(
+            text(&output.stderr).contains(" UIDs in "),
+            args[0] == "take",
+            "{}",
+            text(&output.stderr)
+        );
     }
 }
 
@@ -304,12 +331,18 @@ fn an_interrupt_ends_a_load_with_its_summary() {
 fn status_tries_a_generator_and_leaves_nothing() {
     let folder = folder();
     let page = stdout(folder.path(), &["status", "--for", "200ms"]);
-    for expected in [" UIDs in ", "worker 1, filler running", "lead ", "the time field ends at 2060-01-10"] {
+    for expected in
+        [" UIDs in ", "worker 1, filler running", "lead ", "the time field ends at 2060-01-10"]
+    {
         assert!(page.contains(expected), "{expected:?} is not in\n{page}");
     }
-    let record = json(&stdout(folder.path(), &["status", "--for", "200ms", "--rate", "5k", "--json"]));
+    let record =
+        json(&stdout(folder.path(), &["status", "--for", "200ms", "--rate", "5k", "--json"]));
     assert!((1..=1000).contains(&record["taken"].as_u64().unwrap()), "{record}");
-    assert_eq!((&record["worker_id"], &record["filler"]), (&Value::from(1), &Value::from("running")));
+    assert_eq!(
+        (&record["worker_id"], &record["filler"]),
+        (&Value::from(1), &Value::from("running"))
+    );
     assert!(record["lead_ms"].as_u64().unwrap() > 1000, "a full ring: {record}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 
@@ -317,7 +350,10 @@ fn status_tries_a_generator_and_leaves_nothing() {
     let args = ["status", "--for", "50ms", "--rate", "0", "--json", "--db", "uidring.db"];
     for worker in 1..3 {
         let record = json(&stdout(folder.path(), &args));
-        assert_eq!((&record["worker_id"], &record["taken"]), (&Value::from(worker), &Value::from(0)));
+        assert_eq!(
+            (&record["worker_id"], &record["taken"]),
+            (&Value::from(worker), &Value::from(0))
+        );
     }
     assert_eq!(uids(&stdout(folder.path(), &["take"])).len(), 1);
 }
@@ -325,11 +361,15 @@ fn status_tries_a_generator_and_leaves_nothing() {
 #[test]
 fn status_watches_line_by_line() {
     let folder = folder();
-    let lines = stdout(folder.path(), &["status", "--watch", "--for", "2500ms", "--rate", "10k", "--slots", "16"]);
+    let lines = stdout(
+        folder.path(),
+        &["status", "--watch", "--for", "2500ms", "--rate", "10k", "--slots", "16"],
+    );
     let records: Vec<Value> = lines.lines().map(json).collect();
     assert!((2..=4).contains(&records.len()), "{lines}");
-    let numbers =
-        |member: &str| -> Vec<u64> { records.iter().map(|record| record[member].as_u64().unwrap()).collect() };
+    let numbers = |member: &str| -> Vec<u64> {
+        records.iter().map(|record| record[member].as_u64().unwrap()).collect()
+    };
     assert!(numbers("taken").is_sorted() && numbers("elapsed_ms").is_sorted(), "{lines}");
     assert!(numbers("taken").into_iter().all(|taken| (1..=25_000).contains(&taken)), "{lines}");
 }
@@ -337,28 +377,49 @@ fn status_watches_line_by_line() {
 #[test]
 fn status_shows_new_worker_ids() {
     let policy = ["--max-lead", "10s", "--on-lead-limit", "new-worker"];
-    let args = [["status", "--rate", "max", "--for", "500ms", "--json"].as_slice(), &policy].concat();
+    let args =
+        [["status", "--rate", "max", "--for", "500ms", "--json"].as_slice(), &policy].concat();
     let record = json(&stdout(folder().path(), &args));
     assert!(record["new_workers"].as_u64().unwrap() > 0, "{record}");
-    assert_eq!(record["worker_id"].as_u64(), record["new_workers"].as_u64().map(|others| others + 1));
+    assert_eq!(
+        record["worker_id"].as_u64(),
+        record["new_workers"].as_u64().map(|others| others + 1)
+    );
 }
 
 /// Reads the line as a compiler would, so far.
 fn layout_of_rust(line: &str) -> Layout {
-    let argument = |call: &str| -> Option<&str> { Some(line.split_once(call)?.1.split_once(')')?.0) };
+    let argument =
+        |call: &str| -> Option<&str> { Some(line.split_once(call)?.1.split_once(')')?.0) };
     let number = |text: &str| -> u64 { text.replace('_', "").parse().unwrap() };
-    let widths: Vec<u32> = argument("Layout::new(").unwrap().split(", ").map(|width| width.parse().unwrap()).collect();
+    let widths: Vec<u32> =
+        argument("Layout::new(").unwrap().split(", ").map(|width| width.parse().unwrap()).collect();
     let mut layout = Layout::new(widths[0], widths[1], widths[2]).unwrap();
     if let Some(ms) = argument(".with_tick(Duration::from_millis(") {
         layout = layout.with_tick(Duration::from_millis(number(ms))).unwrap();
     }
     let epoch = argument(".with_epoch(SystemTime::UNIX_EPOCH + Duration::from_secs(").unwrap();
-    assert!(line.ends_with("))?") && line.matches('(').count() == line.matches(')').count(), "{line}");
+    assert!(
+        line.ends_with("))?") && line.matches('(').count() == line.matches(')').count(),
+        "{line}"
+    );
     layout.with_epoch(SystemTime::UNIX_EPOCH + Duration::from_secs(number(epoch))).unwrap()
 }
 
-const SHOP: [&str; 12] =
-    ["plan", "--rate", "2k", "--peak", "20k", "--peak-for", "2h", "--nodes", "20", "--restarts-per-day", "5", "--json"];
+const SHOP: [&str; 12] = [
+    "plan",
+    "--rate",
+    "2k",
+    "--peak",
+    "20k",
+    "--peak-for",
+    "2h",
+    "--nodes",
+    "20",
+    "--restarts-per-day",
+    "5",
+    "--json",
+];
 
 #[test]
 fn plan_recommends_a_layout_that_does() {
@@ -366,7 +427,8 @@ fn plan_recommends_a_layout_that_does() {
     let plan = json(&stdout(folder.path(), &[&SHOP[..], &["--years", "25"]].concat()));
     assert_eq!(plan["fits"], true);
     assert_eq!(plan["needs"]["average_per_second"], 3500.0);
-    let rows: Vec<&Value> = [&plan["recommended"]].into_iter().chain(plan["others"].as_array().unwrap()).collect();
+    let rows: Vec<&Value> =
+        [&plan["recommended"]].into_iter().chain(plan["others"].as_array().unwrap()).collect();
     assert!(rows.len() >= 3);
     for row in rows {
         let layout = layout_of_rust(row["rust"].as_str().unwrap());
@@ -374,7 +436,8 @@ fn plan_recommends_a_layout_that_does() {
         assert_eq!(row["worker_ids"], layout.max_worker());
         let expires: jiff::Timestamp = row["expires"].as_str().unwrap().parse().unwrap();
         assert_eq!(SystemTime::from(expires), layout.expires_at());
-        let lasts = layout.expires_at().duration_since(SystemTime::now()).unwrap().as_secs() / 31_556_952;
+        let lasts =
+            layout.expires_at().duration_since(SystemTime::now()).unwrap().as_secs() / 31_556_952;
         let does = lasts >= 25
             && row["worker_ids_needed"].as_u64() <= row["worker_ids"].as_u64()
             && row["uids_per_second"].as_u64().unwrap() >= 3500;
@@ -396,9 +459,12 @@ fn plan_draws_what_it_recommends() {
     let rust = page.lines().find_map(|line| line.strip_prefix("Rust  ")).unwrap();
     let layout = layout_of_rust(rust);
     assert!(page.contains(&format!("Recommended: {layout}\n")), "{page}");
-    for expected in
-        ["One node takes 1,000 UIDs a second", "▶ recommended", "✔ the default", "Tool  uidring take --layout "]
-    {
+    for expected in [
+        "One node takes 1,000 UIDs a second",
+        "▶ recommended",
+        "✔ the default",
+        "Tool  uidring take --layout ",
+    ] {
         assert!(page.contains(expected), "{expected:?} is not in\n{page}");
     }
     // 28 bits of seconds are eight years and a half.
@@ -410,10 +476,15 @@ fn plan_draws_what_it_recommends() {
 #[test]
 fn plan_says_what_to_give_up() {
     let folder = folder();
-    let greedy = ["plan", "--rate", "5k", "--nodes", "20", "--restarts-per-day", "20", "--years", "50"];
+    let greedy =
+        ["plan", "--rate", "5k", "--nodes", "20", "--restarts-per-day", "20", "--years", "50"];
     let complaint = stderr(folder.path(), &greedy, 1);
-    assert!(complaint.starts_with("uidring: this needs at least ") && complaint.contains(" too many"), "{complaint}");
-    let given: Vec<&str> = complaint.lines().filter(|line| line.contains(" instead of ")).map(str::trim).collect();
+    assert!(
+        complaint.starts_with("uidring: this needs at least ") && complaint.contains(" too many"),
+        "{complaint}"
+    );
+    let given: Vec<&str> =
+        complaint.lines().filter(|line| line.contains(" instead of ")).map(str::trim).collect();
     assert_eq!(given.len(), 4, "{complaint}");
     // Each is enough.
     for (way, option) in given.iter().zip(["--years", "--restarts-per-day", "--nodes", "--rate"]) {
@@ -437,7 +508,11 @@ fn take_says_why_there_is_no_registry() {
     let folder = folder();
     let complaint = stderr(folder.path(), &["take", "--db", "no/such/folder/uidring.db"], 1);
     assert!(complaint.contains("no/such/folder"), "{complaint}");
-    fs::write(folder.path().join("notes.txt"), "This is not a database, and it is long enough to be sure.").unwrap();
+    fs::write(
+        folder.path().join("notes.txt"),
+        "This is not a database, and it is long enough to be sure.",
+    )
+    .unwrap();
     let complaint = stderr(folder.path(), &["take", "--db", "notes.txt"], 1);
     assert!(complaint.contains("notes.txt"), "{complaint}");
     assert_eq!(complaint.lines().count(), 1);
@@ -451,7 +526,11 @@ fn a_reader_who_has_seen_enough_ends_it_quietly() {
     for format in ["decimal", "base32", "json"] {
         // More than any pipe holds.
         let args = ["take", "-n", "100000000", "--format", format];
-        let mut child = uidring(folder.path(), &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+        let mut child = uidring(folder.path(), &args)
+            .stdout(Stdio::piped())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
         let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
         let seen: Vec<String> = lines.by_ref().take(3).map(|line| line.unwrap()).collect();
         assert!(seen.len() == 3 && seen.iter().all(|line| !line.is_empty()), "{seen:?}");
@@ -480,7 +559,10 @@ fn a_full_disk_is_a_failure() {
         let output = uidring(folder.path(), args).stdout(full).output().unwrap();
         assert_eq!(output.status.code(), Some(1), "{args:?}");
         let complaint = text(&output.stderr);
-        assert!(complaint.starts_with("uidring: cannot write to standard output: No space left"), "{complaint}");
+        assert!(
+            complaint.starts_with("uidring: cannot write to standard output: No space left"),
+            "{complaint}"
+        );
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
     }
 }
@@ -517,7 +599,10 @@ fn parse_reads_the_published_sample() {
     assert_eq!(record["base32"], "05067S0001009");
     assert_eq!(record["time"], "2017-01-19T04:15:46Z");
     assert_eq!((&record["worker"], &record["sequence"]), (&Value::from(4), &Value::from(9)));
-    assert_eq!((&record["in_layout"], &record["in_future"]), (&Value::from(true), &Value::from(false)));
+    assert_eq!(
+        (&record["in_layout"], &record["in_future"]),
+        (&Value::from(true), &Value::from(false))
+    );
 }
 
 #[test]
@@ -544,16 +629,19 @@ fn parse_reads_standard_input() {
     let folder = folder();
     let output = with_input(folder.path(), &["parse", "--json"], "1\n\n  2  \r\n000000000000A");
     assert!(output.status.success());
-    let uids: Vec<Value> = text(&output.stdout).lines().map(|line| json(line)["uid"].clone()).collect();
+    let uids: Vec<Value> =
+        text(&output.stdout).lines().map(|line| json(line)["uid"].clone()).collect();
     assert_eq!(uids, ["1", "2", "10"]);
 
     // In the place of the dash.
     let output = with_input(folder.path(), &["parse", "--json", "7", "-", "8"], "1\n");
-    let uids: Vec<Value> = text(&output.stdout).lines().map(|line| json(line)["uid"].clone()).collect();
+    let uids: Vec<Value> =
+        text(&output.stdout).lines().map(|line| json(line)["uid"].clone()).collect();
     assert_eq!(uids, ["7", "1", "8"]);
 
     let table = text(&with_input(folder.path(), &["parse"], "1\n8193\n").stdout);
-    let rows: Vec<Vec<&str>> = table.lines().map(|line| line.split_whitespace().collect()).collect();
+    let rows: Vec<Vec<&str>> =
+        table.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(rows[1], ["1", "0000000000001", "2026-01-01T00:00:00Z", "0", "1"]);
     assert_eq!(rows[2], ["8193", "0000000000801", "2026-01-01T00:00:00Z", "1", "1"]);
 }
@@ -561,8 +649,11 @@ fn parse_reads_standard_input() {
 #[test]
 fn parse_answers_line_by_line() {
     let folder = folder();
-    let mut child =
-        uidring(folder.path(), &["parse", "--json"]).stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+    let mut child = uidring(folder.path(), &["parse", "--json"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
     let mut input = child.stdin.take().unwrap();
     let mut answers = BufReader::new(child.stdout.take().unwrap()).lines();
     for uid in ["5", "6"] {
@@ -587,7 +678,10 @@ fn parse_names_what_is_wrong_and_reads_the_rest() {
     ] {
         let output = run(folder.path(), &["parse", "--json", wrong, "5"]);
         let complaint = text(&output.stderr);
-        assert!(complaint.starts_with(&format!("uidring: {wrong:?} is not a UID: ")), "{complaint}");
+        assert!(
+            complaint.starts_with(&format!("uidring: {wrong:?} is not a UID: ")),
+            "{complaint}"
+        );
         assert!(complaint.contains(why), "{complaint}");
         assert_eq!(output.status.code(), Some(1));
         assert_eq!(json(&text(&output.stdout))["uid"], "5");
@@ -600,7 +694,10 @@ fn parse_doubts_uids_of_another_layout() {
     let in_future = ["parse", "9223372036854775807"];
     assert!(stdout(folder.path(), &in_future).contains("in the future"));
     let record = json(&stdout(folder.path(), &[&in_future[..], &["--json"]].concat()));
-    assert_eq!((&record["in_layout"], &record["in_future"]), (&Value::from(true), &Value::from(true)));
+    assert_eq!(
+        (&record["in_layout"], &record["in_future"]),
+        (&Value::from(true), &Value::from(true))
+    );
 
     let narrow = ["parse", "--layout", "30,10,4", "9223372036854775807"];
     assert!(stdout(folder.path(), &narrow).contains("cannot be of this layout"));
@@ -624,7 +721,8 @@ fn layout_draws_the_bits_and_says_what_fits() {
     ] {
         assert!(page.contains(expected), "{expected:?} is not in\n{page}");
     }
-    let picture: Vec<usize> = page.lines().skip(1).take(3).map(|line| line.chars().count()).collect();
+    let picture: Vec<usize> =
+        page.lines().skip(1).take(3).map(|line| line.chars().count()).collect();
     assert_eq!(picture, [picture[0]; 3], "\n{page}");
 
     let ended = stdout(folder().path(), &["layout", "--layout", "uid-generator"]);
@@ -633,13 +731,22 @@ fn layout_draws_the_bits_and_says_what_fits() {
 
 #[test]
 fn layout_reckons_in_ticks() {
-    let options = ["layout", "--layout", "41,10,10", "--tick", "10ms", "--epoch", "2020-01-01T00:00:00Z"];
+    let options =
+        ["layout", "--layout", "41,10,10", "--tick", "10ms", "--epoch", "2020-01-01T00:00:00Z"];
     let page = stdout(folder().path(), &options);
-    for expected in ["ticks of 10 ms for 696 years", "1,024 UIDs a tick or 102,400 a second", "3 unused"] {
+    for expected in
+        ["ticks of 10 ms for 696 years", "1,024 UIDs a tick or 102,400 a second", "3 unused"]
+    {
         assert!(page.contains(expected), "{expected:?} is not in\n{page}");
     }
     let shown = json(&stdout(folder().path(), &[&options[..], &["--json"]].concat()));
-    let expected = [("time_bits", 41), ("worker_bits", 10), ("sequence_bits", 10), ("tick_ms", 10), ("workers", 1024)];
+    let expected = [
+        ("time_bits", 41),
+        ("worker_bits", 10),
+        ("sequence_bits", 10),
+        ("tick_ms", 10),
+        ("workers", 1024),
+    ];
     for (member, value) in expected {
         assert_eq!(shown[member], value, "{member}");
     }
@@ -669,7 +776,8 @@ fn workers_shows_the_newest_last() {
     assert_eq!((&report["used"], &report["rows"]), (&Value::from(4), &Value::from(4)));
     assert_eq!(report["capacity"], Layout::DEFAULT.max_worker());
     let shown = report["workers"].as_array().unwrap();
-    let remembered = SqliteRegistry::open_existing(folder.path().join("uidring.db")).unwrap().workers().unwrap();
+    let remembered =
+        SqliteRegistry::open_existing(folder.path().join("uidring.db")).unwrap().workers().unwrap();
     assert_eq!(shown.len(), 2);
     for (row, worker) in shown.iter().zip(&remembered[2..]) {
         assert_eq!(row["id"], worker.id);
@@ -728,7 +836,10 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
 #[test]
 fn help_and_version_are_answers() {
     let folder = folder();
-    assert_eq!(stdout(folder.path(), &["--version"]), format!("uidring {}\n", env!("CARGO_PKG_VERSION")));
+    assert_eq!(
+        stdout(folder.path(), &["--version"]),
+        format!("uidring {}\n", env!("CARGO_PKG_VERSION"))
+    );
     for command in ["take", "parse", "workers", "layout", "plan", "status"] {
         assert!(stdout(folder.path(), &["--help"]).contains(&format!("\n  {command} ")));
         let help = stdout(folder.path(), &[command, "--help"]);
@@ -740,7 +851,10 @@ fn help_and_version_are_answers() {
 fn the_examples_in_the_help_are_accepted() {
     let folder = folder();
     for command in ["", "take", "parse", "workers", "workers release", "layout", "plan", "status"] {
-        let help = stdout(folder.path(), &[&command.split_whitespace().collect::<Vec<_>>()[..], &["--help"]].concat());
+        let help = stdout(
+            folder.path(),
+            &[&command.split_whitespace().collect::<Vec<_>>()[..], &["--help"]].concat(),
+        );
         let (_, examples) = help.split_once("\nExamples:\n").unwrap();
         // Up to what the shell does, and to what is said about it.
         let examples: Vec<&str> = examples
@@ -752,8 +866,11 @@ fn the_examples_in_the_help_are_accepted() {
         assert!(examples.len() >= 3, "{help}");
         for example in examples {
             let args: Vec<&str> = example.split_whitespace().collect();
-            let mut child =
-                uidring(folder.path(), &args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+            let mut child = uidring(folder.path(), &args)
+                .stdout(Stdio::piped())
+                .stderr(Stdio::piped())
+                .spawn()
+                .unwrap();
             // Some print a lot.
             drop(child.stdout.take());
             let output = child.wait_with_output().unwrap();
@@ -771,11 +888,13 @@ fn request() -> Request {
 
 const HOUR: Duration = Duration::from_secs(3600);
 
-/// A registry in which the worker ids 1 and 2 are held, the first by `web-1/4321`, the lease of 3 has expired, 4 was
-/// given back, and 5 was given once; and the leases of 1 and 3.
+/// A registry in which the worker ids 1 and 2 are held, the first by `web-1/4321`, the lease of 3
+/// has expired, 4 was given back, and 5 was given once; and the leases of 1 and 3.
 fn leases(folder: &Path) -> (SqliteRegistry, [Lease; 2]) {
     let registry = SqliteRegistry::open(folder.join("uidring.db")).unwrap();
-    let assign = |host, lease| registry.clone().with_host(host, "4321").leased(lease).assign(&request()).unwrap();
+    let assign = |host, lease| {
+        registry.clone().with_host(host, "4321").leased(lease).assign(&request()).unwrap()
+    };
     let held = assign("web-1", HOUR);
     assign("web-2", HOUR);
     let expired = assign("web-3", Duration::from_secs(1));
@@ -789,7 +908,9 @@ fn leases(folder: &Path) -> (SqliteRegistry, [Lease; 2]) {
 
 /// When the second `tick` begins.
 fn second(tick: u64) -> String {
-    jiff::Timestamp::try_from(Layout::DEFAULT.epoch() + Duration::from_secs(tick)).unwrap().to_string()
+    jiff::Timestamp::try_from(Layout::DEFAULT.epoch() + Duration::from_secs(tick))
+        .unwrap()
+        .to_string()
 }
 
 fn is_lost(registry: &SqliteRegistry, lease: &Lease) -> bool {
@@ -809,7 +930,8 @@ fn leased_ids_are_given_again() {
         (Layout::DEFAULT.parts(taken[0]).worker, taken)
     };
     let mut all = Vec::new();
-    for (args, expected) in [(&["--lease", "10m"][..], 1), (&["--lease", "1h"], 1), (&[], 2), (&["--lease", "10m"], 1)]
+    for (args, expected) in
+        [(&["--lease", "10m"][..], 1), (&["--lease", "1h"], 1), (&[], 2), (&["--lease", "10m"], 1)]
     {
         let (worker, taken) = worker(args);
         assert_eq!(worker, expected, "{args:?}");
@@ -835,7 +957,10 @@ fn a_partition_has_ids_of_its_own() {
     let complaint = stderr(folder.path(), &["take"], 1);
     assert!(complaint.contains("partition 1 of 4"), "{complaint}");
     let complaint = stderr(folder.path(), &["workers", "release", "7"], 1);
-    assert!(complaint.contains("has not given worker id 7: the largest so far is 262145"), "{complaint}");
+    assert!(
+        complaint.contains("has not given worker id 7: the largest so far is 262145"),
+        "{complaint}"
+    );
 }
 
 #[test]
@@ -846,18 +971,28 @@ fn workers_shows_leases() {
     let rows: Vec<&str> = page.lines().collect();
     assert!(rows[0].starts_with("ID  HOST/PORT OR PID  LAUNCHED (UTC)        LEASE "), "{page}");
     assert!(rows[0].ends_with("  RESERVED UNTIL (UTC)"), "{page}");
-    assert!(rows[1].starts_with(" 1  web-1/4321        20") && rows[1].contains("  held, 59 minutes left"), "{page}");
+    assert!(
+        rows[1].starts_with(" 1  web-1/4321        20")
+            && rows[1].contains("  held, 59 minutes left"),
+        "{page}"
+    );
     assert!(rows[1].ends_with(&second(held.last)), "{page}");
     assert!(rows[3].contains("web-3/4321") && rows[3].contains("  expired "), "{page}");
     assert!(rows[3].ends_with(&second(expired.last)), "{page}");
     assert!(rows[4].contains("web-4/4321") && rows[4].contains("  given back "), "{page}");
     assert!(rows[5].ends_with("  given once"), "{page}");
-    assert_eq!(rows[6], "5 of 1,048,575 worker ids used; 4 leased, 2 of them free to be given again");
+    assert_eq!(
+        rows[6],
+        "5 of 1,048,575 worker ids used; 4 leased, 2 of them free to be given again"
+    );
     assert_eq!(rows.len(), 7, "a registry of today has no pace: {page}");
     assert!(rows.iter().all(|row| row.chars().count() <= 100), "{page}");
 
     let report = json(&stdout(folder.path(), &["workers", "--json", "--last", "3"]));
-    assert_eq!(report["leased"], serde_json::json!({ "held": 2, "expired": 1, "given_back": 1, "free": 2 }));
+    assert_eq!(
+        report["leased"],
+        serde_json::json!({ "held": 2, "expired": 1, "given_back": 1, "free": 2 })
+    );
     assert_eq!(report["pace"], Value::Null);
     let workers = report["workers"].as_array().unwrap();
     assert_eq!(
@@ -887,10 +1022,16 @@ fn workers_says_how_long_the_ids_last() {
     for _ in 0..4 {
         stdout(folder.path(), &["take"]);
     }
-    assert_eq!(last_line(), "at 1.0 new ones a day, as in the last 4 days, the rest last 2,870 years");
+    assert_eq!(
+        last_line(),
+        "at 1.0 new ones a day, as in the last 4 days, the rest last 2,870 years"
+    );
     age(1, 6);
     age(2, 9);
-    assert_eq!(last_line(), "at 0.43 new ones a day, as in the last 7 days, the rest last 6,698 years");
+    assert_eq!(
+        last_line(),
+        "at 0.43 new ones a day, as in the last 7 days, the rest last 6,698 years"
+    );
     let pace = json(&stdout(folder.path(), &["workers", "--json"]))["pace"].clone();
     assert_eq!(pace["over_days"], 7.0);
     assert!((pace["per_day"].as_f64().unwrap() - 3.0 / 7.0).abs() < 1e-9, "{pace}");
@@ -924,12 +1065,16 @@ fn release_refuses_what_is_held_unless_forced() {
     assert!(!is_lost(&registry, &held));
 
     let said = stdout(folder.path(), &[&release[..], &["--force"]].concat());
-    assert!(said.starts_with("worker id 1 was taken from web-1/4321, and is free\nthis is safe: "), "{said}");
+    assert!(
+        said.starts_with("worker id 1 was taken from web-1/4321, and is free\nthis is safe: "),
+        "{said}"
+    );
     // By the refused reservation.
     assert!(said.contains(&second(held.last + 1)), "{said}");
     assert!(is_lost(&registry, &held));
     // And of those free it was reserved for longest.
-    let next: Vec<Lease> = (0..3).map(|_| registry.clone().leased(HOUR).assign(&request()).unwrap()).collect();
+    let next: Vec<Lease> =
+        (0..3).map(|_| registry.clone().leased(HOUR).assign(&request()).unwrap()).collect();
     let again = next.iter().find(|lease| lease.worker == 1).unwrap();
     assert_eq!(again.first, held.last + 2);
 }
@@ -975,7 +1120,10 @@ fn the_environment_names_a_registry() {
     // What is asked for comes first.
     assert_eq!(time_bits(&["layout", "--json", "--layout", "default"]), 30);
     with("there.db", &["take", "--db", "here.db"]);
-    assert!(with("there.db", &["workers", "--db", "here.db"]).ends_with("\n1 of 1,048,575 worker ids used\n"));
+    assert!(
+        with("there.db", &["workers", "--db", "here.db"])
+            .ends_with("\n1 of 1,048,575 worker ids used\n")
+    );
     // A trial is no start.
     with("there.db", &["status", "--for", "50ms"]);
     assert!(with("there.db", &["workers"]).ends_with("\n1 of 1,023 worker ids used\n"));
@@ -1006,8 +1154,14 @@ fn no_password_is_shown() {
     ] {
         let output = run(folder.path(), args);
         let complaint = text(&output.stderr);
-        assert!(!output.status.success() && complaint.starts_with("uidring: "), "{args:?}: {complaint}");
-        assert!(!complaint.contains("hunter2") && text(&output.stdout).is_empty(), "{args:?}: {complaint}");
+        assert!(
+            !output.status.success() && complaint.starts_with("uidring: "),
+            "{args:?}: {complaint}"
+        );
+        assert!(
+            !complaint.contains("hunter2") && text(&output.stdout).is_empty(),
+            "{args:?}: {complaint}"
+        );
     }
 }
 
@@ -1027,11 +1181,22 @@ fn without_mysql_an_address_says_how_to_build_it() {
 #[cfg(not(all(feature = "mysql", feature = "postgres")))]
 fn is_not_built_in(url: &str, what: &str, features: &str) {
     let folder = folder();
-    for args in [&["take"][..], &["workers"], &["layout"], &["status", "--lease", "10m"], &["workers", "release", "1"]]
-    {
+    for args in [
+        &["take"][..],
+        &["workers"],
+        &["layout"],
+        &["status", "--lease", "10m"],
+        &["workers", "release", "1"],
+    ] {
         let complaint = stderr(folder.path(), &[args, &["--db", url]].concat(), 1);
-        assert!(complaint.contains(&url.replace(":hunter2", "")) && complaint.contains(what), "{complaint}");
-        assert!(complaint.contains(&format!("cargo install --path . --features {features}\n")), "{complaint}");
+        assert!(
+            complaint.contains(&url.replace(":hunter2", "")) && complaint.contains(what),
+            "{complaint}"
+        );
+        assert!(
+            complaint.contains(&format!("cargo install --path . --features {features}\n")),
+            "{complaint}"
+        );
     }
 }
 
@@ -1053,7 +1218,8 @@ fn everything_works_with_mysql() {
 fn works_with(server: databases::Server) {
     let (folder, database) = (folder(), server.database());
     let on = |args: &[&str]| stdout(folder.path(), &[args, &["--db", &database.url]].concat());
-    let refused = |args: &[&str]| stderr(folder.path(), &[args, &["--db", &database.url]].concat(), 1);
+    let refused =
+        |args: &[&str]| stderr(folder.path(), &[args, &["--db", &database.url]].concat(), 1);
     assert!(refused(&["layout"]).contains("has not been used with a layout yet"));
     assert!(refused(&["workers"]).contains("its tables are not there"));
     // What cannot be built leaves nothing.
@@ -1069,13 +1235,15 @@ fn works_with(server: databases::Server) {
     assert_eq!(json(&on(&["parse", "--json", taken.trim()]))["worker"], 2);
     assert_eq!(json(&on(&["status", "--json", "--for", "50ms"]))["worker_id"], 3);
     assert!(refused(&["take", "--layout", "default"]).contains("35 | 10 | 15"));
-    let partition = stderr(folder.path(), &["take", "--partition", "0/2", "--db", &database.url], 2);
+    let partition =
+        stderr(folder.path(), &["take", "--partition", "0/2", "--db", &database.url], 2);
     assert!(partition.contains("--partition"), "{partition}");
 
-    let killed = uidring(folder.path(), &["take", "--rate", "10", "--lease", "1h", "--db", &database.url])
-        .stdout(Stdio::piped())
-        .stderr(Stdio::null())
-        .spawn();
+    let killed =
+        uidring(folder.path(), &["take", "--rate", "10", "--lease", "1h", "--db", &database.url])
+            .stdout(Stdio::piped())
+            .stderr(Stdio::null())
+            .spawn();
     let mut killed = killed.unwrap();
     let mut line = String::new();
     BufReader::new(killed.stdout.take().unwrap()).read_line(&mut line).unwrap();
@@ -1084,7 +1252,12 @@ fn works_with(server: databases::Server) {
     assert_eq!(worker(&line), 2);
     let page = on(&["workers"]);
     assert!(page.contains("  given once\n") && page.contains("  held, 59 minutes left"), "{page}");
-    assert!(page.ends_with("\n3 of 1,023 worker ids used; 1 leased, 0 of them free to be given again\n"), "{page}");
+    assert!(
+        page.ends_with(
+            "\n3 of 1,023 worker ids used; 1 leased, 0 of them free to be given again\n"
+        ),
+        "{page}"
+    );
     assert!(refused(&["workers", "release", "1"]).contains("once and for all"));
     assert!(refused(&["workers", "release", "2"]).contains("is held by "));
     assert!(refused(&["workers", "release", "4"]).contains("the largest so far is 3"));

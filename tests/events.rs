@@ -78,7 +78,11 @@ fn count(message: &str) -> usize {
 fn wait_for(message: &str) {
     let since = Instant::now();
     while count(message) == 0 {
-        assert!(since.elapsed() < Duration::from_secs(60), "no {message:?} in {:?}", EVENTS.lock().unwrap());
+        assert!(
+            since.elapsed() < Duration::from_secs(60),
+            "no {message:?} in {:?}",
+            EVENTS.lock().unwrap()
+        );
         thread::sleep(Duration::from_millis(20));
     }
 }
@@ -126,7 +130,8 @@ fn one_line_per_change_of_state() {
     assert!(EVENTS.lock().unwrap().len() < 20, "{:?}", EVENTS.lock().unwrap());
 
     // However many are wanted: also when one has come again, six seconds later.
-    let builder = UidGenerator::builder().registry(Counting::new(u64::MAX)).layout(layout).clock(clock);
+    let builder =
+        UidGenerator::builder().registry(Counting::new(u64::MAX)).layout(layout).clock(clock);
     let builder = builder.max_lead(Duration::ZERO).on_lead_limit(LeadLimit::NewWorker);
     let uids = builder.max_new_workers(600).build().unwrap();
     let used_up = format!("{} as many worker ids as max_new_workers allows", Level::WARN);

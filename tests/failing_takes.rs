@@ -1,5 +1,5 @@
-//! A take that fails holds nothing, and costs the same however many have failed before it. One test, since
-//! the counts are those of the whole process.
+//! A take that fails holds nothing, and costs the same however many have failed before it. One
+//! test, since the counts are those of the whole process.
 #![allow(missing_docs, clippy::unwrap_used)]
 
 use std::alloc::System;
@@ -24,13 +24,20 @@ impl WorkerRegistry for Away {
     }
 
     fn reserve(&mut self, _: &Lease, _: u64) -> Result<u64, RegistryError> {
-        Err(RegistryError::Unreachable { registry: "none".into(), problem: "it is away".into(), source: None })
+        Err(RegistryError::Unreachable {
+            registry: "none".into(),
+            problem: "it is away".into(),
+            source: None,
+        })
     }
 }
 
 fn builder() -> Builder {
     let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
-    UidGenerator::builder().registry(FixedWorker::new(1)).clock(clock).on_lead_limit(LeadLimit::Fail)
+    UidGenerator::builder()
+        .registry(FixedWorker::new(1))
+        .clock(clock)
+        .on_lead_limit(LeadLimit::Fail)
 }
 
 #[test]
@@ -38,7 +45,10 @@ fn a_failing_take_holds_nothing_however_many_there_were() {
     let at_the_end = Layout::DEFAULT.expires_at() - Duration::from_secs(1);
     for (name, builder) in [
         ("a clock that stands still", builder().max_lead(Duration::ZERO)),
-        ("time exhausted", builder().clock(ManualClock::new(at_the_end)).on_lead_limit(LeadLimit::Wait)),
+        (
+            "time exhausted",
+            builder().clock(ManualClock::new(at_the_end)).on_lead_limit(LeadLimit::Wait),
+        ),
         ("a lease exhausted, and its registry away", builder().registry(Away)),
     ] {
         let uids = builder.build().unwrap();

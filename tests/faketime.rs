@@ -1,4 +1,5 @@
-//! The real program under clocks that lie: libfaketime moves what the system tells it, while it runs and between runs.
+//! The real program under clocks that lie: libfaketime moves what the system tells it, while it
+//! runs and between runs.
 #![cfg(all(target_os = "linux", feature = "sqlite"))]
 #![allow(missing_docs, clippy::expect_used, clippy::format_push_string, clippy::unwrap_used)]
 
@@ -20,7 +21,8 @@ const DAY: i64 = 24 * 3600;
 #[ignore = "a child process of the other test"]
 fn child() {
     let Ok(file) = env::var(CHILD) else { return };
-    let uids = UidGenerator::builder().registry(SqliteRegistry::open(file).unwrap()).build().unwrap();
+    let uids =
+        UidGenerator::builder().registry(SqliteRegistry::open(file).unwrap()).build().unwrap();
     for line in std::io::stdin().lines() {
         let mut answer = String::new();
         for _ in 0..line.unwrap().parse::<u32>().unwrap() {
@@ -72,7 +74,8 @@ impl Program {
             let mut words = line.split(' ').skip(1);
             let uid: Uid = words.next().unwrap().parse().unwrap();
             let shown: i64 = words.next().unwrap().parse().unwrap();
-            let time = Layout::DEFAULT.parts(uid).time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
+            let time =
+                Layout::DEFAULT.parts(uid).time.duration_since(SystemTime::UNIX_EPOCH).unwrap();
             Taken { uid, lead_ms: i64::try_from(time.as_millis()).unwrap() - shown }
         };
         let taken: Vec<Taken> = self.lines.by_ref().take(count).map(taken).collect();
@@ -99,10 +102,11 @@ fn set(file: &Path, offset: i64) {
 }
 
 fn libfaketime() -> PathBuf {
-    let found = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
-        .map(|dir| Path::new(dir).join("faketime/libfaketimeMT.so.1"))
-        .into_iter()
-        .find(|file| file.exists());
+    let found =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"]
+            .map(|dir| Path::new(dir).join("faketime/libfaketimeMT.so.1"))
+            .into_iter()
+            .find(|file| file.exists());
     found.expect("Debian's package faketime is installed")
 }
 
@@ -148,6 +152,7 @@ fn rollback_while_running_and_across_a_restart_then_a_jump_forward() {
 
     let distinct: HashSet<Uid> = all.iter().map(|taken| taken.uid).collect();
     assert_eq!((distinct.len(), all.len()), (5000, 5000), "no UID twice");
-    let workers: HashSet<u64> = distinct.iter().map(|&uid| Layout::DEFAULT.parts(uid).worker).collect();
+    let workers: HashSet<u64> =
+        distinct.iter().map(|&uid| Layout::DEFAULT.parts(uid).worker).collect();
     assert_eq!(workers.len(), 3);
 }

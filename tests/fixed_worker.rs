@@ -1,4 +1,5 @@
-//! Worker ids that the caller chose: no second twice across restarts and set-back clocks, and clear refusals.
+//! Worker ids that the caller chose: no second twice across restarts and set-back clocks, and clear
+//! refusals.
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod alone;
@@ -18,7 +19,10 @@ use uidring::registry::FixedWorker;
 use uidring::{BuildError, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
 fn build(file: &Path, clock: &ManualClock) -> Result<UidGenerator, BuildError> {
-    UidGenerator::builder().registry(FixedWorker::new(7).with_state(file)).clock(clock.clone()).build()
+    UidGenerator::builder()
+        .registry(FixedWorker::new(7).with_state(file))
+        .clock(clock.clone())
+        .build()
 }
 
 #[test]
@@ -36,7 +40,10 @@ fn a_restart_under_a_clock_set_back_repeats_nothing() {
     }
     clock.rewind(Duration::from_secs(24 * 3600));
     let error = build(&file, &clock).unwrap_err().to_string();
-    assert!(error.starts_with("worker id 7 has been used up to ") && error.contains("set the clock"), "{error}");
+    assert!(
+        error.starts_with("worker id 7 has been used up to ") && error.contains("set the clock"),
+        "{error}"
+    );
 }
 
 /// As after a crash: what was reserved counts as used.
@@ -64,7 +71,10 @@ fn refusals_say_what_is_wrong() {
     let clock = ManualClock::new(SystemClock.now());
     let refused = |text: &str| {
         let error = build(&file, &clock).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("cannot open the registry {}", file.display())), "{error}");
+        assert!(
+            error.starts_with(&format!("cannot open the registry {}", file.display())),
+            "{error}"
+        );
         assert!(error.contains(text), "{error}");
     };
 
@@ -73,14 +83,20 @@ fn refusals_say_what_is_wrong() {
     drop(held);
 
     let good = fs::read_to_string(&file).unwrap();
-    for damaged in [&good[..good.len() - 1], &good[..good.len() / 2], &good.replace("used until ", "used until x")] {
+    for damaged in [
+        &good[..good.len() - 1],
+        &good[..good.len() / 2],
+        &good.replace("used until ", "used until x"),
+    ] {
         fs::write(&file, damaged).unwrap();
         refused("it is damaged");
     }
     fs::write(&file, "worker=7\n").unwrap();
     refused("it is not a state file of uidring");
     fs::write(&file, good.replace("worker 7", "worker 8")).unwrap();
-    refused("it belongs to worker 8, layout 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z, and not to worker 7");
+    refused(
+        "it belongs to worker 8, layout 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z, and not to worker 7",
+    );
     fs::write(&file, good.replace("30 | 20 | 13", "29 | 21 | 13")).unwrap();
     refused("and not to worker 7, layout 30 | 20 | 13");
     fs::write(&file, &good).unwrap();
@@ -115,7 +131,8 @@ fn an_idle_generator_reserves_ahead_and_a_busy_one_goes_on() {
     assert!(used() < reserved, "a clean stop gives back what was not used");
 }
 
-/// What was used of the number stays known, wherever the program goes: a service goes to `/` when it has started.
+/// What was used of the number stays known, wherever the program goes: a service goes to `/` when
+/// it has started.
 #[test]
 fn a_relative_path_stays_the_same_file() {
     alone("a_relative_path_stays_the_same_file", || {
@@ -221,7 +238,8 @@ mod links {
         let file = dir.path().join("uidring.state");
         let clock = ManualClock::new(SystemClock.now());
         drop(build(&file, &clock).unwrap());
-        let names = ["linked", "hard", "elsewhere/linked", "folder/uidring.state"].map(|name| dir.path().join(name));
+        let names = ["linked", "hard", "elsewhere/linked", "folder/uidring.state"]
+            .map(|name| dir.path().join(name));
         fs::create_dir(dir.path().join("elsewhere")).unwrap();
         symlink(&file, &names[0]).unwrap();
         fs::hard_link(&file, &names[1]).unwrap();
@@ -244,7 +262,9 @@ mod links {
 #[test]
 fn a_removed_file_lets_nobody_else_in_and_repeats_nothing() {
     let clock = ManualClock::new(SystemClock.now());
-    let names = |dir: &Path| -> Vec<_> { fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect() };
+    let names = |dir: &Path| -> Vec<_> {
+        fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect()
+    };
     let kept = {
         let dir = tempfile::tempdir().unwrap();
         let _uids = build(&dir.path().join("uidring.state"), &clock).unwrap();
@@ -339,7 +359,10 @@ fn what_is_no_state_file_is_left_as_it_is() {
     let clock = ManualClock::new(SystemClock.now());
     let refused = |file: &Path, text: &str| {
         let error = build(file, &clock).unwrap_err().to_string();
-        assert!(error.starts_with(&format!("cannot open the registry {}", file.display())), "{error}");
+        assert!(
+            error.starts_with(&format!("cannot open the registry {}", file.display())),
+            "{error}"
+        );
         assert!(error.contains(text), "{error}");
     };
     refused(dir.path(), "it is not a file");
@@ -386,7 +409,8 @@ const BATCH: &str = "UIDRING_CRASHING_BATCH";
 fn child_takes() {
     let Some(file) = env::var_os(STATE) else { return };
     let mut batch = vec![Uid::MIN; env::var(BATCH).unwrap().parse().unwrap()];
-    let uids = UidGenerator::builder().registry(FixedWorker::new(7).with_state(file)).build().unwrap();
+    let uids =
+        UidGenerator::builder().registry(FixedWorker::new(7).with_state(file)).build().unwrap();
     loop {
         uids.fill(&mut batch).unwrap();
         // Fails when nobody listens any more.
@@ -402,7 +426,8 @@ fn crash(file: &Path, batches: usize, batch: u64) -> (Uid, Uid) {
     let mut command = Command::new(env::current_exe().unwrap());
     command.args(["--exact", "child_takes", "--ignored", "--nocapture"]);
     command.env(STATE, file).env(BATCH, batch.to_string());
-    let mut child = command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut child =
+        command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
     let lines = BufReader::new(child.stdout.take().unwrap()).lines().map(Result::unwrap);
     let said = lines.filter_map(|line| {
         let (first, last) = line.split_once('<')?.1.split_once('>')?.0.split_once(' ')?;
@@ -441,7 +466,8 @@ fn a_hundred_crashes_in_a_row_cost_seconds() {
         assert!(uid > last, "round {round}");
         last = uid;
     }
-    let lead = Layout::DEFAULT.parts(last).time.duration_since(SystemTime::now()).unwrap_or_default();
+    let lead =
+        Layout::DEFAULT.parts(last).time.duration_since(SystemTime::now()).unwrap_or_default();
     println!("{lead:?} ahead of the clock after {CRASHES} crashes");
     // And what it reserves while it idles.
     assert!(lead <= 2 * Duration::from_secs(1) * CRASHES + Duration::from_secs(10), "{lead:?}");
@@ -454,7 +480,10 @@ fn without_a_lead_a_start_after_a_crash_waits_for_what_was_reserved() {
     let (before, _) = crash(&file, 1, 1);
     let builder = || {
         let registry = FixedWorker::new(7).with_state(&file);
-        UidGenerator::builder().registry(registry).max_lead(Duration::ZERO).on_lead_limit(LeadLimit::Wait)
+        UidGenerator::builder()
+            .registry(registry)
+            .max_lead(Duration::ZERO)
+            .on_lead_limit(LeadLimit::Wait)
     };
     // Two seconds are reserved at least, and one try is made.
     match builder().start_deadline(Duration::ZERO).build().unwrap_err() {

@@ -1,7 +1,8 @@
-//! Generators and `fork`: a child process never repeats a UID of its parent's, and its parent does not notice that it
-//! was made.
+//! Generators and `fork`: a child process never repeats a UID of its parent's, and its parent does
+//! not notice that it was made.
 //!
-//! What other threads do at the time of a fork is left undone in the child, so each test runs in a process of its own.
+//! What other threads do at the time of a fork is left undone in the child, so each test runs in a
+//! process of its own.
 #![cfg(unix)]
 #![allow(clippy::panic, clippy::unwrap_used)]
 
@@ -25,7 +26,8 @@ use uidring::clock::ManualClock;
 use uidring::registry::SqliteRegistry;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::{
-    BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeError, Uid, UidGenerator,
+    BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeError, Uid,
+    UidGenerator,
 };
 
 /// A child that takes longer hangs.
@@ -38,11 +40,13 @@ fn in_child(body: impl FnOnce() -> Vec<Uid>) -> Vec<Uid> {
     match fork::fork().unwrap() {
         Fork::Child => {
             let wrote = catch_unwind(AssertUnwindSafe(|| {
-                let bytes: Vec<u8> = body().into_iter().flat_map(|uid| uid.get().to_le_bytes()).collect();
+                let bytes: Vec<u8> =
+                    body().into_iter().flat_map(|uid| uid.get().to_le_bytes()).collect();
                 file.write_all(&bytes).unwrap();
             }));
-            // Not back to the harness, which has lost its threads, and not by `process::exit`: that waits for a lock of
-            // the standard library, which another thread may have held to start or to end.
+            // Not back to the harness, which has lost its threads, and not by `process::exit`: that
+            // waits for a lock of the standard library, which another thread may have held to start
+            // or to end.
             panic!("{}", Command::new(if wrote.is_ok() { "true" } else { "false" }).exec());
         }
         Fork::Parent(child) => {
@@ -64,7 +68,10 @@ fn in_child(body: impl FnOnce() -> Vec<Uid>) -> Vec<Uid> {
     let mut bytes = Vec::new();
     file.rewind().unwrap();
     file.read_to_end(&mut bytes).unwrap();
-    bytes.chunks_exact(8).map(|uid| u64::from_le_bytes(uid.try_into().unwrap()).try_into().unwrap()).collect()
+    bytes
+        .chunks_exact(8)
+        .map(|uid| u64::from_le_bytes(uid.try_into().unwrap()).try_into().unwrap())
+        .collect()
 }
 
 fn builder(worker: u64) -> Builder {
@@ -89,7 +96,10 @@ fn take_all_ways(uids: &UidGenerator, local: &mut LocalTaker) -> (Vec<Uid>, Vec<
         }
     }
     let (good, bad): (Vec<_>, Vec<_>) = results.into_iter().partition(Result::is_ok);
-    (good.into_iter().map(Result::unwrap).collect(), bad.into_iter().map(Result::unwrap_err).collect())
+    (
+        good.into_iter().map(Result::unwrap).collect(),
+        bad.into_iter().map(Result::unwrap_err).collect(),
+    )
 }
 
 /// That a generator of the parent's gives nothing in its child, and says why.
@@ -102,8 +112,15 @@ fn assert_refuses(uids: &UidGenerator, local: &mut LocalTaker) {
 fn assert_distinct(uids: impl IntoIterator<Item = Uid>) {
     let mut uids: Vec<Uid> = uids.into_iter().collect();
     uids.sort_unstable();
-    let twice: Vec<_> = uids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
-    assert!(twice.is_empty(), "{} of {} came twice: {:?}", twice.len(), uids.len(), &twice[..twice.len().min(8)]);
+    let twice: Vec<_> =
+        uids.windows(2).filter(|pair| pair[0] == pair[1]).map(|pair| pair[0]).collect();
+    assert!(
+        twice.is_empty(),
+        "{} of {} came twice: {:?}",
+        twice.len(),
+        uids.len(),
+        &twice[..twice.len().min(8)]
+    );
 }
 
 #[test]
@@ -111,8 +128,10 @@ fn assert_distinct(uids: impl IntoIterator<Item = Uid>) {
 fn leases_of_parent_and_child_are_told_apart() {
     alone("leases_of_parent_and_child_are_told_apart", || {
         let dir = tempfile::tempdir().unwrap();
-        let registry = SqliteRegistry::open(dir.path().join("uidring.db")).unwrap().leased(PATIENCE);
-        let assign = || registry.clone().assign(&Request::new(Layout::DEFAULT, 1000, 1000)).unwrap();
+        let registry =
+            SqliteRegistry::open(dir.path().join("uidring.db")).unwrap().leased(PATIENCE);
+        let assign =
+            || registry.clone().assign(&Request::new(Layout::DEFAULT, 1000, 1000)).unwrap();
         assign();
         in_child(|| {
             assign();
@@ -120,7 +139,8 @@ fn leases_of_parent_and_child_are_told_apart() {
         });
         assign();
         let workers = registry.workers().unwrap();
-        let holders: BTreeSet<_> = workers.into_iter().map(|worker| worker.lease.unwrap().holder).collect();
+        let holders: BTreeSet<_> =
+            workers.into_iter().map(|worker| worker.lease.unwrap().holder).collect();
         assert_eq!(holders.len(), 3, "{holders:?}");
     });
 }
@@ -134,7 +154,10 @@ fn a_child_takes_nothing_from_its_parents_generator() {
         let mut long = uids.local().with_run_length(4000);
         let mut before: Vec<Uid> = (0..10).map(|_| local.take().unwrap()).collect();
         before.extend((0..3000).map(|_| long.take().unwrap()));
-        before.extend((0..2).map(|_| uids.fill(&mut [Uid::MIN; 1500]).map(|()| uids.take().unwrap()).unwrap()));
+        before.extend(
+            (0..2)
+                .map(|_| uids.fill(&mut [Uid::MIN; 1500]).map(|()| uids.take().unwrap()).unwrap()),
+        );
         for _ in 0..3 {
             let taken = uids.status().taken;
             let child = in_child(|| {
@@ -147,7 +170,10 @@ fn a_child_takes_nothing_from_its_parents_generator() {
                      after the fork"
                 );
                 let status = uids.status();
-                assert_eq!((status.worker_id, status.filler, status.taken), (1, FillerState::Stopped, taken));
+                assert_eq!(
+                    (status.worker_id, status.filler, status.taken),
+                    (1, FillerState::Stopped, taken)
+                );
                 assert_eq!(uids.worker_id(), 1);
                 Vec::new()
             });
@@ -168,7 +194,8 @@ fn a_child_waits_for_nothing_at_its_parents_limit() {
         for policy in [LeadLimit::Wait, LeadLimit::Fail, LeadLimit::NewWorker] {
             let layout = Layout::new(30, 20, 3).unwrap();
             let clock = ManualClock::new(layout.epoch() + Duration::from_secs(1000));
-            let limits = builder(1).layout(layout).max_lead(Duration::from_secs(3)).on_lead_limit(policy);
+            let limits =
+                builder(1).layout(layout).max_lead(Duration::from_secs(3)).on_lead_limit(policy);
             let uids = limits.clock(clock.clone()).build().unwrap();
             let mut local = uids.local().with_run_length(2);
             local.take().unwrap();
@@ -254,7 +281,10 @@ fn a_generator_built_in_a_child_has_its_own_worker_id() {
         let file = dir.path().join("uidring.db");
         let build = || {
             let registry = SqliteRegistry::open(&file).unwrap();
-            UidGenerator::builder().registry(registry.leased(Duration::from_secs(30))).build().unwrap()
+            UidGenerator::builder()
+                .registry(registry.leased(Duration::from_secs(30)))
+                .build()
+                .unwrap()
         };
         let takes = |uids: &UidGenerator| {
             let (good, bad) = take_all_ways(uids, &mut uids.local());
@@ -272,7 +302,10 @@ fn a_generator_built_in_a_child_has_its_own_worker_id() {
                 assert_refuses(&uids, &mut uids.local());
                 assert_refuses(&mine, &mut mine.local());
                 let grandchilds = build();
-                assert!(grandchilds.worker_id() != uids.worker_id() && grandchilds.worker_id() != mine.worker_id());
+                assert!(
+                    grandchilds.worker_id() != uids.worker_id()
+                        && grandchilds.worker_id() != mine.worker_id()
+                );
                 takes(&grandchilds)
             }));
             good.extend(takes(&mine));
@@ -292,13 +325,19 @@ fn a_generator_built_in_a_child_has_its_own_worker_id() {
 fn a_child_is_refused_its_parents_state_file() {
     alone("a_child_is_refused_its_parents_state_file", || {
         let dir = tempfile::tempdir().unwrap();
-        let build =
-            || UidGenerator::builder().registry(FixedWorker::new(7).with_state(dir.path().join("state"))).build();
+        let build = || {
+            UidGenerator::builder()
+                .registry(FixedWorker::new(7).with_state(dir.path().join("state")))
+                .build()
+        };
         let uids = build().unwrap();
         assert_eq!(
             in_child(|| {
                 let error = build().unwrap_err();
-                assert!(matches!(error, BuildError::Registry(RegistryError::Open { .. })), "{error}");
+                assert!(
+                    matches!(error, BuildError::Registry(RegistryError::Open { .. })),
+                    "{error}"
+                );
                 Vec::new()
             }),
             []
@@ -395,7 +434,9 @@ fn threads_take_flat_out_while_children_are_made() {
             takers.push(until_stopped(Box::new(|runs| {
                 let mut buffer = [Uid::MIN; 512];
                 uids.fill(&mut buffer).unwrap();
-                buffer.chunk_by(|a, b| a.get() + 1 == b.get()).for_each(|run| runs.push(run[0], run.len() as u64));
+                buffer
+                    .chunk_by(|a, b| a.get() + 1 == b.get())
+                    .for_each(|run| runs.push(run[0], run.len() as u64));
             })));
             let stop = Stop(&stop);
             let mut local = uids.local();
@@ -427,9 +468,13 @@ fn threads_take_flat_out_while_children_are_made() {
 #[test]
 fn a_child_waits_for_no_lock_that_another_thread_held() {
     alone("a_child_waits_for_no_lock_that_another_thread_held", || {
-        // At the limit all the time: failing takes close the ring, ask the filler, and see whether it can be opened.
+        // At the limit all the time: failing takes close the ring, ask the filler, and see whether
+        // it can be opened.
         let layout = Layout::new(30, 20, 1).unwrap();
-        let limits = builder(1).layout(layout).max_lead(Duration::from_secs(1)).on_lead_limit(LeadLimit::Fail);
+        let limits = builder(1)
+            .layout(layout)
+            .max_lead(Duration::from_secs(1))
+            .on_lead_limit(LeadLimit::Fail);
         let uids = limits.build().unwrap();
         let stop = AtomicBool::new(false);
         thread::scope(|scope| {

@@ -1,7 +1,8 @@
-//! The rules of the house, read from the sources: which room may know which, and what is kept to one room.
+//! The rules of the house, read from the sources: which room may know which, and what is kept to
+//! one room.
 //!
-//! The sources are rustfmt's, which makes them easy to read: one item starts a line, and a function ends where a brace
-//! stands as far left as it began.
+//! The sources are rustfmt's, which makes them easy to read: one item starts a line, and a function
+//! ends where a brace stands as far left as it began.
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
@@ -99,19 +100,24 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
 
 /// What `code` names directly below `prefix`, as `error` in `crate::error::utc`.
 fn named_below<'a>(code: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
-    code.split(prefix).skip(1).map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap())
+    code.split(prefix)
+        .skip(1)
+        .map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap())
 }
 
 /// Each arrow between two rooms that points to the right, or to nowhere.
 fn arrows_to_the_right(source: &Source) -> BTreeSet<(String, String)> {
     let place = |room: &str| ROOMS.iter().position(|&known| known == room);
-    let here = place(&source.room).unwrap_or_else(|| panic!("where in ROOMS does `{}` belong?", source.room));
+    let here = place(&source.room)
+        .unwrap_or_else(|| panic!("where in ROOMS does `{}` belong?", source.room));
     let mut arrows = BTreeSet::new();
     for (_, code) in source.code() {
         assert!(!code.contains("crate::{"), "one `use` for each room, in {}: {code}", source.room);
         for there in named_below(code, "crate::") {
             // Names at the door hide the room that they come from.
-            let known = place(there).is_some_and(|there| there < here) || there == source.room || source.room == "lib";
+            let known = place(there).is_some_and(|there| there < here)
+                || there == source.room
+                || source.room == "lib";
             if !known {
                 arrows.insert((source.room.clone(), there.to_owned()));
             }
@@ -126,7 +132,8 @@ fn a_room_knows_only_rooms_to_its_left() {
     let rooms: BTreeSet<&str> = sources.iter().map(|source| source.room.as_str()).collect();
     assert_eq!(rooms, BTreeSet::from(ROOMS), "ROOMS lists what is in src");
     let arrows: BTreeSet<_> = sources.iter().flat_map(arrows_to_the_right).collect();
-    let knots: BTreeSet<_> = KNOTS.iter().map(|&(from, to, _)| (from.to_owned(), to.to_owned())).collect();
+    let knots: BTreeSet<_> =
+        KNOTS.iter().map(|&(from, to, _)| (from.to_owned(), to.to_owned())).collect();
     let new: Vec<_> = arrows.difference(&knots).collect();
     assert!(new.is_empty(), "these rooms know one to their right: {new:?}");
     let untied: Vec<_> = knots.difference(&arrows).collect();
@@ -138,12 +145,18 @@ fn strays(sources: &[Source], home: &str, words: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
     for source in sources.iter().filter(|source| source.room != home) {
         let stray = |code: &str| words.iter().any(|word| code.contains(word));
-        found.extend(source.code().filter(|(_, code)| stray(code)).map(|(_, code)| format!("{}: {code}", source.room)));
+        found.extend(
+            source
+                .code()
+                .filter(|(_, code)| stray(code))
+                .map(|(_, code)| format!("{}: {code}", source.room)),
+        );
     }
     found
 }
 
-const THREADS: [&str; 6] = ["std::sync", "core::sync", "std::thread", "std::{", "loom::", "crossbeam_utils::sync"];
+const THREADS: [&str; 6] =
+    ["std::sync", "core::sync", "std::thread", "std::{", "loom::", "crossbeam_utils::sync"];
 const TIME: [&str; 3] = ["::now()", "Instant", "UNIX_EPOCH.elapsed"];
 
 #[test]
@@ -165,11 +178,14 @@ fn is_unsafe(code: &str) -> bool {
     words.any(|word| word == "unsafe" || word == "unsafe_code")
 }
 
-/// How many unsafe lines there are, and those without a comment before them that says why they are sound.
+/// How many unsafe lines there are, and those without a comment before them that says why they are
+/// sound.
 fn unsafe_lines(source: &Source) -> (usize, Vec<&str>) {
     let is_comment = |line: &&String| line.trim_start().starts_with("//");
     let (mut count, mut silent) = (0, Vec::new());
-    for (number, code) in source.code().filter(|(_, code)| is_unsafe(code) && !code.starts_with("#![allow(")) {
+    for (number, code) in
+        source.code().filter(|(_, code)| is_unsafe(code) && !code.starts_with("#![allow("))
+    {
         count += 1;
         let mut comment = source.lines[..number].iter().rev().take_while(is_comment);
         if !comment.any(|line| line.contains("// SAFETY: ")) {
@@ -183,8 +199,11 @@ fn unsafe_lines(source: &Source) -> (usize, Vec<&str>) {
 fn unsafe_code_is_kept_to_fork_and_says_why_it_is_sound() {
     let root = Path::new(env!("CARGO_MANIFEST_DIR"));
     // Not "forbid", which knows no exception.
-    assert!(fs::read_to_string(root.join("Cargo.toml")).unwrap().contains("unsafe_code = \"deny\""));
-    let folders = ["src", "benches", "examples", "tests"].map(|folder| rust_files(&root.join(folder)));
+    assert!(
+        fs::read_to_string(root.join("Cargo.toml")).unwrap().contains("unsafe_code = \"deny\"")
+    );
+    let folders =
+        ["src", "benches", "examples", "tests"].map(|folder| rust_files(&root.join(folder)));
     for path in folders.concat() {
         let source = Source::new("any", &fs::read_to_string(&path).unwrap());
         if path == root.join("src/fork.rs") {
@@ -197,7 +216,8 @@ fn unsafe_code_is_kept_to_fork_and_says_why_it_is_sound() {
 
 const ORDERINGS: [&str; 5] = ["Relaxed", "Acquire", "Release", "AcqRel", "SeqCst"];
 
-/// How many lines with an atomic operation there are, and those in a function that says nothing about its ordering.
+/// How many lines with an atomic operation there are, and those in a function that says nothing
+/// about its ordering.
 fn atomic_operations(source: &Source) -> (usize, Vec<String>) {
     let indent = |line: &str| line.len() - line.trim_start().len();
     let is_function = |line: &str| line.starts_with("fn ") || line.contains(" fn ");
@@ -208,9 +228,9 @@ fn atomic_operations(source: &Source) -> (usize, Vec<String>) {
             continue;
         }
         count += 1;
-        let begin = (0..number)
-            .rev()
-            .find(|&above| indent(&source.lines[above]) < indent(code) && is_function(&source.lines[above]));
+        let begin = (0..number).rev().find(|&above| {
+            indent(&source.lines[above]) < indent(code) && is_function(&source.lines[above])
+        });
         let commented = begin.is_some_and(|begin| {
             let end = " ".repeat(indent(&source.lines[begin])) + "}";
             let function = source.lines[begin..].iter().take_while(|line| **line != end);
@@ -226,13 +246,18 @@ fn atomic_operations(source: &Source) -> (usize, Vec<String>) {
 #[test]
 fn each_atomic_operation_says_why_its_ordering_is_right() {
     let sources = sources();
-    let (counts, silent): (Vec<usize>, Vec<Vec<String>>) = sources.iter().map(atomic_operations).unzip();
+    let (counts, silent): (Vec<usize>, Vec<Vec<String>>) =
+        sources.iter().map(atomic_operations).unzip();
     assert!(counts.iter().sum::<usize>() > 20, "where are they? {counts:?}");
     assert!(silent.concat().is_empty(), "{:#?}", silent.concat());
     // Written in full, so that this test sees them.
     for source in &sources {
         let import = |code: &str| code.contains("Ordering::{") || code.contains("Ordering::*");
-        assert!(!source.code().any(|(_, code)| import(code)), "orderings are imported in {}", source.room);
+        assert!(
+            !source.code().any(|(_, code)| import(code)),
+            "orderings are imported in {}",
+            source.room
+        );
     }
 }
 
@@ -240,16 +265,27 @@ fn each_atomic_operation_says_why_its_ordering_is_right() {
 #[test]
 fn each_rule_sees_when_it_is_broken() {
     let bad = |text: &str| Source::new("ring", text);
-    assert_eq!(arrows_to_the_right(&bad("use crate::seconds::Seconds;\n// crate::generator")).len(), 0);
-    for text in
-        ["use crate::generator::Run;", "    let x = crate::filler::signal();", "fn f(_: &crate::UidGenerator) {}"]
-    {
+    assert_eq!(
+        arrows_to_the_right(&bad("use crate::seconds::Seconds;\n// crate::generator")).len(),
+        0
+    );
+    for text in [
+        "use crate::generator::Run;",
+        "    let x = crate::filler::signal();",
+        "fn f(_: &crate::UidGenerator) {}",
+    ] {
         assert_eq!(arrows_to_the_right(&bad(text)).len(), 1, "{text}");
     }
-    for text in ["use std::sync::atomic::AtomicU64;", "    std::thread::yield_now();", "use std::{fmt, thread};"] {
+    for text in [
+        "use std::sync::atomic::AtomicU64;",
+        "    std::thread::yield_now();",
+        "use std::{fmt, thread};",
+    ] {
         assert_eq!(strays(&[bad(text)], "sync", &THREADS).len(), 1, "{text}");
     }
-    for text in ["let now = SystemTime::now();", "let start = Instant::now();", "use std::time::Instant;"] {
+    for text in
+        ["let now = SystemTime::now();", "let start = Instant::now();", "use std::time::Instant;"]
+    {
         assert_eq!(strays(&[bad(text)], "clock", &TIME).len(), 1, "{text}");
     }
     for text in ["    unsafe { f() }", "unsafe extern \"C\" fn f() {}", "#[allow(unsafe_code)]"] {

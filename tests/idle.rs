@@ -1,4 +1,5 @@
-//! What a generator costs that nobody takes from. A process of its own, so that its filler is the only one.
+//! What a generator costs that nobody takes from. A process of its own, so that its filler is the
+//! only one.
 #![cfg(target_os = "linux")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
@@ -33,8 +34,9 @@ fn an_idle_generator_wakes_once_a_second_at_most() {
 /// The filler of this test's only generator.
 fn filler_task() -> PathBuf {
     let tasks = fs::read_dir("/proc/self/task").unwrap().map(|task| task.unwrap().path());
-    let is_filler =
-        |task: &PathBuf| fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim() == "uidring-filler");
+    let is_filler = |task: &PathBuf| {
+        fs::read_to_string(task.join("comm")).is_ok_and(|name| name.trim() == "uidring-filler")
+    };
     let fillers: Vec<_> = tasks.filter(is_filler).collect();
     assert_eq!(fillers.len(), 1);
     fillers[0].clone()

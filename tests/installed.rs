@@ -1,4 +1,5 @@
-//! The process-wide generator. There is one in each process, so each test runs in a process of its own.
+//! The process-wide generator. There is one in each process, so each test runs in a process of its
+//! own.
 
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
@@ -47,7 +48,8 @@ fn the_second_to_be_installed_is_given_back() {
         assert_eq!(error.0.worker_id(), 2);
         assert_eq!(Layout::DEFAULT.parts(error.0.take().unwrap()).worker, 2);
         // And one that is there is not built anew.
-        let there = uidring::get_or_try_install(|| -> Result<_, BuildError> { panic!("built again") });
+        let there =
+            uidring::get_or_try_install(|| -> Result<_, BuildError> { panic!("built again") });
         assert_eq!(there.unwrap().worker_id(), 1);
     });
 }
@@ -56,7 +58,8 @@ fn the_second_to_be_installed_is_given_back() {
 fn a_build_that_fails_installs_nothing_and_may_be_tried_again() {
     alone("a_build_that_fails_installs_nothing_and_may_be_tried_again", || {
         for _ in 0..2 {
-            let error = uidring::get_or_try_install(|| UidGenerator::builder().build()).unwrap_err();
+            let error =
+                uidring::get_or_try_install(|| UidGenerator::builder().build()).unwrap_err();
             assert!(matches!(error, BuildError::NoRegistry));
             assert_eq!(uidring::take(), Err(TakeError::NotInstalled));
         }
@@ -90,7 +93,9 @@ fn of_many_threads_that_come_at_once_one_builds() {
             threads.into_iter().map(|thread| thread.join().unwrap()).collect()
         });
         assert_eq!(built.load(Ordering::Relaxed), 1);
-        assert!(workers.iter().all(|&worker| worker == workers[0] && (1..=THREADS).contains(&worker)));
+        assert!(
+            workers.iter().all(|&worker| worker == workers[0] && (1..=THREADS).contains(&worker))
+        );
     });
 }
 

@@ -17,7 +17,11 @@ fn at_ms(ms: i64) -> SystemTime {
 /// `None` for a time that the platform cannot tell.
 fn checked_at_ms(ms: i64) -> Option<SystemTime> {
     let distance = Duration::from_millis(ms.unsigned_abs());
-    if ms < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) }
+    if ms < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
 }
 
 fn seconds(seconds: u64) -> SystemTime {
@@ -32,7 +36,10 @@ fn begin_of(layout: &Layout, tick: u64) -> SystemTime {
 }
 
 fn builder(layout: Layout, now: SystemTime) -> Builder {
-    UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(ManualClock::new(now))
+    UidGenerator::builder()
+        .registry(FixedWorker::new(1))
+        .layout(layout)
+        .clock(ManualClock::new(now))
 }
 
 fn build_error(layout: Layout, now: SystemTime) -> String {
@@ -52,10 +59,10 @@ const FARTHEST_MS: i64 = 1_000_000_000_000_000_000;
 
 fn epoch_ms() -> impl Strategy<Value = i64> {
     prop_oneof![
-        1_000_000_000_000..2_000_000_000_000_i64,  // as they are in practice
+        1_000_000_000_000..2_000_000_000_000_i64, // as they are in practice
         -1_000_000_000_000..1_000_000_000_000_i64, // on both sides of 1970
         (-1_000_000_000..1_000_000_000_i64).prop_map(|s| s * 1000), // whole seconds
-        -FARTHEST_MS..=FARTHEST_MS,                // as far away as can be
+        -FARTHEST_MS..=FARTHEST_MS,               // as far away as can be
         prop_oneof![Just(-FARTHEST_MS), Just(FARTHEST_MS)],
     ]
 }
@@ -83,7 +90,8 @@ fn layout_and_fields() -> impl Strategy<Value = (Layout, (u64, u64, u64))> {
     layouts().prop_flat_map(|layout| (Just(layout), fields(layout)))
 }
 
-/// A layout, some fields, and a time in, before or after the layout, seldom at the beginning of a tick.
+/// A layout, some fields, and a time in, before or after the layout, seldom at the beginning of a
+/// tick.
 fn layout_fields_and_time() -> impl Strategy<Value = (Layout, (u64, u64, u64), SystemTime)> {
     layout_and_fields().prop_flat_map(|(layout, fields)| {
         let tick = values(layout.max_tick()).prop_map(move |tick| begin_of(&layout, tick));
@@ -158,7 +166,8 @@ proptest! {
         prop_assert_eq!(layout.expires_at(), begin_of(&layout, layout.max_tick()) + layout.tick());
     }
 
-    /// A range of time is a range of the key: `min_uid` and `max_uid` cut where the times in the UIDs say.
+    /// A range of time is a range of the key: `min_uid` and `max_uid` cut where the times in the
+    /// UIDs say.
     #[test]
     fn true_time_min_and_max_uid_cut_exactly((layout, (tick, worker, sequence), time) in layout_fields_and_time()) {
         let Some(uid) = layout.compose(tick, worker, sequence) else { return Ok(()) };
@@ -192,10 +201,17 @@ fn min_and_max_uid_at_the_ends_and_within_a_tick() {
     // The beginning, the middle and the end of a tick.
     for within in [Duration::ZERO, Duration::from_millis(500), Duration::new(0, 999_999_999)] {
         let time = epoch + Duration::from_secs(77) + within;
-        assert_eq!((layout.min_uid(time), layout.max_uid(time)), (of(77, 0, 0), last(77)), "{within:?}");
+        assert_eq!(
+            (layout.min_uid(time), layout.max_uid(time)),
+            (of(77, 0, 0), last(77)),
+            "{within:?}"
+        );
     }
     // The last tick, and after it: every UID is earlier.
-    assert_eq!((layout.min_uid(end - ns), layout.max_uid(end - ns)), (of(layout.max_tick(), 0, 0), Some(Uid::MAX)));
+    assert_eq!(
+        (layout.min_uid(end - ns), layout.max_uid(end - ns)),
+        (of(layout.max_tick(), 0, 0), Some(Uid::MAX))
+    );
     for time in [end, end + ns, end + Duration::from_secs(1 << 35)] {
         assert_eq!((layout.min_uid(time), layout.max_uid(time)), (None, Some(Uid::MAX)));
     }
@@ -252,7 +268,10 @@ fn time_exhausted_uid_generators_layout_ended_in_2024_and_a_build_says_so() {
     // The last instant will do, the next will not.
     assert_eq!(build_error(layout, layout.expires_at()), ended);
     let uids = builder(layout, layout.expires_at() - Duration::from_nanos(1)).build().unwrap();
-    assert_eq!(layout.parts(uids.take().unwrap()).time, layout.expires_at() - Duration::from_secs(1));
+    assert_eq!(
+        layout.parts(uids.take().unwrap()).time,
+        layout.expires_at() - Duration::from_secs(1)
+    );
 }
 
 #[test]
@@ -272,34 +291,63 @@ fn the_widest_fields_work() {
     for (time, worker, sequence) in [(61, 1, 1), (20, 1, 42), (20, 42, 1)] {
         let layout = Layout::new(time, worker, sequence).unwrap();
         let first = layout.compose(0, 0, 1).unwrap();
-        let last = layout.compose(layout.max_tick(), layout.max_worker(), layout.max_sequence()).unwrap();
+        let last =
+            layout.compose(layout.max_tick(), layout.max_worker(), layout.max_sequence()).unwrap();
         assert_eq!((first, last), (Uid::MIN, Uid::MAX), "{layout}");
         assert_eq!(layout.parts(last).time, layout.expires_at() - layout.tick(), "{layout}");
 
         let uids = builder(layout, layout.epoch() + Duration::from_secs(5)).build().unwrap();
         let taken: Vec<Parts> = (0..100).map(|_| layout.parts(uids.take().unwrap())).collect();
         assert!(taken.is_sorted_by(|a, b| (a.time, a.sequence) < (b.time, b.sequence)), "{layout}");
-        assert!(taken.iter().all(|parts| parts.worker == 1 && parts.sequence <= layout.max_sequence()), "{layout}");
+        assert!(
+            taken.iter().all(|parts| parts.worker == 1 && parts.sequence <= layout.max_sequence()),
+            "{layout}"
+        );
         assert_eq!(taken[0].time, layout.epoch() + Duration::from_secs(5), "{layout}");
     }
 }
 
 #[test]
 fn no_loss_of_meaning_widths_that_make_no_layout_are_refused() {
-    let refused = |time, worker, sequence| Layout::new(time, worker, sequence).unwrap_err().to_string();
-    assert_eq!(refused(19, 20, 13), "the time field cannot have 19 bits: it has at least 20 and at most 63");
-    assert_eq!(refused(0, 20, 13), "the time field cannot have 0 bits: it has at least 20 and at most 63");
-    assert_eq!(refused(30, 0, 13), "the worker field cannot have 0 bits: it has at least 1 and at most 63");
-    assert_eq!(refused(30, 20, 0), "the sequence field cannot have 0 bits: it has at least 1 and at most 63");
-    assert_eq!(refused(30, 64, 13), "the worker field cannot have 64 bits: it has at least 1 and at most 63");
-    assert_eq!(refused(30, 20, 14), "30 + 20 + 14 bits are 64, more than the 63 of a positive 64-bit number");
-    assert_eq!(refused(63, 63, 63), "63 + 63 + 63 bits are 189, more than the 63 of a positive 64-bit number");
+    let refused =
+        |time, worker, sequence| Layout::new(time, worker, sequence).unwrap_err().to_string();
+    assert_eq!(
+        refused(19, 20, 13),
+        "the time field cannot have 19 bits: it has at least 20 and at most 63"
+    );
+    assert_eq!(
+        refused(0, 20, 13),
+        "the time field cannot have 0 bits: it has at least 20 and at most 63"
+    );
+    assert_eq!(
+        refused(30, 0, 13),
+        "the worker field cannot have 0 bits: it has at least 1 and at most 63"
+    );
+    assert_eq!(
+        refused(30, 20, 0),
+        "the sequence field cannot have 0 bits: it has at least 1 and at most 63"
+    );
+    assert_eq!(
+        refused(30, 64, 13),
+        "the worker field cannot have 64 bits: it has at least 1 and at most 63"
+    );
+    assert_eq!(
+        refused(30, 20, 14),
+        "30 + 20 + 14 bits are 64, more than the 63 of a positive 64-bit number"
+    );
+    assert_eq!(
+        refused(63, 63, 63),
+        "63 + 63 + 63 bits are 189, more than the 63 of a positive 64-bit number"
+    );
     assert_eq!(
         refused(u32::MAX, u32::MAX, u32::MAX),
         "the time field cannot have 4294967295 bits: it has at least 20 and at most 63"
     );
     // 2^32 + 20 + ... wraps to a sum that fits.
-    assert!(matches!(Layout::new(20, 1, u32::MAX), Err(LayoutError::Width { field: "sequence", bits: u32::MAX, .. })));
+    assert!(matches!(
+        Layout::new(20, 1, u32::MAX),
+        Err(LayoutError::Width { field: "sequence", bits: u32::MAX, .. })
+    ));
 }
 
 #[test]
@@ -312,11 +360,17 @@ fn ticks_are_whole_milliseconds_up_to_a_second() {
     let rule = "it is a whole number of milliseconds from 1 to 1000";
     assert_eq!(refused(Duration::ZERO), format!("a tick cannot be 0ns: {rule}"));
     assert_eq!(refused(Duration::from_micros(1500)), format!("a tick cannot be 1.5ms: {rule}"));
-    assert_eq!(refused(Duration::from_nanos(999_999_999)), format!("a tick cannot be 999.999999ms: {rule}"));
+    assert_eq!(
+        refused(Duration::from_nanos(999_999_999)),
+        format!("a tick cannot be 999.999999ms: {rule}")
+    );
     assert_eq!(refused(Duration::from_millis(1001)), format!("a tick cannot be 1.001s: {rule}"));
     // 65,537 ms, which is 1 in 16 bits.
     assert_eq!(refused(Duration::from_millis(65_537)), format!("a tick cannot be 65.537s: {rule}"));
-    assert!(matches!(Layout::DEFAULT.with_tick(Duration::MAX), Err(LayoutError::Tick { tick: Duration::MAX })));
+    assert!(matches!(
+        Layout::DEFAULT.with_tick(Duration::MAX),
+        Err(LayoutError::Tick { tick: Duration::MAX })
+    ));
 
     let ms = Layout::new(41, 10, 12).unwrap().with_tick(Duration::from_millis(1)).unwrap();
     assert_eq!(ms.to_string(), "41 | 10 | 12 in milliseconds from 2026-01-01T00:00:00Z");
@@ -336,7 +390,10 @@ fn epochs_are_whole_milliseconds_that_the_platform_can_tell() {
     let half = seconds(1_767_225_600) + Duration::from_micros(500);
     assert_eq!(refused(half), format!("the epoch cannot be 2026-01-01T00:00:00.0005Z: {rule}"));
     let before_1970 = SystemTime::UNIX_EPOCH - Duration::from_nanos(1_500_000_000 - 1);
-    assert_eq!(refused(before_1970), format!("the epoch cannot be 1969-12-31T23:59:58.500000001Z: {rule}"));
+    assert_eq!(
+        refused(before_1970),
+        format!("the epoch cannot be 1969-12-31T23:59:58.500000001Z: {rule}")
+    );
     #[cfg(unix)]
     assert_eq!(
         refused(seconds(i64::MAX.unsigned_abs())),
@@ -347,12 +404,14 @@ fn epochs_are_whole_milliseconds_that_the_platform_can_tell() {
 /// At both ends of the epochs and clocks that are allowed, and just beyond.
 #[test]
 fn true_time_a_uid_is_of_the_clocks_time_or_its_layout_or_clock_is_refused() {
-    let times = [-FARTHEST_MS, -FARTHEST_MS + 1, -1, 0, 1_800_000_000_000, FARTHEST_MS - 1, FARTHEST_MS];
+    let times =
+        [-FARTHEST_MS, -FARTHEST_MS + 1, -1, 0, 1_800_000_000_000, FARTHEST_MS - 1, FARTHEST_MS];
     for tick in [1, 10, 1000] {
         let layout = Layout::new(61, 1, 1).unwrap().with_tick(Duration::from_millis(tick)).unwrap();
         for epoch in times.iter().filter_map(|&ms| checked_at_ms(ms)) {
             let layout = layout.with_epoch(epoch).unwrap();
-            for now in times.iter().filter_map(|&ms| checked_at_ms(ms)).filter(|&now| now >= epoch) {
+            for now in times.iter().filter_map(|&ms| checked_at_ms(ms)).filter(|&now| now >= epoch)
+            {
                 let uid = builder(layout, now).build().unwrap().take().unwrap();
                 let time = layout.parts(uid).time;
                 assert!(time <= now && now < time + layout.tick(), "{layout} at {now:?}: {time:?}");
@@ -365,7 +424,9 @@ fn true_time_a_uid_is_of_the_clocks_time_or_its_layout_or_clock_is_refused() {
         assert_eq!(layout.with_epoch(beyond), Err(LayoutError::Epoch { epoch: beyond }));
         let refused = builder(layout, beyond).build().unwrap_err().to_string();
         assert!(
-            refused.ends_with("more than 10^15 s (31 million years) before or after 1970: set the clock"),
+            refused.ends_with(
+                "more than 10^15 s (31 million years) before or after 1970: set the clock"
+            ),
             "{refused}"
         );
     }
@@ -376,7 +437,10 @@ fn times_before_1970_are_told() {
     let layout = Layout::new(40, 10, 13).unwrap().with_epoch(at_ms(-1_500)).unwrap();
     assert_eq!(layout.to_string(), "40 | 10 | 13 in seconds from 1969-12-31T23:59:58.5Z");
     let uid = |tick| layout.compose(tick, 1, 1).unwrap();
-    assert_eq!([0, 1, 2].map(|tick| layout.parts(uid(tick)).time), [at_ms(-1500), at_ms(-500), at_ms(500)]);
+    assert_eq!(
+        [0, 1, 2].map(|tick| layout.parts(uid(tick)).time),
+        [at_ms(-1500), at_ms(-500), at_ms(500)]
+    );
     assert_eq!(layout.min_uid(at_ms(-501)), Some(Uid::MIN));
     assert_eq!(layout.min_uid(at_ms(-500)), layout.compose(1, 0, 0));
     assert_eq!(layout.max_uid(at_ms(-1501)), None);

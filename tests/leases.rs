@@ -19,7 +19,10 @@ use uidring::{Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 const LEASE: Duration = Duration::from_secs(600);
 
 fn leased(file: &Path) -> UidGenerator {
-    UidGenerator::builder().registry(SqliteRegistry::open(file).unwrap().leased(LEASE)).build().unwrap()
+    UidGenerator::builder()
+        .registry(SqliteRegistry::open(file).unwrap().leased(LEASE))
+        .build()
+        .unwrap()
 }
 
 fn leased_by(file: &Path, clock: &ManualClock) -> UidGenerator {
@@ -52,7 +55,10 @@ fn a_clean_stop_uses_up_the_seconds_that_were_taken_from_and_no_more() {
         let uids = leased(&file);
         let time = uids.layout().parts(uids.take().unwrap()).time;
         assert!(time > before, "{time:?} comes after {before:?}, with the same id");
-        assert!(time <= SystemTime::now().max(before + Duration::from_secs(1)), "{time:?} after {before:?}");
+        assert!(
+            time <= SystemTime::now().max(before + Duration::from_secs(1)),
+            "{time:?} after {before:?}"
+        );
         before = time;
     }
 }
@@ -103,13 +109,15 @@ fn a_clock_set_back_between_two_holders_repeats_nothing() {
 }
 
 #[test]
-fn never_blocked_an_idle_generator_whose_reserved_seconds_have_passed_says_so_without_its_registry() {
+fn never_blocked_an_idle_generator_whose_reserved_seconds_have_passed_says_so_without_its_registry()
+{
     for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
         let dir = tempfile::tempdir().unwrap();
         let file = dir.path().join("uidring.db");
         let registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
         let clock = ManualClock::new(SystemClock.now());
-        let builder = UidGenerator::builder().registry(registry).clock(clock.clone()).on_lead_limit(policy);
+        let builder =
+            UidGenerator::builder().registry(registry).clock(clock.clone()).on_lead_limit(policy);
         let uids = builder.build().unwrap();
         fs::rename(&file, dir.path().join("away.db")).unwrap();
         clock.advance(10 * LEASE);
@@ -124,7 +132,8 @@ fn never_blocked_an_idle_generator_whose_reserved_seconds_have_passed_says_so_wi
             }
         });
         for _ in 0..2 {
-            let answer = receiver.recv_timeout(Duration::from_secs(60)).expect("an answer within a minute");
+            let answer =
+                receiver.recv_timeout(Duration::from_secs(60)).expect("an answer within a minute");
             assert_eq!(answer, Err(TakeError::LeaseExhausted { worker: 1 }), "{policy:?}");
         }
     }
@@ -136,7 +145,8 @@ fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_whe
     let (file, away) = (dir.path().join("uidring.db"), dir.path().join("away.db"));
     for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
         let registry = SqliteRegistry::open(&file).unwrap().leased(Duration::from_secs(100));
-        let uids = UidGenerator::builder().registry(registry).on_lead_limit(policy).build().unwrap();
+        let uids =
+            UidGenerator::builder().registry(registry).on_lead_limit(policy).build().unwrap();
         let worker = uids.worker_id();
         fs::rename(&file, &away).unwrap();
         let mut taken = 0;
@@ -165,7 +175,12 @@ struct Miser(Arc<AtomicUsize>);
 impl WorkerRegistry for Miser {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         let (first, last) = (request.now, request.now + 100);
-        Ok(Lease { first, last, duration: Some(Duration::from_secs(10)), ..Lease::fresh(1, &request.layout) })
+        Ok(Lease {
+            first,
+            last,
+            duration: Some(Duration::from_secs(10)),
+            ..Lease::fresh(1, &request.layout)
+        })
     }
 
     fn reserve(&mut self, lease: &Lease, _: u64) -> Result<u64, RegistryError> {
@@ -177,7 +192,8 @@ impl WorkerRegistry for Miser {
 #[test]
 fn never_blocked_a_registry_that_has_no_more_is_asked_now_and_then_and_takes_fail() {
     let asked = Arc::new(AtomicUsize::new(0));
-    let builder = UidGenerator::builder().registry(Miser(Arc::clone(&asked))).on_lead_limit(LeadLimit::Wait);
+    let builder =
+        UidGenerator::builder().registry(Miser(Arc::clone(&asked))).on_lead_limit(LeadLimit::Wait);
     let uids = builder.build().unwrap();
     let (sender, answer) = mpsc::channel();
     thread::spawn(move || while sender.send(uids.take().map(drop)).is_ok() {});
@@ -232,7 +248,8 @@ fn a_busy_generator_writes_a_few_times_a_second_at_most() {
     let since = std::time::Instant::now();
     let reserved = || {
         let db = rusqlite::Connection::open(&file).unwrap();
-        db.query_row("SELECT reserved_until FROM worker_node", [], |row| row.get::<_, i64>(0)).unwrap()
+        db.query_row("SELECT reserved_until FROM worker_node", [], |row| row.get::<_, i64>(0))
+            .unwrap()
     };
     let (mut writes, mut last) = (0, reserved());
     while since.elapsed() < Duration::from_secs(4) {

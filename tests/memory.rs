@@ -1,4 +1,5 @@
-//! What a generator costs, and that nothing is left of it. One test, since the counts are those of the whole process.
+//! What a generator costs, and that nothing is left of it. One test, since the counts are those of
+//! the whole process.
 
 #![allow(clippy::unwrap_used)]
 
@@ -61,7 +62,8 @@ fn wait_for(what: &str, mut came: impl FnMut() -> bool) {
 
 #[test]
 fn clean_end_a_generator_is_small_takes_allocate_nothing_and_nothing_is_left() {
-    // What the platform allocates once, for the first thread or the first look at the clock, is not ours.
+    // What the platform allocates once, for the first thread or the first look at the clock, is not
+    // ours.
     for _ in 0..3 {
         let uids = generator();
         use_all_of(&uids, &mut local(&uids));
@@ -77,7 +79,10 @@ fn clean_end_a_generator_is_small_takes_allocate_nothing_and_nothing_is_left() {
         uids.status().refilled_by_filler > at_first
     });
     let size = held(&all);
-    assert!((64 * 64..8 * 1024).contains(&size), "a generator of 64 slots of 64 bytes takes {size} bytes");
+    assert!(
+        (64 * 64..8 * 1024).contains(&size),
+        "a generator of 64 slots of 64 bytes takes {size} bytes"
+    );
 
     let mut local = local(&uids);
     let takes = Region::new(MEMORY);

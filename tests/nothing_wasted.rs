@@ -12,10 +12,13 @@ const THREADS: u64 = 4;
 const PER_THREAD: u64 = 4_000_000;
 const A_SECOND: u64 = 8192;
 
-/// Lets some threads take, each until its UIDs are `PER_THREAD`; returns the seconds used up over those needed.
+/// Lets some threads take, each until its UIDs are `PER_THREAD`; returns the seconds used up over
+/// those needed.
 #[allow(clippy::cast_precision_loss)]
 fn burned(take: impl Fn(&UidGenerator) -> Uid + Sync) -> f64 {
-    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).max_lead(Duration::from_secs(1_000_000_000));
+    let builder = UidGenerator::builder()
+        .registry(FixedWorker::new(1))
+        .max_lead(Duration::from_secs(1_000_000_000));
     let uids = builder.build().unwrap();
     let first = uids.layout().parts(uids.take().unwrap()).time;
     let last = thread::scope(|scope| {
@@ -85,7 +88,10 @@ fn by_takers_that_wait_for_each_tick() {
             let all = last.duration_since(first).unwrap().div_duration_f64(tick).round() + 1.0;
             let used: u32 = ticks.range(first..).map(|(_, count)| *count).sum();
             let share = f64::from(used) / (all * f64::from(A_TICK));
-            assert!(share >= 0.99, "{takers} takers, {tick:?}: {share:.3} of the UIDs of {all} ticks");
+            assert!(
+                share >= 0.99,
+                "{takers} takers, {tick:?}: {share:.3} of the UIDs of {all} ticks"
+            );
         }
     }
 }

@@ -1,4 +1,5 @@
-//! Real processes that share a registry: started together, started often, and killed at any instant.
+//! Real processes that share a registry: started together, started often, and killed at any
+//! instant.
 #![cfg(feature = "sqlite")]
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
@@ -28,7 +29,10 @@ fn generator(registry: &Path) -> UidGenerator {
 /// This program again, to run one of the two `child_` functions below.
 fn child(function: &str, registry: &Path, output: &Path) -> Command {
     let mut command = Command::new(env::current_exe().unwrap());
-    command.args([function, "--exact", "--ignored", "--quiet"]).env(REGISTRY, registry).env(OUTPUT, output);
+    command
+        .args([function, "--exact", "--ignored", "--quiet"])
+        .env(REGISTRY, registry)
+        .env(OUTPUT, output);
     command.stdin(Stdio::null()).stdout(Stdio::null());
     command
 }
@@ -69,7 +73,11 @@ fn a_thousand_processes_get_a_thousand_worker_ids() {
                 while let start @ 0..STARTS = next.fetch_add(1, Ordering::Relaxed) {
                     let output = dir.path().join(start.to_string());
                     let ended = child("child_starts", &registry, &output).output().unwrap();
-                    assert!(ended.status.success(), "start {start}: {}", String::from_utf8_lossy(&ended.stderr));
+                    assert!(
+                        ended.status.success(),
+                        "start {start}: {}",
+                        String::from_utf8_lossy(&ended.stderr)
+                    );
                 }
             });
         }
@@ -85,7 +93,11 @@ fn a_thousand_processes_get_a_thousand_worker_ids() {
     }
     assert_eq!(workers, (1..=STARTS as u64).collect());
     let rows = SqliteRegistry::open_existing(&registry).unwrap().workers().unwrap();
-    assert_eq!(rows.iter().map(|row| row.port.as_str()).collect::<BTreeSet<_>>().len(), STARTS, "process ids differ");
+    assert_eq!(
+        rows.iter().map(|row| row.port.as_str()).collect::<BTreeSet<_>>().len(),
+        STARTS,
+        "process ids differ"
+    );
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -105,7 +117,8 @@ fn child_takes() {
         uids.fill(&mut batch).unwrap();
         let taken = (0..64).map(|_| uids.take().unwrap());
         let taken = taken.chain((0..64).map(|_| local.take().unwrap()));
-        let bytes: Vec<u8> = batch.iter().copied().chain(taken).flat_map(|uid| uid.get().to_le_bytes()).collect();
+        let bytes: Vec<u8> =
+            batch.iter().copied().chain(taken).flat_map(|uid| uid.get().to_le_bytes()).collect();
         output.write_all(&bytes).unwrap();
         thread::sleep(Duration::from_millis(1));
     }
@@ -137,7 +150,11 @@ impl Victim {
             (false, _) => self.begun.elapsed() >= self.dies_after,
             (true, Some(first)) => self.begun.elapsed() >= first + self.dies_after,
             (true, None) => {
-                assert!(self.child.try_wait().unwrap().is_none(), "it ended by itself: {}", self.stderr());
+                assert!(
+                    self.child.try_wait().unwrap().is_none(),
+                    "it ended by itself: {}",
+                    self.stderr()
+                );
                 false
             }
         }
@@ -195,9 +212,9 @@ fn killed_at_any_instant_and_no_uid_twice() {
     let dir = tempfile::tempdir().unwrap();
     let registry = dir.path().join("uidring.db");
     let mut random = Random::new();
-    // How long a process takes to its first UIDs: learned, as machines differ. Kills fall into one and a half of it
-    // after the start: into all that a start does, and somewhat after. One process in four lives till it has written
-    // something.
+    // How long a process takes to its first UIDs: learned, as machines differ. Kills fall into one
+    // and a half of it after the start: into all that a start does, and somewhat after. One process
+    // in four lives till it has written something.
     let mut to_first = Duration::from_millis(20);
     let (mut all, mut workers, mut silent, mut journals) = (Vec::new(), BTreeMap::new(), 0, 0);
     for round in 0..ROUNDS {
@@ -226,14 +243,24 @@ fn killed_at_any_instant_and_no_uid_twice() {
                 continue;
             };
             let worker = worker_of(first);
-            assert!(uids.iter().all(|&uid| worker_of(uid) == worker), "round {round}: one process, two worker ids");
+            assert!(
+                uids.iter().all(|&uid| worker_of(uid) == worker),
+                "round {round}: one process, two worker ids"
+            );
             let before = workers.insert(worker, round);
-            assert!(before.is_none(), "worker id {worker} was given in round {round} and in round {before:?}");
+            assert!(
+                before.is_none(),
+                "worker id {worker} was given in round {round} and in round {before:?}"
+            );
             all.extend(uids);
         }
     }
 
-    println!("{} UIDs of {} processes; {silent} were killed before their first UID", all.len(), workers.len());
+    println!(
+        "{} UIDs of {} processes; {silent} were killed before their first UID",
+        all.len(),
+        workers.len()
+    );
     println!("{journals} rounds ended with a transaction half done");
     assert!(workers.len() >= ROUNDS, "each round had a process that wrote");
     assert!(all.len() >= 256 * ROUNDS, "and it wrote 256 at a time");
@@ -250,7 +277,10 @@ fn killed_at_any_instant_and_no_uid_twice() {
     let (&last, _) = workers.last_key_value().unwrap();
     assert!(next > last, "worker id {next} after {last}");
     let rows = SqliteRegistry::open_existing(&registry).unwrap().workers().unwrap();
-    assert!(workers.keys().all(|worker| rows.iter().any(|row| row.id == *worker)), "each has its row");
+    assert!(
+        workers.keys().all(|worker| rows.iter().any(|row| row.id == *worker)),
+        "each has its row"
+    );
 }
 
 fn worker_of(uid: u64) -> u64 {

@@ -17,7 +17,10 @@ fn uid(value: u64) -> Uid {
 
 #[test]
 fn json_has_a_string_because_javascript_loses_digits() {
-    assert_eq!(serde_json::to_string(&uid(180_363_646_902_239_241)).unwrap(), r#""180363646902239241""#);
+    assert_eq!(
+        serde_json::to_string(&uid(180_363_646_902_239_241)).unwrap(),
+        r#""180363646902239241""#
+    );
     assert_eq!(
         serde_json::to_string(&[Some(Uid::MIN), None, Some(Uid::MAX)]).unwrap(),
         r#"["1",null,"9223372036854775807"]"#
@@ -27,7 +30,11 @@ fn json_has_a_string_because_javascript_loses_digits() {
 #[test]
 fn json_may_have_a_number_as_well() {
     for text in [r#""180363646902239241""#, "180363646902239241"] {
-        assert_eq!(serde_json::from_str::<Uid>(text).unwrap(), uid(180_363_646_902_239_241), "{text}");
+        assert_eq!(
+            serde_json::from_str::<Uid>(text).unwrap(),
+            uid(180_363_646_902_239_241),
+            "{text}"
+        );
     }
     assert_eq!(serde_json::from_str::<Uid>("9223372036854775807").unwrap(), Uid::MAX);
     assert_eq!(serde_json::from_str::<Option<Uid>>("null").unwrap(), None);
@@ -39,13 +46,22 @@ fn json_of_anything_else_is_refused_and_the_error_says_why() {
     for (text, reason) in [
         ("0", "0 is not a UID: a UID is in 1..=9223372036854775807"),
         ("-1", "-1 is not a UID: a UID is in 1..=9223372036854775807"),
-        ("9223372036854775808", "9223372036854775808 is not a UID: a UID is in 1..=9223372036854775807"),
+        (
+            "9223372036854775808",
+            "9223372036854775808 is not a UID: a UID is in 1..=9223372036854775807",
+        ),
         (r#""0""#, "the number is out of range: a UID is in 1..=9223372036854775807"),
-        (r#""9223372036854775808""#, "the number is out of range: a UID is in 1..=9223372036854775807"),
+        (
+            r#""9223372036854775808""#,
+            "the number is out of range: a UID is in 1..=9223372036854775807",
+        ),
         (r#""""#, "an empty text is not a UID"),
         (r#"" 7""#, "character 1 of a UID cannot be ' '"),
         (r#""05067S0001009""#, "character 6 of a UID cannot be 'S'"),
-        ("7.0", "expected a UID, a whole number in 1..=9223372036854775807, as a decimal string or an integer"),
+        (
+            "7.0",
+            "expected a UID, a whole number in 1..=9223372036854775807, as a decimal string or an integer",
+        ),
         ("1e3", "expected a UID"),
         ("18446744073709551616", "expected a UID"),
         ("true", "expected a UID"),
@@ -64,7 +80,10 @@ fn binary_formats_have_an_integer() {
     assert_eq!(Uid::deserialize(Binary(42)), Ok(uid(42)));
     let refused = |value| Uid::deserialize(Binary(value)).unwrap_err().to_string();
     assert_eq!(refused(0), "0 is not a UID: a UID is in 1..=9223372036854775807");
-    assert_eq!(refused(LARGEST + 1), "9223372036854775808 is not a UID: a UID is in 1..=9223372036854775807");
+    assert_eq!(
+        refused(LARGEST + 1),
+        "9223372036854775808 is not a UID: a UID is in 1..=9223372036854775807"
+    );
 }
 
 proptest! {
@@ -79,7 +98,8 @@ proptest! {
     }
 }
 
-/// The smallest binary format: it writes and reads one unsigned integer, and does not say what comes.
+/// The smallest binary format: it writes and reads one unsigned integer, and does not say what
+/// comes.
 struct Binary<T>(T);
 
 impl<'de> Deserializer<'de> for Binary<u64> {

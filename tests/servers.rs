@@ -1,5 +1,5 @@
-//! Worker ids from servers, as programs meet them: real servers, real processes, servers that are down, hang or crash,
-//! and errors read as text.
+//! Worker ids from servers, as programs meet them: real servers, real processes, servers that are
+//! down, hang or crash, and errors read as text.
 #![cfg(all(unix, any(feature = "mysql", feature = "postgres")))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
@@ -68,7 +68,9 @@ impl AnyRegistry {
     fn with_timeout(self, timeout: Duration) -> AnyRegistry {
         match self {
             #[cfg(feature = "postgres")]
-            AnyRegistry::Postgres(registry) => AnyRegistry::Postgres(registry.with_timeout(timeout)),
+            AnyRegistry::Postgres(registry) => {
+                AnyRegistry::Postgres(registry.with_timeout(timeout))
+            }
             #[cfg(feature = "mysql")]
             AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.with_timeout(timeout)),
         }
@@ -197,7 +199,8 @@ on_servers! {
 
     fn who_loses_its_lease_takes_another_id_and_repeats_nothing(server) {
         let database = server.database();
-        // Long enough for the thief to be there before the loss is found, which takes as many UIDs as half of it has.
+        // Long enough for the thief to be there before the loss is found, which takes as many UIDs
+        // as half of it has.
         let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
         let uids = builder(open()).build().unwrap();
         let mut all = HashSet::new();
@@ -482,11 +485,16 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
     let server = OwnServer::start_with(Server::MySql, &["--log-bin=binlog", "--sync-binlog=1"]);
     let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
     builder(open()).build().unwrap();
-    for (name, values) in [("innodb_flush_log_at_trx_commit", &["0", "2"][..]), ("sync_binlog", &["0", "2", "1000"])] {
+    for (name, values) in
+        [("innodb_flush_log_at_trx_commit", &["0", "2"][..]), ("sync_binlog", &["0", "2", "1000"])]
+    {
         for value in values {
             server.run(&format!("SET GLOBAL {name} = {value}"));
             let text = refusal(open());
-            assert!(text.contains(&format!("its {name} is {value}, so that a power failure could")), "{text}");
+            assert!(
+                text.contains(&format!("its {name} is {value}, so that a power failure could")),
+                "{text}"
+            );
             server.run(remedy(&text));
             builder(open()).build().unwrap();
         }
@@ -500,7 +508,10 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
         for engine in ["MyISAM", "Aria", "MEMORY"] {
             server.run(&format!("ALTER TABLE {table} ENGINE = {engine}"));
             let text = refusal(open());
-            assert!(text.contains(&format!("its table {table} has the engine {engine}, ")), "{text}");
+            assert!(
+                text.contains(&format!("its table {table} has the engine {engine}, ")),
+                "{text}"
+            );
             server.run(remedy(&text));
             builder(open()).build().unwrap();
         }
@@ -513,12 +524,16 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
     builder(open()).build().unwrap();
 
     // What matters with a binary log alone.
-    let server = OwnServer::start_with(Server::MySql, &["--sync-binlog=0", "--binlog-format=STATEMENT"]);
+    let server =
+        OwnServer::start_with(Server::MySql, &["--sync-binlog=0", "--binlog-format=STATEMENT"]);
     builder(AnyRegistry::open(&server.url())).build().unwrap();
     // What a running server cannot change.
     let server = OwnServer::start_with(Server::MySql, &["--innodb-flush-method=nosync"]);
     let text = refusal(AnyRegistry::open(&server.url()));
-    assert!(text.contains("its innodb_flush_method is nosync, so that a power failure could"), "{text}");
+    assert!(
+        text.contains("its innodb_flush_method is nosync, so that a power failure could"),
+        "{text}"
+    );
 }
 
 /// What a power failure may take away is what was not synced: of a binary log that is synced now
@@ -528,7 +543,10 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
 #[ignore = "needs a MySQL or MariaDB server"]
 fn an_id_that_a_power_failure_takes_back_was_not_given() {
     for sync in ["0", "1", "1000"] {
-        let mut server = OwnServer::start_with(Server::MySql, &["--log-bin=binlog", &format!("--sync-binlog={sync}")]);
+        let mut server = OwnServer::start_with(
+            Server::MySql,
+            &["--log-bin=binlog", &format!("--sync-binlog={sync}")],
+        );
         server.run(schema(Server::MySql));
         // Ends a log with a sync, and begins another.
         server.run("FLUSH BINARY LOGS");
@@ -544,7 +562,10 @@ fn an_id_that_a_power_failure_takes_back_was_not_given() {
         let next = builder(AnyRegistry::open(&server.url())).build().unwrap().worker_id();
         match given {
             Ok(given) => assert_ne!(next, given, "given twice, with sync_binlog = {sync}"),
-            Err(error) => assert!(error.to_string().contains(&format!("its sync_binlog is {sync}, ")), "{error}"),
+            Err(error) => assert!(
+                error.to_string().contains(&format!("its sync_binlog is {sync}, ")),
+                "{error}"
+            ),
         }
     }
 }
@@ -591,9 +612,13 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
                 CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON uidring_layout DEFERRABLE INITIALLY DEFERRED \
                 FOR EACH ROW EXECUTE FUNCTION note()";
     server.run(held);
-    for (set, expected) in
-        [("off", "on"), ("local", "on"), ("remote_write", "on"), ("on", "on"), ("remote_apply", "remote_apply")]
-    {
+    for (set, expected) in [
+        ("off", "on"),
+        ("local", "on"),
+        ("remote_write", "on"),
+        ("on", "on"),
+        ("remote_apply", "remote_apply"),
+    ] {
         server.run(&format!("ALTER ROLE postgres SET synchronous_commit = {set}"));
         builder(AnyRegistry::open(&server.url())).build().unwrap();
         assert_eq!(server.run("DELETE FROM seen RETURNING setting"), expected, "{set}");
@@ -608,7 +633,8 @@ fn certificates(name: &str) -> [String; 3] {
     let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
     let issuer = rcgen::Issuer::new(authority, authority_key);
     let key = rcgen::KeyPair::generate().unwrap();
-    let certificate = rcgen::CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
+    let certificate =
+        rcgen::CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
     [authority_pem, certificate.pem(), key.serialize_pem()]
 }
 
@@ -626,7 +652,8 @@ fn tls_to_postgresql_is_checked() {
             let url = format!("{}?sslmode={mode}", server.url());
             let text = refusal(AnyRegistry::Postgres(PostgresRegistry::open(&url).unwrap()));
             assert!(text.contains("UnknownIssuer; see the server's certificate"), "{text}");
-            let trusting = || PostgresRegistry::open(&url).unwrap().with_root_certificate(&authority).unwrap();
+            let trusting =
+                || PostgresRegistry::open(&url).unwrap().with_root_certificate(&authority).unwrap();
             if is_ours {
                 builder(AnyRegistry::Postgres(trusting())).build().unwrap();
             } else {
@@ -637,7 +664,10 @@ fn tls_to_postgresql_is_checked() {
         // Who only prefers TLS goes on without.
         builder(AnyRegistry::open(&server.url())).build().unwrap();
     }
-    let text = PostgresRegistry::open("postgres://db/ids").unwrap().with_root_certificate("/dev/null").unwrap_err();
+    let text = PostgresRegistry::open("postgres://db/ids")
+        .unwrap()
+        .with_root_certificate("/dev/null")
+        .unwrap_err();
     assert!(text.to_string().contains("/dev/null: it holds no certificate"), "{text}");
 }
 
@@ -658,7 +688,9 @@ fn tls_to_mysql_is_checked() {
         assert!(text.contains("see the user and the password"), "{text}");
         let text = refusal(AnyRegistry::open(&format!("{url}?require_ssl=true")));
         assert!(text.contains("see the server's certificate"), "{text}");
-        let trusting = || AnyRegistry::MySql(MySqlRegistry::open(&url).unwrap().with_root_certificate(&authority));
+        let trusting = || {
+            AnyRegistry::MySql(MySqlRegistry::open(&url).unwrap().with_root_certificate(&authority))
+        };
         if is_ours {
             builder(trusting()).build().unwrap();
         } else {
@@ -673,11 +705,19 @@ fn tls_to_mysql_is_checked() {
 #[ignore = "needs a PostgreSQL server"]
 fn a_wrong_password_is_refused_by_postgresql() {
     let server = OwnServer::start(Server::Postgres);
-    server.require_password("CREATE ROLE me LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO me", "me");
+    server.require_password(
+        "CREATE ROLE me LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO me",
+        "me",
+    );
     let url = |password: &str| server.url().replace("postgres@", &format!("me:{password}@"));
     builder(AnyRegistry::open(&url("secret"))).build().unwrap();
     let text = refusal(AnyRegistry::open(&url("wrong")));
-    assert!(text.contains("password authentication failed for user \"me\"; see the user and the password"), "{text}");
+    assert!(
+        text.contains(
+            "password authentication failed for user \"me\"; see the user and the password"
+        ),
+        "{text}"
+    );
     assert!(!text.contains("wrong"), "{text}");
 }
 
@@ -687,12 +727,27 @@ fn what_is_no_address_of_postgresql_is_refused() {
     for (url, problem) in [
         ("", "it is empty; an address is such as postgres://user:password@host:5432/database"),
         ("uidring.db", "it is not an address such as postgres://user:password@host:5432/database"),
-        ("me:secret@db:5432/ids", "it is not an address such as postgres://user:password@host:5432/database"),
-        ("host=db dbname=ids password=secret", "it is a list of keys and values; write it as an address, such as"),
-        ("mysql://me:secret@db/ids", "it begins with mysql://, and an address of PostgreSQL with postgres://"),
-        ("postgre://me:secret@db/ids", "it begins with postgre://, and an address of PostgreSQL with postgres://"),
+        (
+            "me:secret@db:5432/ids",
+            "it is not an address such as postgres://user:password@host:5432/database",
+        ),
+        (
+            "host=db dbname=ids password=secret",
+            "it is a list of keys and values; write it as an address, such as",
+        ),
+        (
+            "mysql://me:secret@db/ids",
+            "it begins with mysql://, and an address of PostgreSQL with postgres://",
+        ),
+        (
+            "postgre://me:secret@db/ids",
+            "it begins with postgre://, and an address of PostgreSQL with postgres://",
+        ),
         ("postgres:///ids", "it names no host; write localhost for a server on this machine"),
-        ("postgres://me:secret@/ids", "it names no host; write localhost for a server on this machine"),
+        (
+            "postgres://me:secret@/ids",
+            "it names no host; write localhost for a server on this machine",
+        ),
         ("postgres://me:secret@db:port/ids", "see the address"),
         ("postgres://me:secret@db/ids?sslmod=require", "see the address"),
     ] {
@@ -707,10 +762,19 @@ fn what_is_no_address_of_mysql_is_refused() {
     for (url, problem) in [
         ("", "it is empty; an address is such as mysql://user:password@host:3306/database"),
         ("uidring.db", "it is not an address such as mysql://user:password@host:3306/database"),
-        ("host=db dbname=ids password=secret", "it is a list of keys and values; write it as an address, such as"),
-        ("mariadb://me:secret@db/ids", "it begins with mariadb://, and an address of MySQL or MariaDB with mysql://"),
+        (
+            "host=db dbname=ids password=secret",
+            "it is a list of keys and values; write it as an address, such as",
+        ),
+        (
+            "mariadb://me:secret@db/ids",
+            "it begins with mariadb://, and an address of MySQL or MariaDB with mysql://",
+        ),
         ("mysql:///ids", "it names no host; write localhost for a server on this machine"),
-        ("mysql://me:secret@/ids", "it names no host; write localhost for a server on this machine"),
+        (
+            "mysql://me:secret@/ids",
+            "it names no host; write localhost for a server on this machine",
+        ),
         ("mysql://me:secret@db", "the address names no database"),
         ("mysql://me:secret@db:port/ids", "see the address"),
         ("mysql://me:secret@db/ids?requiressl=true", "see the address"),

@@ -46,7 +46,9 @@ fn start(path: &Path) -> Result<u64, RegistryError> {
 fn problem(error: &RegistryError, path: &Path) -> String {
     let text = error.to_string();
     let start = format!("cannot open the registry {}: ", path.display());
-    text.strip_prefix(&start).unwrap_or_else(|| panic!("{text:?} does not begin with {start:?}")).to_owned()
+    text.strip_prefix(&start)
+        .unwrap_or_else(|| panic!("{text:?} does not begin with {start:?}"))
+        .to_owned()
 }
 
 fn text<T>(result: Result<T, RegistryError>) -> String {
@@ -73,7 +75,8 @@ fn ids_count_from_one_and_every_start_has_a_row() {
         assert!(!host_name.is_empty());
         assert_eq!(port, own_pid);
         // SQLite rounds to milliseconds.
-        let (from, to) = (before - Duration::from_millis(1), SystemTime::now() + Duration::from_millis(1));
+        let (from, to) =
+            (before - Duration::from_millis(1), SystemTime::now() + Duration::from_millis(1));
         assert!(from <= launched && launched <= to, "{launched:?} is not in {from:?}..={to:?}");
     }
 }
@@ -102,7 +105,8 @@ fn given_host_and_port_are_what_the_row_shows() {
     registry.assign_id(&Layout::DEFAULT).unwrap();
 
     let rows = registry.workers().unwrap();
-    let shown: Vec<_> = rows.iter().map(|row| (row.host_name.as_str(), row.port.as_str())).collect();
+    let shown: Vec<_> =
+        rows.iter().map(|row| (row.host_name.as_str(), row.port.as_str())).collect();
     assert_eq!(shown, [("db7.example", "8080"), ("unknown", &long[..255]), ("abc", "ü")]);
 }
 
@@ -119,17 +123,24 @@ fn the_environment_tells_containers_and_their_ports() {
     ];
     for (worker_id, (variables, host, port)) in (1..).zip(cases) {
         let mut child = child(&this_program(), &path);
-        for name in ["JPAAS_HOST", "JPAAS_HTTP_PORT", "JPAAS_HOST_PORT_8080", "KUBERNETES_SERVICE_HOST"] {
+        for name in
+            ["JPAAS_HOST", "JPAAS_HTTP_PORT", "JPAAS_HOST_PORT_8080", "KUBERNETES_SERVICE_HOST"]
+        {
             child.env_remove(name);
         }
         child.envs(variables.split(' ').filter_map(|variable| variable.split_once('=')));
         assert_eq!(answer(&mut child), format!("worker {worker_id}"));
 
-        let worker = SqliteRegistry::open_existing(&path).unwrap().workers().unwrap().pop().unwrap();
+        let worker =
+            SqliteRegistry::open_existing(&path).unwrap().workers().unwrap().pop().unwrap();
         assert_eq!(worker.kind, WorkerKind::Container, "{variables}");
         assert!(host.is_none_or(|host| host == worker.host_name), "{variables}: {worker:?}");
         if port == own_port {
-            assert_ne!(worker.port.parse::<u32>().unwrap(), std::process::id(), "it is the child's: {worker:?}");
+            assert_ne!(
+                worker.port.parse::<u32>().unwrap(),
+                std::process::id(),
+                "it is the child's: {worker:?}"
+            );
         } else {
             assert_eq!(worker.port, port);
         }
@@ -174,7 +185,10 @@ fn ids_run_out_at_the_last_one_that_fits() {
     assert_eq!(db.query_row("SELECT seq FROM sqlite_sequence", [], |row| row.get(0)), Ok(7));
     assert_eq!(registry.workers().unwrap().len(), 7);
     db.execute("DELETE FROM worker_node", []).unwrap();
-    assert!(matches!(registry.assign_id(&small), Err(RegistryError::Exhausted { used: 7, capacity: 7 })));
+    assert!(matches!(
+        registry.assign_id(&small),
+        Err(RegistryError::Exhausted { used: 7, capacity: 7 })
+    ));
 }
 
 #[test]
@@ -183,7 +197,8 @@ fn a_counter_beyond_the_layout_is_no_worker_id() {
     assert_eq!(start(&path).unwrap(), 1);
     let set = |seq: i64| {
         let db = Connection::open(&path).unwrap();
-        db.execute("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'worker_node'", [seq]).unwrap();
+        db.execute("UPDATE sqlite_sequence SET seq = ?1 WHERE name = 'worker_node'", [seq])
+            .unwrap();
     };
     let last = i64::try_from(Layout::DEFAULT.max_worker()).unwrap();
     set(last - 1);
@@ -204,14 +219,21 @@ fn another_layout_is_refused_and_both_are_named() {
     assert_eq!(registry.layout().unwrap(), None);
 
     let first = Layout::new(41, 10, 12).unwrap().with_tick(Duration::from_millis(1)).unwrap();
-    let first = first.with_epoch(SystemTime::UNIX_EPOCH + Duration::from_millis(1_288_834_974_657)).unwrap();
+    let first = first
+        .with_epoch(SystemTime::UNIX_EPOCH + Duration::from_millis(1_288_834_974_657))
+        .unwrap();
     assert_eq!(registry.assign_id(&first).unwrap(), 1);
     assert_eq!(registry.layout().unwrap(), Some(first));
     assert_eq!(registry.assign_id(&first).unwrap(), 2);
 
     let others = [
         Layout::DEFAULT,
-        Layout::new(41, 11, 11).unwrap().with_tick(first.tick()).unwrap().with_epoch(first.epoch()).unwrap(),
+        Layout::new(41, 11, 11)
+            .unwrap()
+            .with_tick(first.tick())
+            .unwrap()
+            .with_epoch(first.epoch())
+            .unwrap(),
         first.with_tick(Duration::from_millis(10)).unwrap(),
         first.with_epoch(first.epoch() + Duration::from_millis(1)).unwrap(),
     ];
@@ -237,7 +259,12 @@ fn layouts_of_every_shape_are_remembered_exactly() {
         Layout::new(61, 1, 1).unwrap(),
         Layout::new(20, 42, 1).unwrap(),
         Layout::new(20, 1, 42).unwrap(),
-        Layout::new(30, 3, 3).unwrap().with_epoch(early).unwrap().with_tick(Duration::from_millis(999)).unwrap(),
+        Layout::new(30, 3, 3)
+            .unwrap()
+            .with_epoch(early)
+            .unwrap()
+            .with_tick(Duration::from_millis(999))
+            .unwrap(),
         Layout::new(30, 20, 13).unwrap().with_epoch(SystemTime::UNIX_EPOCH).unwrap(),
     ] {
         let (_dir, path) = place();
@@ -245,7 +272,10 @@ fn layouts_of_every_shape_are_remembered_exactly() {
         assert_eq!(SqliteRegistry::open_existing(&path).unwrap().layout().unwrap(), Some(layout));
         match SqliteRegistry::open(&path).unwrap().assign_id(&layout) {
             Ok(id) => assert_eq!(id, 2),
-            Err(error) => assert!(matches!(error, RegistryError::Exhausted { used: 1, capacity: 1 }), "{error}"),
+            Err(error) => assert!(
+                matches!(error, RegistryError::Exhausted { used: 1, capacity: 1 }),
+                "{error}"
+            ),
         }
     }
 }
@@ -256,7 +286,10 @@ fn numbers_that_are_no_layout_are_refused() {
     start(&path).unwrap();
     let db = Connection::open(&path).unwrap();
     // The table's checks refuse this; someone has turned them off.
-    db.execute_batch("PRAGMA ignore_check_constraints = ON; UPDATE uidring_layout SET time_bits = 3").unwrap();
+    db.execute_batch(
+        "PRAGMA ignore_check_constraints = ON; UPDATE uidring_layout SET time_bits = 3",
+    )
+    .unwrap();
     assert_eq!(
         problem(&start(&path).unwrap_err(), &path),
         "its table uidring_layout holds numbers that are no layout; put back what was there"
@@ -269,9 +302,12 @@ fn numbers_that_are_no_layout_are_refused() {
 /// All that SQLite keeps about the tables.
 fn schema_of(path: &Path) -> Vec<String> {
     let db = Connection::open(path).unwrap();
-    let number = |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0)).unwrap().to_string();
+    let number =
+        |pragma: &str| db.query_row(pragma, [], |row| row.get::<_, i64>(0)).unwrap().to_string();
     let mut all = vec![number("PRAGMA application_id"), number("PRAGMA user_version")];
-    let mut query = db.prepare("SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_schema").unwrap();
+    let mut query = db
+        .prepare("SELECT type || ' ' || name || ' ' || ifnull(sql, '') FROM sqlite_schema")
+        .unwrap();
     all.extend(query.query_map([], |row| row.get::<_, String>(0)).unwrap().map(Result::unwrap));
     all
 }
@@ -284,9 +320,13 @@ fn the_schema_by_hand_is_the_schema_by_itself() {
     SqliteRegistry::open(&path).unwrap();
     let schema = schema_of(&path);
     assert_eq!(schema, schema_of(&by_hand));
-    assert!(schema.iter().any(|line| line.contains("table worker_node CREATE TABLE")), "{schema:?}");
+    assert!(
+        schema.iter().any(|line| line.contains("table worker_node CREATE TABLE")),
+        "{schema:?}"
+    );
 
-    // A file made by hand serves, also where `open` never sees it; applying the schema again changes nothing.
+    // A file made by hand serves, also where `open` never sees it; applying the schema again
+    // changes nothing.
     let mut registry = SqliteRegistry::open_existing(&by_hand).unwrap();
     assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 1);
     Connection::open(&by_hand).unwrap().execute_batch(SCHEMA).unwrap();
@@ -312,8 +352,13 @@ fn the_tables_refuse_rows_that_make_no_sense() {
         let refused = db.execute_batch(&format!("{rows} {values}")).unwrap_err().to_string();
         assert!(refused.starts_with("CHECK constraint failed"), "{values}: {refused}");
     }
-    for change in ["id = 2", "time_bits = 19", "worker_bits = 31", "tick_ms = 0", "epoch_ms = 'then'"] {
-        let refused = db.execute_batch(&format!("UPDATE uidring_layout SET {change}")).unwrap_err().to_string();
+    for change in
+        ["id = 2", "time_bits = 19", "worker_bits = 31", "tick_ms = 0", "epoch_ms = 'then'"]
+    {
+        let refused = db
+            .execute_batch(&format!("UPDATE uidring_layout SET {change}"))
+            .unwrap_err()
+            .to_string();
         assert!(refused.starts_with("CHECK constraint failed"), "{change}: {refused}");
     }
     assert_eq!(start(&path).unwrap(), 10);
@@ -324,10 +369,12 @@ fn one_file_is_left_and_none_is_open() {
     let (dir, path) = place();
     let registry = SqliteRegistry::open(&path).unwrap();
     let _uids = UidGenerator::builder().registry(registry).build().unwrap();
-    let names: Vec<_> = fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
+    let names: Vec<_> =
+        fs::read_dir(dir.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
     assert_eq!(names, ["uidring.db"]);
     if let Ok(open) = fs::read_dir("/proc/self/fd") {
-        let open: Vec<_> = open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok()).collect();
+        let open: Vec<_> =
+            open.filter_map(|entry| fs::read_link(entry.ok()?.path()).ok()).collect();
         assert!(!open.is_empty() && !open.contains(&path), "{open:?}");
     }
 }
@@ -340,7 +387,8 @@ fn threads_that_open_a_new_file_at_once_all_get_an_id() {
         // In every other round a file that someone has set to a write-ahead log.
         if round % 2 == 1 {
             let db = Connection::open(&path).unwrap();
-            let mode: String = db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).unwrap();
+            let mode: String =
+                db.query_row("PRAGMA journal_mode = WAL", [], |row| row.get(0)).unwrap();
             assert_eq!(mode, "wal");
         }
         let barrier = Barrier::new(THREADS);
@@ -387,7 +435,9 @@ fn a_lock_is_waited_for() {
 
 fn locked(path: &Path, waited: &str) -> String {
     let path = path.display();
-    format!("the registry {path} was locked by another process for {waited}; see who holds it, or wait longer")
+    format!(
+        "the registry {path} was locked by another process for {waited}; see who holds it, or wait longer"
+    )
 }
 
 #[test]
@@ -415,7 +465,10 @@ fn paths_that_lead_to_no_file_are_explained() {
 
     let lost = dir.path().join("not/there/uidring.db");
     let missing = dir.path().join("not/there");
-    assert_eq!(open(&lost), format!("the directory {} does not exist; make it first", missing.display()));
+    assert_eq!(
+        open(&lost),
+        format!("the directory {} does not exist; make it first", missing.display())
+    );
     assert_eq!(open(dir.path()), "it is a directory; give the path of a file");
     assert_eq!(open(Path::new("")), "the path is empty; give the path of a file");
     assert_eq!(
@@ -485,7 +538,8 @@ fn databases_of_others_are_refused_and_left_alone() {
             "PRAGMA application_id = 1969841266; PRAGMA user_version = 1",
             format!("its tables are not those of schema.sql; {own_file}"),
         ),
-        // schema.sql applied to a file with a table of that name: nothing would keep ids from being given again.
+        // schema.sql applied to a file with a table of that name: nothing would keep ids from being
+        // given again.
         (
             "CREATE TABLE worker_node (id INTEGER PRIMARY KEY, host_name, port, type, launch_date, modified, created);
              PRAGMA application_id = 1969841266; PRAGMA user_version = 1",
@@ -497,7 +551,11 @@ fn databases_of_others_are_refused_and_left_alone() {
         Connection::open(&path).unwrap().execute_batch(made).unwrap();
         let before = fs::read(&path).unwrap();
         assert_eq!(problem(&SqliteRegistry::open(&path).unwrap_err(), &path), sentence, "{made}");
-        assert_eq!(problem(&SqliteRegistry::open_existing(&path).unwrap_err(), &path), sentence, "{made}");
+        assert_eq!(
+            problem(&SqliteRegistry::open_existing(&path).unwrap_err(), &path),
+            sentence,
+            "{made}"
+        );
         assert!(fs::read(&path).unwrap() == before, "{made}");
     }
 }
@@ -506,7 +564,8 @@ fn databases_of_others_are_refused_and_left_alone() {
 fn a_table_of_the_same_name_with_other_columns_is_refused() {
     let (_dir, path) = place();
     let db = Connection::open(&path).unwrap();
-    db.execute_batch("CREATE TABLE worker_node (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT)").unwrap();
+    db.execute_batch("CREATE TABLE worker_node (id INTEGER PRIMARY KEY AUTOINCREMENT, host TEXT)")
+        .unwrap();
     db.execute_batch(SCHEMA).unwrap();
     let sentence = "its tables are not those of schema.sql; give the registry a file of its own";
     let mut registry = SqliteRegistry::open(&path).unwrap();
@@ -519,8 +578,14 @@ fn files_that_are_no_database_are_refused_and_left_alone() {
     let (_dir, path) = place();
     let text = "this is a letter to my mother\n".repeat(300);
     fs::write(&path, &text).unwrap();
-    for error in [SqliteRegistry::open(&path).unwrap_err(), SqliteRegistry::open_existing(&path).unwrap_err()] {
-        assert_eq!(problem(&error, &path), "it is not a SQLite database; give the registry a file of its own");
+    for error in [
+        SqliteRegistry::open(&path).unwrap_err(),
+        SqliteRegistry::open_existing(&path).unwrap_err(),
+    ] {
+        assert_eq!(
+            problem(&error, &path),
+            "it is not a SQLite database; give the registry a file of its own"
+        );
     }
     assert_eq!(fs::read_to_string(&path).unwrap(), text);
 }
@@ -567,10 +632,14 @@ fn in_a_child() {
         Err(error) => println!("\nanswer: {error}"),
     }
     let workers = SqliteRegistry::open_existing(&path).and_then(|registry| registry.workers());
-    println!("\nworkers: {}", workers.map_or_else(|error| error.to_string(), |workers| workers.len().to_string()));
+    println!(
+        "\nworkers: {}",
+        workers.map_or_else(|error| error.to_string(), |workers| workers.len().to_string())
+    );
 }
 
-/// A process that opens the registry, asks for an id and says what it got. `program` is this test, or a copy of it.
+/// A process that opens the registry, asks for an id and says what it got. `program` is this test,
+/// or a copy of it.
 fn child(program: &Path, registry: &Path) -> Command {
     let mut command = Command::new(program);
     command.args(["in_a_child", "--exact", "--ignored", "--nocapture"]);
@@ -610,7 +679,8 @@ mod unix {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
     }
 
-    /// A directory with a registry in it that has given one id, and a child who is not root and owns all of it.
+    /// A directory with a registry in it that has given one id, and a child who is not root and
+    /// owns all of it.
     fn place_of_another() -> (TempDir, PathBuf, impl Fn() -> (String, String)) {
         let dir = tempfile::tempdir().unwrap();
         allow(dir.path(), 0o755);
@@ -656,8 +726,7 @@ mod unix {
         allow(&path, 0o444);
         assert_eq!(ask(), (refused(&path, read_only), some("2")));
 
-        let unopened =
-            "it cannot be opened; give this user the right to read and write the file and to write to its directory";
+        let unopened = "it cannot be opened; give this user the right to read and write the file and to write to its directory";
         allow(&path, 0o000);
         assert_eq!(ask(), (refused(&path, unopened), refused(&path, unopened)));
 
@@ -680,12 +749,16 @@ mod unix {
         fs::remove_file(&path).unwrap();
         allow(path.parent().unwrap(), 0o555);
         let (answer, _) = ask();
-        assert!(answer.starts_with(&refused(&path, "it cannot be opened; give this user the right ")), "{answer}");
+        assert!(
+            answer.starts_with(&refused(&path, "it cannot be opened; give this user the right ")),
+            "{answer}"
+        );
         allow(path.parent().unwrap(), 0o755);
         assert_eq!(ask(), ("worker 1".to_owned(), "1".to_owned()));
     }
 
-    /// A disk that takes no more, as a limit on the size of files: 0 bytes, and a little more than the file has.
+    /// A disk that takes no more, as a limit on the size of files: 0 bytes, and a little more than
+    /// the file has.
     #[test]
     fn a_disk_that_takes_no_more_is_an_error_and_uses_nothing_up() {
         let (_dir, path) = place();
@@ -701,7 +774,10 @@ mod unix {
             }
             answers(&mut shell)
         };
-        let failure = format!("cannot store a worker id in the registry {}: disk I/O error (", path.display());
+        let failure = format!(
+            "cannot store a worker id in the registry {}: disk I/O error (",
+            path.display()
+        );
         for limit in ["0", "1"] {
             let (answer, workers) = limited(limit);
             assert!(answer.starts_with(&failure), "{answer}");
@@ -718,14 +794,25 @@ fn a_start_is_refused_where_the_clock_is_far_ahead_of_the_last() {
     let day = Duration::from_secs(24 * 3600);
     let build = |now: SystemTime| {
         let registry = SqliteRegistry::open(&file).unwrap();
-        UidGenerator::builder().registry(registry).clock(ManualClock::new(now)).max_forward_jump(30 * day).build()
+        UidGenerator::builder()
+            .registry(registry)
+            .clock(ManualClock::new(now))
+            .max_forward_jump(30 * day)
+            .build()
     };
     let now = SystemTime::now();
     build(now + 3650 * day).unwrap(); // the first start knows of none before it
     build(now + 29 * day).unwrap();
     let error = build(now + 31 * day).unwrap_err().to_string();
-    assert!(error.starts_with("the clock shows ") && error.contains("max_forward_jump 2592000s"), "{error}");
-    assert_eq!(SqliteRegistry::open(&file).unwrap().workers().unwrap().len(), 2, "a refusal uses nothing up");
+    assert!(
+        error.starts_with("the clock shows ") && error.contains("max_forward_jump 2592000s"),
+        "{error}"
+    );
+    assert_eq!(
+        SqliteRegistry::open(&file).unwrap().workers().unwrap().len(),
+        2,
+        "a refusal uses nothing up"
+    );
 }
 
 // ---------------------------------------------------------------------------------------------------------------
@@ -758,11 +845,15 @@ fn a_file_keeps_its_partition() {
     let id = open(1, 4).assign_id(&Layout::DEFAULT).unwrap();
     assert_eq!(id, 1 << 18);
     assert_eq!(open(1, 4).assign_id(&Layout::DEFAULT).unwrap(), id + 1);
-    for (mut other, name) in
-        [(open(2, 4), "2 of 4"), (open(1, 5), "1 of 5"), (SqliteRegistry::open(&path).unwrap(), "0 of 1")]
-    {
+    for (mut other, name) in [
+        (open(2, 4), "2 of 4"),
+        (open(1, 5), "1 of 5"),
+        (SqliteRegistry::open(&path).unwrap(), "0 of 1"),
+    ] {
         let error = other.assign_id(&Layout::DEFAULT).unwrap_err();
-        let expected = format!("it was first used with partition 1 of 4, and not with {name}: its ids could be");
+        let expected = format!(
+            "it was first used with partition 1 of 4, and not with {name}: its ids could be"
+        );
         assert!(problem(&error, &path).starts_with(&expected), "{error}");
     }
 }
@@ -774,7 +865,9 @@ fn there_is_no_partition_beyond_the_last() {
         let text = text(SqliteRegistry::open(&path).unwrap().partition(index, of));
         assert_eq!(
             text,
-            format!("there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most")
+            format!(
+                "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most"
+            )
         );
     }
     // More parts than ids: some have none.
@@ -792,7 +885,10 @@ fn a_lease_that_is_taken_back_is_given_again_behind_what_was_reserved() {
     open().take_back(first.worker).unwrap();
     let second = open().assign(&request).unwrap();
     assert_eq!((second.worker, second.first), (first.worker, first.last + 1));
-    assert!(matches!(open().reserve(&first, first.last + 5), Err(RegistryError::LeaseLost { worker: 1 })));
+    assert!(matches!(
+        open().reserve(&first, first.last + 5),
+        Err(RegistryError::LeaseLost { worker: 1 })
+    ));
     assert!(matches!(open().take_back(7), Err(RegistryError::NotLeased { worker: 7 })));
     assert_eq!(open().largest_given().unwrap(), 1);
 }

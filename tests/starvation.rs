@@ -15,7 +15,13 @@ use uidring::{FillerState, Layout, LeadLimit, RegistryError, TakeError, Uid, Uid
 /// A ring of 2 slots of 16 UIDs each, so that it is empty all the time.
 fn generator(clock: impl Clock) -> UidGenerator {
     let layout = Layout::new(45, 10, 4).unwrap().with_tick(Duration::from_millis(1)).unwrap();
-    UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(clock).slots(2).build().unwrap()
+    UidGenerator::builder()
+        .registry(FixedWorker::new(1))
+        .layout(layout)
+        .clock(clock)
+        .slots(2)
+        .build()
+        .unwrap()
 }
 
 fn on_filler_thread() -> bool {
@@ -54,7 +60,8 @@ impl Clock for Still {
 /// Whoever empties the ring within milliseconds refills it by himself, before it is empty.
 #[test]
 fn takers_left_to_themselves_keep_the_ring_half_full() {
-    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(Still).max_lead(Duration::MAX);
+    let builder =
+        UidGenerator::builder().registry(FixedWorker::new(1)).clock(Still).max_lead(Duration::MAX);
     let uids = builder.build().unwrap();
     let block = uids.layout().max_sequence() + 1;
     let mut second = vec![Uid::MIN; 8192];
@@ -85,7 +92,8 @@ fn never_blocked_by_many_more_takers_than_cores() {
     assert!(taken.iter().all(|uids| uids.is_sorted_by(|a, b| a < b)));
     let different: HashSet<Uid> = taken.iter().flatten().copied().collect();
     assert_eq!(different.len(), THREADS * TAKES);
-    // Far more is taken than the filler can have refilled; if it should be that fast, it is asked for more.
+    // Far more is taken than the filler can have refilled; if it should be that fast, it is asked
+    // for more.
     wait_for("refill by a taker", || {
         uids.fill(&mut [Uid::MIN; 1000]).unwrap();
         uids.status().refilled_inline > 0
@@ -144,7 +152,10 @@ fn never_blocked_by_a_filler_that_is_stalled() {
     let after = uids.status();
     assert_eq!(after.refilled_by_filler, before.refilled_by_filler);
     // The ring held two of the blocks.
-    assert!(after.refilled_inline >= before.refilled_inline + 110_000 / 16 - 2, "{before:?}, then {after:?}");
+    assert!(
+        after.refilled_inline >= before.refilled_inline + 110_000 / 16 - 2,
+        "{before:?}, then {after:?}"
+    );
     drop(release);
     // The generator ends as usual.
 }
@@ -194,7 +205,12 @@ struct Hanging {
 impl WorkerRegistry for Hanging {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         let duration = Some(Duration::from_secs(3600));
-        Ok(Lease { last: request.now + 3600, duration, first: request.now, ..Lease::fresh(1, &request.layout) })
+        Ok(Lease {
+            last: request.now + 3600,
+            duration,
+            first: request.now,
+            ..Lease::fresh(1, &request.layout)
+        })
     }
 
     fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
@@ -227,7 +243,8 @@ fn hangs(panics: bool) {
     clock.advance(Duration::from_secs(20_000));
     wait_for("UID of the present", || {
         assert_eq!(uids.status().filler, FillerState::Running);
-        uids.take().is_ok_and(|uid| uids.layout().parts(uid).time + Duration::from_secs(1) >= clock.now())
+        uids.take()
+            .is_ok_and(|uid| uids.layout().parts(uid).time + Duration::from_secs(1) >= clock.now())
     });
     assert_eq!(uids.worker_id(), 1);
 }
@@ -265,7 +282,8 @@ impl WorkerRegistry for Breaking {
             self.work();
         }
         self.ids += 1;
-        let (first, last, duration) = (request.now, request.now + 100, Some(Duration::from_secs(3600)));
+        let (first, last, duration) =
+            (request.now, request.now + 100, Some(Duration::from_secs(3600)));
         Ok(Lease { first, last, duration, ..Lease::fresh(self.ids, &request.layout) })
     }
 
@@ -309,7 +327,8 @@ fn never_blocked_by_a_registry_that_panics_whenever_it_is_asked() {
 #[test]
 fn never_blocked_by_a_registry_that_panics_when_it_is_asked_for_another_worker_id() {
     let (registry, armed) = Breaking::new();
-    let builder = UidGenerator::builder().registry(registry).clock(Still).max_lead(Duration::from_secs(50));
+    let builder =
+        UidGenerator::builder().registry(registry).clock(Still).max_lead(Duration::from_secs(50));
     let uids = builder.on_lead_limit(LeadLimit::NewWorker).build().unwrap();
     wait_for("end of the lead", || uids.try_take().is_err());
     let before = Instant::now();
@@ -318,5 +337,7 @@ fn never_blocked_by_a_registry_that_panics_when_it_is_asked_for_another_worker_i
         assert_eq!(uids.status().filler, FillerState::Running);
     }
     armed.store(false, Ordering::Relaxed);
-    wait_for("new worker id", || uids.try_take().is_ok_and(|uid| uids.layout().parts(uid).worker == 2));
+    wait_for("new worker id", || {
+        uids.try_take().is_ok_and(|uid| uids.layout().parts(uid).worker == 2)
+    });
 }

@@ -1,7 +1,7 @@
-//! A storm: processes take flat out while they are killed, stopped for longer than their lease, woken again, forked,
-//! stopped cleanly, and while their clocks are moved by up to a day; servers crash and start again, hang, and lose
-//! their connections. Leases are so short that each worker id is recycled many times. Every UID is collected, and none
-//! may come twice.
+//! A storm: processes take flat out while they are killed, stopped for longer than their lease,
+//! woken again, forked, stopped cleanly, and while their clocks are moved by up to a day; servers
+//! crash and start again, hang, and lose their connections. Leases are so short that each worker id
+//! is recycled many times. Every UID is collected, and none may come twice.
 //!
 //! ```sh
 //! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=300 \
@@ -45,14 +45,16 @@ fn layout() -> Layout {
 fn child() {
     let (Ok(database), Ok(out)) = (env::var(DATABASE), env::var(OUT)) else { return };
     let mut out = File::create(out).unwrap();
-    // A long lead, so that an id can be used again after a saturated process, and under a clock that is two days
-    // behind.
-    let builder = UidGenerator::builder().layout(layout()).max_lead(Duration::from_secs(30 * 24 * 3600));
+    // A long lead, so that an id can be used again after a saturated process, and under a clock
+    // that is two days behind.
+    let builder =
+        UidGenerator::builder().layout(layout()).max_lead(Duration::from_secs(30 * 24 * 3600));
     let builder = match database.split_once("://") {
-        Some(("postgres", _)) => {
-            builder.registry(PostgresRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT))
-        }
-        Some(_) => builder.registry(MySqlRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
+        Some(("postgres", _)) => builder.registry(
+            PostgresRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT),
+        ),
+        Some(_) => builder
+            .registry(MySqlRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
         None => match SqliteRegistry::open(&database) {
             // A process that was stopped in the middle of a transaction keeps the others out.
             Err(RegistryError::Locked { .. }) => return,
@@ -84,7 +86,8 @@ fn child() {
         while !stop.load(Ordering::Relaxed) {
             let mut text = Vec::new();
             // A failing fill has its good UIDs at the start.
-            let good = uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| buffer.len());
+            let good =
+                uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| buffer.len());
             if good == 0 {
                 thread::sleep(Duration::from_millis(10));
             }
@@ -101,7 +104,11 @@ fn child() {
 fn take_in_a_fork(uids: &UidGenerator) {
     let mut buffer = [Uid::MIN; 1000];
     let good = uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| buffer.len());
-    let runs = buffer[..good].iter().flat_map(|uid| [uid.get(), 1]).flat_map(u64::to_le_bytes).collect::<Vec<_>>();
+    let runs = buffer[..good]
+        .iter()
+        .flat_map(|uid| [uid.get(), 1])
+        .flat_map(u64::to_le_bytes)
+        .collect::<Vec<_>>();
     let out = format!("{}.{}.forked", env::var(OUT).unwrap(), std::process::id());
     fs::write(out, runs).unwrap();
     // Threads that were ending while this one forked keep it from ending in the usual way.
@@ -137,22 +144,27 @@ impl Taker {
         Taker { child, stopped: false, clock }
     }
 
-    /// A stopped process that keeps a SQLite file locked can hold the end up, but not for ever. Where it does, the
-    /// process is left to be looked at.
+    /// A stopped process that keeps a SQLite file locked can hold the end up, but not for ever.
+    /// Where it does, the process is left to be looked at.
     fn wait_for_end(&mut self) {
         let since = Instant::now();
         let status = loop {
             if let Some(status) = self.child.try_wait().unwrap() {
                 break status;
             }
-            assert!(since.elapsed() < Duration::from_secs(120), "process {} does not end", self.child.id());
+            assert!(
+                since.elapsed() < Duration::from_secs(120),
+                "process {} does not end",
+                self.child.id()
+            );
             thread::sleep(Duration::from_millis(5));
         };
         assert!(status.success(), "{status}");
     }
 
     fn signal(&self, name: &str) {
-        let done = Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        let done =
+            Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
         assert!(done.success(), "process {} is there to get {name}", self.child.id());
     }
 }
@@ -165,8 +177,11 @@ fn set_clock(clock: &Path, offset: i64) {
 }
 
 fn libfaketime() -> Option<PathBuf> {
-    let dirs = ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
-    dirs.iter().map(|dir| Path::new(dir).join("faketime/libfaketimeMT.so.1")).find(|file| file.exists())
+    let dirs =
+        ["/usr/lib/x86_64-linux-gnu", "/usr/lib/aarch64-linux-gnu", "/usr/lib64", "/usr/lib"];
+    dirs.iter()
+        .map(|dir| Path::new(dir).join("faketime/libfaketimeMT.so.1"))
+        .find(|file| file.exists())
 }
 
 fn number(name: &str, default: u64) -> u64 {
@@ -211,7 +226,8 @@ fn storm(mut server: Option<OwnServer>) {
     let mut rng = fastrand::Rng::with_seed(seed);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("uidring.db");
-    let database = server.as_ref().map_or_else(|| file.to_str().unwrap().to_owned(), OwnServer::url);
+    let database =
+        server.as_ref().map_or_else(|| file.to_str().unwrap().to_owned(), OwnServer::url);
     let mut counts = Counts::default();
     let start = |rng: &mut fastrand::Rng, counts: &mut Counts| {
         counts.started += 1;
@@ -239,7 +255,8 @@ fn storm(mut server: Option<OwnServer>) {
                     1..=2 => {
                         server.pause();
                         // Longer than a lease, and than any call to it.
-                        resume_server_at = Some(since.elapsed() + Duration::from_millis(rng.u64(100..5000)));
+                        resume_server_at =
+                            Some(since.elapsed() + Duration::from_millis(rng.u64(100..5000)));
                         counts.server_pauses += 1;
                     }
                     3..=6 => {
@@ -312,7 +329,8 @@ fn storm(mut server: Option<OwnServer>) {
         // Empty where a process was killed early; a killed one can leave a half-written run.
         let bytes = fs::read(&path).unwrap();
         runs.extend(bytes.chunks_exact(16).map(|run| {
-            let [first, length] = [&run[..8], &run[8..]].map(|half| u64::from_le_bytes(half.try_into().unwrap()));
+            let [first, length] =
+                [&run[..8], &run[8..]].map(|half| u64::from_le_bytes(half.try_into().unwrap()));
             (first, length, process, is_forked)
         }));
     }
@@ -333,7 +351,11 @@ fn storm(mut server: Option<OwnServer>) {
     }
     let recycled = holders.values().filter(|processes| processes.len() > 1).count();
     let workers = holders.len();
-    println!("seed {seed}: {uids} UIDs, none twice; {workers} worker ids, {recycled} of them used in turn; {counts:?}");
-    assert!(uids > 1_000_000 * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0);
+    println!(
+        "seed {seed}: {uids} UIDs, none twice; {workers} worker ids, {recycled} of them used in turn; {counts:?}"
+    );
+    assert!(
+        uids > 1_000_000 * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0
+    );
     assert!(recycled > 0 && forked_files > 0);
 }

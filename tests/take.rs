@@ -10,7 +10,9 @@ use std::time::{Duration, SystemTime};
 
 use uidring::clock::{Clock, ManualClock};
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
-use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
+use uidring::{
+    BuildError, Builder, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator,
+};
 
 const WORKER: u64 = 5;
 /// What the clocks of these tests show: so long after the epoch.
@@ -21,8 +23,8 @@ fn builder(layout: Layout) -> Builder {
     UidGenerator::builder().registry(FixedWorker::new(WORKER)).layout(layout).clock(clock)
 }
 
-/// Milliseconds with few UIDs in each: a ring of 8 is used up by `8 << sequence_bits` takes. A day of them, the most
-/// that may be borrowed, is more than any test here takes.
+/// Milliseconds with few UIDs in each: a ring of 8 is used up by `8 << sequence_bits` takes. A day
+/// of them, the most that may be borrowed, is more than any test here takes.
 fn short_blocks(sequence_bits: u32) -> Layout {
     Layout::new(40, 10, sequence_bits).unwrap().with_tick(Duration::from_millis(1)).unwrap()
 }
@@ -59,13 +61,15 @@ impl Returned {
         Returned { layout, first_tick, last: 0, count: 0, words: Vec::new() }
     }
 
-    /// Notes a UID, which must be larger than the one before, of the right worker and not of the past.
+    /// Notes a UID, which must be larger than the one before, of the right worker and not of the
+    /// past.
     fn add(&mut self, uid: Uid) {
         let (uid, sequence_bits) = (uid.get(), self.layout.sequence_bits());
         assert!(uid > self.last, "{uid} came after {}", self.last);
         self.last = uid;
         assert_eq!(uid >> sequence_bits & self.layout.max_worker(), WORKER, "in {uid}");
-        let ticks = (uid >> (sequence_bits + self.layout.worker_bits())).checked_sub(self.first_tick);
+        let ticks =
+            (uid >> (sequence_bits + self.layout.worker_bits())).checked_sub(self.first_tick);
         let place = ticks.unwrap() << sequence_bits | uid & self.layout.max_sequence();
         assert!(place < 1 << 32, "{uid} is of a time far ahead");
         let word = usize::try_from(place / 64).unwrap();
@@ -115,7 +119,12 @@ fn follows(layout: &Layout, a: Uid, b: Uid) -> bool {
 
 fn assert_gapless(layout: &Layout, uids: &[Uid]) {
     for pair in uids.windows(2) {
-        assert!(follows(layout, pair[0], pair[1]), "{:?}, then {:?}", layout.parts(pair[0]), layout.parts(pair[1]));
+        assert!(
+            follows(layout, pair[0], pair[1]),
+            "{:?}, then {:?}",
+            layout.parts(pair[0]),
+            layout.parts(pair[1])
+        );
     }
 }
 
@@ -134,7 +143,8 @@ fn unique_and_ordered_in_100_million_takes_by_4_threads() {
         let mut returned = Returned::new(&uids);
         for take in 0..TAKES {
             if take % 10 == 0 {
-                // Every UID up to this one was returned before the next take starts, here or on another thread.
+                // Every UID up to this one was returned before the next take starts, here or on
+                // another thread.
                 let before = newest.load(Ordering::Acquire);
                 let uid = uids.take().unwrap();
                 assert!(uid.get() > before, "{uid} was taken after {before} had been returned");
@@ -210,7 +220,11 @@ fn ordered_clones_share_one_sequence() {
     let second = first.clone();
     let mut taken = Vec::new();
     for _ in 0..10_000 {
-        taken.extend([first.take().unwrap(), second.take().unwrap(), first.clone().take().unwrap()]);
+        taken.extend([
+            first.take().unwrap(),
+            second.take().unwrap(),
+            first.clone().take().unwrap(),
+        ]);
     }
     assert_gapless(first.layout(), &taken);
     assert_eq!(first.worker_id(), second.worker_id());
@@ -243,7 +257,9 @@ fn nothing_wasted_fill_of_any_length_is_gapless() {
     const RING: usize = 8 * BLOCK;
     let uids = builder(short_blocks(6)).build().unwrap();
     let mut filled = Vec::new();
-    for length in [0, 1, 7, BLOCK - 8, BLOCK, BLOCK + 1, RING - 1, RING, RING + 1, 3 * RING, 3 * RING + 7] {
+    for length in
+        [0, 1, 7, BLOCK - 8, BLOCK, BLOCK + 1, RING - 1, RING, RING + 1, 3 * RING, 3 * RING + 7]
+    {
         let mut buffer = vec![Uid::MIN; length];
         uids.fill(&mut buffer).unwrap();
         // Within the call and from the one before to this one.
@@ -263,7 +279,9 @@ fn nothing_wasted_fill_of_any_part_of_a_buffer_is_gapless_and_stays_inside() {
         for length in (0..100).chain([1000, 5000]) {
             let mut buffer = vec![Uid::MIN; begin + length + 1];
             uids.fill(&mut buffer[begin..begin + length]).unwrap();
-            assert!(buffer[..begin].iter().chain(&buffer[begin + length..]).all(|&uid| uid == Uid::MIN));
+            assert!(
+                buffer[..begin].iter().chain(&buffer[begin + length..]).all(|&uid| uid == Uid::MIN)
+            );
             filled.extend_from_slice(&buffer[begin..begin + length]);
         }
     }
@@ -315,7 +333,8 @@ fn nothing_wasted_local_takers_are_gapless_across_blocks() {
 #[test]
 fn local_takers_hold_runs_of_their_own() {
     let uids = builder(Layout::DEFAULT).build().unwrap();
-    let mut runs = [uids.local(), uids.local().with_run_length(1000), uids.local().with_run_length(1)];
+    let mut runs =
+        [uids.local(), uids.local().with_run_length(1000), uids.local().with_run_length(1)];
     let first = runs.each_mut().map(|local| local.take().unwrap().get());
     // Each claimed its whole run at its first take.
     assert_eq!(first.map(|uid| uid - first[0]), [0, 64, 1064]);
@@ -370,7 +389,10 @@ fn other_numbers_of_slots_are_refused_with_the_nearest() {
     ] {
         let error = builder(Layout::DEFAULT).slots(slots).build().unwrap_err();
         let rule = "the number is a power of two from 2 to 65536";
-        assert_eq!(error.to_string(), format!("the ring cannot have {slots} slots: {rule}; {nearest}"));
+        assert_eq!(
+            error.to_string(),
+            format!("the ring cannot have {slots} slots: {rule}; {nearest}")
+        );
     }
 }
 
@@ -420,9 +442,13 @@ fn no_loss_of_meaning_seconds_that_the_layout_does_not_have_are_refused() {
     let leased = Some(Duration::from_secs(600));
     assert!(build(max, max, leased).is_ok() && build(5, max, None).is_ok());
     // The last one could never be extended, as it is no lease.
-    for (first, last, duration) in [(0, u64::MAX, leased), (0, max + 1, None), (6, 5, leased), (0, max - 1, None)] {
+    for (first, last, duration) in
+        [(0, u64::MAX, leased), (0, max + 1, None), (6, 5, leased), (0, max - 1, None)]
+    {
         let error = build(first, last, duration).unwrap_err().to_string();
-        let seconds = format!("the registry gave worker id {WORKER} with the seconds {first} to {last}: a lease has");
+        let seconds = format!(
+            "the registry gave worker id {WORKER} with the seconds {first} to {last}: a lease has"
+        );
         assert!(error.contains(&seconds) && error.contains(&max.to_string()), "{error}");
     }
 }
@@ -441,12 +467,20 @@ fn no_registry_no_generator() {
 #[test]
 fn a_build_that_fails_uses_up_no_worker_id() {
     let asked = Arc::new(AtomicUsize::new(0));
-    let counting =
-        || builder(Layout::DEFAULT).registry(Counting { asked: Arc::clone(&asked), dropped: Arc::default() });
+    let counting = || {
+        builder(Layout::DEFAULT)
+            .registry(Counting { asked: Arc::clone(&asked), dropped: Arc::default() })
+    };
     assert!(counting().slots(3).build().is_err());
     assert!(counting().refill_at(0).build().is_err());
     assert!(counting().clock(ManualClock::new(SystemTime::UNIX_EPOCH)).build().is_err());
-    assert!(counting().layout(Layout::UID_GENERATOR).clock(ManualClock::new(SystemTime::now())).build().is_err());
+    assert!(
+        counting()
+            .layout(Layout::UID_GENERATOR)
+            .clock(ManualClock::new(SystemTime::now()))
+            .build()
+            .is_err()
+    );
     assert_eq!(asked.load(Ordering::Relaxed), 0);
     assert!(counting().build().is_ok());
     assert_eq!(asked.load(Ordering::Relaxed), 1);
@@ -519,7 +553,11 @@ fn clean_end_handles_may_drop_while_others_take() {
 #[test]
 fn no_loss_of_meaning_worker_0_at_the_very_epoch_makes_no_uid_0() {
     let layout = short_blocks(1);
-    let uids = builder(layout).registry(FixedWorker::new(0)).clock(ManualClock::new(layout.epoch())).build().unwrap();
+    let uids = builder(layout)
+        .registry(FixedWorker::new(0))
+        .clock(ManualClock::new(layout.epoch()))
+        .build()
+        .unwrap();
     let mut buffer = [Uid::MAX; 9];
     uids.fill(&mut buffer).unwrap();
     let taken = [buffer.to_vec(), take_many(&uids, 100)].concat();
@@ -574,7 +612,11 @@ fn time_exhausted_what_is_left_comes_out_once_and_then_the_error_for_ever() {
         let mut all = taken.concat();
         all.sort_unstable();
         assert!(all.is_sorted_by(|a, b| a < b), "none twice");
-        assert_eq!(all.len() as u64 + uids.status().lost, seconds * 1024, "{seconds} seconds before the end");
+        assert_eq!(
+            all.len() as u64 + uids.status().lost,
+            seconds * 1024,
+            "{seconds} seconds before the end"
+        );
         if seconds <= 8 {
             // They were all in the ring, and no slow taker can have lost its own.
             assert_gapless(&ending(), &all);
@@ -630,7 +672,8 @@ fn time_exhausted_local_takers_hand_out_their_run_first() {
     assert_eq!(taken.len(), 1024);
 }
 
-/// However fast takers empty the ring, and however late the filler comes: the lead is not used up by that.
+/// However fast takers empty the ring, and however late the filler comes: the lead is not used up
+/// by that.
 #[test]
 fn ordered_for_as_long_as_there_is_lead_the_worker_id_stays() {
     let asked = Arc::new(AtomicUsize::new(0));
@@ -671,7 +714,8 @@ fn never_blocked_a_take_reads_no_clock_and_asks_no_registry() {
     }
 
     let watch = Watch::default();
-    let uids = builder(short_blocks(4)).clock(watch.clone()).registry(watch.clone()).build().unwrap();
+    let uids =
+        builder(short_blocks(4)).clock(watch.clone()).registry(watch.clone()).build().unwrap();
     watch.armed.store(true, Ordering::Relaxed);
     take_many(&uids, 500_000);
     uids.fill(&mut vec![Uid::MIN; 500_000]).unwrap();

@@ -38,9 +38,18 @@ fn no_loss_of_meaning_only_1_to_the_largest_positive_64_bit_number_is_a_uid() {
     assert_eq!(NonZeroU64::from(Uid::MAX).get(), LARGEST);
 
     let refused = |error: Result<Uid, uidring::UidRangeError>| error.unwrap_err().to_string();
-    assert_eq!(refused(Uid::try_from(0_u64)), "0 is not a UID: a UID is in 1..=9223372036854775807");
-    assert_eq!(refused(Uid::try_from(0_i64)), "0 is not a UID: a UID is in 1..=9223372036854775807");
-    assert_eq!(refused(Uid::try_from(-1_i64)), "-1 is not a UID: a UID is in 1..=9223372036854775807");
+    assert_eq!(
+        refused(Uid::try_from(0_u64)),
+        "0 is not a UID: a UID is in 1..=9223372036854775807"
+    );
+    assert_eq!(
+        refused(Uid::try_from(0_i64)),
+        "0 is not a UID: a UID is in 1..=9223372036854775807"
+    );
+    assert_eq!(
+        refused(Uid::try_from(-1_i64)),
+        "-1 is not a UID: a UID is in 1..=9223372036854775807"
+    );
     assert_eq!(
         refused(Uid::try_from(i64::MIN)),
         "-9223372036854775808 is not a UID: a UID is in 1..=9223372036854775807"
@@ -70,8 +79,14 @@ fn decimal_reads_digits_and_nothing_else() {
     assert_eq!(refused("1_000"), "character 2 of a UID cannot be '_'");
     assert_eq!(refused("12é4"), "character 3 of a UID cannot be 'é'");
     assert_eq!(refused("٣"), "character 1 of a UID cannot be '٣'");
-    for text in ["0", "000", "9223372036854775808", "18446744073709551616", "99999999999999999999999999"] {
-        assert_eq!(refused(text), "the number is out of range: a UID is in 1..=9223372036854775807", "{text}");
+    for text in
+        ["0", "000", "9223372036854775808", "18446744073709551616", "99999999999999999999999999"]
+    {
+        assert_eq!(
+            refused(text),
+            "the number is out of range: a UID is in 1..=9223372036854775807",
+            "{text}"
+        );
     }
 }
 
@@ -83,7 +98,8 @@ fn base32_is_crockfords_in_13_characters() {
     assert_eq!(uid(180_363_646_902_239_241).base32().as_str(), "05067S0001009");
     assert_eq!(Uid::MAX.base32().as_str(), "7ZZZZZZZZZZZZ");
     // The alphabet in order: 32 digits, of which I, L, O and U are none.
-    let alphabet: String = (0..32).map(|digit| uid(32 + digit).base32().to_string().pop().unwrap()).collect();
+    let alphabet: String =
+        (0..32).map(|digit| uid(32 + digit).base32().to_string().pop().unwrap()).collect();
     assert_eq!(alphabet, "0123456789ABCDEFGHJKMNPQRSTVWXYZ");
 }
 
@@ -118,7 +134,11 @@ fn base32_refuses_the_rest() {
     assert_eq!(refused("0506-7S000100"), "character 5 of a UID cannot be '-'");
     // 0; 2^63; 2^64; all 65 bits.
     for text in ["0000000000000", "8000000000000", "G000000000000", "ZZZZZZZZZZZZZ"] {
-        assert_eq!(refused(text), "the number is out of range: a UID is in 1..=9223372036854775807", "{text}");
+        assert_eq!(
+            refused(text),
+            "the number is out of range: a UID is in 1..=9223372036854775807",
+            "{text}"
+        );
     }
 }
 
@@ -171,7 +191,8 @@ proptest! {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
         let number = text.parse::<u128>().ok().filter(|_| digits).filter(|value| (1..=LARGEST.into()).contains(value));
         prop_assert_eq!(text.parse::<Uid>().ok().map(|uid| u128::from(uid.get())), number);
-        // What is read as base32 is written as the same text, but for the spellings that people are forgiven.
+        // What is read as base32 is written as the same text, but for the spellings that people are
+        // forgiven.
         if let Ok(uid) = Uid::from_base32(&text) {
             let spelt = text.to_ascii_uppercase().replace('O', "0").replace(['I', 'L'], "1");
             prop_assert_eq!(uid.base32().to_string(), spelt);

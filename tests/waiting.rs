@@ -1,5 +1,10 @@
 //! What takes do when no more seconds may be borrowed: they wait, parked, or say how long to wait.
-#![allow(missing_docs, clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::unwrap_used)]
+#![allow(
+    missing_docs,
+    clippy::cast_possible_truncation,
+    clippy::cast_sign_loss,
+    clippy::unwrap_used
+)]
 
 use std::collections::{BTreeSet, HashSet};
 use std::sync::Barrier;
@@ -75,7 +80,11 @@ fn many_waiting_threads_are_served_alike() {
     assert_eq!(distinct.len(), taken.iter().map(Vec::len).sum::<usize>());
     for (index, taken) in taken.iter().enumerate() {
         assert!(taken.is_sorted_by(|a, b| a < b));
-        assert!(taken.len() >= MOST / 4, "thread {index} got {} where another got {MOST}", taken.len());
+        assert!(
+            taken.len() >= MOST / 4,
+            "thread {index} got {} where another got {MOST}",
+            taken.len()
+        );
     }
 }
 
@@ -94,7 +103,9 @@ fn try_take_says_at_once_how_long_to_wait() {
             }
             clock.advance(TICK);
         }
-        let text = uids.try_take().and_then(|_| (0..A_TICK_OF_UIDS).try_for_each(|_| uids.try_take().map(drop)));
+        let text = uids
+            .try_take()
+            .and_then(|_| (0..A_TICK_OF_UIDS).try_for_each(|_| uids.try_take().map(drop)));
         assert!(text.unwrap_err().to_string().contains("due in 10ms"));
     }
 }
@@ -116,13 +127,15 @@ fn a_failing_take_uses_nothing_up() {
     assert_eq!(taken, 100 * A_TICK_OF_UIDS);
 }
 
-/// Calls of any length, which fail where the tick's UIDs end, leave all that they did not get to others.
+/// Calls of any length, which fail where the tick's UIDs end, leave all that they did not get to
+/// others.
 #[test]
 fn a_failing_fill_or_local_take_uses_nothing_up() {
     let layout = Layout::new(41, 10, 12).unwrap();
     let a_tick = layout.max_sequence() + 1;
     let clock = ManualClock::new(layout.epoch() + Duration::from_secs(1_000_000));
-    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(clock.clone());
+    let builder =
+        UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(clock.clone());
     // So long a lag that no run of a local taker expires.
     let builder = builder.max_lag(Duration::from_secs(3600)).max_lead(Duration::ZERO);
     let uids = builder.on_lead_limit(LeadLimit::Fail).build().unwrap();
@@ -176,7 +189,9 @@ fn failing_takes_of_several_threads_use_nothing_up_uncounted() {
 fn waiting_takes_are_woken_by_a_clock_that_moves_on() {
     let (clock, uids) = stuck(LeadLimit::Wait);
     let taker = uids.clone();
-    let waiting = thread::spawn(move || (0..3 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).collect::<Vec<_>>());
+    let waiting = thread::spawn(move || {
+        (0..3 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).collect::<Vec<_>>()
+    });
     while !waiting.is_finished() {
         clock.advance(TICK);
         thread::sleep(Duration::from_millis(1));
@@ -189,8 +204,9 @@ fn waiting_takes_are_woken_by_a_clock_that_moves_on() {
 fn a_generator_can_be_dropped_while_a_clone_waits() {
     let (clock, uids) = stuck(LeadLimit::Wait);
     let taker = uids.clone();
-    let waiting =
-        thread::spawn(move || (0..2 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).collect::<Vec<_>>().len());
+    let waiting = thread::spawn(move || {
+        (0..2 * A_TICK_OF_UIDS).map(|_| taker.take().unwrap()).collect::<Vec<_>>().len()
+    });
     drop(uids);
     while !waiting.is_finished() {
         clock.advance(TICK);
@@ -253,7 +269,8 @@ mod tasks {
         let (clock, uids) = stuck(LeadLimit::Wait);
         let woken = Arc::new(Mutex::new(VecDeque::new()));
         let waker = |task| Waker::from(Arc::new(Task { task, woken: Arc::clone(&woken) }));
-        let mut tasks: Vec<_> = (0..TASKS).map(|task| (Box::pin(uids.take_async()), waker(task))).collect();
+        let mut tasks: Vec<_> =
+            (0..TASKS).map(|task| (Box::pin(uids.take_async()), waker(task))).collect();
         let mut poll = |task: usize| {
             let (future, waker) = &mut tasks[task];
             future.as_mut().poll(&mut Context::from_waker(waker))
@@ -292,7 +309,8 @@ mod tasks {
         (0..A_TICK_OF_UIDS).try_for_each(|_| uids.take().map(drop)).unwrap();
         let woken = Arc::new(Mutex::new(VecDeque::new()));
         let waker = |task| Waker::from(Arc::new(Task { task, woken: Arc::clone(&woken) }));
-        let mut tasks: Vec<_> = (0..100).map(|task| Some((Box::pin(uids.take_async()), waker(task)))).collect();
+        let mut tasks: Vec<_> =
+            (0..100).map(|task| Some((Box::pin(uids.take_async()), waker(task)))).collect();
         for (future, waker) in tasks.iter_mut().flatten() {
             assert!(future.as_mut().poll(&mut Context::from_waker(waker)).is_pending());
         }
@@ -307,7 +325,8 @@ mod tasks {
             if let Some((mut future, waker)) = tasks[task].take()
                 && task % 2 == 0
             {
-                served += usize::from(future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
+                served +=
+                    usize::from(future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
             }
         }
     }
@@ -329,11 +348,15 @@ mod tasks {
     }
 }
 
-/// Takes on from a worker whose seconds are used up to the next, without a pause and without a duplicate.
+/// Takes on from a worker whose seconds are used up to the next, without a pause and without a
+/// duplicate.
 #[test]
 fn a_saturated_generator_takes_on_one_worker_after_the_other() {
     let layout = Layout::new(30, 20, 13).unwrap();
-    let builder = UidGenerator::builder().registry(Counting(0)).layout(layout).max_lead(Duration::from_secs(60));
+    let builder = UidGenerator::builder()
+        .registry(Counting(0))
+        .layout(layout)
+        .max_lead(Duration::from_secs(60));
     let uids = builder.on_lead_limit(LeadLimit::NewWorker).build().unwrap();
     let taken: Vec<Vec<Uid>> = thread::scope(|scope| {
         let handles: Vec<_> = (0..4)

@@ -1,5 +1,5 @@
-//! The chart: a bar for each generator, on a scale that grows by factors, for one thread and for two. Its colours
-//! follow the reader's choice of light or dark.
+//! The chart: a bar for each generator, on a scale that grows by factors, for one thread and for
+//! two. Its colours follow the reader's choice of light or dark.
 
 use std::fmt::Write;
 
@@ -38,8 +38,13 @@ const SHOWN: [(&str, &str); 6] = [
 
 /// Others, each under the way of ours that it is compared with.
 fn others(rows: &[Row], limit: &str) -> Vec<&'static str> {
-    let is_peer = |row: &&Row| row.limit == limit && row.name != limit && !row.name.starts_with("uidring");
-    rows.iter().filter(is_peer).map(|row| row.name).filter(|name| *name != "SystemTime::now for each id").collect()
+    let is_peer =
+        |row: &&Row| row.limit == limit && row.name != limit && !row.name.starts_with("uidring");
+    rows.iter()
+        .filter(is_peer)
+        .map(|row| row.name)
+        .filter(|name| *name != "SystemTime::now for each id")
+        .collect()
 }
 
 pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
@@ -55,17 +60,26 @@ pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
     for (heading, name) in lines {
         if !heading.is_empty() {
             y += 14.0;
-            writeln!(bars, "<text x=\"16\" y=\"{y}\" font-weight=\"600\">{heading}</text>").unwrap();
+            writeln!(bars, "<text x=\"16\" y=\"{y}\" font-weight=\"600\">{heading}</text>")
+                .unwrap();
             y += 12.0;
         }
         let row = rows.iter().find(|row| row.name == name).unwrap();
         let (short, class) = match name {
             _ if name.starts_with("uidring") => (name.split(',').next().unwrap_or(name), "ours"),
-            _ if SHOWN.iter().any(|(_, shown)| *shown == name) => (name.split(',').next().unwrap_or(name), "limit"),
+            _ if SHOWN.iter().any(|(_, shown)| *shown == name) => {
+                (name.split(',').next().unwrap_or(name), "limit")
+            }
             _ => (name.strip_suffix(", 1,024 at once").unwrap_or(name), "peer"),
         };
         let short = short.replace("fetch_add and ", "");
-        writeln!(bars, "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{short}</text>", LEFT - 10.0, y + 14.0).unwrap();
+        writeln!(
+            bars,
+            "<text x=\"{}\" y=\"{}\" text-anchor=\"end\">{short}</text>",
+            LEFT - 10.0,
+            y + 14.0
+        )
+        .unwrap();
         for (place, threads) in [1, 2].into_iter().enumerate() {
             let millions = rate(rows, columns, threads, name);
             #[allow(clippy::cast_precision_loss)] // 0 or 1
@@ -81,7 +95,13 @@ pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
         let rule = row.throttled.map(|rule| format!(" ({rule})")).unwrap_or_default();
         let figure = format!("{}{rule}", crate::figure(rate(rows, columns, 1, name)));
         let end = x(rate(rows, columns, 1, name)).max(x(rate(rows, columns, 2, name)));
-        writeln!(bars, "<text class=\"dim\" x=\"{:.1}\" y=\"{}\">{figure}</text>", end + 6.0, y + 14.0).unwrap();
+        writeln!(
+            bars,
+            "<text class=\"dim\" x=\"{:.1}\" y=\"{}\">{figure}</text>",
+            end + 6.0,
+            y + 14.0
+        )
+        .unwrap();
         y += LINE;
     }
     let height = y + 34.0;
@@ -96,8 +116,17 @@ pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
     let mut mark = LEAST;
     while mark <= MOST {
         let (x, label) = (x(mark), mark);
-        writeln!(svg, "<line class=\"grid\" x1=\"{x}\" y1=\"78\" x2=\"{x}\" y2=\"{}\"/>", height - 20.0).unwrap();
-        writeln!(svg, "<text class=\"dim\" x=\"{x}\" y=\"72\" text-anchor=\"middle\">{label}</text>").unwrap();
+        writeln!(
+            svg,
+            "<line class=\"grid\" x1=\"{x}\" y1=\"78\" x2=\"{x}\" y2=\"{}\"/>",
+            height - 20.0
+        )
+        .unwrap();
+        writeln!(
+            svg,
+            "<text class=\"dim\" x=\"{x}\" y=\"72\" text-anchor=\"middle\">{label}</text>"
+        )
+        .unwrap();
         mark *= 10.0;
     }
     svg + &bars + "</svg>\n"
@@ -111,5 +140,8 @@ fn x(millions: f64) -> f64 {
 fn rate(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)], threads: usize, name: &str) -> f64 {
     let index = rows.iter().position(|row| row.name == name);
     let column = columns.iter().find(|(of, _)| *of == threads);
-    index.zip(column).and_then(|(index, (_, column))| column[index].as_ref()).map_or(0.0, |result| result.millions)
+    index
+        .zip(column)
+        .and_then(|(index, (_, column))| column[index].as_ref())
+        .map_or(0.0, |result| result.millions)
 }

@@ -5,14 +5,14 @@
 //! cargo bench -p uidring-against -- --chart benches/against.svg      and the chart
 //! ```
 //!
-//! All rows run in one process and in turns: each round gives every row a slice of a few milliseconds, so that what
-//! disturbs the machine disturbs them alike. What counts are ratios, each of two slices of the same round; the median
-//! over the rounds stands in the table. Criterion finishes one benchmark before it begins the next, so it is not used
-//! here.
+//! All rows run in one process and in turns: each round gives every row a slice of a few
+//! milliseconds, so that what disturbs the machine disturbs them alike. What counts are ratios,
+//! each of two slices of the same round; the median over the rounds stands in the table. Criterion
+//! finishes one benchmark before it begins the next, so it is not used here.
 //!
-//! Threads are pinned, start each slice on a barrier, and do nothing but take ids: the time of a slice is that from the
-//! first start to the last end. Afterwards each row's ids are taken once more by all threads, kept, sorted and searched
-//! for duplicates.
+//! Threads are pinned, start each slice on a barrier, and do nothing but take ids: the time of a
+//! slice is that from the first start to the last end. Afterwards each row's ids are taken once
+//! more by all threads, kept, sorted and searched for duplicates.
 
 #![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
 
@@ -49,13 +49,18 @@ impl Args {
         while let Some(arg) = args.next() {
             let mut value = || args.next().unwrap_or_else(|| panic!("{arg} needs a value"));
             match arg.as_str() {
-                "--threads" => parsed.threads = value().split(',').map(|number| number.parse().unwrap()).collect(),
+                "--threads" => {
+                    parsed.threads =
+                        value().split(',').map(|number| number.parse().unwrap()).collect()
+                }
                 "--rounds" => parsed.rounds = value().parse().unwrap(),
                 // Cargo runs a benchmark in its package; the file is named as seen from the root.
                 "--chart" => parsed.chart = Some(PathBuf::from("../..").join(value())),
                 // Cargo's own.
                 "--bench" => {}
-                other => panic!("what is {other}? There are --threads 1,2,4, --rounds N and --chart FILE"),
+                other => panic!(
+                    "what is {other}? There are --threads 1,2,4, --rounds N and --chart FILE"
+                ),
             }
         }
         parsed
@@ -73,16 +78,27 @@ fn main() {
     let rows = rows::all(1);
     println!(
         "{}",
-        table(&rows, &columns, "Millions of ids a second, all threads together", |row, _, column| {
-            column[row].as_ref().map(|result| figure(result.millions))
-        })
+        table(
+            &rows,
+            &columns,
+            "Millions of ids a second, all threads together",
+            |row, _, column| { column[row].as_ref().map(|result| figure(result.millions)) }
+        )
     );
     println!(
         "{}",
-        table(&rows, &columns, "As a share of the row's limit, in the same round", |row, rows, column| {
-            let limit = rows.iter().position(|other| other.name == rows[row].limit)?;
-            Some(format!("{:.2}", measure::ratio(column[row].as_ref()?, column[limit].as_ref()?)))
-        })
+        table(
+            &rows,
+            &columns,
+            "As a share of the row's limit, in the same round",
+            |row, rows, column| {
+                let limit = rows.iter().position(|other| other.name == rows[row].limit)?;
+                Some(format!(
+                    "{:.2}",
+                    measure::ratio(column[row].as_ref()?, column[limit].as_ref()?)
+                ))
+            }
+        )
     );
     let pairs = [
         (rows::TAKE, "ferroid, atomic"),
@@ -131,9 +147,15 @@ fn table(
     text
 }
 
-fn pair_table(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)], pairs: &[(&str, &str)]) -> String {
+fn pair_table(
+    rows: &[Row],
+    columns: &[(usize, Vec<Option<Result>>)],
+    pairs: &[(&str, &str)],
+) -> String {
     let mut text = format!("Times as fast, in the same round:\n\n{}", heading(columns));
-    let find = |name: &str| rows.iter().position(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"));
+    let find = |name: &str| {
+        rows.iter().position(|row| row.name == name).unwrap_or_else(|| panic!("no row {name}"))
+    };
     for &(ours, theirs) in pairs {
         write!(text, "| {ours} / {theirs} |").unwrap();
         for (_, column) in columns {

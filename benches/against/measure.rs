@@ -11,7 +11,8 @@ use crate::rows::{Row, Worker};
 const SLICE: Duration = Duration::from_millis(2);
 /// Where threads share cores, a slice is longer than the scheduler's.
 const SHARED_SLICE: Duration = Duration::from_millis(12);
-/// A row that waits for its clock shows its pace only over several ticks of it, and shows nothing else.
+/// A row that waits for its clock shows its pace only over several ticks of it, and shows nothing
+/// else.
 const THROTTLED_SLICE: Duration = Duration::from_millis(100);
 const THROTTLED_ROUNDS: usize = 10;
 /// Ids looked at afterwards, by each thread.
@@ -35,7 +36,11 @@ pub fn ratio(a: &Result, b: &Result) -> f64 {
     let (rounds_a, rounds_b) = (a.rates.len(), b.rates.len());
     let rounds = rounds_a.min(rounds_b);
     // A throttled row runs in every so manieth round.
-    median((0..rounds).map(|round| a.rates[round * rounds_a / rounds] / b.rates[round * rounds_b / rounds]).collect())
+    median(
+        (0..rounds)
+            .map(|round| a.rates[round * rounds_a / rounds] / b.rates[round * rounds_b / rounds])
+            .collect(),
+    )
 }
 
 fn median(mut numbers: Vec<f64>) -> f64 {
@@ -77,7 +82,8 @@ pub fn run(rows: &[Row], threads: usize, rounds: usize) -> Vec<Option<Result>> {
             }
             on_thread(rows, thread, rounds, slice, stage)
         };
-        let running: Vec<_> = (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
+        let running: Vec<_> =
+            (0..threads).map(|thread| scope.spawn(move || body(thread))).collect();
         running.into_iter().map(|thread| thread.join().unwrap()).collect()
     });
     let kept = stage.kept.into_inner().unwrap();
@@ -106,8 +112,15 @@ pub fn run(rows: &[Row], threads: usize, rounds: usize) -> Vec<Option<Result>> {
 }
 
 /// Returns how many ids this thread took of each row in a slice; 0 where the row does not run.
-fn on_thread(rows: &[Row], thread: usize, rounds: usize, slice: Duration, stage: &Stage) -> Vec<u64> {
-    let mut workers: Vec<Option<Box<dyn Worker + '_>>> = rows.iter().map(|row| (row.worker)(thread)).collect();
+fn on_thread(
+    rows: &[Row],
+    thread: usize,
+    rounds: usize,
+    slice: Duration,
+    stage: &Stage,
+) -> Vec<u64> {
+    let mut workers: Vec<Option<Box<dyn Worker + '_>>> =
+        rows.iter().map(|row| (row.worker)(thread)).collect();
     let length = |row: &Row| if row.throttled.is_some() { THROTTLED_SLICE } else { slice };
     let mut counts = vec![0; rows.len()];
     for (index, worker) in workers.iter_mut().enumerate() {
@@ -119,7 +132,8 @@ fn on_thread(rows: &[Row], thread: usize, rounds: usize, slice: Duration, stage:
     for round in 0..rounds {
         for index in order(rows.len(), round) {
             let worker = &mut workers[index];
-            let every = if rows[index].throttled.is_some() { rounds.div_ceil(THROTTLED_ROUNDS) } else { 1 };
+            let every =
+                if rows[index].throttled.is_some() { rounds.div_ceil(THROTTLED_ROUNDS) } else { 1 };
             if let Some(worker) = worker.as_mut().filter(|_| round % every == 0) {
                 stage.barrier.wait();
                 let begin = Instant::now();
@@ -141,7 +155,8 @@ fn on_thread(rows: &[Row], thread: usize, rounds: usize, slice: Duration, stage:
     counts
 }
 
-/// A different order in each round, so that no row always comes after the same one. The same on all threads.
+/// A different order in each round, so that no row always comes after the same one. The same on all
+/// threads.
 fn order(rows: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
     // splitmix64 by Sebastiano Vigna, and the shuffle by Fisher and Yates.
@@ -161,12 +176,14 @@ fn trial(worker: &mut dyn Worker, slice: Duration, row: usize, stage: &Stage) ->
     let mut count = 1024;
     // Two trials of each count: something else may have held one of them up.
     for trials in stage.longest[row * TRIALS..][..TRIALS].chunks_exact(2) {
-        let is_long = |longest: &AtomicU64| Duration::from_nanos(longest.load(Ordering::Relaxed)) >= slice;
+        let is_long =
+            |longest: &AtomicU64| Duration::from_nanos(longest.load(Ordering::Relaxed)) >= slice;
         for longest in trials {
             stage.barrier.wait();
             let begin = Instant::now();
             worker.take(count);
-            longest.fetch_max(u64::try_from(begin.elapsed().as_nanos()).unwrap(), Ordering::Relaxed);
+            longest
+                .fetch_max(u64::try_from(begin.elapsed().as_nanos()).unwrap(), Ordering::Relaxed);
             stage.barrier.wait();
         }
         if trials.iter().all(is_long) {

@@ -1,11 +1,13 @@
-//! The others, with layouts as equal as theirs can be made: 38 bits of milliseconds since 2026, 3 bits of worker, 22
-//! bits of sequence, so that up to 4,194,304 ids a millisecond no row waits for its clock. What cannot be given that
-//! layout says what holds it back.
+//! The others, with layouts as equal as theirs can be made: 38 bits of milliseconds since 2026, 3
+//! bits of worker, 22 bits of sequence, so that up to 4,194,304 ids a millisecond no row waits for
+//! its clock. What cannot be given that layout says what holds it back.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
 
-use ferroid::generator::{AtomicSnowflakeGenerator, BasicSnowflakeGenerator, LockSnowflakeGenerator};
+use ferroid::generator::{
+    AtomicSnowflakeGenerator, BasicSnowflakeGenerator, LockSnowflakeGenerator,
+};
 use ferroid::time::MonotonicClock;
 use idgenerator::{IdGeneratorOptions, IdVecInstance};
 use snowflake::{SnowflakeIdBucket, SnowflakeIdGenerator};
@@ -22,7 +24,8 @@ const WORKERS: usize = 1 << WORKER_BITS;
 
 const SMALL_SEQUENCE: Option<&str> = Some("at most 4,096 a ms");
 
-// Its own benchmarks use a layout with a time field of no bits, in which nothing is ever decided by the clock.
+// Its own benchmarks use a layout with a time field of no bits, in which nothing is ever decided by
+// the clock.
 ferroid::define_snowflake_id!(
     /// The layout of all rows.
     Equal, u64,
@@ -36,7 +39,9 @@ struct Snowdon;
 
 impl snowdon::Layout for Snowdon {
     fn construct_snowflake(timestamp: u64, sequence_number: u64) -> u64 {
-        assert!(!Self::exceeds_timestamp(timestamp) && !Self::exceeds_sequence_number(sequence_number));
+        assert!(
+            !Self::exceeds_timestamp(timestamp) && !Self::exceeds_sequence_number(sequence_number)
+        );
         timestamp << (WORKER_BITS + SEQUENCE_BITS) | 1 << SEQUENCE_BITS | sequence_number
     }
 
@@ -67,9 +72,16 @@ impl snowdon::Epoch for Snowdon {
     }
 }
 
-/// A row where each of `threads` threads has a generator of its own: none if they are more than there are workers.
-fn own<W: Worker + 'static>(threads: usize, name: &'static str, limit: &'static str, worker: fn(usize) -> W) -> Row {
-    let worker = move |thread| (threads <= WORKERS).then(|| Box::new(worker(thread)) as Box<dyn Worker>);
+/// A row where each of `threads` threads has a generator of its own: none if they are more than
+/// there are workers.
+fn own<W: Worker + 'static>(
+    threads: usize,
+    name: &'static str,
+    limit: &'static str,
+    worker: fn(usize) -> W,
+) -> Row {
+    let worker =
+        move |thread| (threads <= WORKERS).then(|| Box::new(worker(thread)) as Box<dyn Worker>);
     Row { name, limit, throttled: None, worker: Box::new(worker) }
 }
 
@@ -77,21 +89,32 @@ fn throttled(row: Row, rule: Option<&'static str>) -> Row {
     Row { throttled: rule, ..row }
 }
 
-pub fn rows(threads: usize, each: &'static str, local: &'static str, batch: &'static str) -> Vec<Row> {
+pub fn rows(
+    threads: usize,
+    each: &'static str,
+    local: &'static str,
+    batch: &'static str,
+) -> Vec<Row> {
     let mut rows = Vec::from(ferroid_rows(threads, each, local));
     rows.extend(snowid_rows(each, batch));
     rows.extend(snowflake_me_rows(each, batch));
-    rows.push(shared("snowdon", each, Arc::new(snowdon::Generator::<Snowdon, Snowdon>::default()), |generator| {
-        let generator = Arc::clone(generator);
-        Each(move || {
-            loop {
-                // It fails where the clock seems to go back, as where another thread has seen a later millisecond.
-                if let Ok(id) = generator.generate() {
-                    return id.into_inner();
+    rows.push(shared(
+        "snowdon",
+        each,
+        Arc::new(snowdon::Generator::<Snowdon, Snowdon>::default()),
+        |generator| {
+            let generator = Arc::clone(generator);
+            Each(move || {
+                loop {
+                    // It fails where the clock seems to go back, as where another thread has seen a
+                    // later millisecond.
+                    if let Ok(id) = generator.generate() {
+                        return id.into_inner();
+                    }
                 }
-            }
-        })
-    }));
+            })
+        },
+    ));
     rows.push(idgenerator_row(each));
     rows.push(throttled(
         shared("snowflaked", each, Arc::new(snowflaked::sync::Generator::new(1)), |generator| {
@@ -120,16 +143,24 @@ fn ferroid_rows(threads: usize, each: &'static str, local: &'static str) -> [Row
     fn clock() -> MonotonicClock {
         MonotonicClock::with_epoch(Duration::from_millis(EPOCH_MS))
     }
-    let atomic =
-        shared("ferroid, atomic", each, Arc::new(AtomicSnowflakeGenerator::<Equal, _>::new(1, clock())), |generator| {
+    let atomic = shared(
+        "ferroid, atomic",
+        each,
+        Arc::new(AtomicSnowflakeGenerator::<Equal, _>::new(1, clock())),
+        |generator| {
             let generator = Arc::clone(generator);
             Each(move || generator.next_id(|_| std::hint::spin_loop()).to_raw())
-        });
-    let lock =
-        shared("ferroid, lock", each, Arc::new(LockSnowflakeGenerator::<Equal, _>::new(1, clock())), |generator| {
+        },
+    );
+    let lock = shared(
+        "ferroid, lock",
+        each,
+        Arc::new(LockSnowflakeGenerator::<Equal, _>::new(1, clock())),
+        |generator| {
             let generator = Arc::clone(generator);
             Each(move || generator.try_next_id(|_| std::hint::spin_loop()).unwrap().to_raw())
-        });
+        },
+    );
     let basic = own(threads, "ferroid, basic", local, |thread| {
         let generator = BasicSnowflakeGenerator::<Equal, _>::new(thread as u64, clock());
         Each(move || generator.next_id(|_| std::hint::spin_loop()).to_raw())
@@ -137,7 +168,8 @@ fn ferroid_rows(threads: usize, each: &'static str, local: &'static str) -> [Row
     [atomic, lock, basic]
 }
 
-/// The sequence has 16 bits at most; past them it borrows from the milliseconds to come, as uidring does.
+/// The sequence has 16 bits at most; past them it borrows from the milliseconds to come, as uidring
+/// does.
 fn snowid_rows(each: &'static str, batch: &'static str) -> [Row; 2] {
     fn generator() -> Arc<snowid::SnowID> {
         let config = snowid::SnowIDConfig::builder().node_bits(6).unwrap().epoch(EPOCH_MS).build();
@@ -184,12 +216,15 @@ fn snowflake_me_rows(each: &'static str, batch: &'static str) -> [Row; 2] {
     [one, many]
 }
 
-/// The worker has one bit, as the sequence has 21 at most. It sleeps for half a second when it is made, so it is made
-/// once.
+/// The worker has one bit, as the sequence has 21 at most. It sleeps for half a second when it is
+/// made, so it is made once.
 fn idgenerator_row(each: &'static str) -> Row {
     static MADE: OnceLock<()> = OnceLock::new();
     MADE.get_or_init(|| {
-        let options = IdGeneratorOptions::new().base_time(EPOCH_MS.cast_signed()).worker_id(1).worker_id_bit_len(1);
+        let options = IdGeneratorOptions::new()
+            .base_time(EPOCH_MS.cast_signed())
+            .worker_id(1)
+            .worker_id_bit_len(1);
         IdVecInstance::init(vec![options.seq_bit_len(21)]).unwrap();
     });
     shared("idgenerator", each, (), |()| Each(|| IdVecInstance::next_id(0).cast_unsigned()))
@@ -207,11 +242,13 @@ fn rs_snowflake_rows(threads: usize, each: &'static str, local: &'static str) ->
     });
     // It reads the clock once, when it is made.
     let lazy = own(threads, "rs-snowflake, lazy", local, |thread| {
-        let mut generator = SnowflakeIdGenerator::with_epoch(1, i32::try_from(thread).unwrap(), epoch());
+        let mut generator =
+            SnowflakeIdGenerator::with_epoch(1, i32::try_from(thread).unwrap(), epoch());
         Each(move || generator.lazy_generate().cast_unsigned())
     });
     let bucket = own(threads, "rs-snowflake, bucket", local, |thread| {
-        let mut generator = SnowflakeIdBucket::with_epoch(1, i32::try_from(thread).unwrap(), epoch());
+        let mut generator =
+            SnowflakeIdBucket::with_epoch(1, i32::try_from(thread).unwrap(), epoch());
         Each(move || generator.get_id().cast_unsigned())
     });
     [throttled(real_time, SMALL_SEQUENCE), lazy, bucket]

@@ -100,15 +100,21 @@ where
     Row { name, limit, throttled: None, worker: Box::new(move |_| Some(Box::new(worker(&source)))) }
 }
 
-/// 38 bits of milliseconds, 3 bits of worker, 22 bits of sequence: more than any of the rows can use up.
+/// 38 bits of milliseconds, 3 bits of worker, 22 bits of sequence: more than any of the rows can
+/// use up.
 fn equal_layout() -> Layout {
     let tick = Duration::from_millis(1);
-    Layout::new(peers::TIME_BITS, peers::WORKER_BITS, peers::SEQUENCE_BITS).and_then(|it| it.with_tick(tick)).unwrap()
+    Layout::new(peers::TIME_BITS, peers::WORKER_BITS, peers::SEQUENCE_BITS)
+        .and_then(|it| it.with_tick(tick))
+        .unwrap()
 }
 
 /// A builder of a generator that never comes to the end of what it may borrow.
 fn builder(layout: Layout) -> Builder {
-    UidGenerator::builder().layout(layout).registry(FixedWorker::new(1)).max_lead(Duration::from_secs(1 << 40))
+    UidGenerator::builder()
+        .layout(layout)
+        .registry(FixedWorker::new(1))
+        .max_lead(Duration::from_secs(1 << 40))
 }
 
 fn counter() -> &'static CachePadded<AtomicU64> {
@@ -150,7 +156,8 @@ fn limits() -> Vec<Row> {
         };
         Batches { buffer: vec![0; BATCH as usize], fill, read: Vec::clone }
     });
-    // The clock and a counter: the least that an id with the time in it costs if it is asked for each.
+    // The clock and a counter: the least that an id with the time in it costs if it is asked for
+    // each.
     let now = shared(NOW, NOW, counter(), |counter| {
         let counter = *counter;
         Each(move || {

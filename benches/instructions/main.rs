@@ -1,5 +1,5 @@
-//! What `benches/instructions/check` counts the instructions of: each subject does its work so many times, and nothing
-//! else that depends on it.
+//! What `benches/instructions/check` counts the instructions of: each subject does its work so many
+//! times, and nothing else that depends on it.
 
 #![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
 

@@ -21,7 +21,10 @@ impl Turns {
         while let Some(arg) = args.next() {
             let mut value = || args.next().unwrap_or_else(|| panic!("{arg} needs a value"));
             match arg.as_str() {
-                "--threads" => turns.threads = value().split(',').map(|number| number.parse().unwrap()).collect(),
+                "--threads" => {
+                    turns.threads =
+                        value().split(',').map(|number| number.parse().unwrap()).collect()
+                }
                 "--rounds" => turns.rounds = value().parse().unwrap(),
                 // Cargo's own.
                 "--bench" => {}

@@ -1,5 +1,5 @@
-//! What moves the cursor beside takes: the filler skips what is stale, a ring is closed and opened, a take may refuse, or
-//! fail and give its ticket back.
+//! What moves the cursor beside takes: the filler skips what is stale, a ring is closed and opened,
+//! a take may refuse, or fail and give its ticket back.
 
 use uidring_loom_tests::{BLOCK, FIRST_TICKET, MANY, Model, NOW, explore, explore_from};
 
@@ -88,8 +88,8 @@ fn fail_fail() {
     });
 }
 
-/// Two takes fail while the window moves on and the ring is opened. A ticket that was given back comes
-/// again only if no later one is held.
+/// Two takes fail while the window moves on and the ring is opened. A ticket that was given back
+/// comes again only if no later one is held.
 #[test]
 fn fail_fail_open() {
     explore_from(

@@ -1,10 +1,13 @@
-//! The stretch at the front, which takers move on and the filler draws back, beside takes that look at it.
+//! The stretch at the front, which takers move on and the filler draws back, beside takes that look
+//! at it.
 
 use std::sync::Arc;
 
 use loom::sync::atomic::AtomicU64;
 use uidring::model::Block;
-use uidring_loom_tests::{BLOCK, FIRST_BLOCK, FIRST_TICKET, MANY, Model, NOW, WORKER, explore, explore_from};
+use uidring_loom_tests::{
+    BLOCK, FIRST_BLOCK, FIRST_TICKET, MANY, Model, NOW, WORKER, explore, explore_from,
+};
 
 /// A full ring whose two blocks are not of consecutive seconds.
 fn with_gap() -> Arc<Model> {
@@ -37,7 +40,8 @@ fn gap_try_take() {
     across_a_gap("gap_try_take", 2, |model| model.try_takes(2));
 }
 
-/// A stretch gives way to a longer one behind a gap, to which a taker comes that may have read parts of both.
+/// A stretch gives way to a longer one behind a gap, to which a taker comes that may have read
+/// parts of both.
 #[test]
 fn longer() {
     let prepare = || {
@@ -48,7 +52,8 @@ fn longer() {
         assert_eq!(model.refill(), 1);
         (model, claim)
     };
-    // The mover is not the one that is spawned: loom lets it go first then, and the taker comes between its steps.
+    // The mover is not the one that is spawned: loom lets it go first then, and the taker comes
+    // between its steps.
     explore_from("longer", None, prepare, |(model, claim)| {
         let taker = model.spawn(|model| model.takes(1));
         model.use_up(claim);
@@ -57,8 +62,8 @@ fn longer() {
     });
 }
 
-/// The clock goes back while a taker moves the front. Once the filler has looked again, nothing beyond the window is handed
-/// out.
+/// The clock goes back while a taker moves the front. Once the filler has looked again, nothing
+/// beyond the window is handed out.
 #[test]
 fn drawn_back() {
     explore("drawn_back", None, || {
@@ -75,8 +80,8 @@ fn drawn_back() {
     });
 }
 
-/// The clock goes back behind all of the front, and comes back. Who has waited with a ticket from before it does not move it
-/// back.
+/// The clock goes back behind all of the front, and comes back. Who has waited with a ticket from
+/// before it does not move it back.
 #[test]
 fn drawn_back_to_its_start() {
     let prepare = || {

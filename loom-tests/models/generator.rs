@@ -33,8 +33,9 @@ fn settled(slots: usize) -> UidGenerator {
     uids
 }
 
-/// Waits for the filler to leave no room in the ring. Each time that this thread yields, the filler goes on until it
-/// sleeps, or until one of the few preemptions of a model stops it: so if it is not done after many, it never is.
+/// Waits for the filler to leave no room in the ring. Each time that this thread yields, the filler
+/// goes on until it sleeps, or until one of the few preemptions of a model stops it: so if it is
+/// not done after many, it never is.
 fn wait_until_full(uids: &UidGenerator) {
     let ring = model::ring(uids);
     for _ in 0..20 {
@@ -43,7 +44,11 @@ fn wait_until_full(uids: &UidGenerator) {
         }
         thread::yield_now();
     }
-    panic!("the filler sleeps: blocks up to {} in the ring, the cursor in {}", ring.tail(), ring.cursor_block());
+    panic!(
+        "the filler sleeps: blocks up to {} in the ring, the cursor in {}",
+        ring.tail(),
+        ring.cursor_block()
+    );
 }
 
 #[test]

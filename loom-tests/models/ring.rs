@@ -7,7 +7,8 @@ fn published_since(model: &Model, blocks: u64) -> u64 {
     model.ring.tail() - FIRST_BLOCK - blocks
 }
 
-/// Two takers on a full ring: across the end of the first block, where each needs the second one and moves the front.
+/// Two takers on a full ring: across the end of the first block, where each needs the second one
+/// and moves the front.
 #[test]
 fn take_take() {
     explore("take_take", None, || {
@@ -32,7 +33,8 @@ fn take_take_take() {
     });
 }
 
-/// Something done on an empty ring, beside a publisher of the first block. It takes `blocks` blocks.
+/// Something done on an empty ring, beside a publisher of the first block. It takes `blocks`
+/// blocks.
 fn beside_a_publisher(name: &str, blocks: u64, act: fn(&Model) -> u64, check: fn(&Model)) {
     explore(name, None, move || {
         let model = Model::new(0, MANY);
@@ -121,7 +123,8 @@ fn publish_publish() {
     beside_a_publisher("publish_publish", 1, |model| model.publish(2), Model::check_blocks);
 }
 
-/// One of two publishers goes on to the next block, whose base follows what the other may still be working on.
+/// One of two publishers goes on to the next block, whose base follows what the other may still be
+/// working on.
 #[test]
 fn publish_ahead() {
     beside_a_publisher("publish_ahead", 2, |model| model.publish(3), Model::check_blocks);
@@ -152,7 +155,8 @@ fn stalled_ticket() {
     });
 }
 
-/// A taker stops anywhere, also between its look at the front and its claim, while the slots are used again.
+/// A taker stops anywhere, also between its look at the front and its claim, while the slots are
+/// used again.
 #[test]
 fn stalled_take() {
     explore("stalled_take", Some(3), || {
@@ -164,8 +168,8 @@ fn stalled_take() {
     });
 }
 
-/// A helper stops anywhere while others come round to the same slot again, and the window moves: it must change nothing
-/// when it goes on.
+/// A helper stops anywhere while others come round to the same slot again, and the window moves: it
+/// must change nothing when it goes on.
 #[test]
 fn late_helper() {
     explore("late_helper", Some(3), || {

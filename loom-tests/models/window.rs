@@ -1,4 +1,5 @@
-//! The window of what may be published is moved while others publish: helpers come with different candidates.
+//! The window of what may be published is moved while others publish: helpers come with different
+//! candidates.
 
 use loom::sync::atomic::AtomicU64;
 use uidring::model::Block;
@@ -45,7 +46,8 @@ fn window_moves_under_two() {
     });
 }
 
-/// Another worker is taken on: what was published for it is never followed by a second of the old one, or repeated.
+/// Another worker is taken on: what was published for it is never followed by a second of the old
+/// one, or repeated.
 #[test]
 fn worker_changes() {
     explore("worker_changes", Some(3), || {
@@ -102,7 +104,8 @@ fn window_is_of_one_lease() {
     });
 }
 
-/// The same worker id is taken on again, behind seconds that another had meanwhile. Nobody publishes one of these.
+/// The same worker id is taken on again, behind seconds that another had meanwhile. Nobody
+/// publishes one of these.
 #[test]
 fn worker_comes_again() {
     explore("worker_comes_again", Some(2), || {
@@ -139,8 +142,8 @@ fn publish_two(model: &Model) {
     }
 }
 
-/// Two publishers come to the end of the window. Neither is told of it too early, what the ring holds stays, and
-/// publishing goes on where it stopped.
+/// Two publishers come to the end of the window. Neither is told of it too early, what the ring
+/// holds stays, and publishing goes on where it stopped.
 #[test]
 fn window_ends() {
     fn to_the_end(model: &Model) -> u64 {

@@ -28,9 +28,9 @@ use crate::error::RegistryError;
 use crate::layout::Layout;
 use crate::sync::{Barrier, sleep, thread};
 
-/// Checks all clauses. `store` makes a store that was never used, by a name that is new each time, and returns what
-/// opens a handle to it. Handles may give fresh ids, or leased ones; for the clauses about expiry to be checked, a
-/// lease lasts five seconds at most.
+/// Checks all clauses. `store` makes a store that was never used, by a name that is new each time,
+/// and returns what opens a handle to it. Handles may give fresh ids, or leased ones; for the
+/// clauses about expiry to be checked, a lease lasts five seconds at most.
 ///
 /// # Panics
 ///
@@ -110,7 +110,10 @@ fn those_who_come_at_once_get_different_ids<R: WorkerRegistry>(open: &(impl Fn()
             [assign(&mut registry).worker, assign(&mut registry).worker]
         };
         let threads: Vec<_> = (0..THREADS).map(|_| scope.spawn(start)).collect();
-        threads.into_iter().flat_map(|thread| thread.join().unwrap_or_else(|_| panic!("a start panicked"))).collect()
+        threads
+            .into_iter()
+            .flat_map(|thread| thread.join().unwrap_or_else(|_| panic!("a start panicked")))
+            .collect()
     });
     let different: BTreeSet<_> = ids.iter().collect();
     assert_eq!(different.len(), ids.len(), "those who come at once get different ids: {ids:?}");
@@ -148,14 +151,20 @@ fn what_is_reserved_is_the_holders_alone<R: WorkerRegistry>(open: &impl Fn() -> 
     for now in [NOW - 500, NOW, last + 500] {
         let mut registry = open();
         let next = done("assign", registry.assign(&request(Layout::DEFAULT, now)));
-        assert!(next.worker != lease.worker || next.first > used, "seconds up to {used} are used: {next:?}");
+        assert!(
+            next.worker != lease.worker || next.first > used,
+            "seconds up to {used} are used: {next:?}"
+        );
     }
 }
 
 fn an_expired_lease_goes_on_behind_what_was_reserved<R: WorkerRegistry>(open: &impl Fn() -> R) {
     let mut registry = open();
     let lease = assign(&mut registry);
-    let Some(duration) = lease.duration.filter(|duration| *duration <= Duration::from_secs(5)) else { return };
+    let Some(duration) = lease.duration.filter(|duration| *duration <= Duration::from_secs(5))
+    else {
+        return;
+    };
     let last = done("reserve", registry.reserve(&lease, lease.last + 100));
     sleep(duration / 2);
     assert_ne!(
@@ -205,8 +214,16 @@ fn ids_run_out_with_an_error<R: WorkerRegistry>(open: &impl Fn() -> R) {
     loop {
         match registry.assign(&request(layout, NOW)) {
             Ok(lease) => {
-                assert!(lease.worker <= layout.max_worker(), "worker id {} fits 3 bits", lease.worker);
-                assert!(ids.insert(lease.worker), "worker id {} is given once: {ids:?}", lease.worker);
+                assert!(
+                    lease.worker <= layout.max_worker(),
+                    "worker id {} fits 3 bits",
+                    lease.worker
+                );
+                assert!(
+                    ids.insert(lease.worker),
+                    "worker id {} is given once: {ids:?}",
+                    lease.worker
+                );
             }
             Err(RegistryError::Exhausted { capacity, .. }) => {
                 assert_eq!(capacity, ids.len() as u64, "it says how many there were");

@@ -10,13 +10,15 @@ use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
 use crate::layout::Layout;
 
-/// A number of the caller's own: from configuration, an environment variable, or the ordinal of a pod.
+/// A number of the caller's own: from configuration, an environment variable, or the ordinal of a
+/// pod.
 ///
-/// The caller guarantees that no other generator, on any machine, has the same number and layout at the same time; a
-/// forked process, too, needs a number other than its parent's. And a generator must begin only after every second
-/// that the one before it with this number used, which may be later than when it stopped: a busy generator borrows
-/// from the seconds to come, and a clock can be set back. A [state file](FixedWorker::with_state) sees to that;
-/// without one the caller guarantees it too, which suits tests, benchmarks and programs that start once.
+/// The caller guarantees that no other generator, on any machine, has the same number and layout at
+/// the same time; a forked process, too, needs a number other than its parent's. And a generator
+/// must begin only after every second that the one before it with this number used, which may be
+/// later than when it stopped: a busy generator borrows from the seconds to come, and a clock can
+/// be set back. A [state file](FixedWorker::with_state) sees to that; without one the caller
+/// guarantees it too, which suits tests, benchmarks and programs that start once.
 ///
 /// ```
 /// use uidring::UidGenerator;
@@ -69,23 +71,30 @@ impl FixedWorker {
     ///
     /// [`RegistryError::NoNumber`] when it is not set, or holds anything else.
     pub fn from_env(name: &str) -> Result<FixedWorker, RegistryError> {
-        let refuse =
-            |problem: String| RegistryError::NoNumber { place: format!("the environment variable {name}"), problem };
+        let refuse = |problem: String| RegistryError::NoNumber {
+            place: format!("the environment variable {name}"),
+            problem,
+        };
         let text = env::var_os(name).ok_or_else(|| refuse("it is not set".to_owned()))?;
         let text = text.to_string_lossy();
-        let number = text.trim().parse().map_err(|error| refuse(format!("it holds {text:?}: {error}")))?;
+        let number =
+            text.trim().parse().map_err(|error| refuse(format!("it holds {text:?}: {error}")))?;
         Ok(FixedWorker::new(number))
     }
 
-    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 on the host `orders-3`. No two pods of a set have
-    /// the same at a time; several sets that share a layout need numbers of their own.
+    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 on the host `orders-3`. No two
+    /// pods of a set have the same at a time; several sets that share a layout need numbers of
+    /// their own.
     ///
     /// # Errors
     ///
     /// [`RegistryError::NoNumber`] when the host name does not end in a hyphen and a number.
     pub fn from_stateful_set() -> Result<FixedWorker, RegistryError> {
         // The kubelet writes the pod's name to the file; the variable can be changed by a shell.
-        let name = fs::read_to_string("/etc/hostname").ok().or_else(|| env::var("HOSTNAME").ok()).unwrap_or_default();
+        let name = fs::read_to_string("/etc/hostname")
+            .ok()
+            .or_else(|| env::var("HOSTNAME").ok())
+            .unwrap_or_default();
         ordinal(name.trim()).map(FixedWorker::new).ok_or_else(|| RegistryError::NoNumber {
             place: "the host name".to_owned(),
             problem: format!(
@@ -119,10 +128,10 @@ impl FixedWorker {
     /// another volume in their place, while a generator runs: until its next write it uses the same
     /// seconds as one that is started there.
     ///
-    /// A forked process inherits the lock with the open file, though it cannot use its parent's generator. It is
-    /// refused the number while the parent has it; and where the parent ends first, its next start is refused the
-    /// number until the children have ended too, or have started other programs. Children that outlive their parent
-    /// are best made before it builds.
+    /// A forked process inherits the lock with the open file, though it cannot use its parent's
+    /// generator. It is refused the number while the parent has it; and where the parent ends
+    /// first, its next start is refused the number until the children have ended too, or have
+    /// started other programs. Children that outlive their parent are best made before it builds.
     #[must_use]
     pub fn with_state(self, path: impl AsRef<Path>) -> FixedWorker {
         FixedWorker { path: Some(path.as_ref().to_owned()), ..self }
@@ -176,7 +185,9 @@ impl WorkerRegistry for FixedWorker {
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let Some(path) = &self.path else { return Ok(()) };
         // One that was lost since begins before the one that came after it.
-        let Some(given) = self.given.as_mut().filter(|given| given.first == lease.first) else { return Ok(()) };
+        let Some(given) = self.given.as_mut().filter(|given| given.first == lease.first) else {
+            return Ok(());
+        };
         match given.state.take().map(|mut state| state.write(used)) {
             // It is lost. The next start must know what was used, whatever has become of the file.
             None | Some(Err(RegistryError::LeaseLost { .. })) => {
@@ -193,7 +204,12 @@ fn used_ahead(worker: u64, used: u64, request: &Request) -> RegistryError {
     let Request { layout, now, latest, .. } = request;
     let [used_until, now] = [used, *now].map(|tick| layout.time_of(tick.min(layout.max_tick())));
     let ticks = u32::try_from(used.saturating_add(1) - latest).unwrap_or(u32::MAX);
-    RegistryError::UsedAhead { worker, used: used_until, now, wait: layout.tick().saturating_mul(ticks) }
+    RegistryError::UsedAhead {
+        worker,
+        used: used_until,
+        now,
+        wait: layout.tick().saturating_mul(ticks),
+    }
 }
 
 #[cfg(test)]
@@ -204,8 +220,16 @@ mod tests {
     fn an_ordinal_is_what_kubernetes_appends() {
         assert_eq!(ordinal("orders-0"), Some(0));
         assert_eq!(ordinal("orders-eu-17"), Some(17));
-        for name in ["", "orders", "orders-", "orders-x", "orders-07", "orders-+7", "7", "orders-18446744073709551616"]
-        {
+        for name in [
+            "",
+            "orders",
+            "orders-",
+            "orders-x",
+            "orders-07",
+            "orders-+7",
+            "7",
+            "orders-18446744073709551616",
+        ] {
             assert_eq!(ordinal(name), None, "{name:?}");
         }
     }

@@ -67,7 +67,8 @@ fn detect_kind() -> WorkerKind {
     if contained { WorkerKind::Container } else { WorkerKind::Actual }
 }
 
-/// The host and port that Baidu's platform tells its containers; `None` where one of them is missing.
+/// The host and port that Baidu's platform tells its containers; `None` where one of them is
+/// missing.
 fn jpaas() -> Option<(String, String)> {
     let host = variable("JPAAS_HOST")?;
     let port = variable("JPAAS_HTTP_PORT").or_else(|| variable("JPAAS_HOST_PORT_8080"))?;
@@ -78,7 +79,8 @@ fn variable(name: &str) -> Option<String> {
     env::var(name).ok().filter(|value| !value.trim().is_empty())
 }
 
-/// `text` as the table's checks want it. A strange host name must not keep a generator from starting.
+/// `text` as the table's checks want it. A strange host name must not keep a generator from
+/// starting.
 fn printable(text: &str) -> String {
     let kept: String = text.chars().filter(|character| !character.is_control()).take(255).collect();
     if kept.is_empty() { "unknown".to_owned() } else { kept }

@@ -38,39 +38,42 @@ use crate::layout::Layout;
 ///
 /// # Contract
 ///
-/// The uniqueness of every UID rests on one promise: **no (worker id, second) pair is given twice** for the layout, to
-/// anyone, on any machine, whatever happens: not after a restart, not after a crash at any instant, not when rows are
-/// deleted, not when two processes ask at once, not when a holder is stopped for a day and wakes up. What may have been
-/// seen by a caller is never given again, so it is stored durably before it is returned.
+/// The uniqueness of every UID rests on one promise: **no (worker id, second) pair is given twice**
+/// for the layout, to anyone, on any machine, whatever happens: not after a restart, not after a
+/// crash at any instant, not when rows are deleted, not when two processes ask at once, not when a
+/// holder is stopped for a day and wakes up. What may have been seen by a caller is never given
+/// again, so it is stored durably before it is returned.
 ///
-/// Two ways keep it. A registry of *fresh* ids gives each id once, with all its seconds. A registry of *leased* ids
-/// gives an id again when its holder is gone, but from a second after the last that any holder has reserved; a
-/// reservation is one conditional write that fails when another has taken the id over. Neither needs a clock to be
-/// right, or a holder to stop in time.
+/// Two ways keep it. A registry of *fresh* ids gives each id once, with all its seconds. A registry
+/// of *leased* ids gives an id again when its holder is gone, but from a second after the last that
+/// any holder has reserved; a reservation is one conditional write that fails when another has
+/// taken the id over. Neither needs a clock to be right, or a holder to stop in time.
 ///
-/// A generator calls [`assign`](WorkerRegistry::assign) once when it is built, and keeps the registry. Its filler
-/// reserves ahead, and calls `assign` again where [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for
-/// another id, or the lease has been lost.
+/// A generator calls [`assign`](WorkerRegistry::assign) once when it is built, and keeps the
+/// registry. Its filler reserves ahead, and calls `assign` again where
+/// [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for another id, or the lease has been
+/// lost.
 ///
 /// A call of the filler's that panics counts as one that failed, and the registry is called again.
 /// A panic in [`Builder::build`](crate::Builder::build) is the caller's.
 pub trait WorkerRegistry: Send + 'static {
-    /// A worker id that nobody else holds, at most `layout.max_worker()`, with seconds that nobody else has had, at most
-    /// `layout.max_tick()`.
+    /// A worker id that nobody else holds, at most `layout.max_worker()`, with seconds that nobody
+    /// else has had, at most `layout.max_tick()`.
     ///
     /// # Errors
     ///
-    /// [`RegistryError`] when there is none, or none can be had now. Nothing is used up by a failure.
+    /// [`RegistryError`] when there is none, or none can be had now. Nothing is used up by a
+    /// failure.
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError>;
 
-    /// Reserves further seconds for the holder of `lease`, up to `last`, and shows that it is alive. Returns the last
-    /// second reserved. A registry of fresh ids has given them all.
+    /// Reserves further seconds for the holder of `lease`, up to `last`, and shows that it is
+    /// alive. Returns the last second reserved. A registry of fresh ids has given them all.
     ///
     /// # Errors
     ///
-    /// [`RegistryError::LeaseLost`] when another has taken the id over: the seconds of `lease` are still the holder's,
-    /// but no more will be. Any other error leaves it open whether the reservation was made: the holder goes on with
-    /// what it has, and tries again.
+    /// [`RegistryError::LeaseLost`] when another has taken the id over: the seconds of `lease` are
+    /// still the holder's, but no more will be. Any other error leaves it open whether the
+    /// reservation was made: the holder goes on with what it has, and tries again.
     fn reserve(&mut self, lease: &Lease, _last: u64) -> Result<u64, RegistryError> {
         Ok(lease.last)
     }
@@ -79,7 +82,8 @@ pub trait WorkerRegistry: Send + 'static {
     ///
     /// # Errors
     ///
-    /// [`RegistryError`] when the registry cannot be written: the id is free when the lease has expired.
+    /// [`RegistryError`] when the registry cannot be written: the id is free when the lease has
+    /// expired.
     fn release(&mut self, _lease: &Lease, _used: u64) -> Result<(), RegistryError> {
         Ok(())
     }
@@ -127,14 +131,16 @@ pub struct Request {
 }
 
 impl Request {
-    /// What a generator of `layout` asks at the second `now`, if it can begin at `latest` or sooner.
+    /// What a generator of `layout` asks at the second `now`, if it can begin at `latest` or
+    /// sooner.
     #[must_use]
     pub fn new(layout: Layout, now: u64, latest: u64) -> Request {
         Request { layout, now, latest }
     }
 }
 
-/// The right to a worker id: the seconds that its holder may publish, as ticks of the layout since its epoch.
+/// The right to a worker id: the seconds that its holder may publish, as ticks of the layout since
+/// its epoch.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Lease {
     /// The worker id.
@@ -143,10 +149,11 @@ pub struct Lease {
     pub first: u64,
     /// The last one, so far.
     pub last: u64,
-    /// After how long without a reservation the id may be given to another; `None` for an id that is given once, with all
-    /// seconds from `first` to the layout's last.
+    /// After how long without a reservation the id may be given to another; `None` for an id that
+    /// is given once, with all seconds from `first` to the layout's last.
     pub duration: Option<Duration>,
-    /// How the registry knows this holder from the ones before and after it; empty for an id that is given once.
+    /// How the registry knows this holder from the ones before and after it; empty for an id that
+    /// is given once.
     pub holder: String,
 }
 

@@ -10,8 +10,8 @@ use rustls::crypto::{self, CryptoProvider};
 
 use super::host::Host;
 use super::server::{
-    BAD_CERTIFICATE, BAD_PASSWORD, Call, DOWN, Diagnosis, Driver, FULL_UP, Form, INTERRUPTED, NO_DATABASE, NO_HOST,
-    REPLICA, Server, Session, Value, registry_on_a_server, statements,
+    BAD_CERTIFICATE, BAD_PASSWORD, Call, DOWN, Diagnosis, Driver, FULL_UP, Form, INTERRUPTED,
+    NO_DATABASE, NO_HOST, REPLICA, Server, Session, Value, registry_on_a_server, statements,
 };
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
@@ -33,12 +33,13 @@ type Fault = table::Fault<Error>;
 ///
 /// # Guarantees
 ///
-/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at any instant of a
-///   client or the server, not when the rows of ids that were given once are deleted, not when a write that was given
-///   up comes about late. Ids come from a row of their own and not from `AUTO_INCREMENT`, which older servers forget
-///   when they restart.
+/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at
+///   any instant of a client or the server, not when the rows of ids that were given once are
+///   deleted, not when a write that was given up comes about late. Ids come from a row of their own
+///   and not from `AUTO_INCREMENT`, which older servers forget when they restart.
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
-/// * A start whose commit was not acknowledged may have used up an id; no other failure uses anything up.
+/// * A start whose commit was not acknowledged may have used up an id; no other failure uses
+///   anything up.
 ///
 /// They rest on the server's memory. Each call looks at the settings that decide whether a commit
 /// outlasts a power failure, and refuses a server that may forget one, with the value and what
@@ -81,43 +82,52 @@ type Fault = table::Fault<Error>;
 ///
 /// # Cost
 ///
-/// A start connects and makes one transaction, and so does each reservation of leased ids. No connection is held
-/// in between. Any number of generators may start at once; they get their ids one after the other.
+/// A start connects and makes one transaction, and so does each reservation of leased ids. No
+/// connection is held in between. Any number of generators may start at once; they get their ids
+/// one after the other.
 #[derive(Clone, Debug)]
 pub struct MySqlRegistry(Server<MySql>);
 
 impl MySqlRegistry {
-    /// The registry at `url`, `mysql://user:password@host:port/database`, in the tables `uidring_layout` and
-    /// `uidring_worker_node`. Nothing is asked of the server yet. Where the tables are not there, the first start makes
-    /// them, by the file `schema.mysql.sql`.
+    /// The registry at `url`, `mysql://user:password@host:port/database`, in the tables
+    /// `uidring_layout` and `uidring_worker_node`. Nothing is asked of the server yet. Where the
+    /// tables are not there, the first start makes them, by the file `schema.mysql.sql`.
     ///
-    /// The parameters are those of [`mysql_async::Opts`], such as `?require_ssl=true&verify_identity=true`. TLS is used
-    /// where it is required.
+    /// The parameters are those of [`mysql_async::Opts`], such as
+    /// `?require_ssl=true&verify_identity=true`. TLS is used where it is required.
     ///
     /// # Errors
     ///
     /// [`RegistryError::Open`] when `url` is not an address of this form.
     pub fn open(url: &str) -> Result<MySqlRegistry, RegistryError> {
         let mut server = Server::new(MySql { options: Opts::default() }, url);
-        let refuse = |problem: String| RegistryError::Open { registry: server.name.clone(), problem, source: None };
+        let refuse = |problem: String| RegistryError::Open {
+            registry: server.name.clone(),
+            problem,
+            source: None,
+        };
         if let Some(problem) = FORM.problem(url) {
             return Err(refuse(problem));
         }
         if names_no_host(url) {
             return Err(refuse(NO_HOST.to_owned()));
         }
-        let options = Opts::from_url(url).map_err(|error| refuse(format!("{error}; see the address")))?;
+        let options =
+            Opts::from_url(url).map_err(|error| refuse(format!("{error}; see the address")))?;
         if options.db_name().is_none_or(str::is_empty) {
-            return Err(refuse("the address names no database, as mysql://user@host/database does".to_owned()));
+            return Err(refuse(
+                "the address names no database, as mysql://user@host/database does".to_owned(),
+            ));
         }
-        // An update counts the rows that it finds, also where it changes nothing. A second connection, by a socket,
-        // would not be worth it for one call.
-        server.driver.options = OptsBuilder::from_opts(options).client_found_rows(true).prefer_socket(false).into();
+        // An update counts the rows that it finds, also where it changes nothing. A second
+        // connection, by a socket, would not be worth it for one call.
+        server.driver.options =
+            OptsBuilder::from_opts(options).client_found_rows(true).prefer_socket(false).into();
         Ok(MySqlRegistry(server))
     }
 
-    /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides Mozilla's list: for
-    /// servers with certificates of one's own.
+    /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides
+    /// Mozilla's list: for servers with certificates of one's own.
     #[must_use]
     pub fn with_root_certificate(mut self, path: impl AsRef<Path>) -> MySqlRegistry {
         let options = self.0.driver.options;
@@ -130,8 +140,11 @@ impl MySqlRegistry {
 
 registry_on_a_server!(MySqlRegistry);
 
-const FORM: Form =
-    Form { database: "MySQL or MariaDB", schemes: &["mysql"], example: "mysql://user:password@host:3306/database" };
+const FORM: Form = Form {
+    database: "MySQL or MariaDB",
+    schemes: &["mysql"],
+    example: "mysql://user:password@host:3306/database",
+};
 
 /// The driver only says that such an address is incomplete.
 fn names_no_host(url: &str) -> bool {
@@ -153,7 +166,8 @@ impl Driver for MySql {
 
     fn connect<'a>(&self, call: &'a Call<'a>) -> Result<Conversation<'a>, Fault> {
         if self.options.ssl_opts().is_some() && CryptoProvider::get_default().is_none() {
-            // The driver asks for the default, which a program with several providers may not have chosen.
+            // The driver asks for the default, which a program with several providers may not have
+            // chosen.
             let _ = crypto::ring::default_provider().install_default();
         }
         let connection = call.wait(Conn::new(self.options.clone())).map_err(Fault::Known)??;
@@ -166,11 +180,15 @@ impl Driver for MySql {
             Error::Io(IoError::Tls(_)) => return BAD_CERTIFICATE,
             // As the library for TLS has it, and not as words.
             Error::Io(IoError::Io(error))
-                if error.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<rustls::Error>) =>
+                if error
+                    .get_ref()
+                    .is_some_and(<dyn StdError + Send + Sync>::is::<rustls::Error>) =>
             {
                 return BAD_CERTIFICATE;
             }
-            Error::Driver(DriverError::NoClientSslFlagFromServer) => return Diagnosis::Problem("switch TLS on there"),
+            Error::Driver(DriverError::NoClientSslFlagFromServer) => {
+                return Diagnosis::Problem("switch TLS on there");
+            }
             Error::Io(_) | Error::Driver(DriverError::ConnectionClosed) => return DOWN,
             _ => return Diagnosis::Other,
         };
@@ -291,8 +309,9 @@ fn problem_of(settings: [String; 7]) -> Option<String> {
         );
     }
     let engines = [("uidring_layout", layout), ("uidring_worker_node", worker_node)];
-    let (table, engine) =
-        engines.iter().find(|(_, engine)| !engine.is_empty() && !engine.eq_ignore_ascii_case("InnoDB"))?;
+    let (table, engine) = engines
+        .iter()
+        .find(|(_, engine)| !engine.is_empty() && !engine.eq_ignore_ascii_case("InnoDB"))?;
     Some(format!(
         "its table {table} has the engine {engine}, which need not keep a commit as InnoDB does; \
          run ALTER TABLE {table} ENGINE = InnoDB"
@@ -309,7 +328,8 @@ impl Session for Conversation<'_> {
     type Error = Error;
 
     // `NOW` would be a time of the session's zone.
-    const NOW_MS: &'static str = "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)";
+    const NOW_MS: &'static str =
+        "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)";
 
     fn begin(&mut self, timeout: Duration) -> Result<(), Fault> {
         let answer = self.call.wait(self.connection.query_first(SETTINGS)).map_err(Fault::Known)?;
@@ -333,17 +353,25 @@ impl Session for Conversation<'_> {
     }
 
     fn make_tables(&mut self) -> Result<(), Fault> {
-        // Each of them commits by itself, and none changes anything where another process was first.
-        statements(MySql::SCHEMA).split(";\n").try_for_each(|statement| self.run(statement.trim_end_matches(';')))
+        // Each of them commits by itself, and none changes anything where another process was
+        // first.
+        statements(MySql::SCHEMA)
+            .split(";\n")
+            .try_for_each(|statement| self.run(statement.trim_end_matches(';')))
     }
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Vec<Value>>, Fault> {
-        let rows: Vec<Row> = self.call.wait(self.connection.exec(sql, parameters(values))).map_err(Fault::Known)??;
+        let rows: Vec<Row> = self
+            .call
+            .wait(self.connection.exec(sql, parameters(values)))
+            .map_err(Fault::Known)??;
         rows.into_iter().map(|row| row.unwrap().into_iter().map(value).collect()).collect()
     }
 
     fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Fault> {
-        self.call.wait(self.connection.exec_drop(sql, parameters(values))).map_err(Fault::Known)??;
+        self.call
+            .wait(self.connection.exec_drop(sql, parameters(values)))
+            .map_err(Fault::Known)??;
         Ok(self.connection.affected_rows())
     }
 
@@ -383,7 +411,9 @@ fn value(value: mysql_async::Value) -> Result<Value, Fault> {
     match value {
         mysql_async::Value::NULL => Ok(Value::Null),
         mysql_async::Value::Int(number) => Ok(Value::Int(number)),
-        mysql_async::Value::UInt(number) => i64::try_from(number).map(Value::Int).map_err(|_| strange(value)),
+        mysql_async::Value::UInt(number) => {
+            i64::try_from(number).map(Value::Int).map_err(|_| strange(value))
+        }
         mysql_async::Value::Bytes(ref bytes) => match String::from_utf8(bytes.clone()) {
             Ok(text) => Ok(Value::Text(text)),
             Err(_) => Err(strange(value)),

@@ -14,8 +14,8 @@ use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::host::Host;
 use super::server::{
-    BAD_CERTIFICATE, BAD_PASSWORD, Call, DOWN, Diagnosis, Driver, FULL_UP, Form, INTERRUPTED, NO_DATABASE, NO_HOST,
-    REPLICA, Server, Session, Value, registry_on_a_server, statements,
+    BAD_CERTIFICATE, BAD_PASSWORD, Call, DOWN, Diagnosis, Driver, FULL_UP, Form, INTERRUPTED,
+    NO_DATABASE, NO_HOST, REPLICA, Server, Session, Value, registry_on_a_server, statements,
 };
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
@@ -38,11 +38,12 @@ type Fault = table::Fault<Error>;
 ///
 /// # Guarantees
 ///
-/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at any instant of a
-///   client or the server, not when the rows of ids that were given once are deleted, not when a write that was given
-///   up comes about late.
+/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at
+///   any instant of a client or the server, not when the rows of ids that were given once are
+///   deleted, not when a write that was given up comes about late.
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
-/// * A start whose commit was not acknowledged may have used up an id; no other failure uses anything up.
+/// * A start whose commit was not acknowledged may have used up an id; no other failure uses
+///   anything up.
 ///
 /// They rest on the server's memory. Each call looks at the settings that decide whether a commit
 /// outlasts a power failure, and refuses a server that may forget one, with the value and what
@@ -74,19 +75,22 @@ type Fault = table::Fault<Error>;
 ///
 /// # Cost
 ///
-/// A start connects and makes one transaction, and so does each reservation of leased ids. No connection is held
-/// in between. Any number of generators may start at once; they get their ids one after the other.
+/// A start connects and makes one transaction, and so does each reservation of leased ids. No
+/// connection is held in between. Any number of generators may start at once; they get their ids
+/// one after the other.
 #[derive(Clone, Debug)]
 pub struct PostgresRegistry(Server<Postgres>);
 
 impl PostgresRegistry {
-    /// The registry at `url`, `postgres://user:password@host:port/database`, in the tables `uidring_layout` and
-    /// `uidring_worker_node` of the user's first schema. Nothing is asked of the server yet. Where the tables are not
-    /// there, the first start makes them, by the file `schema.postgres.sql`.
+    /// The registry at `url`, `postgres://user:password@host:port/database`, in the tables
+    /// `uidring_layout` and `uidring_worker_node` of the user's first schema. Nothing is asked of
+    /// the server yet. Where the tables are not there, the first start makes them, by the file
+    /// `schema.postgres.sql`.
     ///
-    /// The parameters are those of [`tokio_postgres::Config`], such as `?connect_timeout=2&options=-csearch_path=ids`.
-    /// With `sslmode=require` the server's certificate and name are checked, as with `verify-full`. With `prefer`,
-    /// which holds unless set, a server that cannot be checked is spoken to without TLS.
+    /// The parameters are those of [`tokio_postgres::Config`], such as
+    /// `?connect_timeout=2&options=-csearch_path=ids`. With `sslmode=require` the server's
+    /// certificate and name are checked, as with `verify-full`. With `prefer`, which holds unless
+    /// set, a server that cannot be checked is spoken to without TLS.
     ///
     /// # Errors
     ///
@@ -94,17 +98,27 @@ impl PostgresRegistry {
     pub fn open(url: &str) -> Result<PostgresRegistry, RegistryError> {
         let driver = Postgres { config: Config::new(), tls: tls(None) };
         let mut server = Server::new(driver, url);
-        let refuse = |problem: String| RegistryError::Open { registry: server.name.clone(), problem, source: None };
+        let refuse = |problem: String| RegistryError::Open {
+            registry: server.name.clone(),
+            problem,
+            source: None,
+        };
         if let Some(problem) = FORM.problem(url) {
             return Err(refuse(problem));
         }
         // What libpq calls so is what `require` is here.
-        let strict =
-            url.replace("sslmode=verify-full", "sslmode=require").replace("sslmode=verify-ca", "sslmode=require");
+        let strict = url
+            .replace("sslmode=verify-full", "sslmode=require")
+            .replace("sslmode=verify-ca", "sslmode=require");
         server.driver.config = strict.parse().map_err(|error: Error| {
-            refuse(format!("{}; see the address", error.into_source().map_or_else(String::new, |why| why.to_string())))
+            refuse(format!(
+                "{}; see the address",
+                error.into_source().map_or_else(String::new, |why| why.to_string())
+            ))
         })?;
-        if server.driver.config.get_hosts().is_empty() && server.driver.config.get_hostaddrs().is_empty() {
+        if server.driver.config.get_hosts().is_empty()
+            && server.driver.config.get_hostaddrs().is_empty()
+        {
             return Err(refuse(NO_HOST.to_owned()));
         }
         if server.driver.config.get_application_name().is_none() {
@@ -113,20 +127,25 @@ impl PostgresRegistry {
         Ok(PostgresRegistry(server))
     }
 
-    /// Trusts the certificate authorities in the file `path`, in PEM, in place of Mozilla's list: for servers with
-    /// certificates of one's own.
+    /// Trusts the certificate authorities in the file `path`, in PEM, in place of Mozilla's list:
+    /// for servers with certificates of one's own.
     ///
     /// # Errors
     ///
     /// [`RegistryError::Open`] when the file cannot be read or holds no certificate.
-    pub fn with_root_certificate(mut self, path: impl AsRef<Path>) -> Result<PostgresRegistry, RegistryError> {
+    pub fn with_root_certificate(
+        mut self,
+        path: impl AsRef<Path>,
+    ) -> Result<PostgresRegistry, RegistryError> {
         let refuse = |problem: String| RegistryError::Open {
             registry: self.0.name.clone(),
             problem: format!("{}: {problem}", path.as_ref().display()),
             source: None,
         };
-        let file = CertificateDer::pem_file_iter(path.as_ref()).map_err(|error| refuse(error.to_string()))?;
-        let certificates: Vec<_> = file.collect::<Result<_, _>>().map_err(|error| refuse(error.to_string()))?;
+        let file = CertificateDer::pem_file_iter(path.as_ref())
+            .map_err(|error| refuse(error.to_string()))?;
+        let certificates: Vec<_> =
+            file.collect::<Result<_, _>>().map_err(|error| refuse(error.to_string()))?;
         if certificates.is_empty() {
             return Err(refuse("it holds no certificate".to_owned()));
         }
@@ -176,8 +195,12 @@ impl Driver for Postgres {
             call.wait(config.connect(tls)).map_err(Fault::Known)
         };
         let (client, connection) = match connect(&self.config)? {
-            // As libpq does it: who only prefers TLS goes on without. The server itself has not refused.
-            Err(error) if self.config.get_ssl_mode() == SslMode::Prefer && error.as_db_error().is_none() => {
+            // As libpq does it: who only prefers TLS goes on without. The server itself has not
+            // refused.
+            Err(error)
+                if self.config.get_ssl_mode() == SslMode::Prefer
+                    && error.as_db_error().is_none() =>
+            {
                 connect(self.config.clone().ssl_mode(SslMode::Disable))??
             }
             result => result?,
@@ -196,7 +219,9 @@ impl Driver for Postgres {
             let words = error.to_string();
             return match () {
                 () if words.contains("TLS handshake") => BAD_CERTIFICATE,
-                () if words.contains("invalid configuration") => Diagnosis::Problem("see the address"),
+                () if words.contains("invalid configuration") => {
+                    Diagnosis::Problem("see the address")
+                }
                 () => DOWN,
             };
         };
@@ -236,7 +261,7 @@ const CODES: &[(&str, Diagnosis)] = &[
     // A server that takes no writes.
     ("25006", REPLICA), // read_only_sql_transaction
     // On the way up or down, or done with us.
-    ("08", DOWN),    // connection_exception; a pooler's errors are 08P01, protocol_violation
+    ("08", DOWN), // connection_exception; a pooler's errors are 08P01, protocol_violation
     ("57P01", DOWN), // admin_shutdown
     ("57P02", DOWN), // crash_shutdown
     ("57P03", DOWN), // cannot_connect_now

@@ -1,8 +1,10 @@
-//! What the registries on servers share: the statements, calls that end at a deadline, and addresses without passwords.
+//! What the registries on servers share: the statements, calls that end at a deadline, and
+//! addresses without passwords.
 //!
-//! A start is one transaction, which begins by locking the one row of `uidring_layout`: starts come one after the
-//! other, and nothing is used up by one that fails. A reservation is one conditional write to the row of its id; a
-//! start that would give that id again makes its write conditional on the same row being as it was found.
+//! A start is one transaction, which begins by locking the one row of `uidring_layout`: starts come
+//! one after the other, and nothing is used up by one that fails. A reservation is one conditional
+//! write to the row of its id; a start that would give that id again makes its write conditional on
+//! the same row being as it was found.
 
 use std::error::Error;
 use std::future::Future;
@@ -15,8 +17,8 @@ use tokio::time::timeout;
 
 use super::host::{Host, WorkerKind};
 use super::table::{
-    self, Fault, Free, NO_LAYOUT, Partition, Tables, Tenancy, Terms, Worker, WorkerLease, from_unix_ms, tick_ms,
-    unix_ms, whole_ms,
+    self, Fault, Free, NO_LAYOUT, Partition, Tables, Tenancy, Terms, Worker, WorkerLease,
+    from_unix_ms, tick_ms, unix_ms, whole_ms,
 };
 use super::{Lease, Request};
 use crate::clock::Stopwatch;
@@ -59,8 +61,8 @@ impl From<&str> for Value {
 macro_rules! registry_on_a_server {
     ($registry:ident) => {
         impl $registry {
-            /// Sets how long a call may take, all in all: five seconds unless set. A server that does not answer in
-            /// that time counts as down.
+            /// Sets how long a call may take, all in all: five seconds unless set. A server that
+            /// does not answer in that time counts as down.
             #[must_use]
             pub fn with_timeout(mut self, timeout: Duration) -> Self {
                 self.0.timeout = timeout;
@@ -76,13 +78,14 @@ macro_rules! registry_on_a_server {
                 self
             }
 
-            /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id,
-            /// from a second after those reserved. Ids are given back at a clean stop, and recycled, those free for
-            /// longest first.
+            /// Gives ids for a time: when a generator has reserved no seconds for `duration`,
+            /// another may have its id, from a second after those reserved. Ids are given back at a
+            /// clean stop, and recycled, those free for longest first.
             ///
-            /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and writes more
-            /// often; an idle generator writes twice in it. One that is cut off goes on for as long as it has reserved:
-            /// the duration at least, and longer the busier it is.
+            /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles
+            /// sooner and writes more often; an idle generator writes twice in it. One that is cut
+            /// off goes on for as long as it has reserved: the duration at least, and longer the
+            /// busier it is.
             #[must_use]
             pub fn leased(mut self, duration: Duration) -> Self {
                 self.0.terms.leased(duration);
@@ -93,8 +96,9 @@ macro_rules! registry_on_a_server {
             ///
             /// # Errors
             ///
-            /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Unreachable`] that the
-            /// server is down or does not answer, [`RegistryError::Storage`] that it failed.
+            /// [`RegistryError::Open`] says what is wrong and what to do,
+            /// [`RegistryError::Unreachable`] that the server is down or does not answer,
+            /// [`RegistryError::Storage`] that it failed.
             pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
                 self.0.workers()
             }
@@ -117,15 +121,16 @@ macro_rules! registry_on_a_server {
                 self.0.layout()
             }
 
-            /// Takes the leased id `worker` from whoever holds it, so that the next start can have it.
+            /// Takes the leased id `worker` from whoever holds it, so that the next start can have
+            /// it.
             ///
-            /// Safe at any time: the next holder begins after the last second that was reserved, and the one before
-            /// finds its lease lost and takes another id.
+            /// Safe at any time: the next holder begins after the last second that was reserved,
+            /// and the one before finds its lease lost and takes another id.
             ///
             /// # Errors
             ///
-            /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else as
-            /// [`workers`](Self::workers).
+            /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else
+            /// as [`workers`](Self::workers).
             pub fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
                 self.0.take_back(worker)
             }
@@ -174,7 +179,8 @@ pub(super) enum Diagnosis {
 }
 
 /// The server is down, or on its way up or down.
-pub(super) const DOWN: Diagnosis = Diagnosis::Later("see that the server runs and can be reached from here");
+pub(super) const DOWN: Diagnosis =
+    Diagnosis::Later("see that the server runs and can be reached from here");
 /// The server has no connection or no memory to spare.
 pub(super) const FULL_UP: Diagnosis =
     Diagnosis::Later("see who uses the server's connections and memory, or allow more of them");
@@ -184,8 +190,9 @@ pub(super) const INTERRUPTED: Diagnosis =
 /// A replica, or a primary that hands over to another: what was its replica may soon take writes.
 pub(super) const REPLICA: Diagnosis =
     Diagnosis::Later("give the address of the primary, or make this server the primary");
-pub(super) const BAD_CERTIFICATE: Diagnosis =
-    Diagnosis::Problem("see the server's certificate, and name its authority by with_root_certificate");
+pub(super) const BAD_CERTIFICATE: Diagnosis = Diagnosis::Problem(
+    "see the server's certificate, and name its authority by with_root_certificate",
+);
 pub(super) const BAD_PASSWORD: Diagnosis = Diagnosis::Problem("see the user and the password");
 pub(super) const NO_DATABASE: Diagnosis = Diagnosis::Problem("see the name of the database");
 
@@ -205,12 +212,14 @@ pub(super) trait Driver: Sync {
 pub(super) trait Session {
     type Error;
 
-    /// The time by the server, in milliseconds since 1970. It decides when an id is free; not what its holders may use.
+    /// The time by the server, in milliseconds since 1970. It decides when an id is free; not what
+    /// its holders may use.
     const NOW_MS: &'static str;
 
-    /// Begins a transaction whose commit will be durable, which sees what others commit meanwhile, and which the server
-    /// ends when nothing is heard of this side for `timeout`: who is stopped in the middle of it keeps nobody out.
-    /// A server whose settings make a commit less than durable is refused.
+    /// Begins a transaction whose commit will be durable, which sees what others commit meanwhile,
+    /// and which the server ends when nothing is heard of this side for `timeout`: who is stopped
+    /// in the middle of it keeps nobody out. A server whose settings make a commit less than
+    /// durable is refused.
     fn begin(&mut self, timeout: Duration) -> Result<(), Fault<Self::Error>>;
 
     fn commit(&mut self) -> Result<(), Fault<Self::Error>>;
@@ -240,14 +249,23 @@ pub(super) struct Server<D> {
 
 impl<D: Driver> Server<D> {
     pub fn new(driver: D, url: &str) -> Server<D> {
-        Server { driver, name: without_password(url), timeout: DEFAULT_TIMEOUT, terms: Terms::FRESH }
+        Server {
+            driver,
+            name: without_password(url),
+            timeout: DEFAULT_TIMEOUT,
+            terms: Terms::FRESH,
+        }
     }
 
     pub fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
         let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until, created \
                    FROM uidring_worker_node ORDER BY id";
         self.read(|session| {
-            session.rows(sql, &[])?.into_iter().map(|row| worker(row).ok_or_else(foreign_tables)).collect()
+            session
+                .rows(sql, &[])?
+                .into_iter()
+                .map(|row| worker(row).ok_or_else(foreign_tables))
+                .collect()
         })
     }
 
@@ -256,7 +274,9 @@ impl<D: Driver> Server<D> {
             session.begin(call.timeout)?;
             match used_with(session, "") {
                 // The first use makes them.
-                Err(Fault::Driver(error)) if matches!(D::diagnose(&error), Diagnosis::NoTables) => Ok(None),
+                Err(Fault::Driver(error)) if matches!(D::diagnose(&error), Diagnosis::NoTables) => {
+                    Ok(None)
+                }
                 result => result,
             }
         })
@@ -269,9 +289,11 @@ impl<D: Driver> Server<D> {
     pub fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
         let sql = "UPDATE uidring_worker_node SET holder = NULL, lease_until = {now}, modified = {now} \
                    WHERE id = ? AND lease_until IS NOT NULL";
-        self.call("take a worker id back to", |session| match write(session, sql, &[worker.into()])? {
-            0 => Err(Fault::Known(RegistryError::NotLeased { worker })),
-            _ => Ok(()),
+        self.call("take a worker id back to", |session| {
+            match write(session, sql, &[worker.into()])? {
+                0 => Err(Fault::Known(RegistryError::NotLeased { worker })),
+                _ => Ok(()),
+            }
         })
     }
 
@@ -284,8 +306,15 @@ impl<D: Driver> Server<D> {
         // Never back: a write that was given up may still come about, after the next one.
         let sql = "UPDATE uidring_worker_node SET reserved_until = GREATEST(reserved_until, ?), lease_until = {now} + ?, \
                    modified = {now} WHERE id = ? AND holder = ?";
-        let values = [last.into(), whole_ms(duration).into(), lease.worker.into(), lease.holder.as_str().into()];
-        self.call("reserve seconds in", |session| still_held(write(session, sql, &values)?, lease))?;
+        let values = [
+            last.into(),
+            whole_ms(duration).into(),
+            lease.worker.into(),
+            lease.holder.as_str().into(),
+        ];
+        self.call("reserve seconds in", |session| {
+            still_held(write(session, sql, &values)?, lease)
+        })?;
         Ok(last)
     }
 
@@ -296,7 +325,9 @@ impl<D: Driver> Server<D> {
         let sql = "UPDATE uidring_worker_node SET reserved_until = ?, lease_until = {now}, modified = {now}, holder = NULL \
                    WHERE id = ? AND holder = ?";
         let values = [used.into(), lease.worker.into(), lease.holder.as_str().into()];
-        self.call("give a worker id back to", |session| still_held(write(session, sql, &values)?, lease))
+        self.call("give a worker id back to", |session| {
+            still_held(write(session, sql, &values)?, lease)
+        })
     }
 
     pub fn last_assigned(&self) -> Result<Option<SystemTime>, RegistryError> {
@@ -318,7 +349,9 @@ impl<D: Driver> Server<D> {
             match body(session) {
                 Err(Fault::Driver(error)) if matches!(D::diagnose(&error), Diagnosis::NoTables) => {
                     match session.make_tables() {
-                        Err(Fault::Driver(error)) if matches!(D::diagnose(&error), Diagnosis::Denied) => {
+                        Err(Fault::Driver(error))
+                            if matches!(D::diagnose(&error), Diagnosis::Denied) =>
+                        {
                             return Err(Fault::Problem(no_tables(D::SCHEMA)));
                         }
                         made => made?,
@@ -340,7 +373,10 @@ impl<D: Driver> Server<D> {
             session.begin(call.timeout)?;
             match body(session) {
                 Err(Fault::Driver(error)) if matches!(D::diagnose(&error), Diagnosis::NoTables) => {
-                    Err(Fault::Problem("its tables are not there; start a generator with it, which makes them".into()))
+                    Err(Fault::Problem(
+                        "its tables are not there; start a generator with it, which makes them"
+                            .into(),
+                    ))
                 }
                 result => result,
             }
@@ -369,7 +405,9 @@ impl<D: Driver> Server<D> {
         let registry = self.name.clone();
         let error = match fault {
             Fault::Known(error) => return error,
-            Fault::Problem(problem) => return RegistryError::Open { registry, problem, source: None },
+            Fault::Problem(problem) => {
+                return RegistryError::Open { registry, problem, source: None };
+            }
             Fault::Driver(error) => error,
         };
         let words = in_short(&error);
@@ -381,7 +419,9 @@ impl<D: Driver> Server<D> {
         match D::diagnose(&error) {
             Diagnosis::ForeignTables => open(format!("{FOREIGN_TABLES} ({words})"), error),
             Diagnosis::Denied => open(
-                format!("{words}; give this user the rights to select, insert and update in its two tables"),
+                format!(
+                    "{words}; give this user the rights to select, insert and update in its two tables"
+                ),
                 error,
             ),
             Diagnosis::Problem(what_to_do) => open(format!("{words}; {what_to_do}"), error),
@@ -395,9 +435,10 @@ impl<D: Driver> Server<D> {
                 source: Some(Box::new(error)),
             },
             Diagnosis::Full => RegistryError::Full { registry, source: Box::new(error) },
-            Diagnosis::NoTables | Diagnosis::Other => {
-                RegistryError::Storage { doing: format!("{doing} the registry {registry}"), source: Box::new(error) }
-            }
+            Diagnosis::NoTables | Diagnosis::Other => RegistryError::Storage {
+                doing: format!("{doing} the registry {registry}"),
+                source: Box::new(error),
+            },
         }
     }
 }
@@ -435,7 +476,8 @@ fn one_row<S: Session>(session: &mut S, sql: &str) -> Result<Vec<Value>, Fault<S
 }
 
 fn used_with<S: Session>(session: &mut S, lock: &str) -> Result<Option<Layout>, Fault<S::Error>> {
-    // The last column is there for its table, which the schemas make last: who meets it meets all that is made before.
+    // The last column is there for its table, which the schemas make last: who meets it meets all
+    // that is made before.
     let sql = "SELECT version, time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms, \
                (SELECT MAX(id) FROM uidring_worker_node) FROM uidring_layout WHERE id = 1";
     let row = one_row(session, &format!("{sql}{lock}"))?;
@@ -453,16 +495,20 @@ fn used_with<S: Session>(session: &mut S, lock: &str) -> Result<Option<Layout>, 
             Value::Int(tick_ms),
             Value::Int(epoch_ms),
             _,
-        ] => table::layout_of([time, worker, sequence].map(bits), u64::try_from(tick_ms).unwrap_or(0), epoch_ms)
-            .map(Some)
-            .ok_or_else(|| Fault::Problem(NO_LAYOUT.into())),
+        ] => table::layout_of(
+            [time, worker, sequence].map(bits),
+            u64::try_from(tick_ms).unwrap_or(0),
+            epoch_ms,
+        )
+        .map(Some)
+        .ok_or_else(|| Fault::Problem(NO_LAYOUT.into())),
         _ => Err(Fault::Problem(NO_LAYOUT.into())),
     }
 }
 
 fn worker(row: Vec<Value>) -> Option<Worker> {
-    let [id, host_name, port, kind, launched, holder, reserved_until, lease_until, created]: [Value; 9] =
-        row.try_into().ok()?;
+    let [id, host_name, port, kind, launched, holder, reserved_until, lease_until, created]: [Value;
+        9] = row.try_into().ok()?;
     let number = |value: &Value| match value {
         Value::Int(number) => u64::try_from(*number).ok(),
         _ => None,
@@ -476,7 +522,9 @@ fn worker(row: Vec<Value>) -> Option<Worker> {
         _ => None,
     };
     let lease = match (number(&reserved_until), time(&lease_until)) {
-        (Some(reserved_until), Some(until)) => Some(WorkerLease { holder: text(holder), reserved_until, until }),
+        (Some(reserved_until), Some(until)) => {
+            Some(WorkerLease { holder: text(holder), reserved_until, until })
+        }
         _ => None,
     };
     Some(Worker {
@@ -501,8 +549,14 @@ impl<S: Session> Tables for S {
     fn use_with(&mut self, layout: &Layout, _: Partition, _: u64) -> Result<(), Fault<S::Error>> {
         let sql = "UPDATE uidring_layout SET time_bits = ?, worker_bits = ?, sequence_bits = ?, tick_ms = ?, epoch_ms = ? \
                    WHERE id = 1";
-        let widths = [layout.time_bits(), layout.worker_bits(), layout.sequence_bits(), tick_ms(layout).into()];
-        let mut values: Vec<Value> = widths.into_iter().map(|width| u64::from(width).into()).collect();
+        let widths = [
+            layout.time_bits(),
+            layout.worker_bits(),
+            layout.sequence_bits(),
+            tick_ms(layout).into(),
+        ];
+        let mut values: Vec<Value> =
+            widths.into_iter().map(|width| u64::from(width).into()).collect();
         values.push(unix_ms(layout.epoch()).into());
         write(self, sql, &values).map(drop)
     }
@@ -520,7 +574,12 @@ impl<S: Session> Tables for S {
         let worker = self.largest_given()? + 1;
         let sql = "INSERT INTO uidring_worker_node (id, host_name, port, type, launch_date, modified, created) \
                    VALUES (?, ?, ?, ?, {now}, {now}, {now})";
-        let values = [worker.into(), host.name.as_str().into(), host.port.as_str().into(), host.kind.code().into()];
+        let values = [
+            worker.into(),
+            host.name.as_str().into(),
+            host.port.as_str().into(),
+            host.kind.code().into(),
+        ];
         write(self, sql, &values)?;
         write(self, "UPDATE uidring_layout SET last_worker = ? WHERE id = 1", &[worker.into()])?;
         Ok(worker)
@@ -568,8 +627,8 @@ fn lend(worker: u64, tenancy: &Tenancy<'_>) -> [Value; 7] {
     ]
 }
 
-/// One call to a server: connections last as long as it does. It has one deadline for all that it waits for, so that a
-/// server that accepts and never answers counts as down.
+/// One call to a server: connections last as long as it does. It has one deadline for all that it
+/// waits for, so that a server that accepts and never answers counts as down.
 pub(super) struct Call<'a> {
     registry: &'a str,
     timeout: Duration,
@@ -594,13 +653,16 @@ impl Call<'_> {
 
     /// Runs `future` beside what is waited for.
     #[cfg(feature = "postgres")]
-    pub(super) fn beside(&self, future: impl Future<Output = ()> + Send + 'static) -> JoinHandle<()> {
+    pub(super) fn beside(
+        &self,
+        future: impl Future<Output = ()> + Send + 'static,
+    ) -> JoinHandle<()> {
         self.runtime.spawn(future)
     }
 }
 
-/// Makes a call on a thread of its own: that of the caller may belong to a runtime, which may not be blocked by
-/// another.
+/// Makes a call on a thread of its own: that of the caller may belong to a runtime, which may not
+/// be blocked by another.
 fn call<T: Send>(
     registry: &str,
     timeout: Duration,
@@ -615,7 +677,8 @@ fn call<T: Send>(
         Ok(result)
     };
     let on_thread = thread::scope(|scope| {
-        let thread = thread::Builder::new().name("uidring-registry".to_owned()).spawn_scoped(scope, make)?;
+        let thread =
+            thread::Builder::new().name("uidring-registry".to_owned()).spawn_scoped(scope, make)?;
         thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
     });
     on_thread.unwrap_or_else(|error: std::io::Error| {
@@ -639,12 +702,16 @@ impl Form {
             Some((scheme, _)) if schemes.contains(&scheme) => None,
             Some((scheme, _)) if is_word(scheme) => {
                 let right = schemes[0];
-                Some(format!("it begins with {scheme}://, and an address of {database} with {right}://"))
+                Some(format!(
+                    "it begins with {scheme}://, and an address of {database} with {right}://"
+                ))
             }
-            _ if url.trim().is_empty() => Some(format!("it is empty; an address is such as {example}")),
-            _ if url.split_once('=').is_some_and(|(key, _)| is_word(key.trim())) => {
-                Some(format!("it is a list of keys and values; write it as an address, such as {example}"))
+            _ if url.trim().is_empty() => {
+                Some(format!("it is empty; an address is such as {example}"))
             }
+            _ if url.split_once('=').is_some_and(|(key, _)| is_word(key.trim())) => Some(format!(
+                "it is a list of keys and values; write it as an address, such as {example}"
+            )),
             _ => Some(format!("it is not an address such as {example}")),
         }
     }
@@ -654,7 +721,8 @@ pub(super) const NO_HOST: &str = "it names no host; write localhost for a server
 
 /// Nothing that may be a part of a password.
 fn is_word(text: &str) -> bool {
-    !text.is_empty() && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
+    !text.is_empty()
+        && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
 }
 
 /// `url` as it may be shown: without the password, and without its parameters, which may hold one.
@@ -667,14 +735,18 @@ fn without_password(url: &str) -> String {
         // Not the port and the parameters, perhaps, but the two ends of a password.
         return format!("{scheme}://(an address)");
     }
-    let (user, host) = rest.rsplit_once('@').map_or((None, rest), |(user, host)| (Some(user), host));
+    let (user, host) =
+        rest.rsplit_once('@').map_or((None, rest), |(user, host)| (Some(user), host));
     let user = user.map(|user| user.split(':').next().unwrap_or(user));
     user.map_or_else(|| format!("{scheme}://{host}"), |user| format!("{scheme}://{user}@{host}"))
 }
 
-/// The statements of a schema without its comments: for somebody who has to run them, and for a driver.
+/// The statements of a schema without its comments: for somebody who has to run them, and for a
+/// driver.
 pub(super) fn statements(schema: &str) -> String {
-    let lines = schema.lines().filter(|line| !line.trim_start().starts_with("--") && !line.trim().is_empty());
+    let lines = schema
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("--") && !line.trim().is_empty());
     lines.collect::<Vec<_>>().join("\n")
 }
 

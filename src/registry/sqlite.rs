@@ -1,8 +1,8 @@
 //! Worker ids from a SQLite file.
 //!
-//! One durable transaction gives an id. The file has a rollback journal, SQLite's default, and no write-ahead log: a
-//! generator hardly ever writes, and a log would save it no syncs, as the last process to close the file moves the log
-//! into it. At rest the file is all there is.
+//! One durable transaction gives an id. The file has a rollback journal, SQLite's default, and no
+//! write-ahead log: a generator hardly ever writes, and a log would save it no syncs, as the last
+//! process to close the file moves the log into it. At rest the file is all there is.
 
 use std::fs;
 use std::io;
@@ -10,12 +10,15 @@ use std::ops::RangeInclusive;
 use std::path::{self, Path, PathBuf};
 use std::time::{Duration, SystemTime};
 
-use rusqlite::{Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior, params};
+use rusqlite::{
+    Connection, ErrorCode, OpenFlags, OptionalExtension, Row, Transaction, TransactionBehavior,
+    params,
+};
 
 use super::host::{Host, WorkerKind};
 use super::table::{
-    self, Free, NO_LAYOUT, Partition, Tables, Tenancy, Terms, Worker, WorkerLease, from_unix_ms, tick_ms, unix_ms,
-    whole_ms,
+    self, Free, NO_LAYOUT, Partition, Tables, Tenancy, Terms, Worker, WorkerLease, from_unix_ms,
+    tick_ms, unix_ms, whole_ms,
 };
 use super::{Lease, Request, WorkerRegistry};
 use crate::error::RegistryError;
@@ -32,8 +35,8 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// Worker ids from a SQLite file, for all processes of one machine.
 ///
-/// Every start of a generator inserts a row into the table `worker_node` and uses its autoincrement key as worker id.
-/// The first is 1.
+/// Every start of a generator inserts a row into the table `worker_node` and uses its autoincrement
+/// key as worker id. The first is 1.
 ///
 /// ```no_run
 /// use uidring::UidGenerator;
@@ -45,20 +48,22 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 ///
 /// # Guarantees
 ///
-/// * No worker id is given twice: not to two processes or threads that ask at once, not after a crash at any instant,
-///   not after a power failure (where the disk keeps what it has acknowledged), not when rows are deleted.
+/// * No worker id is given twice: not to two processes or threads that ask at once, not after a
+///   crash at any instant, not after a power failure (where the disk keeps what it has
+///   acknowledged), not when rows are deleted.
 /// * The ids fit the layout that the file was first used with. Another layout is refused.
 /// * A call that fails uses nothing up.
 ///
-/// They rest on the file: putting back an old copy of it, or using a copy on a second machine, gives ids again. So
-/// does a network file system whose locks do not work; machines that share a registry need a server.
+/// They rest on the file: putting back an old copy of it, or using a copy on a second machine,
+/// gives ids again. So does a network file system whose locks do not work; machines that share a
+/// registry need a server.
 ///
 /// # Cost
 ///
-/// A start is one transaction with five syncs of the disk, a few milliseconds on most. The file is open during a
-/// call only: a running generator holds no file, no lock and no connection, and a `fork` inherits none, unless
-/// another thread is in the middle of a call. SQLite may then not work in the child, so a program that forks should
-/// do so when its generators have been built.
+/// A start is one transaction with five syncs of the disk, a few milliseconds on most. The file is
+/// open during a call only: a running generator holds no file, no lock and no connection, and a
+/// `fork` inherits none, unless another thread is in the middle of a call. SQLite may then not work
+/// in the child, so a program that forks should do so when its generators have been built.
 #[derive(Clone, Debug)]
 pub struct SqliteRegistry {
     /// Absolute, so that a program may change its directory between two ids.
@@ -72,21 +77,22 @@ type Fault = table::Fault<rusqlite::Error>;
 impl SqliteRegistry {
     /// The registry in the file `path`, which is made if it does not exist.
     ///
-    /// The tables are made too, by the file `schema.sql`; many processes may do so at once. The directory must exist.
+    /// The tables are made too, by the file `schema.sql`; many processes may do so at once. The
+    /// directory must exist.
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] says what is wrong with the file and what to do, [`RegistryError::Full`] that the
-    /// disk is full, [`RegistryError::Locked`] that others have kept the file locked for five seconds,
-    /// [`RegistryError::Storage`] that the disk failed.
+    /// [`RegistryError::Open`] says what is wrong with the file and what to do,
+    /// [`RegistryError::Full`] that the disk is full, [`RegistryError::Locked`] that others have
+    /// kept the file locked for five seconds, [`RegistryError::Storage`] that the disk failed.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteRegistry, RegistryError> {
         let registry = SqliteRegistry::at(path.as_ref())?;
         registry.create().map_err(|fault| registry.explain("make the tables of", fault))?;
         Ok(registry)
     }
 
-    /// The registry in the file `path`, which exists. Nothing is written, and a file that may only be read will do
-    /// for reading.
+    /// The registry in the file `path`, which exists. Nothing is written, and a file that may only
+    /// be read will do for reading.
     ///
     /// # Errors
     ///
@@ -97,8 +103,8 @@ impl SqliteRegistry {
         Ok(registry)
     }
 
-    /// Sets how long a call waits while others have the file locked: five seconds unless set. A start holds the lock
-    /// for milliseconds.
+    /// Sets how long a call waits while others have the file locked: five seconds unless set. A
+    /// start holds the lock for milliseconds.
     #[must_use]
     pub fn with_timeout(self, timeout: Duration) -> SqliteRegistry {
         SqliteRegistry { timeout, ..self }
@@ -113,25 +119,28 @@ impl SqliteRegistry {
         self
     }
 
-    /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may have its id, from a
-    /// second after those reserved. Ids are given back at a clean stop, and recycled, those free for longest first.
+    /// Gives ids for a time: when a generator has reserved no seconds for `duration`, another may
+    /// have its id, from a second after those reserved. Ids are given back at a clean stop, and
+    /// recycled, those free for longest first.
     ///
-    /// Uniqueness does not rest on the duration. A shorter one recycles sooner and writes more often; an idle generator
-    /// writes twice in it.
+    /// Uniqueness does not rest on the duration. A shorter one recycles sooner and writes more
+    /// often; an idle generator writes twice in it.
     #[must_use]
     pub fn leased(mut self, duration: Duration) -> SqliteRegistry {
         self.terms.leased(duration);
         self
     }
 
-    /// Gives the ids of one part of the worker field only: of `of` equal parts the one with the number `index`, from 0.
-    /// So can machines that each have a file of their own share one layout: each is given an index for ever.
+    /// Gives the ids of one part of the worker field only: of `of` equal parts the one with the
+    /// number `index`, from 0. So can machines that each have a file of their own share one layout:
+    /// each is given an index for ever.
     ///
     /// The file remembers its part, and refuses another.
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Partition`] when `index` is not below `of`, or there are more parts than any layout has ids.
+    /// [`RegistryError::Partition`] when `index` is not below `of`, or there are more parts than
+    /// any layout has ids.
     pub fn partition(mut self, index: u64, of: u64) -> Result<SqliteRegistry, RegistryError> {
         // The widest worker field has 42 bits.
         if index >= of || of > 1 << 42 {
@@ -165,8 +174,8 @@ impl SqliteRegistry {
 
     /// Takes the leased id `worker` from whoever holds it, so that the next start can have it.
     ///
-    /// Safe at any time: the next holder begins after the last second that was reserved, and the one before finds its
-    /// lease lost and takes another id.
+    /// Safe at any time: the next holder begins after the last second that was reserved, and the
+    /// one before finds its lease lost and takes another id.
     ///
     /// # Errors
     ///
@@ -194,7 +203,8 @@ impl SqliteRegistry {
         Ok(self.read(used_with)?.map(|(layout, _)| layout))
     }
 
-    /// The worker ids that the file gives: those of its partition, never 0. `None` before its first use.
+    /// The worker ids that the file gives: those of its partition, never 0. `None` before its first
+    /// use.
     ///
     /// # Errors
     ///
@@ -218,9 +228,12 @@ impl SqliteRegistry {
             return Err(refuse("the path is empty; give the path of a file"));
         }
         if path == Path::new(":memory:") {
-            return Err(refuse("a registry in memory forgets the ids that it gave; give the path of a file"));
+            return Err(refuse(
+                "a registry in memory forgets the ids that it gave; give the path of a file",
+            ));
         }
-        let path = path::absolute(path).map_err(|error| refuse(&format!("{error}; give an absolute path")))?;
+        let path = path::absolute(path)
+            .map_err(|error| refuse(&format!("{error}; give an absolute path")))?;
         Ok(SqliteRegistry { path, timeout: DEFAULT_TIMEOUT, terms: Terms::FRESH })
     }
 
@@ -228,7 +241,8 @@ impl SqliteRegistry {
     fn create(&self) -> Result<(), Fault> {
         let mut db = self.connect(OpenFlags::SQLITE_OPEN_CREATE)?;
         if let State::Empty = state(&mut db)? {
-            // In a transaction of its own, and harmless where another process has just done the same.
+            // In a transaction of its own, and harmless where another process has just done the
+            // same.
             db.execute_batch(SCHEMA)?;
         }
         check(state(&mut db)?)?;
@@ -237,15 +251,18 @@ impl SqliteRegistry {
     }
 
     /// What `query` sees in one read transaction.
-    fn read<T>(&self, query: impl FnOnce(&Connection) -> Result<T, Fault>) -> Result<T, RegistryError> {
+    fn read<T>(
+        &self,
+        query: impl FnOnce(&Connection) -> Result<T, Fault>,
+    ) -> Result<T, RegistryError> {
         let attempt = || query(&*self.connect_checked()?.transaction()?);
         attempt().map_err(|fault| self.explain("read", fault))
     }
 
     fn give(&self, request: &Request) -> Result<Lease, Fault> {
         let mut db = self.connect_checked()?;
-        // The write lock before the first read: a reader that asks for it later can be refused without a wait.
-        // Dropping the transaction rolls it back.
+        // The write lock before the first read: a reader that asks for it later can be refused
+        // without a wait. Dropping the transaction rolls it back.
         let mut transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
         let lease = table::give(&mut transaction, &self.terms, request)?;
         transaction.commit()?;
@@ -260,7 +277,9 @@ impl SqliteRegistry {
         let holder = holds_on.then_some(&lease.holder);
         let sql = "UPDATE worker_node SET reserved_until = ?3, lease_until = ?4, modified = ?5, holder = ?6 \
                    WHERE id = ?1 AND holder = ?2";
-        match db.execute(sql, params![lease.worker, lease.holder, reserved_until, until, now, holder])? {
+        match db
+            .execute(sql, params![lease.worker, lease.holder, reserved_until, until, now, holder])?
+        {
             0 => Err(Fault::Known(RegistryError::LeaseLost { worker: lease.worker })),
             _ => Ok(()),
         }
@@ -279,14 +298,14 @@ impl SqliteRegistry {
         let mut db = Connection::open_with_flags(&self.path, flags)?;
         let mut left = self.timeout;
         db.busy_handler(Some(move |tries| wait(tries, &mut left)))?;
-        // EXTRA: with FULL, a power failure can bring back the journal of a committed start, and undo it.
-        // `fullfsync` is for macOS, where a sync alone leaves data in the disk's cache.
+        // EXTRA: with FULL, a power failure can bring back the journal of a committed start, and
+        // undo it. `fullfsync` is for macOS, where a sync alone leaves data in the disk's cache.
         db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;")?;
         Ok(db)
     }
 
-    /// Refuses a path that SQLite would refuse with fewer words, or not at all: a device such as `/dev/null` takes
-    /// every row and keeps none.
+    /// Refuses a path that SQLite would refuse with fewer words, or not at all: a device such as
+    /// `/dev/null` takes every row and keeps none.
     fn look(&self, create: bool) -> Result<(), Fault> {
         let problem = match fs::metadata(&self.path) {
             Ok(found) if found.is_file() => return Ok(()),
@@ -309,18 +328,24 @@ impl SqliteRegistry {
         let registry = self.path.display().to_string();
         let error = match fault {
             Fault::Known(error) => return error,
-            Fault::Problem(problem) => return RegistryError::Open { registry, problem, source: None },
+            Fault::Problem(problem) => {
+                return RegistryError::Open { registry, problem, source: None };
+            }
             Fault::Driver(error) => error,
         };
         let (code, problem) = (error.sqlite_error_code(), problem(&error));
         let source = Box::new(error);
         match (problem, code) {
-            (Some(problem), _) => RegistryError::Open { registry, problem: problem.into(), source: Some(source) },
+            (Some(problem), _) => {
+                RegistryError::Open { registry, problem: problem.into(), source: Some(source) }
+            }
             (None, Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked)) => {
                 RegistryError::Locked { registry, waited: self.timeout }
             }
             (None, Some(ErrorCode::DiskFull)) => RegistryError::Full { registry, source },
-            _ => RegistryError::Storage { doing: format!("{doing} the registry {registry}"), source },
+            _ => {
+                RegistryError::Storage { doing: format!("{doing} the registry {registry}"), source }
+            }
         }
     }
 }
@@ -334,7 +359,8 @@ impl WorkerRegistry for SqliteRegistry {
         if lease.duration.is_none() {
             return Ok(lease.last);
         }
-        self.change(lease, last, true).map_err(|fault| self.explain("reserve seconds in", fault))?;
+        self.change(lease, last, true)
+            .map_err(|fault| self.explain("reserve seconds in", fault))?;
         Ok(last)
     }
 
@@ -342,19 +368,22 @@ impl WorkerRegistry for SqliteRegistry {
         if lease.duration.is_none() {
             return Ok(());
         }
-        self.change(lease, used, false).map_err(|fault| self.explain("give a worker id back to", fault))
+        self.change(lease, used, false)
+            .map_err(|fault| self.explain("give a worker id back to", fault))
     }
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         self.read(|db| {
-            let last: Option<i64> = db.query_row("SELECT max(launch_date) FROM worker_node", [], |row| row.get(0))?;
+            let last: Option<i64> =
+                db.query_row("SELECT max(launch_date) FROM worker_node", [], |row| row.get(0))?;
             Ok(last.and_then(from_unix_ms))
         })
     }
 }
 
-/// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to 100 ms at a time,
-/// while a start holds the lock for a few: the last of 64 starts at once would wait several times as long.
+/// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to
+/// 100 ms at a time, while a start holds the lock for a few: the last of 64 starts at once would
+/// wait several times as long.
 fn wait(tries: i32, left: &mut Duration) -> bool {
     if left.is_zero() {
         return false;
@@ -371,8 +400,10 @@ impl From<rusqlite::Error> for Fault {
     }
 }
 
-const READ_ONLY: &str = "it cannot be written; give this user the right to write to the file and to its directory";
-const FOREIGN_TABLES: &str = "its tables are not those of schema.sql; give the registry a file of its own";
+const READ_ONLY: &str =
+    "it cannot be written; give this user the right to write to the file and to its directory";
+const FOREIGN_TABLES: &str =
+    "its tables are not those of schema.sql; give the registry a file of its own";
 
 /// What is wrong with the file and what to do, where SQLite's `error` tells.
 fn problem(error: &rusqlite::Error) -> Option<&'static str> {
@@ -386,7 +417,9 @@ fn problem(error: &rusqlite::Error) -> Option<&'static str> {
             "it cannot be opened; give this user the right to read and write the file and to write to its directory"
         }
         ErrorCode::ReadOnly => READ_ONLY,
-        ErrorCode::NotADatabase => "it is not a SQLite database; give the registry a file of its own",
+        ErrorCode::NotADatabase => {
+            "it is not a SQLite database; give the registry a file of its own"
+        }
         ErrorCode::DatabaseCorrupt => {
             "it is damaged; let the sqlite3 shell's .recover write what it holds to a new file, and see that \
              sqlite_sequence there is not below any worker id given"
@@ -408,7 +441,8 @@ enum State {
 
 /// Looks at a database without writing to it.
 fn state(db: &mut Connection) -> Result<State, Fault> {
-    // All in one transaction, so that it is seen either before another process has made the tables or after.
+    // All in one transaction, so that it is seen either before another process has made the tables
+    // or after.
     let db = db.transaction()?;
     let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
     let (application, version) = (number("PRAGMA application_id")?, number("PRAGMA user_version")?);
@@ -416,7 +450,9 @@ fn state(db: &mut Connection) -> Result<State, Fault> {
         return Ok(State::Empty);
     }
     if application != APPLICATION {
-        return Ok(State::Other("it is the database of another program; give the registry a file of its own".into()));
+        return Ok(State::Other(
+            "it is the database of another program; give the registry a file of its own".into(),
+        ));
     }
     if version != VERSION {
         return Ok(State::Other(format!(
@@ -452,12 +488,19 @@ impl Tables for Transaction<'_> {
                    partition_index, partition_of) VALUES (1, ?1, ?2, ?3, ?4, ?5, ?6, ?7)";
         let widths = [layout.time_bits(), layout.worker_bits(), layout.sequence_bits()];
         let [time_bits, worker_bits, sequence_bits] = widths;
-        let (tick_ms, epoch_ms, Partition { index, of }) = (tick_ms(layout), unix_ms(layout.epoch()), partition);
-        self.execute(sql, params![time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms, index, of])?;
+        let (tick_ms, epoch_ms, Partition { index, of }) =
+            (tick_ms(layout), unix_ms(layout.epoch()), partition);
+        self.execute(
+            sql,
+            params![time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms, index, of],
+        )?;
         if first > largest_given(self)? + 1 {
             // AUTOINCREMENT adds one to it.
             self.execute("DELETE FROM sqlite_sequence WHERE name = 'worker_node'", [])?;
-            self.execute("INSERT INTO sqlite_sequence (name, seq) VALUES ('worker_node', ?1)", [first - 1])?;
+            self.execute(
+                "INSERT INTO sqlite_sequence (name, seq) VALUES ('worker_node', ?1)",
+                [first - 1],
+            )?;
         }
         Ok(())
     }
@@ -467,7 +510,8 @@ impl Tables for Transaction<'_> {
     }
 
     fn insert(&mut self, host: &Host) -> Result<u64, Fault> {
-        let sql = "INSERT INTO worker_node (host_name, port, type) VALUES (?1, ?2, ?3) RETURNING id";
+        let sql =
+            "INSERT INTO worker_node (host_name, port, type) VALUES (?1, ?2, ?3) RETURNING id";
         Ok(self.query_row(sql, params![host.name, host.port, host.kind.code()], |row| row.get(0))?)
     }
 
@@ -483,7 +527,10 @@ impl Tables for Transaction<'_> {
         let sql = "UPDATE worker_node SET host_name = ?2, port = ?3, type = ?4, launch_date = ?5, modified = ?5, \
                    holder = ?6, reserved_until = ?7, lease_until = ?5 + ?8 WHERE id = ?1";
         let (kind, now) = (host.kind.code(), now_ms(self)?);
-        self.execute(sql, params![worker, host.name, host.port, kind, now, holder, reserved_until, duration_ms])?;
+        self.execute(
+            sql,
+            params![worker, host.name, host.port, kind, now, holder, reserved_until, duration_ms],
+        )?;
         Ok(())
     }
 
@@ -497,7 +544,8 @@ fn used_with(db: &Connection) -> Result<Option<(Layout, Partition)>, Fault> {
     let sql = "SELECT time_bits, worker_bits, sequence_bits, tick_ms, epoch_ms, partition_index, partition_of \
                FROM uidring_layout";
     let used_with = |row: &Row<'_>| {
-        let layout = table::layout_of([row.get(0)?, row.get(1)?, row.get(2)?], row.get(3)?, row.get(4)?);
+        let layout =
+            table::layout_of([row.get(0)?, row.get(1)?, row.get(2)?], row.get(3)?, row.get(4)?);
         let partition = Partition { index: row.get(5)?, of: row.get(6)? };
         Ok(layout.map(|layout| (layout, partition)))
     };
@@ -515,7 +563,8 @@ fn largest_given(db: &Connection) -> rusqlite::Result<u64> {
     db.query_row(sql, [], |row| row.get(0))
 }
 
-/// The time by SQLite, in milliseconds since 1970. It decides when an id is free; not what its holders may use.
+/// The time by SQLite, in milliseconds since 1970. It decides when an id is free; not what its
+/// holders may use.
 fn now_ms(db: &Connection) -> rusqlite::Result<i64> {
     let sql = "SELECT CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)";
     db.query_row(sql, [], |row| row.get(0))
@@ -535,7 +584,8 @@ fn worker(row: &Row<'_>) -> rusqlite::Result<Worker> {
         id: row.get(0)?,
         host_name: row.get(1)?,
         port: row.get(2)?,
-        kind: WorkerKind::from_code(kind).ok_or(rusqlite::Error::IntegralValueOutOfRange(3, kind))?,
+        kind: WorkerKind::from_code(kind)
+            .ok_or(rusqlite::Error::IntegralValueOutOfRange(3, kind))?,
         launched: time(4)?,
         created: time(8)?,
         lease: until.map(lease).transpose()?,
@@ -549,8 +599,8 @@ mod tests {
 
     use super::*;
 
-    /// No one outside can see this, and a power failure is hard to come by: a start is only durable with the journal
-    /// gone for good when `commit` returns.
+    /// No one outside can see this, and a power failure is hard to come by: a start is only durable
+    /// with the journal gone for good when `commit` returns.
     #[test]
     fn a_commit_is_on_the_disk_when_it_returns() {
         let dir = tempfile::tempdir().unwrap();
@@ -559,7 +609,10 @@ mod tests {
         let extra = 3;
         assert_eq!(db.query_row("PRAGMA synchronous", [], |row| row.get(0)), Ok(extra));
         assert_eq!(db.query_row("PRAGMA fullfsync", [], |row| row.get(0)), Ok(1));
-        assert_eq!(db.query_row("PRAGMA journal_mode", [], |row| row.get(0)), Ok("delete".to_owned()));
+        assert_eq!(
+            db.query_row("PRAGMA journal_mode", [], |row| row.get(0)),
+            Ok("delete".to_owned())
+        );
     }
 
     #[test]

@@ -60,27 +60,39 @@ const PAGE: usize = 4096;
 impl StateFile {
     /// Opens or makes the file of `worker` and `layout`, and says up to which tick the number has
     /// been used.
-    pub fn open(path: &Path, worker: u64, layout: &Layout) -> Result<(StateFile, Option<u64>), RegistryError> {
+    pub fn open(
+        path: &Path,
+        worker: u64,
+        layout: &Layout,
+    ) -> Result<(StateFile, Option<u64>), RegistryError> {
         // The path is looked up again later, and the program may change its directory.
-        let path = path::absolute(path)
-            .map_err(|error| refused(path, &format!("{error}; give the path of a file"), Some(error)))?;
+        let path = path::absolute(path).map_err(|error| {
+            refused(path, &format!("{error}; give the path of a file"), Some(error))
+        })?;
         let path = path.as_path();
         let failed = |error: io::Error| refused(path, &error.to_string(), Some(error));
         // Before it is opened, which a pipe or a device may notice.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(refused(path, "it is not a file; give the path of a state file, or of none", None));
+            return Err(refused(
+                path,
+                "it is not a file; give the path of a state file, or of none",
+                None,
+            ));
         }
         let mut open = OpenOptions::new();
         open.read(true).write(true).create(true).truncate(false);
         let mut file = open.open(path).map_err(failed)?;
         let resolved = fs::canonicalize(path).map_err(failed)?;
         let guard_path = with_suffix(&resolved, ".lock");
-        let guard = open.open(&guard_path).map_err(|error| refused(&guard_path, &error.to_string(), Some(error)))?;
+        let guard = open
+            .open(&guard_path)
+            .map_err(|error| refused(&guard_path, &error.to_string(), Some(error)))?;
         for locked in [&guard, &file] {
             match try_lock(locked) {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
-                    let problem = "another generator has it; give each a number and a file of its own";
+                    let problem =
+                        "another generator has it; give each a number and a file of its own";
                     return Err(refused(path, problem, None));
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
@@ -92,7 +104,8 @@ impl StateFile {
         if last.is_none() {
             make(&mut file, &resolved).map_err(failed)?;
         }
-        let state = StateFile { path: path.to_owned(), file, _guard: guard, form, last, tried: None };
+        let state =
+            StateFile { path: path.to_owned(), file, _guard: guard, form, last, tried: None };
         Ok((state, last.map(|record| record.used)))
     }
 
@@ -114,7 +127,9 @@ impl StateFile {
     fn replace(&mut self, used: u64) -> io::Result<bool> {
         let text = read(&mut self.file)?;
         let newest = self.form.newest(&text);
-        if !newest.is_ok_and(|newest| newest == self.last || newest.is_some() && newest == self.tried) {
+        if !newest
+            .is_ok_and(|newest| newest == self.last || newest.is_some() && newest == self.tried)
+        {
             return Ok(false);
         }
         let record = Record { write: self.last.map_or(1, |last| last.write + 1), used };
@@ -162,7 +177,10 @@ impl Form {
         if text.len() <= 2 * PAGE && text.iter().all(|byte| matches!(byte, b' ' | b'\n' | 0)) {
             return Ok(None);
         }
-        let newest = text.chunks(PAGE).filter_map(|page| self.record(page)).max_by_key(|record| record.write);
+        let newest = text
+            .chunks(PAGE)
+            .filter_map(|page| self.record(page))
+            .max_by_key(|record| record.write);
         if newest.is_some() && text.len() == 2 * PAGE {
             return Ok(newest);
         }
@@ -170,12 +188,16 @@ impl Form {
         let text = text.trim_start_matches([' ', '\n', '\0']);
         if !text.starts_with(TITLE) {
             let title = TITLE.trim_end().replace(": seconds used by a fixed worker id", "");
-            return Err(format!("it is not a state file of {title}; give the path of one, or of none"));
+            return Err(format!(
+                "it is not a state file of {title}; give the path of one, or of none"
+            ));
         }
         if !text.starts_with(&self.owner) {
             let lines = |text: &str| text.lines().skip(1).take(2).collect::<Vec<_>>().join(", ");
             let (found, wanted) = (lines(text), lines(&self.owner));
-            return Err(format!("it belongs to {found}, and not to {wanted}; give each its own file"));
+            return Err(format!(
+                "it belongs to {found}, and not to {wanted}; give each its own file"
+            ));
         }
         Err("it is damaged, and what this number has used is not known; take another number, or remove the file when \
              the clock is past all that was used"
@@ -212,7 +234,11 @@ fn read(file: &mut File) -> io::Result<Vec<u8>> {
 fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
     match fs::metadata(path) {
         Ok(found) => Ok(identity(&found) == identity(&file.metadata()?)),
-        Err(error) if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) => Ok(false),
+        Err(error)
+            if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
+        {
+            Ok(false)
+        }
         Err(error) => Err(error),
     }
 }
@@ -230,7 +256,8 @@ fn identity(file: &Metadata) -> impl PartialEq + use<> {
     (file.created().ok(), file.modified().ok(), file.len())
 }
 
-/// Tries for a second: a child process that is just being started has its parent's locks for a moment.
+/// Tries for a second: a child process that is just being started has its parent's locks for a
+/// moment.
 fn try_lock(file: &File) -> Result<(), TryLockError> {
     for _ in 0..20 {
         match file.try_lock() {
@@ -250,7 +277,9 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
 /// The 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv/>): a page that is half old
 /// and half new does not have its own.
 fn fnv1a(bytes: &[u8]) -> u64 {
-    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3))
+    bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
+        (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
+    })
 }
 
 fn refused(path: &Path, problem: &str, source: Option<io::Error>) -> RegistryError {
@@ -289,7 +318,8 @@ mod tests {
             let step = if known.is_none() { 512 } else { 1 };
             for cut in (0..=after.len()).step_by(step) {
                 let torn = [&after[..cut], &before[cut..]].concat();
-                let found = Form::new(7, Layout::DEFAULT).newest(&torn).unwrap().map(|record| record.used);
+                let found =
+                    Form::new(7, Layout::DEFAULT).newest(&torn).unwrap().map(|record| record.used);
                 assert!(found == known || found == Some(used), "cut at {cut}: {found:?}");
             }
             (state, before) = (open(&file).0, after);

@@ -24,7 +24,8 @@ pub struct Worker {
     pub kind: WorkerKind,
     /// When it started.
     pub launched: SystemTime,
-    /// When the id was given for the first time, by the database's clock: a leased one is launched again and again.
+    /// When the id was given for the first time, by the database's clock: a leased one is launched
+    /// again and again.
     pub created: SystemTime,
     /// The lease; `None` for an id that is given once.
     pub lease: Option<WorkerLease>,
@@ -52,7 +53,8 @@ pub(super) struct Terms {
     pub partition: Partition,
 }
 
-/// The worker ids `index * size ..= (index + 1) * size - 1`, where `of * size` are those of the layout; never 0.
+/// The worker ids `index * size ..= (index + 1) * size - 1`, where `of * size` are those of the
+/// layout; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(super) struct Partition {
     pub index: u64,
@@ -91,7 +93,8 @@ pub(super) enum Fault<E> {
     Driver(E),
 }
 
-pub(super) const NO_LAYOUT: &str = "its table uidring_layout holds numbers that are no layout; put back what was there";
+pub(super) const NO_LAYOUT: &str =
+    "its table uidring_layout holds numbers that are no layout; put back what was there";
 
 /// A leased id that nobody holds.
 pub(super) struct Free {
@@ -115,7 +118,12 @@ pub(super) trait Tables {
     fn used_with(&mut self) -> Result<Option<(Layout, Partition)>, Fault<Self::Error>>;
 
     /// Remembers them. The first new id will be `first`.
-    fn use_with(&mut self, layout: &Layout, partition: Partition, first: u64) -> Result<(), Fault<Self::Error>>;
+    fn use_with(
+        &mut self,
+        layout: &Layout,
+        partition: Partition,
+        first: u64,
+    ) -> Result<(), Fault<Self::Error>>;
 
     /// The largest id ever given, that of a deleted row too; or what the next one follows.
     fn largest_given(&mut self) -> Result<u64, Fault<Self::Error>>;
@@ -129,12 +137,21 @@ pub(super) trait Tables {
     /// Gives a new id for a time.
     fn lend(&mut self, worker: u64, tenancy: &Tenancy<'_>) -> Result<(), Fault<Self::Error>>;
 
-    /// Gives an id again. False when its holder has come back to life, and reserved further, since it was found free.
-    fn lend_again(&mut self, free: &Free, tenancy: &Tenancy<'_>) -> Result<bool, Fault<Self::Error>>;
+    /// Gives an id again. False when its holder has come back to life, and reserved further, since
+    /// it was found free.
+    fn lend_again(
+        &mut self,
+        free: &Free,
+        tenancy: &Tenancy<'_>,
+    ) -> Result<bool, Fault<Self::Error>>;
 }
 
 /// Gives an id. The caller commits.
-pub(super) fn give<T: Tables>(tables: &mut T, terms: &Terms, request: &Request) -> Result<Lease, Fault<T::Error>> {
+pub(super) fn give<T: Tables>(
+    tables: &mut T,
+    terms: &Terms,
+    request: &Request,
+) -> Result<Lease, Fault<T::Error>> {
     let (layout, partition) = (request.layout, terms.partition);
     let (first_id, last_id) = partition.ids(&layout);
     match tables.used_with()? {
@@ -183,13 +200,19 @@ pub(super) fn give<T: Tables>(tables: &mut T, terms: &Terms, request: &Request) 
 /// The name of a lease. Each has its own, so that nothing that is left of one fits another.
 fn new_holder<E>() -> Result<String, Fault<E>> {
     let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes)
-        .map_err(|error| Fault::Problem(format!("the system has no random numbers to name a lease by: {error}")))?;
+    getrandom::fill(&mut bytes).map_err(|error| {
+        Fault::Problem(format!("the system has no random numbers to name a lease by: {error}"))
+    })?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
 /// A new id, if there is one from `first` to `last`.
-fn new_worker<T: Tables>(tables: &mut T, host: &Host, first: u64, last: u64) -> Result<u64, Fault<T::Error>> {
+fn new_worker<T: Tables>(
+    tables: &mut T,
+    host: &Host,
+    first: u64,
+    last: u64,
+) -> Result<u64, Fault<T::Error>> {
     let given = tables.largest_given()?;
     if given >= last {
         let capacity = (last + 1).saturating_sub(first);
@@ -214,7 +237,8 @@ pub(super) fn whole_ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
 }
 
-/// Milliseconds from 1970 to a time of whole milliseconds. An epoch out of range was refused when it was made.
+/// Milliseconds from 1970 to a time of whole milliseconds. An epoch out of range was refused when
+/// it was made.
 pub(super) fn unix_ms(time: SystemTime) -> i64 {
     let count = |distance: Duration| i64::try_from(distance.as_millis()).unwrap_or(i64::MAX);
     match time.duration_since(SystemTime::UNIX_EPOCH) {
@@ -225,5 +249,9 @@ pub(super) fn unix_ms(time: SystemTime) -> i64 {
 
 pub(super) fn from_unix_ms(ms: i64) -> Option<SystemTime> {
     let distance = Duration::from_millis(ms.unsigned_abs());
-    if ms < 0 { SystemTime::UNIX_EPOCH.checked_sub(distance) } else { SystemTime::UNIX_EPOCH.checked_add(distance) }
+    if ms < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
+    }
 }

@@ -1,5 +1,6 @@
-//! Several generators that share leased ids, on a registry that fails in every way: it refuses, it does what is asked
-//! and says that it failed, or it says so and does it later. Each has a clock of its own.
+//! Several generators that share leased ids, on a registry that fails in every way: it refuses, it
+//! does what is asked and says that it failed, or it says so and does it later. Each has a clock of
+//! its own.
 
 use std::collections::HashSet;
 use std::mem;
@@ -61,16 +62,24 @@ impl Database for Memory {
 
 impl WorkerRegistry for Memory {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let is_free = |row: &Row| row.lease_until <= self.now && row.reserved_until < request.latest;
-        let free =
-            (1..).zip(&self.rows).filter(|(_, row)| is_free(row)).map(|(id, row)| (row.reserved_until, id)).min();
+        let is_free =
+            |row: &Row| row.lease_until <= self.now && row.reserved_until < request.latest;
+        let free = (1..)
+            .zip(&self.rows)
+            .filter(|(_, row)| is_free(row))
+            .map(|(id, row)| (row.reserved_until, id))
+            .min();
         let (worker, first) = match free {
             Some((reserved_until, id)) => (id, request.now.max(reserved_until + 1)),
             None => (self.rows.len() as u64 + 1, request.now),
         };
         self.holders += 1;
         let (last, holder) = (first + LEASE, self.holders.to_string());
-        let row = Row { holder: Some(holder.clone()), reserved_until: last, lease_until: self.now + LEASE };
+        let row = Row {
+            holder: Some(holder.clone()),
+            reserved_until: last,
+            lease_until: self.now + LEASE,
+        };
         match free {
             Some((_, id)) => self.rows[id as usize - 1] = row,
             None => self.rows.push(row),
@@ -106,7 +115,8 @@ impl File {
     fn new() -> File {
         // In memory, where there is such a place: each write waits for the disk.
         let memory = std::path::Path::new("/dev/shm");
-        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap();
+        let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
+            .unwrap();
         let registry = crate::registry::SqliteRegistry::open(dir.path().join(File::NAME)).unwrap();
         File { registry: registry.leased(Duration::from_secs(LEASE)), dir }
     }
@@ -116,7 +126,8 @@ impl File {
 impl Database for File {
     fn pass(&mut self, seconds: u64) {
         let db = rusqlite::Connection::open(self.dir.path().join(File::NAME)).unwrap();
-        db.execute("UPDATE worker_node SET lease_until = lease_until - ?1", [seconds * 1000]).unwrap();
+        db.execute("UPDATE worker_node SET lease_until = lease_until - ?1", [seconds * 1000])
+            .unwrap();
     }
 }
 
@@ -169,7 +180,11 @@ impl Moody {
 
 impl Registry {
     fn new(database: impl Database + 'static) -> Registry {
-        Registry(Arc::new(Mutex::new(Moody { database: Box::new(database), mood: Mood::Good, late: Vec::new() })))
+        Registry(Arc::new(Mutex::new(Moody {
+            database: Box::new(database),
+            mood: Mood::Good,
+            late: Vec::new(),
+        })))
     }
 
     fn moody(&self) -> MutexGuard<'_, Moody> {
@@ -191,7 +206,11 @@ impl Registry {
             Mood::Mute => drop(question(&mut *moody.database)),
             Mood::Late => moody.late.push(Box::new(move |database| drop(question(database)))),
         }
-        Err(RegistryError::Unreachable { registry: "database".into(), problem: "it is moody".into(), source: None })
+        Err(RegistryError::Unreachable {
+            registry: "database".into(),
+            problem: "it is moody".into(),
+            source: None,
+        })
     }
 }
 
@@ -229,7 +248,8 @@ struct Generator {
 
 impl Generator {
     fn start(registry: &Registry, clock: ManualClock) -> Option<Generator> {
-        let builder = Builder::new().registry(registry.clone()).layout(layout()).clock(clock.clone());
+        let builder =
+            Builder::new().registry(registry.clone()).layout(layout()).clock(clock.clone());
         let builder = builder.slots(4).start_deadline(Duration::ZERO);
         let (shared, keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).ok()?;
         let mut generator = Generator { clock, shared, keeper };
@@ -303,7 +323,8 @@ fn moved(clock: &ManualClock, by: i64) -> ManualClock {
     ManualClock::new(if by < 0 { now - distance } else { now + distance })
 }
 
-/// What a generator finds in its ring when it ends can be older than what another has done with its id since.
+/// What a generator finds in its ring when it ends can be older than what another has done with its
+/// id since.
 #[test]
 fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile() {
     let (registry, clock) = (Registry::new(Memory::default()), clock());

@@ -12,7 +12,8 @@ pub fn alone(name: &str, body: fn()) {
         return body();
     }
     let this = env::current_exe().unwrap();
-    let output = Command::new(this).args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
+    let output =
+        Command::new(this).args(["--exact", name, "--nocapture"]).env(ALONE, "1").output().unwrap();
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(output.status.success(), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
     assert!(text.contains("1 passed"), "no test is called {name}: {text}");

@@ -1,7 +1,8 @@
 //! Databases of a test's own on real servers.
 //!
-//! The servers are those at `UIDRING_TEST_POSTGRES` and `UIDRING_TEST_MYSQL`, else the ones of this machine, with the
-//! users that Debian's packages make. They are spoken to by their own clients, `psql` and `mariadb`.
+//! The servers are those at `UIDRING_TEST_POSTGRES` and `UIDRING_TEST_MYSQL`, else the ones of this
+//! machine, with the users that Debian's packages make. They are spoken to by their own clients,
+//! `psql` and `mariadb`.
 #![allow(dead_code)] // each test program uses a part
 #![allow(clippy::expect_used, clippy::panic)]
 
@@ -16,7 +17,8 @@ use std::process::{Child, Command, Stdio};
 use std::sync::atomic::{AtomicU32, Ordering};
 use std::time::{SystemTime, UNIX_EPOCH};
 
-/// What a schema says to run where nothing but an old copy of a registry is left, and `largest` id was given.
+/// What a schema says to run where nothing but an old copy of a registry is left, and `largest` id
+/// was given.
 pub fn recipe(schema: &str, largest: u64) -> String {
     let lines = schema.lines().filter_map(|line| line.strip_prefix("--     "));
     let statements = lines.filter(|line| line.starts_with("UPDATE") || line.starts_with("DELETE"));
@@ -41,7 +43,9 @@ impl Server {
     /// The address, with a user who may make databases.
     pub fn url(self) -> String {
         let (variable, local) = match self {
-            Server::Postgres => ("UIDRING_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres"),
+            Server::Postgres => {
+                ("UIDRING_TEST_POSTGRES", "postgres://postgres@127.0.0.1:5432/postgres")
+            }
             Server::MySql => ("UIDRING_TEST_MYSQL", "mysql://root@127.0.0.1:3306/mysql"),
         };
         env::var(variable).unwrap_or_else(|_| local.to_owned())
@@ -49,16 +53,22 @@ impl Server {
 
     /// Runs statements, and returns what they select.
     pub fn run(self, sql: &str) -> String {
-        self.try_run(&self.url(), sql).unwrap_or_else(|complaint| panic!("{self:?} runs {sql}: {complaint}"))
+        self.try_run(&self.url(), sql)
+            .unwrap_or_else(|complaint| panic!("{self:?} runs {sql}: {complaint}"))
     }
 
     /// The same, on the server at `url`.
     fn try_run(self, url: &str, sql: &str) -> Result<String, String> {
         let mut client = self.client(url);
         client.args([if self == Server::Postgres { "-c" } else { "-e" }, sql]);
-        let output = client.output().unwrap_or_else(|error| panic!("the client of {self:?} is installed: {error}"));
+        let output = client
+            .output()
+            .unwrap_or_else(|error| panic!("the client of {self:?} is installed: {error}"));
         if output.status.success() {
-            Ok(String::from_utf8(output.stdout).expect("a client answers in UTF-8").trim().to_owned())
+            Ok(String::from_utf8(output.stdout)
+                .expect("a client answers in UTF-8")
+                .trim()
+                .to_owned())
         } else {
             Err(String::from_utf8_lossy(&output.stderr).into_owned())
         }
@@ -72,12 +82,25 @@ impl Server {
                 client
             }
             Server::MySql => {
-                let (user, host) = url.trim_start_matches("mysql://").split_once('@').expect("an address has a user");
+                let (user, host) = url
+                    .trim_start_matches("mysql://")
+                    .split_once('@')
+                    .expect("an address has a user");
                 let (user, password) = user.split_once(':').unwrap_or((user, ""));
                 let (host, database) = host.split_once('/').expect("an address names a database");
                 let (host, port) = host.split_once(':').unwrap_or((host, "3306"));
                 let mut client = Command::new("mariadb");
-                client.args(["--batch", "--skip-column-names", "-u", user, "-h", host, "-P", port, database]);
+                client.args([
+                    "--batch",
+                    "--skip-column-names",
+                    "-u",
+                    user,
+                    "-h",
+                    host,
+                    "-P",
+                    port,
+                    database,
+                ]);
                 client.env("MYSQL_PWD", password);
                 client
             }
@@ -87,8 +110,13 @@ impl Server {
     /// An empty place, with a name that no other has.
     pub fn database(self) -> Database {
         static MADE: AtomicU32 = AtomicU32::new(0);
-        let (made, now) = (MADE.fetch_add(1, Ordering::Relaxed), SystemTime::now().duration_since(UNIX_EPOCH));
-        let name = format!("uidring_{}_{}_{made}", std::process::id(), now.expect("it is after 1970").as_nanos());
+        let (made, now) =
+            (MADE.fetch_add(1, Ordering::Relaxed), SystemTime::now().duration_since(UNIX_EPOCH));
+        let name = format!(
+            "uidring_{}_{}_{made}",
+            std::process::id(),
+            now.expect("it is after 1970").as_nanos()
+        );
         let url = match self {
             Server::Postgres => {
                 self.run(&format!("CREATE SCHEMA {name}"));
@@ -121,7 +149,11 @@ impl Database {
     pub fn lock(&self, sql: &str) -> Locked {
         let mut client = self.server.client(&self.server.url());
         client.args((self.server == Server::MySql).then_some("--unbuffered"));
-        let mut session = client.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().expect("the client is installed");
+        let mut session = client
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the client is installed");
         let place = match self.server {
             Server::Postgres => format!("SET search_path = {}", self.name),
             Server::MySql => format!("USE {}", self.name),

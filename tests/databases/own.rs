@@ -39,7 +39,10 @@ impl OwnServer {
     fn make(kind: Server, options: &[&str], tls: Option<[String; 2]>) -> OwnServer {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         let dir = tempfile::tempdir().expect("a directory");
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|socket| socket.local_addr()).expect("a port").port();
+        let port = TcpListener::bind("127.0.0.1:0")
+            .and_then(|socket| socket.local_addr())
+            .expect("a port")
+            .port();
         let data = dir.path().join("data");
         if is_root() {
             // The servers refuse to run as root.
@@ -52,7 +55,11 @@ impl OwnServer {
             // In the system's temporary directory, another server that starts deletes its files.
             Server::MySql => run(Command::new("mariadb-install-db")
                 .env("TMPDIR", dir.path())
-                .args(["--no-defaults", "--auth-root-authentication-method=normal", "--skip-test-db"])
+                .args([
+                    "--no-defaults",
+                    "--auth-root-authentication-method=normal",
+                    "--skip-test-db",
+                ])
                 .args(is_root().then_some("--user=mysql"))
                 .arg(format!("--datadir={}", data.display()))),
         }
@@ -60,7 +67,8 @@ impl OwnServer {
         server.write_certificate();
         server.launch();
         if kind == Server::MySql {
-            kind.try_run(&server.url_of("mysql"), "CREATE DATABASE ids").expect("a database is made");
+            kind.try_run(&server.url_of("mysql"), "CREATE DATABASE ids")
+                .expect("a database is made");
         }
         server
     }
@@ -81,7 +89,9 @@ impl OwnServer {
 
     /// Runs statements, and returns what they select.
     pub fn run(&self, sql: &str) -> String {
-        self.kind.try_run(&self.url(), sql).unwrap_or_else(|complaint| panic!("the server runs {sql}: {complaint}"))
+        self.kind
+            .try_run(&self.url(), sql)
+            .unwrap_or_else(|complaint| panic!("the server runs {sql}: {complaint}"))
     }
 
     fn write_certificate(&self) {
@@ -101,7 +111,8 @@ impl OwnServer {
         self.run(sql);
         let file = self.dir.path().join("data/pg_hba.conf");
         let trusting = fs::read_to_string(&file).expect("its rules");
-        fs::write(&file, format!("host all {role} all scram-sha-256\n{trusting}")).expect("its rules");
+        fs::write(&file, format!("host all {role} all scram-sha-256\n{trusting}"))
+            .expect("its rules");
         self.run("SELECT pg_reload_conf()");
         sleep(Duration::from_millis(500));
     }
@@ -121,7 +132,11 @@ impl OwnServer {
                 command.arg(format!("--tmpdir={}", dir.display()));
                 command.arg(format!("--socket={}", dir.join("socket").display()));
                 command.arg(format!("--pid-file={}", dir.join("pid").display()));
-                command.args([&format!("--port={}", self.port), "--bind-address=127.0.0.1", "--max-connections=200"]);
+                command.args([
+                    &format!("--port={}", self.port),
+                    "--bind-address=127.0.0.1",
+                    "--max-connections=200",
+                ]);
                 command.arg("--innodb-buffer-pool-size=32M");
                 command
             }
@@ -137,16 +152,22 @@ impl OwnServer {
                     "-c".to_owned(),
                     format!("ssl_key_file={key}"),
                 ]),
-                Server::MySql => command.args([format!("--ssl-cert={certificate}"), format!("--ssl-key={key}")]),
+                Server::MySql => {
+                    command.args([format!("--ssl-cert={certificate}"), format!("--ssl-key={key}")])
+                }
             };
         }
-        let log = fs::File::options().create(true).append(true).open(dir.join("log")).expect("a log");
+        let log =
+            fs::File::options().create(true).append(true).open(dir.join("log")).expect("a log");
         command.stdin(Stdio::null()).stdout(log.try_clone().expect("a log")).stderr(log);
         self.process = Some(command.spawn().expect("the server starts"));
         let (since, probe) = (Instant::now(), self.url_of(self.kind.first_database()));
         while let Err(complaint) = self.kind.try_run(&probe, "SELECT 1") {
             let log = self.log();
-            assert!(since.elapsed() < Duration::from_secs(60), "the server answers: {complaint}; its log: {log}");
+            assert!(
+                since.elapsed() < Duration::from_secs(60),
+                "the server answers: {complaint}; its log: {log}"
+            );
             sleep(Duration::from_millis(50));
         }
     }
@@ -167,7 +188,9 @@ impl OwnServer {
         match self.kind {
             Server::Postgres => {
                 let log = self.log();
-                let lines = log.lines().filter(|line| line.contains("EOF") || line.contains("reset by peer"));
+                let lines = log
+                    .lines()
+                    .filter(|line| line.contains("EOF") || line.contains("reset by peer"));
                 lines.collect::<Vec<_>>().join("\n")
             }
             Server::MySql => {
@@ -185,7 +208,8 @@ impl OwnServer {
 
     pub fn crash(&mut self) {
         let Some(mut process) = self.process.take() else { return };
-        // What PostgreSQL calls an immediate shutdown: its processes end as they are, and the next start recovers.
+        // What PostgreSQL calls an immediate shutdown: its processes end as they are, and the next
+        // start recovers.
         self.signal_all(&process, if self.kind == Server::Postgres { "-QUIT" } else { "-KILL" });
         process.wait().expect("the server ends");
     }
@@ -258,7 +282,9 @@ fn as_server_user(kind: Server, program: &Path) -> Command {
         return Command::new(program);
     }
     let mut command = Command::new("setpriv");
-    command.args(["--reuid", kind.user(), "--regid", kind.user(), "--clear-groups", "--"]).arg(program);
+    command
+        .args(["--reuid", kind.user(), "--regid", kind.user(), "--clear-groups", "--"])
+        .arg(program);
     command
 }
 
@@ -275,6 +301,9 @@ fn is_root() -> bool {
 /// A program of PostgreSQL's server, which Debian keeps out of the path.
 fn program(name: &str) -> PathBuf {
     let versions = fs::read_dir("/usr/lib/postgresql").into_iter().flatten().filter_map(Result::ok);
-    let found = versions.map(|version| version.path().join("bin").join(name)).filter(|program| program.exists()).max();
+    let found = versions
+        .map(|version| version.path().join("bin").join(name))
+        .filter(|program| program.exists())
+        .max();
     found.unwrap_or_else(|| PathBuf::from(name))
 }

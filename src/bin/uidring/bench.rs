@@ -19,16 +19,18 @@ use crate::quantity;
 
 /// UIDs in a buffer and in a local taker's run, and numbers in a block of the counter's.
 const BATCH: u32 = 1024;
-/// What one side of a pair is given at a time: long beside the start of its threads, short beside what disturbs.
+/// What one side of a pair is given at a time: long beside the start of its threads, short beside
+/// what disturbs.
 const SLICE: Duration = Duration::from_millis(4);
 /// Of a bar.
 const WIDTH: usize = 40;
 
 /// Measure this machine
 ///
-/// Takes UIDs in three ways, by 1, 2, 4 and more threads, each beside the least that any generator would have to do in
-/// its place. The two run in turns, in slices of a few milliseconds, so that what else the machine does disturbs them
-/// alike; a ratio is the median over all turns. The UIDs are dropped, and nothing is written.
+/// Takes UIDs in three ways, by 1, 2, 4 and more threads, each beside the least that any generator
+/// would have to do in its place. The two run in turns, in slices of a few milliseconds, so that
+/// what else the machine does disturbs them alike; a ratio is the median over all turns. The UIDs
+/// are dropped, and nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -58,10 +60,13 @@ impl Args {
             cells.extend(threads.iter().map(|&threads| Cell::new(way, threads)));
         }
         let visible = !self.json && io::stderr().is_terminal();
-        let target = if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
+        let target =
+            if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
         let bar = ProgressBar::with_draw_target(None, target);
         // A constant: if it were wrong, the plain bar would show it.
-        bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_style(
+            ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
 
         let started = Instant::now();
         // Once through all cells at least, however short the time is.
@@ -73,7 +78,9 @@ impl Args {
                 cells[index].take_turn(&sources, turn)?;
                 if visible {
                     let left = self.length.saturating_sub(started.elapsed());
-                    bar.set_message(picture(&cells) + &paint(DIM, format_args!("{} s left", left.as_secs())));
+                    bar.set_message(
+                        picture(&cells) + &paint(DIM, format_args!("{} s left", left.as_secs())),
+                    );
                     bar.tick();
                 }
             }
@@ -99,7 +106,8 @@ impl Args {
 }
 
 fn cores() -> u16 {
-    thread::available_parallelism().map_or(1, |cores| u16::try_from(cores.get()).unwrap_or(u16::MAX))
+    thread::available_parallelism()
+        .map_or(1, |cores| u16::try_from(cores.get()).unwrap_or(u16::MAX))
 }
 
 fn usual_threads() -> Vec<u16> {
@@ -187,7 +195,8 @@ impl Sources {
                 }
             }
             Way::Local => {
-                let mut mine = black_box(Box::new(Block { counter: &self.counter, next: 0, end: 0 }));
+                let mut mine =
+                    black_box(Box::new(Block { counter: &self.counter, next: 0, end: 0 }));
                 for _ in 0..count {
                     black_box(mine.take());
                 }
@@ -325,7 +334,8 @@ impl Cell {
     }
 
     fn line(&self) -> String {
-        let threads = format!("{} thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
+        let threads =
+            format!("{} thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
         if self.ratios.is_empty() {
             return format!("{threads:>12}  {}\n", paint(DIM, "─".repeat(WIDTH)));
         }
@@ -333,8 +343,15 @@ impl Cell {
         let full = blocks(ratio);
         let bar = "█".repeat(full);
         let rest = paint(DIM, "─".repeat(WIDTH - full));
-        let numbers = format!("{:>5} of {} million a second", millions(uids_per_second), millions(limit_per_second));
-        format!("{threads:>12}  {bar}{rest}  {}  {numbers}\n", paint(BOLD, format_args!("{ratio:.2}")))
+        let numbers = format!(
+            "{:>5} of {} million a second",
+            millions(uids_per_second),
+            millions(limit_per_second)
+        );
+        format!(
+            "{threads:>12}  {bar}{rest}  {}  {numbers}\n",
+            paint(BOLD, format_args!("{ratio:.2}"))
+        )
     }
 }
 
@@ -384,7 +401,10 @@ mod tests {
 
     #[test]
     fn numbers_have_three_digits() {
-        assert_eq!([1.234e6, 98.76e6, 459.4e6, 5.43e9].map(millions), ["1.23", "98.8", "459", "5430"]);
+        assert_eq!(
+            [1.234e6, 98.76e6, 459.4e6, 5.43e9].map(millions),
+            ["1.23", "98.8", "459", "5430"]
+        );
         assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
         assert!(median(&[]).abs() < f64::EPSILON);
     }

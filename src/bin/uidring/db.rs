@@ -31,7 +31,8 @@ pub(crate) enum Db {
 /// `--db`, where there is always a registry.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DbArg {
-    /// The registry of worker ids: a SQLite file, or the address of a server, postgres://.. or mysql://..
+    /// The registry of worker ids: a SQLite file, or the address of a server, postgres://.. or
+    /// mysql://..
     #[arg(
         long, value_name = "FILE|URL", default_value = "uidring.db", env = VARIABLE, hide_env_values = true,
         value_parser = parser()
@@ -83,7 +84,8 @@ impl Db {
         matches!(self, Db::File(path) if !path.exists())
     }
 
-    /// The registry, to take ids from. A file is made if there is none; a server is asked nothing yet.
+    /// The registry, to take ids from. A file is made if there is none; a server is asked nothing
+    /// yet.
     pub(crate) fn open(&self) -> Result<Registry, Failure> {
         match self {
             Db::File(path) => Ok(Registry::Sqlite(SqliteRegistry::open(path)?)),
@@ -214,13 +216,15 @@ impl Registry {
     }
 }
 
-/// An address, or what has one at its end, as it may be shown: with the user, and without the password and the
-/// parameters, which may hold one.
+/// An address, or what has one at its end, as it may be shown: with the user, and without the
+/// password and the parameters, which may hold one.
 fn without_password(url: &str) -> String {
     let (start, hidden) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
     let Some((scheme, rest)) = start.split_once("://") else { return url.to_owned() };
     match rest.rsplit_once('@') {
-        Some((user, host)) => format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or(user)),
+        Some((user, host)) => {
+            format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or(user))
+        }
         // Not the port and the parameters, perhaps, but the two ends of a password.
         None if hidden.contains('@') && rest.contains(':') => format!("{scheme}://(an address)"),
         None => format!("{scheme}://{rest}"),
@@ -233,7 +237,9 @@ pub(crate) fn without_passwords(text: &str) -> String {
         if !word.contains("://") {
             return word.to_owned();
         }
-        let end = word.trim_end_matches(|character: char| character.is_whitespace() || character == '\'').len();
+        let end = word
+            .trim_end_matches(|character: char| character.is_whitespace() || character == '\'')
+            .len();
         without_password(&word[..end]) + &word[end..]
     };
     text.split_inclusive(char::is_whitespace).map(word).collect()
@@ -245,8 +251,13 @@ mod tests {
 
     #[test]
     fn a_name_without_a_scheme_is_a_file() {
-        for file in ["uidring.db", "/var/lib/uidring.db", "postgres", "mysql:/x", "c:\\uidring.db", ""] {
-            assert!(matches!(Db::from(OsString::from(file)), Db::File(path) if path.as_os_str() == file), "{file}");
+        for file in
+            ["uidring.db", "/var/lib/uidring.db", "postgres", "mysql:/x", "c:\\uidring.db", ""]
+        {
+            assert!(
+                matches!(Db::from(OsString::from(file)), Db::File(path) if path.as_os_str() == file),
+                "{file}"
+            );
         }
         assert!(matches!(Db::from(OsString::from("postgres://me:secret@db/ids")), Db::Url(_)));
     }

@@ -13,12 +13,13 @@ use crate::quantity;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Generator options")]
 pub(crate) struct GeneratorArgs {
-    /// Lease a worker id for so long, in place of using one up: it is given back at the end, or when the lease
-    /// expires, and given again
+    /// Lease a worker id for so long, in place of using one up: it is given back at the end, or
+    /// when the lease expires, and given again
     #[arg(long, value_name = "LENGTH", value_parser = lease)]
     lease: Option<Duration>,
 
-    /// Take worker ids from part I of N equal parts, from 0: for N machines that each have a SQLite file
+    /// Take worker ids from part I of N equal parts, from 0: for N machines that each have a SQLite
+    /// file
     #[arg(long, value_name = "I/N", value_parser = partition)]
     partition: Option<(u64, u64)>,
 
@@ -58,13 +59,19 @@ enum Policy {
 
 fn lease(text: &str) -> Result<Duration, String> {
     let length = quantity::length(text)?;
-    if length < Duration::from_secs(1) { Err("a lease lasts a second at least".to_owned()) } else { Ok(length) }
+    if length < Duration::from_secs(1) {
+        Err("a lease lasts a second at least".to_owned())
+    } else {
+        Ok(length)
+    }
 }
 
 fn partition(text: &str) -> Result<(u64, u64), String> {
     let number = |text: &str| text.parse::<u64>().ok();
     let numbers = text.split_once('/').and_then(|(index, of)| Some((number(index)?, number(of)?)));
-    numbers.filter(|(index, of)| index < of).ok_or_else(|| "a part is such as 0/4 to 3/4, those of four".to_owned())
+    numbers
+        .filter(|(index, of)| index < of)
+        .ok_or_else(|| "a part is such as 0/4 to 3/4, those of four".to_owned())
 }
 
 impl GeneratorArgs {
@@ -85,7 +92,8 @@ impl GeneratorArgs {
         self.slots
     }
 
-    /// A generator with a worker id from `db`: from a file that is made if there is none, or from a server.
+    /// A generator with a worker id from `db`: from a file that is made if there is none, or from a
+    /// server.
     pub(crate) fn open(&self, db: &Db, asked: Option<Layout>) -> Result<UidGenerator, Failure> {
         // What cannot be built leaves no new registry behind.
         if asked.is_some() || db.is_missing() {
@@ -106,12 +114,17 @@ impl GeneratorArgs {
         Ok(self.build(layout, registry.boxed())?)
     }
 
-    pub(crate) fn build(&self, layout: Layout, registry: impl WorkerRegistry) -> Result<UidGenerator, BuildError> {
+    pub(crate) fn build(
+        &self,
+        layout: Layout,
+        registry: impl WorkerRegistry,
+    ) -> Result<UidGenerator, BuildError> {
         self.builder().registry(registry).layout(layout).build()
     }
 
     fn builder(&self) -> Builder {
-        let mut builder = UidGenerator::builder().max_lead(self.max_lead).max_lag(self.max_lag).slots(self.slots);
+        let mut builder =
+            UidGenerator::builder().max_lead(self.max_lead).max_lag(self.max_lag).slots(self.slots);
         if let Some(policy) = self.on_lead_limit {
             builder = builder.on_lead_limit(match policy {
                 Policy::NewWorker => LeadLimit::NewWorker,

@@ -47,7 +47,8 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let layout = self.layout.layout()?;
         let now = SystemClock.now();
-        let page = if self.json { output::json(&report(&layout, now))? } else { page(&layout, now) };
+        let page =
+            if self.json { output::json(&report(&layout, now))? } else { page(&layout, now) };
         output::print(&page)
     }
 }
@@ -76,13 +77,23 @@ fn page(layout: &Layout, now: SystemTime) -> String {
     let report = report(layout, now);
     let times = Times::of(layout);
     let (epoch, expires) = (layout.epoch(), layout.expires_at());
-    let row = |name: &str, style: Style, text: String| format!("{}  {text}\n", paint(style, format_args!("{name:<8}")));
+    let row = |name: &str, style: Style, text: String| {
+        format!("{}  {text}\n", paint(style, format_args!("{name:<8}")))
+    };
 
     let lifetime = expires.duration_since(epoch).map(output::span).unwrap_or_default();
-    let counts = if report.tick_ms == 1000 { "seconds".to_owned() } else { format!("ticks of {} ms", report.tick_ms) };
+    let counts = if report.tick_ms == 1000 {
+        "seconds".to_owned()
+    } else {
+        format!("ticks of {} ms", report.tick_ms)
+    };
     let mut rate = format!("{} UIDs a second", grouped(report.uids_per_second));
     if report.tick_ms != 1000 {
-        rate = format!("{} UIDs a tick or {} a second", grouped(report.uids_per_tick), grouped(report.uids_per_second));
+        rate = format!(
+            "{} UIDs a tick or {} a second",
+            grouped(report.uids_per_tick),
+            grouped(report.uids_per_second)
+        );
     }
     let end = if report.expired {
         paint(RED, format_args!("{}, ended {}", times.utc(expires), output::distance(expires, now)))
@@ -92,8 +103,16 @@ fn page(layout: &Layout, now: SystemTime) -> String {
     picture(layout)
         + "\n"
         + &row("time", TIME, format!("{counts} for {lifetime} from {}", times.utc(epoch)))
-        + &row("worker", WORKER, format!("{} ids; each start of a generator uses one", grouped(report.workers)))
-        + &row("sequence", SEQUENCE, format!("{rate} of each worker; more are borrowed from the future"))
+        + &row(
+            "worker",
+            WORKER,
+            format!("{} ids; each start of a generator uses one", grouped(report.workers)),
+        )
+        + &row(
+            "sequence",
+            SEQUENCE,
+            format!("{rate} of each worker; more are borrowed from the future"),
+        )
         + &row("ends", DIM, end)
 }
 
@@ -111,7 +130,12 @@ struct Cell {
 pub(crate) fn picture(layout: &Layout) -> String {
     let mut high = 64;
     let cells = [
-        ("0", Style::new(), 64 - layout.time_bits() - layout.worker_bits() - layout.sequence_bits(), 3..=10),
+        (
+            "0",
+            Style::new(),
+            64 - layout.time_bits() - layout.worker_bits() - layout.sequence_bits(),
+            3..=10,
+        ),
         ("time", TIME, layout.time_bits(), 10..=32),
         ("worker", WORKER, layout.worker_bits(), 10..=32),
         ("sequence", SEQUENCE, layout.sequence_bits(), 10..=32),
@@ -126,7 +150,9 @@ pub(crate) fn picture(layout: &Layout) -> String {
         paint(DIM, format_args!("{left}{}{right}", lines.join(between))) + "\n"
     };
     let wall = paint(DIM, "│");
-    let names = cells.each_ref().map(|cell| paint(cell.style, format_args!(" {:<1$}", cell.name, cell.width - 1)));
+    let names = cells
+        .each_ref()
+        .map(|cell| paint(cell.style, format_args!(" {:<1$}", cell.name, cell.width - 1)));
     let numbers: String = cells.iter().map(numbers).collect();
     let widths: String = cells.iter().map(width).collect();
     format!(

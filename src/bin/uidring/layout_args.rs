@@ -13,8 +13,8 @@ use crate::output::Failure;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Layout options")]
 pub(crate) struct LayoutArgs {
-    /// How a UID is split: `default` (30,20,13), `uid-generator` (28,22,13 from 2016-05-19T16:00:00Z), or the widths
-    /// of time, worker and sequence in bits, such as 29,21,13
+    /// How a UID is split: `default` (30,20,13), `uid-generator` (28,22,13 from
+    /// 2016-05-19T16:00:00Z), or the widths of time, worker and sequence in bits, such as 29,21,13
     #[arg(long, value_name = "NAME|T,W,S", value_parser = named_or_widths)]
     layout: Option<Layout>,
 
@@ -51,8 +51,9 @@ pub(crate) struct LayoutOrDb {
     #[command(flatten)]
     layout: LayoutArgs,
 
-    /// The layout that this registry was first used with: a SQLite file, or the address of a server, postgres://.. or
-    /// mysql://.. (`UIDRING_DB` names one as well, unless a layout is given)
+    /// The layout that this registry was first used with: a SQLite file, or the address of a
+    /// server, postgres://.. or mysql://.. (`UIDRING_DB` names one as well, unless a layout is
+    /// given)
     #[arg(
         long, value_name = "FILE|URL", value_parser = db::parser(), conflicts_with_all = ["layout", "epoch", "tick"]
     )]
@@ -74,7 +75,9 @@ impl LayoutOrDb {
 
 fn remembered(db: &Db) -> Result<Layout, Failure> {
     let layout = db.open_existing()?.layout()?;
-    layout.ok_or_else(|| Failure::Failed(format!("the registry {db} has not been used with a layout yet")))
+    layout.ok_or_else(|| {
+        Failure::Failed(format!("the registry {db} has not been used with a layout yet"))
+    })
 }
 
 fn named_or_widths(text: &str) -> Result<Layout, String> {
@@ -83,11 +86,19 @@ fn named_or_widths(text: &str) -> Result<Layout, String> {
         "uid-generator" => return Ok(Layout::UID_GENERATOR),
         _ => {}
     }
-    let widths: Vec<u32> =
-        text.split(',').map(|width| width.trim().parse().ok()).collect::<Option<_>>().unwrap_or_default();
+    let widths: Vec<u32> = text
+        .split(',')
+        .map(|width| width.trim().parse().ok())
+        .collect::<Option<_>>()
+        .unwrap_or_default();
     match widths[..] {
-        [time, worker, sequence] => Layout::new(time, worker, sequence).map_err(|error| error.to_string()),
-        _ => Err("a layout is `default`, `uid-generator`, or three widths in bits such as 29,21,13".to_owned()),
+        [time, worker, sequence] => {
+            Layout::new(time, worker, sequence).map_err(|error| error.to_string())
+        }
+        _ => {
+            Err("a layout is `default`, `uid-generator`, or three widths in bits such as 29,21,13"
+                .to_owned())
+        }
     }
 }
 
@@ -100,7 +111,9 @@ pub(crate) fn epoch(text: &str) -> Result<SystemTime, String> {
     };
     match time {
         Ok(time) => Ok(time.into()),
-        Err(_) => Err("a time is such as 2026-01-01T00:00:00Z, or a date such as 2026-01-01".to_owned()),
+        Err(_) => {
+            Err("a time is such as 2026-01-01T00:00:00Z, or a date such as 2026-01-01".to_owned())
+        }
     }
 }
 
@@ -124,7 +137,10 @@ mod tests {
     fn layouts_have_names_or_widths() {
         assert_eq!(named_or_widths("default"), Ok(Layout::DEFAULT));
         assert_eq!(named_or_widths("uid-generator"), Ok(Layout::UID_GENERATOR));
-        assert_eq!(named_or_widths("29,21,13"), Layout::new(29, 21, 13).map_err(|error| error.to_string()));
+        assert_eq!(
+            named_or_widths("29,21,13"),
+            Layout::new(29, 21, 13).map_err(|error| error.to_string())
+        );
         for wrong in ["", "29,21", "29,21,13,1", "29,21,x", "-29,21,13", "leaf"] {
             assert!(named_or_widths(wrong).unwrap_err().contains("three widths"), "{wrong}");
         }
@@ -137,7 +153,10 @@ mod tests {
         for text in ["2016-09-19T16:00:00Z", "2016-09-20T00:00:00+08:00", "2016-09-19 16:00:00Z"] {
             assert_eq!(epoch(text), expected, "{text}");
         }
-        assert_eq!(epoch("2016-09-19"), Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(1_474_243_200)));
+        assert_eq!(
+            epoch("2016-09-19"),
+            Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(1_474_243_200))
+        );
         // Midnight of where?
         for wrong in ["", "2016-09-19T16:00:00", "yesterday", "1474300800"] {
             assert!(epoch(wrong).is_err(), "{wrong}");

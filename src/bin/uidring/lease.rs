@@ -15,7 +15,8 @@ use crate::output::{distance, span};
 pub(crate) enum State {
     /// With its holder.
     Held,
-    /// With a holder that has not been heard of for as long as the lease was. Free to be given again.
+    /// With a holder that has not been heard of for as long as the lease was. Free to be given
+    /// again.
     Expired,
     /// Free to be given again.
     GivenBack,
@@ -41,7 +42,11 @@ impl fmt::Display for Told<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let &Told { lease, now } = self;
         match State::of(lease, now) {
-            State::Held => write!(f, "held, {} left", span(lease.until.duration_since(now).unwrap_or_default())),
+            State::Held => write!(
+                f,
+                "held, {} left",
+                span(lease.until.duration_since(now).unwrap_or_default())
+            ),
             State::Expired => write!(f, "expired {}", distance(lease.until, now)),
             // A clock that is a little behind the registry's sees it in the future.
             State::GivenBack => write!(f, "given back {}", distance(lease.until.min(now), now)),

@@ -23,8 +23,8 @@ pub(crate) struct Lines {
     format: Format,
     layout: Layout,
     times: Times,
-    /// What lies between `uid` and `sequence` in the last JSON line, and for which time and worker: thousands of
-    /// lines share it.
+    /// What lies between `uid` and `sequence` in the last JSON line, and for which time and worker:
+    /// thousands of lines share it.
     middle: Option<(SystemTime, u64, String)>,
 }
 
@@ -50,7 +50,10 @@ impl Lines {
             let middle = match self.middle.take() {
                 Some(middle) if (middle.0, middle.1) == (time, worker) => middle.2,
                 _ => {
-                    let time = self.times.rfc3339(time).map_or("null".to_owned(), |time| format!("\"{time}\""));
+                    let time = self
+                        .times
+                        .rfc3339(time)
+                        .map_or("null".to_owned(), |time| format!("\"{time}\""));
                     format!("\",\"time\":{time},\"worker\":{worker},\"sequence\":")
                 }
             };
@@ -96,10 +99,10 @@ const LONGEST_LINE: usize = 20;
 
 /// Appends `count` numbers from `first` on, all below `2^63`.
 ///
-/// The numbers of one hundred share all but two digits, so a line is two copies: what they share, with ends of
-/// lines behind it, and the pair of digits. The first copy has the same size for all numbers, which the processor does
-/// in one go; what it writes past the end of its line is overwritten by the next. Measured at eight times the speed
-/// of an `itoa` for each line.
+/// The numbers of one hundred share all but two digits, so a line is two copies: what they share,
+/// with ends of lines behind it, and the pair of digits. The first copy has the same size for all
+/// numbers, which the processor does in one go; what it writes past the end of its line is
+/// overwritten by the next. Measured at eight times the speed of an `itoa` for each line.
 fn append_run(first: u64, count: usize, text: &mut Vec<u8>) {
     let mut at = text.len();
     // The last line, too, is copied in full length.
@@ -156,7 +159,9 @@ mod tests {
 
     #[test]
     fn decimal_lines_are_the_numbers_in_order() {
-        let around = |middle: u64| (middle.saturating_sub(150).max(1)..=(middle + 150).min(Uid::MAX.get())).map(uid);
+        let around = |middle: u64| {
+            (middle.saturating_sub(150).max(1)..=(middle + 150).min(Uid::MAX.get())).map(uid)
+        };
         let mut uids: Vec<Uid> = (1..12_345).map(uid).collect();
         uids.extend((0..19).flat_map(|exponent| around(10_u64.pow(exponent))));
         uids.extend(around(Uid::MAX.get() - 150));
@@ -181,7 +186,10 @@ mod tests {
     #[test]
     fn base32_lines_read_back() {
         let uids = [1, 31, 32, Uid::MAX.get()].map(uid);
-        let read: Vec<Uid> = text(Format::Base32, &uids).lines().map(|line| Uid::from_base32(line).unwrap()).collect();
+        let read: Vec<Uid> = text(Format::Base32, &uids)
+            .lines()
+            .map(|line| Uid::from_base32(line).unwrap())
+            .collect();
         assert_eq!(read, uids);
     }
 

@@ -1,4 +1,5 @@
-//! A generator under load, as seen while it runs: a panel that is redrawn in place, or a record a second.
+//! A generator under load, as seen while it runs: a panel that is redrawn in place, or a record a
+//! second.
 
 use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
@@ -33,7 +34,9 @@ impl Meter {
 
     #[allow(clippy::cast_precision_loss)] // it is rounded to whole numbers
     pub(crate) fn rate(&mut self, elapsed: Duration, taken: u64) -> f64 {
-        while self.seen.len() > 1 && self.seen.get(1).is_some_and(|&(when, _)| when + RATE_OF <= elapsed) {
+        while self.seen.len() > 1
+            && self.seen.get(1).is_some_and(|&(when, _)| when + RATE_OF <= elapsed)
+        {
             self.seen.pop_front();
         }
         let (since, before) = self.seen.front().copied().unwrap_or_default();
@@ -55,10 +58,17 @@ pub(crate) struct Panel {
 }
 
 impl Panel {
-    pub(crate) fn new(target: ProgressDrawTarget, uids: &UidGenerator, load: Load, generator: &GeneratorArgs) -> Panel {
+    pub(crate) fn new(
+        target: ProgressDrawTarget,
+        uids: &UidGenerator,
+        load: Load,
+        generator: &GeneratorArgs,
+    ) -> Panel {
         let bar = ProgressBar::with_draw_target(None, target);
         // A constant: if it were wrong, the plain bar would show it.
-        bar.set_style(ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()));
+        bar.set_style(
+            ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()),
+        );
         Panel {
             bar,
             meter: Meter::new(),
@@ -87,8 +97,9 @@ impl Panel {
     }
 
     fn text(&mut self, status: &Status, elapsed: Duration) -> String {
-        let row =
-            |name: &str, style: Style, text: String| format!("{}  {text}\n", paint(style, format_args!("{name:<6}")));
+        let row = |name: &str, style: Style, text: String| {
+            format!("{}  {text}\n", paint(style, format_args!("{name:<6}")))
+        };
         let wanted = match self.load.rate {
             Some(rate) => format!("of {rate} a second"),
             None => "a second, as fast as possible".to_owned(),
@@ -99,14 +110,19 @@ impl Panel {
             FillerState::Running => "running".to_owned(),
             other => paint(RED, other),
         };
-        let (by_filler, by_takers) = (grouped(status.refilled_by_filler), grouped(status.refilled_inline));
+        let (by_filler, by_takers) =
+            (grouped(status.refilled_by_filler), grouped(status.refilled_inline));
         let text = self.time(elapsed)
             + &row("rate", Style::new(), format!("{rate} {wanted}, {taken} taken"))
             + &row("lead", TIME, self.lead(status))
             + &row("lag", TIME, seconds(status.lag) + &skipped(status))
             + &row("worker", WORKER, self.worker(status, elapsed))
             + &row("ring", SEQUENCE, self.ring(status))
-            + &row("filler", DIM, format!("{filler}, {by_filler} refills, and {by_takers} by takers"))
+            + &row(
+                "filler",
+                DIM,
+                format!("{filler}, {by_filler} refills, and {by_takers} by takers"),
+            )
             + &row("ends", DIM, self.end(status, elapsed));
         text.trim_end().to_owned()
     }
@@ -122,7 +138,13 @@ impl Panel {
         };
         let elapsed = elapsed.min(done);
         let left = done.saturating_sub(elapsed);
-        format!("{}  {} of {}, {} left\n", gauge(40, elapsed, done, TIME), whole(elapsed), whole(done), whole(left))
+        format!(
+            "{}  {} of {}, {} left\n",
+            gauge(40, elapsed, done, TIME),
+            whole(elapsed),
+            whole(done),
+            whole(left)
+        )
     }
 
     fn lead(&self, status: &Status) -> String {
@@ -133,9 +155,11 @@ impl Panel {
         } else {
             TIME
         };
-        let limit = if status.at_lead_limit { paint(RED, ": the limit is reached") } else { String::new() };
+        let limit =
+            if status.at_lead_limit { paint(RED, ": the limit is reached") } else { String::new() };
         let gauge = gauge(20, status.lead, self.max_lead, style);
-        let lead = if status.lead < SHORT { seconds(status.lead) } else { output::span(status.lead) };
+        let lead =
+            if status.lead < SHORT { seconds(status.lead) } else { output::span(status.lead) };
         format!("{gauge}  {lead} of {} that may be borrowed{limit}", output::span(self.max_lead))
     }
 
@@ -149,28 +173,43 @@ impl Panel {
         let lasts = u128::from(left) * elapsed.as_millis() / u128::from(status.new_workers);
         let lasts = output::span(Duration::from_millis(u64::try_from(lasts).unwrap_or(u64::MAX)));
         let others = grouped(status.new_workers);
-        worker + &paint(YELLOW, format_args!(" after {others} others; at this pace ids last for {lasts}"))
+        worker
+            + &paint(
+                YELLOW,
+                format_args!(" after {others} others; at this pace ids last for {lasts}"),
+            )
     }
 
     /// A sign for each slot, up to a line of them: full or empty.
     fn ring(&self, status: &Status) -> String {
         let all = self.slots as u64 * (self.layout.max_sequence() + 1);
         let signs = self.slots.clamp(1, 32);
-        let full =
-            usize::try_from(u128::from(status.available) * signs as u128 / u128::from(all)).unwrap_or(signs).min(signs);
+        let full = usize::try_from(u128::from(status.available) * signs as u128 / u128::from(all))
+            .unwrap_or(signs)
+            .min(signs);
         let gauge = paint(SEQUENCE, "▮".repeat(full)) + &paint(DIM, "▯".repeat(signs - full));
         format!("{gauge}  {} of {} UIDs ready", grouped(status.available), grouped(all))
     }
 
     fn end(&self, status: &Status, elapsed: Duration) -> String {
         let (times, now) = (Times::of(&self.layout), SystemClock.now());
-        let end = format!("{}, {}", times.utc(status.expires_at), output::distance(status.expires_at, now));
+        let end = format!(
+            "{}, {}",
+            times.utc(status.expires_at),
+            output::distance(status.expires_at, now)
+        );
         let at_pace = status.expires_at_pace(&self.first, elapsed);
         let is_sooner = |pace: Duration, clock: Duration| pace < clock / 2;
         match (at_pace.duration_since(now), status.expires_at.duration_since(now)) {
-            // The lead grows by steps: soon after the start they would be taken for a pace. A new worker's starts anew.
-            (Ok(pace), Ok(clock)) if elapsed > RATE_OF * 5 && status.new_workers == 0 && is_sooner(pace, clock) => {
-                end + &paint(YELLOW, format_args!("; at this pace {}", output::distance(at_pace, now)))
+            // The lead grows by steps: soon after the start they would be taken for a pace. A new
+            // worker's starts anew.
+            (Ok(pace), Ok(clock))
+                if elapsed > RATE_OF * 5 && status.new_workers == 0 && is_sooner(pace, clock) =>
+            {
+                end + &paint(
+                    YELLOW,
+                    format_args!("; at this pace {}", output::distance(at_pace, now)),
+                )
             }
             _ => end,
         }
@@ -181,7 +220,12 @@ impl Panel {
 pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let elapsed = run.elapsed();
     let rate = Meter::new().rate(elapsed, status.taken);
-    format!("{} UIDs in {}: {} a second\n{status}\n", grouped(status.taken), seconds(elapsed), grouped(rounded(rate)))
+    format!(
+        "{} UIDs in {}: {} a second\n{status}\n",
+        grouped(status.taken),
+        seconds(elapsed),
+        grouped(rounded(rate))
+    )
 }
 
 /// A status in JSON.
@@ -211,7 +255,12 @@ pub(crate) struct Record {
 }
 
 impl Record {
-    pub(crate) fn new(layout: &Layout, status: &Status, elapsed: Duration, meter: &mut Meter) -> Record {
+    pub(crate) fn new(
+        layout: &Layout,
+        status: &Status,
+        elapsed: Duration,
+        meter: &mut Meter,
+    ) -> Record {
         let times = Times::of(layout);
         let ms = |length: Duration| u64::try_from(length.as_millis()).unwrap_or(u64::MAX);
         let now: SystemTime = SystemClock.now();

@@ -13,7 +13,8 @@ use crate::quantity::Quantity;
 
 /// UIDs that are taken at once.
 pub(crate) const BATCH: usize = 4 * 1024;
-/// Between two looks at what has become due: short enough for the eye, long enough for the processor.
+/// Between two looks at what has become due: short enough for the eye, long enough for the
+/// processor.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
 /// A thread hears within this that it shall stop.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
@@ -51,8 +52,8 @@ impl Load {
     /// How long until each thread has something to do again, about.
     fn pause(&self) -> Duration {
         let thousandths = self.rate.map_or(u64::MAX, |rate| rate.thousandths).max(1);
-        let pause =
-            Duration::from_secs(1000 * u64::from(self.threads)) / u32::try_from(thousandths).unwrap_or(u32::MAX);
+        let pause = Duration::from_secs(1000 * u64::from(self.threads))
+            / u32::try_from(thousandths).unwrap_or(u32::MAX);
         pause.clamp(SHORTEST_PAUSE, LONGEST_PAUSE)
     }
 }
@@ -78,7 +79,8 @@ impl Run {
                 std::process::exit(130);
             }
         };
-        ctrlc::set_handler(handler).map_err(|error| Failure::Failed(format!("cannot listen to Ctrl-C: {error}")))
+        ctrlc::set_handler(handler)
+            .map_err(|error| Failure::Failed(format!("cannot listen to Ctrl-C: {error}")))
     }
 
     pub(crate) fn stop(&self) {
@@ -93,9 +95,15 @@ impl Run {
         self.started.elapsed()
     }
 
-    /// Runs the load: one thread for each of `takers`, which are told how many UIDs to take, and say whether it is
-    /// worth going on. Meanwhile this thread calls `look`, as often as `interval` says.
-    pub(crate) fn drive<T>(&self, takers: Vec<T>, interval: Duration, mut look: impl FnMut()) -> Result<(), Failure>
+    /// Runs the load: one thread for each of `takers`, which are told how many UIDs to take, and
+    /// say whether it is worth going on. Meanwhile this thread calls `look`, as often as `interval`
+    /// says.
+    pub(crate) fn drive<T>(
+        &self,
+        takers: Vec<T>,
+        interval: Duration,
+        mut look: impl FnMut(),
+    ) -> Result<(), Failure>
     where
         T: FnMut(usize) -> Result<bool, Failure> + Send,
     {
@@ -129,8 +137,13 @@ impl Run {
         })
     }
 
-    /// One thread's part. Who has fallen behind takes as fast as possible until it has caught up, or the time is over.
-    fn take_share(&self, thread: u16, mut take: impl FnMut(usize) -> Result<bool, Failure>) -> Result<(), Failure> {
+    /// One thread's part. Who has fallen behind takes as fast as possible until it has caught up,
+    /// or the time is over.
+    fn take_share(
+        &self,
+        thread: u16,
+        mut take: impl FnMut(usize) -> Result<bool, Failure>,
+    ) -> Result<(), Failure> {
         let load = &self.load;
         let all = load.count.map_or(u64::MAX, |count| load.share(count, thread));
         let mut taken = 0;
@@ -149,7 +162,8 @@ impl Run {
                 break;
             }
             if due <= BATCH as u64 && taken < all {
-                let left = load.length.map_or(LONGEST_PAUSE, |length| length.saturating_sub(elapsed));
+                let left =
+                    load.length.map_or(LONGEST_PAUSE, |length| length.saturating_sub(elapsed));
                 thread::sleep(load.pause().min(left));
             }
         }
@@ -193,7 +207,10 @@ mod tests {
         let length = Some(Duration::from_millis(300));
         let cases = [
             (Load { threads: 3, rate: Some(Quantity::whole(10_000)), length, ..FREE }, 3000),
-            (Load { threads: 2, rate: Some(Quantity::whole(100_000)), count: Some(777), ..FREE }, 777),
+            (
+                Load { threads: 2, rate: Some(Quantity::whole(100_000)), count: Some(777), ..FREE },
+                777,
+            ),
             (Load { threads: 4, count: Some(100_001), ..FREE }, 100_001),
             (Load { rate: Some(Quantity::whole(0)), length, ..FREE }, 0),
         ];

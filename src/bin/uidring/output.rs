@@ -1,4 +1,5 @@
-//! What the subcommands share in speaking to people: failures and exit statuses, colours, numbers and times.
+//! What the subcommands share in speaking to people: failures and exit statuses, colours, numbers
+//! and times.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -25,7 +26,8 @@ pub(crate) const SEQUENCE: Style = AnsiColor::Green.on_default();
 /// Why the tool did not do what it was asked.
 #[derive(Debug)]
 pub(crate) enum Failure {
-    /// The command line is not understood, or it is a question to the tool itself, such as `--help`.
+    /// The command line is not understood, or it is a question to the tool itself, such as
+    /// `--help`.
     Arguments(clap::Error),
     /// The command line asks for something that cannot be. Exit status 2.
     Usage(String),
@@ -62,7 +64,9 @@ impl Failure {
                 ExitCode::FAILURE
             }
             Failure::Reported => ExitCode::FAILURE,
-            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => ExitCode::SUCCESS,
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                ExitCode::SUCCESS
+            }
             Failure::Output(error) => {
                 complain(&format!("cannot write to standard output: {error}"));
                 ExitCode::FAILURE
@@ -111,7 +115,8 @@ impl From<TakeError> for Failure {
     }
 }
 
-/// Prints `page` in one go. Its colours stay where they are seen: on a terminal, unless `NO_COLOR` is set.
+/// Prints `page` in one go. Its colours stay where they are seen: on a terminal, unless `NO_COLOR`
+/// is set.
 pub(crate) fn print(page: &str) -> Result<(), Failure> {
     let mut stdout = anstream::stdout().lock();
     stdout.write_all(page.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
@@ -143,7 +148,8 @@ pub(crate) fn grouped(number: u64) -> String {
     text
 }
 
-/// A length of time in one unit that gives at least two, rounded down: "90 seconds", "47 hours", "34 years".
+/// A length of time in one unit that gives at least two, rounded down: "90 seconds", "47 hours",
+/// "34 years".
 pub(crate) fn span(length: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -172,7 +178,8 @@ pub(crate) fn distance(time: SystemTime, now: SystemTime) -> String {
     }
 }
 
-/// Tells the times of one layout, all to the same precision: to the second where its ticks are seconds.
+/// Tells the times of one layout, all to the same precision: to the second where its ticks are
+/// seconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     digits: usize,
@@ -180,7 +187,9 @@ pub(crate) struct Times {
 
 impl Times {
     pub(crate) fn of(layout: &Layout) -> Times {
-        let whole = |time: SystemTime| Timestamp::try_from(time).is_ok_and(|time| time.subsec_nanosecond() == 0);
+        let whole = |time: SystemTime| {
+            Timestamp::try_from(time).is_ok_and(|time| time.subsec_nanosecond() == 0)
+        };
         let seconds = layout.tick() == Duration::from_secs(1) && whole(layout.epoch());
         Times { digits: if seconds { 0 } else { 3 } }
     }
@@ -224,7 +233,10 @@ mod tests {
     #[test]
     fn numbers_are_grouped_in_threes() {
         let texts = [0, 7, 999, 1000, 12_345, 1_048_576, u64::MAX].map(grouped);
-        assert_eq!(texts, ["0", "7", "999", "1,000", "12,345", "1,048,576", "18,446,744,073,709,551,615"]);
+        assert_eq!(
+            texts,
+            ["0", "7", "999", "1,000", "12,345", "1,048,576", "18,446,744,073,709,551,615"]
+        );
     }
 
     #[test]

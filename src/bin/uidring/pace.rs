@@ -23,10 +23,16 @@ pub(crate) struct Pace {
 }
 
 impl Pace {
-    /// From ids in their order and when each was given first, the largest given, and how many are left. `None` where
-    /// the first is less than a day old: such a day says little about the next ones.
+    /// From ids in their order and when each was given first, the largest given, and how many are
+    /// left. `None` where the first is less than a day old: such a day says little about the next
+    /// ones.
     #[allow(clippy::cast_precision_loss)] // three digits are shown
-    pub(crate) fn of(given: &[(u64, SystemTime)], largest: u64, left: u64, now: SystemTime) -> Option<Pace> {
+    pub(crate) fn of(
+        given: &[(u64, SystemTime)],
+        largest: u64,
+        left: u64,
+        now: SystemTime,
+    ) -> Option<Pace> {
         let (_, first) = given.first()?;
         let over = now.duration_since(*first).ok().filter(|age| *age >= DAY)?.min(WINDOW);
         // Ids ascend: all above this one are younger, those of deleted rows too.
@@ -79,7 +85,8 @@ mod tests {
     /// Of ids, each given so many days ago.
     fn pace(given: &[(u64, f64)], largest: u64) -> Option<Pace> {
         let now = SystemTime::UNIX_EPOCH + 1000 * DAY;
-        let given: Vec<_> = given.iter().map(|&(id, days)| (id, now + DAY - DAY.mul_f64(1.0 + days))).collect();
+        let given: Vec<_> =
+            given.iter().map(|&(id, days)| (id, now + DAY - DAY.mul_f64(1.0 + days))).collect();
         Pace::of(&given, largest, 1_000_000 - largest, now)
     }
 
@@ -122,6 +129,9 @@ mod tests {
     fn the_longest_time_is_no_trouble() {
         let now = SystemTime::UNIX_EPOCH + 1000 * DAY;
         let given = [(1, now - Duration::from_secs(700_000))];
-        assert!(Pace::of(&given, 2, u64::MAX, now).is_some_and(|pace| pace.to_string().ends_with(" years")));
+        assert!(
+            Pace::of(&given, 2, u64::MAX, now)
+                .is_some_and(|pace| pace.to_string().ends_with(" years"))
+        );
     }
 }

@@ -14,8 +14,8 @@ use crate::table::{Column, Table};
 
 /// Say what UIDs say: time, worker and sequence
 ///
-/// A UID does not tell its layout: read with the wrong one, it says something wrong. A text with a letter is taken for
-/// base32, one of digits alone for a decimal number.
+/// A UID does not tell its layout: read with the wrong one, it says something wrong. A text with a
+/// letter is taken for base32, one of digits alone for a decimal number.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -44,9 +44,12 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let layout = self.layout.layout()?;
         if self.uids.is_empty() && io::stdin().is_terminal() {
-            return Err(Failure::Usage("no UID to parse: name one, or pipe them in, one a line".to_owned()));
+            return Err(Failure::Usage(
+                "no UID to parse: name one, or pipe them in, one a line".to_owned(),
+            ));
         }
-        let mut reader = Reader { layout, times: Times::of(&layout), base32: self.base32, wrong: false };
+        let mut reader =
+            Reader { layout, times: Times::of(&layout), base32: self.base32, wrong: false };
         if self.json {
             reader.print_json(&self.uids)?;
         } else {
@@ -138,7 +141,9 @@ impl Reader {
         let utc = self.times.utc(parts.time);
         let local = self.times.local(parts.time).unwrap_or_default();
         let width = utc.len().max(local.len());
-        let line = |name: &str, value: String| format!("{}  {value}\n", paint(DIM, format_args!("{name:<8}")));
+        let line = |name: &str, value: String| {
+            format!("{}  {value}\n", paint(DIM, format_args!("{name:<8}")))
+        };
         let time = |text: &str, remark: String| {
             format!("{}  {}", paint(TIME, format_args!("{text:<width$}")), paint(DIM, remark))
         };
@@ -228,9 +233,12 @@ fn parse(text: &str, base32: bool) -> Result<Uid, ParseUidError> {
     }
 }
 
-/// Calls `act` for each text that the arguments name, the lines of standard input among them, and says whether
-/// more are at hand without waiting.
-fn each(texts: &[String], mut act: impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<(), Failure> {
+/// Calls `act` for each text that the arguments name, the lines of standard input among them, and
+/// says whether more are at hand without waiting.
+fn each(
+    texts: &[String],
+    mut act: impl FnMut(&str, bool) -> Result<(), Failure>,
+) -> Result<(), Failure> {
     if texts.is_empty() {
         return each_line(&mut act);
     }
@@ -250,7 +258,9 @@ fn each_line(act: &mut impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<
     loop {
         line.clear();
         let read = stdin.read_until(b'\n', &mut line);
-        if read.map_err(|error| Failure::Failed(format!("cannot read standard input: {error}")))? == 0 {
+        if read.map_err(|error| Failure::Failed(format!("cannot read standard input: {error}")))?
+            == 0
+        {
             return Ok(());
         }
         let text = String::from_utf8_lossy(&line);

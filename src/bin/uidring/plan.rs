@@ -17,9 +17,10 @@ use crate::sizing::{self, BITS, Needs, Split};
 
 /// Find the layout that a service needs
 ///
-/// Rates are those of one node, a process with a generator of its own: of a fleet's, divide by --nodes. A node may take
-/// more than a second holds: it borrows from the seconds to come, up to --max-lead, and gives back when it takes less.
-/// So the average has to fit, and a peak has to end in time. Bits to spare go where there is the least room.
+/// Rates are those of one node, a process with a generator of its own: of a fleet's, divide by
+/// --nodes. A node may take more than a second holds: it borrows from the seconds to come, up to
+/// --max-lead, and gives back when it takes less. So the average has to fit, and a peak has to end
+/// in time. Bits to spare go where there is the least room.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -142,7 +143,17 @@ impl Args {
     }
 
     fn needs(&self, epoch: SystemTime, now: SystemTime) -> Result<Needs, Failure> {
-        let Args { rate, peak, peak_for, peaks_per_day, nodes, restarts_per_day, years, max_lead, .. } = *self;
+        let Args {
+            rate,
+            peak,
+            peak_for,
+            peaks_per_day,
+            nodes,
+            restarts_per_day,
+            years,
+            max_lead,
+            ..
+        } = *self;
         let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
         let Ok(age) = now.duration_since(epoch) else {
             return usage("the epoch has not begun: choose one in the past");
@@ -156,11 +167,23 @@ impl Args {
         }
         let peaks = u128::from(peaks_per_day.thousandths) * peak_for.as_millis();
         if peak > rate && peaks > 86_400_000 * 1000 {
-            return usage("the peaks take more than the day: lower --peak-for or --peaks-per-day, or raise --rate");
+            return usage(
+                "the peaks take more than the day: lower --peak-for or --peaks-per-day, or raise --rate",
+            );
         }
         let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
         let peaks_per_day = if peak == rate { Quantity { thousandths: 0 } } else { peaks_per_day };
-        Ok(Needs { age_ms, years, nodes, restarts_per_day, rate, peak, peak_for, peaks_per_day, max_lead })
+        Ok(Needs {
+            age_ms,
+            years,
+            nodes,
+            restarts_per_day,
+            rate,
+            peak,
+            peak_for,
+            peaks_per_day,
+            max_lead,
+        })
     }
 }
 
@@ -169,14 +192,25 @@ fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {
         let today = now.to_zoned(TimeZone::UTC).date();
         Ok(today.first_of_year().to_zoned(TimeZone::UTC)?.timestamp())
     });
-    start.map(SystemTime::from).map_err(|_| Failure::Failed("the clock shows no time to plan from".to_owned()))
+    start
+        .map(SystemTime::from)
+        .map_err(|_| Failure::Failed("the clock shows no time to plan from".to_owned()))
 }
 
 /// The recommended one first, then what else is worth a look, then what is well known.
-fn candidates(needs: &Needs, recommended: Split, epoch: SystemTime) -> Result<Vec<Candidate>, Failure> {
+fn candidates(
+    needs: &Needs,
+    recommended: Split,
+    epoch: SystemTime,
+) -> Result<Vec<Candidate>, Failure> {
     let least = needs.least(recommended.tick_ms);
     let spare = BITS - least.bits();
-    let widths = |time_bits, worker_bits, sequence_bits| Split { time_bits, worker_bits, sequence_bits, tick_ms: 1000 };
+    let widths = |time_bits, worker_bits, sequence_bits| Split {
+        time_bits,
+        worker_bits,
+        sequence_bits,
+        tick_ms: 1000,
+    };
     let mut splits = vec![
         ("recommended", recommended),
         ("longest", Split { time_bits: least.time_bits + spare, ..least }),
@@ -215,9 +249,13 @@ impl Candidate {
             Err(before) => ('-', before.duration()),
         };
         let ms = distance.as_millis();
-        let (unit, number) = if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
+        let (unit, number) =
+            if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
         let number = grouped(u64::try_from(number).unwrap_or(u64::MAX)).replace(',', "_");
-        let _ = write!(line, ".with_epoch(SystemTime::UNIX_EPOCH {sign} Duration::from_{unit}({number}))?");
+        let _ = write!(
+            line,
+            ".with_epoch(SystemTime::UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"
+        );
         line
     }
 
@@ -225,7 +263,10 @@ impl Candidate {
     pub(crate) fn flags(&self) -> String {
         let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
         let epoch = Times::of(&self.layout).utc(self.layout.epoch());
-        let epoch = epoch.strip_suffix("T00:00:00Z").or(epoch.strip_suffix("T00:00:00.000Z")).unwrap_or(&epoch);
+        let epoch = epoch
+            .strip_suffix("T00:00:00Z")
+            .or(epoch.strip_suffix("T00:00:00.000Z"))
+            .unwrap_or(&epoch);
         let tick = if tick_ms == 1000 { String::new() } else { format!(" --tick {tick_ms}ms") };
         format!("--layout {time_bits},{worker_bits},{sequence_bits}{tick} --epoch {epoch}")
     }
@@ -256,7 +297,9 @@ impl Candidate {
 
 #[allow(clippy::cast_precision_loss)] // a rate with three decimals
 fn report(needs: &Needs, candidates: &[Candidate], epoch: SystemTime) -> Report {
-    let least = candidates.first().map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
+    let least = candidates
+        .first()
+        .map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
     let until = epoch.checked_add(millis(needs.span_ms()));
     let mut rows = candidates.iter().map(|candidate| candidate.row(needs));
     Report {
@@ -289,7 +332,10 @@ pub(crate) fn millis(ms: u128) -> Duration {
 pub(crate) fn ways_out(needs: &Needs) -> Vec<String> {
     let ways = sizing::concessions(needs);
     if ways.is_empty() {
-        return sizing::everything_smaller(needs).map(|smaller| changes(needs, &smaller)).into_iter().collect();
+        return sizing::everything_smaller(needs)
+            .map(|smaller| changes(needs, &smaller))
+            .into_iter()
+            .collect();
     }
     ways.iter().map(|way| changes(needs, way)).collect()
 }
@@ -305,7 +351,10 @@ fn changes(needs: &Needs, less: &Needs) -> String {
         changes.push(format!("{} instead of {}", years(less.years), grouped(needs.years)));
     }
     if less.restarts_per_day < needs.restarts_per_day {
-        changes.push(format!("{} restarts a day instead of {}", less.restarts_per_day, needs.restarts_per_day));
+        changes.push(format!(
+            "{} restarts a day instead of {}",
+            less.restarts_per_day, needs.restarts_per_day
+        ));
     }
     if less.nodes < needs.nodes {
         changes.push(format!("{} nodes instead of {}", grouped(less.nodes), grouped(needs.nodes)));

@@ -1,4 +1,5 @@
-//! `uidring plan` as people see it: the recommended layout, the others below each other, or why there is none.
+//! `uidring plan` as people see it: the recommended layout, the others below each other, or why
+//! there is none.
 
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
@@ -7,7 +8,9 @@ use anstyle::Style;
 use uidring::Layout;
 
 use crate::layout::picture;
-use crate::output::{self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, grouped, paint};
+use crate::output::{
+    self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, grouped, paint,
+};
 use crate::plan::{self, Candidate, millis, small, ways_out};
 use crate::quantity::Quantity;
 use crate::sizing::{BITS, Needs, Split, YEAR_MS};
@@ -15,7 +18,8 @@ use crate::table::{Column, Table};
 
 pub(crate) fn page(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String {
     let Some(first) = candidates.first() else { return String::new() };
-    let row = |name: &str, text: String| format!("{}  {text}\n", paint(DIM, format_args!("{name:<4}")));
+    let row =
+        |name: &str, text: String| format!("{}  {text}\n", paint(DIM, format_args!("{name:<4}")));
     format!(
         "{}\n\n{}\n\n{}\n{}\n{}\n{}{}",
         asked(needs),
@@ -31,12 +35,20 @@ pub(crate) fn page(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> 
 /// What the numbers on the command line mean.
 fn asked(needs: &Needs) -> String {
     let Needs { years, nodes, restarts_per_day, rate, peak, peak_for, peaks_per_day, .. } = needs;
-    let nodes = if *nodes == 1 { "One node".to_owned() } else { format!("Each of {} nodes", grouped(*nodes)) };
+    let nodes = if *nodes == 1 {
+        "One node".to_owned()
+    } else {
+        format!("Each of {} nodes", grouped(*nodes))
+    };
     let mut text = format!("{nodes} takes {rate} UIDs a second");
     if peak > rate {
-        let often =
-            if *peaks_per_day == Quantity::whole(1) { "once".to_owned() } else { format!("{peaks_per_day} times") };
-        let _ = write!(text, ", and {peak} in a peak of {}, {often} a day", output::span(*peak_for));
+        let often = if *peaks_per_day == Quantity::whole(1) {
+            "once".to_owned()
+        } else {
+            format!("{peaks_per_day} times")
+        };
+        let _ =
+            write!(text, ", and {peak} in a peak of {}, {often} a day", output::span(*peak_for));
     }
     let years = if *years == 1 { "year".to_owned() } else { plan::years(*years) };
     let _ = match restarts_per_day {
@@ -65,7 +77,11 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
         room(ratio(ms_between(now, expires).into(), u128::from(needs.years) * YEAR_MS)),
     ]);
     let in_peaks = needs.ids_in_peaks(*split);
-    let peaks = if in_peaks == 0 { String::new() } else { format!(" + {} in peaks", grouped(small(in_peaks))) };
+    let peaks = if in_peaks == 0 {
+        String::new()
+    } else {
+        format!(" + {} in peaks", grouped(small(in_peaks)))
+    };
     table.row([
         paint(WORKER, "worker"),
         format!("{} ids", grouped(layout.max_worker())),
@@ -83,7 +99,11 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
     if needs.peak > needs.rate {
         let there = match needs.peak_lasts_ms(*split) {
             None => "any length: it borrows nothing".to_owned(),
-            Some(ms) => format!("{}, until {} are borrowed", output::span(millis(ms)), output::span(needs.max_lead)),
+            Some(ms) => format!(
+                "{}, until {} are borrowed",
+                output::span(millis(ms)),
+                output::span(needs.max_lead)
+            ),
         };
         let borrowed = millis(needs.borrowed_ms(*split));
         let borrows = match needs.peak_lasts_ms(*split) {
@@ -94,7 +114,9 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
             "peak".to_owned(),
             there,
             format!("{} at {}{borrows}", output::span(needs.peak_for), needs.peak),
-            needs.peak_lasts_ms(*split).map_or(String::new(), |ms| peak_room(ratio(ms, needs.peak_for.as_millis()))),
+            needs
+                .peak_lasts_ms(*split)
+                .map_or(String::new(), |ms| peak_room(ratio(ms, needs.peak_for.as_millis()))),
         ]);
     }
     table.to_string()
@@ -129,20 +151,31 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
             }
         };
         let left = ms_between(now, expires);
-        let lasts = if needs.time_fits(*split) { years(left) } else { short(years(end - left.min(end))) };
+        let lasts =
+            if needs.time_fits(*split) { years(left) } else { short(years(end - left.min(end))) };
         let ids = layout.max_worker();
         let missing = small(needs.ids(*split)).saturating_sub(ids);
         let starts = if needs.ids_fit(*split) { grouped(ids) } else { short(grouped(missing)) };
         let capacity = split.uids_per_second();
         let missing = needs.average().thousandths.div_ceil(1000).saturating_sub(capacity);
-        let rate = if needs.rate_fits(*split) { grouped(capacity) } else { short(grouped(missing)) };
-        table.row([name, bar(*split), tick(split.tick_ms), lasts, starts, rate, peak(needs, *split)]);
+        let rate =
+            if needs.rate_fits(*split) { grouped(capacity) } else { short(grouped(missing)) };
+        table.row([
+            name,
+            bar(*split),
+            tick(split.tick_ms),
+            lasts,
+            starts,
+            rate,
+            peak(needs, *split),
+        ]);
     }
     let mut legend = "A SECOND: of each node, before it borrows.".to_owned();
     if needs.peak > needs.rate {
         let _ = write!(legend, " PEAK UP TO: until {} are borrowed", output::span(needs.max_lead));
         let costs = candidates.iter().any(|candidate| needs.ids_per_peak(candidate.split) > 0);
-        legend += if costs { ";\n+ ids: worker ids that the rest of the peak uses up." } else { "." };
+        legend +=
+            if costs { ";\n+ ids: worker ids that the rest of the peak uses up." } else { "." };
     }
     table.to_string() + &paint(DIM, legend) + "\n"
 }
@@ -157,7 +190,10 @@ fn peak(needs: &Needs, split: Split) -> String {
         (Some(ms), 0) => output::span(millis(ms)),
         (Some(ms), ids) => {
             let plural = if ids == 1 { "" } else { "s" };
-            paint(YELLOW, format_args!("{} + {} id{plural}", output::span(millis(ms)), grouped(small(ids))))
+            paint(
+                YELLOW,
+                format_args!("{} + {} id{plural}", output::span(millis(ms)), grouped(small(ids))),
+            )
         }
     }
 }
@@ -180,7 +216,11 @@ fn bar(split: Split) -> String {
         bits += width;
         let signs = (bits * 2 / 5).saturating_sub(drawn).max(3);
         drawn += signs;
-        let text: String = format!("{width}━").chars().chain(std::iter::repeat('━')).take(signs as usize - 1).collect();
+        let text: String = format!("{width}━")
+            .chars()
+            .chain(std::iter::repeat('━'))
+            .take(signs as usize - 1)
+            .collect();
         paint(style, text)
     };
     let fields = [(TIME, time_bits), (WORKER, worker_bits), (SEQUENCE, sequence_bits)].map(field);
@@ -235,13 +275,20 @@ pub(crate) fn refusal(needs: &Needs) -> String {
     let least = needs.least_of_all();
     let Split { time_bits, worker_bits, sequence_bits, tick_ms } = least;
     let over = least.bits().saturating_sub(BITS);
-    let mut text = format!("this needs at least {} bits, and a UID has {BITS}: {over} too many\n\n", least.bits());
+    let mut text = format!(
+        "this needs at least {} bits, and a UID has {BITS}: {over} too many\n\n",
+        least.bits()
+    );
     let ruler = format!("┌ {BITS} bits ");
     let ruler = format!("{ruler}{}┐", "─".repeat(BITS as usize - ruler.chars().count() - 1));
     let _ = writeln!(text, "  {}", paint(DIM, ruler));
     let too_many = paint(RED, format_args!("{over} too many"));
     let _ = writeln!(text, "  {} {too_many}\n", wide_bar(least));
-    let span = format!("{} and the time since the epoch, in ticks of {}", plan::years(needs.years), tick(tick_ms));
+    let span = format!(
+        "{} and the time since the epoch, in ticks of {}",
+        plan::years(needs.years),
+        tick(tick_ms)
+    );
     let peaks = match needs.ids_in_peaks(least) {
         0 => String::new(),
         ids => format!(" and {} new ids in peaks", grouped(small(ids))),
@@ -250,9 +297,18 @@ pub(crate) fn refusal(needs: &Needs) -> String {
     for (name, style, bits, why) in [
         ("time", TIME, time_bits, span),
         ("worker", WORKER, worker_bits, starts),
-        ("sequence", SEQUENCE, sequence_bits, format!("{} UIDs a second on average, likewise", needs.average())),
+        (
+            "sequence",
+            SEQUENCE,
+            sequence_bits,
+            format!("{} UIDs a second on average, likewise", needs.average()),
+        ),
     ] {
-        let _ = writeln!(text, "  {}  {bits:>2} bits for {why}", paint(style, format_args!("{name:<8}")));
+        let _ = writeln!(
+            text,
+            "  {}  {bits:>2} bits for {why}",
+            paint(style, format_args!("{name:<8}"))
+        );
     }
     let ways = ways_out(needs);
     let one_of = if ways.len() > 1 { " one of these" } else { "" };
@@ -267,13 +323,18 @@ pub(crate) fn refusal(needs: &Needs) -> String {
 fn wide_bar(split: Split) -> String {
     let mut text = String::new();
     let mut at = 0;
-    for (style, bits) in [(TIME, split.time_bits), (WORKER, split.worker_bits), (SEQUENCE, split.sequence_bits)] {
+    for (style, bits) in
+        [(TIME, split.time_bits), (WORKER, split.worker_bits), (SEQUENCE, split.sequence_bits)]
+    {
         let inside = BITS.saturating_sub(at).min(bits) as usize;
         // A gap after each field, but at the end of what there is.
         let signs = if inside < bits as usize { inside } else { inside - 1 };
-        let inner: String = bits.to_string().chars().chain(std::iter::repeat('━')).take(signs).collect();
+        let inner: String =
+            bits.to_string().chars().chain(std::iter::repeat('━')).take(signs).collect();
         let gap = if inside < bits as usize { "" } else { " " };
-        text += &(paint(style, inner) + gap + &paint(RED, "╳".repeat((bits as usize - inside).min(25))));
+        text += &(paint(style, inner)
+            + gap
+            + &paint(RED, "╳".repeat((bits as usize - inside).min(25))));
         at += bits;
     }
     text

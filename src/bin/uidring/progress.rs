@@ -12,7 +12,8 @@ use crate::output::grouped;
 /// What is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-const TEMPLATE: &str = "{bar:20.cyan/dim} {percent:>3} %  {done} of {total}  {rate} M/s  {left} left";
+const TEMPLATE: &str =
+    "{bar:20.cyan/dim} {percent:>3} %  {done} of {total}  {rate} M/s  {left} left";
 const FINISHED: &str = "{total} UIDs in {seconds} s, {rate} M/s";
 
 /// A bar on standard error that appears when the run takes longer than a moment.
@@ -25,7 +26,8 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// `None` where nobody would see it, or where it would get between the lines: a terminal shows either.
+    /// `None` where nobody would see it, or where it would get between the lines: a terminal shows
+    /// either.
     pub(crate) fn new(total: u64) -> Option<Progress> {
         let visible = io::stderr().is_terminal() && !io::stdout().is_terminal();
         visible.then(|| Progress { total, done: 0, started: Instant::now(), bar: None })
@@ -59,7 +61,8 @@ impl Progress {
 
 fn style(template: &str) -> ProgressStyle {
     // The templates are constants: if one were wrong, the plain bar would show it.
-    let style = ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
+    let style =
+        ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style
         .progress_chars("━━─")
         .with_key("done", key(|state| grouped(state.pos())))

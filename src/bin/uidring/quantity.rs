@@ -34,7 +34,8 @@ const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 3600);
 
 /// The number at the start of `text`, exactly, in thousandths, times `unit`.
 fn scaled(number: &str, unit: u64) -> Option<u64> {
-    let plain: String = number.chars().filter(|character| !matches!(character, '_' | ',')).collect();
+    let plain: String =
+        number.chars().filter(|character| !matches!(character, '_' | ',')).collect();
     let (whole, decimals) = plain.split_once('.').unwrap_or((&plain, ""));
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty()
@@ -68,12 +69,17 @@ pub(crate) fn quantity(text: &str) -> Result<Quantity, String> {
 
 /// 500ms, 10s, 2m, 1h, 1d, 1.5h.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
-    const UNITS: [(&str, u64); 5] = [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
+    const UNITS: [(&str, u64); 5] =
+        [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
     let parsed = UNITS.iter().find_map(|&(name, ms)| scaled(text.strip_suffix(name)?, ms));
     match parsed {
         Some(thousandths) if thousandths.is_multiple_of(1000) => {
             let length = Duration::from_millis(thousandths / 1000);
-            if length <= LONGEST { Ok(length) } else { Err("a length of time is at most 36500d".to_owned()) }
+            if length <= LONGEST {
+                Ok(length)
+            } else {
+                Err("a length of time is at most 36500d".to_owned())
+            }
         }
         _ => Err("a length of time is such as 500ms, 10s, 2m, 1h or 1d".to_owned()),
     }
@@ -94,23 +100,36 @@ mod tests {
 
     #[test]
     fn numbers_are_exact() {
-        for (text, thousandths) in
-            [("0", 0), ("7", 7000), ("0.5", 500), ("20k", 20_000_000), ("1.5M", 1_500_000_000), ("1_000,5", 10_005_000)]
-        {
+        for (text, thousandths) in [
+            ("0", 0),
+            ("7", 7000),
+            ("0.5", 500),
+            ("20k", 20_000_000),
+            ("1.5M", 1_500_000_000),
+            ("1_000,5", 10_005_000),
+        ] {
             assert_eq!(quantity(text), Ok(Quantity { thousandths }), "{text}");
         }
-        for wrong in ["", "k", ".5", "5.", "1e3", "-1", "1.2.3", "0.0001", "ten", "1 0", "5G", "2000000000M"] {
+        for wrong in
+            ["", "k", ".5", "5.", "1e3", "-1", "1.2.3", "0.0001", "ten", "1 0", "5G", "2000000000M"]
+        {
             assert!(quantity(wrong).is_err(), "{wrong}");
         }
-        let texts = [Quantity::whole(20_000), Quantity { thousandths: 1500 }, Quantity { thousandths: 20 }];
+        let texts =
+            [Quantity::whole(20_000), Quantity { thousandths: 1500 }, Quantity { thousandths: 20 }];
         assert_eq!(texts.map(|quantity| quantity.to_string()), ["20,000", "1.5", "0.02"]);
     }
 
     #[test]
     fn lengths_have_a_unit() {
-        for (text, ms) in
-            [("0s", 0), ("500ms", 500), ("10s", 10_000), ("2m", 120_000), ("1.5h", 5_400_000), ("1d", 86_400_000)]
-        {
+        for (text, ms) in [
+            ("0s", 0),
+            ("500ms", 500),
+            ("10s", 10_000),
+            ("2m", 120_000),
+            ("1.5h", 5_400_000),
+            ("1d", 86_400_000),
+        ] {
             assert_eq!(length(text), Ok(Duration::from_millis(ms)), "{text}");
         }
         for wrong in ["", "10", "s", "1w", "-1s", "1h30m", "0.5ms", "36501d"] {

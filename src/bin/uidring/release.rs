@@ -8,9 +8,9 @@ use crate::output::{self, DIM, Failure, Times, distance, paint};
 
 /// Free a leased worker id whose holder is gone
 ///
-/// An id whose lease has expired is free already; releasing it makes sure that its holder does not come back to it. No
-/// UID comes twice by this: whoever has the id next begins after the last second reserved, and a holder that is there
-/// after all finds its lease lost and takes another id.
+/// An id whose lease has expired is free already; releasing it makes sure that its holder does not
+/// come back to it. No UID comes twice by this: whoever has the id next begins after the last
+/// second reserved, and a holder that is there after all finds its lease lost and takes another id.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -54,7 +54,9 @@ impl Args {
         let until = Times::registry().utc(lease.until);
         let freed = match State::of(lease, now) {
             State::GivenBack => {
-                return Err(Failure::Failed(format!("worker id {id} is free already, since {until}; {next}")));
+                return Err(Failure::Failed(format!(
+                    "worker id {id} is free already, since {until}; {next}"
+                )));
             }
             State::Held if !self.force => {
                 return Err(Failure::Failed(format!(
@@ -64,7 +66,10 @@ impl Args {
             }
             State::Held => format!("worker id {id} was taken from {holder}, and is free"),
             State::Expired => {
-                format!("worker id {id} is free: the lease of {holder} expired {}", distance(lease.until, now))
+                format!(
+                    "worker id {id} is free: the lease of {holder} expired {}",
+                    distance(lease.until, now)
+                )
             }
         };
         registry.take_back(id)?;
@@ -75,9 +80,13 @@ impl Args {
         let (worker, db) = (self.worker, &self.db.db);
         let largest = registry.largest_given()?;
         Ok(if (first..=largest).contains(&worker) {
-            format!("the registry {db} does not remember worker id {worker}: its row is gone, and nobody has it next")
+            format!(
+                "the registry {db} does not remember worker id {worker}: its row is gone, and nobody has it next"
+            )
         } else {
-            format!("the registry {db} has not given worker id {worker}: the largest so far is {largest}")
+            format!(
+                "the registry {db} has not given worker id {worker}: the largest so far is {largest}"
+            )
         })
     }
 }

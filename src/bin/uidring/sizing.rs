@@ -8,9 +8,9 @@
 //!        └──────────────────── time
 //! ```
 //!
-//! A node that takes more than its ticks hold borrows from the ticks to come, and gives back when it takes less. So the
-//! average has to fit, and the peak only has to end before [`Needs::max_lead`] is borrowed. Beyond that each further
-//! `max_lead` costs a worker id.
+//! A node that takes more than its ticks hold borrows from the ticks to come, and gives back when
+//! it takes less. So the average has to fit, and the peak only has to end before
+//! [`Needs::max_lead`] is borrowed. Beyond that each further `max_lead` costs a worker id.
 
 use std::time::Duration;
 
@@ -65,7 +65,8 @@ impl Split {
     }
 
     pub(crate) fn uids_per_second(self) -> u64 {
-        u64::try_from((1_u128 << self.sequence_bits) * 1000 / u128::from(self.tick_ms)).unwrap_or(u64::MAX)
+        u64::try_from((1_u128 << self.sequence_bits) * 1000 / u128::from(self.tick_ms))
+            .unwrap_or(u64::MAX)
     }
 }
 
@@ -104,7 +105,9 @@ impl Needs {
 
     /// UIDs a second of each node, over peaks and the time between them, rounded up to thousandths.
     pub(crate) fn average(&self) -> Quantity {
-        Quantity { thousandths: u64::try_from(self.average_scaled().div_ceil(AVERAGE)).unwrap_or(u64::MAX) }
+        Quantity {
+            thousandths: u64::try_from(self.average_scaled().div_ceil(AVERAGE)).unwrap_or(u64::MAX),
+        }
     }
 
     /// The least sequence that holds the average.
@@ -114,12 +117,14 @@ impl Needs {
 
     /// The least sequence with which a peak borrows nothing.
     fn peak_sequence_bits(&self, tick_ms: u64) -> u32 {
-        bits_for((u128::from(self.peak.thousandths) * u128::from(tick_ms)).div_ceil(1_000_000)).max(1)
+        bits_for((u128::from(self.peak.thousandths) * u128::from(tick_ms)).div_ceil(1_000_000))
+            .max(1)
     }
 
     /// By how much a node takes more in a peak than it has, in the unit of [`Split::capacity`].
     fn excess(&self, split: Split) -> u128 {
-        (u128::from(self.peak.thousandths) * u128::from(split.tick_ms)).saturating_sub(split.capacity())
+        (u128::from(self.peak.thousandths) * u128::from(split.tick_ms))
+            .saturating_sub(split.capacity())
     }
 
     /// What a peak borrows.
@@ -152,14 +157,20 @@ impl Needs {
         bits_for(self.ids(split).saturating_add(1).min(1 << 120)).max(1)
     }
 
-    /// The fewest bits with this tick, which may be more than there are. Of two that are equal, the one that borrows
-    /// less.
+    /// The fewest bits with this tick, which may be more than there are. Of two that are equal, the
+    /// one that borrows less.
     pub(crate) fn least(&self, tick_ms: u64) -> Split {
         let average = self.sequence_bits(tick_ms);
-        let splits = (average..=self.peak_sequence_bits(tick_ms).max(average)).rev().map(|sequence_bits| {
-            let split = Split { time_bits: self.time_bits(tick_ms), worker_bits: 0, sequence_bits, tick_ms };
-            Split { worker_bits: self.worker_bits(split), ..split }
-        });
+        let splits =
+            (average..=self.peak_sequence_bits(tick_ms).max(average)).rev().map(|sequence_bits| {
+                let split = Split {
+                    time_bits: self.time_bits(tick_ms),
+                    worker_bits: 0,
+                    sequence_bits,
+                    tick_ms,
+                };
+                Split { worker_bits: self.worker_bits(split), ..split }
+            });
         // The range is not empty.
         splits.min_by_key(|split| split.bits()).unwrap_or(Split {
             time_bits: 0,
@@ -170,7 +181,10 @@ impl Needs {
     }
 
     pub(crate) fn fits(&self, split: Split) -> bool {
-        split.bits() <= BITS && self.time_fits(split) && self.ids_fit(split) && self.rate_fits(split)
+        split.bits() <= BITS
+            && self.time_fits(split)
+            && self.ids_fit(split)
+            && self.rate_fits(split)
     }
 
     pub(crate) fn time_fits(&self, split: Split) -> bool {
@@ -188,7 +202,11 @@ impl Needs {
     /// The fewest bits with any tick, seconds where they do as well as others.
     pub(crate) fn least_of_all(&self) -> Split {
         let least = |tick_ms| self.least(tick_ms);
-        TICKS_MS.into_iter().map(least).min_by_key(|split| split.bits()).unwrap_or_else(|| self.least(1000))
+        TICKS_MS
+            .into_iter()
+            .map(least)
+            .min_by_key(|split| split.bits())
+            .unwrap_or_else(|| self.least(1000))
     }
 
     /// In seconds if they fit, or else in the tick that has the most room; `None` if nothing fits.
@@ -259,7 +277,10 @@ pub(crate) fn concessions(needs: &Needs) -> Vec<Needs> {
     };
     [
         largest(needs.years, &|years| Needs { years, ..*needs }),
-        largest(whole(needs.restarts_per_day), &|number| Needs { restarts_per_day: Quantity::whole(number), ..*needs }),
+        largest(whole(needs.restarts_per_day), &|number| Needs {
+            restarts_per_day: Quantity::whole(number),
+            ..*needs
+        }),
         largest(needs.nodes, &|nodes| Needs { nodes, ..*needs }),
         largest(1000, &slower).filter(|slower| whole(slower.rate) > 0),
     ]
@@ -273,7 +294,8 @@ pub(crate) fn everything_smaller(needs: &Needs) -> Option<Needs> {
     (1..32)
         .map(|halvings| {
             let part = |number: u64| (number >> halvings).max(1);
-            let quantity = |quantity: Quantity| Quantity { thousandths: quantity.thousandths >> halvings };
+            let quantity =
+                |quantity: Quantity| Quantity { thousandths: quantity.thousandths >> halvings };
             Needs {
                 years: part(needs.years),
                 nodes: part(needs.nodes),
@@ -315,7 +337,10 @@ mod tests {
 
     #[test]
     fn so_many_things_need_so_many_bits() {
-        assert_eq!([0, 1, 2, 3, 4, 5, 1 << 40, (1 << 40) + 1].map(bits_for), [0, 0, 1, 2, 2, 3, 40, 41]);
+        assert_eq!(
+            [0, 1, 2, 3, 4, 5, 1 << 40, (1 << 40) + 1].map(bits_for),
+            [0, 0, 1, 2, 2, 3, 40, 41]
+        );
     }
 
     #[test]
@@ -347,17 +372,27 @@ mod tests {
         // 4 first starts and 4 a day for 3652.425 days.
         assert_eq!(modest().starts(), 4 + 14_610);
         // A start every other day.
-        assert_eq!(Needs { restarts_per_day: Quantity { thousandths: 500 }, ..modest() }.starts(), 4 + 7_305);
+        assert_eq!(
+            Needs { restarts_per_day: Quantity { thousandths: 500 }, ..modest() }.starts(),
+            4 + 7_305
+        );
     }
 
     #[test]
     fn the_average_fits_exactly() {
-        let at = |thousandths| Needs { rate: Quantity { thousandths }, peak: Quantity { thousandths }, ..modest() };
+        let at = |thousandths| Needs {
+            rate: Quantity { thousandths },
+            peak: Quantity { thousandths },
+            ..modest()
+        };
         assert_eq!(at(8_192_000).sequence_bits(1000), 13);
         assert_eq!(at(8_192_001).sequence_bits(1000), 14);
         assert_eq!(at(8_192_000).sequence_bits(500), 12);
         assert_eq!(at(1).sequence_bits(1000), 1);
-        assert!(at(8_192_000).rate_fits(split(30, 20, 13)) && !at(8_192_001).rate_fits(split(30, 20, 13)));
+        assert!(
+            at(8_192_000).rate_fits(split(30, 20, 13))
+                && !at(8_192_001).rate_fits(split(30, 20, 13))
+        );
     }
 
     #[test]
@@ -366,8 +401,14 @@ mod tests {
         let needs = Needs { peak: Quantity::whole(25_000), ..modest() };
         assert_eq!(needs.average(), Quantity::whole(2000));
         assert_eq!(needs.sequence_bits(1000), 11);
-        assert_eq!(Needs { peaks_per_day: Quantity { thousandths: 500 }, ..needs }.average(), Quantity::whole(1500));
-        assert_eq!(Needs { peaks_per_day: Quantity::whole(24), ..needs }.average(), Quantity::whole(25_000));
+        assert_eq!(
+            Needs { peaks_per_day: Quantity { thousandths: 500 }, ..needs }.average(),
+            Quantity::whole(1500)
+        );
+        assert_eq!(
+            Needs { peaks_per_day: Quantity::whole(24), ..needs }.average(),
+            Quantity::whole(25_000)
+        );
     }
 
     #[test]
@@ -383,7 +424,8 @@ mod tests {
         let long = Needs { peak_for: HOUR * 12, ..needs };
         assert_eq!(long.ids_per_peak(split(30, 20, 13)), 1);
         assert_eq!(
-            Needs { peak_for: Duration::from_millis(12 * 3_600_000 - 1), ..needs }.ids_per_peak(split(30, 20, 13)),
+            Needs { peak_for: Duration::from_millis(12 * 3_600_000 - 1), ..needs }
+                .ids_per_peak(split(30, 20, 13)),
             0
         );
         // On each of 4 nodes on each of 3,653 days.
@@ -415,7 +457,10 @@ mod tests {
                         ..modest()
                     };
                     match needs.recommended() {
-                        Some(split) => assert!(needs.fits(split) && split.bits() == BITS, "{needs:?} {split:?}"),
+                        Some(split) => assert!(
+                            needs.fits(split) && split.bits() == BITS,
+                            "{needs:?} {split:?}"
+                        ),
                         None => assert!(needs.least_of_all().bits() > BITS, "{needs:?}"),
                     }
                 }

@@ -21,9 +21,9 @@ const A_MOMENT: Duration = Duration::from_secs(1);
 
 /// Try a generator under a load, and show its status
 ///
-/// The generator is one of this process, made for the purpose: it says nothing about those that run elsewhere. (They
-/// tell theirs by `UidGenerator::status`.) Its UIDs are dropped. Without --db nothing is written either: its worker ids
-/// are counted in memory, from 1.
+/// The generator is one of this process, made for the purpose: it says nothing about those that run
+/// elsewhere. (They tell theirs by `UidGenerator::status`.) Its UIDs are dropped. Without --db
+/// nothing is written either: its worker ids are counted in memory, from 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -37,7 +37,8 @@ pub(crate) struct Args {
     #[arg(long)]
     watch: bool,
 
-    /// UIDs taken a second, by all threads together: 500, 20k, 1.5M, 0, or `max` for as many as possible
+    /// UIDs taken a second, by all threads together: 500, 20k, 1.5M, 0, or `max` for as many as
+    /// possible
     #[arg(long, value_name = "R", default_value = "1000", value_parser = rate_or_max)]
     rate: Rate,
 
@@ -49,8 +50,9 @@ pub(crate) struct Args {
     #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
 
-    /// Take worker ids from this registry, a SQLite file or the address of a server, as a real start does: without
-    /// --lease they are used up. (`UIDRING_DB` counts for nothing here: a trial is no start unless it is told to be)
+    /// Take worker ids from this registry, a SQLite file or the address of a server, as a real
+    /// start does: without --lease they are used up. (`UIDRING_DB` counts for nothing here: a trial
+    /// is no start unless it is told to be)
     #[arg(long, value_name = "FILE|URL", value_parser = db::parser())]
     db: Option<Db>,
 
@@ -70,7 +72,11 @@ pub(crate) struct Args {
 struct Rate(Option<Quantity>);
 
 fn rate_or_max(text: &str) -> Result<Rate, String> {
-    if text == "max" { Ok(Rate(None)) } else { quantity::quantity(text).map(|rate| Rate(Some(rate))) }
+    if text == "max" {
+        Ok(Rate(None))
+    } else {
+        quantity::quantity(text).map(|rate| Rate(Some(rate)))
+    }
 }
 
 /// Worker ids that nobody else sees, in UIDs that nobody gets.
@@ -110,14 +116,20 @@ impl Args {
         if !self.watch {
             let done = stream::drop_all(&uids, &run, second, || {});
             let (status, elapsed) = (uids.status(), run.elapsed());
-            let record = || output::json(&Record::new(&layout, &status, elapsed, &mut Meter::new()));
-            output::print(&if self.json { record()? } else { crate::live::summary(&run, &status) })?;
+            let record =
+                || output::json(&Record::new(&layout, &status, elapsed, &mut Meter::new()));
+            output::print(&if self.json {
+                record()?
+            } else {
+                crate::live::summary(&run, &status)
+            })?;
             return done;
         }
         if is_panel {
             let mut panel = Panel::new(ProgressDrawTarget::stdout(), &uids, load, &self.generator);
             panel.show(&uids.status(), run.elapsed());
-            let done = stream::drop_all(&uids, &run, second, || panel.show(&uids.status(), run.elapsed()));
+            let done =
+                stream::drop_all(&uids, &run, second, || panel.show(&uids.status(), run.elapsed()));
             panel.show(&uids.status(), run.elapsed());
             panel.leave();
             return done;

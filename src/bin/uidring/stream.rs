@@ -1,4 +1,5 @@
-//! From the generator to standard output: one thread or several take and format, another one writes.
+//! From the generator to standard output: one thread or several take and format, another one
+//! writes.
 //!
 //! ```text
 //!              ┌──────── empty buffers ────────┐
@@ -6,8 +7,8 @@
 //!   fill ─▶ takers ──────── full buffers ─▶ writer ─▶ standard output
 //! ```
 //!
-//! There are few buffers and they go round: memory stays small however slow the reader is. The lines of one taker come
-//! out in the order in which the UIDs were taken.
+//! There are few buffers and they go round: memory stays small however slow the reader is. The
+//! lines of one taker come out in the order in which the UIDs were taken.
 
 use std::io::{self, Write};
 use std::panic;
@@ -22,8 +23,8 @@ use crate::load::{BATCH, Run};
 use crate::output::Failure;
 use crate::progress::Progress;
 
-/// One is written while each taker fills one; another keeps all threads busy where they are not in step. A batch is
-/// some 80 KiB of text, which stay in the cache.
+/// One is written while each taker fills one; another keeps all threads busy where they are not in
+/// step. A batch is some 80 KiB of text, which stay in the cache.
 const SPARE_BUFFERS: usize = 2;
 
 /// Lines, and how many.
@@ -32,7 +33,8 @@ struct Buffer {
     lines: usize,
 }
 
-/// Takes what is due and writes a line for each UID. Meanwhile calls `look`, as often as `interval` says.
+/// Takes what is due and writes a line for each UID. Meanwhile calls `look`, as often as `interval`
+/// says.
 pub(crate) fn print(
     uids: &UidGenerator,
     run: &Run,
@@ -66,7 +68,12 @@ pub(crate) fn print(
 }
 
 /// Takes what is due and drops it. Meanwhile calls `look`, as often as `interval` says.
-pub(crate) fn drop_all(uids: &UidGenerator, run: &Run, interval: Duration, look: impl FnMut()) -> Result<(), Failure> {
+pub(crate) fn drop_all(
+    uids: &UidGenerator,
+    run: &Run,
+    interval: Duration,
+    look: impl FnMut(),
+) -> Result<(), Failure> {
     let taker = || {
         let mut batch = vec![Uid::MIN; BATCH];
         move |count: usize| match uids.fill(&mut batch[..count]) {
@@ -102,7 +109,11 @@ fn take(
 }
 
 /// Writes what comes, and sends the buffers back.
-fn write(full: &Receiver<Buffer>, empty: &Sender<Buffer>, mut progress: Option<Progress>) -> io::Result<()> {
+fn write(
+    full: &Receiver<Buffer>,
+    empty: &Sender<Buffer>,
+    mut progress: Option<Progress>,
+) -> io::Result<()> {
     let mut stdout = io::stdout().lock();
     for buffer in full {
         stdout.write_all(&buffer.text)?;

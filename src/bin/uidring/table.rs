@@ -6,7 +6,8 @@ use anstyle::Style;
 
 use crate::output::{DIM, paint};
 
-/// Rows of texts under headings, each column as wide as its widest text. A column without a text is left out.
+/// Rows of texts under headings, each column as wide as its widest text. A column without a text is
+/// left out.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     columns: [Column; N],
@@ -48,7 +49,11 @@ impl<const N: usize> Table<N> {
     }
 
     /// One line: `texts` in their columns, without spaces at the end.
-    fn line<'a>(&self, widths: &[usize; N], texts: impl Iterator<Item = (&'a str, Style)>) -> String {
+    fn line<'a>(
+        &self,
+        widths: &[usize; N],
+        texts: impl Iterator<Item = (&'a str, Style)>,
+    ) -> String {
         let mut line = String::new();
         // Spaces are owed until there is a text behind them.
         let mut spaces = 0;
@@ -81,9 +86,14 @@ const GAP: usize = 2;
 impl<const N: usize> fmt::Display for Table<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let widths = std::array::from_fn(|column| self.width(column));
-        writeln!(f, "{}", self.line(&widths, self.columns.iter().map(|column| (column.heading, DIM))))?;
+        writeln!(
+            f,
+            "{}",
+            self.line(&widths, self.columns.iter().map(|column| (column.heading, DIM)))
+        )?;
         for row in &self.rows {
-            let texts = row.iter().zip(&self.columns).map(|(text, column)| (text.as_str(), column.style));
+            let texts =
+                row.iter().zip(&self.columns).map(|(text, column)| (text.as_str(), column.style));
             writeln!(f, "{}", self.line(&widths, texts))?;
         }
         Ok(())
@@ -98,19 +108,29 @@ mod tests {
     #[test]
     fn columns_are_as_wide_as_their_widest_text() {
         let plain = Style::new();
-        let mut table =
-            Table::new([Column::text("a", plain), Column::number("number", plain), Column::text("b", plain)]);
+        let mut table = Table::new([
+            Column::text("a", plain),
+            Column::number("number", plain),
+            Column::text("b", plain),
+        ]);
         table.row(["wide text".into(), "7".into(), String::new()]);
         table.row([String::new(), "12345678".into(), "x".into()]);
-        let lines: Vec<String> =
-            table.to_string().lines().map(|line| anstream::adapter::strip_str(line).to_string()).collect();
-        assert_eq!(lines, ["a            number  b", "wide text         7", "           12345678  x"]);
+        let lines: Vec<String> = table
+            .to_string()
+            .lines()
+            .map(|line| anstream::adapter::strip_str(line).to_string())
+            .collect();
+        assert_eq!(
+            lines,
+            ["a            number  b", "wide text         7", "           12345678  x"]
+        );
     }
 
     #[test]
     fn a_column_without_a_text_is_left_out() {
         let plain = Style::new();
-        let mut table = Table::new(["a", "nothing", "b"].map(|heading| Column::text(heading, plain)));
+        let mut table =
+            Table::new(["a", "nothing", "b"].map(|heading| Column::text(heading, plain)));
         table.row(["x".into(), String::new(), "y".into()]);
         assert_eq!(anstream::adapter::strip_str(&table.to_string()).to_string(), "a  b\nx  y\n");
     }

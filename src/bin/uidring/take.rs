@@ -25,11 +25,12 @@ const FRAME: Duration = Duration::from_millis(200);
 
 /// Print new UIDs, one a line
 ///
-/// Each run takes a worker id of its own from the registry, a SQLite file that is made if there is none, or a server.
-/// UIDs are unique among all runs that share it. On a terminal, up to 20 of them come in a table with what they say.
+/// Each run takes a worker id of its own from the registry, a SQLite file that is made if there is
+/// none, or a server. UIDs are unique among all runs that share it. On a terminal, up to 20 of them
+/// come in a table with what they say.
 ///
-/// With --rate, --for, --threads or --no-output it is a load: what the generator does is shown on standard error
-/// meanwhile, and summed up at the end. Ctrl-C ends it with the summary.
+/// With --rate, --for, --threads or --no-output it is a load: what the generator does is shown on
+/// standard error meanwhile, and summed up at the end. Ctrl-C ends it with the summary.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -97,10 +98,19 @@ impl Args {
             return self.carry(&uids, load);
         }
         match (self.format, count) {
-            (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => self.explain(&uids, count),
+            (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => {
+                self.explain(&uids, count)
+            }
             _ => {
                 let progress = count.and_then(Progress::new);
-                stream::print(&uids, &Run::start(load), &self.lines(&uids), progress, Duration::MAX, || {})
+                stream::print(
+                    &uids,
+                    &Run::start(load),
+                    &self.lines(&uids),
+                    progress,
+                    Duration::MAX,
+                    || {},
+                )
             }
         }
     }
@@ -113,16 +123,20 @@ impl Args {
         let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
         let (worker, db) = (uids.worker_id(), &self.db.db);
         let footer = if self.generator.is_leased() {
-            format!("worker {worker} of {db}, leased: other runs may have this number, but none at these seconds")
+            format!(
+                "worker {worker} of {db}, leased: other runs may have this number, but none at these seconds"
+            )
         } else {
             format!("worker {worker} of {db}: no other run has had this number, and none will")
         };
         output::print(&format!("{}{}\n", table(uids.layout(), &taken), paint(DIM, footer)))
     }
 
-    /// Takes under load, with a panel where it is seen and does not get between the lines, and sums up.
+    /// Takes under load, with a panel where it is seen and does not get between the lines, and sums
+    /// up.
     fn carry(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
-        let is_visible = io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
+        let is_visible =
+            io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
         let panel = || Panel::new(ProgressDrawTarget::stderr(), uids, load, &self.generator);
         let mut panel = is_visible.then(panel);
         let run = Run::start(load);

@@ -150,14 +150,16 @@ impl<'a> Row<'a> {
             lease: worker.lease.as_ref().map(|lease| Lease {
                 state: State::of(lease, now),
                 until: times.rfc3339(lease.until),
-                reserved_until: time_of(layout, lease.reserved_until).and_then(|time| Times::of(layout).rfc3339(time)),
+                reserved_until: time_of(layout, lease.reserved_until)
+                    .and_then(|time| Times::of(layout).rfc3339(time)),
                 told: Told { lease, now },
             }),
         }
     }
 }
 
-/// Where there is a lease, leases have columns, and there is no room for the type, nor for a column of ports.
+/// Where there is a lease, leases have columns, and there is no room for the type, nor for a column
+/// of ports.
 fn table(rows: &[Row<'_>]) -> String {
     let has_leases = rows.iter().any(|row| row.lease.is_some());
     let mut table = Table::new([
@@ -206,7 +208,11 @@ fn page(report: &Report<'_>) -> String {
     if hidden > 0 {
         page += &paint(
             DIM,
-            format_args!("and {} before these; --last {} shows all\n", grouped(hidden as u64), report.rows),
+            format_args!(
+                "and {} before these; --last {} shows all\n",
+                grouped(hidden as u64),
+                report.rows
+            ),
         );
     }
     let Leased { held, free, .. } = report.leased;
@@ -214,7 +220,8 @@ fn page(report: &Report<'_>) -> String {
         0 => String::new(),
         leased => format!("; {leased} leased, {free} of them free to be given again"),
     };
-    let summary = format!("{} of {} worker ids used{leased}", grouped(report.used), grouped(report.capacity));
+    let summary =
+        format!("{} of {} worker ids used{leased}", grouped(report.used), grouped(report.capacity));
     page += &(paint(DIM, summary) + "\n");
     if let Some(pace) = report.pace {
         page += &(paint(if pace.is_alarming() { YELLOW } else { DIM }, pace) + "\n");
