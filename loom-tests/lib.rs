@@ -10,7 +10,7 @@ use std::time::Instant;
 
 use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread::{self, JoinHandle};
-use uidring::model::{Block, Ring, Seconds, Window, is_closed};
+use uidring::model::{Block, Ring, TickCodec, Window, is_closed};
 use uidring::{Layout, Uid};
 
 /// Runs `model` in every interleaving with at most `preemptions` preemptions (`None`: with any
@@ -170,7 +170,7 @@ pub struct Model {
     pub ring: Ring,
     pub history: History,
     layout: Layout,
-    seconds: Seconds,
+    codec: TickCodec,
     /// Which base each block was seen to have. std's lock, as in `History`.
     bases: Mutex<BTreeMap<u64, u64>>,
     /// The blocks that were said to be overwritten.
@@ -196,7 +196,7 @@ impl Model {
     #[must_use]
     pub fn with_reserved(blocks: u64, seconds: u64, reserved: u64) -> Arc<Model> {
         let layout = Layout::new(40, 2, BLOCK.trailing_zeros()).unwrap();
-        let arithmetic = Seconds::new(&layout);
+        let arithmetic = TickCodec::new(&layout);
         let [first, last, reserved] = [NOW, NOW + seconds - 1, NOW + reserved - 1]
             .map(|second| arithmetic.base(second, WORKER));
         let window = Window { first, last, reserved };
@@ -210,7 +210,7 @@ impl Model {
             ring,
             history: History::default(),
             layout,
-            seconds: arithmetic,
+            codec: arithmetic,
             bases: Mutex::default(),
             overwritten: Mutex::default(),
         })
@@ -219,13 +219,13 @@ impl Model {
     /// A window of `worker` as bases, which ends with what is reserved.
     #[must_use]
     pub fn window(&self, first: u64, last: u64, worker: u64) -> Window {
-        let [first, last] = [first, last].map(|second| self.seconds.base(second, worker));
+        let [first, last] = [first, last].map(|second| self.codec.base(second, worker));
         Window { first, last, reserved: last }
     }
 
     /// Moves the window's end, as a taker does.
     pub fn extend(&self, last: u64) {
-        self.ring.windows().extend(last, &self.seconds);
+        self.ring.window().extend(last, &self.codec);
     }
 
     /// Runs `body` on another thread.
@@ -239,7 +239,7 @@ impl Model {
 
     /// The base of a block if the window has not been moved: blocks then hold consecutive seconds.
     fn expected(&self, block: u64) -> u64 {
-        self.seconds.base(NOW + block - FIRST_BLOCK, WORKER)
+        self.codec.base(NOW + block - FIRST_BLOCK, WORKER)
     }
 
     /// The base of `block`, for who holds a ticket in it.
@@ -499,7 +499,7 @@ impl Model {
     /// When one of them was published.
     pub fn check_gap(&self, gap: Range<u64>) {
         self.check_blocks();
-        let gap = self.seconds.base(gap.start, WORKER)..self.seconds.base(gap.end, WORKER);
+        let gap = self.codec.base(gap.start, WORKER)..self.codec.base(gap.end, WORKER);
         let bases = lock(&self.bases);
         let mut of_worker = bases.values().filter(|base| self.worker(**base) == WORKER);
         assert!(of_worker.all(|base| !gap.contains(base)), "another's seconds: {bases:?}");

@@ -102,3 +102,19 @@ impl Stopwatch {
         if cfg!(uidring_loom) { Duration::from_secs(3600) } else { self.0.elapsed() }
     }
 }
+
+/// `time` in UTC as RFC 3339 has it; beyond the years it knows, as seconds since 1970.
+pub(crate) fn utc(time: SystemTime) -> impl fmt::Display {
+    match (jiff::Timestamp::try_from(time), time.duration_since(SystemTime::UNIX_EPOCH)) {
+        (Ok(timestamp), _) => timestamp.to_string(),
+        (Err(_), Ok(since)) => format!("Unix time {}", since.as_secs()),
+        (Err(_), Err(before)) => format!("Unix time -{}", before.duration().as_secs()),
+    }
+}
+
+pub(crate) fn utc_ms(ms: i64) -> impl fmt::Display {
+    match jiff::Timestamp::from_millisecond(ms) {
+        Ok(timestamp) => timestamp.to_string(),
+        Err(_) => format!("Unix time {}", ms / 1000),
+    }
+}

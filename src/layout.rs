@@ -1,9 +1,10 @@
 //! How the 63 bits of a UID are split. Pure arithmetic: no clock, no atomics.
 
+use std::error::Error;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::error::{LayoutError, utc};
+use crate::clock::utc;
 use crate::uid::Uid;
 
 /// The split of a UID into time, worker and sequence.
@@ -363,3 +364,71 @@ fn time_from_unix_ms(ms: i128) -> Option<SystemTime> {
         SystemTime::UNIX_EPOCH.checked_add(distance)
     }
 }
+
+/// A [`Layout`] cannot be made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LayoutError {
+    /// A field is too narrow or too wide.
+    Width {
+        /// `"time"`, `"worker"` or `"sequence"`.
+        field: &'static str,
+        /// The width asked for, in bits.
+        bits: u32,
+        /// The least that this field can have.
+        least: u32,
+    },
+    /// The widths do not fit into 63 bits.
+    Sum {
+        /// The width asked for the time field.
+        time_bits: u32,
+        /// The width asked for the worker field.
+        worker_bits: u32,
+        /// The width asked for the sequence field.
+        sequence_bits: u32,
+    },
+    /// The tick is not a whole number of milliseconds from 1 to 1,000.
+    Tick {
+        /// The tick asked for.
+        tick: Duration,
+    },
+    /// The epoch is not a whole number of milliseconds, or more than 10^15 s from 1970, or too far
+    /// away for this platform's times.
+    Epoch {
+        /// The epoch asked for.
+        epoch: SystemTime,
+    },
+}
+
+impl fmt::Display for LayoutError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            LayoutError::Width { field, bits, least } => {
+                write!(
+                    f,
+                    "the {field} field cannot have {bits} bits: it has at least {least} and at most 63"
+                )
+            }
+            LayoutError::Sum { time_bits, worker_bits, sequence_bits } => write!(
+                f,
+                "{time_bits} + {worker_bits} + {sequence_bits} bits are {}, more than the 63 of a positive 64-bit \
+                 number",
+                time_bits + worker_bits + sequence_bits
+            ),
+            LayoutError::Tick { tick } => {
+                write!(
+                    f,
+                    "a tick cannot be {tick:?}: it is a whole number of milliseconds from 1 to 1000"
+                )
+            }
+            LayoutError::Epoch { epoch } => write!(
+                f,
+                "the epoch cannot be {}: it is a whole number of milliseconds, at most 10^15 s (31 million years) \
+                 before or after 1970, and near enough for the times of the layout to be told on this platform",
+                utc(epoch)
+            ),
+        }
+    }
+}
+
+impl Error for LayoutError {}

@@ -68,35 +68,15 @@
 )]
 #![cfg_attr(uidring_loom, allow(missing_docs, missing_debug_implementations))]
 
-mod builder;
-mod clerk;
-mod error;
-mod events;
+mod engine;
 mod filler;
-#[cfg(all(unix, not(uidring_loom)))]
-mod fork;
 mod generator;
-mod installed;
-mod keeper;
 mod layout;
-mod lead;
-#[cfg(feature = "async")]
-mod line;
-mod local;
 mod ring;
-mod run;
-mod seconds;
-mod shared;
 #[cfg(all(test, not(uidring_loom)))]
 mod simulation;
-mod status;
 mod sync;
-#[cfg(feature = "async")]
-mod turn;
 mod uid;
-mod waiters;
-mod windows;
-mod workers;
 
 pub mod clock;
 pub mod registry;
@@ -108,28 +88,27 @@ pub mod design {}
 #[doc = include_str!("../README.md")]
 mod readme {}
 
-pub use builder::Builder;
-pub use error::{
-    BuildError, FillError, InstallError, LayoutError, ParseUidError, RegistryError, TakeError,
-    UidRangeError,
-};
-pub use generator::UidGenerator;
-pub use installed::{get_or_try_install, install, take};
-pub use layout::{Layout, Parts};
-pub use lead::LeadLimit;
-pub use local::LocalTaker;
-pub use status::{FillerState, Status};
-pub use uid::{Base32, Uid};
+pub use engine::lead::LeadLimit;
+pub use engine::signal::FillerState;
+pub use engine::status::Status;
+pub use engine::{FillError, TakeError};
+pub use generator::builder::Builder;
+pub use generator::installed::{get_or_try_install, install, take};
+pub use generator::local::LocalTaker;
+pub use generator::{BuildError, InstallError, UidGenerator};
+pub use layout::{Layout, LayoutError, Parts};
+pub use registry::RegistryError;
+pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 
 #[cfg(uidring_loom)]
 #[doc(hidden)]
 pub mod model {
     //! The rooms that the loom models drive.
+    pub use crate::ring::codec::{TickCodec, Window};
     pub use crate::ring::{Block, Ring, is_closed};
-    pub use crate::seconds::{Seconds, Window};
 
     /// The ring of a generator.
     pub fn ring(uids: &crate::UidGenerator) -> &Ring {
-        &uids.shared().ring
+        &uids.engine().ring
     }
 }

@@ -1,10 +1,9 @@
 //! [`Uid`], one id, and its text forms.
 
+use std::error::Error;
 use std::fmt;
 use std::num::{NonZeroI64, NonZeroU64};
 use std::str::FromStr;
-
-use crate::error::{ParseUidError, UidRangeError};
 
 /// One unique id: a whole number in `1..=2^63-1`.
 ///
@@ -265,3 +264,56 @@ mod serde_impl {
         }
     }
 }
+
+/// A number outside `1..=2^63-1` is not a [`Uid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct UidRangeError(pub(crate) i128);
+
+impl fmt::Display for UidRangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{} is not a UID: a UID is in 1..={}", self.0, Uid::MAX)
+    }
+}
+
+impl Error for UidRangeError {}
+
+/// A text is not a [`Uid`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum ParseUidError {
+    /// The text is empty.
+    Empty,
+    /// A character that is not a digit of this form.
+    Character {
+        /// The first such character.
+        character: char,
+        /// How many characters stand before it.
+        index: usize,
+    },
+    /// A base32 text that does not have 13 characters.
+    Length {
+        /// How many it has.
+        found: usize,
+    },
+    /// The number is 0 or above `2^63-1`.
+    Range,
+}
+
+impl fmt::Display for ParseUidError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ParseUidError::Empty => f.write_str("an empty text is not a UID"),
+            ParseUidError::Character { character, index } => {
+                write!(f, "character {} of a UID cannot be {character:?}", index + 1)
+            }
+            ParseUidError::Length { found } => {
+                write!(f, "a UID in base32 has 13 characters, not {found}")
+            }
+            ParseUidError::Range => {
+                write!(f, "the number is out of range: a UID is in 1..={}", Uid::MAX)
+            }
+        }
+    }
+}
+
+impl Error for ParseUidError {}

@@ -1,5 +1,5 @@
-//! The rules of the house, read from the sources: which room may know which, and what is kept to
-//! one room.
+//! The rules of the house, read from the sources: which module may import which, and what is kept
+//! to one module.
 //!
 //! The sources are rustfmt's, which makes them easy to read: one item starts a line, and a function
 //! ends where a brace stands as far left as it began.
@@ -10,61 +10,36 @@ use std::collections::BTreeSet;
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// From left to right: a room knows only rooms to its left.
-const ROOMS: [&str; 28] = [
+/// The modules of the library, files and folders of `src`, in the order of their arrows: a module
+/// imports only modules before it. There are no exceptions.
+const MODULES: [&str; 11] = [
     "sync",
-    "error",
-    "uid", // the ground floor
-    "layout",
-    "lead",
+    "uid",
     "clock",
-    "events",
+    "layout", // the ground floor
     "registry",
-    "seconds",
-    "windows",
     "ring",
-    "line",
-    "waiters", // each its own
-    "status",
-    "shared",
-    "turn",
-    "run",
-    "clerk",
-    "workers",
-    "keeper",
-    "fork",
-    "filler", // the generator's inside
-    "generator",
-    "builder",
-    "local",
-    "installed", // what programs hold
+    "engine",
+    "filler",
+    "generator", // each on the ones before
     "simulation",
     "lib", // a test of the inside, and the door
 ];
 
-/// Who knows a room to its right nevertheless, and why.
-const KNOTS: [(&str, &str, &str); 8] = [
-    ("error", "uid", "errors name what they are about"),
-    ("error", "layout", "errors name what they are about"),
-    ("error", "ring", "an error names the nearest number of slots"),
-    ("error", "UidGenerator", "an error gives the refused generator back"),
-    ("status", "filler", "the filler's state is part of the status"),
-    ("shared", "filler", "a taker wakes the filler"),
-    ("generator", "builder", "a generator begins with `UidGenerator::builder`"),
-    ("generator", "local", "a generator gives local takers"),
-];
-
 /// A source file without comments and tests, line by line.
 struct Source {
-    room: String,
+    module: String,
     /// With comments, for `ORDERING`.
     lines: Vec<String>,
 }
 
 impl Source {
-    fn new(room: &str, text: &str) -> Source {
+    fn new(module: &str, text: &str) -> Source {
         let before_tests = text.split("#[cfg(test)]\nmod tests").next().unwrap();
-        Source { room: room.to_owned(), lines: before_tests.lines().map(str::to_owned).collect() }
+        Source {
+            module: module.to_owned(),
+            lines: before_tests.lines().map(str::to_owned).collect(),
+        }
     }
 
     fn code(&self) -> impl Iterator<Item = (usize, &str)> {
@@ -79,8 +54,8 @@ fn sources() -> Vec<Source> {
     let mut found = Vec::new();
     for path in rust_files(&src).into_iter().filter(|path| !path.starts_with(src.join("bin"))) {
         let inside = path.strip_prefix(&src).unwrap();
-        let room = Path::new(inside.iter().next().unwrap()).file_stem().unwrap();
-        found.push(Source::new(room.to_str().unwrap(), &fs::read_to_string(&path).unwrap()));
+        let module = Path::new(inside.iter().next().unwrap()).file_stem().unwrap();
+        found.push(Source::new(module.to_str().unwrap(), &fs::read_to_string(&path).unwrap()));
     }
     found
 }
@@ -98,28 +73,26 @@ fn rust_files(folder: &Path) -> Vec<PathBuf> {
     found
 }
 
-/// What `code` names directly below `prefix`, as `error` in `crate::error::utc`.
+/// What `code` names directly below `prefix`, as `error` in `crate::clock::utc`.
 fn named_below<'a>(code: &'a str, prefix: &'a str) -> impl Iterator<Item = &'a str> {
     code.split(prefix)
         .skip(1)
         .map(|rest| rest.split(|c: char| !c.is_alphanumeric() && c != '_').next().unwrap())
 }
 
-/// Each arrow between two rooms that points to the right, or to nowhere.
-fn arrows_to_the_right(source: &Source) -> BTreeSet<(String, String)> {
-    let place = |room: &str| ROOMS.iter().position(|&known| known == room);
-    let here = place(&source.room)
-        .unwrap_or_else(|| panic!("where in ROOMS does `{}` belong?", source.room));
+/// Each arrow to a module that does not come before this one.
+fn arrows_ahead(source: &Source) -> BTreeSet<(String, String)> {
+    let place = |module: &str| MODULES.iter().position(|&known| known == module);
+    let here = place(&source.module);
+    let here = here.unwrap_or_else(|| panic!("where in MODULES does `{}` belong?", source.module));
     let mut arrows = BTreeSet::new();
     for (_, code) in source.code() {
-        assert!(!code.contains("crate::{"), "one `use` for each room, in {}: {code}", source.room);
+        assert!(!code.contains("crate::{"), "one `use` a module, in {}: {code}", source.module);
         for there in named_below(code, "crate::") {
-            // Names at the door hide the room that they come from.
-            let known = place(there).is_some_and(|there| there < here)
-                || there == source.room
-                || source.room == "lib";
-            if !known {
-                arrows.insert((source.room.clone(), there.to_owned()));
+            // Names at the door hide the module that they come from.
+            let is_before = place(there).is_some_and(|there| there < here);
+            if !is_before && there != source.module && source.module != "lib" {
+                arrows.insert((source.module.clone(), there.to_owned()));
             }
         }
     }
@@ -127,29 +100,24 @@ fn arrows_to_the_right(source: &Source) -> BTreeSet<(String, String)> {
 }
 
 #[test]
-fn a_room_knows_only_rooms_to_its_left() {
+fn a_module_imports_only_modules_before_it() {
     let sources = sources();
-    let rooms: BTreeSet<&str> = sources.iter().map(|source| source.room.as_str()).collect();
-    assert_eq!(rooms, BTreeSet::from(ROOMS), "ROOMS lists what is in src");
-    let arrows: BTreeSet<_> = sources.iter().flat_map(arrows_to_the_right).collect();
-    let knots: BTreeSet<_> =
-        KNOTS.iter().map(|&(from, to, _)| (from.to_owned(), to.to_owned())).collect();
-    let new: Vec<_> = arrows.difference(&knots).collect();
-    assert!(new.is_empty(), "these rooms know one to their right: {new:?}");
-    let untied: Vec<_> = knots.difference(&arrows).collect();
-    assert!(untied.is_empty(), "no longer a knot, so no longer in KNOTS: {untied:?}");
+    let modules: BTreeSet<&str> = sources.iter().map(|source| source.module.as_str()).collect();
+    assert_eq!(modules, BTreeSet::from(MODULES), "MODULES lists what is in src");
+    let ahead: BTreeSet<_> = sources.iter().flat_map(arrows_ahead).collect();
+    assert!(ahead.is_empty(), "these modules import one that comes after them: {ahead:?}");
 }
 
 /// The lines of code outside `home` that contain one of `words`.
 fn strays(sources: &[Source], home: &str, words: &[&str]) -> Vec<String> {
     let mut found = Vec::new();
-    for source in sources.iter().filter(|source| source.room != home) {
+    for source in sources.iter().filter(|source| source.module != home) {
         let stray = |code: &str| words.iter().any(|word| code.contains(word));
         found.extend(
             source
                 .code()
                 .filter(|(_, code)| stray(code))
-                .map(|(_, code)| format!("{}: {code}", source.room)),
+                .map(|(_, code)| format!("{}: {code}", source.module)),
         );
     }
     found
@@ -206,7 +174,7 @@ fn unsafe_code_is_kept_to_fork_and_says_why_it_is_sound() {
         ["src", "benches", "examples", "tests"].map(|folder| rust_files(&root.join(folder)));
     for path in folders.concat() {
         let source = Source::new("any", &fs::read_to_string(&path).unwrap());
-        if path == root.join("src/fork.rs") {
+        if path == root.join("src/engine/fork.rs") {
             assert_eq!(unsafe_lines(&source), (1, Vec::new()), "one call, and its reason");
         } else if path != root.join("tests/house.rs") {
             assert!(!source.code().any(|(_, code)| is_unsafe(code)), "{}", path.display());
@@ -237,7 +205,7 @@ fn atomic_operations(source: &Source) -> (usize, Vec<String>) {
             function.into_iter().any(|line| line.contains("// ORDERING: "))
         });
         if !commented {
-            silent.push(format!("{}:{}: {}", source.room, number + 1, code.trim()));
+            silent.push(format!("{}:{}: {}", source.module, number + 1, code.trim()));
         }
     }
     (count, silent)
@@ -256,7 +224,7 @@ fn each_atomic_operation_says_why_its_ordering_is_right() {
         assert!(
             !source.code().any(|(_, code)| import(code)),
             "orderings are imported in {}",
-            source.room
+            source.module
         );
     }
 }
@@ -265,16 +233,13 @@ fn each_atomic_operation_says_why_its_ordering_is_right() {
 #[test]
 fn each_rule_sees_when_it_is_broken() {
     let bad = |text: &str| Source::new("ring", text);
-    assert_eq!(
-        arrows_to_the_right(&bad("use crate::seconds::Seconds;\n// crate::generator")).len(),
-        0
-    );
+    assert_eq!(arrows_ahead(&bad("use crate::layout::Layout;\n// crate::generator")).len(), 0);
     for text in [
-        "use crate::generator::Run;",
+        "use crate::generator::UidGenerator;",
         "    let x = crate::filler::signal();",
         "fn f(_: &crate::UidGenerator) {}",
     ] {
-        assert_eq!(arrows_to_the_right(&bad(text)).len(), 1, "{text}");
+        assert_eq!(arrows_ahead(&bad(text)).len(), 1, "{text}");
     }
     for text in [
         "use std::sync::atomic::AtomicU64;",

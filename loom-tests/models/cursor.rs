@@ -105,7 +105,9 @@ fn fail_fail_open() {
             model.extend(NOW + 1);
             model.ring.open();
             model.failing_takes(1);
-            others.map(|other| other.join().unwrap());
+            for other in others {
+                other.join().unwrap();
+            }
             // What is still out of its turn is lost.
             model.ring.open();
             model.check();

@@ -12,7 +12,7 @@ use uidring_loom_tests::{
 /// A full ring whose two blocks are not of consecutive seconds.
 fn with_gap() -> Arc<Model> {
     let model = Model::new(1, MANY);
-    model.ring.windows().set(model.window(NOW + 10, NOW + MANY, WORKER));
+    model.ring.window().set(model.window(NOW + 10, NOW + MANY, WORKER));
     model.publish(FIRST_BLOCK + 1);
     model
 }
@@ -69,7 +69,7 @@ fn drawn_back() {
     explore("drawn_back", None, || {
         let model = Model::new(2, MANY);
         let other = model.spawn(|model| model.takes(1));
-        model.ring.windows().set(model.window(NOW, NOW, WORKER));
+        model.ring.window().set(model.window(NOW, NOW, WORKER));
         model.ring.draw_back();
         other.join().unwrap();
         model.ring.draw_back();
@@ -88,9 +88,9 @@ fn drawn_back_to_its_start() {
         let model = Model::new(2, MANY);
         let claim = model.claim(BLOCK);
         model.takes(1);
-        model.ring.windows().set(model.window(NOW - 1, NOW - 1, WORKER));
+        model.ring.window().set(model.window(NOW - 1, NOW - 1, WORKER));
         model.ring.draw_back();
-        model.ring.windows().set(model.window(NOW, NOW + MANY, WORKER));
+        model.ring.window().set(model.window(NOW, NOW + MANY, WORKER));
         (model, claim)
     };
     explore_from("drawn_back_to_its_start", None, prepare, |(model, claim)| {

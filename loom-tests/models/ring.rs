@@ -176,7 +176,7 @@ fn late_helper() {
         let model = Model::new(0, MANY);
         let slow = model.spawn(|model| model.publish(2));
         model.publish(4);
-        model.ring.windows().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
+        model.ring.window().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
         slow.join().unwrap();
         model.check_blocks();
         assert_eq!(model.ring.tail(), 5);

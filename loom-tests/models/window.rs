@@ -13,7 +13,7 @@ fn window_moves() {
     explore("window_moves", Some(3), || {
         let model = Model::new(0, MANY);
         let other = model.spawn(|model| model.publish(2));
-        model.ring.windows().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
+        model.ring.window().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
         let published = model.publish(2) + other.join().unwrap();
         assert_eq!(published, 1, "a block has one publisher");
         model.check_blocks();
@@ -26,7 +26,7 @@ fn window_moves_far() {
     explore("window_moves_far", None, || {
         let model = Model::new(0, 2);
         let other = model.spawn(|model| model.publish(2));
-        model.ring.windows().set(model.window(NOW + 10, NOW + 12, WORKER));
+        model.ring.window().set(model.window(NOW + 10, NOW + 12, WORKER));
         other.join().unwrap();
         model.check_blocks();
     });
@@ -39,7 +39,7 @@ fn window_moves_under_two() {
         let model = Model::new(0, MANY);
         let a = model.spawn(|model| model.publish(2));
         let b = model.spawn(|model| model.publish(2));
-        model.ring.windows().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
+        model.ring.window().set(model.window(NOW + 10, NOW + 10 + MANY, WORKER));
         let published = a.join().unwrap() + b.join().unwrap();
         assert_eq!(published, 1, "a block has one publisher");
         model.check_blocks();
@@ -53,7 +53,7 @@ fn worker_changes() {
     explore("worker_changes", Some(3), || {
         let model = Model::new(1, MANY);
         let other = model.spawn(|model| model.publish(3));
-        model.ring.windows().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
+        model.ring.window().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
         let published = model.publish(4) + other.join().unwrap();
         assert_eq!(published, 2, "a block has one publisher");
         model.check_blocks();
@@ -66,7 +66,7 @@ fn worker_changes_under_two() {
         let model = Model::new(1, MANY);
         let a = model.spawn(|model| model.publish(3));
         let b = model.spawn(|model| model.publish(3));
-        model.ring.windows().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
+        model.ring.window().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
         let published = a.join().unwrap() + b.join().unwrap();
         assert_eq!(published, 1, "a block has one publisher");
         model.check_blocks();
@@ -79,8 +79,8 @@ fn worker_changes_and_moves() {
     explore("worker_changes_and_moves", None, || {
         let model = Model::new(1, MANY);
         let other = model.spawn(|model| model.publish(3));
-        model.ring.windows().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
-        model.ring.windows().set(model.window(NOW + 1, NOW + 1 + MANY, NEXT_WORKER));
+        model.ring.window().take_on(model.window(NOW, NOW + MANY, NEXT_WORKER));
+        model.ring.window().set(model.window(NOW + 1, NOW + 1 + MANY, NEXT_WORKER));
         other.join().unwrap();
         model.check_blocks();
     });
@@ -96,9 +96,9 @@ fn window_is_of_one_lease() {
             model.window(NOW + 1, NOW + 2, NEXT_WORKER),
             model.window(NOW + 10, NOW + MANY, WORKER),
         ];
-        let other = model.spawn(|model| model.ring.windows().get());
-        model.ring.windows().take_on(windows[1]);
-        model.ring.windows().take_on(windows[2]);
+        let other = model.spawn(|model| model.ring.window().get());
+        model.ring.window().take_on(windows[1]);
+        model.ring.window().take_on(windows[2]);
         let window = other.join().unwrap();
         assert!(windows.contains(&window), "a mixture: {window:?} of {windows:?}");
     });
@@ -111,7 +111,7 @@ fn worker_comes_again() {
     explore("worker_comes_again", Some(2), || {
         let model = Model::new(1, 2);
         let other = model.spawn(publish_two);
-        model.ring.windows().take_on(model.window(NOW + 10, NOW + MANY, WORKER));
+        model.ring.window().take_on(model.window(NOW + 10, NOW + MANY, WORKER));
         publish_two(&model);
         other.join().unwrap();
         model.check_gap(NOW + 2..NOW + 10);
@@ -127,7 +127,7 @@ fn worker_comes_again_to_a_taker_at_the_end() {
             model.extend(NOW + MANY);
             publish_two(model);
         });
-        model.ring.windows().take_on(model.window(NOW + 10, NOW + MANY, WORKER));
+        model.ring.window().take_on(model.window(NOW + 10, NOW + MANY, WORKER));
         publish_two(&model);
         other.join().unwrap();
         model.check_gap(NOW + 2..NOW + 10);
@@ -159,7 +159,7 @@ fn window_ends() {
         let published = to_the_end(&model) + other.join().unwrap();
         assert_eq!(published, 2, "a block has one publisher");
         model.check_blocks();
-        model.ring.windows().set(model.window(NOW, NOW + 2, WORKER));
+        model.ring.window().set(model.window(NOW, NOW + 2, WORKER));
         assert_eq!(model.publish(4), 1);
         model.check_blocks();
     });

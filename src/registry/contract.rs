@@ -24,8 +24,8 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use super::{Lease, Request, WorkerRegistry};
-use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 use crate::sync::{Barrier, sleep, thread};
 
 /// Checks all clauses. `store` makes a store that was never used, by a name that is new each time,

@@ -7,8 +7,8 @@ use std::time::Duration;
 
 use super::state_file::StateFile;
 use super::{Lease, Request, WorkerRegistry};
-use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 
 /// A number of the caller's own: from configuration, an environment variable, or the ordinal of a
 /// pod.

@@ -2,6 +2,7 @@
 
 #[cfg(feature = "contract")]
 pub mod contract;
+mod error;
 mod fixed;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod host;
@@ -17,6 +18,7 @@ mod state_file;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod table;
 
+pub use error::RegistryError;
 pub use fixed::FixedWorker;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use host::WorkerKind;
@@ -31,7 +33,6 @@ pub use table::{Worker, WorkerLease};
 
 use std::time::{Duration, SystemTime};
 
-use crate::error::RegistryError;
 use crate::layout::Layout;
 
 /// Gives out worker ids.

@@ -15,8 +15,8 @@ use super::server::{
 };
 use super::table::{self, Worker};
 use super::{Lease, Request, WorkerRegistry};
-use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 
 type Fault = table::Fault<Error>;
 

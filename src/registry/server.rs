@@ -22,8 +22,8 @@ use super::table::{
 };
 use super::{Lease, Request};
 use crate::clock::Stopwatch;
-use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 use crate::sync::thread;
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);

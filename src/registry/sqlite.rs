@@ -21,8 +21,8 @@ use super::table::{
     tick_ms, unix_ms, whole_ms,
 };
 use super::{Lease, Request, WorkerRegistry};
-use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 use crate::sync::sleep;
 
 /// The tables, to be applied by hand too.

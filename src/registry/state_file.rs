@@ -16,8 +16,9 @@ use std::io::{self, Read, Seek, SeekFrom, Write};
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
-use crate::error::{RegistryError, utc};
+use crate::clock::utc;
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 use crate::sync::sleep;
 
 /// An open state file, locked for its one holder.

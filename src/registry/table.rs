@@ -4,8 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use super::host::{Host, WorkerKind};
 use super::{Lease, Request};
-use crate::error::RegistryError;
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 
 /// Shorter leases would be over before they are written.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);

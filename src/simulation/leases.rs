@@ -8,13 +8,13 @@ use std::time::Duration;
 
 use proptest::prelude::*;
 
-use crate::builder::Builder;
 use crate::clock::{Clock, ManualClock};
-use crate::error::RegistryError;
-use crate::keeper::Keeper;
+use crate::engine::Engine;
+use crate::filler::maintenance::Maintenance;
+use crate::generator::builder::Builder;
 use crate::layout::{Layout, Parts};
+use crate::registry::RegistryError;
 use crate::registry::{Lease, Request, WorkerRegistry};
-use crate::shared::Shared;
 use crate::sync::{Arc, Mutex, MutexGuard, lock};
 use crate::uid::Uid;
 
@@ -147,7 +147,7 @@ impl WorkerRegistry for File {
 }
 
 #[derive(Clone, Copy, Debug)]
-enum Mood {
+enum FaultMode {
     Good,
     /// Nothing is done.
     Down,
@@ -162,15 +162,15 @@ type Late = Box<dyn FnOnce(&mut dyn Database) + Send>;
 
 /// A database and its moods, as several generators have it.
 #[derive(Clone)]
-struct Registry(Arc<Mutex<Moody>>);
+struct Registry(Arc<Mutex<Flaky>>);
 
-struct Moody {
+struct Flaky {
     database: Box<dyn Database>,
-    mood: Mood,
+    mode: FaultMode,
     late: Vec<Late>,
 }
 
-impl Moody {
+impl Flaky {
     fn settle(&mut self) {
         for late in mem::take(&mut self.late) {
             late(&mut *self.database);
@@ -180,35 +180,35 @@ impl Moody {
 
 impl Registry {
     fn new(database: impl Database + 'static) -> Registry {
-        Registry(Arc::new(Mutex::new(Moody {
+        Registry(Arc::new(Mutex::new(Flaky {
             database: Box::new(database),
-            mood: Mood::Good,
+            mode: FaultMode::Good,
             late: Vec::new(),
         })))
     }
 
-    fn moody(&self) -> MutexGuard<'_, Moody> {
+    fn flaky(&self) -> MutexGuard<'_, Flaky> {
         lock(&self.0)
     }
 
     fn pass(&self, seconds: u64) {
-        self.moody().database.pass(seconds);
+        self.flaky().database.pass(seconds);
     }
 
     fn ask<T>(
         &self,
         question: impl FnOnce(&mut dyn Database) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {
-        let mut moody = self.moody();
-        match moody.mood {
-            Mood::Good => return question(&mut *moody.database),
-            Mood::Down => {}
-            Mood::Mute => drop(question(&mut *moody.database)),
-            Mood::Late => moody.late.push(Box::new(move |database| drop(question(database)))),
+        let mut flaky = self.flaky();
+        match flaky.mode {
+            FaultMode::Good => return question(&mut *flaky.database),
+            FaultMode::Down => {}
+            FaultMode::Mute => drop(question(&mut *flaky.database)),
+            FaultMode::Late => flaky.late.push(Box::new(move |database| drop(question(database)))),
         }
         Err(RegistryError::Unreachable {
             registry: "database".into(),
-            problem: "it is moody".into(),
+            problem: "it is flaky".into(),
             source: None,
         })
     }
@@ -242,8 +242,8 @@ fn clock() -> ManualClock {
 
 struct Generator {
     clock: ManualClock,
-    shared: Arc<Shared>,
-    keeper: Keeper,
+    engine: Arc<Engine>,
+    maintenance: Maintenance,
 }
 
 impl Generator {
@@ -251,29 +251,29 @@ impl Generator {
         let builder =
             Builder::new().registry(registry.clone()).layout(layout()).clock(clock.clone());
         let builder = builder.slots(4).start_deadline(Duration::ZERO);
-        let (shared, keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).ok()?;
-        let mut generator = Generator { clock, shared, keeper };
+        let (engine, maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).ok()?;
+        let mut generator = Generator { clock, engine, maintenance };
         generator.look();
         Some(generator)
     }
 
     /// Takes a UID; the filler answers when it is asked.
     fn take(&mut self) -> Option<Uid> {
-        let uid = self.shared.try_take().ok();
-        if self.shared.signal.take_asked() {
+        let uid = self.engine.try_take().ok();
+        if self.engine.signal.take_asked() {
             self.look();
         }
         uid
     }
 
     fn end(mut self) {
-        self.keeper.finish(&self.shared);
+        self.maintenance.finish(&self.engine);
     }
 
     fn look(&mut self) {
-        self.keeper.look(&self.shared);
-        while self.keeper.is_waiting() {
-            self.keeper.look(&self.shared);
+        self.maintenance.run_once(&self.engine);
+        while self.maintenance.is_waiting() {
+            self.maintenance.run_once(&self.engine);
         }
     }
 }
@@ -292,7 +292,7 @@ enum Step {
     Jump(i64),
     Kill,
     End,
-    Mood(Mood),
+    FaultMode(FaultMode),
     /// What is late comes about.
     Settle,
     /// All leases expire.
@@ -300,7 +300,7 @@ enum Step {
 }
 
 fn step() -> impl Strategy<Value = (usize, Step)> {
-    let mood = prop_oneof![4 => Just(Mood::Good), 2 => Just(Mood::Down), 1 => Just(Mood::Mute), 1 => Just(Mood::Late)];
+    let mode = prop_oneof![4 => Just(FaultMode::Good), 2 => Just(FaultMode::Down), 1 => Just(FaultMode::Mute), 1 => Just(FaultMode::Late)];
     let step = prop_oneof![
         3 => (-50i64..50).prop_map(Step::Start),
         10 => prop_oneof![0u16..60, 0u16..400].prop_map(Step::Take),
@@ -310,7 +310,7 @@ fn step() -> impl Strategy<Value = (usize, Step)> {
         1 => (-50i64..50).prop_map(Step::Jump),
         2 => Just(Step::Kill),
         3 => Just(Step::End),
-        3 => mood.prop_map(Step::Mood),
+        3 => mode.prop_map(Step::FaultMode),
         1 => Just(Step::Settle),
         5 => Just(Step::Expire),
     ];
@@ -339,19 +339,19 @@ fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile
     let mut idle = start();
     registry.pass(10 * LEASE);
     let mut meanwhile = start();
-    assert_eq!(meanwhile.shared.worker(), 1);
+    assert_eq!(meanwhile.engine.worker(), 1);
     take_many(&mut meanwhile);
     meanwhile.end();
     registry.pass(10 * LEASE);
     // It finds its lease lost, and gets the same id once more.
-    while idle.shared.status().new_workers == 0 {
+    while idle.engine.status().new_workers == 0 {
         idle.clock.advance(Duration::from_millis(1));
         idle.look();
     }
-    assert_eq!(idle.shared.worker(), 1);
+    assert_eq!(idle.engine.worker(), 1);
     idle.end();
     let mut next = start();
-    assert_eq!(next.shared.worker(), 1);
+    assert_eq!(next.engine.worker(), 1);
     take_many(&mut next);
 }
 
@@ -364,14 +364,14 @@ fn a_lease_is_kept_up_by_its_own_seconds_not_by_those_of_the_one_before() {
     }
     registry.pass(10 * LEASE);
     let other = Generator::start(&registry, clock).unwrap();
-    assert_eq!(other.shared.worker(), 1);
-    while busy.shared.worker() == 1 {
+    assert_eq!(other.engine.worker(), 1);
+    while busy.engine.worker() == 1 {
         busy.take();
     }
     // Now the ring is full of seconds that are far ahead.
     busy.look();
-    let reserved = busy.shared.seconds.tick(busy.shared.ring.windows().get().reserved);
-    let now = busy.shared.limits.fresh_tick(busy.shared.now_ms());
+    let reserved = busy.engine.codec.tick(busy.engine.ring.window().get().reserved);
+    let now = busy.engine.limits.fresh_tick(busy.engine.now_ms());
     assert!(reserved <= now + 3 * LEASE, "{} s reserved ahead", reserved - now);
 }
 
@@ -379,15 +379,15 @@ fn a_lease_is_kept_up_by_its_own_seconds_not_by_those_of_the_one_before() {
 fn while_the_registry_is_down_the_filler_rests_though_a_take_has_failed() {
     let registry = Registry::new(Memory::default());
     let mut generator = Generator::start(&registry, clock()).unwrap();
-    registry.moody().mood = Mood::Down;
+    registry.flaky().mode = FaultMode::Down;
     while generator.take().is_some() {}
-    assert!(generator.shared.is_registry_down());
+    assert!(generator.engine.is_registry_down());
     for _ in 0..3 {
-        super::take_or_wait(&generator.shared).unwrap_err();
-        assert_eq!(generator.keeper.look(&generator.shared), Duration::from_secs(1));
+        super::take_or_wait(&generator.engine).unwrap_err();
+        assert_eq!(generator.maintenance.run_once(&generator.engine), Duration::from_secs(1));
     }
     // It is the lease that is used up.
-    assert!(!generator.shared.is_at_limit(), "the lead is not");
+    assert!(!generator.engine.is_at_limit(), "the lead is not");
 }
 
 /// A UID that comes twice, if `steps` lead to one.
@@ -409,8 +409,8 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
                 }
             }
             (Step::Lose(count), Some(generator)) => {
-                generator.shared.ring.claim(count);
-                generator.shared.ring.close();
+                generator.engine.ring.claim(count);
+                generator.engine.ring.close();
             }
             (Step::Look, Some(generator)) => generator.look(),
             (Step::Jump(by), Some(generator)) => {
@@ -426,8 +426,8 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
                 registry.pass(passed.as_secs());
                 passed = Duration::from_millis(passed.subsec_millis().into());
             }
-            (Step::Mood(mood), _) => registry.moody().mood = mood,
-            (Step::Settle, _) => registry.moody().settle(),
+            (Step::FaultMode(mode), _) => registry.flaky().mode = mode,
+            (Step::Settle, _) => registry.flaky().settle(),
             (Step::Expire, _) => registry.pass(LEASE),
             (_, None) | (Step::Start(_), Some(_)) => {}
         }

@@ -2,7 +2,8 @@
 
 use once_cell::sync::OnceCell;
 
-use crate::error::{InstallError, TakeError};
+use crate::engine::TakeError;
+use crate::generator::InstallError;
 use crate::generator::UidGenerator;
 use crate::uid::Uid;
 

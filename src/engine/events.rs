@@ -5,8 +5,8 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::error::RegistryError;
-use crate::lead::LeadLimit;
+use crate::engine::lead::LeadLimit;
+use crate::registry::RegistryError;
 
 macro_rules! event {
     ($level:ident, $($rest:tt)+) => {
@@ -68,7 +68,7 @@ pub fn not_released(error: &RegistryError) {
 }
 
 pub fn end_is_near(expires_at: SystemTime) {
-    event!(warn, expires_at = %crate::error::utc(expires_at), "the layout's time field ends within a year");
+    event!(warn, expires_at = %crate::clock::utc(expires_at), "the layout's time field ends within a year");
 }
 
 pub fn panicked() {

@@ -15,21 +15,22 @@ use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
 
-use crate::builder::Builder;
 use crate::clock::{Clock, ManualClock, Stopwatch};
-use crate::error::{RegistryError, TakeError};
+use crate::engine::Engine;
+use crate::engine::TakeError;
+use crate::engine::lead::LeadLimit;
+use crate::engine::status::Status;
 use crate::filler::Filler;
+use crate::filler::lease_manager::LeaseManager;
+use crate::filler::maintenance::Maintenance;
 use crate::generator::UidGenerator;
-use crate::keeper::Keeper;
+use crate::generator::builder::Builder;
+use crate::generator::local::LocalTaker;
 use crate::layout::Layout;
-use crate::lead::LeadLimit;
-use crate::local::LocalTaker;
+use crate::registry::RegistryError;
 use crate::registry::{Lease, Request, WorkerRegistry};
-use crate::shared::Shared;
-use crate::status::Status;
 use crate::sync::{Arc, Mutex, lock, thread};
 use crate::uid::Uid;
-use crate::workers::Workers;
 
 const SECOND: Duration = Duration::from_secs(1);
 const HOUR: Duration = Duration::from_secs(3600);
@@ -49,9 +50,9 @@ impl WorkerRegistry for Counting {
 /// A generator, a clock, and what has been taken so far.
 struct World {
     clock: ManualClock,
-    shared: Arc<Shared>,
+    engine: Arc<Engine>,
     uids: UidGenerator,
-    keeper: Keeper,
+    maintenance: Maintenance,
     /// When the filler looks next.
     due: SystemTime,
     limits: Settings,
@@ -107,15 +108,15 @@ impl World {
         if let Some(jump) = limits.max_forward_jump {
             builder = builder.max_forward_jump(jump);
         }
-        let (shared, keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+        let (engine, maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
         let mut world = World {
             clock,
             uids: UidGenerator::new(
-                Arc::clone(&shared),
-                Filler::without_thread(Arc::clone(&shared)),
+                Arc::clone(&engine),
+                Filler::without_thread(Arc::clone(&engine)),
             ),
-            shared,
-            keeper,
+            engine,
+            maintenance,
             due: limits.start,
             limits,
             last: HashMap::new(),
@@ -134,10 +135,10 @@ impl World {
 
     fn look(&mut self) {
         self.latest = self.latest.max(self.now());
-        self.due = self.now() + self.keeper.look(&self.shared);
+        self.due = self.now() + self.maintenance.run_once(&self.engine);
         // By hand, a registry answers before anything else happens.
-        while self.keeper.is_waiting() {
-            self.due = self.now() + self.keeper.look(&self.shared);
+        while self.maintenance.is_waiting() {
+            self.due = self.now() + self.maintenance.run_once(&self.engine);
         }
     }
 
@@ -159,15 +160,15 @@ impl World {
 
     /// Takes a UID and checks it; the filler answers when it is asked.
     fn take(&mut self) -> Result<Uid, TakeError> {
-        self.take_by(Shared::try_take)
+        self.take_by(Engine::try_take)
     }
 
     /// The same, by some way to take.
     fn take_by(
         &mut self,
-        way: impl Fn(&Shared) -> Result<Uid, TakeError>,
+        way: impl Fn(&Engine) -> Result<Uid, TakeError>,
     ) -> Result<Uid, TakeError> {
-        let result = way(&self.shared);
+        let result = way(&self.engine);
         self.answer();
         let uid = result?;
         self.check(uid);
@@ -203,7 +204,7 @@ impl World {
 
     /// The filler looks if it was asked.
     fn answer(&mut self) {
-        if self.shared.signal.take_asked() {
+        if self.engine.signal.take_asked() {
             self.look();
         }
     }
@@ -227,18 +228,18 @@ impl World {
     /// first.
     fn check_failure(&mut self) {
         self.failures += 1;
-        let now_ms = self.shared.now_ms();
+        let now_ms = self.engine.now_ms();
         if self.now() < self.latest {
             return;
         }
         if self.limits.policy == LeadLimit::NewWorker {
             assert!(self.failures <= 2, "{} failures in a row", self.failures);
         } else {
-            let claimed = (self.shared.ring.position() - 1) >> self.shared.ring.shift();
-            let tick = self.shared.tick(claimed);
+            let claimed = (self.engine.ring.position() - 1) >> self.engine.ring.shift();
+            let tick = self.engine.tick(claimed);
             // Where it is not published, a local taker waits for it.
             assert!(
-                tick.is_none() || tick >= self.shared.limits.last_tick(now_ms),
+                tick.is_none() || tick >= self.engine.limits.last_tick(now_ms),
                 "not all was claimed"
             );
         }
@@ -259,7 +260,7 @@ impl World {
     }
 
     fn status(&self) -> Status {
-        self.shared.status()
+        self.engine.status()
     }
 
     fn worker(&self) -> u64 {
@@ -307,8 +308,8 @@ fn idle_hours_then_burst() {
 }
 
 /// As `UidGenerator::take`. By hand, nobody wakes who waits: for `LeadLimit::Fail`.
-fn take_or_wait(shared: &Shared) -> Result<Uid, TakeError> {
-    shared.ring.take().or_else(|ticket| shared.take_slowly(ticket))
+fn take_or_wait(engine: &Engine) -> Result<Uid, TakeError> {
+    engine.ring.take().or_else(|ticket| engine.take_slowly(ticket))
 }
 
 fn rollback(by: Duration) {
@@ -499,8 +500,9 @@ fn one_uid_beyond_the_limit_takes_one_worker_id_however_long_the_ring() {
 #[test]
 fn lead_limit_with_a_new_worker_but_none_to_be_had() {
     let mut world = World::new(settings());
-    let workers = Workers::new(Box::new(Refusing), Lease::fresh(1, &settings().layout), u32::MAX);
-    world.keeper = Keeper::new(workers, fastrand::Rng::with_seed(1), None, 0);
+    let workers =
+        LeaseManager::new(Box::new(Refusing), Lease::fresh(1, &settings().layout), u32::MAX);
+    world.maintenance = Maintenance::new(workers, fastrand::Rng::with_seed(1), None, 0);
     world.take_many(3601 * 8);
     for _ in 0..20 {
         world.take().unwrap_err();
@@ -537,7 +539,7 @@ fn lead_limit_with_waiting_or_failing_paces_to_the_layout() {
 #[test]
 fn failing_takes_use_nothing_up() {
     let world = World::new(Settings { policy: LeadLimit::Fail, max_lead: SECOND, ..settings() });
-    let take = || take_or_wait(&world.shared);
+    let take = || take_or_wait(&world.engine);
     for _ in 0..16 {
         take().unwrap();
     }
@@ -552,7 +554,7 @@ fn failing_takes_use_nothing_up() {
             assert!(uid.is_ok() || take().is_err());
         }
     }
-    assert!(world.shared.taken() >= 16 + 10 * 7);
+    assert!(world.engine.taken() >= 16 + 10 * 7);
 }
 
 #[test]
@@ -692,13 +694,13 @@ fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
 fn claims_from_a_closed_ring_do_not_open_it_however_many() {
     let mut world = World::new(Settings { policy: LeadLimit::Fail, ..settings() });
     while world.take_by(take_or_wait).is_ok() {}
-    let position = world.shared.ring.position();
+    let position = world.engine.ring.position();
     for _ in 0..10 {
-        world.shared.ring.claim(1 << 60);
+        world.engine.ring.claim(1 << 60);
         world.look();
-        assert!(world.shared.ring.is_closed());
+        assert!(world.engine.ring.is_closed());
     }
-    assert_eq!(world.shared.ring.position(), position);
+    assert_eq!(world.engine.ring.position(), position);
     world.pass(SECOND);
     // The ticket that found the end is lost.
     world.take_many(7);
@@ -723,15 +725,15 @@ fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
     world.jump(world.now() + 8 * tick);
     world.jump(world.now() - 4 * tick);
     // The filler has not looked since.
-    while world.shared.try_take().is_ok() {}
+    while world.engine.try_take().is_ok() {}
     let context = std::task::Context::from_waker(std::task::Waker::noop());
-    let shared = Arc::clone(&world.shared);
-    let mut turn = crate::turn::Turn::new(&shared);
+    let engine = Arc::clone(&world.engine);
+    let mut turn = crate::engine::turn::Turn::new(&engine);
     assert!(turn.poll(&context).is_pending());
-    assert!(!world.shared.waiters.is_empty());
+    assert!(!world.engine.waiters.is_empty());
     let to = world.now() + tick;
     world.jump(to);
-    assert!(world.shared.waiters.is_empty());
+    assert!(world.engine.waiters.is_empty());
     world.take().unwrap();
 }
 
@@ -740,11 +742,11 @@ fn runs_claimed_long_before_the_first_look_expire() {
     let Settings { layout, start, .. } = settings();
     let clock = ManualClock::new(start);
     let builder = Builder::new().registry(Counting(0)).layout(layout).clock(clock.clone());
-    let (shared, mut keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
-    let end = shared.runs_end();
+    let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+    let end = engine.runs_end();
     clock.advance(30 * SECOND);
-    keeper.look(&shared);
-    assert_ne!(shared.runs_end(), end);
+    maintenance.run_once(&engine);
+    assert_ne!(engine.runs_end(), end);
 }
 
 /// A taker that waits for its second does not get it from a worker that has been left since, if it
@@ -754,13 +756,13 @@ fn rollback_drops_what_a_waiting_taker_holds_of_a_worker_before() {
     let mut world = World::new(Settings { slots: 64, max_lead: 3 * SECOND, ..settings() });
     world.take_many(8);
     // The first of its second.
-    let ticket = world.shared.ring.claim(1);
+    let ticket = world.engine.ring.claim(1);
     world.clock.set(world.now() - DAY);
     // Before the registry has answered.
-    world.keeper.look(&world.shared);
-    let shared = Arc::clone(&world.shared);
-    let waiting = thread::spawn(move || shared.take_slowly(ticket).unwrap());
-    while world.shared.waiters.is_empty() {
+    world.maintenance.run_once(&world.engine);
+    let engine = Arc::clone(&world.engine);
+    let waiting = thread::spawn(move || engine.take_slowly(ticket).unwrap());
+    while world.engine.waiters.is_empty() {
         thread::yield_now();
     }
     world.look();
@@ -799,20 +801,20 @@ fn a_late_look_takes_no_clock_that_went_on_for_one_that_went_back() {
         .layout(layout)
         .clock(slow.clone())
         .max_lead(Duration::ZERO);
-    let (shared, mut keeper, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
-    keeper.look(&shared);
-    shared.try_take().unwrap();
+    let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+    maintenance.run_once(&engine);
+    engine.try_take().unwrap();
     // While the filler sleeps, takers go on to the next second.
-    let takers = Arc::clone(&shared);
+    let takers = Arc::clone(&engine);
     *lock(&slow.then) = Some(Box::new(move || {
         while takers.try_take().is_ok() {}
         clock.advance(SECOND);
         takers.try_take().unwrap();
     }));
-    let end = shared.runs_end();
-    keeper.look(&shared);
-    assert!(!shared.ring.is_closed());
-    assert_eq!((shared.runs_end(), shared.status().new_workers), (end, 0));
+    let end = engine.runs_end();
+    maintenance.run_once(&engine);
+    assert!(!engine.ring.is_closed());
+    assert_eq!((engine.runs_end(), engine.status().new_workers), (end, 0));
 }
 
 #[test]
@@ -986,7 +988,7 @@ proptest! {
             let may_fail = policy == LeadLimit::Fail;
             match step {
                 Step::Take(count) => {
-                    let way = if may_fail { take_or_wait } else { Shared::try_take };
+                    let way = if may_fail { take_or_wait } else { Engine::try_take };
                     for _ in 0..count {
                         match world.take_by(way) {
                             Ok(uid) => prop_assert!(world.seen.insert(uid), "twice: {uid:?}"),

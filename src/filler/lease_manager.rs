@@ -5,17 +5,17 @@ use std::mem;
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use crate::clerk::{Answer, Clerk};
 use crate::clock::Stopwatch;
-use crate::error::RegistryError;
-use crate::events;
+use crate::engine::Engine;
+use crate::engine::events;
+use crate::filler::registry_calls::{Answer, RegistryCalls};
 use crate::layout::Layout;
+use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
-use crate::shared::Shared;
 use crate::sync::Arc;
 
-pub struct Workers {
-    clerk: Clerk,
+pub struct LeaseManager {
+    calls: RegistryCalls,
     lease: Lease,
     /// Another has the worker id now.
     is_lost: bool,
@@ -69,11 +69,15 @@ const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
 /// A busy generator asks for seconds at most as often as this.
 const BUSY_PERIOD: Duration = Duration::from_millis(500);
 
-impl Workers {
+impl LeaseManager {
     /// With up to `max_new_workers` further ids an hour.
-    pub fn new(registry: Box<dyn WorkerRegistry>, lease: Lease, max_new_workers: u32) -> Workers {
-        Workers {
-            clerk: Clerk::new(registry),
+    pub fn new(
+        registry: Box<dyn WorkerRegistry>,
+        lease: Lease,
+        max_new_workers: u32,
+    ) -> LeaseManager {
+        LeaseManager {
+            calls: RegistryCalls::new(registry),
             is_lost: false,
             upkeep: Upkeep::new(&lease),
             lease,
@@ -108,40 +112,40 @@ impl Workers {
     /// Whether the registry has been asked, and has refused nothing before: it is worth waiting
     /// for.
     pub fn is_first_try(&self) -> bool {
-        self.clerk.is_busy() && self.retry.refused.is_none()
+        self.calls.is_busy() && self.retry.refused.is_none()
     }
 
     /// Takes on the next worker id, which starts at now. False when there is none yet, or no second
     /// for it.
-    pub fn change(&mut self, shared: &Arc<Shared>, now_ms: i64) -> bool {
-        let fresh = shared.limits.fresh_tick(now_ms);
+    pub fn change(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
+        let fresh = engine.limits.fresh_tick(now_ms);
         // With the last second of the layout everything ends; it is not taken once more.
-        if !shared.limits.is_due(fresh, now_ms) || fresh >= shared.limits.layout.max_tick() {
+        if !engine.limits.is_due(fresh, now_ms) || fresh >= engine.limits.layout.max_tick() {
             return false;
         }
         let Some(lease) = self.spare.take() else {
             self.is_spare_awaited = true;
-            self.ask_for_another(shared, now_ms);
+            self.ask_for_another(engine, now_ms);
             return false;
         };
         events::new_worker(lease.worker);
-        shared.take_on(&lease, now_ms);
-        shared.count_worker();
+        engine.take_on(&lease, now_ms);
+        engine.count_worker();
         (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::new(&lease));
         self.left.push(mem::replace(&mut self.lease, lease));
         true
     }
 
     /// Sees to it that there is a next worker id, so that no taker waits for a database.
-    pub fn keep_spare(&mut self, shared: &Arc<Shared>, now_ms: i64) {
+    pub fn keep_spare(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         // A lease is not taken in store: it would have to be kept alive.
         if self.spare.is_none() && self.lease.duration.is_none() {
-            self.ask_for_another(shared, now_ms);
+            self.ask_for_another(engine, now_ms);
         }
     }
 
-    fn ask_for_another(&mut self, shared: &Arc<Shared>, now_ms: i64) {
-        if self.clerk.is_busy() || !self.retry.is_due() {
+    fn ask_for_another(&mut self, engine: &Arc<Engine>, now_ms: i64) {
+        if self.calls.is_busy() || !self.retry.is_due() {
             return;
         }
         // Leased ones are given back.
@@ -149,11 +153,11 @@ impl Workers {
             self.allowance.announce();
             return;
         }
-        let request = shared.limits.request(now_ms);
+        let request = engine.limits.request(now_ms);
         let check = move |lease: Lease| lease.check(&request.layout);
         let doing = "take another worker id".to_owned();
-        self.clerk.ask(
-            shared,
+        self.calls.ask(
+            engine,
             doing,
             move |registry| registry.assign(&request).and_then(check),
             Answer::Assigned,
@@ -162,19 +166,19 @@ impl Workers {
 
     /// Reserves further seconds when half of what was reserved is used up, or half of the lease's
     /// time is over.
-    pub fn keep_lease(&mut self, shared: &Arc<Shared>, now_ms: i64) {
+    pub fn keep_lease(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         let Some(duration) = self.lease.duration else { return };
-        if self.is_lost || self.clerk.is_busy() || !self.upkeep.retry.is_due() {
+        if self.is_lost || self.calls.is_busy() || !self.upkeep.retry.is_due() {
             return;
         }
-        let now = shared.limits.fresh_tick(now_ms);
-        let used = self.used(shared).max(now);
-        let layout = &shared.limits.layout;
+        let now = engine.limits.fresh_tick(now_ms);
+        let used = self.used(engine).max(now);
+        let layout = &engine.limits.layout;
         let Some(last) = self.upkeep.reserve_to(used, now, self.lease.last, duration, layout)
         else {
             return;
         };
-        let (lease, max) = (self.lease.clone(), shared.limits.layout.max_tick());
+        let (lease, max) = (self.lease.clone(), engine.limits.layout.max_tick());
         let doing = format!("reserve the seconds of worker id {} up to {last}", lease.worker);
         let (asked, failing) = (lease.clone(), doing.clone());
         let reserve = move |registry: &mut dyn WorkerRegistry| match registry
@@ -189,19 +193,19 @@ impl Workers {
             }),
             reserved => Ok(reserved.min(max)),
         };
-        self.clerk.ask(shared, doing, reserve, |result| Answer::Reserved(lease, result));
+        self.calls.ask(engine, doing, reserve, |result| Answer::Reserved(lease, result));
     }
 
     /// The second published last, if it is of this worker id. The ring may still be full of
     /// another's, far ahead.
-    fn newest_tick(&self, shared: &Shared) -> Option<u64> {
-        let newest = shared.ring.newest();
-        (shared.seconds.worker(newest) == self.lease.worker).then(|| shared.seconds.tick(newest))
+    fn newest_tick(&self, engine: &Engine) -> Option<u64> {
+        let newest = engine.ring.newest();
+        (engine.codec.worker(newest) == self.lease.worker).then(|| engine.codec.tick(newest))
     }
 
     /// Gives the ids of workers before back.
-    pub fn give_back(&mut self, shared: &Arc<Shared>) {
-        if self.clerk.is_busy() {
+    pub fn give_back(&mut self, engine: &Arc<Engine>) {
+        if self.calls.is_busy() {
             return;
         }
         if let Some(lease) = self.left.pop() {
@@ -210,13 +214,13 @@ impl Workers {
             // seconds.
             let release =
                 move |registry: &mut dyn WorkerRegistry| registry.release(&lease, lease.last);
-            self.clerk.ask(shared, giving_back(worker), release, Answer::Released);
+            self.calls.ask(engine, giving_back(worker), release, Answer::Released);
         }
     }
 
     /// Hears what the registry has to say, if it was asked.
-    pub fn hear(&mut self, shared: &Shared) {
-        match self.clerk.answer() {
+    pub fn hear(&mut self, engine: &Engine) {
+        match self.calls.answer() {
             Some(Answer::Assigned(Ok(lease))) => {
                 self.retry.refused = None;
                 // By being given, whether it is taken on or not.
@@ -233,19 +237,19 @@ impl Workers {
             }
             // Not for one that has been left since.
             Some(Answer::Reserved(lease, result)) if lease.is(&self.lease) => {
-                self.hear_of_lease(shared, result);
+                self.hear_of_lease(engine, result);
             }
             Some(Answer::Released(result)) => hear_of_release(result),
             Some(Answer::Reserved(..)) | None => {}
         }
     }
 
-    fn hear_of_lease(&mut self, shared: &Shared, result: Result<u64, RegistryError>) {
+    fn hear_of_lease(&mut self, engine: &Engine, result: Result<u64, RegistryError>) {
         match result {
             Ok(last) => {
                 self.upkeep.done();
                 self.lease.last = last;
-                shared.set_registry_down(false);
+                engine.set_registry_down(false);
             }
             Err(RegistryError::LeaseLost { worker }) => {
                 events::lease_lost(worker);
@@ -255,23 +259,23 @@ impl Workers {
                 if self.upkeep.retry.refused.is_none() {
                     events::no_reservation(&error);
                 }
-                shared.set_registry_down(true);
+                engine.set_registry_down(true);
                 self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
             }
         }
     }
 
     /// Gives all ids back. Nobody takes any more.
-    pub fn finish(&mut self, shared: &Shared) {
+    pub fn finish(&mut self, engine: &Engine) {
         // For good, as nobody takes any more.
-        let used = self.used(shared);
+        let used = self.used(engine);
         // What was asked last.
-        self.clerk.settle();
-        self.hear(shared);
+        self.calls.settle();
+        self.hear(engine);
         let left = self.left.drain(..).map(|lease| (lease.last, lease));
         for (used, lease) in left.chain([(used, self.lease.clone())]) {
             hear_of_release(
-                self.clerk
+                self.calls
                     .ask_now(giving_back(lease.worker), |registry| registry.release(&lease, used)),
             );
         }
@@ -279,23 +283,23 @@ impl Workers {
         if let Some(spare) = self.spare.take() {
             let used = spare.first.saturating_sub(1);
             let _ = self
-                .clerk
+                .calls
                 .ask_now(giving_back(spare.worker), |registry| registry.release(&spare, used));
         }
     }
 
     /// The last second of the lease that somebody may have a UID of so far, or the one before its
     /// first.
-    fn used(&self, shared: &Shared) -> u64 {
-        let position = shared.ring.position();
-        let used = match shared.ring.base(position >> shared.ring.shift()).map(NonZeroU64::get) {
-            Some(base) if shared.seconds.worker(base) == self.lease.worker => {
-                let is_untouched = position & shared.ring.max_offset() == 0;
-                shared.seconds.tick(base).saturating_sub(is_untouched.into())
+    fn used(&self, engine: &Engine) -> u64 {
+        let position = engine.ring.position();
+        let used = match engine.ring.base(position >> engine.ring.shift()).map(NonZeroU64::get) {
+            Some(base) if engine.codec.worker(base) == self.lease.worker => {
+                let is_untouched = position & engine.ring.max_offset() == 0;
+                engine.codec.tick(base).saturating_sub(is_untouched.into())
             }
             // This worker's seconds come later.
             Some(_) => 0,
-            None => self.newest_tick(shared).unwrap_or(self.lease.last),
+            None => self.newest_tick(engine).unwrap_or(self.lease.last),
         };
         // It may be one of a lease before, of the same id.
         used.max(self.lease.first.saturating_sub(1))
@@ -304,8 +308,8 @@ impl Workers {
     /// Whether the registry has been asked. Waits until it has answered, by the next look.
     #[cfg(test)]
     pub fn is_waiting(&mut self) -> bool {
-        self.clerk.settle();
-        self.clerk.is_busy()
+        self.calls.settle();
+        self.calls.is_busy()
     }
 }
 

@@ -1,5 +1,22 @@
 //! What takers and filler share, and what a taker does when its UID is not simply at hand.
 
+pub mod claim;
+mod error;
+pub mod events;
+#[cfg(all(unix, not(uidring_loom)))]
+pub mod fork;
+pub mod lead;
+pub mod limits;
+#[cfg(feature = "async")]
+pub mod line;
+pub mod signal;
+pub mod status;
+#[cfg(feature = "async")]
+pub mod turn;
+pub mod waiters;
+
+pub use error::{FillError, TakeError};
+
 use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -8,16 +25,16 @@ use std::time::Duration;
 use crossbeam_utils::CachePadded;
 
 use crate::clock::Clock;
-use crate::error::TakeError;
-use crate::filler::{self, Bed, FillerState, Signal};
-use crate::lead::LeadLimit;
+use crate::engine::lead::LeadLimit;
+use crate::engine::limits::{Limits, duration_ms};
+use crate::engine::signal::{FillerState, Signal};
+use crate::engine::status::Status;
+use crate::engine::waiters::Waiters;
 use crate::registry::Lease;
+use crate::ring::codec::TickCodec;
 use crate::ring::{self, Block, Ring};
-use crate::seconds::{Limits, Seconds, duration_ms};
-use crate::status::Status;
-use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering};
+use crate::sync::{Arc, AtomicBool, AtomicU64, Ordering, Parker};
 use crate::uid::Uid;
-use crate::waiters::{self, Waiters};
 
 /// `runs_end` sinks by this, and no piece of a local taker's run is longer: so one comparison tells
 /// whether it is used up or has expired. At one expiry a microsecond, more than the filler can
@@ -25,7 +42,7 @@ use crate::waiters::{self, Waiters};
 pub const EXPIRY_STEP: u64 = 1 << 16;
 
 /// A generator without its thread.
-pub struct Shared {
+pub struct Engine {
     pub ring: Ring,
     /// Local takers number the UIDs at hand up to here. It sinks below all those numbers when they
     /// have to drop them. Written by the filler, read by each local take.
@@ -34,7 +51,7 @@ pub struct Shared {
     counts: CachePadded<Counts>,
     pub waiters: Waiters,
     clock: Arc<dyn Clock>,
-    pub seconds: Seconds,
+    pub codec: TickCodec,
     pub limits: Limits,
     pub policy: LeadLimit,
     /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have
@@ -46,7 +63,7 @@ pub struct Shared {
     refill_mark: u64,
     /// The most blocks that the front reaches over: no more than from a full ring to the mark,
     /// where takers look after it, and no more than from there to an empty one.
-    stretch: u64,
+    range: u64,
     first_ticket: u64,
 }
 
@@ -89,15 +106,15 @@ const LONGEST_STRETCH: u64 = 64;
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
 const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
-impl Shared {
+impl Engine {
     /// With a full ring.
-    pub fn new(setup: Setup<'_>) -> (Shared, Bed) {
+    pub fn new(setup: Setup<'_>) -> (Engine, Parker) {
         let Setup { clock, limits, policy, takers_read_clock, lease, slots, refill_mark } = setup;
-        let (signal, bed) = filler::signal();
-        let seconds = Seconds::new(&limits.layout);
-        let window = limits.window(&seconds, limits.ms_at(clock.now()), lease);
-        let ring = Ring::new(slots, limits.layout.sequence_bits(), seconds, window);
-        let shared = Shared {
+        let (signal, parker) = signal::signal();
+        let codec = TickCodec::new(&limits.layout);
+        let window = limits.window(&codec, limits.ms_at(clock.now()), lease);
+        let ring = Ring::new(slots, limits.layout.sequence_bits(), codec, window);
+        let engine = Engine {
             first_ticket: ring.position(),
             ring,
             runs_end: CachePadded::new(AtomicU64::new(u64::MAX)),
@@ -105,16 +122,16 @@ impl Shared {
             counts: CachePadded::default(),
             waiters: Waiters::default(),
             clock,
-            seconds,
+            codec,
             limits,
             policy,
             takers_read_clock,
             undisturbed_until: AtomicU64::new(0),
             refill_mark,
-            stretch: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_STRETCH),
+            range: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_STRETCH),
         };
-        shared.refill();
-        (shared, bed)
+        engine.refill();
+        (engine, parker)
     }
 
     /// What the clock shows.
@@ -131,17 +148,17 @@ impl Shared {
 
     /// The worker id of the seconds published now.
     pub fn worker(&self) -> u64 {
-        self.seconds.worker(self.ring.windows().last())
+        self.codec.worker(self.ring.window().last())
     }
 
     /// The second of `block`, if the ring holds it.
     pub fn tick(&self, block: u64) -> Option<u64> {
-        self.ring.base(block).map(|base| self.seconds.tick(base.get()))
+        self.ring.base(block).map(|base| self.codec.tick(base.get()))
     }
 
     /// The second published last.
     pub fn newest_tick(&self) -> u64 {
-        self.seconds.tick(self.ring.newest())
+        self.codec.tick(self.ring.newest())
     }
 
     /// The tick of the ticket claimed last, or, where its block is not published, the one published
@@ -153,7 +170,7 @@ impl Shared {
 
     /// Whether the window ends before the next second.
     pub fn is_window_used_up(&self) -> bool {
-        self.seconds.next(self.ring.newest(), self.ring.windows().get()).is_none()
+        self.codec.next(self.ring.newest(), self.ring.window().get()).is_none()
     }
 
     /// UIDs that somebody has, or holds a run of.
@@ -250,8 +267,8 @@ impl Shared {
 
     /// Whether a base is of a worker before, and beyond the limit: the window says nothing of it.
     fn is_far_of_before(&self, base: u64, now_ms: i64) -> bool {
-        self.seconds.worker(base) != self.worker()
-            && !self.limits.is_due(self.seconds.tick(base), now_ms)
+        self.codec.worker(base) != self.worker()
+            && !self.limits.is_due(self.codec.tick(base), now_ms)
     }
 
     /// What became of the block of `ticket`. Who moves the front there looks after the ring.
@@ -261,14 +278,14 @@ impl Shared {
         let Block::Published(base) = found else { return found };
         let left = self.ring.blocks_from(block);
         // The last one by itself, so that the ring is looked after before it is used up.
-        if self.ring.advance(ticket, base, self.stretch.min(left.saturating_sub(1)))
+        if self.ring.advance(ticket, base, self.range.min(left.saturating_sub(1)))
             && left <= self.refill_mark
         {
             // ORDERING: a hint.
             let is_left_to_takers = block < self.undisturbed_until.load(Ordering::Relaxed);
             // Or the filler has been asked and has not come yet.
             if is_left_to_takers || left <= 1 {
-                (0..self.stretch).all(|_| self.ring.refill(block, &self.counts.inline));
+                (0..self.range).all(|_| self.ring.refill(block, &self.counts.inline));
             }
             if !is_left_to_takers {
                 self.signal.ask();
@@ -452,8 +469,8 @@ impl Shared {
         let block = ticket >> self.ring.shift();
         self.tick(block).unwrap_or_else(|| {
             // In this order: a block that is published in between makes it too early, not too late.
-            let following = self.seconds.following(self.ring.newest(), self.ring.windows().get());
-            self.seconds.tick(following) + block.saturating_sub(self.ring.tail())
+            let following = self.codec.following(self.ring.newest(), self.ring.window().get());
+            self.codec.tick(following) + block.saturating_sub(self.ring.tail())
         })
     }
 
@@ -469,7 +486,7 @@ impl Shared {
     }
 
     fn is_behind_lease(&self, tick: u64) -> bool {
-        let end = self.seconds.tick(self.ring.windows().get().reserved);
+        let end = self.codec.tick(self.ring.window().get().reserved);
         end < self.limits.layout.max_tick() && tick > end
     }
 
@@ -478,7 +495,7 @@ impl Shared {
         if self.takers_read_clock
             && let Some(last) = self.limits.last_tick(now_ms)
         {
-            self.ring.windows().extend(last, &self.seconds);
+            self.ring.window().extend(last, &self.codec);
         }
     }
 
@@ -487,21 +504,21 @@ impl Shared {
     /// Its first tick moves on only where the tick that follows the newest is stale. Else none is
     /// skipped: takers that wait for each tick, and are a little late, get the UIDs of all of them.
     pub fn move_window(&self, lease: &Lease, now_ms: i64) {
-        let mut window = self.limits.window(&self.seconds, now_ms, lease);
-        let following = self.seconds.following(self.ring.newest(), self.ring.windows().get());
-        if !self.limits.is_stale(self.seconds.tick(following), now_ms) {
+        let mut window = self.limits.window(&self.codec, now_ms, lease);
+        let following = self.codec.following(self.ring.newest(), self.ring.window().get());
+        if !self.limits.is_stale(self.codec.tick(following), now_ms) {
             // Not before the lease: what follows is of the lease in use.
             window.first = window.first.min(following);
         }
-        self.ring.windows().set(window);
-        if self.seconds.is_beyond(self.ring.newest(), window.last) {
+        self.ring.window().set(window);
+        if self.codec.is_beyond(self.ring.newest(), window.last) {
             self.ring.draw_back();
         }
     }
 
     /// Goes on with the seconds of another lease. For the filler.
     pub fn take_on(&self, lease: &Lease, now_ms: i64) {
-        self.ring.windows().take_on(self.limits.window(&self.seconds, now_ms, lease));
+        self.ring.window().take_on(self.limits.window(&self.codec, now_ms, lease));
     }
 
     /// Whether a ring that was closed is open, or can be opened.
@@ -514,7 +531,7 @@ impl Shared {
         self.extend_window(now_ms);
         let block = self.ring.cursor_block();
         let due = match self.ring.block(block, &self.counts.inline) {
-            Block::Published(base) => self.limits.is_due(self.seconds.tick(base.get()), now_ms),
+            Block::Published(base) => self.limits.is_due(self.codec.tick(base.get()), now_ms),
             Block::Overwritten => true,
             Block::Beyond => false,
         };
@@ -585,7 +602,7 @@ impl Shared {
         }
         // The first that is not published: somebody waits for it, or for a later one.
         let due = self.next_due();
-        if due > self.seconds.tick(self.ring.windows().get().reserved) {
+        if due > self.codec.tick(self.ring.window().get().reserved) {
             // It comes with an answer of the registry, not with time.
             return pause;
         }
@@ -624,9 +641,9 @@ impl Shared {
     }
 }
 
-impl fmt::Debug for Shared {
+impl fmt::Debug for Engine {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("Shared")
+        f.debug_struct("Engine")
             .field("ring", &self.ring)
             .field("limits", &self.limits)
             .finish_non_exhaustive()

@@ -1,24 +1,24 @@
-//! [`Clerk`]: asks the registry on a thread of its own. A database takes its time, or hangs, and
+//! [`RegistryCalls`]: asks the registry on a thread of its own. A database takes its time, or hangs, and
 //! the filler has a clock to keep.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
-use crate::error::RegistryError;
+use crate::engine::Engine;
+use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
-use crate::shared::Shared;
 use crate::sync::{Arc, Mutex, lock, thread};
 
 /// One question at a time, each with a thread that ends with its answer: there are a few a second
 /// at most, and none for hours where ids are given once.
-pub struct Clerk {
-    desk: Arc<Desk>,
+pub struct RegistryCalls {
+    mailbox: Arc<Mailbox>,
     /// A question has been asked and its answer not been heard.
     is_busy: bool,
     thread: Option<thread::JoinHandle<()>>,
 }
 
-struct Desk {
+struct Mailbox {
     registry: Mutex<Box<dyn WorkerRegistry>>,
     answer: Mutex<Option<Answer>>,
 }
@@ -31,10 +31,10 @@ pub enum Answer {
     Released(Result<(), RegistryError>),
 }
 
-impl Clerk {
-    pub fn new(registry: Box<dyn WorkerRegistry>) -> Clerk {
-        let desk = Desk { registry: Mutex::new(registry), answer: Mutex::new(None) };
-        Clerk { desk: Arc::new(desk), is_busy: false, thread: None }
+impl RegistryCalls {
+    pub fn new(registry: Box<dyn WorkerRegistry>) -> RegistryCalls {
+        let mailbox = Mailbox { registry: Mutex::new(registry), answer: Mutex::new(None) };
+        RegistryCalls { mailbox: Arc::new(mailbox), is_busy: false, thread: None }
     }
 
     pub fn is_busy(&self) -> bool {
@@ -46,33 +46,33 @@ impl Clerk {
     /// `doing`.
     pub fn ask<T: 'static>(
         &mut self,
-        shared: &Arc<Shared>,
+        engine: &Arc<Engine>,
         doing: String,
         call: impl FnOnce(&mut dyn WorkerRegistry) -> Result<T, RegistryError> + Send + 'static,
         answer: impl FnOnce(Result<T, RegistryError>) -> Answer + Send + 'static,
     ) {
         debug_assert!(!self.is_busy);
         self.is_busy = true;
-        let (desk, filler) = (Arc::clone(&self.desk), Arc::clone(shared));
-        let question = |desk: &Desk| answer(desk.call(doing, call));
+        let (mailbox, filler) = (Arc::clone(&self.mailbox), Arc::clone(engine));
+        let question = |mailbox: &Mailbox| answer(mailbox.call(doing, call));
         // Where it can be had again if there is no thread to be had.
         let question = Arc::new(Mutex::new(Some(question)));
         let body = {
             let question = Arc::clone(&question);
             move || {
-                desk.ask(&question);
+                mailbox.ask(&question);
                 filler.signal.ask();
             }
         };
         match thread::Builder::new().name("uidring-registry".to_owned()).spawn(body) {
             Ok(thread) => self.thread = Some(thread),
-            Err(_) => self.desk.ask(&question),
+            Err(_) => self.mailbox.ask(&question),
         }
     }
 
     /// The answer, if it is there.
     pub fn answer(&mut self) -> Option<Answer> {
-        let answer = lock(&self.desk.answer).take()?;
+        let answer = lock(&self.mailbox.answer).take()?;
         self.settle();
         self.is_busy = false;
         Some(answer)
@@ -93,12 +93,12 @@ impl Clerk {
         call: impl FnOnce(&mut dyn WorkerRegistry) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
         self.settle();
-        self.desk.call(doing, call)
+        self.mailbox.call(doing, call)
     }
 }
 
-impl Desk {
-    fn ask(&self, question: &Mutex<Option<impl FnOnce(&Desk) -> Answer>>) {
+impl Mailbox {
+    fn ask(&self, question: &Mutex<Option<impl FnOnce(&Mailbox) -> Answer>>) {
         let Some(question) = lock(question).take() else { return };
         let answer = question(self);
         *lock(&self.answer) = Some(answer);

@@ -8,7 +8,7 @@ use std::collections::BTreeMap;
 use std::time::Duration;
 
 #[cfg(feature = "async")]
-use crate::line::Line;
+use crate::engine::line::Line;
 use crate::sync::{Mutex, lock, thread};
 
 /// Who is woken when something has changed.

@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 
 use scopeguard::ScopeGuard;
 
-use crate::error::TakeError;
+use crate::engine::TakeError;
+use crate::engine::claim::{Claim, ClaimSegment};
+use crate::engine::{EXPIRY_STEP, Engine};
 use crate::generator::UidGenerator;
-use crate::run::{Piece, Run};
-use crate::shared::{EXPIRY_STEP, Shared};
 use crate::uid::Uid;
 
 /// Takes UIDs in runs, for one thread: most takes write to no shared memory.
@@ -38,7 +38,7 @@ use crate::uid::Uid;
 pub struct LocalTaker {
     // The UIDs at hand. A loop keeps these two in registers, as no reference to them goes out of
     // line.
-    /// The number of the next one. They are numbered up to where [`Shared::runs_end`] was before
+    /// The number of the next one. They are numbered up to where [`Engine::runs_end`] was before
     /// their claim.
     next: u64,
     /// Added to a number, it gives the UID. The sum may wrap.
@@ -56,8 +56,8 @@ const _: () = assert!(LocalTaker::LONGEST_RUN as u64 <= EXPIRY_STEP);
 #[derive(Debug)]
 struct Runs {
     /// What the run has beyond the UIDs at hand, in later blocks.
-    rest: Run,
-    /// `Shared::runs_end` before the run was claimed.
+    rest: Claim,
+    /// `Engine::runs_end` before the run was claimed.
     end: u64,
     /// Of the next run.
     length: u64,
@@ -76,7 +76,7 @@ impl LocalTaker {
 
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
         let runs = Runs {
-            rest: Run::EMPTY,
+            rest: Claim::EMPTY,
             end: 0,
             length: Self::RUN_LENGTH.into(),
             shortest: Self::RUN_LENGTH.into(),
@@ -103,16 +103,16 @@ impl LocalTaker {
     /// As [`UidGenerator::take`].
     #[inline]
     pub fn take(&mut self) -> Result<Uid, TakeError> {
-        let shared = self.uids.shared();
+        let engine = self.uids.engine();
         // The sum is never zero. To see that costs less than to keep the base for an `or`, which
         // could not be.
-        if !shared.is_used_up(self.next)
+        if !engine.is_used_up(self.next)
             && let Some(uid) = NonZeroU64::new(self.next.wrapping_add(self.shift))
         {
             self.next += 1;
             return Ok(Uid::new(uid));
         }
-        let Piece { base, from, to } = self.runs.next_piece(shared)?;
+        let ClaimSegment { base, from, to } = self.runs.next_segment(engine)?;
         debug_assert!(to - from <= EXPIRY_STEP);
         let (uid, number) = (base | from, self.runs.end - (to - from));
         (self.next, self.shift) = (number + 1, uid.get().wrapping_sub(number));
@@ -123,22 +123,22 @@ impl LocalTaker {
 impl Runs {
     #[cold]
     #[inline(never)]
-    fn next_piece(&mut self, shared: &Shared) -> Result<Piece, TakeError> {
+    fn next_segment(&mut self, engine: &Engine) -> Result<ClaimSegment, TakeError> {
         loop {
             // Asked before the claim: what expires in between is dropped as well.
-            let end = shared.runs_end();
+            let end = engine.runs_end();
             if end != self.end {
-                (self.rest, self.end) = (Run::EMPTY, end);
+                (self.rest, self.end) = (Claim::EMPTY, end);
                 // What expires is lost, and a taker that takes so seldom loses little.
                 self.length = self.shortest;
             }
             // Near a limit a run is short.
-            let piece =
-                self.rest.next_piece(shared).inspect_err(|_| self.length = self.shortest)?;
-            if let Some(piece) = piece {
-                return Ok(piece);
+            let segment =
+                self.rest.next_segment(engine).inspect_err(|_| self.length = self.shortest)?;
+            if let Some(segment) = segment {
+                return Ok(segment);
             }
-            self.rest = Run::claim(shared, self.length)?;
+            self.rest = Claim::new(engine, self.length)?;
             self.length = (self.length * 2).min(self.longest);
         }
     }

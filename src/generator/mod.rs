@@ -1,20 +1,27 @@
 //! [`UidGenerator`]: what programs hold.
 
+pub mod builder;
+mod error;
+pub mod installed;
+pub mod local;
+
+pub use error::{BuildError, InstallError};
+
 use std::fmt;
 
-use crate::builder::Builder;
-use crate::error::{FillError, TakeError};
-use crate::filler::Filler;
-use crate::layout::Layout;
+use crate::engine::Engine;
+use crate::engine::claim::Claim;
 #[cfg(doc)]
-use crate::lead::LeadLimit;
-use crate::local::LocalTaker;
-use crate::run::Run;
-use crate::shared::Shared;
-use crate::status::Status;
-use crate::sync::Arc;
+use crate::engine::lead::LeadLimit;
+use crate::engine::status::Status;
 #[cfg(feature = "async")]
-use crate::turn::Turn;
+use crate::engine::turn::Turn;
+use crate::engine::{FillError, TakeError};
+use crate::filler::Filler;
+use crate::generator::builder::Builder;
+use crate::generator::local::LocalTaker;
+use crate::layout::Layout;
+use crate::sync::Arc;
 use crate::uid::Uid;
 
 /// Hands out unique UIDs from any number of threads.
@@ -65,14 +72,14 @@ use crate::uid::Uid;
 /// could else wait for a lock for ever.
 #[derive(Clone)]
 pub struct UidGenerator {
-    shared: Arc<Shared>,
+    engine: Arc<Engine>,
     /// Shared by the handles alone: the last one stops the thread.
     _filler: Arc<Filler>,
 }
 
 impl UidGenerator {
-    pub(crate) fn new(shared: Arc<Shared>, filler: Filler) -> UidGenerator {
-        UidGenerator { shared, _filler: Arc::new(filler) }
+    pub(crate) fn new(engine: Arc<Engine>, filler: Filler) -> UidGenerator {
+        UidGenerator { engine, _filler: Arc::new(filler) }
     }
 
     /// Starts a generator's configuration.
@@ -99,9 +106,9 @@ impl UidGenerator {
     /// seconds and the registry gives none, [`TakeError::Forked`] in a child process.
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
-        match self.shared.ring.take() {
+        match self.engine.ring.take() {
             Ok(uid) => Ok(uid),
-            Err(ticket) => self.shared.take_slowly(ticket),
+            Err(ticket) => self.engine.take_slowly(ticket),
         }
     }
 
@@ -118,7 +125,7 @@ impl UidGenerator {
     /// has not given them yet; [`TakeError::TimeExhausted`] when the layout has no seconds left;
     /// [`TakeError::Forked`] in a child process.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
-        self.shared.try_take()
+        self.engine.try_take()
     }
 
     /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without
@@ -134,7 +141,7 @@ impl UidGenerator {
     /// As [`take`](UidGenerator::take).
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<Uid, TakeError> {
-        let mut turn = Turn::new(&self.shared);
+        let mut turn = Turn::new(&self.engine);
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 
@@ -158,10 +165,10 @@ impl UidGenerator {
     pub fn fill(&self, buffer: &mut [Uid]) -> Result<(), FillError> {
         let mut filled = 0;
         while filled < buffer.len() {
-            let claim = Run::claim(&self.shared, (buffer.len() - filled) as u64);
+            let claim = Claim::new(&self.engine, (buffer.len() - filled) as u64);
             let mut run = claim.map_err(|cause| FillError { filled, cause })?;
             while let Some(uids) =
-                run.next_piece(&self.shared).map_err(|cause| FillError { filled, cause })?
+                run.next_segment(&self.engine).map_err(|cause| FillError { filled, cause })?
             {
                 let end = filled + uids.len();
                 uids.write(&mut buffer[filled..end]);
@@ -181,30 +188,30 @@ impl UidGenerator {
     /// The layout of the UIDs.
     #[must_use]
     pub fn layout(&self) -> &Layout {
-        &self.shared.limits.layout
+        &self.engine.limits.layout
     }
 
     /// The worker id in the UIDs.
     #[must_use]
     pub fn worker_id(&self) -> u64 {
-        self.shared.worker()
+        self.engine.worker()
     }
 
     /// What the generator is doing. Cheap enough to ask each second; it disturbs no taker.
     #[must_use]
     pub fn status(&self) -> Status {
-        self.shared.status()
+        self.engine.status()
     }
 
-    pub(crate) fn shared(&self) -> &Shared {
-        &self.shared
+    pub(crate) fn engine(&self) -> &Engine {
+        &self.engine
     }
 }
 
 impl fmt::Debug for UidGenerator {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("UidGenerator")
-            .field("layout", &self.shared.limits.layout)
+            .field("layout", &self.engine.limits.layout)
             .field("worker_id", &self.worker_id())
             .finish_non_exhaustive()
     }

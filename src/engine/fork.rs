@@ -25,10 +25,10 @@ use std::cell::Cell;
 use std::io;
 use std::mem::ManuallyDrop;
 
-use crate::shared::Shared;
+use crate::engine::Engine;
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, Weak, lock};
 
-type List = Vec<Weak<Shared>>;
+type List = Vec<Weak<Engine>>;
 
 /// The generators of this process, and those of the ones that it was forked from.
 static GENERATORS: Mutex<List> = Mutex::new(Vec::new());
@@ -43,7 +43,7 @@ thread_local! {
 }
 
 /// From now on `generator` is marked in every child process.
-pub fn watch(generator: &Arc<Shared>) -> io::Result<()> {
+pub fn watch(generator: &Arc<Engine>) -> io::Result<()> {
     install_handlers()?;
     let mut generators = lock(&GENERATORS);
     generators.retain(|known| known.strong_count() > 0);
@@ -52,7 +52,7 @@ pub fn watch(generator: &Arc<Shared>) -> io::Result<()> {
 }
 
 /// The end of `watch`.
-pub fn unwatch(generator: &Arc<Shared>) {
+pub fn unwatch(generator: &Arc<Engine>) {
     lock(&GENERATORS).retain(|known| known.as_ptr() != Arc::as_ptr(generator));
 }
 

@@ -1,98 +1,10 @@
-//! Which second may be handed out next. Pure arithmetic, given what the clock shows.
-//!
-//! A *base* is the first UID of one worker's second as a plain number: time and worker in their
-//! places, sequence
-//! 0. Bases of one worker compare as their seconds do, which lets one word say "this worker, up to
-//!    this second".
-//!
-//! ```text
-//!                   lag ◀──────┤ now ├──────▶ lead
-//!  ───────┼─────────┼──────────┼─────────────────────────┼────────▶ seconds
-//!      stale     max_lag     fresh                   max_lead
-//!   never handed   │           │  where a refill begins    │  what nobody publishes
-//!       out        └───────────┴── handed out ─────────────┘
-//! ```
+//! [`Limits`]: which ticks may be handed out, by what the clock shows. Pure arithmetic.
 
 use std::time::{Duration, SystemTime};
 
 use crate::layout::{FARTHEST_MS, Layout};
 use crate::registry::{Lease, Request};
-
-/// The arithmetic of one layout's bases.
-#[derive(Clone, Copy, Debug)]
-pub struct Seconds {
-    /// From one second's base to the next.
-    stride: u64,
-    /// The bits of the worker field.
-    worker_mask: u64,
-}
-
-/// The seconds of one lease that may be published now, as bases.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// No earlier second is published: the clock has passed it, or it was another's.
-    pub first: u64,
-    /// No later second is published.
-    pub last: u64,
-    /// As far as `last` may be moved: the last second of the lease.
-    pub reserved: u64,
-}
-
-impl Seconds {
-    pub fn new(layout: &Layout) -> Seconds {
-        Seconds {
-            stride: 1 << layout.time_shift(),
-            worker_mask: layout.max_worker() << layout.sequence_bits(),
-        }
-    }
-
-    /// From one second's base to the next: a power of two.
-    #[inline]
-    pub fn stride(&self) -> u64 {
-        self.stride
-    }
-
-    /// The base of `worker`'s second `tick`. Both fit the layout.
-    pub fn base(&self, tick: u64, worker: u64) -> u64 {
-        (tick * self.stride) | (worker << self.worker_mask.trailing_zeros())
-    }
-
-    /// The second of a base.
-    pub fn tick(&self, base: u64) -> u64 {
-        base / self.stride
-    }
-
-    /// The worker of a base.
-    pub fn worker(&self, base: u64) -> u64 {
-        (base & self.worker_mask) >> self.worker_mask.trailing_zeros()
-    }
-
-    /// The base to publish after `previous`: `max(previous + 1, now)`, or the first of a worker
-    /// that has just been taken on. `None` when that lies beyond the window.
-    pub fn next(&self, previous: u64, window: Window) -> Option<u64> {
-        let next = self.following(previous, window);
-        (next <= window.last).then_some(next)
-    }
-
-    /// As `next`, also beyond the window.
-    pub fn following(&self, previous: u64, window: Window) -> u64 {
-        if self.same_worker(window.first, previous) {
-            window.first.max(previous + self.stride)
-        } else {
-            window.first
-        }
-    }
-
-    /// Whether `base` lies beyond the window that ends with `last`. A base of another worker does
-    /// not: it was published before this one was taken on.
-    pub fn is_beyond(&self, base: u64, last: u64) -> bool {
-        self.same_worker(base, last) && base > last
-    }
-
-    fn same_worker(&self, a: u64, b: u64) -> bool {
-        (a ^ b) & self.worker_mask == 0
-    }
-}
+use crate::ring::codec::{TickCodec, Window};
 
 /// How far UIDs may be from the clock, in milliseconds since the layout's epoch.
 ///
@@ -128,7 +40,7 @@ impl Limits {
     }
 
     /// The window of a lease at `now_ms`.
-    pub fn window(&self, seconds: &Seconds, now_ms: i64, lease: &Lease) -> Window {
+    pub fn window(&self, codec: &TickCodec, now_ms: i64, lease: &Lease) -> Window {
         let (earliest, last) = match self.last_tick(now_ms) {
             Some(last) => (lease.first, last.min(lease.last)),
             // Not even tick 0 is due: the window is empty.
@@ -136,7 +48,7 @@ impl Limits {
         };
         let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(earliest);
         let [first, last, reserved] =
-            [first, last, lease.last].map(|tick| seconds.base(tick, lease.worker));
+            [first, last, lease.last].map(|tick| codec.base(tick, lease.worker));
         Window { first, last, reserved }
     }
 

@@ -2,13 +2,13 @@
 
 use std::num::NonZeroU64;
 
-use crate::error::TakeError;
-use crate::shared::Shared;
+use crate::engine::Engine;
+use crate::engine::TakeError;
 use crate::uid::Uid;
 
 /// Tickets claimed together and not used yet.
 #[derive(Debug)]
-pub struct Run {
+pub struct Claim {
     next: u64,
     end: u64,
     /// The base of the first ticket's block, if it was known before the claim.
@@ -17,7 +17,7 @@ pub struct Run {
 
 /// Consecutive UIDs: the part of a run that lies in one block.
 #[derive(Clone, Copy, Debug)]
-pub struct Piece {
+pub struct ClaimSegment {
     /// The base of the block.
     pub base: NonZeroU64,
     /// The place of the first in the block, and that behind the last.
@@ -27,41 +27,41 @@ pub struct Piece {
 
 const CACHE_LINE: usize = 64;
 
-impl Run {
-    pub const EMPTY: Run = Run { next: 0, end: 0, base: None };
+impl Claim {
+    pub const EMPTY: Claim = Claim { next: 0, end: 0, base: None };
 
     /// Claims up to `count` tickets, and no more than half a block: a block that is claimed to its
     /// end before its base is known could be overwritten by then.
     #[inline]
-    pub fn claim(shared: &Shared, count: u64) -> Result<Run, TakeError> {
-        let count = count.clamp(1, 1 << (shared.ring.shift() - 1));
-        let (next, base) = shared.claim_run(count)?;
-        Ok(Run { next, end: next + count, base })
+    pub fn new(engine: &Engine, count: u64) -> Result<Claim, TakeError> {
+        let count = count.clamp(1, 1 << (engine.ring.shift() - 1));
+        let (next, base) = engine.claim_run(count)?;
+        Ok(Claim { next, end: next + count, base })
     }
 
     /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block
     /// was overwritten. Where it fails, the rest of the run has been given back.
     #[inline]
-    pub fn next_piece(&mut self, shared: &Shared) -> Result<Option<Piece>, TakeError> {
+    pub fn next_segment(&mut self, engine: &Engine) -> Result<Option<ClaimSegment>, TakeError> {
         while self.next < self.end {
             let ticket = self.next;
-            let from = ticket & shared.ring.max_offset();
-            let to = (shared.ring.max_offset() + 1).min(from + (self.end - ticket));
+            let from = ticket & engine.ring.max_offset();
+            let to = (engine.ring.max_offset() + 1).min(from + (self.end - ticket));
             let base = match self.base.take() {
-                None => shared.base(ticket..self.end).inspect_err(|_| self.next = self.end)?,
+                None => engine.base(ticket..self.end).inspect_err(|_| self.next = self.end)?,
                 known => known,
             };
             self.next += to - from;
             match base {
-                Some(base) => return Ok(Some(Piece { base, from, to })),
-                None => shared.ring.lose(to - from),
+                Some(base) => return Ok(Some(ClaimSegment { base, from, to })),
+                None => engine.ring.lose(to - from),
             }
         }
         Ok(None)
     }
 }
 
-impl Piece {
+impl ClaimSegment {
     /// Not more than the caller asked for, so it fits.
     #[allow(clippy::cast_possible_truncation)]
     pub fn len(&self) -> usize {

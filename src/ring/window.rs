@@ -13,21 +13,21 @@
 //! generator's. One of two leases' would: if both are of the same worker id, another generator may
 //! have had the seconds between them. Hence two panes, and a second look at whose turn it is.
 
-use crate::seconds::{Seconds, Window};
+use crate::ring::codec::{TickCodec, Window};
 use crate::sync::{AtomicU64, Ordering};
 
 /// The window of the lease in use.
 #[derive(Debug)]
-pub struct Windows {
+pub struct SharedWindow {
     /// How many leases have been taken on since the first. Written by the filler.
     leases: AtomicU64,
     /// Lease `n` is in pane `n % 2`.
-    panes: [Pane; 2],
+    buffers: [Buffer; 2],
 }
 
 /// A [`Window`].
 #[derive(Debug)]
-struct Pane {
+struct Buffer {
     /// Written by the filler.
     first: AtomicU64,
     /// Written by the filler, and by takers that move it on.
@@ -36,9 +36,12 @@ struct Pane {
     reserved: AtomicU64,
 }
 
-impl Windows {
-    pub fn new(window: Window) -> Windows {
-        Windows { leases: AtomicU64::new(0), panes: [Pane::new(window), Pane::new(window)] }
+impl SharedWindow {
+    pub fn new(window: Window) -> SharedWindow {
+        SharedWindow {
+            leases: AtomicU64::new(0),
+            buffers: [Buffer::new(window), Buffer::new(window)],
+        }
     }
 
     /// What may be published. Lock-free: it looks again only if another lease has been taken on
@@ -51,65 +54,65 @@ impl Windows {
     pub fn last(&self) -> u64 {
         // ORDERING: as in `look_through`; a word of a later lease says what may be published as
         // well.
-        self.pane(self.leases.load(Ordering::Acquire)).last.load(Ordering::Acquire)
+        self.buffer(self.leases.load(Ordering::Acquire)).last.load(Ordering::Acquire)
     }
 
     /// Changes what may be published of the lease in use. For the filler alone.
     pub fn set(&self, window: Window) {
         // ORDERING: written by the filler alone.
-        self.pane(self.leases.load(Ordering::Relaxed)).write(window);
+        self.buffer(self.leases.load(Ordering::Relaxed)).write(window);
     }
 
     /// Goes on with another lease. For the filler alone.
     pub fn take_on(&self, window: Window) {
         // ORDERING: written by the filler alone.
         let next = self.leases.load(Ordering::Relaxed) + 1;
-        self.pane(next).write(window);
+        self.buffer(next).write(window);
         // ORDERING: Release, see `look_through`.
         self.leases.store(next, Ordering::Release);
     }
 
     /// Moves the end of the window to the second `last`, or to what is reserved, if that is later
     /// and nobody else moves it. For takers.
-    pub fn extend(&self, last: u64, seconds: &Seconds) {
-        let (pane, seen) = self.look_through();
-        let last = seconds.base(last, seconds.worker(seen.last)).min(seen.reserved);
+    pub fn extend(&self, last: u64, codec: &TickCodec) {
+        let (buffer, seen) = self.look_through();
+        let last = codec.base(last, codec.worker(seen.last)).min(seen.reserved);
         if last > seen.last {
             // ORDERING: Release, as in `Pane::write`. By now the pane may be that of the lease
             // after the next. If its window ends in just this second, it is of the same worker id;
             // it is empty, as that lease begins behind what was reserved of this one; and so it
             // stays.
             let _ =
-                pane.last.compare_exchange(seen.last, last, Ordering::AcqRel, Ordering::Relaxed);
+                buffer.last.compare_exchange(seen.last, last, Ordering::AcqRel, Ordering::Relaxed);
         }
     }
 
     /// The pane of the lease in use, and what is in it.
-    fn look_through(&self) -> (&Pane, Window) {
+    fn look_through(&self) -> (&Buffer, Window) {
         loop {
             // ORDERING: pairs with `take_on`: with the number comes the window that was written
             // before it.
             let lease = self.leases.load(Ordering::Acquire);
-            let pane = self.pane(lease);
-            let window = pane.read();
+            let buffer = self.buffer(lease);
+            let window = buffer.read();
             // ORDERING: the loads of `read` keep this one behind them. Who read a word of a later
             // lease sees that its turn has come.
             if self.leases.load(Ordering::Relaxed) == lease {
-                return (pane, window);
+                return (buffer, window);
             }
         }
     }
 
-    fn pane(&self, lease: u64) -> &Pane {
-        &self.panes[usize::from(lease % 2 == 1)]
+    fn buffer(&self, lease: u64) -> &Buffer {
+        &self.buffers[usize::from(lease % 2 == 1)]
     }
 }
 
-impl Pane {
-    fn new(window: Window) -> Pane {
+impl Buffer {
+    fn new(window: Window) -> Buffer {
         let [first, last, reserved] =
             [window.first, window.last, window.reserved].map(AtomicU64::new);
-        Pane { first, last, reserved }
+        Buffer { first, last, reserved }
     }
 
     fn read(&self) -> Window {

@@ -4,18 +4,19 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{Clock, Stopwatch, SystemClock};
-use crate::error::{BuildError, RegistryError};
-use crate::filler::{Bed, Filler};
+use crate::engine::lead::LeadLimit;
+use crate::engine::limits::Limits;
+use crate::engine::{Engine, Setup};
+use crate::filler::Filler;
+use crate::filler::lease_manager::LeaseManager;
+use crate::filler::maintenance::Maintenance;
+use crate::generator::BuildError;
 use crate::generator::UidGenerator;
-use crate::keeper::Keeper;
 use crate::layout::{Layout, is_far};
-use crate::lead::LeadLimit;
+use crate::registry::RegistryError;
 use crate::registry::WorkerRegistry;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
-use crate::seconds::Limits;
-use crate::shared::{Setup, Shared};
-use crate::sync::{Arc, sleep};
-use crate::workers::Workers;
+use crate::sync::{Arc, Parker, sleep};
 
 /// Configures a [`UidGenerator`].
 pub struct Builder {
@@ -161,16 +162,17 @@ impl Builder {
     /// [`BuildError`] says what is wrong and what to do. Nothing is asked of the registry before
     /// everything else is known to be good.
     pub fn build(self) -> Result<UidGenerator, BuildError> {
-        let (shared, keeper, bed) = self.assemble(fastrand::Rng::new())?;
-        let filler = Filler::start(Arc::clone(&shared), bed, keeper).map_err(BuildError::Spawn)?;
-        Ok(UidGenerator::new(shared, filler))
+        let (engine, maintenance, parker) = self.assemble(fastrand::Rng::new())?;
+        let filler =
+            Filler::start(Arc::clone(&engine), parker, maintenance).map_err(BuildError::Spawn)?;
+        Ok(UidGenerator::new(engine, filler))
     }
 
     /// Everything but the thread.
     pub(crate) fn assemble(
         self,
         rng: fastrand::Rng,
-    ) -> Result<(Arc<Shared>, Keeper, Bed), BuildError> {
+    ) -> Result<(Arc<Engine>, Maintenance, Parker), BuildError> {
         let Builder { layout, slots, refill_at, max_lead, max_lag, .. } = self;
         if !slots.is_power_of_two() || !(MIN_SLOTS..=MAX_SLOTS).contains(&slots) {
             return Err(BuildError::Slots { slots });
@@ -193,7 +195,7 @@ impl Builder {
         })?;
         // Again: a registry may take its time.
         check_time(&layout, &*self.clock)?;
-        let (shared, bed) = Shared::new(Setup {
+        let (engine, parker) = Engine::new(Setup {
             clock: self.clock,
             limits,
             policy: self.on_lead_limit.unwrap_or(LeadLimit::of(max_lead)),
@@ -202,11 +204,11 @@ impl Builder {
             slots,
             refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });
-        let oldest = shared.tick(shared.ring.cursor_block()).unwrap_or(lease.first);
+        let oldest = engine.tick(engine.ring.cursor_block()).unwrap_or(lease.first);
         let max_new_workers = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
-        let workers = Workers::new(registry, lease, max_new_workers);
-        let keeper = Keeper::new(workers, rng, self.max_forward_jump, oldest);
-        Ok((Arc::new(shared), keeper, bed))
+        let workers = LeaseManager::new(registry, lease, max_new_workers);
+        let maintenance = Maintenance::new(workers, rng, self.max_forward_jump, oldest);
+        Ok((Arc::new(engine), maintenance, parker))
     }
 }
 

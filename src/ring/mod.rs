@@ -62,15 +62,18 @@
 //! next step and changes nothing. The word's top bit, which no UID uses, tells odd laps from even
 //! ones: that is how a helper that finds *busy with `b`* knows whether step 3 has been done.
 
+pub mod codec;
+pub mod window;
+
 use std::num::NonZeroU64;
 use std::ops::Range;
 
 use crossbeam_utils::CachePadded;
 
-use crate::seconds::{Seconds, Window};
+use crate::ring::codec::{TickCodec, Window};
+use crate::ring::window::SharedWindow;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
 use crate::uid::Uid;
-use crate::windows::Windows;
 
 pub const MIN_SLOTS: usize = 2;
 pub const MAX_SLOTS: usize = 65_536;
@@ -104,12 +107,12 @@ struct Front {
 
 /// What [`Front`] says to takers.
 #[derive(Clone, Copy)]
-struct Stretch {
+struct ReadyRange {
     end: u64,
     origin: u64,
 }
 
-impl Stretch {
+impl ReadyRange {
     /// Whether `ticket`, which was claimed after the look, lies in it. One comparison sees to a
     /// closed ring as well.
     #[inline]
@@ -121,15 +124,15 @@ impl Stretch {
 impl Front {
     /// The stretch, or the end of one and the origin of a later one: see [Take](self#take).
     #[inline]
-    fn look(&self) -> Stretch {
+    fn look(&self) -> ReadyRange {
         // ORDERING: the first load keeps the second behind it, and both the claim.
         let end = self.end.load(Ordering::Acquire);
         let origin = self.origin.load(Ordering::Acquire);
-        Stretch { end, origin }
+        ReadyRange { end, origin }
     }
 
     /// The start and the stretch, for who is about to replace it; `None` if somebody else is.
-    fn look_to_replace(&self) -> Option<(u64, Stretch)> {
+    fn look_to_replace(&self) -> Option<(u64, ReadyRange)> {
         // ORDERING: keeps the look behind it: what is read there is of stretches that start here,
         // or the start has changed.
         let start = self.start.load(Ordering::Acquire);
@@ -138,7 +141,7 @@ impl Front {
 
     /// Puts a stretch that starts at `new_start`, which is no earlier, in the place of the one that
     /// started at `start`, unless somebody else has put another there or is about to.
-    fn replace(&self, start: u64, new_start: u64, stretch: Stretch) -> bool {
+    fn replace(&self, start: u64, new_start: u64, range: ReadyRange) -> bool {
         debug_assert!(new_start >= start);
         let busy = new_start | BUSY;
         // ORDERING: Acquire, to come behind what the one before has written.
@@ -147,8 +150,8 @@ impl Front {
         }
         // ORDERING: Release: who sees one of these sees the ones before it, and that the mover has
         // its ticket.
-        self.origin.store(stretch.origin, Ordering::Release);
-        self.end.store(stretch.end, Ordering::Release);
+        self.origin.store(range.origin, Ordering::Release);
+        self.end.store(range.end, Ordering::Release);
         self.start.store(new_start, Ordering::Release);
         true
     }
@@ -194,11 +197,11 @@ pub enum Block {
 
 /// Where blocks are published.
 #[derive(Debug)]
-struct Rear {
+struct PublishState {
     /// The next block to publish. Written by publishers.
     tail: AtomicU64,
     /// What may be published.
-    windows: Windows,
+    window: SharedWindow,
     /// Tickets dropped because their block was overwritten, and those given back too late. Written
     /// by takers.
     lost: AtomicU64,
@@ -238,11 +241,11 @@ pub struct Ring {
     /// Where `take` looks first.
     front: CachePadded<Front>,
     /// What takers read once a stretch.
-    rear: CachePadded<Rear>,
+    publish_state: CachePadded<PublishState>,
 
     // What follows is never written again: takers read it each time.
     slots: Box<[Slot]>,
-    seconds: Seconds,
+    codec: TickCodec,
     /// The last place in a block. With `shift`, so that takes need not shift.
     max_offset: u64,
     /// log2 of the UIDs in a block.
@@ -255,7 +258,7 @@ pub struct Ring {
 
 impl Ring {
     /// An empty ring of `slots` slots, a power of two, with blocks of `2^sequence_bits` UIDs.
-    pub fn new(slots: usize, sequence_bits: u32, seconds: Seconds, window: Window) -> Ring {
+    pub fn new(slots: usize, sequence_bits: u32, codec: TickCodec, window: Window) -> Ring {
         debug_assert!(slots.is_power_of_two() && (MIN_SLOTS..=MAX_SLOTS).contains(&slots));
         // Lap 0 is never published: its blocks stand for "nothing yet", and the first block to
         // publish is number `slots`, of lap 1. Base 0 is none that a UID has, and comes before
@@ -267,9 +270,9 @@ impl Ring {
         Ring {
             cursor: CachePadded::new(AtomicU64::new((slots as u64) << sequence_bits)),
             front: CachePadded::default(),
-            rear: CachePadded::new(Rear {
+            publish_state: CachePadded::new(PublishState {
                 tail: AtomicU64::new(slots as u64),
-                windows: Windows::new(window),
+                window: SharedWindow::new(window),
                 lost: AtomicU64::new(0),
                 skipped: AtomicU64::new(0),
                 resume: Mutex::default(),
@@ -277,11 +280,11 @@ impl Ring {
                 left_at: AtomicU64::new(0),
             }),
             slots: (0..slots).map(empty).collect(),
-            seconds,
+            codec,
             max_offset: (1 << sequence_bits) - 1,
             shift: sequence_bits,
             slot_bits: slots.trailing_zeros(),
-            gap_bits: seconds.stride().trailing_zeros() - sequence_bits,
+            gap_bits: codec.stride().trailing_zeros() - sequence_bits,
         }
     }
 
@@ -297,9 +300,9 @@ impl Ring {
     /// stretch at the front. As [`take`](Ring::take).
     #[inline]
     pub fn claim_run(&self, count: u64) -> (u64, Option<NonZeroU64>) {
-        let stretch = self.front.look();
+        let range = self.front.look();
         let ticket = self.claim(count);
-        (ticket, self.known_base(stretch, ticket))
+        (ticket, self.known_base(range, ticket))
     }
 
     /// Claims a ticket and returns its UID, if it lies in the stretch at the front; else the
@@ -308,16 +311,16 @@ impl Ring {
     pub fn take(&self) -> Result<Uid, u64> {
         // All that is read is read before the claim: the next claim waits for what is done after
         // it.
-        let stretch = self.front.look();
+        let range = self.front.look();
         let Ring { max_offset, gap_bits, .. } = *self;
         let ticket = self.claim(1);
-        if !stretch.holds(ticket) {
+        if !range.holds(ticket) {
             return Err(ticket);
         }
         // The base and the place in the block, which is added before the base is complete: a step
         // less to wait for. `seconds_to` would read the layout again.
         let seconds = (ticket & !max_offset) << gap_bits;
-        let uid = seconds.wrapping_add(stretch.origin.wrapping_add(ticket & max_offset));
+        let uid = seconds.wrapping_add(range.origin.wrapping_add(ticket & max_offset));
         NonZeroU64::new(uid).map(Uid::new).ok_or(ticket)
     }
 
@@ -329,12 +332,8 @@ impl Ring {
 
     /// The base of the block of `ticket`, if that lies in `stretch`.
     #[inline]
-    fn known_base(&self, stretch: Stretch, ticket: u64) -> Option<NonZeroU64> {
-        if stretch.holds(ticket) {
-            NonZeroU64::new(self.base_in(stretch.origin, ticket))
-        } else {
-            None
-        }
+    fn known_base(&self, range: ReadyRange, ticket: u64) -> Option<NonZeroU64> {
+        if range.holds(ticket) { NonZeroU64::new(self.base_in(range.origin, ticket)) } else { None }
     }
 
     /// The base of the block of `ticket`, which lies in a stretch with this origin.
@@ -357,14 +356,14 @@ impl Ring {
         &self,
         published: Option<u64>,
     ) -> Result<(u64, Option<NonZeroU64>), Option<u64>> {
-        let stretch = self.front.look();
+        let range = self.front.look();
         // ORDERING: as in `claim`; the swap makes sure that the ticket is still the next one.
         let mut ticket = self.cursor.load(Ordering::Relaxed);
         loop {
             if is_closed(ticket) {
                 return Err(None);
             }
-            let base = self.known_base(stretch, ticket);
+            let base = self.known_base(range, ticket);
             if base.is_none() && published != Some(ticket >> self.shift) {
                 return Err(Some(ticket >> self.shift));
             }
@@ -388,7 +387,7 @@ impl Ring {
 
     /// Closes the ring: from now on claims are in vain, and use nothing up.
     pub fn close(&self) {
-        let mut resume = lock(&self.rear.resume);
+        let mut resume = lock(&self.publish_state.resume);
         // ORDERING: as in `claim`; the lock orders this change among those of its kind.
         let cursor = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
         if !is_closed(cursor) {
@@ -405,7 +404,7 @@ impl Ring {
     /// A ticket with which the front was moved is never given back: the cursor stays behind the
     /// start of the front.
     pub fn give_back(&self, tickets: Range<u64>) {
-        let mut resume = lock(&self.rear.resume);
+        let mut resume = lock(&self.publish_state.resume);
         // ORDERING: as in `claim`; the lock keeps the ring from being closed or opened meanwhile. A
         // taker that claims these tickets next needs to see nothing that their holder did.
         if is_closed(self.cursor.load(Ordering::Relaxed)) {
@@ -426,7 +425,7 @@ impl Ring {
     /// Takes back what claims have added to the cursor of a closed ring: in time they would reach
     /// its top bit.
     pub fn settle(&self) {
-        let resume = lock(&self.rear.resume);
+        let resume = lock(&self.publish_state.resume);
         // ORDERING: as in `open`.
         if is_closed(self.cursor.load(Ordering::Relaxed)) {
             self.cursor.store(CLOSED | resume.ticket, Ordering::Relaxed);
@@ -440,24 +439,24 @@ impl Ring {
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
         // ORDERING: the child has one thread.
-        if self.rear.is_abandoned.swap(true, Ordering::Relaxed) {
+        if self.publish_state.is_abandoned.swap(true, Ordering::Relaxed) {
             return;
         }
         // ORDERING: as above.
         let before = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
-        let position = match self.rear.resume.try_lock() {
+        let position = match self.publish_state.resume.try_lock() {
             Ok(resume) if is_closed(before) => resume.ticket,
             _ => before & !CLOSED,
         };
         // ORDERING: a statistic.
-        self.rear.left_at.store(position, Ordering::Relaxed);
+        self.publish_state.left_at.store(position, Ordering::Relaxed);
     }
 
     /// Whether the ring is abandoned: it is closed then, and is never opened. As it has no filler,
     /// and each claim in vain leads here, what claims have added to the cursor is taken back here.
     pub fn is_abandoned(&self) -> bool {
         // ORDERING: written before there is a second thread that could read it.
-        let is_abandoned = self.rear.is_abandoned.load(Ordering::Relaxed);
+        let is_abandoned = self.publish_state.is_abandoned.load(Ordering::Relaxed);
         if is_abandoned {
             // ORDERING: as in `claim`; all that a ticket says is that the ring is closed.
             self.cursor.store(CLOSED, Ordering::Relaxed);
@@ -467,7 +466,7 @@ impl Ring {
 
     /// Opens the ring where it was closed.
     pub fn open(&self) {
-        let mut resume = lock(&self.rear.resume);
+        let mut resume = lock(&self.publish_state.resume);
         // ORDERING: as in `claim`. While the ring is closed, and the lock held, others only add to
         // the cursor. A store would do in place of the swap, but loom could not tell which of those
         // adds come before it.
@@ -481,7 +480,7 @@ impl Ring {
     /// Moves the cursor forward to `ticket`, if it is not as far, and says whether it was moved.
     /// For the filler.
     pub fn skip_to(&self, ticket: u64) -> bool {
-        let mut resume = lock(&self.rear.resume);
+        let mut resume = lock(&self.publish_state.resume);
         // ORDERING: as in `claim`. The tickets passed over are nobody's: a taker has one only by
         // its own add.
         let mut from = self.cursor.load(Ordering::Relaxed);
@@ -502,7 +501,7 @@ impl Ring {
             }
         }
         // ORDERING: a statistic.
-        self.rear.skipped.fetch_add(ticket.saturating_sub(from), Ordering::Relaxed);
+        self.publish_state.skipped.fetch_add(ticket.saturating_sub(from), Ordering::Relaxed);
         from < ticket
     }
 
@@ -514,15 +513,15 @@ impl Ring {
             cursor
         } else if self.is_abandoned() {
             // ORDERING: as in `is_abandoned`.
-            self.rear.left_at.load(Ordering::Relaxed)
+            self.publish_state.left_at.load(Ordering::Relaxed)
         } else {
-            lock(&self.rear.resume).ticket
+            lock(&self.publish_state.resume).ticket
         }
     }
 
     /// What may be published.
-    pub fn windows(&self) -> &Windows {
-        &self.rear.windows
+    pub fn window(&self) -> &SharedWindow {
+        &self.publish_state.window
     }
 
     /// The base of `block` if the ring holds it.
@@ -556,10 +555,10 @@ impl Ring {
             return false;
         }
         let block = ticket >> self.shift;
-        let last = self.rear.windows.last();
+        let last = self.publish_state.window.last();
         let is_in_a_row = |blocks: &u64| {
             let (stamp, word, steady) = self.slot(block + blocks).look();
-            let is_beyond = self.seconds.is_beyond(self.base_of(word), last);
+            let is_beyond = self.codec.is_beyond(self.base_of(word), last);
             stamp == (block + blocks) << self.shift
                 && steady
                 && word & self.max_offset >= *blocks
@@ -568,19 +567,25 @@ impl Ring {
         // As a rule all are, and one look says so.
         let blocks = 1 + (1..blocks).rev().find(is_in_a_row).unwrap_or(0);
         let origin = base.get().wrapping_sub(self.seconds_to(ticket));
-        self.front.replace(start, ticket, Stretch { end: (block + blocks) << self.shift, origin })
+        self.front.replace(
+            start,
+            ticket,
+            ReadyRange { end: (block + blocks) << self.shift, origin },
+        )
     }
 
     /// Draws the end of the front back to that of the window, where the clock has gone back. For
     /// the filler.
     pub fn draw_back(&self) {
-        let Some((start, Stretch { end, origin })) = self.front.look_to_replace() else { return };
+        let Some((start, ReadyRange { end, origin })) = self.front.look_to_replace() else {
+            return;
+        };
         let newest = self.base_in(origin, end.wrapping_sub(1));
-        let last = self.rear.windows.last();
-        if start < end && self.seconds.is_beyond(newest, last) {
-            let beyond = (newest - last) / self.seconds.stride();
+        let last = self.publish_state.window.last();
+        if start < end && self.codec.is_beyond(newest, last) {
+            let beyond = (newest - last) / self.codec.stride();
             let end = end.saturating_sub(beyond << self.shift).max(start);
-            self.front.replace(start, start, Stretch { end, origin });
+            self.front.replace(start, start, ReadyRange { end, origin });
         }
     }
 
@@ -592,7 +597,7 @@ impl Ring {
             if block < tail {
                 let Some(base) = self.base(block) else { return Block::Overwritten };
                 // The clock may have gone back since it was published.
-                if self.seconds.is_beyond(base.get(), self.rear.windows.last()) {
+                if self.codec.is_beyond(base.get(), self.publish_state.window.last()) {
                     return Block::Beyond;
                 }
                 return Block::Published(base);
@@ -629,19 +634,19 @@ impl Ring {
     /// Counts `count` tickets that nobody will use.
     pub fn lose(&self, count: u64) {
         // ORDERING: a statistic.
-        self.rear.lost.fetch_add(count, Ordering::Relaxed);
+        self.publish_state.lost.fetch_add(count, Ordering::Relaxed);
     }
 
     /// Tickets dropped so far.
     pub fn lost(&self) -> u64 {
         // ORDERING: a statistic.
-        self.rear.lost.load(Ordering::Relaxed)
+        self.publish_state.lost.load(Ordering::Relaxed)
     }
 
     /// Tickets passed over so far.
     pub fn skipped(&self) -> u64 {
         // ORDERING: a statistic.
-        self.rear.skipped.load(Ordering::Relaxed)
+        self.publish_state.skipped.load(Ordering::Relaxed)
     }
 
     /// The block of the next ticket.
@@ -652,13 +657,13 @@ impl Ring {
     /// How many blocks are published from `block` on.
     pub fn blocks_from(&self, block: u64) -> u64 {
         // ORDERING: a guess at how full the ring is; nothing is read on the strength of it.
-        self.rear.tail.load(Ordering::Relaxed).saturating_sub(block)
+        self.publish_state.tail.load(Ordering::Relaxed).saturating_sub(block)
     }
 
     /// How many published UIDs nobody has claimed.
     pub fn available(&self) -> u64 {
         // ORDERING: a statistic.
-        let end = self.rear.tail.load(Ordering::Relaxed) << self.shift;
+        let end = self.publish_state.tail.load(Ordering::Relaxed) << self.shift;
         end.saturating_sub(self.position())
     }
 
@@ -666,7 +671,7 @@ impl Ring {
     pub fn tail(&self) -> u64 {
         // ORDERING: pairs with step 5: who sees a block behind the tail sees its stamp, or a later
         // one.
-        self.rear.tail.load(Ordering::Acquire)
+        self.publish_state.tail.load(Ordering::Acquire)
     }
 
     /// Whether there is no room for another block.
@@ -756,8 +761,12 @@ impl Ring {
             }
         }
         // ORDERING: Release, so that who sees the block behind the tail sees its stamp.
-        let _ =
-            self.rear.tail.compare_exchange(block, block + 1, Ordering::AcqRel, Ordering::Acquire);
+        let _ = self.publish_state.tail.compare_exchange(
+            block,
+            block + 1,
+            Ordering::AcqRel,
+            Ordering::Acquire,
+        );
         Some(chosen)
     }
 
@@ -775,8 +784,8 @@ impl Ring {
         let previous = self.base_of(word);
         // ORDERING: `previous` was chosen by someone who had seen its lease, so the window is of
         // that lease or a later one.
-        let base = self.seconds.next(previous, self.rear.windows.get())?;
-        let is_gap = previous == 0 || base != previous + self.seconds.stride();
+        let base = self.codec.next(previous, self.publish_state.window.get())?;
+        let is_gap = previous == 0 || base != previous + self.codec.stride();
         let before = if is_gap { 0 } else { (word & self.max_offset) + 1 };
         Some(base | before.min(self.max_offset))
     }

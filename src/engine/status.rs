@@ -3,8 +3,8 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::error::utc;
-pub use crate::filler::FillerState;
+use crate::clock::utc;
+use crate::engine::signal::FillerState;
 
 /// A generator's state at one moment, from [`UidGenerator::status`](crate::UidGenerator::status).
 ///

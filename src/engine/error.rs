@@ -1,0 +1,122 @@
+//! Why a take fails.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use crate::clock::utc_ms;
+
+/// No UID can be taken.
+///
+/// Small, so that `Result<Uid, TakeError>` travels in two registers.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum TakeError {
+    /// [`uidring::take`](crate::take) was called before [`uidring::install`](crate::install).
+    NotInstalled,
+    /// The layout's time field is used up.
+    TimeExhausted {
+        /// When it ends, in milliseconds since 1970.
+        expires_at_ms: i64,
+    },
+    /// UIDs have been borrowed from the seconds to come as far as
+    /// [`max_lead`](crate::Builder::max_lead) allows.
+    LeadLimit {
+        /// When the next second is due, in milliseconds from now.
+        retry_in_ms: u64,
+    },
+    /// The seconds reserved in the registry are used up, and it cannot be reached for more. Takes
+    /// go on by themselves when it can.
+    LeaseExhausted {
+        /// The worker id.
+        worker: u64,
+    },
+    /// This process was forked from the one that built the generator, which goes on handing these
+    /// UIDs out: build another generator here, after the fork.
+    Forked,
+}
+
+impl TakeError {
+    /// How long to wait before trying again; `None` where waiting does not help, or nobody knows
+    /// for how long: with [`LeaseExhausted`](TakeError::LeaseExhausted), until the registry can be
+    /// reached.
+    #[must_use]
+    pub fn retry_in(&self) -> Option<Duration> {
+        match *self {
+            TakeError::LeadLimit { retry_in_ms } => Some(Duration::from_millis(retry_in_ms)),
+            _ => None,
+        }
+    }
+}
+
+impl fmt::Display for TakeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match *self {
+            TakeError::NotInstalled => {
+                f.write_str("no generator is installed: call uidring::install before uidring::take")
+            }
+            TakeError::TimeExhausted { expires_at_ms } => write!(
+                f,
+                "the layout's time field is used up: it ends at {}; move to a layout with a later epoch or more time \
+                 bits",
+                utc_ms(expires_at_ms)
+            ),
+            TakeError::LeaseExhausted { worker } => write!(
+                f,
+                "the seconds reserved for worker id {worker} are used up, and the registry gives no more; see that it \
+                 can be reached"
+            ),
+            TakeError::Forked => f.write_str(
+                "this process was forked from the one that built the generator: build another generator here, after the \
+                 fork",
+            ),
+            TakeError::LeadLimit { retry_in_ms } => write!(
+                f,
+                "no UID for now: max_lead is used up, and the next second is due in {:?}; take less than the layout's \
+                 sequence gives each second, or widen it; where few were taken, see whether the clock was set back",
+                Duration::from_millis(retry_in_ms)
+            ),
+        }
+    }
+}
+
+impl Error for TakeError {}
+
+/// A buffer was not filled to its end.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct FillError {
+    pub(crate) filled: usize,
+    pub(crate) cause: TakeError,
+}
+
+impl FillError {
+    /// How many UIDs, from the start of the buffer, are new and the caller's to use.
+    #[must_use]
+    pub fn filled(&self) -> usize {
+        self.filled
+    }
+
+    /// Why there are no more.
+    #[must_use]
+    pub fn cause(&self) -> TakeError {
+        self.cause
+    }
+}
+
+impl fmt::Display for FillError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the buffer holds {} new UIDs and no more: {}", self.filled, self.cause)
+    }
+}
+
+impl Error for FillError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        Some(&self.cause)
+    }
+}
+
+impl From<FillError> for TakeError {
+    fn from(error: FillError) -> TakeError {
+        error.cause
+    }
+}

@@ -1,0 +1,170 @@
+//! Why a generator cannot be built or installed.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::{Duration, SystemTime};
+
+use crate::clock::utc;
+use crate::generator::UidGenerator;
+use crate::registry::RegistryError;
+use crate::ring::{MAX_SLOTS, MIN_SLOTS};
+
+/// A generator cannot be built.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The builder was given no registry. Worker ids are never guessed.
+    NoRegistry,
+    /// The number of slots is not a power of two from 2 to 65,536.
+    Slots {
+        /// The number asked for.
+        slots: usize,
+    },
+    /// The refill mark is not a percentage from 1 to 99.
+    RefillAt {
+        /// The percentage asked for.
+        percent: u32,
+    },
+    /// The registry has no worker id to give.
+    Registry(RegistryError),
+    /// The registry could not be reached in time.
+    StartDeadline {
+        /// How long [`start_deadline`](crate::Builder::start_deadline) allows.
+        deadline: Duration,
+        /// How often it was asked.
+        tries: u32,
+        /// What the last try came to.
+        last: RegistryError,
+    },
+    /// The limits leave no second that could be handed out.
+    Limits {
+        /// The lead asked for.
+        max_lead: Duration,
+        /// The lag asked for.
+        max_lag: Duration,
+        /// The length of a second, which the two have to span.
+        tick: Duration,
+    },
+    /// The layout's time field has ended.
+    TimeExhausted {
+        /// When.
+        expires_at: SystemTime,
+    },
+    /// The layout's epoch has not begun.
+    BeforeEpoch {
+        /// When it begins.
+        epoch: SystemTime,
+        /// What the clock shows.
+        now: SystemTime,
+    },
+    /// The clock shows a time that is more than 10^15 s (31 million years) before or after 1970.
+    FarClock {
+        /// What the clock shows.
+        now: SystemTime,
+    },
+    /// The clock is further ahead of the registry's last start than the builder allows.
+    ForwardJump {
+        /// What the clock shows.
+        now: SystemTime,
+        /// When the registry gave a worker id last.
+        last: SystemTime,
+        /// The limit.
+        max_forward_jump: Duration,
+    },
+    /// The filler thread cannot be started.
+    Spawn(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            BuildError::NoRegistry => f.write_str(
+                "a generator needs a registry for its worker id: give the builder a SqliteRegistry, or a FixedWorker \
+                 with a number that is yours alone",
+            ),
+            BuildError::Slots { slots } => {
+                write!(f, "the ring cannot have {slots} slots: the number is a power of two from 2 to 65536")?;
+                match nearest_slots(*slots) {
+                    (below, above) if below == above => write!(f, "; the nearest is {below}"),
+                    (below, above) => write!(f, "; the nearest are {below} and {above}"),
+                }
+            }
+            BuildError::RefillAt { percent } => {
+                write!(f, "the ring cannot be refilled at {percent} percent: the mark is from 1 to 99")
+            }
+            BuildError::Registry(error) => error.fmt(f),
+            BuildError::StartDeadline { deadline, tries, last } => {
+                write!(f, "no worker id within {deadline:?}, in {tries} tries; the last: {last}")
+            }
+            BuildError::Limits { max_lead, max_lag, tick } => write!(
+                f,
+                "max_lead {max_lead:?} and max_lag {max_lag:?} are both shorter than a tick of {tick:?}, so that there \
+                 are times without any UID: allow a lag or a lead of a tick"
+            ),
+            BuildError::TimeExhausted { expires_at } => {
+                write!(
+                    f,
+                    "the layout's time field ended at {}: choose a later epoch or more time bits",
+                    utc(*expires_at)
+                )
+            }
+            BuildError::BeforeEpoch { epoch, now } => write!(
+                f,
+                "the layout begins at {}, and the clock shows {}: set the clock, or choose an earlier epoch",
+                utc(*epoch),
+                utc(*now)
+            ),
+            BuildError::FarClock { now } => write!(
+                f,
+                "the clock shows {}, which is more than 10^15 s (31 million years) before or after 1970: set the clock",
+                utc(*now)
+            ),
+            BuildError::ForwardJump { now, last, max_forward_jump } => write!(
+                f,
+                "the clock shows {}, more than max_forward_jump {max_forward_jump:?} after the last start at {}: set the \
+                 clock, or allow a longer jump",
+                utc(*now),
+                utc(*last)
+            ),
+            BuildError::Spawn(error) => write!(f, "cannot start the filler thread: {error}"),
+        }
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            BuildError::Registry(error) | BuildError::StartDeadline { last: error, .. } => {
+                error.source()
+            }
+            BuildError::Spawn(error) => Some(error),
+            _ => None,
+        }
+    }
+}
+
+impl From<RegistryError> for BuildError {
+    fn from(error: RegistryError) -> BuildError {
+        BuildError::Registry(error)
+    }
+}
+
+/// The powers of two around `slots` that a ring can have.
+fn nearest_slots(slots: usize) -> (usize, usize) {
+    let above = slots.clamp(MIN_SLOTS, MAX_SLOTS).next_power_of_two();
+    let below = if above > slots { (above / 2).max(MIN_SLOTS) } else { above };
+    (below, above)
+}
+
+/// A process-wide generator is installed already. Gives the refused one back.
+#[derive(Debug)]
+pub struct InstallError(pub UidGenerator);
+
+impl fmt::Display for InstallError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a process-wide generator is installed already: install once, at the start of the program")
+    }
+}
+
+impl Error for InstallError {}
