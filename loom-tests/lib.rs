@@ -4,13 +4,12 @@
 
 use std::collections::BTreeMap;
 use std::ops::Range;
-use std::sync::atomic::AtomicUsize;
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use loom::sync::atomic::{AtomicU64, Ordering};
 use loom::thread::{self, JoinHandle};
-use uidring::model::{Block, Ring, TickCodec, Window, is_closed};
+use uidring::model::{Block, Counter, Ring, TickCodec, Window, is_closed};
 use uidring::{Layout, Uid};
 
 /// Runs `model` in every interleaving with at most `preemptions` preemptions (`None`: with any
@@ -202,7 +201,7 @@ impl Model {
         let window = Window { first, last, reserved };
         let slots = usize::try_from(SLOTS).unwrap();
         let ring = Ring::new(slots, layout.sequence_bits(), arithmetic, window);
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         for _ in 0..blocks {
             assert!(ring.refill(ring.cursor_block(), &published));
         }
@@ -243,7 +242,7 @@ impl Model {
     }
 
     /// The base of `block`, for who holds a ticket in it.
-    pub fn block(&self, block: u64, published: &AtomicU64) -> Block {
+    pub fn block(&self, block: u64, published: &Counter) -> Block {
         let answer = self.ring.block(block, published);
         match answer {
             Block::Published(base) => self.note(block, base.get()),
@@ -260,13 +259,13 @@ impl Model {
     ///
     /// When the window is said to end before it.
     pub fn publish(&self, block: u64) -> u64 {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         assert_ne!(
             self.block(block, &published),
             Block::Beyond,
             "the window does not end before block {block}"
         );
-        published.load(Ordering::Relaxed)
+        published.get()
     }
 
     /// `block` was seen to have `base`.
@@ -285,7 +284,7 @@ impl Model {
     /// # Panics
     ///
     /// When the UID is none.
-    pub fn redeem(&self, ticket: u64, published: &AtomicU64) -> Result<Option<Uid>, u64> {
+    pub fn redeem(&self, ticket: u64, published: &Counter) -> Result<Option<Uid>, u64> {
         match self.block(ticket / BLOCK, published) {
             Block::Published(base) => {
                 let blocks = self.ring.blocks_from(ticket / BLOCK);
@@ -306,7 +305,7 @@ impl Model {
     /// # Panics
     ///
     /// When the window ends all the same.
-    pub fn take(&self, published: &AtomicU64) {
+    pub fn take(&self, published: &Counter) {
         let start = self.history.start();
         let uid = match self.ring.take() {
             Ok(uid) => Some(uid),
@@ -326,16 +325,16 @@ impl Model {
 
     /// `count` takes. Returns how many blocks they published.
     pub fn takes(&self, count: u64) -> u64 {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         for _ in 0..count {
             self.take(&published);
         }
-        published.load(Ordering::Relaxed)
+        published.get()
     }
 
     /// `count` takes that may not wait at the end of the window, as `UidGenerator::take` does them.
     pub fn failing_takes(&self, count: u64) {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         for _ in 0..count {
             let start = self.history.start();
             let uid = match self.ring.take() {
@@ -357,7 +356,7 @@ impl Model {
     ///
     /// When a ticket was claimed in vain.
     pub fn try_takes(&self, count: u64) {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         for _ in 0..count {
             let start = self.history.start();
             let mut at = None;
@@ -388,7 +387,7 @@ impl Model {
     ///
     /// When the window ends.
     pub fn use_up(&self, Claim { start, next, count }: Claim) -> u64 {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         let mut uids = Vec::new();
         // The tickets of a block together.
         let (mut next, end) = (next, next + count);
@@ -402,7 +401,7 @@ impl Model {
             next = to;
         }
         self.history.end(start, uids);
-        published.load(Ordering::Relaxed)
+        published.get()
     }
 
     /// Many UIDs at once, as `UidGenerator::fill` takes them. Returns how many blocks that
@@ -413,9 +412,9 @@ impl Model {
 
     /// Refills until there is no room. Returns how many blocks that published.
     pub fn refill(&self) -> u64 {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         while self.ring.refill(self.ring.cursor_block(), &published) {}
-        published.load(Ordering::Relaxed)
+        published.get()
     }
 
     /// What must hold when every thread is done and the window has not been moved: each ticket led

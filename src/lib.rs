@@ -105,6 +105,7 @@ pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 pub mod model {
     //! The rooms that the loom models drive.
     pub use crate::ring::codec::{TickCodec, Window};
+    pub use crate::ring::counter::Counter;
     pub use crate::ring::{Block, Ring, is_closed};
 
     /// The ring of a generator.

@@ -7,8 +7,18 @@ use std::env;
 use std::hint::black_box;
 use std::time::Duration;
 
+use uidring::clock::ManualClock;
 use uidring::registry::FixedWorker;
-use uidring::{Uid, UidGenerator};
+use uidring::{Layout, LeadLimit, Uid, UidGenerator};
+
+/// One that has no UID to give for now, and says so.
+fn exhausted() -> UidGenerator {
+    let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(clock);
+    let uids = builder.max_lead(Duration::ZERO).on_lead_limit(LeadLimit::Fail).build().unwrap();
+    while uids.take().is_ok() {}
+    uids
+}
 
 fn generator() -> UidGenerator {
     let builder = UidGenerator::builder().registry(FixedWorker::new(1));
@@ -22,6 +32,12 @@ fn main() {
     if subject == "start" {
         (0..times).for_each(|_| drop(black_box(generator())));
         return;
+    }
+    if subject == "fail" {
+        let uids = exhausted();
+        return (0..times).for_each(|_| {
+            black_box(uids.take().unwrap_err());
+        });
     }
     let uids = generator();
     let mut buffer = [Uid::MIN; 1024];

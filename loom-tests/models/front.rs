@@ -3,8 +3,7 @@
 
 use std::sync::Arc;
 
-use loom::sync::atomic::AtomicU64;
-use uidring::model::Block;
+use uidring::model::{Block, Counter};
 use uidring_loom_tests::{
     BLOCK, FIRST_BLOCK, FIRST_TICKET, MANY, Model, NOW, WORKER, explore, explore_from,
 };
@@ -75,7 +74,7 @@ fn drawn_back() {
         model.ring.draw_back();
         model.takes(1);
         let ticket = model.ring.take().unwrap_err();
-        assert_eq!(model.block(ticket / BLOCK, &AtomicU64::new(0)), Block::Beyond);
+        assert_eq!(model.block(ticket / BLOCK, &Counter::default()), Block::Beyond);
         model.check_taken();
     });
 }

@@ -1,8 +1,7 @@
 //! The window of what may be published is moved while others publish: helpers come with different
 //! candidates.
 
-use loom::sync::atomic::AtomicU64;
-use uidring::model::Block;
+use uidring::model::{Block, Counter};
 use uidring_loom_tests::{MANY, Model, NOW, WORKER, explore};
 
 const NEXT_WORKER: u64 = 2;
@@ -136,7 +135,7 @@ fn worker_comes_again_to_a_taker_at_the_end() {
 
 /// Publishes up to block 4, or as far as the window goes.
 fn publish_two(model: &Model) {
-    let published = AtomicU64::new(0);
+    let published = Counter::default();
     for block in 3..=4 {
         model.block(block, &published);
     }
@@ -147,10 +146,10 @@ fn publish_two(model: &Model) {
 #[test]
 fn window_ends() {
     fn to_the_end(model: &Model) -> u64 {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         assert_ne!(model.block(3, &published), Block::Beyond, "the window has room for block 3");
         assert_eq!(model.block(4, &published), Block::Beyond);
-        published.load(loom::sync::atomic::Ordering::Relaxed)
+        published.get()
     }
 
     explore("window_ends", Some(3), || {
@@ -169,7 +168,7 @@ fn window_ends() {
 #[test]
 fn window_extended() {
     fn take_beyond(model: &Model) {
-        let published = AtomicU64::new(0);
+        let published = Counter::default();
         while model.block(3, &published) == Block::Beyond {
             model.extend(NOW + 1);
         }

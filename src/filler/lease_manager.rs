@@ -130,7 +130,7 @@ impl LeaseManager {
         };
         events::new_worker(lease.worker);
         engine.take_on(&lease, now_ms);
-        engine.count_worker();
+        engine.counters.new_workers.add(1);
         (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::new(&lease));
         self.left.push(mem::replace(&mut self.lease, lease));
         true
@@ -249,7 +249,7 @@ impl LeaseManager {
             Ok(last) => {
                 self.upkeep.done();
                 self.lease.last = last;
-                engine.set_registry_down(false);
+                engine.flags.set_registry_down(false);
             }
             Err(RegistryError::LeaseLost { worker }) => {
                 events::lease_lost(worker);
@@ -259,7 +259,7 @@ impl LeaseManager {
                 if self.upkeep.retry.refused.is_none() {
                     events::no_reservation(&error);
                 }
-                engine.set_registry_down(true);
+                engine.flags.set_registry_down(true);
                 self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
             }
         }

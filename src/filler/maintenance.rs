@@ -101,7 +101,7 @@ impl Maintenance {
         self.note_limit(engine, is_ahead || is_short, now_ms);
         self.expire_runs(engine, now_ms);
         self.keep_spare(engine, now_ms);
-        engine.set_at_worker_limit(self.workers.is_allowance_used_up());
+        engine.flags.set_at_worker_limit(self.workers.is_allowance_used_up());
         self.workers.give_back(engine);
         self.announce_end(engine, now_ms);
         self.wake(engine, now_ms);
@@ -122,7 +122,7 @@ impl Maintenance {
                 seen_ms.saturating_add(i64::try_from(seen.elapsed().as_millis()).unwrap_or(0));
             let jump = crate::engine::limits::duration_ms(now_ms.saturating_sub(expected_ms));
             let refused = self.max_forward_jump.is_some_and(|most| jump > most);
-            if engine.set_refused_jump(refused.then_some(jump)) {
+            if engine.flags.set_refused_jump(refused.then_some(jump)) {
                 events::jump_refused(jump);
             }
             if refused {
@@ -215,7 +215,7 @@ impl Maintenance {
     /// Fills the ring, with a new worker's seconds where the lead is used up and the policy says
     /// so. True if the window ends before the ring is full.
     fn fill(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
-        let wanted = engine.take_wanted() || self.workers.is_awaited_here();
+        let wanted = engine.flags.take_wanted() || self.workers.is_awaited_here();
         loop {
             while !engine.signal.is_stopped() && engine.refill() {}
             // If it is not full any more, takers have been fast: that is not the end of the window.
@@ -255,7 +255,7 @@ impl Maintenance {
     fn keep_lease(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         if self.workers.is_lost() {
             let is_replaced = self.change_worker(engine, now_ms);
-            engine.set_registry_down(!is_replaced && !self.workers.is_first_try());
+            engine.flags.set_registry_down(!is_replaced && !self.workers.is_first_try());
         } else {
             self.workers.keep_lease(engine, now_ms);
         }
@@ -295,13 +295,13 @@ impl Maintenance {
     /// goes back or the window gets ahead of it: not in each second that a paced taker waits for.
     fn note_limit(&self, engine: &Engine, is_short: bool, now_ms: i64) {
         let newest = engine.newest_tick();
-        let was = engine.is_at_limit();
+        let was = engine.flags.is_at_lead_limit();
         let is =
             is_short || was && self.demand.is_busy && !engine.limits.is_due(newest + 1, now_ms);
         if is && !was {
             events::lead_limit(engine.limits.lead(newest, now_ms), engine.policy);
         }
-        engine.set_at_limit(is);
+        engine.flags.set_at_lead_limit(is);
     }
 
     /// Wakes those that wait, if there is something new for them: else they and the filler would
@@ -309,7 +309,7 @@ impl Maintenance {
     fn wake(&mut self, engine: &Engine, now_ms: i64) {
         let state = State {
             is_closed: engine.ring.is_closed(),
-            is_registry_down: engine.is_registry_down(),
+            is_registry_down: engine.flags.is_registry_down(),
             is_time_over: engine.limits.is_over(now_ms),
         };
         let end = End { tail: engine.ring.tail(), window: engine.ring.window().last() };

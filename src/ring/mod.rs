@@ -63,6 +63,8 @@
 //! ones: that is how a helper that finds *busy with `b`* knows whether step 3 has been done.
 
 pub mod codec;
+pub mod counter;
+mod front;
 pub mod window;
 
 use std::num::NonZeroU64;
@@ -71,6 +73,8 @@ use std::ops::Range;
 use crossbeam_utils::CachePadded;
 
 use crate::ring::codec::{TickCodec, Window};
+use crate::ring::counter::Counter;
+use crate::ring::front::{Front, ReadyRange};
 use crate::ring::window::SharedWindow;
 use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
 use crate::uid::Uid;
@@ -89,72 +93,6 @@ const LAP: u64 = 1 << 63;
 /// Whether `ticket` was claimed while the ring was closed. It is none then.
 pub fn is_closed(ticket: u64) -> bool {
     ticket & CLOSED != 0
-}
-
-/// Where takers look first: a stretch of tickets whose blocks are published, within the window, and
-/// of consecutive seconds. Written by takers out of line, and by the filler.
-#[derive(Debug, Default)]
-struct Front {
-    /// The first ticket, or that and `BUSY` while the rest is changed. It never goes back. Takers
-    /// do not look at it.
-    start: AtomicU64,
-    /// The first ticket behind it.
-    end: AtomicU64,
-    /// What the base of block 0 would be, if all before were of consecutive seconds too. It may
-    /// wrap.
-    origin: AtomicU64,
-}
-
-/// What [`Front`] says to takers.
-#[derive(Clone, Copy)]
-struct ReadyRange {
-    end: u64,
-    origin: u64,
-}
-
-impl ReadyRange {
-    /// Whether `ticket`, which was claimed after the look, lies in it. One comparison sees to a
-    /// closed ring as well.
-    #[inline]
-    fn holds(self, ticket: u64) -> bool {
-        ticket < self.end
-    }
-}
-
-impl Front {
-    /// The stretch, or the end of one and the origin of a later one: see [Take](self#take).
-    #[inline]
-    fn look(&self) -> ReadyRange {
-        // ORDERING: the first load keeps the second behind it, and both the claim.
-        let end = self.end.load(Ordering::Acquire);
-        let origin = self.origin.load(Ordering::Acquire);
-        ReadyRange { end, origin }
-    }
-
-    /// The start and the stretch, for who is about to replace it; `None` if somebody else is.
-    fn look_to_replace(&self) -> Option<(u64, ReadyRange)> {
-        // ORDERING: keeps the look behind it: what is read there is of stretches that start here,
-        // or the start has changed.
-        let start = self.start.load(Ordering::Acquire);
-        (start & BUSY == 0).then(|| (start, self.look()))
-    }
-
-    /// Puts a stretch that starts at `new_start`, which is no earlier, in the place of the one that
-    /// started at `start`, unless somebody else has put another there or is about to.
-    fn replace(&self, start: u64, new_start: u64, range: ReadyRange) -> bool {
-        debug_assert!(new_start >= start);
-        let busy = new_start | BUSY;
-        // ORDERING: Acquire, to come behind what the one before has written.
-        if self.start.compare_exchange(start, busy, Ordering::AcqRel, Ordering::Relaxed).is_err() {
-            return false;
-        }
-        // ORDERING: Release: who sees one of these sees the ones before it, and that the mover has
-        // its ticket.
-        self.origin.store(range.origin, Ordering::Release);
-        self.end.store(range.end, Ordering::Release);
-        self.start.store(new_start, Ordering::Release);
-        true
-    }
 }
 
 /// One block, on a cache line of its own. A pair of lines, as what takers write has, would be twice
@@ -204,9 +142,9 @@ struct PublishState {
     window: SharedWindow,
     /// Tickets dropped because their block was overwritten, and those given back too late. Written
     /// by takers.
-    lost: AtomicU64,
+    lost: Counter,
     /// Tickets that nobody was given: the cursor was moved past them. Written by the filler.
-    skipped: AtomicU64,
+    skipped: Counter,
     /// Where the cursor goes on from when the ring is opened. The lock is taken to close and to
     /// open the ring and to move the cursor, never by a take from an open ring.
     resume: Mutex<Resume>,
@@ -273,8 +211,8 @@ impl Ring {
             publish_state: CachePadded::new(PublishState {
                 tail: AtomicU64::new(slots as u64),
                 window: SharedWindow::new(window),
-                lost: AtomicU64::new(0),
-                skipped: AtomicU64::new(0),
+                lost: Counter::default(),
+                skipped: Counter::default(),
                 resume: Mutex::default(),
                 is_abandoned: AtomicBool::new(false),
                 left_at: AtomicU64::new(0),
@@ -500,8 +438,7 @@ impl Ring {
                 }
             }
         }
-        // ORDERING: a statistic.
-        self.publish_state.skipped.fetch_add(ticket.saturating_sub(from), Ordering::Relaxed);
+        self.publish_state.skipped.add(ticket.saturating_sub(from));
         from < ticket
     }
 
@@ -591,7 +528,7 @@ impl Ring {
 
     /// The base of `block`, in which the caller holds a ticket. Publishes it and what is missing
     /// before it; `published` counts the blocks for which this call did so.
-    pub fn block(&self, block: u64, published: &AtomicU64) -> Block {
+    pub fn block(&self, block: u64, published: &Counter) -> Block {
         loop {
             let tail = self.tail();
             if block < tail {
@@ -604,8 +541,7 @@ impl Ring {
             }
             match self.publish(tail) {
                 Some(true) => {
-                    // ORDERING: a statistic.
-                    published.fetch_add(1, Ordering::Relaxed);
+                    published.add(1);
                 }
                 Some(false) => {}
                 None => return Block::Beyond,
@@ -616,15 +552,14 @@ impl Ring {
     /// Publishes one block if the ring has room for it: if the block that it overwrites comes
     /// before `current`, and so has been claimed to its end. The caller has found the cursor in
     /// `current`, or has a ticket in it. False when the ring is full or the window ends.
-    pub fn refill(&self, current: u64, published: &AtomicU64) -> bool {
+    pub fn refill(&self, current: u64, published: &Counter) -> bool {
         let tail = self.tail();
         if tail >= current + self.slots.len() as u64 {
             return false;
         }
         match self.publish(tail) {
             Some(mine) => {
-                // ORDERING: a statistic.
-                published.fetch_add(mine.into(), Ordering::Relaxed);
+                published.add(mine.into());
                 true
             }
             None => false,
@@ -633,20 +568,17 @@ impl Ring {
 
     /// Counts `count` tickets that nobody will use.
     pub fn lose(&self, count: u64) {
-        // ORDERING: a statistic.
-        self.publish_state.lost.fetch_add(count, Ordering::Relaxed);
+        self.publish_state.lost.add(count);
     }
 
     /// Tickets dropped so far.
     pub fn lost(&self) -> u64 {
-        // ORDERING: a statistic.
-        self.publish_state.lost.load(Ordering::Relaxed)
+        self.publish_state.lost.get()
     }
 
     /// Tickets passed over so far.
     pub fn skipped(&self) -> u64 {
-        // ORDERING: a statistic.
-        self.publish_state.skipped.load(Ordering::Relaxed)
+        self.publish_state.skipped.get()
     }
 
     /// The block of the next ticket.

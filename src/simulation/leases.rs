@@ -381,13 +381,13 @@ fn while_the_registry_is_down_the_filler_rests_though_a_take_has_failed() {
     let mut generator = Generator::start(&registry, clock()).unwrap();
     registry.flaky().mode = FaultMode::Down;
     while generator.take().is_some() {}
-    assert!(generator.engine.is_registry_down());
+    assert!(generator.engine.flags.is_registry_down());
     for _ in 0..3 {
         super::take_or_wait(&generator.engine).unwrap_err();
         assert_eq!(generator.maintenance.run_once(&generator.engine), Duration::from_secs(1));
     }
     // It is the lease that is used up.
-    assert!(!generator.engine.is_at_limit(), "the lead is not");
+    assert!(!generator.engine.flags.is_at_lead_limit(), "the lead is not");
 }
 
 /// A UID that comes twice, if `steps` lead to one.

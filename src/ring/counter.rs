@@ -1,0 +1,19 @@
+//! [`Counter`]: a statistic.
+
+use crate::sync::{AtomicU64, Ordering};
+
+/// A number that only grows, and that nothing depends on.
+#[derive(Debug, Default)]
+pub struct Counter(AtomicU64);
+
+impl Counter {
+    pub fn add(&self, count: u64) {
+        // ORDERING: a statistic.
+        self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    pub fn get(&self) -> u64 {
+        // ORDERING: a statistic.
+        self.0.load(Ordering::Relaxed)
+    }
+}
