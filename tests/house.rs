@@ -48,11 +48,11 @@ impl Source {
     }
 }
 
-/// The library's files. The program in `src/bin` is a user of it.
+/// The library's files.
 fn sources() -> Vec<Source> {
     let src = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
     let mut found = Vec::new();
-    for path in rust_files(&src).into_iter().filter(|path| !path.starts_with(src.join("bin"))) {
+    for path in rust_files(&src) {
         let inside = path.strip_prefix(&src).unwrap();
         let module = Path::new(inside.iter().next().unwrap()).file_stem().unwrap();
         found.push(Source::new(module.to_str().unwrap(), &fs::read_to_string(&path).unwrap()));
@@ -171,7 +171,7 @@ fn unsafe_code_is_kept_to_fork_and_says_why_it_is_sound() {
         fs::read_to_string(root.join("Cargo.toml")).unwrap().contains("unsafe_code = \"deny\"")
     );
     let folders =
-        ["src", "benches", "examples", "tests"].map(|folder| rust_files(&root.join(folder)));
+        ["src", "cli", "benches", "examples", "tests"].map(|folder| rust_files(&root.join(folder)));
     for path in folders.concat() {
         let source = Source::new("any", &fs::read_to_string(&path).unwrap());
         if path == root.join("src/engine/fork.rs") {

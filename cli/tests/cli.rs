@@ -1,9 +1,9 @@
 //! The command-line tool as a user meets it: the real binary, its output, its exit status.
 
-#![cfg(feature = "cli")]
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)] // a test that cannot go on has failed
 
 #[cfg(any(feature = "mysql", feature = "postgres"))]
+#[path = "../../tests/databases/mod.rs"]
 mod databases;
 
 use std::fs::{self, File};
@@ -1168,18 +1168,18 @@ fn no_password_is_shown() {
 #[cfg(not(feature = "postgres"))]
 #[test]
 fn without_postgres_an_address_says_how_to_build_it() {
-    is_not_built_in("postgres://me:hunter2@db/ids", "without PostgreSQL", "cli,postgres");
-    is_not_built_in("postgresql://db/ids", "without PostgreSQL", "cli,postgres");
+    is_not_built_in("postgres://me:hunter2@db/ids", "without PostgreSQL", "postgres");
+    is_not_built_in("postgresql://db/ids", "without PostgreSQL", "postgres");
 }
 
 #[cfg(not(feature = "mysql"))]
 #[test]
 fn without_mysql_an_address_says_how_to_build_it() {
-    is_not_built_in("mysql://me:hunter2@db/ids", "without MySQL and MariaDB", "cli,mysql");
+    is_not_built_in("mysql://me:hunter2@db/ids", "without MySQL and MariaDB", "mysql");
 }
 
 #[cfg(not(all(feature = "mysql", feature = "postgres")))]
-fn is_not_built_in(url: &str, what: &str, features: &str) {
+fn is_not_built_in(url: &str, what: &str, feature: &str) {
     let folder = folder();
     for args in [
         &["take"][..],
@@ -1194,7 +1194,7 @@ fn is_not_built_in(url: &str, what: &str, features: &str) {
             "{complaint}"
         );
         assert!(
-            complaint.contains(&format!("cargo install --path . --features {features}\n")),
+            complaint.contains(&format!("cargo install --path cli --features {feature}\n")),
             "{complaint}"
         );
     }

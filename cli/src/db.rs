@@ -128,7 +128,7 @@ fn server(url: &str) -> Result<Registry, Failure> {
 fn not_built_in(url: &str, what: &str, feature: &str) -> Failure {
     Failure::Failed(format!(
         "cannot open the registry {}: this uidring was built without {what}; \
-         build one with it, in a copy of its sources: cargo install --path . --features cli,{feature}",
+         build one with it, in a copy of its sources: cargo install --path cli --features {feature}",
         without_password(url)
     ))
 }
