@@ -1,26 +1,26 @@
--- The registry of worker ids in a PostgreSQL database, version 1. Tried on PostgreSQL 15. By the
--- manuals, any since 11 will do.
+-- The registry of worker ids in a PostgreSQL database, version 1. Tried on PostgreSQL 15. According
+-- to the manuals, any version since 11 will do.
 --
--- `PostgresRegistry` applies this by itself when it is first used, where its user may make tables.
--- By hand:
+-- `PostgresRegistry` applies this schema when it is first used, if its user may create tables. By
+-- hand:
 --
 --     psql "$DATABASE_URL" -f schema.postgres.sql
 --
 -- Applying it again changes nothing. A generator's user needs SELECT, INSERT and UPDATE on both
 -- tables.
 --
--- The tables are the only memory of the ids that have been given, and UIDs are unique because no
--- (id, second) is given twice:
+-- Only these tables know which ids have been given, and UIDs are unique because no (id, tick) pair
+-- is given twice:
 --
--- * Rows of uidring_worker_node of ids that were given once may be deleted; their ids are not given
---   again. A leased id's row holds up to which second the id has been used: leave it.
--- * Leave uidring_layout alone: it holds the largest id ever given, deleted rows included.
--- * The server has to keep what it has committed, through a power failure as well. A server is
+-- * Rows of uidring_worker_node whose ids were given once may be deleted; the ids are not given
+--   again. The row of a leased id says up to which tick the id has been used: do not delete it.
+-- * Do not change uidring_layout: it holds the largest id ever given, deleted rows included.
+-- * The server must keep what it has committed, even through a power failure. A server is
 --   refused if its fsync is off, or if a table is UNLOGGED.
--- * An old copy of the database must not be put back, nor a standby promoted that lacks the last
---   commits: the ids given since would be given again. Where nothing else is left, first stop all
---   generators, raise the counter above all of their ids, and drop the leased ones, of which the
---   copy does not know how far they have been used:
+-- * Do not restore an old copy of the database, nor promote a standby that lacks the last commits:
+--   the ids given since would be given again. If nothing else is left, first stop all generators.
+--   Then raise the counter above all of their ids, and delete the leased ids, because the copy does
+--   not know how far they have been used:
 --
 --     UPDATE uidring_layout SET last_worker = 12345;
 --     DELETE FROM uidring_worker_node WHERE lease_until IS NOT NULL;
@@ -30,12 +30,13 @@
 
 BEGIN;
 
--- Two that come at once would both find no tables. 0x75696472, "uidr".
+-- Without this lock, two generators that start at once would both find no tables. 0x75696472,
+-- "uidr".
 SELECT pg_advisory_xact_lock(1969841266);
 
 -- One row: the layout of the UIDs that these worker ids are for, and the largest id given. Each
--- start locks it. A generator of another layout is refused, as equal UIDs could come out of unequal
--- fields.
+-- start locks it. A generator of another layout is refused, because equal UIDs could come out of
+-- unequal fields.
 CREATE TABLE IF NOT EXISTS uidring_layout (
     -- Always 1: there is one row.
     id BIGINT PRIMARY KEY
@@ -45,23 +46,22 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     -- The largest worker id ever given; 0 before the first.
     last_worker BIGINT NOT NULL
         CHECK (last_worker BETWEEN 0 AND 4398046511103),
-    -- The widths of the fields in bits; NULL before the first start, as what follows.
+    -- The widths of the fields in bits; NULL before the first start, like the columns below.
     time_bits BIGINT,
     worker_bits BIGINT,
     sequence_bits BIGINT,
     -- The length of a tick, the unit of the time field, in milliseconds.
     tick_ms BIGINT,
-    -- When tick 0 begins, in milliseconds since 1970; negative before.
+    -- When tick 0 begins, in milliseconds since 1970; negative if that is before 1970.
     epoch_ms BIGINT
 );
 
 INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 1, 0) ON CONFLICT (id) DO NOTHING;
 
--- One row for each worker id. For an id that is given once only `id` has a meaning for UIDs, for a
--- leased one the last three columns as well; the rest tells people who took it.
+-- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
+-- leased id, the last three columns matter too. The other columns tell people who took the id.
 CREATE TABLE IF NOT EXISTS uidring_worker_node (
-    -- The worker id, from uidring_layout.last_worker. 42 bits are the most that a layout can have
-    -- for it.
+    -- The worker id, from uidring_layout.last_worker. A layout has at most 42 bits for it.
     id BIGINT PRIMARY KEY
         CHECK (id BETWEEN 1 AND 4398046511103),
     -- The machine, or the container, that the generator started on.
@@ -77,14 +77,14 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
     modified BIGINT NOT NULL,
     -- When the row was written, in milliseconds since 1970.
     created BIGINT NOT NULL,
-    -- For a leased id, who holds it: a random text of one generator's. NULL when it was given back.
+    -- For a leased id, who holds it: a random text of one generator. NULL after it was given back.
     holder VARCHAR(64),
-    -- For a leased id, the last second that any holder may use, in ticks of the layout since its
-    -- epoch. It only grows while the id is held, and whoever has the id next begins after it. NULL
-    -- for an id that is given once.
+    -- For a leased id, the last tick that any holder may use, counted from the layout's epoch. It
+    -- only grows while the id is held, and the next holder of the id begins after it. NULL for an
+    -- id that is given once.
     reserved_until BIGINT,
-    -- For a leased id, when it may be given to another, in milliseconds since 1970. NULL for an id
-    -- that is given once.
+    -- For a leased id, when it may be given to another generator, in milliseconds since 1970. NULL
+    -- for an id that is given once.
     lease_until BIGINT
 );
 

@@ -1,20 +1,20 @@
 -- The registry of worker ids in a SQLite file, version 1. Any SQLite since 3.8 reads it.
 --
--- `SqliteRegistry::open` applies this to a new file by itself. By hand:
+-- `SqliteRegistry::open` applies this schema to a new file. By hand:
 --
 --     sqlite3 uidring.db < schema.sql
 --
 -- Applying it again changes nothing.
 --
--- The file is the only memory of the ids that have been given, and UIDs are unique because no id is
+-- Only this file knows which ids have been given, and UIDs are unique because no (id, tick) pair is
 -- given twice:
 --
 -- * Rows of worker_node may be deleted at any time; their ids are not given again.
--- * Leave sqlite_sequence alone: it holds the largest id ever given, deleted rows included.
--- * An old copy of the file must not be put back, nor a copy used on a second machine: the ids
---   given since the copy was made would be given again. Where nothing but an old copy is left,
---   first stop all generators, raise the counter above all of their ids, and drop the leased ones,
---   of which the copy does not know how far they have been used:
+-- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included.
+-- * Do not restore an old copy of the file, nor use a copy on a second machine: the ids given since
+--   the copy was made would be given again. If only an old copy is left, first stop all generators.
+--   Then raise the counter above all of their ids, and delete the leased ids, because the copy does
+--   not know how far they have been used:
 --
 --     UPDATE sqlite_sequence SET seq = 12345 WHERE name = 'worker_node';
 --     DELETE FROM worker_node WHERE lease_until IS NOT NULL;
@@ -24,14 +24,16 @@
 
 BEGIN IMMEDIATE;
 
-PRAGMA application_id = 1969841266; -- 0x75696472, "uidr": how uidring knows a file of its own from any other
-PRAGMA user_version = 1; -- the version of this schema
+-- 0x75696472, "uidr": by this number uidring recognises its own files.
+PRAGMA application_id = 1969841266;
+-- The version of this schema.
+PRAGMA user_version = 1;
 
--- One row for each worker id. For an id that is given once only `id` has a meaning for UIDs, for a
--- leased one the last three columns as well; the rest tells people who took it.
+-- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
+-- leased id, the last three columns matter too. The other columns tell people who took the id.
 CREATE TABLE IF NOT EXISTS worker_node (
     -- The worker id. AUTOINCREMENT: one more than any id ever given, never the id of a deleted row.
-    -- The first is 1. 42 bits are the most that a layout can have for it.
+    -- The first is 1. A layout has at most 42 bits for it.
     id INTEGER PRIMARY KEY AUTOINCREMENT
         CHECK (id BETWEEN 1 AND 4398046511103),
     -- The machine, or the container, that the generator started on.
@@ -55,22 +57,22 @@ CREATE TABLE IF NOT EXISTS worker_node (
     created INTEGER NOT NULL
         DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
         CHECK (typeof(created) = 'integer'),
-    -- For a leased id, who holds it: a random text of one generator's. NULL when it was given back.
+    -- For a leased id, who holds it: a random text of one generator. NULL after it was given back.
     holder TEXT
         CHECK (holder IS NULL OR typeof(holder) = 'text'),
-    -- For a leased id, the last second that any holder may use, in ticks of the layout since its
-    -- epoch. It only grows while the id is held, and whoever has the id next begins after it. NULL
-    -- for an id that is given once.
+    -- For a leased id, the last tick that any holder may use, counted from the layout's epoch. It
+    -- only grows while the id is held, and the next holder of the id begins after it. NULL for an
+    -- id that is given once.
     reserved_until INTEGER
         CHECK (reserved_until IS NULL OR typeof(reserved_until) = 'integer'),
-    -- For a leased id, when it may be given to another, in milliseconds since 1970. NULL for an id
-    -- that is given once.
+    -- For a leased id, when it may be given to another generator, in milliseconds since 1970. NULL
+    -- for an id that is given once.
     lease_until INTEGER
         CHECK (lease_until IS NULL OR typeof(lease_until) = 'integer')
 );
 
 -- The layout of the UIDs that these worker ids are for: at most one row, written by the first start
--- and never changed. A generator of another layout is refused, as equal UIDs could come out of
+-- and never changed. A generator of another layout is refused, because equal UIDs could come out of
 -- unequal fields.
 CREATE TABLE IF NOT EXISTS uidring_layout (
     -- Always 1: there is one layout.
@@ -88,11 +90,11 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     -- The length of a tick, the unit of the time field, in milliseconds.
     tick_ms INTEGER NOT NULL
         CHECK (typeof(tick_ms) = 'integer' AND tick_ms BETWEEN 1 AND 1000),
-    -- When tick 0 begins, in milliseconds since 1970; negative before.
+    -- When tick 0 begins, in milliseconds since 1970; negative if that is before 1970.
     epoch_ms INTEGER NOT NULL
         CHECK (typeof(epoch_ms) = 'integer'),
-    -- Of how many equal parts of the worker field this file gives the ids of which one: 0 of 1,
-    -- unless each of several machines has a file of its own.
+    -- The worker field is split into partition_of equal parts, and this file gives the ids of the
+    -- part partition_index: 0 of 1, unless each of several machines has a file of its own.
     partition_index INTEGER NOT NULL DEFAULT 0
         CHECK (typeof(partition_index) = 'integer' AND partition_index >= 0),
     partition_of INTEGER NOT NULL DEFAULT 1
