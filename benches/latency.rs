@@ -186,7 +186,8 @@ fn main() {
     for threads in threads {
         let histograms = measure(threads, rounds, &clock);
         println!(
-            "Threads: {threads}. Nanoseconds a call, {} calls each, the clock's own time included:\n",
+            "Threads: {threads}. Nanoseconds a call, {} calls each, the clock's own time \
+             included:\n",
             histograms[0].len()
         );
         println!("| | p50 | p99 | p99.9 | p99.99 | longest | p99.99 / fetch_add's |");

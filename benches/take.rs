@@ -237,7 +237,8 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
         let Some(&median) = ratios.get(ratios.len() / 2) else { continue };
         let quartiles = (ratios[ratios.len() / 4], ratios[ratios.len() * 3 / 4]);
         println!(
-            "{group}, threads: {threads}: {} / {}: median {median:.3}, quartiles {:.3} to {:.3}, {} samples\n",
+            "{group}, threads: {threads}: {} / {}: median {median:.3}, quartiles {:.3} to {:.3}, \
+             {} samples\n",
             side.name,
             sides[0].name,
             quartiles.0,

@@ -34,7 +34,8 @@ fn main() -> Result<(), Failure> {
     // A UID fits SQLite's 64-bit integer, so it is the row's own number: no index beside the table,
     // no text.
     db.execute_batch(
-        "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, cents INTEGER NOT NULL)",
+        "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, cents INTEGER \
+         NOT NULL)",
     )?;
 
     println!("{} orders in the morning", insert_by_threads(&shop, &uids)?);

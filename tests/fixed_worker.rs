@@ -95,7 +95,8 @@ fn refusals_say_what_is_wrong() {
     refused("it is not a state file of uidring");
     fs::write(&file, good.replace("worker 7", "worker 8")).unwrap();
     refused(
-        "it belongs to worker 8, layout 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z, and not to worker 7",
+        "it belongs to worker 8, layout 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z, and \
+         not to worker 7",
     );
     fs::write(&file, good.replace("30 | 20 | 13", "29 | 21 | 13")).unwrap();
     refused("and not to worker 7, layout 30 | 20 | 13");

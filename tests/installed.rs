@@ -41,7 +41,8 @@ fn the_second_to_be_installed_is_given_back() {
         let error = uidring::install(generator(2)).unwrap_err();
         assert_eq!(
             error.to_string(),
-            "a process-wide generator is installed already: install once, at the start of the program"
+            "a process-wide generator is installed already: install once, at the start of the \
+             program"
         );
         assert_eq!(worker_of_a_take(), 1);
         // It works still, beside the one installed.

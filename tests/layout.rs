@@ -231,7 +231,8 @@ fn the_default_is_30_20_13_in_seconds_from_2026() {
     // Seen from the outside, as the error that a generator gives at the end.
     assert_eq!(
         build_error(layout, layout.expires_at()),
-        "the layout's time field ended at 2060-01-10T13:37:04Z: choose a later epoch or more time bits"
+        "the layout's time field ended at 2060-01-10T13:37:04Z: choose a later epoch or more time \
+         bits"
     );
 }
 
@@ -260,7 +261,8 @@ fn uid_generators_vectors() {
 
 #[test]
 fn time_exhausted_uid_generators_layout_ended_in_2024_and_a_build_says_so() {
-    let ended = "the layout's time field ended at 2024-11-20T13:24:16Z: choose a later epoch or more time bits";
+    let ended = "the layout's time field ended at 2024-11-20T13:24:16Z: choose a later epoch or \
+        more time bits";
     let layout = Layout::UID_GENERATOR;
     assert_eq!(layout.expires_at(), seconds(1_463_673_600 + (1 << 28)));
     let today = UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).build();
@@ -279,7 +281,8 @@ fn an_epoch_in_the_future_is_refused_with_both_dates() {
     let layout = Layout::DEFAULT.with_epoch(seconds(4_102_444_800)).unwrap();
     assert_eq!(
         build_error(layout, seconds(1_800_000_000)),
-        "the layout begins at 2100-01-01T00:00:00Z, and the clock shows 2027-01-15T08:00:00Z: set the clock, or choose \
+        "the layout begins at 2100-01-01T00:00:00Z, and the clock shows 2027-01-15T08:00:00Z: set \
+         the clock, or choose \
          an earlier epoch"
     );
     let uids = builder(layout, layout.epoch()).build().unwrap();
@@ -385,7 +388,8 @@ fn epochs_are_whole_milliseconds_that_the_platform_can_tell() {
         assert_eq!(Layout::DEFAULT.with_epoch(at_ms(ms)).unwrap().epoch(), at_ms(ms));
     }
     let refused = |epoch| Layout::DEFAULT.with_epoch(epoch).unwrap_err().to_string();
-    let rule = "it is a whole number of milliseconds, at most 10^15 s (31 million years) before or after 1970, and near \
+    let rule = "it is a whole number of milliseconds, at most 10^15 s (31 million years) before \
+        or after 1970, and near \
                 enough for the times of the layout to be told on this platform";
     let half = seconds(1_767_225_600) + Duration::from_micros(500);
     assert_eq!(refused(half), format!("the epoch cannot be 2026-01-01T00:00:00.0005Z: {rule}"));

@@ -60,7 +60,8 @@ fn json_of_anything_else_is_refused_and_the_error_says_why() {
         (r#""05067S0001009""#, "character 6 of a UID cannot be 'S'"),
         (
             "7.0",
-            "expected a UID, a whole number in 1..=9223372036854775807, as a decimal string or an integer",
+            "expected a UID, a whole number in 1..=9223372036854775807, as a decimal string or an \
+             integer",
         ),
         ("1e3", "expected a UID"),
         ("18446744073709551616", "expected a UID"),

@@ -209,7 +209,8 @@ on_servers! {
         assert_eq!(thief.worker_id(), 1);
         let since = Instant::now();
         while uids.worker_id() == 1 {
-            assert!(since.elapsed() < Duration::from_secs(60), "the loss is found at the next reservation");
+            assert!(since.elapsed() < Duration::from_secs(60), "the loss is found at the next \
+                reservation");
             for uids in [&uids, &thief] {
                 for _ in 0..10_000 {
                     assert!(all.insert(uids.take().unwrap()));
@@ -284,7 +285,8 @@ on_servers! {
         let BuildError::StartDeadline { tries, .. } = error else { panic!("{error}") };
         assert!(tries > 1);
         let text = error.to_string();
-        assert!(text.starts_with(&format!("no worker id within 500ms, in {tries} tries; the last: cannot reach")), "{text}");
+        assert!(text.starts_with(&format!("no worker id within 500ms, in {tries} tries; the last: \
+            cannot reach")), "{text}");
         assert!(text.contains("refused"), "{text}");
         assert!(text.contains(&format!("me@127.0.0.1:{port}/ids")) && !text.contains("secret"), "{text}");
     }
@@ -294,19 +296,23 @@ on_servers! {
         let name = database.name();
         let url = database.url.replace("postgres@", "reader@").replace("root@", "reader@").replace("reader@", &format!("{name}:pass@"));
         let everything = match server {
-            Server::Postgres => format!("CREATE ROLE {name} LOGIN PASSWORD 'pass'; GRANT USAGE ON SCHEMA {name} TO {name}"),
-            Server::MySql => format!("CREATE USER {name} IDENTIFIED BY 'pass'; GRANT SELECT ON {name}.* TO {name}"),
+            Server::Postgres => format!("CREATE ROLE {name} LOGIN PASSWORD 'pass'; GRANT USAGE ON \
+                SCHEMA {name} TO {name}"),
+            Server::MySql => format!("CREATE USER {name} IDENTIFIED BY 'pass'; GRANT SELECT ON \
+                {name}.* TO {name}"),
         };
         // A name of a MySQL user is 32 characters long at most, in some versions.
         database.run(&everything);
         let text = refusal(AnyRegistry::open(&url));
-        assert!(text.contains("its tables are not there, and this user may not make them; have somebody who may run this:"), "{text}");
+        assert!(text.contains("its tables are not there, and this user may not make them; have \
+            somebody who may run this:"), "{text}");
         let statement = text.split("run this:").nth(1).unwrap();
         assert!(statement.contains("CREATE TABLE IF NOT EXISTS uidring_layout") && !statement.contains("--"), "{text}");
         // The statement is one that can be run.
         database.run(statement);
         let text = refusal(AnyRegistry::open(&url));
-        assert!(text.contains("give this user the rights to select, insert and update in its two tables"), "{text}");
+        assert!(text.contains("give this user the rights to select, insert and update in its two \
+            tables"), "{text}");
         for table in ["uidring_layout", "uidring_worker_node"] {
             database.run(&match server {
                 Server::Postgres => format!("GRANT SELECT, INSERT, UPDATE ON {table} TO {name}"),
@@ -328,9 +334,11 @@ on_servers! {
 
     fn tables_of_others_are_refused(server) {
         let database = server.database();
-        database.run("CREATE TABLE uidring_layout (version INT); CREATE TABLE uidring_worker_node (id INT)");
+        database.run("CREATE TABLE uidring_layout (version INT); CREATE TABLE uidring_worker_node \
+            (id INT)");
         let text = refusal(AnyRegistry::open(&database.url));
-        assert!(text.contains("are not those of the schema; give the registry a database of its own"), "{text}");
+        assert!(text.contains("are not those of the schema; give the registry a database of its \
+            own"), "{text}");
     }
 
     fn a_lost_counter_is_not_begun_anew(server) {
@@ -404,7 +412,8 @@ on_servers! {
                 "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql \
                  AS $$ BEGIN RAISE 'trouble' USING ERRCODE = '{code}'; END $$; \
                  DROP TRIGGER IF EXISTS fail ON uidring_layout; \
-                 CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON uidring_layout DEFERRABLE INITIALLY DEFERRED \
+                 CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON uidring_layout DEFERRABLE \
+                 INITIALLY DEFERRED \
                  FOR EACH ROW EXECUTE FUNCTION fail()"
             ),
             Server::MySql => format!(
@@ -608,8 +617,10 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
     // A commit waits for the server's own disk at the least, and for more if the operator says so.
     let held = "CREATE TABLE seen (setting TEXT); \
                 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS \
-                $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN NULL; END $$; \
-                CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON uidring_layout DEFERRABLE INITIALLY DEFERRED \
+                $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN \
+                NULL; END $$; \
+                CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON uidring_layout DEFERRABLE \
+                INITIALLY DEFERRED \
                 FOR EACH ROW EXECUTE FUNCTION note()";
     server.run(held);
     for (set, expected) in [

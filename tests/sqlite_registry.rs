@@ -58,7 +58,7 @@ fn text<T>(result: Result<T, RegistryError>) -> String {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 // Ids and rows
 
 #[test]
@@ -177,7 +177,8 @@ fn ids_run_out_at_the_last_one_that_fits() {
     for _ in 0..3 {
         assert_eq!(
             text(registry.assign_id(&small)),
-            "worker ids ran out: 7 of 7 used; choose a layout with more worker bits and start a new registry for it"
+            "worker ids ran out: 7 of 7 used; choose a layout with more worker bits and start a \
+             new registry for it"
         );
     }
     // The refused starts have used nothing up, and old rows do not come back by being deleted.
@@ -209,7 +210,7 @@ fn a_counter_beyond_the_layout_is_no_worker_id() {
     }
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 // The layout
 
 #[test]
@@ -242,7 +243,8 @@ fn another_layout_is_refused_and_both_are_named() {
             text(registry.assign_id(&other)),
             format!(
                 "the registry was first used with the layout 41 | 10 | 12 in milliseconds from \
-                 2010-11-04T01:42:54.657Z and cannot serve {other}: worker ids of one layout say nothing about \
+                 2010-11-04T01:42:54.657Z and cannot serve {other}: worker ids of one layout say \
+                 nothing about \
                  another; use that layout, or a registry of its own for this one"
             )
         );
@@ -296,7 +298,7 @@ fn numbers_that_are_no_layout_are_refused() {
     );
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 // The file
 
 /// All that SQLite keeps about the tables.
@@ -436,7 +438,8 @@ fn a_lock_is_waited_for() {
 fn locked(path: &Path, waited: &str) -> String {
     let path = path.display();
     format!(
-        "the registry {path} was locked by another process for {waited}; see who holds it, or wait longer"
+        "the registry {path} was locked by another process for {waited}; see who holds it, or \
+         wait longer"
     )
 }
 
@@ -455,7 +458,7 @@ fn a_lock_that_lasts_is_an_error_after_the_timeout() {
     assert_eq!(registry.with_timeout(Duration::MAX).assign_id(&Layout::DEFAULT).unwrap(), 2);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 // Files that are no registry
 
 #[test]
@@ -482,7 +485,8 @@ fn paths_that_lead_to_no_file_are_explained() {
         fs::write(dir.path().join("file"), "").unwrap();
         assert_eq!(
             open(&below_file),
-            "Not a directory (os error 20); see that the path is right and that this user may follow it"
+            "Not a directory (os error 20); see that the path is right and that this user may \
+             follow it"
         );
     }
     let error = SqliteRegistry::open_existing(&path).unwrap_err();
@@ -510,7 +514,8 @@ fn a_file_that_vanishes_is_not_made_anew() {
     fs::write(&path, "").unwrap();
     assert_eq!(
         problem(&registry.assign_id(&Layout::DEFAULT).unwrap_err(), &path),
-        "it is empty; if it has just been put there, start a generator with it, otherwise find out who emptied it"
+        "it is empty; if it has just been put there, start a generator with it, otherwise find \
+         out who emptied it"
     );
 }
 
@@ -527,12 +532,20 @@ fn a_relative_path_stays_the_same_file() {
 fn databases_of_others_are_refused_and_left_alone() {
     let own_file = "give the registry a file of its own";
     let cases = [
-        ("CREATE TABLE orders (id INTEGER)", format!("it is the database of another program; {own_file}")),
+        (
+            "CREATE TABLE orders (id INTEGER)",
+            format!(
+                "it is the database of another program; \
+            {own_file}"
+            ),
+        ),
         ("PRAGMA user_version = 1", format!("it is the database of another program; {own_file}")),
         ("PRAGMA application_id = 7", format!("it is the database of another program; {own_file}")),
         (
             "PRAGMA application_id = 1969841266; PRAGMA user_version = 2",
-            "its schema has the version 2, and this uidring knows version 1; use the uidring that made it".into(),
+            "its schema has the version 2, and this uidring knows version 1; use the uidring that \
+             made it"
+                .into(),
         ),
         (
             "PRAGMA application_id = 1969841266; PRAGMA user_version = 1",
@@ -541,7 +554,8 @@ fn databases_of_others_are_refused_and_left_alone() {
         // schema.sql applied to a file with a table of that name: nothing would keep ids from being
         // given again.
         (
-            "CREATE TABLE worker_node (id INTEGER PRIMARY KEY, host_name, port, type, launch_date, modified, created);
+            "CREATE TABLE worker_node (id INTEGER PRIMARY KEY, host_name, port, type, \
+             launch_date, modified, created);
              PRAGMA application_id = 1969841266; PRAGMA user_version = 1",
             format!("its tables are not those of schema.sql; {own_file}"),
         ),
@@ -604,7 +618,8 @@ fn a_damaged_file_is_called_so() {
         fs::write(&path, damaged).unwrap();
         assert_eq!(
             problem(&start(&path).unwrap_err(), &path),
-            "it is damaged; let the sqlite3 shell's .recover write what it holds to a new file, and see that \
+            "it is damaged; let the sqlite3 shell's .recover write what it holds to a new file, \
+             and see that \
              sqlite_sequence there is not below any worker id given"
         );
     }
@@ -612,7 +627,7 @@ fn a_damaged_file_is_called_so() {
     assert_eq!(start(&path).unwrap(), 2);
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 // Rights and disks, in a process of its own
 
 /// Not a test: what `child` runs.
@@ -722,11 +737,13 @@ mod unix {
         let some = |workers: &str| workers.to_owned();
         assert_eq!(ask(), ("worker 2".to_owned(), some("2")));
 
-        let read_only = "it cannot be written; give this user the right to write to the file and to its directory";
+        let read_only = "it cannot be written; give this user the right to write to the file and \
+            to its directory";
         allow(&path, 0o444);
         assert_eq!(ask(), (refused(&path, read_only), some("2")));
 
-        let unopened = "it cannot be opened; give this user the right to read and write the file and to write to its directory";
+        let unopened = "it cannot be opened; give this user the right to read and write the file \
+            and to write to its directory";
         allow(&path, 0o000);
         assert_eq!(ask(), (refused(&path, unopened), refused(&path, unopened)));
 
@@ -736,7 +753,8 @@ mod unix {
 
         // A directory that may not be entered.
         allow(home, 0o000);
-        let closed = "Permission denied (os error 13); see that the path is right and that this user may follow it";
+        let closed = "Permission denied (os error 13); see that the path is right and that this \
+            user may follow it";
         assert_eq!(ask(), (refused(&path, closed), refused(&path, closed)));
 
         allow(home, 0o755);
@@ -815,7 +833,7 @@ fn a_start_is_refused_where_the_clock_is_far_ahead_of_the_last() {
     );
 }
 
-// ---------------------------------------------------------------------------------------------------------------
+// ------------------------------------------------------------------------------------------------
 // Partitions and leases
 
 #[test]
@@ -866,7 +884,8 @@ fn there_is_no_partition_beyond_the_last() {
         assert_eq!(
             text,
             format!(
-                "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most"
+                "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are \
+                 the most"
             )
         );
     }

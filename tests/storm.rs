@@ -352,7 +352,8 @@ fn storm(mut server: Option<OwnServer>) {
     let recycled = holders.values().filter(|processes| processes.len() > 1).count();
     let workers = holders.len();
     println!(
-        "seed {seed}: {uids} UIDs, none twice; {workers} worker ids, {recycled} of them used in turn; {counts:?}"
+        "seed {seed}: {uids} UIDs, none twice; {workers} worker ids, {recycled} of them used in \
+         turn; {counts:?}"
     );
     assert!(
         uids > 1_000_000 * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0

@@ -459,7 +459,8 @@ fn no_registry_no_generator() {
     assert!(matches!(error, BuildError::NoRegistry));
     assert_eq!(
         error.to_string(),
-        "a generator needs a registry for its worker id: give the builder a SqliteRegistry, or a FixedWorker with a \
+        "a generator needs a registry for its worker id: give the builder a SqliteRegistry, or a \
+         FixedWorker with a \
          number that is yours alone"
     );
 }
@@ -582,7 +583,8 @@ fn assert_exhausted(error: TakeError) {
     assert_eq!(error, TakeError::TimeExhausted { expires_at_ms: 1_768_274_176_000 });
     assert_eq!(
         error.to_string(),
-        "the layout's time field is used up: it ends at 2026-01-13T03:16:16Z; move to a layout with a later epoch or more \
+        "the layout's time field is used up: it ends at 2026-01-13T03:16:16Z; move to a layout \
+         with a later epoch or more \
          time bits"
     );
 }

@@ -88,7 +88,8 @@ pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
             let second = if place == 1 { " second" } else { "" };
             writeln!(
                 bars,
-                "<rect class=\"{class}{second}\" x=\"{LEFT}\" y=\"{top}\" width=\"{width:.1}\" height=\"{BAR}\"/>"
+                "<rect class=\"{class}{second}\" x=\"{LEFT}\" y=\"{top}\" width=\"{width:.1}\" \
+                 height=\"{BAR}\"/>"
             )
             .unwrap();
         }

@@ -113,12 +113,14 @@ fn server(url: &str) -> Result<Registry, Failure> {
         #[cfg(not(feature = "mysql"))]
         "mysql" => Err(not_built_in(url, "MySQL and MariaDB", "mysql")),
         "" => Err(Failure::Failed(
-            "a registry is a file, or an address that begins with postgres://, postgresql:// or mysql://; \
+            "a registry is a file, or an address that begins with postgres://, postgresql:// or \
+             mysql://; \
              write keys and values as such an address"
                 .to_owned(),
         )),
         scheme => Err(Failure::Failed(format!(
-            "a registry is a file, or an address that begins with postgres://, postgresql:// or mysql://, \
+            "a registry is a file, or an address that begins with postgres://, postgresql:// or \
+             mysql://, \
              and not with {scheme}://"
         ))),
     }
@@ -128,7 +130,8 @@ fn server(url: &str) -> Result<Registry, Failure> {
 fn not_built_in(url: &str, what: &str, feature: &str) -> Failure {
     Failure::Failed(format!(
         "cannot open the registry {}: this uidring was built without {what}; \
-         build one with it, in a copy of its sources: cargo install --path cli --features {feature}",
+         build one with it, in a copy of its sources: cargo install --path cli --features \
+         {feature}",
         without_password(url)
     ))
 }
@@ -172,7 +175,8 @@ impl Registry {
             Registry::Sqlite(registry) => Ok(Registry::Sqlite(registry.partition(index, of)?)),
             #[cfg(any(feature = "mysql", feature = "postgres"))]
             _ => Err(Failure::Usage(
-                "--partition is for machines that each have a file; those that share a server have no need of it"
+                "--partition is for machines that each have a file; those that share a server \
+                 have no need of it"
                     .to_owned(),
             )),
         }

@@ -205,7 +205,8 @@ impl Reader {
             Remark {
                 style: YELLOW,
                 text: "in the future",
-                sentence: "This UID lies in the future: its generator was ahead of the clock under load, \
+                sentence: "This UID lies in the future: its generator was ahead of the clock \
+                    under load, \
                            or it is of another layout.",
             }
         } else {

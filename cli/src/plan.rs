@@ -168,7 +168,8 @@ impl Args {
         let peaks = u128::from(peaks_per_day.thousandths) * peak_for.as_millis();
         if peak > rate && peaks > 86_400_000 * 1000 {
             return usage(
-                "the peaks take more than the day: lower --peak-for or --peaks-per-day, or raise --rate",
+                "the peaks take more than the day: lower --peak-for or --peaks-per-day, or raise \
+                 --rate",
             );
         }
         let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);

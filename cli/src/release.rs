@@ -42,7 +42,8 @@ impl Args {
         let holder = format!("{}/{}", worker.host_name, worker.port);
         let Some(lease) = &worker.lease else {
             return Err(Failure::Failed(format!(
-                "worker id {id} was given to {holder} once and for all: nobody has it next, so nothing is to be freed"
+                "worker id {id} was given to {holder} once and for all: nobody has it next, so \
+                 nothing is to be freed"
             )));
         };
         let reserved = time_of(&layout, lease.reserved_until).unwrap_or(layout.expires_at());
@@ -60,7 +61,8 @@ impl Args {
             }
             State::Held if !self.force => {
                 return Err(Failure::Failed(format!(
-                    "worker id {id} is held by {holder} until {until}: stop it, or if it is gone, wait;\n\
+                    "worker id {id} is held by {holder} until {until}: stop it, or if it is gone, \
+                     wait;\n\
                      or take the id away with --force, which is safe:\n{safe}"
                 )));
             }
@@ -81,11 +83,13 @@ impl Args {
         let largest = registry.largest_given()?;
         Ok(if (first..=largest).contains(&worker) {
             format!(
-                "the registry {db} does not remember worker id {worker}: its row is gone, and nobody has it next"
+                "the registry {db} does not remember worker id {worker}: its row is gone, and \
+                 nobody has it next"
             )
         } else {
             format!(
-                "the registry {db} has not given worker id {worker}: the largest so far is {largest}"
+                "the registry {db} has not given worker id {worker}: the largest so far is \
+                 {largest}"
             )
         })
     }

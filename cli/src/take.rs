@@ -124,7 +124,8 @@ impl Args {
         let (worker, db) = (uids.worker_id(), &self.db.db);
         let footer = if self.generator.is_leased() {
             format!(
-                "worker {worker} of {db}, leased: other runs may have this number, but none at these seconds"
+                "worker {worker} of {db}, leased: other runs may have this number, but none at \
+                 these seconds"
             )
         } else {
             format!("worker {worker} of {db}: no other run has had this number, and none will")
