@@ -75,6 +75,8 @@ mod layout;
 mod ring;
 #[cfg(all(test, not(uidring_loom)))]
 mod simulation;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod sql;
 mod sync;
 mod uid;
 

@@ -22,9 +22,9 @@ use std::time::{Duration, Instant};
 use alone::alone;
 use fork::Fork;
 use uidring::clock::ManualClock;
-#[cfg(feature = "sqlite")]
-use uidring::registry::SqliteRegistry;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+#[cfg(feature = "sqlite")]
+use uidring::registry::{RegistryAdmin, SqliteRegistry};
 use uidring::{
     BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeError, Uid,
     UidGenerator,

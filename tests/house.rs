@@ -12,11 +12,12 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the library, files and folders of `src`, in the order of their arrows: a module
 /// imports only modules before it. There are no exceptions.
-const MODULES: [&str; 11] = [
+const MODULES: [&str; 12] = [
     "sync",
     "uid",
     "clock",
     "layout", // the ground floor
+    "sql",
     "registry",
     "ring",
     "engine",

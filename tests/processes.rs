@@ -16,7 +16,7 @@ use std::sync::{Mutex, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uidring::registry::SqliteRegistry;
+use uidring::registry::{RegistryAdmin, SqliteRegistry};
 use uidring::{Layout, Uid, UidGenerator};
 
 const REGISTRY: &str = "UIDRING_TEST_REGISTRY";

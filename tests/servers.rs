@@ -18,7 +18,7 @@ use databases::{OwnServer, Server, recipe};
 use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
-use uidring::registry::{Worker, WorkerRegistry};
+use uidring::registry::{RegistryAdmin, Worker, WorkerRegistry};
 use uidring::{BuildError, Builder, Layout, RegistryError, TakeError, UidGenerator};
 
 const URL: &str = "UIDRING_TEST_URL";

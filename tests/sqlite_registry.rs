@@ -14,7 +14,9 @@ use std::time::{Duration, SystemTime};
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uidring::clock::ManualClock;
-use uidring::registry::{Request, SqliteRegistry, Worker, WorkerKind, WorkerRegistry};
+use uidring::registry::{
+    RegistryAdmin, Request, SqliteRegistry, Worker, WorkerKind, WorkerRegistry,
+};
 use uidring::{Layout, RegistryError, UidGenerator};
 
 const SCHEMA: &str = include_str!("../schema.sql");

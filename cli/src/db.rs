@@ -12,7 +12,7 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
-use uidring::registry::{SqliteRegistry, Worker, WorkerRegistry};
+use uidring::registry::{RegistryAdmin, SqliteRegistry, Worker, WorkerRegistry};
 use uidring::{Layout, RegistryError};
 
 use crate::output::Failure;

@@ -14,7 +14,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
 use tempfile::TempDir;
-use uidring::registry::{Lease, Request, SqliteRegistry, WorkerRegistry};
+use uidring::registry::{Lease, RegistryAdmin, Request, SqliteRegistry, WorkerRegistry};
 use uidring::{Layout, RegistryError, Uid};
 
 /// `uidring` in a folder of its own, away from the settings of whoever runs the tests.

@@ -2,6 +2,8 @@
 
 #[cfg(feature = "contract")]
 pub mod contract;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod database;
 mod error;
 mod fixed;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
@@ -10,14 +12,14 @@ mod host;
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
-mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod state_file;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod table;
 
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use database::{RegistryAdmin, SqlRegistry};
 pub use error::RegistryError;
 pub use fixed::FixedWorker;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
@@ -30,6 +32,9 @@ pub use postgres::PostgresRegistry;
 pub use sqlite::SqliteRegistry;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use table::{Worker, WorkerLease};
+
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use crate::sql::without_password;
 
 use std::time::{Duration, SystemTime};
 

@@ -1,11 +1,18 @@
-//! What the registries in databases share: the rows, and how an id is given in one transaction.
+//! The tables of a registry in a database: their rows, and how an id is given in one transaction.
+//!
+//! A start is one transaction, which begins by locking the one row of `uidring_layout`, or the whole
+//! file: starts come one after the other, and nothing is used up by one that fails. A reservation
+//! is one conditional write to the row of its id; a start that would give that id again makes its
+//! write conditional on the same row being as it was found.
 
 use std::time::{Duration, SystemTime};
 
 use super::host::{Host, WorkerKind};
-use super::{Lease, Request};
+use super::{Lease, RegistryError, Request};
 use crate::layout::Layout;
-use crate::registry::RegistryError;
+use crate::sql::{self, Database, Error, Row, Schema, Transaction, Value};
+
+pub(super) type Fault = sql::Fault<RegistryError>;
 
 /// Shorter leases would be over before they are written.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
@@ -45,12 +52,24 @@ pub struct WorkerLease {
 
 /// How a registry gives ids.
 #[derive(Clone, Debug)]
-pub(super) struct Terms {
+pub(super) struct Config {
     pub host: Option<Host>,
     /// How long a lease lasts; `None` for fresh ids.
     pub lease: Option<Duration>,
     /// Of how many parts of the worker field this registry has which one.
     pub partition: Partition,
+}
+
+impl Config {
+    pub const FRESH: Config = Config { host: None, lease: None, partition: Partition::WHOLE };
+
+    pub fn leased(&mut self, duration: Duration) {
+        self.lease = Some(duration.max(SHORTEST_LEASE));
+    }
+
+    fn host(&self) -> Host {
+        self.host.clone().unwrap_or_else(Host::detect)
+    }
 }
 
 /// The worker ids `index * size ..= (index + 1) * size - 1`, where `of * size` are those of the
@@ -71,106 +90,186 @@ impl Partition {
     }
 }
 
-impl Terms {
-    pub const FRESH: Terms = Terms { host: None, lease: None, partition: Partition::WHOLE };
+/// The tables of a registry, in one kind of database. Unless set, they are those of a server.
+/// In a statement, `{workers}` is the name of the table with a row for each id.
+pub trait Tables: Database {
+    const SCHEMA: Schema;
+    const WORKERS: &'static str = "uidring_worker_node";
+    /// Whether they are in a file: the first use writes the row of `uidring_layout`, with a
+    /// partition, and the file keeps the largest id given by itself. On a server the row is there
+    /// from the beginning.
+    const IS_FILE: bool = false;
 
-    pub fn leased(&mut self, duration: Duration) {
-        self.lease = Some(duration.max(SHORTEST_LEASE));
+    /// Returns the version of the schema and the layout, as numbers, and the partition.
+    // The last column is there for its table, which the schemas make last: a transaction that sees
+    // it sees all that is made before.
+    const USED_WITH: &'static str = "SELECT version, time_bits, worker_bits, sequence_bits, \
+        tick_ms, epoch_ms, (SELECT MAX(id) FROM uidring_worker_node) \
+        FROM uidring_layout WHERE id = 1";
+    /// Stores the layout, and the partition.
+    const USE_WITH: &'static str = "UPDATE uidring_layout SET time_bits = ?, worker_bits = ?, \
+        sequence_bits = ?, tick_ms = ?, epoch_ms = ? WHERE id = 1";
+    /// Returns the largest id ever given, that of a deleted row too; 0 before the first.
+    const LARGEST_GIVEN: &'static str = "SELECT GREATEST(last_worker, \
+        (SELECT COALESCE(MAX(id), 0) FROM uidring_worker_node)) \
+        FROM uidring_layout WHERE id = 1";
+
+    /// What is wrong where there are no tables, and what to do.
+    const NO_TABLES: &'static str =
+        "its tables are not there; start a generator with it, which makes them";
+    /// What is wrong where there are others, and what to do.
+    const FOREIGN_TABLES: &'static str = "its tables uidring_layout and uidring_worker_node are \
+        not those of the schema; give the registry a database of its own";
+}
+
+fn no_layout() -> Error {
+    Error::problem(
+        "its table uidring_layout holds numbers that are no layout; put back what was there",
+    )
+}
+
+fn lost_row() -> Error {
+    Error::problem(
+        "its table uidring_layout has lost its row, and with it the largest id given; put back \
+         what was there",
+    )
+}
+
+fn foreign_tables() -> Error {
+    Error::ForeignTables { words: String::new(), source: None }
+}
+
+fn rows<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    sql: &str,
+    values: &[Value],
+) -> Result<Vec<Row>, Error> {
+    transaction.rows(&sql.replace("{workers}", D::WORKERS), values)
+}
+
+fn write<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    sql: &str,
+    values: &[Value],
+) -> Result<u64, Error> {
+    transaction.write(&sql.replace("{workers}", D::WORKERS), values)
+}
+
+/// The layout and partition that the registry was first used with.
+pub(super) fn used_with<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    lock: bool,
+) -> Result<Option<(Layout, Partition)>, Error> {
+    // The lock that makes starts come one after the other.
+    let lock = if lock { " {for update}" } else { "" };
+    let Some(row) = rows::<D>(transaction, &format!("{}{lock}", D::USED_WITH), &[])?.pop() else {
+        return if D::IS_FILE { Ok(None) } else { Err(lost_row()) };
+    };
+    let known = D::SCHEMA.version;
+    let (time, worker, sequence, tick_ms, epoch_ms, rest) = match &row[..] {
+        [Value::Int(version), ..] if *version != known => {
+            return Err(Error::other_version(*version, known));
+        }
+        [_, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, ..] => {
+            return Ok(None);
+        }
+        [
+            _,
+            Value::Int(time),
+            Value::Int(worker),
+            Value::Int(sequence),
+            Value::Int(tick_ms),
+            Value::Int(epoch_ms),
+            rest @ ..,
+        ] => (*time, *worker, *sequence, *tick_ms, *epoch_ms, rest),
+        _ => return Err(no_layout()),
+    };
+    let bits = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
+    let tick_ms = u64::try_from(tick_ms).unwrap_or(0);
+    let layout = layout_of([time, worker, sequence].map(bits), tick_ms, epoch_ms);
+    let partition = match rest {
+        [Value::Int(index), Value::Int(of)] => {
+            Partition { index: number(*index)?, of: number(*of)? }
+        }
+        _ => Partition::WHOLE,
+    };
+    Ok(Some((layout.ok_or_else(no_layout)?, partition)))
+}
+
+/// Remembers them.
+fn use_with<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    layout: &Layout,
+    partition: Partition,
+) -> Result<(), Error> {
+    let mut values: Vec<Value> = [
+        layout.time_bits().into(),
+        layout.worker_bits().into(),
+        layout.sequence_bits().into(),
+        u64::from(tick_ms(layout)),
+    ]
+    .map(Value::from)
+    .to_vec();
+    values.push(unix_ms(layout.epoch()).into());
+    if D::IS_FILE {
+        values.extend([partition.index.into(), partition.of.into()]);
     }
+    write::<D>(transaction, D::USE_WITH, &values).map(drop)
+}
 
-    fn host(&self) -> Host {
-        self.host.clone().unwrap_or_else(Host::detect)
+/// The largest id ever given, that of a deleted row too; 0 before the first.
+pub(super) fn largest_given<D: Tables>(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
+    let row = rows::<D>(transaction, D::LARGEST_GIVEN, &[])?.pop().ok_or_else(lost_row)?;
+    match row[..] {
+        [Value::Int(largest)] => number(largest),
+        _ => Err(foreign_tables()),
     }
 }
 
-/// Why a call fails, before it is known to which registry it was made.
-pub(super) enum Fault<E> {
-    /// As the caller gets it.
-    Known(RegistryError),
-    /// A sentence about the registry.
-    Problem(String),
-    /// In the words of the driver.
-    Driver(E),
+/// When an id was given last.
+pub(super) fn last_assigned<D: Tables>(
+    transaction: &mut Transaction<'_>,
+) -> Result<Option<SystemTime>, Error> {
+    let row = rows::<D>(transaction, "SELECT MAX(launch_date) FROM {workers}", &[])?.pop();
+    Ok(match row.as_deref() {
+        Some([Value::Int(ms)]) => from_unix_ms(*ms),
+        _ => None,
+    })
 }
 
-pub(super) const NO_LAYOUT: &str =
-    "its table uidring_layout holds numbers that are no layout; put back what was there";
-
-/// A leased id that nobody holds.
-pub(super) struct Free {
-    pub worker: u64,
-    pub reserved_until: u64,
+pub(super) fn workers<D: Tables>(transaction: &mut Transaction<'_>) -> Result<Vec<Worker>, Error> {
+    let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until, \
+               created FROM {workers} ORDER BY id";
+    let rows = rows::<D>(transaction, sql, &[])?;
+    rows.into_iter().map(|row| worker(row).ok_or_else(foreign_tables)).collect()
 }
 
-/// Who takes an id, and for how long.
-pub(super) struct Tenancy<'a> {
-    pub host: &'a Host,
-    pub holder: &'a str,
-    pub reserved_until: u64,
-    pub duration_ms: i64,
-}
-
-/// The tables, in one transaction that no other of a start overlaps. Holders reserve meanwhile.
-pub(super) trait Tables {
-    type Error;
-
-    /// The layout and partition that the registry was first used with.
-    fn used_with(&mut self) -> Result<Option<(Layout, Partition)>, Fault<Self::Error>>;
-
-    /// Remembers them. The first new id will be `first`.
-    fn use_with(
-        &mut self,
-        layout: &Layout,
-        partition: Partition,
-        first: u64,
-    ) -> Result<(), Fault<Self::Error>>;
-
-    /// The largest id ever given, that of a deleted row too; or what the next one follows.
-    fn largest_given(&mut self) -> Result<u64, Fault<Self::Error>>;
-
-    /// Stores an id that was never given before, and returns it: one more than the largest.
-    fn insert(&mut self, host: &Host) -> Result<u64, Fault<Self::Error>>;
-
-    /// The id whose lease has expired and whose seconds ended first, if that was before `latest`.
-    fn free(&mut self, latest: u64) -> Result<Option<Free>, Fault<Self::Error>>;
-
-    /// Gives a new id for a time.
-    fn lend(&mut self, worker: u64, tenancy: &Tenancy<'_>) -> Result<(), Fault<Self::Error>>;
-
-    /// Gives an id again. False when its holder has come back to life, and reserved further, since
-    /// it was found free.
-    fn lend_again(
-        &mut self,
-        free: &Free,
-        tenancy: &Tenancy<'_>,
-    ) -> Result<bool, Fault<Self::Error>>;
-}
-
-/// Gives an id. The caller commits.
-pub(super) fn give<T: Tables>(
-    tables: &mut T,
-    terms: &Terms,
+/// Gives an id.
+pub(super) fn give<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    config: &Config,
     request: &Request,
-) -> Result<Lease, Fault<T::Error>> {
-    let (layout, partition) = (request.layout, terms.partition);
-    let (first_id, last_id) = partition.ids(&layout);
-    match tables.used_with()? {
-        None => tables.use_with(&layout, partition, first_id)?,
+) -> Result<Lease, Fault> {
+    let (layout, partition) = (request.layout, config.partition);
+    match used_with::<D>(transaction, true)? {
+        None => use_with::<D>(transaction, &layout, partition)?,
         Some((remembered, _)) if remembered != layout => {
-            return Err(Fault::Known(RegistryError::OtherLayout { remembered, asked: layout }));
+            let error = RegistryError::OtherLayout { remembered, asked: layout };
+            return Err(Fault::Refused(error));
         }
         Some((_, Partition { index, of })) if partition != (Partition { index, of }) => {
-            return Err(Fault::Problem(format!(
-                "it was first used with partition {index} of {of}, and not with {} of {}: its ids could be another \
-                 machine's; give each machine one partition, for ever",
+            return Err(Fault::Database(Error::problem(format!(
+                "it was first used with partition {index} of {of}, and not with {} of {}: its ids \
+                 could be another machine's; give each machine one partition, for ever",
                 partition.index, partition.of
-            )));
+            ))));
         }
         Some(_) => {}
     }
-    let host = terms.host();
-    let Some(duration) = terms.lease else {
-        return Ok(Lease::fresh(new_worker(tables, &host, first_id, last_id)?, &layout));
+    let host = config.host();
+    let Some(duration) = config.lease else {
+        let worker = new_worker::<D>(transaction, &host, partition.ids(&layout))?;
+        return Ok(Lease::fresh(worker, &layout));
     };
     let holder = new_holder()?;
     let lease = |worker, first: u64| Lease {
@@ -180,66 +279,222 @@ pub(super) fn give<T: Tables>(
         duration: Some(duration),
         holder: holder.clone(),
     };
-    let tenancy = |lease: &Lease| Tenancy {
+    let grant = |lease: &Lease| LeaseGrant {
         host: &host,
         holder: &holder,
         reserved_until: lease.last,
         duration_ms: whole_ms(duration),
     };
-    while let Some(free) = tables.free(request.latest)? {
+    while let Some(free) = free::<D>(transaction, request.latest)? {
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
-        if tables.lend_again(&free, &tenancy(&lease))? {
+        if lend_again::<D>(transaction, &free, &grant(&lease))? {
             return Ok(lease);
         }
     }
-    let lease = lease(new_worker(tables, &host, first_id, last_id)?, request.now);
-    tables.lend(lease.worker, &tenancy(&lease))?;
+    let worker = new_worker::<D>(transaction, &host, partition.ids(&layout))?;
+    let lease = lease(worker, request.now);
+    write::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
     Ok(lease)
 }
 
 /// The name of a lease. Each has its own, so that nothing that is left of one fits another.
-fn new_holder<E>() -> Result<String, Fault<E>> {
+fn new_holder() -> Result<String, Error> {
     let mut bytes = [0; 16];
     getrandom::fill(&mut bytes).map_err(|error| {
-        Fault::Problem(format!("the system has no random numbers to name a lease by: {error}"))
+        Error::problem(format!("the system has no random numbers to name a lease by: {error}"))
     })?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-/// A new id, if there is one from `first` to `last`.
-fn new_worker<T: Tables>(
-    tables: &mut T,
+/// Stores an id from `first` to `last` that was never given before, if there is one, and returns
+/// it.
+fn new_worker<D: Tables>(
+    transaction: &mut Transaction<'_>,
     host: &Host,
-    first: u64,
-    last: u64,
-) -> Result<u64, Fault<T::Error>> {
-    let given = tables.largest_given()?;
+    (first, last): (u64, u64),
+) -> Result<u64, Fault> {
+    let given = largest_given::<D>(transaction)?;
     if given >= last {
         let capacity = (last + 1).saturating_sub(first);
-        return Err(Fault::Known(RegistryError::Exhausted { used: capacity, capacity }));
+        return Err(Fault::Refused(RegistryError::Exhausted { used: capacity, capacity }));
     }
-    tables.insert(host)
+    let worker = first.max(given + 1);
+    let sql = "INSERT INTO {workers} (id, host_name, port, type, launch_date, modified, created) \
+               VALUES (?, ?, ?, ?, {now}, {now}, {now})";
+    let values = [
+        worker.into(),
+        host.name.as_str().into(),
+        host.port.as_str().into(),
+        host.kind.code().into(),
+    ];
+    write::<D>(transaction, sql, &values)?;
+    if !D::IS_FILE {
+        let sql = "UPDATE uidring_layout SET last_worker = ? WHERE id = 1";
+        write::<D>(transaction, sql, &[worker.into()])?;
+    }
+    Ok(worker)
+}
+
+/// A leased id that nobody holds.
+struct Free {
+    worker: u64,
+    reserved_until: u64,
+}
+
+/// Who gets an id, and for how long.
+struct LeaseGrant<'a> {
+    host: &'a Host,
+    holder: &'a str,
+    reserved_until: u64,
+    duration_ms: i64,
+}
+
+/// The id whose lease has expired and whose ticks ended first, if that was before `latest`.
+fn free<D: Tables>(transaction: &mut Transaction<'_>, latest: u64) -> Result<Option<Free>, Error> {
+    let sql = "SELECT id, reserved_until FROM {workers} \
+               WHERE lease_until <= {now} AND reserved_until < ? \
+               ORDER BY reserved_until, id LIMIT 1";
+    match rows::<D>(transaction, sql, &[latest.into()])?.pop().as_deref() {
+        Some([Value::Int(id), Value::Int(reserved_until)]) => {
+            let (worker, reserved_until) = (number(*id)?, number(*reserved_until)?);
+            Ok(Some(Free { worker, reserved_until }))
+        }
+        Some(_) => Err(foreign_tables()),
+        None => Ok(None),
+    }
+}
+
+/// Gives an id again. False when its holder has come back to life, and reserved further, since it
+/// was found free.
+fn lend_again<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    free: &Free,
+    grant: &LeaseGrant<'_>,
+) -> Result<bool, Error> {
+    let mut values = lend(free.worker, grant).to_vec();
+    values.push(free.reserved_until.into());
+    Ok(write::<D>(transaction, &format!("{LEND} AND reserved_until = ?"), &values)? == 1)
+}
+
+const LEND: &str = "UPDATE {workers} SET host_name = ?, port = ?, type = ?, launch_date = {now}, \
+                    modified = {now}, holder = ?, reserved_until = ?, lease_until = {now} + ? \
+                    WHERE id = ?";
+
+fn lend(worker: u64, grant: &LeaseGrant<'_>) -> [Value; 7] {
+    let LeaseGrant { host, holder, reserved_until, duration_ms } = *grant;
+    [
+        host.name.as_str().into(),
+        host.port.as_str().into(),
+        host.kind.code().into(),
+        holder.into(),
+        reserved_until.into(),
+        duration_ms.into(),
+        worker.into(),
+    ]
+}
+
+/// Reserves ticks up to `last` for the holder of `lease`.
+pub(super) fn reserve<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    lease: &Lease,
+    duration: Duration,
+    last: u64,
+) -> Result<(), Fault> {
+    // Never back: a write that was given up may still come about, after the next one.
+    let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \
+               lease_until = {now} + ?, modified = {now} WHERE id = ? AND holder = ?";
+    let values =
+        [last.into(), whole_ms(duration).into(), lease.worker.into(), lease.holder.as_str().into()];
+    still_held(write::<D>(transaction, sql, &values)?, lease)
+}
+
+/// Frees the id of `lease`, of which no tick after `used` has been used.
+pub(super) fn release<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    lease: &Lease,
+    used: u64,
+) -> Result<(), Fault> {
+    let sql = "UPDATE {workers} SET reserved_until = ?, lease_until = {now}, modified = {now}, \
+               holder = NULL WHERE id = ? AND holder = ?";
+    let values = [used.into(), lease.worker.into(), lease.holder.as_str().into()];
+    still_held(write::<D>(transaction, sql, &values)?, lease)
+}
+
+fn still_held(written: u64, lease: &Lease) -> Result<(), Fault> {
+    match written {
+        0 => Err(Fault::Refused(RegistryError::LeaseLost { worker: lease.worker })),
+        _ => Ok(()),
+    }
+}
+
+/// Frees the leased id `worker`, whoever holds it.
+pub(super) fn take_back<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    worker: u64,
+) -> Result<(), Fault> {
+    let sql = "UPDATE {workers} SET holder = NULL, lease_until = {now}, modified = {now} \
+               WHERE id = ? AND lease_until IS NOT NULL";
+    match write::<D>(transaction, sql, &[worker.into()])? {
+        0 => Err(Fault::Refused(RegistryError::NotLeased { worker })),
+        _ => Ok(()),
+    }
+}
+
+fn number(number: i64) -> Result<u64, Error> {
+    u64::try_from(number).map_err(|_| foreign_tables())
+}
+
+fn worker(row: Row) -> Option<Worker> {
+    let [id, host_name, port, kind, launched, holder, reserved_until, lease_until, created]: [Value;
+        9] = row.try_into().ok()?;
+    let number = |value: &Value| match value {
+        Value::Int(number) => u64::try_from(*number).ok(),
+        _ => None,
+    };
+    let time = |value: &Value| match value {
+        Value::Int(ms) => from_unix_ms(*ms),
+        _ => None,
+    };
+    let text = |value: Value| match value {
+        Value::Text(text) => Some(text),
+        _ => None,
+    };
+    let lease = match (number(&reserved_until), time(&lease_until)) {
+        (Some(reserved_until), Some(until)) => {
+            Some(WorkerLease { holder: text(holder), reserved_until, until })
+        }
+        _ => None,
+    };
+    Some(Worker {
+        id: number(&id)?,
+        host_name: text(host_name)?,
+        port: text(port)?,
+        kind: WorkerKind::from_code(i64::try_from(number(&kind)?).ok()?)?,
+        launched: time(&launched)?,
+        created: time(&created)?,
+        lease,
+    })
 }
 
 /// The layout of a row's numbers, if they are one.
-pub(super) fn layout_of(widths: [u32; 3], tick_ms: u64, epoch_ms: i64) -> Option<Layout> {
+fn layout_of(widths: [u32; 3], tick_ms: u64, epoch_ms: i64) -> Option<Layout> {
     let [time_bits, worker_bits, sequence_bits] = widths;
     let layout = Layout::new(time_bits, worker_bits, sequence_bits).ok()?;
     layout.with_tick(Duration::from_millis(tick_ms)).ok()?.with_epoch(from_unix_ms(epoch_ms)?).ok()
 }
 
 /// A layout's tick in milliseconds: one second at most.
-pub(super) fn tick_ms(layout: &Layout) -> u16 {
+fn tick_ms(layout: &Layout) -> u16 {
     u16::try_from(layout.tick().as_millis()).unwrap_or(u16::MAX)
 }
 
-pub(super) fn whole_ms(duration: Duration) -> i64 {
+fn whole_ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
 }
 
 /// Milliseconds from 1970 to a time of whole milliseconds. An epoch out of range was refused when
 /// it was made.
-pub(super) fn unix_ms(time: SystemTime) -> i64 {
+fn unix_ms(time: SystemTime) -> i64 {
     let count = |distance: Duration| i64::try_from(distance.as_millis()).unwrap_or(i64::MAX);
     match time.duration_since(SystemTime::UNIX_EPOCH) {
         Ok(since) => count(since),
@@ -247,7 +502,7 @@ pub(super) fn unix_ms(time: SystemTime) -> i64 {
     }
 }
 
-pub(super) fn from_unix_ms(ms: i64) -> Option<SystemTime> {
+fn from_unix_ms(ms: i64) -> Option<SystemTime> {
     let distance = Duration::from_millis(ms.unsigned_abs());
     if ms < 0 {
         SystemTime::UNIX_EPOCH.checked_sub(distance)

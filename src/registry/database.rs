@@ -1,0 +1,278 @@
+//! The registries in databases, as users have them: one type for all kinds.
+
+use std::ops::RangeInclusive;
+use std::time::{Duration, SystemTime};
+
+use super::host::Host;
+use super::table::{self, Config, Fault, Tables, Worker};
+use super::{Lease, RegistryError, Request, WorkerRegistry};
+use crate::layout::Layout;
+use crate::sql::{self, Access, Deadline, Error, Transaction};
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// What operators do with a registry: they list the worker ids, and free those of lost machines.
+///
+/// The registries in databases have it. It is a trait, so that a tool can be told at run time which
+/// of them it works on:
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("uidring.db");
+/// use uidring::registry::{RegistryAdmin, SqliteRegistry};
+///
+/// let registry: Box<dyn RegistryAdmin> = Box::new(SqliteRegistry::open(&file)?);
+/// for worker in registry.workers()? {
+///     println!("{} since {:?} on {}", worker.id, worker.launched, worker.host_name);
+/// }
+/// assert_eq!(registry.largest_given()?, 0);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+pub trait RegistryAdmin: WorkerRegistry {
+    /// The worker ids that the registry remembers, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Locked`] that
+    /// others have kept the registry locked until the timeout, [`RegistryError::Unreachable`] that
+    /// the server is down or does not answer, [`RegistryError::Storage`] that the database failed.
+    fn workers(&self) -> Result<Vec<Worker>, RegistryError>;
+
+    /// The largest id ever given, also where its row has been deleted; 0 before the first.
+    ///
+    /// # Errors
+    ///
+    /// As [`workers`](Self::workers).
+    fn largest_given(&self) -> Result<u64, RegistryError>;
+
+    /// The layout that the registry was first used with, or `None` before its first use.
+    ///
+    /// # Errors
+    ///
+    /// As [`workers`](Self::workers).
+    fn layout(&self) -> Result<Option<Layout>, RegistryError>;
+
+    /// The worker ids that the registry gives, never 0: those of its partition, if it has one.
+    /// `None` before its first use.
+    ///
+    /// # Errors
+    ///
+    /// As [`workers`](Self::workers).
+    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError>;
+
+    /// Takes the leased id `worker` from whoever holds it, so that the next start can have it.
+    ///
+    /// This is safe at any time: the next holder begins after the last tick that was reserved, and
+    /// the one before finds its lease lost and takes another id.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else as
+    /// [`workers`](Self::workers).
+    fn take_back(&self, worker: u64) -> Result<(), RegistryError>;
+}
+
+/// Worker ids from a database. What is particular to each kind of database stands at its own name:
+#[cfg_attr(feature = "sqlite", doc = "[`SqliteRegistry`](super::SqliteRegistry),")]
+#[cfg_attr(feature = "postgres", doc = "[`PostgresRegistry`](super::PostgresRegistry),")]
+#[cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`](super::MySqlRegistry),")]
+/// as the features have them. [`RegistryAdmin`] lists the ids that were given.
+#[derive(Clone, Debug)]
+pub struct SqlRegistry<D> {
+    pub(super) database: D,
+    pub(super) timeout: Duration,
+    pub(super) config: Config,
+}
+
+#[allow(private_bounds)] // which databases there are is no business of users
+impl<D: Tables> SqlRegistry<D> {
+    /// Sets how long a call may take: five seconds unless set.
+    ///
+    /// A server that does not answer in that time counts as down. In a file, this is how long a
+    /// call waits while others have the file locked; a start holds the lock for milliseconds.
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// Sets the host name and the port that the rows show, in place of those found.
+    ///
+    /// They inform those who read the table. Worker ids do not depend on them.
+    #[must_use]
+    pub fn with_host(mut self, name: &str, port: &str) -> Self {
+        self.config.host = Some(Host::new(name, port));
+        self
+    }
+
+    /// Gives ids for a time: when a generator has reserved no ticks for `duration`, another may
+    /// have its id, from a tick after those reserved. Ids are given back at a clean stop, and
+    /// recycled, those free for longest first.
+    ///
+    /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and
+    /// writes more often; an idle generator writes twice in it. A generator that is cut off from a
+    /// server goes on for as long as it has reserved: the duration at least, and longer the busier
+    /// it is.
+    #[must_use]
+    pub fn leased(mut self, duration: Duration) -> Self {
+        self.config.leased(duration);
+        self
+    }
+
+    /// The registry in `database`, which errors call `name`.
+    pub(super) fn new(name: String, database: Result<D, Error>) -> Result<Self, RegistryError> {
+        let database =
+            database.map_err(|error| explain::<D>(name, "open", error, Duration::ZERO))?;
+        Ok(SqlRegistry { database, timeout: DEFAULT_TIMEOUT, config: Config::FRESH })
+    }
+
+    /// Looks whether there is a registry, and nothing more.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn check(&self) -> Result<(), RegistryError> {
+        self.read(|_| Ok(()))
+    }
+
+    /// The error of something other than a transaction that could not do what it was `doing`.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(super) fn explain(&self, doing: &str, error: Error) -> RegistryError {
+        explain::<D>(self.database.name(), doing, error, self.timeout)
+    }
+
+    fn read<T: Send>(
+        &self,
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Error> + Sync,
+    ) -> Result<T, RegistryError> {
+        self.transact("read", Access::Read, |transaction| Ok(body(transaction)?))
+    }
+
+    /// What `body` reads, or `None` where the first use has yet to make the tables.
+    fn read_if_used<T: Send>(
+        &self,
+        body: impl Fn(&mut Transaction<'_>) -> Result<Option<T>, Error> + Sync,
+    ) -> Result<Option<T>, RegistryError> {
+        // The tables missing is no failure then.
+        self.read(|transaction| match body(transaction) {
+            Err(Error::NoTables(_)) if D::MAKES_TABLES => Ok(None),
+            result => result,
+        })
+    }
+
+    fn write<T: Send>(
+        &self,
+        doing: &str,
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
+    ) -> Result<T, RegistryError> {
+        self.transact(doing, Access::Write, body)
+    }
+
+    fn transact<T: Send>(
+        &self,
+        doing: &str,
+        access: Access,
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
+    ) -> Result<T, RegistryError> {
+        let deadline = Deadline::after(self.timeout);
+        sql::transact(&self.database, &D::SCHEMA, &deadline, access, body).map_err(|fault| {
+            match fault {
+                Fault::Refused(error) => error,
+                Fault::Database(error) => {
+                    explain::<D>(self.database.name(), doing, error, deadline.waited())
+                }
+            }
+        })
+    }
+}
+
+/// The error of a call that could not do what it was `doing`, as it found out after `waited`.
+fn explain<D: Tables>(
+    registry: String,
+    doing: &str,
+    error: Error,
+    waited: Duration,
+) -> RegistryError {
+    let (problem, source) = match error {
+        Error::Locked => return RegistryError::Locked { registry, waited },
+        Error::Unreachable { problem, source } => {
+            return RegistryError::Unreachable { registry, problem, source };
+        }
+        Error::Full(source) => return RegistryError::Full { registry, source },
+        Error::Other(source) => {
+            let doing = format!("{doing} the registry {registry}");
+            return RegistryError::Storage { doing, source };
+        }
+        Error::Unusable { problem, source } => (problem, source),
+        Error::NoTables(source) => (D::NO_TABLES.to_owned(), source),
+        Error::ForeignTables { words, source } => (format!("{}{words}", D::FOREIGN_TABLES), source),
+        Error::ForeignFile { problem, source } => {
+            (format!("{problem}; give the registry a file of its own"), source)
+        }
+        Error::Denied { words, source } => {
+            let rights = "give this user the rights to select, insert and update in its two tables";
+            (format!("{words}; {rights}"), Some(source))
+        }
+    };
+    RegistryError::Open { registry, problem, source }
+}
+
+impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let give = |transaction: &mut Transaction<'_>| {
+            table::give::<D>(transaction, &self.config, request)
+        };
+        self.write("store a worker id in", give)
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        let Some(duration) = lease.duration else { return Ok(lease.last) };
+        self.write("reserve seconds in", |transaction| {
+            table::reserve::<D>(transaction, lease, duration, last)
+        })?;
+        Ok(last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        if lease.duration.is_none() {
+            return Ok(());
+        }
+        self.write("give a worker id back to", |transaction| {
+            table::release::<D>(transaction, lease, used)
+        })
+    }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        self.read_if_used(table::last_assigned::<D>)
+    }
+}
+
+impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
+    fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
+        self.read(table::workers::<D>)
+    }
+
+    fn largest_given(&self) -> Result<u64, RegistryError> {
+        self.read(table::largest_given::<D>)
+    }
+
+    fn layout(&self) -> Result<Option<Layout>, RegistryError> {
+        let used_with =
+            |transaction: &mut Transaction<'_>| table::used_with::<D>(transaction, false);
+        Ok(self.read_if_used(used_with)?.map(|(layout, _)| layout))
+    }
+
+    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
+        let used_with =
+            |transaction: &mut Transaction<'_>| table::used_with::<D>(transaction, false);
+        Ok(self.read_if_used(used_with)?.map(|(layout, partition)| {
+            let (first, last) = partition.ids(&layout);
+            first..=last
+        }))
+    }
+
+    fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
+        self.write("take a worker id back to", |transaction| {
+            table::take_back::<D>(transaction, worker)
+        })
+    }
+}

@@ -1,0 +1,285 @@
+//! The seam to SQLite, PostgreSQL and MySQL: connect, transact within a deadline, diagnose.
+//!
+//! A caller brings a [`Schema`] and statements with `?` for each value. [`transact`] connects, runs
+//! the caller's statements in one durable transaction, and closes the connection again. What goes
+//! wrong comes back as an [`Error`] that says what it means, whichever database it is.
+
+mod address;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod server;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+
+pub use address::without_password;
+#[cfg(feature = "mysql")]
+pub use mysql::MySql;
+#[cfg(feature = "postgres")]
+pub use postgres::Postgres;
+#[cfg(feature = "sqlite")]
+pub use sqlite::Sqlite;
+
+use std::fmt::Debug;
+use std::io;
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
+
+/// What a database or its driver said.
+pub type Cause = Box<dyn std::error::Error + Send + Sync>;
+/// The columns of a row.
+pub type Row = Vec<Value>;
+
+/// What is in a column, or takes the place of a `?`.
+#[derive(Clone, Debug)]
+pub enum Value {
+    Null,
+    Int(i64),
+    Text(String),
+}
+
+impl From<u64> for Value {
+    /// Ids, widths and ticks have less than 63 bits.
+    fn from(number: u64) -> Value {
+        Value::Int(i64::try_from(number).unwrap_or(i64::MAX))
+    }
+}
+
+impl From<i64> for Value {
+    fn from(number: i64) -> Value {
+        Value::Int(number)
+    }
+}
+
+impl From<&str> for Value {
+    fn from(text: &str) -> Value {
+        Value::Text(text.to_owned())
+    }
+}
+
+/// Why a transaction failed. A `problem` says what is wrong and what to do, as a sentence about the
+/// database.
+#[derive(Debug)]
+pub enum Error {
+    /// The database cannot be used as it is.
+    Unusable { problem: String, source: Option<Cause> },
+    /// The tables are not there.
+    NoTables(Option<Cause>),
+    /// There are tables of these names, and they are others. `words` are the server's, in brackets.
+    ForeignTables { words: String, source: Option<Cause> },
+    /// The file is somebody else's.
+    ForeignFile { problem: &'static str, source: Option<Cause> },
+    /// The user lacks a right, as the server says in `words`.
+    Denied { words: String, source: Cause },
+    /// Other transactions hold the rows, or wrote them first.
+    Locked,
+    /// The server is down, does not answer, or does not serve this call for now.
+    Unreachable { problem: String, source: Option<Cause> },
+    /// The disk is full.
+    Full(Cause),
+    /// The database failed.
+    Other(Cause),
+}
+
+impl Error {
+    pub fn problem(problem: impl Into<String>) -> Error {
+        Error::Unusable { problem: problem.into(), source: None }
+    }
+
+    /// The tables are of another version of the schema than the one `known`.
+    pub fn other_version(version: i64, known: i64) -> Error {
+        Error::problem(format!(
+            "its schema has the version {version}, and this uidring knows version {known}; use \
+             the uidring that made it"
+        ))
+    }
+}
+
+/// Why a transaction was not made: the database failed, or the caller's own rules refused what it
+/// found there.
+#[derive(Debug)]
+pub enum Fault<E> {
+    Database(Error),
+    Refused(E),
+}
+
+impl<E> From<Error> for Fault<E> {
+    fn from(error: Error) -> Fault<E> {
+        Fault::Database(error)
+    }
+}
+
+/// The tables of a caller, in the words of one database.
+#[derive(Debug)]
+pub struct Schema {
+    /// The statements that make them. They change nothing where the tables are there.
+    pub sql: &'static str,
+    pub version: i64,
+    /// The names of the tables. Servers are asked whether they keep them through a power failure.
+    pub tables: &'static [&'static str],
+    /// For a file: a query that returns 1 where the tables are those of the schema.
+    pub witness: &'static str,
+}
+
+/// Whether a transaction may write. Only files make a difference.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Access {
+    Read,
+    Write,
+}
+
+/// The time that a call has, all in all.
+#[derive(Debug)]
+pub struct Deadline {
+    timeout: Duration,
+    since: Stopwatch,
+}
+
+impl Deadline {
+    pub fn after(timeout: Duration) -> Deadline {
+        Deadline { timeout, since: Stopwatch::start() }
+    }
+
+    /// For how long the call has waited, as an error tells it: in milliseconds, unless it is the
+    /// whole timeout.
+    pub fn waited(&self) -> Duration {
+        let waited = self.since.elapsed();
+        let ms = Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
+        if waited < self.timeout { ms } else { self.timeout }
+    }
+}
+
+/// What a kind of database has its own words for: statements name them in braces, as `{now}`.
+#[derive(Debug)]
+pub struct Dialect {
+    /// `{now}`: the time by the database, in milliseconds since 1970.
+    pub now: &'static str,
+    /// `{greatest}`: the function that returns the largest of its arguments.
+    pub greatest: &'static str,
+    /// `{for update}`: what has a query lock its rows until the end of the transaction.
+    pub for_update: &'static str,
+}
+
+/// A database, and how to connect to it.
+pub trait Database: Clone + Debug + Send + Sync + 'static {
+    const DIALECT: Dialect;
+    /// Whether a transaction that writes makes the tables where they are missing.
+    const MAKES_TABLES: bool;
+
+    /// The path, or the address without the password.
+    fn name(&self) -> String;
+
+    fn connect<'a>(
+        &'a self,
+        schema: &'a Schema,
+        deadline: &'a Deadline,
+    ) -> Result<impl Session + 'a, Error>;
+
+    /// Runs `call` on a thread that it may block.
+    fn run<T: Send>(call: impl FnOnce() -> T + Send) -> io::Result<T> {
+        Ok(call())
+    }
+}
+
+/// A connection, during a call.
+pub trait Session {
+    /// Begins a transaction whose commit will be durable, which sees what others commit meanwhile,
+    /// and which a server ends when nothing is heard of this side until the deadline's timeout: a
+    /// program that is stopped in the middle of it keeps nobody out. A server whose settings make a
+    /// commit less than durable is refused.
+    fn begin(&mut self, access: Access) -> Result<(), Error>;
+
+    fn commit(&mut self) -> Result<(), Error>;
+
+    /// Ends a transaction, and makes the tables.
+    fn make_tables(&mut self) -> Result<(), Error>;
+
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error>;
+
+    /// Returns how many rows fit the condition.
+    fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Error>;
+
+    /// Closes the connection. The database takes back what was not committed. A server would count
+    /// a connection that is simply dropped as one that broke, and log that.
+    fn end(self);
+}
+
+/// A transaction under way.
+pub struct Transaction<'a> {
+    session: &'a mut dyn Session,
+    dialect: Dialect,
+}
+
+impl Transaction<'_> {
+    pub fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
+        self.session.rows(&self.translate(sql), values)
+    }
+
+    /// Returns how many rows fit the condition.
+    pub fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Error> {
+        self.session.write(&self.translate(sql), values)
+    }
+
+    fn translate(&self, sql: &str) -> String {
+        let Dialect { now, greatest, for_update } = self.dialect;
+        sql.replace("{now}", now)
+            .replace("{greatest}", greatest)
+            .replace("{for update}", for_update)
+    }
+}
+
+/// Runs `body` in one transaction, which is committed if `body` succeeds, and taken back if not. If
+/// tables turn out to be missing, they may be made, and `body` is run once more.
+pub fn transact<D: Database, T: Send, E: Send>(
+    database: &D,
+    schema: &Schema,
+    deadline: &Deadline,
+    access: Access,
+    body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
+) -> Result<T, Fault<E>> {
+    let attempt = |session: &mut dyn Session| {
+        session.begin(access)?;
+        let result = body(&mut Transaction { session, dialect: D::DIALECT })?;
+        session.commit()?;
+        Ok(result)
+    };
+    let make = |session: &mut dyn Session| match session.make_tables() {
+        Err(Error::Denied { source, .. }) => Err(Error::Unusable {
+            problem: format!(
+                "its tables are not there, and this user may not make them; have somebody who may \
+                 run this:\n\n{}\n",
+                statements(schema.sql)
+            ),
+            source: Some(source),
+        }),
+        made => made,
+    };
+    let call = || {
+        let mut session = database.connect(schema, deadline)?;
+        let result = match attempt(&mut session) {
+            Err(Fault::Database(Error::NoTables(_)))
+                if access == Access::Write && D::MAKES_TABLES =>
+            {
+                make(&mut session).map_err(Fault::from).and_then(|()| attempt(&mut session))
+            }
+            result => result,
+        };
+        session.end();
+        result
+    };
+    D::run(call).unwrap_or_else(|error| {
+        Err(Error::Other(format!("no thread can be started: {error}").into()).into())
+    })
+}
+
+/// The statements of a schema without its comments: for somebody who has to run them, and for a
+/// driver.
+fn statements(schema: &str) -> String {
+    let lines = schema
+        .lines()
+        .filter(|line| !line.trim_start().starts_with("--") && !line.trim().is_empty());
+    lines.collect::<Vec<_>>().join("\n")
+}

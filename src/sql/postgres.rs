@@ -1,0 +1,325 @@
+//! PostgreSQL: connecting, whether a commit is durable, and what its errors mean.
+
+use std::future::Future;
+use std::io;
+use std::path::Path;
+
+use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::{ClientConfig, RootCertStore, crypto};
+use tokio::task::JoinHandle;
+use tokio_postgres::config::SslMode;
+use tokio_postgres::types::{ToSql, Type};
+use tokio_postgres::{Client, Config, SimpleQueryMessage};
+use tokio_postgres_rustls::MakeRustlsConnect;
+
+use super::address::{Form, NO_HOST};
+use super::server::{
+    BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
+    REPLICA, outside_of_a_runtime,
+};
+use super::{
+    Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, statements,
+    without_password,
+};
+use crate::sync::Arc;
+
+/// A PostgreSQL server.
+#[derive(Clone, Debug)]
+pub struct Postgres {
+    name: String,
+    config: Config,
+    tls: Arc<ClientConfig>,
+}
+
+impl Postgres {
+    /// The server at `url`. Nothing is asked of it yet.
+    pub fn at(url: &str) -> Result<Postgres, Error> {
+        if let Some(problem) = FORM.problem(url) {
+            return Err(Error::problem(problem));
+        }
+        // What libpq calls so is what `require` is here.
+        let strict = url
+            .replace("sslmode=verify-full", "sslmode=require")
+            .replace("sslmode=verify-ca", "sslmode=require");
+        let mut config: Config = strict.parse().map_err(|error: tokio_postgres::Error| {
+            let why = error.into_source().map_or_else(String::new, |why| why.to_string());
+            Error::problem(format!("{why}; see the address"))
+        })?;
+        if config.get_hosts().is_empty() && config.get_hostaddrs().is_empty() {
+            return Err(Error::problem(NO_HOST));
+        }
+        if config.get_application_name().is_none() {
+            config.application_name("uidring");
+        }
+        Ok(Postgres { name: without_password(url), config, tls: tls(None) })
+    }
+
+    /// Trusts the certificate authorities in the file `path`, in PEM, and no others.
+    pub fn trust(&mut self, path: &Path) -> Result<(), Error> {
+        let refuse = |problem: &str| Error::problem(format!("{}: {problem}", path.display()));
+        let file =
+            CertificateDer::pem_file_iter(path).map_err(|error| refuse(&error.to_string()))?;
+        let certificates: Vec<_> =
+            file.collect::<Result<_, _>>().map_err(|error| refuse(&error.to_string()))?;
+        if certificates.is_empty() {
+            return Err(refuse("it holds no certificate"));
+        }
+        let mut roots = RootCertStore::empty();
+        for certificate in certificates {
+            roots.add(certificate).map_err(|error| refuse(&error.to_string()))?;
+        }
+        self.tls = tls(Some(roots));
+        Ok(())
+    }
+}
+
+const FORM: Form = Form {
+    database: "PostgreSQL",
+    schemes: &["postgres", "postgresql"],
+    example: "postgres://user:password@host:5432/database",
+};
+
+/// TLS that trusts `roots`, or Mozilla's list.
+fn tls(roots: Option<RootCertStore>) -> Arc<ClientConfig> {
+    let roots = roots.unwrap_or_else(|| webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect());
+    // Named, as a program may have several providers of cryptography and no default.
+    let builder = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()));
+    let builder = builder.with_safe_default_protocol_versions();
+    #[allow(clippy::expect_used)] // of the two that are asked for, both are there
+    let builder = builder.expect("ring has the default protocol versions");
+    Arc::new(builder.with_root_certificates(roots).with_no_client_auth())
+}
+
+impl Database for Postgres {
+    const DIALECT: Dialect = Dialect {
+        now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
+        greatest: "GREATEST",
+        for_update: "FOR UPDATE",
+    };
+    const MAKES_TABLES: bool = true;
+
+    fn name(&self) -> String {
+        self.name.clone()
+    }
+
+    fn connect<'a>(
+        &'a self,
+        schema: &'a Schema,
+        deadline: &'a Deadline,
+    ) -> Result<impl Session + 'a, Error> {
+        let executor = Executor::new(deadline)?;
+        let connect = |config: &Config| {
+            let tls = MakeRustlsConnect::new(ClientConfig::clone(&self.tls));
+            executor.wait(config.connect(tls))
+        };
+        let (client, connection) = match connect(&self.config)? {
+            // As libpq does it: a client that only prefers TLS goes on without. The server itself
+            // has not refused.
+            Err(error)
+                if self.config.get_ssl_mode() == SslMode::Prefer
+                    && error.as_db_error().is_none() =>
+            {
+                connect(self.config.clone().ssl_mode(SslMode::Disable))??
+            }
+            result => result?,
+        };
+        let connection = executor.beside(async {
+            // The statement that waits for an answer gets the error too.
+            let _ = connection.await;
+        });
+        Ok(Conversation { client, connection, executor, schema, deadline })
+    }
+
+    fn run<T: Send>(call: impl FnOnce() -> T + Send) -> io::Result<T> {
+        outside_of_a_runtime(call)
+    }
+}
+
+impl From<tokio_postgres::Error> for Error {
+    fn from(error: tokio_postgres::Error) -> Error {
+        diagnose(&error).of(error)
+    }
+}
+
+fn diagnose(error: &tokio_postgres::Error) -> Diagnosis {
+    let Some(state) = error.code() else {
+        // A connection that broke, or was never made. The driver tells the kinds apart in words
+        // alone.
+        let words = error.to_string();
+        return match () {
+            () if words.contains("TLS handshake") => BAD_CERTIFICATE,
+            () if words.contains("invalid configuration") => Diagnosis::Unusable("see the address"),
+            () => DOWN,
+        };
+    };
+    let known = CODES.iter().find(|(code, _)| state.code().starts_with(code));
+    known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
+}
+
+/// The server's error codes, and classes of them, by
+/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>. A conflict can show at a
+/// commit, too: CockroachDB looks for some only there.
+const CODES: &[(&str, Diagnosis)] = &[
+    // Tables and rights.
+    ("42P01", Diagnosis::NoTables),      // undefined_table
+    ("42703", Diagnosis::ForeignTables), // undefined_column
+    ("42804", Diagnosis::ForeignTables), // datatype_mismatch
+    ("42809", Diagnosis::ForeignTables), // wrong_object_type
+    ("42501", Diagnosis::Denied),        // insufficient_privilege
+    ("28000", BAD_PASSWORD),             // invalid_authorization_specification
+    ("28P01", BAD_PASSWORD),             // invalid_password
+    ("3D000", NO_DATABASE),              // invalid_catalog_name
+    // invalid_schema_name
+    ("3F000", Diagnosis::Unusable("make the schema, or name another in search_path")),
+    // Other transactions.
+    ("40003", DOWN),              // statement_completion_unknown
+    ("40", Diagnosis::Locked),    // 40001 serialization_failure, 40P01 deadlock_detected
+    ("55P03", Diagnosis::Locked), // lock_not_available
+    // Limits on statements and transactions.
+    ("25P03", INTERRUPTED), // idle_in_transaction_session_timeout
+    ("25P04", INTERRUPTED), // transaction_timeout
+    ("57014", INTERRUPTED), // query_canceled: statement_timeout, and pg_cancel_backend
+    // Limits on the server.
+    ("53000", FULL_UP),         // insufficient_resources
+    ("53100", Diagnosis::Full), // disk_full
+    ("53200", FULL_UP),         // out_of_memory
+    ("53300", FULL_UP),         // too_many_connections
+    // A server that takes no writes.
+    ("25006", REPLICA), // read_only_sql_transaction
+    // On the way up or down, or done with us.
+    ("08", DOWN), // connection_exception; a pooler's errors are 08P01, protocol_violation
+    ("57P01", DOWN), // admin_shutdown
+    ("57P02", DOWN), // crash_shutdown
+    ("57P03", DOWN), // cannot_connect_now
+    ("57P05", DOWN), // idle_session_timeout
+];
+
+/// What decides whether a commit lasts. It waits for the server's own disk at the least, for
+/// standbys if there are synchronous ones, and for more if the operator has asked for more. The
+/// tables are those that the search path finds, if they are there. Servers that only speak
+/// PostgreSQL's language may have no setting of the name fsync.
+fn settings(schema: &Schema) -> String {
+    let tables = schema.tables.iter().map(|table| format!("to_regclass('{table}')"));
+    format!(
+        "SELECT set_config('synchronous_commit', \
+         CASE current_setting('synchronous_commit') \
+         WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true), \
+         current_setting('fsync', true), \
+         (SELECT MIN(relname::TEXT) FROM pg_class WHERE relpersistence <> 'p' AND oid IN ({}))",
+        tables.collect::<Vec<_>>().join(", ")
+    )
+}
+
+/// What is wrong with a server that answers so to [`settings`].
+fn problem_of(fsync: Option<&str>, not_logged: Option<&str>) -> Option<String> {
+    if fsync == Some("off") {
+        return Some(
+            "its fsync is off, so that a power failure could take ids back that have been given; \
+             run ALTER SYSTEM SET fsync = on; SELECT pg_reload_conf()"
+                .to_owned(),
+        );
+    }
+    not_logged.map(|table| {
+        format!(
+            "its table {table} is not logged, so that a crash of the server would empty it; \
+             run ALTER TABLE {table} SET LOGGED"
+        )
+    })
+}
+
+/// A connection during a call.
+struct Conversation<'a> {
+    client: Client,
+    connection: JoinHandle<()>,
+    executor: Executor<'a>,
+    schema: &'a Schema,
+    deadline: &'a Deadline,
+}
+
+impl Session for Conversation<'_> {
+    fn begin(&mut self, _: Access) -> Result<(), Error> {
+        let ms = self.deadline.timeout.as_millis().clamp(1, 3_600_000);
+        let sql = format!(
+            "BEGIN ISOLATION LEVEL READ COMMITTED; \
+             SET LOCAL idle_in_transaction_session_timeout = {ms}; {}",
+            settings(self.schema)
+        );
+        let answer = self.wait(self.client.simple_query(&sql))?;
+        let row = answer.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => Some(row),
+            _ => None,
+        });
+        let setting = |column: usize| row?.try_get(column).ok()?;
+        problem_of(setting(1), setting(2)).map_or(Ok(()), |problem| Err(Error::problem(problem)))
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        self.batch("COMMIT")
+    }
+
+    fn make_tables(&mut self) -> Result<(), Error> {
+        self.batch("ROLLBACK")?;
+        self.batch(&statements(self.schema.sql))
+    }
+
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
+        // Not prepared: a pooler may give each transaction another connection.
+        let rows = self.wait(self.client.query_typed(&numbered(sql), &typed(values)))?;
+        rows.iter().map(row).collect()
+    }
+
+    fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Error> {
+        self.wait(self.client.execute_typed(&numbered(sql), &typed(values)))
+    }
+
+    fn end(self) {
+        // The driver says goodbye when there is no client any more, and then is done.
+        drop(self.client);
+        let _ = self.executor.wait(self.connection);
+    }
+}
+
+impl Conversation<'_> {
+    fn wait<T>(
+        &self,
+        answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
+    ) -> Result<T, Error> {
+        Ok(self.executor.wait(answer)??)
+    }
+
+    fn batch(&self, sql: &str) -> Result<(), Error> {
+        self.wait(self.client.batch_execute(sql))
+    }
+}
+
+/// `sql` with `$1`, `$2` and so on for each `?`.
+fn numbered(sql: &str) -> String {
+    let mut pieces = sql.split('?');
+    let first = pieces.next().unwrap_or_default().to_owned();
+    pieces.zip(1..).fold(first, |sql, (piece, number)| format!("{sql}${number}{piece}"))
+}
+
+fn typed(values: &[Value]) -> Vec<(&(dyn ToSql + Sync), Type)> {
+    values.iter().map(typed_value).collect()
+}
+
+fn typed_value(value: &Value) -> (&(dyn ToSql + Sync), Type) {
+    match value {
+        Value::Null => (&None::<i64>, Type::INT8),
+        Value::Int(number) => (number, Type::INT8),
+        Value::Text(text) => (text, Type::VARCHAR),
+    }
+}
+
+fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
+    let value = |(index, column): (usize, &tokio_postgres::Column)| {
+        let value = if *column.type_() == Type::INT8 {
+            row.try_get::<_, Option<i64>>(index)?.map(Value::Int)
+        } else {
+            row.try_get::<_, Option<String>>(index)?.map(Value::Text)
+        };
+        Ok(value.unwrap_or(Value::Null))
+    };
+    row.columns().iter().enumerate().map(value).collect()
+}

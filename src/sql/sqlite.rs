@@ -1,0 +1,302 @@
+//! SQLite: connecting, durability, and what its errors mean.
+//!
+//! The file has a rollback journal, SQLite's default, and no write-ahead log: a generator hardly
+//! ever writes, and a log would save it no syncs, as the last process to close the file moves the
+//! log into it. At rest the file is all there is.
+
+use std::fs;
+use std::io;
+use std::path::{self, Path, PathBuf};
+use std::time::Duration;
+
+use rusqlite::types::ValueRef;
+use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
+
+use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value};
+use crate::sync::sleep;
+
+/// The `application_id` of uidring's schemas. Their version is the `user_version`.
+const APPLICATION: i64 = 0x7569_6472;
+
+/// A SQLite file.
+#[derive(Clone, Debug)]
+pub struct Sqlite {
+    /// Absolute, so that a program may change its directory between two calls.
+    path: PathBuf,
+}
+
+impl Sqlite {
+    /// The file `path`. Nothing is looked at yet.
+    pub fn at(path: &Path) -> Result<Sqlite, Error> {
+        // SQLite would keep the tables in memory.
+        if path.as_os_str().is_empty() {
+            return Err(Error::problem("the path is empty; give the path of a file"));
+        }
+        let path = path::absolute(path)
+            .map_err(|error| Error::problem(format!("{error}; give an absolute path")))?;
+        Ok(Sqlite { path })
+    }
+
+    /// Makes the file and its tables. Nothing is written where they are there.
+    pub fn create(&self, schema: &Schema, deadline: &Deadline) -> Result<(), Error> {
+        let mut file = self.open(schema, deadline, OpenFlags::SQLITE_OPEN_CREATE)?;
+        if let State::Empty = file.state()? {
+            // In a transaction of its own, and harmless where another process has just done the
+            // same.
+            file.make_tables()?;
+        }
+        file.check()?;
+        // Said now, and not by the call that writes later.
+        if file.db.is_readonly("main")? { Err(Error::problem(READ_ONLY)) } else { Ok(()) }
+    }
+
+    fn open<'a>(
+        &self,
+        schema: &'a Schema,
+        deadline: &Deadline,
+        create: OpenFlags,
+    ) -> Result<File<'a>, Error> {
+        self.look(!create.is_empty())?;
+        let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
+        let mut db = Connection::open_with_flags(&self.path, flags)?;
+        let mut left = deadline.timeout;
+        db.busy_handler(Some(move |tries| wait(tries, &mut left)))?;
+        // EXTRA: with FULL, a power failure can bring back the journal of a committed transaction,
+        // and undo it. `fullfsync` is for macOS, where a sync alone leaves data in the disk's
+        // cache.
+        db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;")?;
+        Ok(File { db, schema })
+    }
+
+    /// Refuses a path that SQLite would refuse with fewer words, or not at all: a device such as
+    /// `/dev/null` takes every row and keeps none.
+    fn look(&self, create: bool) -> Result<(), Error> {
+        let problem = match fs::metadata(&self.path) {
+            Ok(found) if found.is_file() => return Ok(()),
+            Ok(found) if found.is_dir() => "it is a directory; give the path of a file".into(),
+            Ok(_) => "it is not a regular file; give the path of one".into(),
+            Err(error) if error.kind() == io::ErrorKind::NotFound => match self.path.parent() {
+                Some(parent) if !parent.exists() => {
+                    format!("the directory {} does not exist; make it first", parent.display())
+                }
+                _ if create => return Ok(()),
+                _ => {
+                    "there is no such file; see that the path is right and that nobody has removed \
+                      it"
+                    .into()
+                }
+            },
+            Err(error) => {
+                format!("{error}; see that the path is right and that this user may follow it")
+            }
+        };
+        Err(Error::problem(problem))
+    }
+}
+
+impl Database for Sqlite {
+    const DIALECT: Dialect = Dialect {
+        now: "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)",
+        greatest: "MAX",
+        // A transaction that writes has the whole file.
+        for_update: "",
+    };
+    /// A file that vanishes, or is emptied, must not be made anew: it is the only memory.
+    const MAKES_TABLES: bool = false;
+
+    fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+
+    fn connect<'a>(
+        &'a self,
+        schema: &'a Schema,
+        deadline: &'a Deadline,
+    ) -> Result<impl Session + 'a, Error> {
+        self.open(schema, deadline, OpenFlags::empty())
+    }
+}
+
+/// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to
+/// 100 ms at a time, while a start holds the lock for a few: the last of 64 starts at once would
+/// wait several times as long.
+fn wait(tries: i32, left: &mut Duration) -> bool {
+    if left.is_zero() {
+        return false;
+    }
+    let pause = Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(*left);
+    *left -= pause;
+    sleep(pause);
+    true
+}
+
+const READ_ONLY: &str =
+    "it cannot be written; give this user the right to write to the file and to its directory";
+
+impl From<rusqlite::Error> for Error {
+    fn from(error: rusqlite::Error) -> Error {
+        // Our SQL is good, so what is wrong with it is that tables or columns are not there.
+        let is_sql = matches!(error, rusqlite::Error::SqlInputError { .. });
+        let code = error.sqlite_error_code();
+        let source = Box::new(error);
+        let problem = match code {
+            _ if is_sql => return foreign_tables(Some(source)),
+            Some(ErrorCode::Unknown) => return foreign_tables(Some(source)),
+            Some(ErrorCode::NotADatabase) => {
+                let problem = "it is not a SQLite database";
+                return Error::ForeignFile { problem, source: Some(source) };
+            }
+            Some(ErrorCode::DatabaseBusy | ErrorCode::DatabaseLocked) => return Error::Locked,
+            Some(ErrorCode::DiskFull) => return Error::Full(source),
+            Some(ErrorCode::CannotOpen) => {
+                "it cannot be opened; give this user the right to read and write the file and to \
+                 write to its directory"
+            }
+            Some(ErrorCode::ReadOnly) => READ_ONLY,
+            Some(ErrorCode::DatabaseCorrupt) => {
+                "it is damaged; let the sqlite3 shell's .recover write what it holds to a new \
+                 file, and see that sqlite_sequence there is not below any worker id given"
+            }
+            _ => return Error::Other(source),
+        };
+        Error::Unusable { problem: problem.into(), source: Some(source) }
+    }
+}
+
+fn foreign_tables(source: Option<super::Cause>) -> Error {
+    Error::ForeignTables { words: String::new(), source }
+}
+
+/// An open file, during a call.
+struct File<'a> {
+    db: Connection,
+    schema: &'a Schema,
+}
+
+/// What the file is to uidring.
+enum State {
+    /// It has nothing in it.
+    Empty,
+    /// It has the tables of the schema.
+    Ours,
+}
+
+impl File<'_> {
+    /// Looks at the file without writing to it.
+    fn state(&mut self) -> Result<State, Error> {
+        let Schema { version: known, witness, .. } = self.schema;
+        // All in one transaction, so that it is seen either before another process has made the
+        // tables or after.
+        let db = self.db.transaction()?;
+        let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
+        let application = number("PRAGMA application_id")?;
+        let version = number("PRAGMA user_version")?;
+        let is_empty = || Ok::<_, Error>(number("SELECT count(*) FROM sqlite_master")? == 0);
+        if (application, version) == (0, 0) && is_empty()? {
+            return Ok(State::Empty);
+        }
+        if application != APPLICATION {
+            let problem = "it is the database of another program";
+            return Err(Error::ForeignFile { problem, source: None });
+        }
+        if version != *known {
+            return Err(Error::other_version(version, *known));
+        }
+        if number(witness)? == 1 { Ok(State::Ours) } else { Err(foreign_tables(None)) }
+    }
+
+    fn check(&mut self) -> Result<(), Error> {
+        match self.state()? {
+            State::Ours => Ok(()),
+            State::Empty => Err(Error::NoTables(None)),
+        }
+    }
+}
+
+impl Session for File<'_> {
+    fn begin(&mut self, access: Access) -> Result<(), Error> {
+        self.check()?;
+        // The write lock before the first read: a reader that asks for it later can be refused
+        // without a wait.
+        let begin = if access == Access::Write { "BEGIN IMMEDIATE" } else { "BEGIN" };
+        Ok(self.db.execute_batch(begin)?)
+    }
+
+    fn commit(&mut self) -> Result<(), Error> {
+        Ok(self.db.execute_batch("COMMIT")?)
+    }
+
+    fn make_tables(&mut self) -> Result<(), Error> {
+        Ok(self.db.execute_batch(self.schema.sql)?)
+    }
+
+    fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
+        let mut statement = self.db.prepare(sql)?;
+        let columns = statement.column_count();
+        let mut rows = statement.query(params_from_iter(values))?;
+        let mut all = Vec::new();
+        while let Some(row) = rows.next()? {
+            let value = |column| value(row.get_ref(column)?);
+            all.push((0..columns).map(value).collect::<Result<Row, Error>>()?);
+        }
+        Ok(all)
+    }
+
+    fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Error> {
+        Ok(self.db.execute(sql, params_from_iter(values))? as u64)
+    }
+
+    fn end(self) {}
+}
+
+impl ToSql for Value {
+    fn to_sql(&self) -> rusqlite::Result<rusqlite::types::ToSqlOutput<'_>> {
+        Ok(match self {
+            Value::Null => rusqlite::types::Null.into(),
+            Value::Int(number) => (*number).into(),
+            Value::Text(text) => text.as_str().into(),
+        })
+    }
+}
+
+/// The schema's checks allow numbers and texts alone.
+fn value(value: ValueRef<'_>) -> Result<Value, Error> {
+    match value {
+        ValueRef::Null => Ok(Value::Null),
+        ValueRef::Integer(number) => Ok(Value::Int(number)),
+        ValueRef::Text(text) => Ok(Value::Text(String::from_utf8_lossy(text).into_owned())),
+        ValueRef::Real(_) | ValueRef::Blob(_) => Err(foreign_tables(None)),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use rusqlite::ffi;
+
+    use super::*;
+
+    /// No one outside can see this, and a power failure is hard to come by: a transaction is only
+    /// durable with the journal gone for good when it is committed.
+    #[test]
+    fn a_commit_is_on_the_disk_when_it_returns() {
+        let dir = tempfile::tempdir().unwrap();
+        let database = Sqlite::at(&dir.path().join("uidring.db")).unwrap();
+        let schema = Schema { sql: "", version: 1, tables: &[], witness: "" };
+        let deadline = Deadline::after(Duration::ZERO);
+        let file = database.open(&schema, &deadline, OpenFlags::SQLITE_OPEN_CREATE).unwrap();
+        let extra = 3;
+        assert_eq!(file.db.query_row("PRAGMA synchronous", [], |row| row.get(0)), Ok(extra));
+        assert_eq!(file.db.query_row("PRAGMA fullfsync", [], |row| row.get(0)), Ok(1));
+        assert_eq!(
+            file.db.query_row("PRAGMA journal_mode", [], |row| row.get(0)),
+            Ok("delete".to_owned())
+        );
+    }
+
+    #[test]
+    fn a_full_disk_is_called_so() {
+        let full = rusqlite::Error::SqliteFailure(ffi::Error::new(ffi::SQLITE_FULL), None);
+        assert!(matches!(full.into(), Error::Full(_)));
+    }
+}
