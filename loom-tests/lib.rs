@@ -1,5 +1,5 @@
-//! What the models share: how one is explored, a small ring, and what is asked of the UIDs that
-//! came out of it.
+//! What the models share: the exploration of a model, a small ring, and the checks of the UIDs
+//! taken from it.
 #![cfg(uidring_loom)]
 
 use std::collections::BTreeMap;
@@ -12,15 +12,15 @@ use loom::thread::{self, JoinHandle};
 use uidring::model::{Block, Counter, Ring, TickCodec, Window, is_closed};
 use uidring::{Layout, Uid};
 
-/// Runs `model` in every interleaving with at most `preemptions` preemptions (`None`: with any
-/// number) and says how many that were. `LOOM_MAX_PREEMPTIONS` overrules the bound; 0 there means
-/// none at all.
+/// Runs `model` in every interleaving with at most `preemptions` preemptions (`None`: any number)
+/// and prints how many interleavings there were. `LOOM_MAX_PREEMPTIONS` overrides the bound; 0
+/// removes it.
 pub fn explore(name: &str, preemptions: Option<usize>, model: impl Fn() + Send + Sync + 'static) {
     check(name, preemptions, || (), move |()| model());
 }
 
-/// As [`explore`], for a model that starts where `prepare` has come to: there, threads run in one
-/// order only.
+/// Like [`explore`], for a model that starts with the result of `prepare`, whose own interleavings
+/// are not explored.
 pub fn explore_from<T: 'static>(
     name: &str,
     preemptions: Option<usize>,
@@ -38,7 +38,7 @@ fn check<T: 'static>(
 ) {
     let mut builder = loom::model::Builder::new();
     builder.max_threads = 4;
-    // A thread that can never go on runs into this limit, and fails the model.
+    // A thread that can never continue reaches this limit, which fails the model.
     builder.max_branches = 6000;
     builder.expect_explicit_explore = true;
     builder.preemption_bound = match builder.preemption_bound {
@@ -48,7 +48,7 @@ fn check<T: 'static>(
     };
     let bound = builder.preemption_bound.map_or("any".to_owned(), |bound| bound.to_string());
 
-    // std's, not loom's: it counts across the interleavings, and is no step of the model.
+    // From std, not loom: it counts across interleavings, and is not part of the model.
     let count = Arc::new(AtomicUsize::new(0));
     let start = Instant::now();
     builder.check({
@@ -64,10 +64,10 @@ fn check<T: 'static>(
     eprintln!("model {name} {count} {bound} {:.1}", start.elapsed().as_secs_f64());
 }
 
-/// When which UIDs were handed out, in one interleaving.
+/// Which UIDs were taken when, in one interleaving.
 ///
-/// Its clock and its lock are std's. Loom does not see them, so they neither add interleavings nor
-/// order anything that the library left unordered.
+/// The lock is from std. Loom does not see it, so it neither adds interleavings nor orders anything
+/// that the library leaves unordered.
 #[derive(Default)]
 pub struct History(Mutex<Takes>);
 
@@ -120,7 +120,7 @@ impl History {
     ///
     /// # Panics
     ///
-    /// When one was taken twice.
+    /// If a UID was taken twice.
     #[must_use]
     pub fn uids(&self) -> Vec<u64> {
         let mut all: Vec<u64> =
@@ -146,7 +146,7 @@ impl History {
 }
 
 pub const WORKER: u64 = 1;
-/// The clock's second when the ring is made.
+/// The clock's tick when the ring is created.
 pub const NOW: u64 = 5;
 pub const SLOTS: u64 = 2;
 /// UIDs in a block.
@@ -154,7 +154,7 @@ pub const BLOCK: u64 = 2;
 /// The first block that is ever published.
 pub const FIRST_BLOCK: u64 = SLOTS;
 pub const FIRST_TICKET: u64 = FIRST_BLOCK * BLOCK;
-/// Seconds that no model comes to the end of.
+/// A number of ticks that no model uses up.
 pub const MANY: u64 = 1000;
 
 /// Tickets claimed together.
@@ -164,43 +164,43 @@ pub struct Claim {
     count: u64,
 }
 
-/// A ring of two blocks of two UIDs, and what the threads of a model have seen of it.
+/// A ring of two blocks of two UIDs, with what the threads of a model have seen of it.
 pub struct Model {
     pub ring: Ring,
     pub history: History,
     layout: Layout,
     codec: TickCodec,
-    /// Which base each block was seen to have. std's lock, as in `History`.
+    /// The base that each block was seen to have. The lock is from std, as in `History`.
     bases: Mutex<BTreeMap<u64, u64>>,
-    /// The blocks that were said to be overwritten.
+    /// The blocks that were found to be overwritten.
     overwritten: Mutex<Vec<u64>>,
 }
 
 impl Model {
-    /// A ring that holds `blocks` blocks, and may publish `seconds` seconds from `NOW` on.
+    /// A ring that holds `blocks` blocks and may publish `ticks` ticks from `NOW` on.
     ///
     /// # Panics
     ///
     /// When there is no room for `blocks` blocks.
     #[must_use]
-    pub fn new(blocks: u64, seconds: u64) -> Arc<Model> {
-        Model::with_reserved(blocks, seconds, seconds + MANY)
+    pub fn new(blocks: u64, ticks: u64) -> Arc<Model> {
+        Model::with_reserved(blocks, ticks, ticks + MANY)
     }
 
-    /// The same, where takers may move the window's end on to `reserved` seconds.
+    /// The same, in which takers may extend the window to `reserved` ticks.
     ///
     /// # Panics
     ///
     /// When there is no room for `blocks` blocks.
     #[must_use]
-    pub fn with_reserved(blocks: u64, seconds: u64, reserved: u64) -> Arc<Model> {
+    pub fn with_reserved(blocks: u64, ticks: u64, reserved: u64) -> Arc<Model> {
         let layout = Layout::new(40, 2, BLOCK.trailing_zeros()).unwrap();
-        let arithmetic = TickCodec::new(&layout);
-        let [first, last, reserved] = [NOW, NOW + seconds - 1, NOW + reserved - 1]
-            .map(|second| arithmetic.base(second, WORKER));
+        let codec = TickCodec::new(&layout);
+        let [first, last, reserved] =
+            [NOW, NOW + ticks - 1, NOW + reserved - 1].map(|tick| codec.base_at(tick, WORKER));
         let window = Window { first, last, reserved };
         let slots = usize::try_from(SLOTS).unwrap();
-        let ring = Ring::new(slots, layout.sequence_bits(), arithmetic, window);
+        let ring = Ring::new(slots, layout.sequence_bits(), codec, window);
         let published = Counter::default();
         for _ in 0..blocks {
             assert!(ring.refill(ring.cursor_block(), &published));
@@ -209,7 +209,7 @@ impl Model {
             ring,
             history: History::default(),
             layout,
-            codec: arithmetic,
+            codec,
             bases: Mutex::default(),
             overwritten: Mutex::default(),
         })
@@ -218,11 +218,11 @@ impl Model {
     /// A window of `worker` as bases, which ends with what is reserved.
     #[must_use]
     pub fn window(&self, first: u64, last: u64, worker: u64) -> Window {
-        let [first, last] = [first, last].map(|second| self.codec.base(second, worker));
+        let [first, last] = [first, last].map(|tick| self.codec.base_at(tick, worker));
         Window { first, last, reserved: last }
     }
 
-    /// Moves the window's end, as a taker does.
+    /// Extends the window, as a taker does.
     pub fn extend(&self, last: u64) {
         self.ring.window().extend(last, &self.codec);
     }
@@ -236,12 +236,12 @@ impl Model {
         thread::spawn(move || body(&model))
     }
 
-    /// The base of a block if the window has not been moved: blocks then hold consecutive seconds.
+    /// The base of a block if the window has not been moved: blocks then have consecutive ticks.
     fn expected(&self, block: u64) -> u64 {
-        self.codec.base(NOW + block - FIRST_BLOCK, WORKER)
+        self.codec.base_at(NOW + block - FIRST_BLOCK, WORKER)
     }
 
-    /// The base of `block`, for who holds a ticket in it.
+    /// The state of `block`, for a caller that holds a ticket in it.
     pub fn block(&self, block: u64, published: &Counter) -> Block {
         let answer = self.ring.block(block, published);
         match answer {
@@ -252,12 +252,12 @@ impl Model {
         answer
     }
 
-    /// Publishes `block`, which the window has room for, and what is missing before it. Returns how
-    /// many blocks that were.
+    /// Publishes `block`, which lies within the window, and the blocks before it that are not yet
+    /// published. Returns how many bases it chose.
     ///
     /// # Panics
     ///
-    /// When the window is said to end before it.
+    /// If the block is found beyond the window.
     pub fn publish(&self, block: u64) -> u64 {
         let published = Counter::default();
         assert_ne!(
@@ -268,7 +268,7 @@ impl Model {
         published.get()
     }
 
-    /// `block` was seen to have `base`.
+    /// Records that `block` was seen to have `base`.
     fn note(&self, block: u64, base: u64) {
         let known = *lock(&self.bases).entry(block).or_insert(base);
         assert_eq!(known, base, "block {block} has two bases");
@@ -459,8 +459,10 @@ impl Model {
     pub fn check_blocks(&self) {
         let tail = self.ring.tail();
         for block in FIRST_BLOCK.max(tail - SLOTS)..tail {
-            let base =
-                self.ring.base(block).unwrap_or_else(|| panic!("block {block} is not in its slot"));
+            let base = self
+                .ring
+                .published_base(block)
+                .unwrap_or_else(|| panic!("block {block} is not in its slot"));
             self.note(block, base.get());
         }
         let bases = lock(&self.bases);
@@ -491,17 +493,18 @@ impl Model {
         assert!(taken.iter().all(is_of_block), "not of their blocks: {taken:?} of {bases:?}");
     }
 
-    /// What must hold when every thread is done and the seconds `gap` of `WORKER` are another's.
+    /// What must hold when every thread is done and another generator has the ticks `gap` of
+    /// `WORKER`.
     ///
     /// # Panics
     ///
     /// When one of them was published.
     pub fn check_gap(&self, gap: Range<u64>) {
         self.check_blocks();
-        let gap = self.codec.base(gap.start, WORKER)..self.codec.base(gap.end, WORKER);
+        let gap = self.codec.base_at(gap.start, WORKER)..self.codec.base_at(gap.end, WORKER);
         let bases = lock(&self.bases);
         let mut of_worker = bases.values().filter(|base| self.worker(**base) == WORKER);
-        assert!(of_worker.all(|base| !gap.contains(base)), "another's seconds: {bases:?}");
+        assert!(of_worker.all(|base| !gap.contains(base)), "ticks of another generator: {bases:?}");
     }
 
     fn worker(&self, base: u64) -> u64 {

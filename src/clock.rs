@@ -1,4 +1,4 @@
-//! Where the time comes from. Nothing else in the crate reads it.
+//! The source of the time. Nothing else in the crate reads it.
 
 use std::fmt;
 use std::time::{Duration, Instant, SystemTime};
@@ -7,11 +7,11 @@ use crate::sync::{Arc, Mutex};
 
 /// A source of wall-clock time.
 ///
-/// A generator asks it when it is built and whenever its ring is refilled in the background, never
-/// in a take from the ring. The clock may stand still, jump and run backwards: uniqueness does not
-/// rest on it. It is to show times within 10^15 s (31 million years) of 1970: no generator is built
-/// while it does not, and a running one takes a time more than 73 million years from its epoch for
-/// one at that distance.
+/// A generator reads it when it is built, whenever its filler runs, and in takes that have reached
+/// a limit, but never in a take from the ring. The clock may stand still, jump and run backwards:
+/// uniqueness does not depend on it. It should show times within 10^15 s (31 million years) of
+/// 1970. Building a generator fails while it does not, and a running generator treats a time more
+/// than 73 million years from its epoch as one at that distance.
 pub trait Clock: Send + Sync + 'static {
     /// The present time.
     fn now(&self) -> SystemTime;
@@ -27,7 +27,7 @@ impl Clock for SystemClock {
     }
 }
 
-/// A clock that is moved by hand. Its clones all show the same time.
+/// A clock that is moved by hand. All its clones show the same time.
 ///
 /// ```
 /// use std::time::{Duration, Instant, SystemTime};
@@ -55,14 +55,12 @@ impl ManualClock {
         self.change(|_| Some(now));
     }
 
-    /// Moves the clock forward by `step`. Past the last time that the platform can tell it stands
-    /// still.
+    /// Moves the clock forward by `step`. Does nothing if the platform cannot represent the result.
     pub fn advance(&self, step: Duration) {
         self.change(|now| now.checked_add(step));
     }
 
-    /// Moves the clock back by `step`. Before the first time that the platform can tell it stands
-    /// still.
+    /// Moves the clock back by `step`. Does nothing if the platform cannot represent the result.
     pub fn rewind(&self, step: Duration) {
         self.change(|now| now.checked_sub(step));
     }
@@ -87,7 +85,7 @@ impl fmt::Debug for ManualClock {
     }
 }
 
-/// Time gone by, whatever the wall clock does meanwhile.
+/// Measures elapsed time, whatever the wall clock does meanwhile.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
@@ -96,14 +94,15 @@ impl Stopwatch {
         Stopwatch(Instant::now())
     }
 
-    /// An hour where the models run: they know no time, and what differs from run to run they
-    /// cannot explore.
+    /// The time since the start. In loom models always an hour: loom has no time, and cannot
+    /// explore what differs from one execution to the next.
     pub(crate) fn elapsed(&self) -> Duration {
         if cfg!(uidring_loom) { Duration::from_secs(3600) } else { self.0.elapsed() }
     }
 }
 
-/// `time` in UTC as RFC 3339 has it; beyond the years it knows, as seconds since 1970.
+/// `time` in UTC, in the format of RFC 3339, or in seconds since 1970 if its year does not fit that
+/// format.
 pub(crate) fn utc(time: SystemTime) -> impl fmt::Display {
     match (jiff::Timestamp::try_from(time), time.duration_since(SystemTime::UNIX_EPOCH)) {
         (Ok(timestamp), _) => timestamp.to_string(),
@@ -112,6 +111,7 @@ pub(crate) fn utc(time: SystemTime) -> impl fmt::Display {
     }
 }
 
+/// Like [`utc`], for a time in milliseconds since 1970.
 pub(crate) fn utc_ms(ms: i64) -> impl fmt::Display {
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(timestamp) => timestamp.to_string(),

@@ -51,21 +51,20 @@ pub struct Parts {
     pub time: SystemTime,
     /// The worker id of the generator that made it.
     pub worker: u64,
-    /// Its place within the tick, from 0.
+    /// Its number within the tick, from 0.
     pub sequence: u64,
 }
 
-/// A time field narrower than this would end within two weeks of seconds.
+/// With ticks of a second, a narrower time field would end within a week.
 const MIN_TIME_BITS: u32 = 20;
 const TOTAL_BITS: u32 = 63;
 /// How far from 1970 an epoch may lie, and the clock when a generator is built: 10^15 s, 31 million
-/// years. The milliseconds from one to the other, and sums of a few such, are far from the ends of
-/// their type.
+/// years. Differences of such times in milliseconds, and sums of a few of them, do not overflow.
 pub(crate) const FARTHEST_MS: i64 = 1_000_000_000_000_000_000;
 
 impl Layout {
     /// 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z: until 2060-01-10T13:37:04Z, 1,048,576
-    /// workers, 8,192 UIDs a second before a generator borrows from the seconds to come.
+    /// workers, 8,192 UIDs per second before a generator borrows from future seconds.
     pub const DEFAULT: Layout = Layout {
         time_bits: 30,
         worker_bits: 20,
@@ -75,8 +74,8 @@ impl Layout {
     };
 
     /// 28 | 22 | 13 in seconds from 2016-05-19T16:00:00Z, the defaults of Baidu's `UidGenerator`,
-    /// for reading its ids. The time field ended at 2024-11-20T13:24:16Z: no generator can be built
-    /// on it.
+    /// for reading its ids. The time field ended at 2024-11-20T13:24:16Z, so no generator can be
+    /// built with this layout.
     pub const UID_GENERATOR: Layout = Layout {
         time_bits: 28,
         worker_bits: 22,
@@ -120,7 +119,7 @@ impl Layout {
     ///
     /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds, lies more than
     /// 10^15 s (31 million years) before or after 1970, or so far away that this platform could not
-    /// tell the times of the layout.
+    /// represent the times of the layout.
     pub fn with_epoch(self, epoch: SystemTime) -> Result<Layout, LayoutError> {
         let refused = LayoutError::Epoch { epoch };
         let epoch_ms = i64::try_from(unix_ms(epoch)).map_err(|_| refused)?;
@@ -143,8 +142,8 @@ impl Layout {
         Layout { tick_ms, ..self }.representable()
     }
 
-    /// Refuses a layout with a time that this platform's `SystemTime` cannot hold, so that `parts`
-    /// always can.
+    /// Refuses a layout with times that this platform's `SystemTime` cannot represent, so that
+    /// `parts` never fails.
     fn representable(self) -> Result<Layout, LayoutError> {
         match self.try_time_of(Uid::MAX.get() >> self.time_shift()) {
             Some(_) => Ok(self),
@@ -179,13 +178,14 @@ impl Layout {
         }
     }
 
-    /// Whether `uid` can be of this layout: whether it has no bits above the time field.
+    /// Whether `uid` can belong to this layout, that is, whether it has no bits above the time
+    /// field.
     #[must_use]
     pub fn contains(&self, uid: Uid) -> bool {
         self.tick_of(uid) <= self.max_tick()
     }
 
-    /// When the time field ends: the first instant that it cannot tell.
+    /// When the time field ends: the first instant that it cannot represent.
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
         // One past the last tick. Only a time field of 61 bits has no room for it in
@@ -193,7 +193,7 @@ impl Layout {
         self.try_time_of(self.max_tick() + 1).unwrap_or_else(|| self.time_of(self.max_tick()))
     }
 
-    /// `expires_at` in milliseconds since 1970, at the end of their range if it lies beyond.
+    /// `expires_at` in milliseconds since 1970, limited to the range of the type.
     pub(crate) fn expires_at_ms(&self) -> i64 {
         i64::try_from(unix_ms(self.expires_at())).unwrap_or(i64::MAX)
     }
@@ -207,9 +207,10 @@ impl Layout {
     /// # use uidring::Layout;
     /// let layout = Layout::DEFAULT;
     /// let noon = layout.epoch() + Duration::from_secs(12 * 3600);
-    /// let (from, to) = (layout.min_uid(noon).unwrap(), layout.max_uid(noon + Duration::from_secs(59)).unwrap());
-    /// let query = format!("SELECT * FROM orders WHERE id BETWEEN {from} AND {to}"); // that minute's orders
-    /// assert!(layout.parts(from).time == noon && layout.parts(to).time == noon + Duration::from_secs(59));
+    /// let (from, to) = (layout.min_uid(noon).unwrap(), layout.max_uid(noon +
+    /// Duration::from_secs(59)).unwrap()); let query = format!("SELECT * FROM orders WHERE id
+    /// BETWEEN {from} AND {to}"); // that minute's orders assert!(layout.parts(from).time == noon
+    /// && layout.parts(to).time == noon + Duration::from_secs(59));
     /// ```
     #[must_use]
     pub fn min_uid(&self, time: SystemTime) -> Option<Uid> {
@@ -275,12 +276,12 @@ impl Layout {
         Duration::from_millis(self.tick_ms as u64)
     }
 
-    /// The distance from one tick's first UID to the next tick's, of one worker.
+    /// The number of bits below the time field.
     pub(crate) const fn time_shift(&self) -> u32 {
         self.worker_bits() + self.sequence_bits()
     }
 
-    /// The time field of `uid` with all that stands above it.
+    /// The time field of `uid`, including any bits above it.
     pub(crate) fn tick_of(&self, uid: Uid) -> u64 {
         uid.get() >> self.time_shift()
     }
@@ -296,16 +297,16 @@ impl Layout {
         u64::try_from(duration.as_millis().div_ceil(self.tick_ms.into())).unwrap_or(u64::MAX)
     }
 
-    /// How many milliseconds after the epoch `time` is, rounded down; at the ends of their range if
-    /// it lies beyond.
+    /// How many milliseconds after the epoch `time` is, rounded down and limited to the range of
+    /// the type.
     pub(crate) fn ms_at(&self, time: SystemTime) -> i64 {
         let ms = unix_ms(time) - i128::from(self.epoch_ms);
         i64::try_from(ms).unwrap_or(if ms < 0 { i64::MIN } else { i64::MAX })
     }
 
-    /// When `tick` begins, for any tick that a UID can hold.
+    /// When `tick` begins, for any tick that fits into a UID.
     pub(crate) fn time_of(&self, tick: u64) -> SystemTime {
-        // `representable` has tried the largest one.
+        // `representable` has checked the largest one.
         self.try_time_of(tick).unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
@@ -348,7 +349,7 @@ fn unix_ms(time: SystemTime) -> i128 {
     ns.div_euclid(1_000_000)
 }
 
-/// Whether `time` is further from 1970 than times that generators reckon with.
+/// Whether `time` is further from 1970 than [`FARTHEST_MS`].
 pub(crate) fn is_far(time: SystemTime) -> bool {
     let farthest = i128::from(FARTHEST_MS);
     !(-farthest..=farthest).contains(&unix_ms(time))
@@ -393,7 +394,7 @@ pub enum LayoutError {
         tick: Duration,
     },
     /// The epoch is not a whole number of milliseconds, or more than 10^15 s from 1970, or too far
-    /// away for this platform's times.
+    /// away for this platform to represent.
     Epoch {
         /// The epoch asked for.
         epoch: SystemTime,
@@ -411,8 +412,8 @@ impl fmt::Display for LayoutError {
             }
             LayoutError::Sum { time_bits, worker_bits, sequence_bits } => write!(
                 f,
-                "{time_bits} + {worker_bits} + {sequence_bits} bits are {}, more than the 63 of a positive 64-bit \
-                 number",
+                "{time_bits} + {worker_bits} + {sequence_bits} bits are {}, more than the 63 of a \
+                 positive 64-bit number",
                 time_bits + worker_bits + sequence_bits
             ),
             LayoutError::Tick { tick } => {

@@ -16,52 +16,46 @@
 //! # How a UID is made
 //!
 //! ```text
-//!      once a start           once a second's worth of UIDs             each take
+//!      once per start             once per block                      each take
 //!
 //!   registry ─ worker id ─▶┐
-//!                        keeper ─ window, blocks ─▶ ring ─ base | place ─▶ generator ─▶ Uid
-//!   clock ──── now ───────▶┘ ▲                       ▲                         │
-//!                            │                       └─ missing blocks ─┐      │ once a stretch
-//!                          filler ◀── "half of it is used up" ───── shared ◀───┘
+//!                        filler ─ window, blocks ─▶ ring ─ base | offset ─▶ generator ─▶ Uid
+//!   clock ──── now ───────▶┘ ▲                       ▲                          │
+//!                            │                       └─ missing blocks ──┐      │ once per range
+//!                            └───── "half of it is used up" ────────── engine ◀─┘
 //! ```
 //!
-//! A [`registry`] gives a *worker id*, and never the same second of it twice. The UIDs of one
-//! worker's second are consecutive, so the *ring* holds only the first of them, for each of the
-//! next few seconds. A take adds one to a shared counter; the sum says which second, and which
-//! place in it. The *filler*, a background thread, puts new seconds into the ring when half of it
-//! is used up, ahead of the [`clock`] if need be, and drops those that have become old.
+//! A [`registry`] assigns a *worker id*, and never the same tick of it twice. The UIDs of one
+//! worker's tick are consecutive and form a *block*, so the *ring* holds only the first UID of each
+//! of the next few blocks. A take adds one to a shared counter; the result says which block, and
+//! which UID in it. The *filler*, a background thread, puts new blocks into the ring when half of
+//! it is used up, ahead of the [`clock`] if need be, and drops those that have become stale.
 //!
-//! ```text
-//!  63  62                           33 32                 13 12           0
-//! ┌───┬───────────────────────────────┬─────────────────────┬──────────────┐
-//! │ 0 │ time: seconds since 2026      │ worker id           │ sequence     │   Layout::DEFAULT
-//! └───┴───────────────────────────────┴─────────────────────┴──────────────┘
-//!             30 bits: 34 years           20 bits: 1,048,576    13 bits: 8,192
-//! ```
+//! [`Layout`] shows how the bits of a UID are split into time, worker id and sequence.
 //!
 //! # Where to look
 //!
 //! * [`UidGenerator`]: `take`, `try_take`, `fill`, `local`, and what they guarantee. [`install`]
-//!   makes one the process's own.
+//!   makes one process-wide.
 //! * [`Builder`]: what can be set. [`Layout`]: the widths of the fields, and ranges of time as
 //!   ranges of UIDs.
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
-//! * [`Status`]: what an operator wants to see.
+//! * [`Status`]: what a generator is doing, for operators.
 //! * [`design`]: how it works inside, why it is right, and what happens when.
 //!
 //! # Features
 //!
 //! * `sqlite` (on by default): `SqliteRegistry`. SQLite is compiled in.
-//! * `postgres`, `mysql`: `PostgresRegistry` and `MySqlRegistry`, for many machines. With TLS.
-//! * `contract`: `registry::contract`, the tests that every registry passes, for those who write
-//!   one.
-//! * `serde`: a [`Uid`] is a string in JSON, as JavaScript needs it, and an integer in binary
-//!   formats.
-//! * `async`: `UidGenerator::take_async`, without a particular runtime.
+//! * `postgres`, `mysql`: `PostgresRegistry` and `MySqlRegistry`, for many machines, with TLS.
+//! * `contract`: `registry::contract`, the tests that every registry must pass, for authors of a
+//!   registry.
+//! * `serde`: a [`Uid`] is a string in JSON, because JavaScript needs that, and an integer in
+//!   binary formats.
+//! * `async`: `UidGenerator::take_async`, for any runtime.
 //! * `tracing`: one event for each change of state.
 //! * `cli`: the `uidring` tool.
 
-// The models see the rooms from outside, where they are not documented as for users.
+// The loom models use modules from outside that are not documented for users.
 #![cfg_attr(
     uidring_loom,
     allow(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)
@@ -105,7 +99,7 @@ pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 #[cfg(uidring_loom)]
 #[doc(hidden)]
 pub mod model {
-    //! The rooms that the loom models drive.
+    //! The types that the loom models use.
     pub use crate::ring::codec::{TickCodec, Window};
     pub use crate::ring::counter::Counter;
     pub use crate::ring::{Block, Ring, is_closed};

@@ -1,12 +1,12 @@
-//! The atomics, locks and threads that the crate runs on: std's, or loom's where the models run.
+//! The atomics, locks and threads of the crate: those of std, or those of loom in the models.
 
 pub(crate) use std::sync::Arc;
 #[cfg(feature = "contract")]
 pub(crate) use std::sync::Barrier;
-/// For what a fork has to find, which loom does not model.
+/// For the list of generators that a fork visits, which loom does not model.
 #[cfg(all(unix, not(uidring_loom)))]
 pub(crate) use std::sync::Weak;
-/// For who waits on what lies outside of the process, and loom does not model.
+/// For waiting on something outside of the process, which loom does not model.
 pub(crate) use std::thread::sleep;
 
 #[cfg(uidring_loom)]
@@ -14,8 +14,7 @@ pub(crate) use self::loom_impl::*;
 #[cfg(not(uidring_loom))]
 pub(crate) use self::std_impl::*;
 
-/// Locks `mutex`. A panic of another holder is no reason to stop: no lock here guards a half-made
-/// change.
+/// Locks `mutex`, also after a panic of another holder: no holder leaves a change half made.
 pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
@@ -37,12 +36,12 @@ mod loom_impl {
     use loom::sync::{Arc, Condvar};
     use std::time::Duration;
 
-    /// loom knows no time: the timeout may be over at once.
+    /// Loom has no time, so the timeout may end at once.
     pub(crate) fn park_timeout(_: Duration) {
         thread::yield_now();
     }
 
-    /// crossbeam's `Parker`, whose own atomics loom cannot see.
+    /// Replaces crossbeam's `Parker`, whose atomics loom cannot see.
     #[derive(Debug, Default)]
     pub(crate) struct Parker(Arc<(Mutex<bool>, Condvar)>);
 
@@ -58,7 +57,7 @@ mod loom_impl {
             Unparker(Arc::clone(&self.0))
         }
 
-        /// Sleeps until unparked: as if the timeout were long, so that a lost wake-up shows.
+        /// Sleeps until unparked. The timeout never ends, so that a lost wake-up shows.
         pub(crate) fn park_timeout(&self, _: Duration) {
             let (token, changed) = &*self.0;
             let mut token = super::lock(token);

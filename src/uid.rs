@@ -34,8 +34,8 @@ const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const BASE32_LEN: usize = 13;
 
 impl Uid {
-    /// The smallest UID, 1. No default layout makes it; it serves to initialise a buffer for
-    /// [`fill`](crate::UidGenerator::fill).
+    /// The smallest UID, 1. With the default layout it is never taken; use it to initialise a
+    /// buffer for [`fill`](crate::UidGenerator::fill).
     pub const MIN: Uid = Uid(NonZeroU64::MIN);
 
     /// The largest UID, `2^63 - 1`.
@@ -48,7 +48,7 @@ impl Uid {
         self.0.get()
     }
 
-    /// `None` for 0. The caller has kept `value` below `2^63`.
+    /// The UID `value`, or `None` for 0. The caller has ensured that `value` is below `2^63`.
     #[inline]
     pub(crate) const fn from_masked(value: u64) -> Option<Uid> {
         match NonZeroU64::new(value) {
@@ -57,7 +57,7 @@ impl Uid {
         }
     }
 
-    /// The caller has kept `number` below `2^63`.
+    /// The UID `number`. The caller has ensured that it is below `2^63`.
     #[inline]
     pub(crate) const fn new(number: NonZeroU64) -> Uid {
         debug_assert!(number.get() <= Uid::MAX.get());
@@ -76,8 +76,8 @@ impl Uid {
         Base32(text)
     }
 
-    /// Reads the 13 characters that [`base32`](Uid::base32) writes. As Crockford asks, lower case
-    /// is read as upper, `O` as 0, `I` and `L` as 1.
+    /// Reads the 13 characters that [`base32`](Uid::base32) writes. As Crockford specifies, lower
+    /// case is read as upper case, `O` as 0, and `I` and `L` as 1.
     ///
     /// # Errors
     ///
@@ -248,7 +248,10 @@ mod serde_impl {
         type Value = Uid;
 
         fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str("a UID, a whole number in 1..=9223372036854775807, as a decimal string or an integer")
+            f.write_str(
+                "a UID, a whole number in 1..=9223372036854775807, as a decimal string or an \
+                 integer",
+            )
         }
 
         fn visit_str<E: Error>(self, text: &str) -> Result<Uid, E> {

@@ -111,7 +111,7 @@ fn one_line_per_change_of_state() {
     wait_for(&format!("{} the clock went back", Level::WARN));
     clock.advance(Duration::from_secs(3 * 3600));
     wait_for(&format!("{} the clock jumped forward", Level::WARN));
-    wait_for(&format!("{} dropped seconds", Level::DEBUG));
+    wait_for(&format!("{} dropped blocks", Level::DEBUG));
     while uids.try_take().is_ok() {}
     wait_for(&format!("{} the lead limit is reached", Level::WARN));
     wait_for(&format!("{} no new worker id", Level::WARN));

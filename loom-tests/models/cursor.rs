@@ -1,9 +1,9 @@
-//! What moves the cursor beside takes: the filler skips what is stale, a ring is closed and opened,
-//! a take may refuse, or fail and give its ticket back.
+//! Models of the cursor beside takes: the filler skips stale blocks, the ring is closed and opened,
+//! and takes fail, with or without a ticket to give back.
 
 use uidring_loom_tests::{BLOCK, FIRST_TICKET, MANY, Model, NOW, explore, explore_from};
 
-/// The filler moves the cursor while it is used: a ticket passed over is nobody's.
+/// The filler moves the cursor while takers use it. Nobody holds a skipped ticket.
 #[test]
 fn skip_take() {
     explore("skip_take", Some(3), || {
@@ -28,7 +28,7 @@ fn skip_refill_take() {
     });
 }
 
-/// What is claimed while the ring is closed is nothing, and uses nothing up.
+/// Claims from a closed ring yield no tickets and consume nothing.
 #[test]
 fn close_take_open() {
     explore("close_take_open", None, || {
@@ -61,7 +61,7 @@ fn close_close() {
     });
 }
 
-/// Takes that fail at the end of the window claim nothing in vain.
+/// `try_take` claims nothing when it fails at the end of the window.
 #[test]
 fn try_take_try_take() {
     explore("try_take_try_take", Some(3), || {
@@ -70,11 +70,11 @@ fn try_take_try_take() {
         model.try_takes(2);
         other.join().unwrap();
         model.check();
-        assert_eq!(model.history.uids().len(), 2, "two were there, and two were taken");
+        assert_eq!(model.history.uids().len(), 2, "the two UIDs of the block were taken");
     });
 }
 
-/// Takes that fail at the end of the window give back all that they have claimed.
+/// Takes that fail at the end of the window give back all their tickets.
 #[test]
 fn fail_fail() {
     explore("fail_fail", Some(3), || {
@@ -83,13 +83,13 @@ fn fail_fail() {
         model.failing_takes(2);
         other.join().unwrap();
         model.check();
-        assert_eq!(model.history.uids().len() as u64, BLOCK, "a block was there, and was taken");
-        assert_eq!(model.ring.position(), FIRST_TICKET + BLOCK, "nothing else was used up");
+        assert_eq!(model.history.uids().len() as u64, BLOCK, "the UIDs of the block were taken");
+        assert_eq!(model.ring.position(), FIRST_TICKET + BLOCK, "no other ticket was used up");
     });
 }
 
-/// Two takes fail while the window moves on and the ring is opened. A ticket that was given back
-/// comes again only if no later one is held.
+/// Two takes fail while the window is extended and the ring is opened. A ticket that was given back
+/// is claimed again only if no later one is held.
 #[test]
 fn fail_fail_open() {
     explore_from(
@@ -108,7 +108,7 @@ fn fail_fail_open() {
             for other in others {
                 other.join().unwrap();
             }
-            // What is still out of its turn is lost.
+            // Opening the ring loses the tickets that were given back out of order.
             model.ring.open();
             model.check();
         },

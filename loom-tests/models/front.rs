@@ -1,5 +1,5 @@
-//! The stretch at the front, which takers move on and the filler draws back, beside takes that look
-//! at it.
+//! Models of the ready range, which takers advance and the filler shortens, beside takes that read
+//! it.
 
 use std::sync::Arc;
 
@@ -8,7 +8,7 @@ use uidring_loom_tests::{
     BLOCK, FIRST_BLOCK, FIRST_TICKET, MANY, Model, NOW, WORKER, explore, explore_from,
 };
 
-/// A full ring whose two blocks are not of consecutive seconds.
+/// A full ring whose two blocks do not have consecutive ticks.
 fn with_gap() -> Arc<Model> {
     let model = Model::new(1, MANY);
     model.ring.window().set(model.window(NOW + 10, NOW + MANY, WORKER));
@@ -16,7 +16,7 @@ fn with_gap() -> Arc<Model> {
     model
 }
 
-/// Two takers, across a gap: no stretch reaches over it, and none is put together from two.
+/// Two takers across a gap. No ready range extends over it, and no take uses a mixture of two.
 fn across_a_gap(name: &str, preemptions: usize, other: fn(&Model)) {
     explore_from(name, Some(preemptions), with_gap, move |model| {
         let other = model.spawn(other);
@@ -33,14 +33,13 @@ fn gap() {
     });
 }
 
-/// One takes only what is at hand.
+/// One of the takers uses `try_take`.
 #[test]
 fn gap_try_take() {
     across_a_gap("gap_try_take", 2, |model| model.try_takes(2));
 }
 
-/// A stretch gives way to a longer one behind a gap, to which a taker comes that may have read
-/// parts of both.
+/// A ready range is replaced by a longer one after a gap. A taker may have read parts of both.
 #[test]
 fn longer() {
     let prepare = || {
@@ -51,8 +50,8 @@ fn longer() {
         assert_eq!(model.refill(), 1);
         (model, claim)
     };
-    // The mover is not the one that is spawned: loom lets it go first then, and the taker comes
-    // between its steps.
+    // This thread advances the front, and the spawned one takes: loom runs this one first, so the
+    // take happens between its steps.
     explore_from("longer", None, prepare, |(model, claim)| {
         let taker = model.spawn(|model| model.takes(1));
         model.use_up(claim);
@@ -61,8 +60,8 @@ fn longer() {
     });
 }
 
-/// The clock goes back while a taker moves the front. Once the filler has looked again, nothing
-/// beyond the window is handed out.
+/// The clock goes back while a taker advances the front. After the next maintenance, nothing beyond
+/// the window is handed out.
 #[test]
 fn drawn_back() {
     explore("drawn_back", None, || {
@@ -79,8 +78,8 @@ fn drawn_back() {
     });
 }
 
-/// The clock goes back behind all of the front, and comes back. Who has waited with a ticket from
-/// before it does not move it back.
+/// The clock goes back past the whole ready range, and comes back. A taker that waited with an
+/// earlier ticket does not move the front back.
 #[test]
 fn drawn_back_to_its_start() {
     let prepare = || {

@@ -1,4 +1,4 @@
-//! The whole generator, with its thread.
+//! Models of the whole generator, with its filler thread.
 
 use std::sync::Arc;
 use std::time::{Duration, SystemTime};
@@ -18,7 +18,8 @@ impl Clock for Still {
     }
 }
 
-/// A ring of `slots` blocks of two UIDs. The filler is asked for each block that is missing.
+/// A generator with a ring of `slots` blocks of two UIDs. Takers wake the filler for each block
+/// that is missing.
 fn generator(slots: usize) -> UidGenerator {
     let layout = Layout::new(40, 2, 1).unwrap();
     let clock = Still(layout.epoch() + Duration::from_secs(NOW));
@@ -26,16 +27,16 @@ fn generator(slots: usize) -> UidGenerator {
     builder.slots(slots).refill_at(99).build().unwrap()
 }
 
-/// The same, with the filler asleep.
+/// The same, while the filler sleeps.
 fn settled(slots: usize) -> UidGenerator {
     let uids = generator(slots);
     thread::yield_now();
     uids
 }
 
-/// Waits for the filler to leave no room in the ring. Each time that this thread yields, the filler
-/// goes on until it sleeps, or until one of the few preemptions of a model stops it: so if it is
-/// not done after many, it never is.
+/// Waits until the filler has filled the ring. Each time that this thread yields, the filler runs
+/// until it sleeps, or until one of the model's few preemptions stops it. So if the ring is not
+/// full after many yields, it never will be.
 fn wait_until_full(uids: &UidGenerator) {
     let ring = model::ring(uids);
     for _ in 0..20 {
@@ -88,7 +89,7 @@ fn wake_up_once() {
     });
 }
 
-/// The filler is asked for one block, and for another while it does what it was asked to do before.
+/// Takers wake the filler for one block, and again for another while it is running.
 #[test]
 fn wake_up_again() {
     explore_from(
@@ -119,7 +120,7 @@ fn wake_up_again2() {
     );
 }
 
-/// A thread with its own runs, one that takes single UIDs, and the filler that both ask.
+/// A local taker, a thread that takes single UIDs, and the filler that both wake.
 #[test]
 fn local_take() {
     explore_from(

@@ -11,8 +11,7 @@ mod ring;
 #[cfg(uidring_loom)]
 mod window;
 
-/// Without the cfg the library runs on std's atomics, and a model of it would pass without having
-/// shown anything.
+/// Without the cfg the library uses std's atomics, so a model would pass and prove nothing.
 #[cfg(not(uidring_loom))]
 #[test]
 fn needs_the_cfg() {

@@ -1,14 +1,14 @@
-//! Takers, the filler's refill and each other's helpers, on a ring by itself.
+//! Models of a ring without a generator: takers, refills, and publishers that help each other.
 
 use uidring_loom_tests::{FIRST_BLOCK, MANY, Model, NOW, WORKER, explore};
 
-/// How many blocks have been published since the ring was made with `blocks` of them.
+/// How many blocks have been published in a ring that began with `blocks` of them.
 fn published_since(model: &Model, blocks: u64) -> u64 {
     model.ring.tail() - FIRST_BLOCK - blocks
 }
 
-/// Two takers on a full ring: across the end of the first block, where each needs the second one
-/// and moves the front.
+/// Two takers on a full ring, across the end of the first block. Each may need the second block and
+/// advance the front.
 #[test]
 fn take_take() {
     explore("take_take", None, || {
@@ -33,8 +33,8 @@ fn take_take_take() {
     });
 }
 
-/// Something done on an empty ring, beside a publisher of the first block. It takes `blocks`
-/// blocks.
+/// Runs `act` on an empty ring beside a publisher of the first block. Together they publish
+/// `blocks` blocks.
 fn beside_a_publisher(name: &str, blocks: u64, act: fn(&Model) -> u64, check: fn(&Model)) {
     explore(name, None, move || {
         let model = Model::new(0, MANY);
@@ -63,7 +63,7 @@ fn fill_take() {
     });
 }
 
-/// The filler follows a taker on a full ring, and overwrites what the taker has used up.
+/// The filler follows a taker on a full ring and overwrites the blocks that the taker has used up.
 #[test]
 fn take_refill() {
     explore("take_refill", None, || {
@@ -76,7 +76,7 @@ fn take_refill() {
     });
 }
 
-/// A taker comes to the end of what is published while the filler publishes.
+/// A taker reaches the tail while the filler publishes.
 #[test]
 fn take_meets_refill() {
     explore("take_meets_refill", Some(3), || {
@@ -123,8 +123,8 @@ fn publish_publish() {
     beside_a_publisher("publish_publish", 1, |model| model.publish(2), Model::check_blocks);
 }
 
-/// One of two publishers goes on to the next block, whose base follows what the other may still be
-/// working on.
+/// One of two publishers goes on to the next block, whose base follows one that the other may still
+/// be publishing.
 #[test]
 fn publish_ahead() {
     beside_a_publisher("publish_ahead", 2, |model| model.publish(3), Model::check_blocks);
@@ -142,7 +142,7 @@ fn publish_publish_publish() {
     });
 }
 
-/// A ticket is held while its block is used up by others and overwritten.
+/// A taker holds a ticket while others use up its block and overwrite it.
 #[test]
 fn stalled_ticket() {
     explore("stalled_ticket", Some(3), || {
@@ -155,8 +155,8 @@ fn stalled_ticket() {
     });
 }
 
-/// A taker stops anywhere, also between its look at the front and its claim, while the slots are
-/// used again.
+/// A taker stops anywhere, also between reading the front and its claim, while the slots are
+/// reused.
 #[test]
 fn stalled_take() {
     explore("stalled_take", Some(3), || {
@@ -168,8 +168,8 @@ fn stalled_take() {
     });
 }
 
-/// A helper stops anywhere while others come round to the same slot again, and the window moves: it
-/// must change nothing when it goes on.
+/// A helper stops anywhere while others publish the next lap in the same slot and the window moves.
+/// When it continues it must change nothing.
 #[test]
 fn late_helper() {
     explore("late_helper", Some(3), || {

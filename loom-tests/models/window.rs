@@ -1,4 +1,4 @@
-//! The window of what may be published is moved while others publish: helpers come with different
+//! Models of the shared window, which is moved while others publish, so that helpers have different
 //! candidates.
 
 use uidring::model::{Block, Counter};
@@ -6,7 +6,7 @@ use uidring_loom_tests::{MANY, Model, NOW, WORKER, explore};
 
 const NEXT_WORKER: u64 = 2;
 
-/// Two publishers of one block, one of whom may know a later window than the other.
+/// Two publishers of one block, of which one may have read a later window than the other.
 #[test]
 fn window_moves() {
     explore("window_moves", Some(3), || {
@@ -19,7 +19,7 @@ fn window_moves() {
     });
 }
 
-/// The window moves by more than its width: at no time is it empty.
+/// The window moves by more than its width. Publishers never find it empty.
 #[test]
 fn window_moves_far() {
     explore("window_moves_far", None, || {
@@ -31,7 +31,7 @@ fn window_moves_far() {
     });
 }
 
-/// Two publishers, and a window that moves under both.
+/// Two publishers, while a third thread moves the window.
 #[test]
 fn window_moves_under_two() {
     explore("window_moves_under_two", Some(2), || {
@@ -45,8 +45,8 @@ fn window_moves_under_two() {
     });
 }
 
-/// Another worker is taken on: what was published for it is never followed by a second of the old
-/// one, or repeated.
+/// Another worker is taken on. Its blocks are never repeated, nor followed by a block of the
+/// previous worker.
 #[test]
 fn worker_changes() {
     explore("worker_changes", Some(3), || {
@@ -85,7 +85,7 @@ fn worker_changes_and_moves() {
     });
 }
 
-/// Who asks for the window gets that of one lease, also if two more are taken on meanwhile.
+/// Reading the window gives that of a single lease, even if two more are taken on meanwhile.
 #[test]
 fn window_is_of_one_lease() {
     explore("window_is_of_one_lease", None, || {
@@ -103,8 +103,8 @@ fn window_is_of_one_lease() {
     });
 }
 
-/// The same worker id is taken on again, behind seconds that another had meanwhile. Nobody
-/// publishes one of these.
+/// The same worker id is taken on again, after ticks that another generator had meanwhile. None of
+/// those is published.
 #[test]
 fn worker_comes_again() {
     explore("worker_comes_again", Some(2), || {
@@ -117,7 +117,7 @@ fn worker_comes_again() {
     });
 }
 
-/// The same worker id is taken on again, while a taker moves the window's end.
+/// The same worker id is taken on again while a taker extends the window.
 #[test]
 fn worker_comes_again_to_a_taker_at_the_end() {
     explore("worker_comes_again_to_a_taker_at_the_end", Some(2), || {
@@ -141,8 +141,8 @@ fn publish_two(model: &Model) {
     }
 }
 
-/// Two publishers come to the end of the window. Neither is told of it too early, what the ring
-/// holds stays, and publishing goes on where it stopped.
+/// Two publishers reach the end of the window. Neither finds it too early, the published blocks
+/// stay, and publishing continues where it stopped.
 #[test]
 fn window_ends() {
     fn to_the_end(model: &Model) -> u64 {
@@ -164,7 +164,7 @@ fn window_ends() {
     });
 }
 
-/// Two takers at the end of the window move it, as they do when the clock has gone on.
+/// Two takers at the end of the window extend it, as they do when the clock has advanced.
 #[test]
 fn window_extended() {
     fn take_beyond(model: &Model) {

@@ -6,22 +6,23 @@ use crate::engine::Engine;
 use crate::engine::TakeError;
 use crate::uid::Uid;
 
-/// Tickets claimed together and not used yet.
+/// Tickets that were claimed together and are not used yet.
 #[derive(Debug)]
 pub struct Claim {
     next: u64,
     end: u64,
-    /// The base of the first ticket's block, if it was known before the claim.
+    /// The base of the first ticket's block, if the ready range gave it.
     base: Option<NonZeroU64>,
 }
 
-/// Consecutive UIDs: the part of a run that lies in one block.
+/// The part of a claim that lies in one block: consecutive UIDs.
 #[derive(Clone, Copy, Debug)]
 pub struct ClaimSegment {
     /// The base of the block.
     pub base: NonZeroU64,
-    /// The place of the first in the block, and that behind the last.
+    /// The offset of the first UID in the block.
     pub from: u64,
+    /// The offset past the last one.
     pub to: u64,
 }
 
@@ -30,17 +31,17 @@ const CACHE_LINE: usize = 64;
 impl Claim {
     pub const EMPTY: Claim = Claim { next: 0, end: 0, base: None };
 
-    /// Claims up to `count` tickets, and no more than half a block: a block that is claimed to its
-    /// end before its base is known could be overwritten by then.
+    /// Claims up to `count` tickets, but no more than half a block. A block that is claimed
+    /// completely before its base is known could be overwritten before it is read.
     #[inline]
     pub fn new(engine: &Engine, count: u64) -> Result<Claim, TakeError> {
         let count = count.clamp(1, 1 << (engine.ring.shift() - 1));
-        let (next, base) = engine.claim_run(count)?;
+        let (next, base) = engine.claim_many(count)?;
         Ok(Claim { next, end: next + count, base })
     }
 
-    /// The UIDs of the next block in the run; `None` at its end. Passes over tickets whose block
-    /// was overwritten. Where it fails, the rest of the run has been given back.
+    /// The next segment of the claim, or `None` at its end. Skips tickets whose block was
+    /// overwritten. If it fails, the rest of the claim has been given back.
     #[inline]
     pub fn next_segment(&mut self, engine: &Engine) -> Result<Option<ClaimSegment>, TakeError> {
         while self.next < self.end {
@@ -48,7 +49,9 @@ impl Claim {
             let from = ticket & engine.ring.max_offset();
             let to = (engine.ring.max_offset() + 1).min(from + (self.end - ticket));
             let base = match self.base.take() {
-                None => engine.base(ticket..self.end).inspect_err(|_| self.next = self.end)?,
+                None => {
+                    engine.wait_for_base(ticket..self.end).inspect_err(|_| self.next = self.end)?
+                }
                 known => known,
             };
             self.next += to - from;
@@ -62,7 +65,7 @@ impl Claim {
 }
 
 impl ClaimSegment {
-    /// Not more than the caller asked for, so it fits.
+    // The length is at most what the caller asked for, so it fits.
     #[allow(clippy::cast_possible_truncation)]
     pub fn len(&self) -> usize {
         (self.to - self.from) as usize
@@ -71,8 +74,8 @@ impl ClaimSegment {
     /// Writes the UIDs to `buffer`, which has room for them and no more.
     pub fn write(&self, buffer: &mut [Uid]) {
         let mut next = self.base | self.from;
-        // A vector holds two UIDs or more, and two vectors are stored at once if they are in one
-        // cache line.
+        // A vector register holds two UIDs or more, and two vectors are stored at once if they lie
+        // in one cache line.
         let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<Uid>();
         let (head, buffer) = buffer.split_at_mut(unaligned.min(buffer.len()));
         write_groups::<1>(&mut next, head);
@@ -82,16 +85,16 @@ impl ClaimSegment {
     }
 }
 
-/// Writes UIDs from `next` on to as many groups of `N` as there are in `buffer`, and returns what
-/// is left of it.
+/// Writes consecutive UIDs, from `next` on, to all whole groups of `N` in `buffer`. Returns the
+/// rest of the buffer.
 fn write_groups<'a, const N: usize>(next: &mut NonZeroU64, buffer: &'a mut [Uid]) -> &'a mut [Uid] {
     let (groups, rest) = buffer.as_chunks_mut::<N>();
     for group in groups {
-        // This changes nothing; but the compiler sees that no sum below overflows, and two UIDs
-        // cost it one addition and one store.
+        // The `min` changes nothing, but it shows the compiler that no sum below overflows. Two
+        // UIDs then cost one addition and one store.
         let first = (*next).min(Uid::MAX.into());
-        for (uid, place) in group.iter_mut().zip(0_u32..) {
-            *uid = Uid::new(first.saturating_add(place.into()));
+        for (uid, offset) in group.iter_mut().zip(0_u32..) {
+            *uid = Uid::new(first.saturating_add(offset.into()));
         }
         *next = first.saturating_add(N as u64);
     }

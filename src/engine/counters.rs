@@ -1,14 +1,14 @@
-//! [`Counters`]: statistics, for `status` alone.
+//! [`Counters`]: statistics that only `status` reads.
 
 use crate::ring::counter::Counter;
 
-/// Counts since the generator was built.
+/// What has been counted since the generator was built.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Blocks published by takers.
     pub refilled_inline: Counter,
     /// Blocks published by the filler.
     pub refilled_by_filler: Counter,
-    /// Worker ids taken on after the first.
+    /// Worker ids taken on after the first one.
     pub new_workers: Counter,
 }

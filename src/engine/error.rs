@@ -19,27 +19,27 @@ pub enum TakeError {
         /// When it ends, in milliseconds since 1970.
         expires_at_ms: i64,
     },
-    /// UIDs have been borrowed from the seconds to come as far as
+    /// UIDs have been borrowed from future ticks as far as
     /// [`max_lead`](crate::Builder::max_lead) allows.
     LeadLimit {
-        /// When the next second is due, in milliseconds from now.
+        /// When the next tick is due, in milliseconds from now.
         retry_in_ms: u64,
     },
-    /// The seconds reserved in the registry are used up, and it cannot be reached for more. Takes
-    /// go on by themselves when it can.
+    /// The ticks reserved in the registry are used up, and the registry cannot be reached to
+    /// reserve more. Takes succeed again when it can be.
     LeaseExhausted {
         /// The worker id.
         worker: u64,
     },
-    /// This process was forked from the one that built the generator, which goes on handing these
-    /// UIDs out: build another generator here, after the fork.
+    /// This process was forked from the one that built the generator and still hands out these
+    /// UIDs. Build another generator here, after the fork.
     Forked,
 }
 
 impl TakeError {
-    /// How long to wait before trying again; `None` where waiting does not help, or nobody knows
-    /// for how long: with [`LeaseExhausted`](TakeError::LeaseExhausted), until the registry can be
-    /// reached.
+    /// How long to wait before trying again. `None` if waiting does not help, or if it is unknown
+    /// how long to wait: [`LeaseExhausted`](TakeError::LeaseExhausted) ends when the registry can
+    /// be reached again.
     #[must_use]
     pub fn retry_in(&self) -> Option<Duration> {
         match *self {
@@ -57,23 +57,24 @@ impl fmt::Display for TakeError {
             }
             TakeError::TimeExhausted { expires_at_ms } => write!(
                 f,
-                "the layout's time field is used up: it ends at {}; move to a layout with a later epoch or more time \
-                 bits",
+                "the layout's time field is used up: it ends at {}; move to a layout with a later \
+                 epoch or more time bits",
                 utc_ms(expires_at_ms)
             ),
             TakeError::LeaseExhausted { worker } => write!(
                 f,
-                "the seconds reserved for worker id {worker} are used up, and the registry gives no more; see that it \
-                 can be reached"
+                "the ticks reserved for worker id {worker} are used up, and the registry grants no \
+                 more; make sure that it can be reached"
             ),
             TakeError::Forked => f.write_str(
-                "this process was forked from the one that built the generator: build another generator here, after the \
-                 fork",
+                "this process was forked from the one that built the generator: build another \
+                 generator here, after the fork",
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,
-                "no UID for now: max_lead is used up, and the next second is due in {:?}; take less than the layout's \
-                 sequence gives each second, or widen it; where few were taken, see whether the clock was set back",
+                "no UID for now: max_lead is used up, and the next tick is due in {:?}; take fewer \
+                 UIDs per tick than the sequence field holds, or widen it; if only few were taken, \
+                 check whether the clock was set back",
                 Duration::from_millis(retry_in_ms)
             ),
         }

@@ -1,5 +1,5 @@
-//! What an operator wants to hear of: one line per change of state, by the `tracing` feature.
-//! Without it, nothing.
+//! Events for operators: one per change of state, with the `tracing` feature. Without the feature
+//! these functions do nothing.
 
 #![cfg_attr(not(feature = "tracing"), allow(unused_variables, clippy::needless_pass_by_value))]
 
@@ -16,7 +16,7 @@ macro_rules! event {
 }
 
 pub fn rollback(by: Duration) {
-    event!(warn, ?by, "the clock went back; UIDs go on from the seconds borrowed");
+    event!(warn, ?by, "the clock went back; UIDs continue with borrowed ticks");
 }
 
 pub fn jump_followed(by: Duration) {
@@ -31,8 +31,8 @@ pub fn jump_refused(by: Duration) {
     );
 }
 
-pub fn refreshed(seconds: u64) {
-    event!(debug, seconds, "dropped seconds that had become stale");
+pub fn stale_blocks_dropped(blocks: u64) {
+    event!(debug, blocks, "dropped blocks that had become stale");
 }
 
 pub fn lead_limit(lead: Duration, policy: LeadLimit) {
@@ -40,7 +40,7 @@ pub fn lead_limit(lead: Duration, policy: LeadLimit) {
 }
 
 pub fn new_worker(worker: u64) {
-    event!(info, worker, "took on another worker id, from the present second on");
+    event!(info, worker, "took on another worker id, from the present tick on");
 }
 
 pub fn no_new_worker(error: &RegistryError) {
@@ -51,29 +51,46 @@ pub fn new_workers_used_up(max_new_workers: u128) {
     event!(
         warn,
         max_new_workers,
-        "as many worker ids as max_new_workers allows are used up; takes at the lead limit wait for the clock"
+        "as many worker ids as max_new_workers allows are used up; takes at the lead limit wait \
+         for the clock"
     );
 }
 
 pub fn lease_lost(worker: u64) {
-    event!(warn, worker, "the worker id is no longer this generator's; asks for one anew");
+    event!(
+        warn,
+        worker,
+        "the worker id no longer belongs to this generator, which requests another"
+    );
 }
 
 pub fn no_reservation(error: &RegistryError) {
-    event!(warn, %error, "no further seconds reserved; takes go on with those that are");
+    event!(
+        warn,
+        %error,
+        "no further ticks could be reserved; takes continue with the reserved ones"
+    );
 }
 
 pub fn not_released(error: &RegistryError) {
-    event!(warn, %error, "the worker id could not be given back; it is free when its lease has expired");
+    event!(
+        warn,
+        %error,
+        "the worker id could not be given back; it is free when its lease has expired"
+    );
 }
 
 pub fn end_is_near(expires_at: SystemTime) {
-    event!(warn, expires_at = %crate::clock::utc(expires_at), "the layout's time field ends within a year");
+    event!(
+        warn,
+        expires_at = %crate::clock::utc(expires_at),
+        "the layout's time field ends within a year"
+    );
 }
 
 pub fn panicked() {
     event!(
         error,
-        "the filler panicked; it tries again in a second, and takers refill the ring meanwhile"
+        "the filler panicked; it tries again after a second, and takers refill the ring meanwhile"
     );
 }

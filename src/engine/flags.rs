@@ -1,13 +1,14 @@
-//! [`Flags`]: the state that the filler and takers tell each other besides the ring's own.
+//! [`Flags`]: the state that the filler and takers share besides the ring.
 
 use std::time::Duration;
 
 use crate::sync::{AtomicBool, AtomicU64, Ordering};
 
-/// Changes rarely.
+/// Shared state that changes rarely.
 #[derive(Debug, Default)]
 pub struct Flags {
-    /// The jump of the clock that is not followed, in milliseconds; 0 for none. Written by the filler.
+    /// The jump of the clock that is not followed, in milliseconds; 0 if there is none. Written by
+    /// the filler.
     refused_jump_ms: AtomicU64,
     /// Whether `max_lead` is used up. Written by the filler.
     at_lead_limit: AtomicBool,
@@ -15,21 +16,21 @@ pub struct Flags {
     at_worker_limit: AtomicBool,
     /// Whether the last reservation failed. Written by the filler.
     registry_down: AtomicBool,
-    /// Whether a taker wants what lies beyond the limit, and the filler does not know yet.
+    /// Whether a taker needs UIDs beyond the limit and the filler has not seen that yet.
     wanted: AtomicBool,
 }
 
 impl Flags {
-    /// Notes the jump that is not followed. True if there was none before.
+    /// Records the jump that is not followed. Returns true if there was none before.
     pub fn set_refused_jump(&self, jump: Option<Duration>) -> bool {
         let ms = jump.map_or(0, |jump| u64::try_from(jump.as_millis()).unwrap_or(u64::MAX));
         // ORDERING: see `refused_jump_ms`.
         self.refused_jump_ms.swap(ms, Ordering::Relaxed) == 0 && ms != 0
     }
 
-    /// By how much the clock is ahead of the time that is followed.
+    /// How far the clock is ahead of the time that the generator follows.
     pub fn refused_jump_ms(&self) -> u64 {
-        // ORDERING: takers move the window by this only where there are no such jumps.
+        // ORDERING: takers extend the window by this value only where no jump is ever refused.
         self.refused_jump_ms.load(Ordering::Relaxed)
     }
 
@@ -63,21 +64,21 @@ impl Flags {
         self.registry_down.store(down, Ordering::Relaxed);
     }
 
-    /// Whether the last reservation failed. Else the next one is on its way.
+    /// Whether the last reservation failed. If not, the next one is under way or not needed.
     pub fn is_registry_down(&self) -> bool {
-        // ORDERING: a taker that reads it late waits a little longer, or fails once too often.
+        // ORDERING: a taker that reads an old value waits a little longer, or fails once more.
         self.registry_down.load(Ordering::Relaxed)
     }
 
-    /// Notes that a UID is wanted beyond the limit. True if the filler has to be asked.
-    pub fn want(&self) -> bool {
-        // ORDERING: Release, pairs with `take_wanted`: the question to the filler comes after it.
+    /// Records that a taker needs a UID beyond the limit. Returns true if the filler must be woken.
+    pub fn set_wanted(&self) -> bool {
+        // ORDERING: Release, pairs with `take_wanted`: the filler is woken after this.
         !self.wanted.swap(true, Ordering::AcqRel)
     }
 
-    /// Whether a UID has been wanted beyond the limit since the last time. For the filler.
+    /// Whether a taker has needed a UID beyond the limit since the last call. Called by the filler.
     pub fn take_wanted(&self) -> bool {
-        // ORDERING: Acquire, pairs with `want`.
+        // ORDERING: Acquire, pairs with `set_wanted`.
         self.wanted.swap(false, Ordering::AcqRel)
     }
 }

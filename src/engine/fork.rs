@@ -1,23 +1,23 @@
-//! What becomes of generators when the process forks.
+//! What happens to generators when the process forks.
 //!
 //! ```text
-//!   parent   ── takes ──┐ prepare: the list is locked   ┌ parent: unlocked ── takes ──▶ as before
-//!                       └──────────── fork ─────────────┤
-//!   child                                               └ child: every generator marked, then unlocked ──▶ `Forked`
+//!   parent  ── takes ──┐ prepare: list locked  ┌ parent: list unlocked ── takes ──▶ as before
+//!                      └───────── fork ────────┤
+//!   child                                      └ child: rings closed, list unlocked ──▶ `Forked`
 //! ```
 //!
-//! The child has a copy of each ring, and would repeat the parent's UIDs from it. Takes do not ask
-//! for it: `fork` itself runs the handlers below, and the child's mark is one that takers fall over
-//! anyway, as it closes the ring.
+//! The child has a copy of each ring and would repeat the parent's UIDs. Takes do not check for
+//! that. Instead, `fork` itself runs the handlers below, and the one in the child closes each ring,
+//! which takes notice anyway.
 //!
-//! The child has the forking thread alone, whatever the others were doing. So the list is locked
-//! across the fork, lest the child find it half written or locked for ever, and the child's handler
-//! waits for nothing, allocates nothing and cannot panic. The lock is taken before any of the
-//! allocator's: an allocator's own handlers are installed before these, and the last to be
-//! installed is the first to prepare.
+//! Only the forking thread exists in the child, whatever the other threads were doing. So the list
+//! of generators is locked across the fork: otherwise the child could find it half written, or
+//! locked for ever. The child's handler waits for nothing, allocates nothing and cannot panic. The
+//! lock of the list is taken before any lock of the allocator: an allocator installs its handlers
+//! before these, and the `prepare` handler that was installed last runs first.
 //!
-//! A child that is made without these handlers, by the bare system call or by `_Fork`, is not
-//! noticed. One made by `vfork` or `posix_spawn` runs another program at once.
+//! A child created without these handlers, by the bare system call or by `_Fork`, is not noticed. A
+//! child created by `vfork` or `posix_spawn` runs another program at once.
 
 #![allow(unsafe_code)]
 
@@ -30,19 +30,20 @@ use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, Weak, lock};
 
 type List = Vec<Weak<Engine>>;
 
-/// The generators of this process, and those of the ones that it was forked from.
+/// The generators of this process and of the processes that it was forked from.
 static GENERATORS: Mutex<List> = Mutex::new(Vec::new());
 
-/// Whether `fork` runs the handlers.
+/// Whether the handlers are installed.
 static INSTALLED: AtomicBool = AtomicBool::new(false);
 
 thread_local! {
-    /// The lock of the list while this thread forks. It has no destructor, so that it can be had at
+    /// The lock of the list while this thread forks. It has no destructor, so it is accessible at
     /// any time, even while the thread ends.
-    static LOCKED: Cell<Option<ManuallyDrop<MutexGuard<'static, List>>>> = const { Cell::new(None) };
+    static LOCKED: Cell<Option<ManuallyDrop<MutexGuard<'static, List>>>> =
+        const { Cell::new(None) };
 }
 
-/// From now on `generator` is marked in every child process.
+/// From now on `generator` is abandoned in every child process.
 pub fn watch(generator: &Arc<Engine>) -> io::Result<()> {
     install_handlers()?;
     let mut generators = lock(&GENERATORS);
@@ -51,24 +52,24 @@ pub fn watch(generator: &Arc<Engine>) -> io::Result<()> {
     Ok(())
 }
 
-/// The end of `watch`.
+/// Undoes `watch`.
 pub fn unwatch(generator: &Arc<Engine>) {
     lock(&GENERATORS).retain(|known| known.as_ptr() != Arc::as_ptr(generator));
 }
 
-/// Has the handlers run by each fork to come.
+/// Installs the handlers, which every later fork runs.
 ///
-/// Threads that come at once may each install them, which does no harm: the first of several to run
-/// does the work. To wait for one another would: a child that is forked meanwhile would wait for
-/// ever.
+/// Several threads may install them at the same time. That does no harm: of several identical
+/// handlers, the first one to run does the work. Waiting for each other would be worse, because a
+/// child that is forked meanwhile would wait for ever.
 fn install_handlers() -> io::Result<()> {
-    // ORDERING: pairs with the store below: who finds the mark set forks with the handlers.
+    // ORDERING: pairs with the store below: a thread that sees it forks with the handlers.
     if INSTALLED.load(Ordering::Acquire) {
         return Ok(());
     }
-    // SAFETY: the three are functions of the type asked for, which stay as long as this code. They
-    // do not unwind. The one that runs in the child touches only memory, and locks that the forking
-    // thread holds or that it does not wait for.
+    // SAFETY: all three are functions of the required type that live as long as this code. They do
+    // not unwind. The one that runs in the child touches only memory, locks that the forking thread
+    // holds, and locks that it only tries to take.
     match unsafe { libc::pthread_atfork(Some(prepare), Some(in_parent), Some(in_child)) } {
         0 => {
             // ORDERING: Release, see above.
@@ -95,13 +96,13 @@ extern "C" fn in_parent() {
 /// Runs in the child's only thread, before the fork returns there.
 extern "C" fn in_child() {
     if let Some(generators) = take_lock() {
-        // Nobody can take from one that is found dropped. And none is dropped here: whoever else
-        // holds it does not let go of it meanwhile, as there is no other thread.
+        // Nobody can take from a generator that is dropped already. And none is dropped here: its
+        // other owners cannot release it meanwhile, because there is no other thread.
         generators.iter().filter_map(Weak::upgrade).for_each(|generator| generator.abandon());
     }
 }
 
-/// What `prepare` locked.
+/// The lock that `prepare` took.
 fn take_lock() -> Option<MutexGuard<'static, List>> {
     LOCKED.with(Cell::take).map(ManuallyDrop::into_inner)
 }

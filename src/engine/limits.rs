@@ -1,4 +1,4 @@
-//! [`Limits`]: which ticks may be handed out, by what the clock shows. Pure arithmetic.
+//! [`Limits`]: which ticks may be handed out, given what the clock shows. Pure arithmetic.
 
 use std::time::{Duration, SystemTime};
 
@@ -6,10 +6,10 @@ use crate::layout::{FARTHEST_MS, Layout};
 use crate::registry::{Lease, Request};
 use crate::ring::codec::{TickCodec, Window};
 
-/// How far UIDs may be from the clock, in milliseconds since the layout's epoch.
+/// How far UIDs may be from the clock. Times are in milliseconds since the layout's epoch.
 ///
-/// The filler looks at the clock on a grid. What would become stale before its next look is stale
-/// at this one, so that takes need not look at all.
+/// The filler reads the clock at fixed intervals. A tick that would become stale before the next
+/// maintenance counts as stale already, so that takes need not read the clock.
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub layout: Layout,
@@ -17,8 +17,8 @@ pub struct Limits {
     max_lag_ms: i64,
 }
 
-/// Keeps sums of times within the range of the type. As a time, 73 million years: further than any
-/// clock under which a generator is built can be from its epoch.
+/// Keeps sums of times within the range of the type. It stands for 73 million years, further than
+/// the clock can be from the epoch when a generator is built.
 const FAR_MS: i64 = i64::MAX / 4;
 const _: () = assert!(2 * FARTHEST_MS < FAR_MS);
 
@@ -29,83 +29,85 @@ impl Limits {
         Limits { layout, max_lead_ms: ms(max_lead), max_lag_ms: ms(max_lag) }
     }
 
-    /// What the clock shows, in the unit of the other functions.
+    /// `now` in the unit of the other functions.
     pub fn ms_at(&self, now: SystemTime) -> i64 {
         self.layout.ms_at(now).clamp(-FAR_MS, FAR_MS)
     }
 
-    /// The second of the clock, which may lie before the layout or after it.
+    /// The tick that contains `now_ms`. It may lie before the layout's first tick or after its
+    /// last.
     pub fn tick_at(&self, now_ms: i64) -> i64 {
         now_ms.div_euclid(self.tick_ms())
     }
 
-    /// The window of a lease at `now_ms`.
+    /// The window of `lease` at `now_ms`.
     pub fn window(&self, codec: &TickCodec, now_ms: i64, lease: &Lease) -> Window {
         let (earliest, last) = match self.last_tick(now_ms) {
             Some(last) => (lease.first, last.min(lease.last)),
-            // Not even tick 0 is due: the window is empty.
+            // Not even tick 0 is due, so the window is empty.
             None => (lease.first.max(1), 0),
         };
         let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(earliest);
         let [first, last, reserved] =
-            [first, last, lease.last].map(|tick| codec.base(tick, lease.worker));
+            [first, last, lease.last].map(|tick| codec.base_at(tick, lease.worker));
         Window { first, last, reserved }
     }
 
-    /// What to ask of a registry at `now_ms`.
+    /// The request for a worker id at `now_ms`.
     pub fn request(&self, now_ms: i64) -> Request {
-        // With half of the lead left, at least.
+        // At least half of the lead is left then.
         let latest = u64::try_from(self.tick_at(now_ms + self.max_lead_ms / 2)).unwrap_or(0);
         Request::new(self.layout, self.fresh_tick(now_ms), latest.min(self.layout.max_tick()))
     }
 
-    /// Where a refill begins that has nothing to follow: at the clock's second, or, where the limit
-    /// is shorter than a second, at the first that will not be stale before the next look.
+    /// The tick at which a new worker id, or a ring that has become stale, begins: the clock's
+    /// tick, or, if `max_lag` is shorter than a tick, the first one that does not become stale
+    /// before the next maintenance.
     pub fn fresh_tick(&self, now_ms: i64) -> u64 {
-        let earliest_ms = self.next_look(now_ms) - self.max_lag_ms;
+        let earliest_ms = self.next_maintenance_ms(now_ms) - self.max_lag_ms;
         let earliest = earliest_ms.div_euclid(self.tick_ms())
             + i64::from(earliest_ms.rem_euclid(self.tick_ms()) > 0);
         u64::try_from(self.tick_at(now_ms).max(earliest)).unwrap_or(0)
     }
 
-    /// The last tick that may be published; `None` while the clock shows a time so long before the
-    /// epoch that there is none.
+    /// The last tick that may be published. `None` if the clock is so far before the epoch that
+    /// there is none.
     pub fn last_tick(&self, now_ms: i64) -> Option<u64> {
         let last = u64::try_from(self.tick_at(now_ms + self.max_lead_ms)).ok()?;
         Some(last.min(self.layout.max_tick()))
     }
 
-    /// Whether `tick` may be published: whether it is no further ahead of the clock than
-    /// `max_lead`.
+    /// Whether `tick` may be published, that is, whether it is at most `max_lead` ahead of the
+    /// clock.
     pub fn is_due(&self, tick: u64, now_ms: i64) -> bool {
         self.last_tick(now_ms).is_some_and(|last| tick <= last)
     }
 
-    /// Whether the clock shows the layout's last tick, of which nothing new is published, or a
-    /// later one.
+    /// Whether the clock has reached the layout's last tick, for which nothing new is published.
     pub fn is_over(&self, now_ms: i64) -> bool {
         u64::try_from(self.tick_at(now_ms)).is_ok_and(|tick| tick >= self.layout.max_tick())
     }
 
-    /// Whether `tick` lies, or will lie before the next look, further back than `max_lag`.
+    /// Whether `tick` is further behind the clock than `max_lag`, or will be before the next
+    /// maintenance.
     pub fn is_stale(&self, tick: u64, now_ms: i64) -> bool {
-        self.ms_of(tick).saturating_add(self.max_lag_ms) < self.next_look(now_ms)
+        self.ms_of(tick).saturating_add(self.max_lag_ms) < self.next_maintenance_ms(now_ms)
     }
 
-    /// When the filler looks at the clock again: twice within `max_lag`, but no more often than
-    /// once a tick, and no less often than once a second.
+    /// When the filler reads the clock again: twice within `max_lag`, but at most once a tick, and
+    /// at least once a second.
     ///
-    /// It looks where a tick begins. That tick may then be published, however short the lead, and
-    /// it is not stale before the next look unless `max_lag` is shorter than a tick: so there is a
-    /// UID at every moment in between. Half of `max_lag` leaves takers the other half to come to a
-    /// tick late.
-    pub fn next_look(&self, now_ms: i64) -> i64 {
+    /// This is always at the beginning of a tick. That tick may then be published, however short
+    /// the lead, and it does not become stale before the next maintenance unless `max_lag` is
+    /// shorter than a tick. So there is a UID at every moment in between. Using half of `max_lag`
+    /// leaves the other half for takers that come to a tick late.
+    pub fn next_maintenance_ms(&self, now_ms: i64) -> i64 {
         let tick = self.tick_ms();
         let step = (self.max_lag_ms / 2).clamp(tick, 1000) / tick * tick;
         now_ms - now_ms.rem_euclid(step) + step
     }
 
-    /// How long until `tick` may be published.
+    /// How long it takes until `tick` may be published.
     pub fn until_allowed(&self, tick: u64, now_ms: i64) -> Duration {
         duration_ms(self.ms_of(tick).saturating_sub(self.max_lead_ms).saturating_sub(now_ms))
     }
@@ -120,7 +122,7 @@ impl Limits {
         duration_ms(now_ms.saturating_sub(self.ms_of(tick)))
     }
 
-    /// Whether half of the lead that is allowed, or more, is used up by `tick`.
+    /// Whether `tick` uses up half of `max_lead` or more.
     pub fn is_half_used(&self, tick: u64, now_ms: i64) -> bool {
         self.ms_of(tick).saturating_sub(now_ms) >= self.max_lead_ms / 2
     }
@@ -134,7 +136,7 @@ impl Limits {
     }
 }
 
-/// `ms`, or nothing if it is past.
+/// `ms` as a duration, or zero if it is negative.
 pub fn duration_ms(ms: i64) -> Duration {
     Duration::from_millis(u64::try_from(ms).unwrap_or(0))
 }

@@ -1,15 +1,15 @@
-//! [`Line`]: the tasks that wait, first come, first served.
+//! [`Line`]: the waiting tasks, served in order.
 //!
 //! ```text
-//!    called, not come yet      waiting, by place
-//!          3   5               8   9   12   13   20 ◀── a newcomer goes behind them
+//!    called, not polled yet    waiting, by place
+//!          3   5               8   9   12   13   20 ◀── a new task joins at the end
 //!          └───┤               │
 //!   one UID for each ◀─ call ──┘
 //! ```
 //!
-//! As many tasks are called as there are UIDs at hand, so that a task that is woken finds one. A
-//! called task that finds none, as a thread was faster, goes back to its place. A task that leaves
-//! has the next one called if there are UIDs left.
+//! At most as many tasks are called as there are UIDs in the ring, so that each woken task finds
+//! one. If a thread was faster and a called task finds none, the task returns to its place. A task
+//! that leaves the line calls the next one if there are UIDs left.
 
 use std::collections::BTreeMap;
 use std::panic::{catch_unwind, resume_unwind};
@@ -17,6 +17,7 @@ use std::task::Waker;
 
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
+/// The line of waiting tasks.
 #[derive(Debug, Default)]
 pub struct Line {
     tasks: Mutex<Tasks>,
@@ -26,24 +27,24 @@ pub struct Line {
 
 #[derive(Debug, Default)]
 struct Tasks {
-    /// By place.
+    /// The waiting tasks by their places.
     waiting: BTreeMap<u64, Waker>,
     /// The last place that was given.
     last: u64,
-    /// How many have been called and have not come yet. Those that the filler does not wait for any
-    /// more are not among them.
+    /// How many tasks have been called and not polled since, without those that the filler has
+    /// given up on.
     called: u64,
 }
 
 impl Line {
-    /// Whether nobody waits.
+    /// Whether no task waits.
     pub fn is_empty(&self) -> bool {
-        // ORDERING: a newcomer that misses the first in line is served before it.
+        // ORDERING: a new task that reads an old length may be served before the first in line.
         self.length.load(Ordering::Relaxed) == 0
     }
 
-    /// Whether a task may try to take a UID: one that has been called, or a newcomer to an empty
-    /// line.
+    /// Whether a task may try to take a UID: a task that has been called, or a new task if the line
+    /// is empty.
     pub fn admits(&self, place: Option<u64>) -> bool {
         let Some(place) = place else { return self.is_empty() };
         let mut tasks = lock(&self.tasks);
@@ -54,7 +55,7 @@ impl Line {
         is_called
     }
 
-    /// Puts a task in its place, a newcomer behind all others. Returns whether it is the first.
+    /// Puts a task in its place, a new task at the end. Returns whether it is the first in line.
     pub fn join(&self, place: &mut Option<u64>, waker: Waker) -> bool {
         let mut tasks = lock(&self.tasks);
         let place = *place.get_or_insert_with(|| {
@@ -65,12 +66,12 @@ impl Line {
         let is_first = tasks.waiting.first_key_value().is_some_and(|(first, _)| *first == place);
         self.note_length(&tasks);
         drop(tasks);
-        // A waker is the program's own code, and runs without the lock.
+        // Wakers are foreign code, so they are dropped and called without the lock.
         drop(before);
         is_first
     }
 
-    /// Takes a task out of the line. Returns whether it was waiting there: else it has been called.
+    /// Removes a task from the line. Returns whether it was waiting; if not, it has been called.
     pub fn leave(&self, place: u64) -> bool {
         let mut tasks = lock(&self.tasks);
         let waker = tasks.waiting.remove(&place);
@@ -79,17 +80,18 @@ impl Line {
         waker.is_some()
     }
 
-    /// Calls so many tasks that each of `uids` has one, with those on their way.
+    /// Calls tasks until as many have been called as there are `uids`. Tasks that were called
+    /// before and not polled since count.
     ///
     /// # Panics
     ///
-    /// As a task's waker did, when all others have been woken.
+    /// If a waker panics, after all others have been woken.
     pub fn call(&self, uids: u64) {
         self.call_some(|tasks| uids.saturating_sub(tasks.called));
     }
 
-    /// As [`call`](Line::call), without a regard for those on their way: one may be kept from
-    /// coming. For the filler.
+    /// Like [`call`](Line::call), but does not count tasks that were called before: one of them may
+    /// never be polled again. Called by the filler.
     pub fn call_anew(&self, uids: u64) {
         if !self.is_empty() {
             self.call_some(|tasks| {
@@ -99,7 +101,7 @@ impl Line {
         }
     }
 
-    /// Calls the next task, whatever there is at hand.
+    /// Calls the next task, whether or not there is a UID for it.
     pub fn call_next(&self) {
         self.call_some(|_| 1);
     }
@@ -137,7 +139,7 @@ mod tests {
     use super::*;
     use crate::sync::Arc;
 
-    /// Notes that it is woken, and panics if its number is 1.
+    /// Records that it is woken, and panics if its number is 1.
     struct Task {
         number: u32,
         woken: Arc<Mutex<Vec<u32>>>,
@@ -150,7 +152,7 @@ mod tests {
         }
     }
 
-    /// A line of three tasks, their places, and who is woken.
+    /// A line of three tasks, their places, and the numbers of those that were woken.
     fn three() -> (Line, Vec<u64>, Arc<Mutex<Vec<u32>>>) {
         let (line, woken) = (Line::default(), Arc::default());
         let join = |number| {
@@ -183,14 +185,14 @@ mod tests {
         assert_eq!(*lock(&woken), [0]);
         let _ = catch_unwind(|| line.call(1));
         assert_eq!(*lock(&woken), [0, 1]);
-        // The second never comes.
+        // The second one is never polled.
         line.call_anew(1);
         assert_eq!(*lock(&woken), [0, 1, 2]);
         assert!(line.is_empty());
     }
 
     #[test]
-    fn who_found_nothing_goes_back_to_its_place() {
+    fn a_task_that_finds_no_uid_returns_to_its_place() {
         let (line, places, woken) = three();
         line.call(1);
         assert!(line.admits(Some(places[0])));

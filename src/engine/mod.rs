@@ -1,4 +1,4 @@
-//! What takers and filler share, and what a taker does when its UID is not simply at hand.
+//! [`Engine`]: what takers and the filler share, and the slow path of a take.
 
 pub mod claim;
 mod counters;
@@ -38,17 +38,18 @@ use crate::ring::codec::TickCodec;
 use crate::ring::{Block, Ring};
 use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 
-/// `runs_end` sinks by this, and no piece of a local taker's run is longer: so one comparison tells
-/// whether it is used up or has expired. At one expiry a microsecond, more than the filler can
-/// look, it would be at zero after nine years.
+/// Each expiry lowers `claims_end` by this much. No segment of a local taker's claim is longer, so
+/// one comparison tells whether the segment is used up or has expired. At one expiry per
+/// microsecond, faster than the filler can run, `claims_end` would reach zero after nine years.
 pub const EXPIRY_STEP: u64 = 1 << 16;
 
-/// A generator without its thread.
+/// A generator without its filler thread.
 pub struct Engine {
     pub ring: Ring,
-    /// Local takers number the UIDs at hand up to here. It sinks below all those numbers when they
-    /// have to drop them. Written by the filler, read by each local take.
-    runs_end: CachePadded<AtomicU64>,
+    /// Local takers number the UIDs of a segment so that the last one comes directly before this
+    /// number. To make them drop their claims, it is lowered below all numbers in use. Written by
+    /// the filler, read by each local take.
+    claims_end: CachePadded<AtomicU64>,
     pub signal: CachePadded<Signal>,
     pub counters: CachePadded<Counters>,
     pub flags: CachePadded<Flags>,
@@ -57,20 +58,21 @@ pub struct Engine {
     pub codec: TickCodec,
     pub limits: Limits,
     pub policy: LeadLimit,
-    /// Whether takers that are at the limit may read the clock by themselves: not if its jumps have
-    /// to be judged first.
+    /// Whether takers at the limit may read the clock themselves. They may not if a jump of the
+    /// clock may be refused, which only the filler decides.
     pub takers_read_clock: bool,
-    /// Takers refill the ring up to this block, and do not ask the filler.
+    /// Up to this block takers refill the ring themselves and do not wake the filler.
     undisturbed_until: AtomicU64,
-    /// The filler is asked when no more than so many blocks are left.
+    /// Takers wake the filler when at most this many blocks remain.
     refill_mark: u64,
-    /// The most blocks that the front reaches over: no more than from a full ring to the mark,
-    /// where takers look after it, and no more than from there to an empty one.
-    range: u64,
+    /// The longest ready range, in blocks: at most the part of the ring above the refill mark, and
+    /// at most the part below it, so that takers check the mark before the ring is empty.
+    longest_range: u64,
+    /// The first ticket of the generator.
     first_ticket: u64,
 }
 
-/// How a generator is set up.
+/// The parameters of an [`Engine`].
 pub struct Setup<'a> {
     pub clock: Arc<dyn Clock>,
     pub limits: Limits,
@@ -81,12 +83,12 @@ pub struct Setup<'a> {
     pub refill_mark: u64,
 }
 
-/// The most blocks that takers use up between two looks after the ring: who looks publishes as
-/// many, in microseconds.
-const LONGEST_STRETCH: u64 = 64;
+/// The longest ready range of any ring, in blocks. A taker that refills the ring publishes as many
+/// blocks, which takes microseconds.
+const LONGEST_RANGE: u64 = 64;
 
 impl Engine {
-    /// With a full ring.
+    /// An engine with a full ring.
     pub fn new(setup: Setup<'_>) -> (Engine, Parker) {
         let Setup { clock, limits, policy, takers_read_clock, lease, slots, refill_mark } = setup;
         let (signal, parker) = signal::signal();
@@ -96,7 +98,7 @@ impl Engine {
         let engine = Engine {
             first_ticket: ring.position(),
             ring,
-            runs_end: CachePadded::new(AtomicU64::new(u64::MAX)),
+            claims_end: CachePadded::new(AtomicU64::new(u64::MAX)),
             signal: CachePadded::new(signal),
             counters: CachePadded::default(),
             flags: CachePadded::default(),
@@ -108,7 +110,7 @@ impl Engine {
             takers_read_clock,
             undisturbed_until: AtomicU64::new(0),
             refill_mark,
-            range: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_STRETCH),
+            longest_range: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_RANGE),
         };
         engine.refill();
         (engine, parker)
@@ -119,79 +121,81 @@ impl Engine {
         self.limits.ms_at(self.clock.now())
     }
 
-    /// What the clock shows, but for a jump that is not followed.
+    /// What the clock shows, less a jump that is not followed.
     fn trusted_now_ms(&self) -> i64 {
         self.now_ms().saturating_sub_unsigned(self.flags.refused_jump_ms())
     }
 
-    /// The worker id of the seconds published now.
+    /// The worker id of the blocks that are published now.
     pub fn worker(&self) -> u64 {
-        self.codec.worker(self.ring.window().last())
+        self.codec.worker_of(self.ring.window().last())
     }
 
-    /// The second of `block`, if the ring holds it.
-    pub fn tick(&self, block: u64) -> Option<u64> {
-        self.ring.base(block).map(|base| self.codec.tick(base.get()))
+    /// The tick of `block`, if the ring holds that block.
+    pub fn tick_of_block(&self, block: u64) -> Option<u64> {
+        self.ring.published_base(block).map(|base| self.codec.tick_of(base.get()))
     }
 
-    /// The second published last.
+    /// The tick of the block published last.
     pub fn newest_tick(&self) -> u64 {
-        self.codec.tick(self.ring.newest())
+        self.codec.tick_of(self.ring.newest())
     }
 
-    /// UIDs that somebody has, or holds a run of.
+    /// The number of UIDs that have been taken or claimed.
     pub fn taken(&self) -> u64 {
         (self.ring.position() - self.first_ticket)
             .saturating_sub(self.ring.skipped())
             .saturating_sub(self.ring.lost())
     }
 
-    /// UIDs in the ring that a take may get.
+    /// The number of UIDs in the ring that takes can get now.
     pub fn at_hand(&self) -> u64 {
         if self.ring.is_closed() { 0 } else { self.ring.available() }
     }
 
-    /// Marks the generator as one of the process that this one was forked from. Nothing in it waits
-    /// or allocates.
+    /// Marks the generator as belonging to the process that this one was forked from. It neither
+    /// waits nor allocates.
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
         self.ring.abandon();
-        self.expire_runs();
+        self.expire_claims();
     }
 
-    /// Whether the generator belongs to the process that this one was forked from. Then there is no
-    /// filler, and a lock may be held by a thread that does not exist.
+    /// Whether the generator belongs to the process that this one was forked from. If so, there is
+    /// no filler here, and locks may be held by threads that do not exist.
     pub fn is_forked(&self) -> bool {
         self.ring.is_abandoned()
     }
 
-    /// The tick of `ticket`: that of its block, or the one that its block will have.
-    fn due(&self, ticket: u64) -> u64 {
+    /// The tick of `ticket`: that of its block, or, if the block is not published yet, the one that
+    /// it will have.
+    fn tick_of_ticket(&self, ticket: u64) -> u64 {
         let block = ticket >> self.ring.shift();
-        self.tick(block).unwrap_or_else(|| {
-            // In this order: a block that is published in between makes it too early, not too late.
+        self.tick_of_block(block).unwrap_or_else(|| {
+            // Read in this order, a block published meanwhile makes the result too early, never too
+            // late.
             let following = self.codec.following(self.ring.newest(), self.ring.window().get());
-            self.codec.tick(following) + block.saturating_sub(self.ring.tail())
+            self.codec.tick_of(following) + block.saturating_sub(self.ring.tail())
         })
     }
 
-    /// The tick of the next ticket, or, where takers wait with tickets of later ones, the tick that
-    /// is published next.
-    fn next_due(&self) -> u64 {
-        self.due(self.ring.position().min(self.ring.tail() << self.ring.shift()))
+    /// The tick of the next ticket. If takers wait with tickets of unpublished blocks, the tick
+    /// that is published next.
+    fn next_tick(&self) -> u64 {
+        self.tick_of_ticket(self.ring.position().min(self.ring.tail() << self.ring.shift()))
     }
 
-    /// Whether the next UIDs lie behind what is reserved of the lease, and the layout goes on.
+    /// Whether the next UIDs lie past the reserved ticks of the lease, but within the layout.
     pub fn is_lease_used_up(&self) -> bool {
-        self.is_behind_lease(self.next_due())
+        self.is_past_lease(self.next_tick())
     }
 
-    fn is_behind_lease(&self, tick: u64) -> bool {
-        let end = self.codec.tick(self.ring.window().get().reserved);
+    fn is_past_lease(&self, tick: u64) -> bool {
+        let end = self.codec.tick_of(self.ring.window().get().reserved);
         end < self.limits.layout.max_tick() && tick > end
     }
 
-    /// Lets the window end where the clock allows, if that is later.
+    /// Extends the window as far as the clock allows, if takers may read the clock.
     fn extend_window(&self, now_ms: i64) {
         if self.takers_read_clock
             && let Some(last) = self.limits.last_tick(now_ms)
@@ -200,12 +204,13 @@ impl Engine {
         }
     }
 
-    /// Opens a closed ring if its next ticket has a UID that may be handed out.
+    /// Opens a closed ring if its next ticket has a UID that may be handed out. Returns whether it
+    /// has.
     pub fn try_open(&self, now_ms: i64) -> bool {
         self.extend_window(now_ms);
         let block = self.ring.cursor_block();
         let due = match self.ring.block(block, &self.counters.refilled_inline) {
-            Block::Published(base) => self.limits.is_due(self.codec.tick(base.get()), now_ms),
+            Block::Published(base) => self.limits.is_due(self.codec.tick_of(base.get()), now_ms),
             Block::Overwritten => true,
             Block::Beyond => false,
         };
@@ -215,31 +220,33 @@ impl Engine {
         due
     }
 
-    /// Tells local takers to drop their runs.
-    pub fn expire_runs(&self) {
-        // ORDERING: Release: who sees it claims behind where the cursor was moved to before.
-        self.runs_end.fetch_sub(EXPIRY_STEP, Ordering::Release);
+    /// Makes local takers drop their claims.
+    pub fn expire_claims(&self) {
+        // ORDERING: Release: a taker that sees it claims after the position to which the cursor was
+        // moved before.
+        self.claims_end.fetch_sub(EXPIRY_STEP, Ordering::Release);
     }
 
-    /// The number behind the last UID of a run claimed after this. Changes when local takers have
-    /// to drop their runs.
-    pub fn runs_end(&self) -> u64 {
-        // ORDERING: see `expire_runs`.
-        self.runs_end.load(Ordering::Acquire)
+    /// The number past the last UID of a segment claimed from now on. It changes when local takers
+    /// must drop their claims.
+    pub fn claims_end(&self) -> u64 {
+        // ORDERING: see `expire_claims`.
+        self.claims_end.load(Ordering::Acquire)
     }
 
-    /// Whether a piece of a run whose next UID has this number is used up, or has expired.
+    /// Whether a segment whose next UID has this number is used up or has expired.
     #[inline]
     pub fn is_used_up(&self, number: u64) -> bool {
-        // ORDERING: none needed: a thread never sees an older value than it saw before its claim,
-        // and the same one leads to nothing new.
-        number >= self.runs_end.load(Ordering::Relaxed)
+        // ORDERING: none needed: a thread never sees an older value than the one it saw before its
+        // claim, and nothing else is read because of a newer one.
+        number >= self.claims_end.load(Ordering::Relaxed)
     }
 
+    /// The state of the generator, for operators.
     pub fn status(&self) -> Status {
         let now_ms = self.trusted_now_ms();
         let newest = self.newest_tick();
-        let oldest = self.tick(self.ring.cursor_block()).unwrap_or(newest);
+        let oldest = self.tick_of_block(self.ring.cursor_block()).unwrap_or(newest);
         let layout = self.limits.layout;
         Status {
             worker_id: self.worker(),

@@ -1,4 +1,5 @@
-//! What the filler does to the ring: it moves the window, publishes blocks and passes over stale ones.
+//! The filler's operations on the ring: moving the window, publishing blocks and skipping stale
+//! ones.
 
 use std::time::Duration;
 
@@ -9,10 +10,10 @@ use crate::registry::Lease;
 use crate::sync::Ordering;
 
 impl Engine {
-    /// Publishes the blocks that there is room for, and says whether there were any. For the
-    /// filler.
+    /// Publishes as many blocks as the ring has room for. Returns whether there were any. Called by
+    /// the filler.
     pub fn refill(&self) -> bool {
-        // One look at the cursor serves them all: each takes its cache line away from the takers.
+        // The cursor is read only once, because each read takes its cache line from the takers.
         let current = self.ring.cursor_block();
         let mut is_any = false;
         while self.ring.refill(current, &self.counters.refilled_by_filler) {
@@ -21,15 +22,15 @@ impl Engine {
         is_any
     }
 
-    /// Sets the window to what the lease in use and the clock allow. For the filler.
+    /// Sets the window to what the lease in use and the clock allow. Called by the filler.
     ///
-    /// Its first tick moves on only where the tick that follows the newest is stale. Else none is
-    /// skipped: takers that wait for each tick, and are a little late, get the UIDs of all of them.
+    /// The first tick of the window moves on only if the tick after the newest one is stale. So no
+    /// tick is skipped for takers that wait for each one and come a little late.
     pub fn move_window(&self, lease: &Lease, now_ms: i64) {
         let mut window = self.limits.window(&self.codec, now_ms, lease);
         let following = self.codec.following(self.ring.newest(), self.ring.window().get());
-        if !self.limits.is_stale(self.codec.tick(following), now_ms) {
-            // Not before the lease: what follows is of the lease in use.
+        if !self.limits.is_stale(self.codec.tick_of(following), now_ms) {
+            // This is not before the lease: the tick that follows belongs to the lease in use.
             window.first = window.first.min(following);
         }
         self.ring.window().set(window);
@@ -38,45 +39,46 @@ impl Engine {
         }
     }
 
-    /// Goes on with the seconds of another lease. For the filler.
+    /// Continues with the ticks of another lease. Called by the filler.
     pub fn take_on(&self, lease: &Lease, now_ms: i64) {
         self.ring.window().take_on(self.limits.window(&self.codec, now_ms, lease));
     }
 
-    /// Moves the cursor into `block`, past what is stale; not if takers are there already.
+    /// Moves the cursor forward to `offset` in `block`, unless it is there already. Returns whether
+    /// it moved.
     pub fn skip_to(&self, block: u64, offset: u64) -> bool {
         self.ring.skip_to((block << self.ring.shift()) + offset)
     }
 
-    /// Lets takers refill the ring so many blocks far before they ask for it. For the filler.
+    /// Lets takers refill the next `blocks` blocks without waking the filler. Called by the filler.
     pub fn leave_to_takers(&self, blocks: u64) {
         let until = if blocks > 0 { self.ring.tail() + blocks } else { 0 };
         // ORDERING: a hint.
         self.undisturbed_until.store(until, Ordering::Relaxed);
     }
 
-    /// The tick of the ticket claimed last, or, where its block is not published, the one published
-    /// last: no run is of a later one.
+    /// The tick of the ticket claimed last, or, if its block is not published, the newest tick. No
+    /// claim has a UID of a later tick.
     pub fn claimed_tick(&self) -> u64 {
         let block = (self.ring.position() - 1) >> self.ring.shift();
-        self.tick(block).unwrap_or_else(|| self.newest_tick())
+        self.tick_of_block(block).unwrap_or_else(|| self.newest_tick())
     }
 
-    /// Whether the window ends before the next second.
+    /// Whether the window ends before the next tick to publish.
     pub fn is_window_used_up(&self) -> bool {
         self.codec.next(self.ring.newest(), self.ring.window().get()).is_none()
     }
 
-    /// How long the filler may sleep unless it is asked.
-    pub fn next_look(&self, now_ms: i64) -> Duration {
-        let pause = duration_ms(self.limits.next_look(now_ms) - now_ms);
+    /// How long the filler may sleep until the next maintenance, unless it is woken.
+    pub fn maintenance_pause(&self, now_ms: i64) -> Duration {
+        let pause = duration_ms(self.limits.next_maintenance_ms(now_ms) - now_ms);
         if self.at_hand() > 0 || self.waiters.is_empty() {
             return pause;
         }
-        // The first that is not published: somebody waits for it, or for a later one.
-        let due = self.next_due();
-        if due > self.codec.tick(self.ring.window().get().reserved) {
-            // It comes with an answer of the registry, not with time.
+        // Somebody waits for this tick or for a later one.
+        let due = self.next_tick();
+        if due > self.codec.tick_of(self.ring.window().get().reserved) {
+            // The registry's answer brings it, not the passing of time.
             return pause;
         }
         pause.min(self.limits.until_allowed(due, now_ms)).max(SHORTEST_WAIT)

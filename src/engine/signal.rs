@@ -1,4 +1,4 @@
-//! [`Signal`]: how takers and the filler speak to each other.
+//! [`Signal`]: how takers wake the filler.
 
 use crate::sync::{AtomicBool, AtomicU8, Ordering, Parker, Unparker};
 
@@ -6,20 +6,20 @@ use crate::sync::{AtomicBool, AtomicU8, Ordering, Parker, Unparker};
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FillerState {
-    /// It refills the ring when it is asked to.
+    /// It refills the ring when takers wake it.
     Running,
-    /// It panicked, in the clock it was given. It tries again in a second; takers refill the ring
-    /// in between.
+    /// It panicked, in the clock it was given. It tries again after a second, and takers refill the
+    /// ring meanwhile.
     Panicked,
-    /// It has ended, with the generator. Or this process was forked from the one in which it runs.
+    /// It has ended with the generator, or this process was forked from the one in which it runs.
     Stopped,
 }
 
-/// How takers speak to the filler.
+/// The takers' end of the signal: it wakes and stops the filler.
 #[derive(Debug)]
 pub struct Signal {
-    /// A refill has been asked for and the filler has not begun it.
-    asked: AtomicBool,
+    /// Whether the filler has been woken and has not begun its next maintenance.
+    is_woken: AtomicBool,
     stop: AtomicBool,
     /// A `FillerState`, written by the filler.
     state: AtomicU8,
@@ -29,30 +29,32 @@ pub struct Signal {
 impl Signal {
     fn new(unparker: Unparker) -> Signal {
         Signal {
-            asked: AtomicBool::new(false),
+            is_woken: AtomicBool::new(false),
             stop: AtomicBool::new(false),
             state: AtomicU8::new(FillerState::Running as u8),
             unparker,
         }
     }
 
-    /// Asks the filler for a refill, unless somebody has.
-    pub fn ask(&self) {
-        // ORDERING: the filler clears the mark before it looks at the ring. A swap that finds the
-        // mark set comes before that clearing, and brings along what this taker has done; one that
-        // sets it wakes the filler again. A plain load that finds it set would promise nothing.
-        if !self.asked.swap(true, Ordering::AcqRel) {
+    /// Wakes the filler for a maintenance, unless it has been woken already.
+    pub fn wake_filler(&self) {
+        // ORDERING: the filler clears the mark before it reads the ring. A swap that finds the mark
+        // set comes before that clearing, so the filler sees what this taker has done. A swap that
+        // sets the mark wakes the filler again. A plain load that finds it set would guarantee
+        // nothing.
+        if !self.is_woken.swap(true, Ordering::AcqRel) {
             self.unparker.unpark();
         }
     }
 
-    /// Whether a refill has been asked for since the last time. For the filler, before it looks at
-    /// the ring.
-    pub fn take_asked(&self) -> bool {
-        // ORDERING: see `ask`.
-        self.asked.swap(false, Ordering::AcqRel)
+    /// Clears the mark, and returns whether it was set. Called by the filler before it reads the
+    /// ring.
+    pub fn take_wake_up(&self) -> bool {
+        // ORDERING: see `wake_filler`.
+        self.is_woken.swap(false, Ordering::AcqRel)
     }
 
+    /// What the filler is doing.
     pub fn state(&self) -> FillerState {
         // ORDERING: a statistic.
         match self.state.load(Ordering::Relaxed) {
@@ -62,25 +64,27 @@ impl Signal {
         }
     }
 
+    /// Records what the filler is doing. Called by the filler.
     pub fn set_state(&self, state: FillerState) {
         // ORDERING: a statistic.
         self.state.store(state as u8, Ordering::Relaxed);
     }
 
-    /// Ends the filler. It is woken for that.
+    /// Tells the filler to end, and wakes it for that.
     pub fn stop(&self) {
         // ORDERING: Release, pairs with `is_stopped`.
         self.stop.store(true, Ordering::Release);
         self.unparker.unpark();
     }
 
+    /// Whether the filler has been told to end.
     pub fn is_stopped(&self) -> bool {
         // ORDERING: pairs with `stop`; only the flag itself matters.
         self.stop.load(Ordering::Acquire)
     }
 }
 
-/// The two ends of the line between takers and filler: the filler's thread sleeps on the parker.
+/// Both ends of the signal. The filler's thread sleeps on the parker.
 pub fn signal() -> (Signal, Parker) {
     let parker = Parker::new();
     (Signal::new(parker.unparker().clone()), parker)

@@ -15,57 +15,56 @@ use crate::engine::signal::FillerState;
 pub struct Status {
     /// The worker id in the UIDs published now.
     pub worker_id: u64,
-    /// Worker ids taken on after the first: by
+    /// Worker ids taken on after the first one: by
     /// [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was lost.
     pub new_workers: u64,
-    /// Whether no further worker id may be taken on for now, by
-    /// [`max_new_workers`](crate::Builder::max_new_workers). Ids that are leased do not count.
+    /// Whether [`max_new_workers`](crate::Builder::max_new_workers) allows no further worker id for
+    /// now. Leased ids do not count.
     pub at_worker_limit: bool,
-    /// The second that the next UID is from.
+    /// The tick of the next UID.
     pub oldest: SystemTime,
-    /// The second published last.
+    /// The tick published last.
     pub newest: SystemTime,
-    /// How far `newest` is ahead of the clock: how many seconds are borrowed.
+    /// How far `newest` is ahead of the clock: how much time is borrowed.
     pub lead: Duration,
     /// How far `oldest` is behind the clock.
     pub lag: Duration,
     /// Whether `max_lead` is used up.
     pub at_lead_limit: bool,
-    /// How far the clock is ahead after a jump that is not followed, by
-    /// [`max_forward_jump`](crate::Builder::max_forward_jump).
+    /// How far the clock is ahead after a jump that exceeds
+    /// [`max_forward_jump`](crate::Builder::max_forward_jump) and is not followed.
     pub refused_jump: Option<Duration>,
     /// UIDs in the ring that nobody has taken.
     pub available: u64,
-    /// UIDs taken, with those in the runs of `fill` and of local takers.
+    /// UIDs taken, including those that `fill` and local takers have claimed.
     pub taken: u64,
-    /// UIDs that nobody will get: their block was overwritten before their taker, stopped in the
-    /// middle of a take, came back for them; or a take that failed gave them back after others had
-    /// gone on.
+    /// UIDs that nobody will get: their taker was stopped in the middle of a take until their block
+    /// was overwritten, or a failed take gave them back after later ones had been taken.
     pub lost: u64,
-    /// UIDs passed over because their second had become stale.
+    /// UIDs skipped because their tick had become stale.
     pub skipped: u64,
-    /// Blocks published by takers: where they found the ring empty, or so fast that they were left
-    /// to themselves.
+    /// Blocks published by takers: when the ring was empty, or when they took so fast that the
+    /// filler left the refill to them.
     pub refilled_inline: u64,
-    /// Blocks published by the filler, with those of the start.
+    /// Blocks published by the filler, including the first filling of the ring.
     pub refilled_by_filler: u64,
     /// What the filler thread is doing.
     pub filler: FillerState,
-    /// When the time field ends by the clock.
+    /// When the clock reaches the end of the time field.
     pub expires_at: SystemTime,
 }
 
 impl Status {
-    /// When the time field will end if the lead goes on growing as it has since `earlier`, a status
-    /// of the same generator `elapsed` ago: at the end by the clock, or sooner, as much sooner as
-    /// the lead will have grown.
+    /// When the time field will be used up if the lead keeps growing as it has since `earlier`, a
+    /// status of the same generator `elapsed` ago. This is never later than
+    /// [`expires_at`](Status::expires_at).
     #[must_use]
     pub fn expires_at_pace(&self, earlier: &Status, elapsed: Duration) -> SystemTime {
         let grown = self.lead.saturating_sub(earlier.lead).as_secs_f64() / elapsed.as_secs_f64();
         match self.expires_at.duration_since(self.newest) {
             Ok(left) if grown.is_finite() => {
                 let left = left.div_f64(1.0 + grown);
-                // From the newest second, of which the clock has yet to make up the lead.
+                // Counted from the newest tick, which is ahead of the clock by the lead.
                 (self.newest + left)
                     .checked_sub(self.lead)
                     .map_or(self.expires_at, |end| end.min(self.expires_at))
@@ -87,7 +86,7 @@ impl fmt::Display for Status {
         writeln!(f, ", filler {}", self.filler)?;
         write!(
             f,
-            "seconds {} to {}: lead {lead:?}, lag {lag:?}",
+            "ticks {} to {}: lead {lead:?}, lag {lag:?}",
             utc(self.oldest),
             utc(self.newest)
         )?;

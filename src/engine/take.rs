@@ -1,4 +1,4 @@
-//! What a take does when its UID is not simply at hand: it publishes, waits, or fails.
+//! The slow path of a take, when the ready range does not give the UID: publish, wait, or fail.
 
 use std::num::NonZeroU64;
 use std::ops::Range;
@@ -10,17 +10,17 @@ use crate::ring::{self, Block};
 use crate::sync::Ordering;
 use crate::uid::Uid;
 
-/// Longest sleep of a waiting taker before it looks by itself: the filler may be starved.
+/// The longest sleep of a waiting taker. It then checks by itself, since the filler may be starved.
 const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// Shortest sleep of a waiting taker, and of a filler for which somebody waits.
+/// The shortest sleep of a waiting taker, and of a filler while takers wait.
 pub const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 impl Engine {
-    /// Claims `count` tickets; from a closed ring, once it is open. The first, and the base of its
-    /// block if that is known.
+    /// Claims `count` tickets, and waits for that while the ring is closed. Returns the first, with
+    /// the base of its block if the ready range gives it.
     #[inline]
-    pub fn claim_run(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
-        let claim = self.ring.claim_run(count);
+    pub fn claim_many(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
+        let claim = self.ring.claim_many(count);
         if ring::is_closed(claim.0) { self.claim_when_open(count) } else { Ok(claim) }
     }
 
@@ -29,23 +29,22 @@ impl Engine {
     fn claim_when_open(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
             self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(()))?;
-            let claim = self.ring.claim_run(count);
+            let claim = self.ring.claim_many(count);
             if !ring::is_closed(claim.0) {
                 return Ok(claim);
             }
         }
     }
 
-    /// What a take does with a ticket that does not lie in the stretch at the front, and with what
-    /// it gets from a closed ring.
+    /// Completes a take whose ticket does not lie in the ready range, or comes from a closed ring.
     #[cold]
     #[inline(never)]
     pub fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
         loop {
             if ring::is_closed(ticket) {
-                ticket = self.claim_run(1)?.0;
+                ticket = self.claim_many(1)?.0;
             }
-            match self.base(ticket..ticket + 1)? {
+            match self.wait_for_base(ticket..ticket + 1)? {
                 Some(base) => return Ok(self.ring.uid(ticket, base)),
                 None => self.ring.lose(1),
             }
@@ -53,21 +52,23 @@ impl Engine {
         }
     }
 
-    /// The base of the block of the first of `tickets`, which the caller holds; `None` if it has
-    /// been overwritten.
+    /// The base of the block of the first of `tickets`, which the caller holds. `None` if the block
+    /// has been overwritten.
     ///
     /// While it waits for a block beyond the window, the caller keeps its tickets, so waiters are
     /// served in order. A caller that may not wait closes the ring, so that the takes that fail
     /// after it claim nothing, and gives its tickets back.
-    pub fn base(&self, tickets: Range<u64>) -> Result<Option<NonZeroU64>, TakeError> {
+    pub fn wait_for_base(&self, tickets: Range<u64>) -> Result<Option<NonZeroU64>, TakeError> {
         let ticket = tickets.start;
-        let found = match self.find(ticket) {
+        let found = match self.resolve(ticket) {
             Block::Beyond => self.wait_until(Some(ticket), |now_ms| {
                 self.extend_window(now_ms);
-                match self.find(ticket) {
+                match self.resolve(ticket) {
                     Block::Beyond => None,
-                    // The filler has dropped it for another worker's.
-                    Block::Published(base) if self.is_far_of_before(base.get(), now_ms) => {
+                    // The filler has dropped it in favour of another worker's blocks.
+                    Block::Published(base)
+                        if self.is_far_of_previous_worker(base.get(), now_ms) =>
+                    {
                         Some(Block::Overwritten)
                     }
                     found => Some(found),
@@ -89,93 +90,96 @@ impl Engine {
         }
     }
 
-    /// Whether a base is of a worker before, and beyond the limit: the window says nothing of it.
-    fn is_far_of_before(&self, base: u64, now_ms: i64) -> bool {
-        self.codec.worker(base) != self.worker()
-            && !self.limits.is_due(self.codec.tick(base), now_ms)
+    /// Whether `base` belongs to a previous worker and lies beyond the limit. The window does not
+    /// cover previous workers.
+    fn is_far_of_previous_worker(&self, base: u64, now_ms: i64) -> bool {
+        self.codec.worker_of(base) != self.worker()
+            && !self.limits.is_due(self.codec.tick_of(base), now_ms)
     }
 
-    /// What became of the block of `ticket`. Who moves the front there looks after the ring.
-    fn find(&self, ticket: u64) -> Block {
+    /// The state of the block of `ticket`. Advances the front there, and then refills the ring if
+    /// only the refill mark is left.
+    fn resolve(&self, ticket: u64) -> Block {
         let block = ticket >> self.ring.shift();
         let found = self.ring.block(block, &self.counters.refilled_inline);
         let Block::Published(base) = found else { return found };
         let left = self.ring.blocks_from(block);
-        // The last one by itself, so that the ring is looked after before it is used up.
-        if self.ring.advance(ticket, base, self.range.min(left.saturating_sub(1)))
+        // The last block is a range of its own, so that the ring is refilled before it is empty.
+        if self.ring.advance(ticket, base, self.longest_range.min(left.saturating_sub(1)))
             && left <= self.refill_mark
         {
             // ORDERING: a hint.
             let is_left_to_takers = block < self.undisturbed_until.load(Ordering::Relaxed);
-            // Or the filler has been asked and has not come yet.
+            // With one block left, the filler has been woken and has not come yet.
             if is_left_to_takers || left <= 1 {
-                (0..self.range).all(|_| self.ring.refill(block, &self.counters.refilled_inline));
+                (0..self.longest_range)
+                    .all(|_| self.ring.refill(block, &self.counters.refilled_inline));
             }
             if !is_left_to_takers {
-                self.signal.ask();
+                self.signal.wake_filler();
             }
         }
         found
     }
 
-    /// Takes the next UID, or says at once why there is none.
+    /// Takes the next UID, or fails at once with the reason why there is none.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         let mut published = None;
         loop {
             match self.ring.try_claim(published) {
                 Ok((ticket, Some(base))) => return Ok(self.ring.uid(ticket, base)),
-                Ok((ticket, None)) => match self.look_by_the_clock(|| self.find(ticket)) {
+                Ok((ticket, None)) => match self.retry_with_clock(|| self.resolve(ticket)) {
                     Ok(Block::Published(base)) => return Ok(self.ring.uid(ticket, base)),
                     Ok(_) => self.ring.lose(1),
                     // The clock has just gone back.
                     Err(now_ms) => {
                         self.ring.give_back(ticket..ticket + 1);
                         published = None;
-                        self.want_unless_due(now_ms)?;
+                        self.report_shortage_unless_due(now_ms)?;
                     }
                 },
                 Err(Some(block)) => {
-                    match self.look_by_the_clock(|| {
-                        self.ring.block(block, &self.counters.refilled_inline)
-                    }) {
+                    match self
+                        .retry_with_clock(|| self.ring.block(block, &self.counters.refilled_inline))
+                    {
                         Ok(_) => published = Some(block),
-                        Err(now_ms) => self.want_unless_due(now_ms)?,
+                        Err(now_ms) => self.report_shortage_unless_due(now_ms)?,
                     }
                 }
                 Err(None) if self.is_forked() => return Err(TakeError::Forked),
                 Err(None) => {
                     let now_ms = self.trusted_now_ms();
                     if !self.is_open(now_ms) {
-                        self.want_unless_due(now_ms)?;
+                        self.report_shortage_unless_due(now_ms)?;
                     }
                 }
             }
         }
     }
 
-    /// What became of a block. If it is beyond the window, the window is moved on first: it may
-    /// have been drawn back by what the filler had read of the clock before. If it still is, what
-    /// the clock shows.
-    fn look_by_the_clock(&self, look: impl Fn() -> Block) -> Result<Block, i64> {
-        match look() {
+    /// Repeats `attempt` once, with an extended window, if the block lies beyond the window: the
+    /// filler may have shortened the window by an older reading of the clock. Fails with what the
+    /// clock shows if the block still lies beyond it.
+    fn retry_with_clock(&self, attempt: impl Fn() -> Block) -> Result<Block, i64> {
+        match attempt() {
             Block::Beyond => {}
             found => return Ok(found),
         }
         let now_ms = self.trusted_now_ms();
         self.extend_window(now_ms);
-        match look() {
+        match attempt() {
             Block::Beyond => Err(now_ms),
             found => Ok(found),
         }
     }
 
-    /// Sleeps until `look` finds something, looking when the filler has something new, and when the
-    /// tick of `ticket` is due: of the next one, for a caller that has none. Fails at once where
-    /// waiting does not help, or is not wanted.
+    /// Sleeps until `attempt` returns something. It is called when the filler has changed what can
+    /// be taken, and when the tick of `ticket` is due; a caller without a ticket waits for the next
+    /// one. Fails at once if waiting does not help, or if the policy is to fail.
     fn wait_until<T>(
         &self,
         ticket: Option<u64>,
-        look: impl Fn(i64) -> Option<T>,
+        attempt: impl Fn(i64) -> Option<T>,
     ) -> Result<T, TakeError> {
         if self.is_forked() {
             return Err(TakeError::Forked);
@@ -183,16 +187,16 @@ impl Engine {
         let mut waiting = None;
         loop {
             let now_ms = self.trusted_now_ms();
-            if let Some(found) = look(now_ms) {
+            if let Some(found) = attempt(now_ms) {
                 return Ok(found);
             }
             let ticket = ticket.unwrap_or_else(|| self.ring.position());
-            let error = self.want(ticket, now_ms);
+            let error = self.report_shortage(ticket, now_ms);
             if !self.is_worth_waiting(error) {
                 return Err(error);
             }
             if waiting.is_none() {
-                // Looks once more: nobody wakes this thread for what has changed before.
+                // Then tries once more, since no wake-up comes for what has changed before.
                 waiting = Some(self.waiters.wait_with(ticket));
             } else {
                 let due = error.retry_in().unwrap_or(LONGEST_WAIT);
@@ -201,7 +205,7 @@ impl Engine {
         }
     }
 
-    /// Whether a take waits where it would fail with `error`.
+    /// Whether a take waits instead of failing with `error`.
     pub fn is_worth_waiting(&self, error: TakeError) -> bool {
         match error {
             TakeError::LeadLimit { .. } => self.policy != LeadLimit::Fail,
@@ -210,19 +214,19 @@ impl Engine {
         }
     }
 
-    /// As `want`, but no error where the next second is due: the filler has just moved the window
-    /// by what the clock showed a moment before.
-    fn want_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
-        match self.want(self.ring.position(), now_ms) {
+    /// Like `report_shortage`, but succeeds if the next tick is due: then the filler has just moved
+    /// the window by what the clock showed a moment before.
+    fn report_shortage_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
+        match self.report_shortage(self.ring.position(), now_ms) {
             TakeError::LeadLimit { retry_in_ms: 0 } if self.takers_read_clock => Ok(()),
             error => Err(error),
         }
     }
 
-    /// Lets the filler know that a UID is wanted beyond the limit, and says why `ticket` has none.
-    fn want(&self, ticket: u64, now_ms: i64) -> TakeError {
-        if self.flags.want() {
-            self.signal.ask();
+    /// Tells the filler that a UID is needed beyond the limit. Returns why `ticket` has none.
+    fn report_shortage(&self, ticket: u64, now_ms: i64) -> TakeError {
+        if self.flags.set_wanted() {
+            self.signal.wake_filler();
         }
         self.obstacle(ticket, now_ms)
     }
@@ -230,11 +234,11 @@ impl Engine {
     /// Why `ticket` has no UID.
     fn obstacle(&self, ticket: u64, now_ms: i64) -> TakeError {
         let layout = &self.limits.layout;
-        let due = self.due(ticket);
-        if self.is_behind_lease(due) {
+        let due = self.tick_of_ticket(ticket);
+        if self.is_past_lease(due) {
             return TakeError::LeaseExhausted { worker: self.worker() };
         }
-        // A new worker can use what is left of the time field once more, but for its last second.
+        // A new worker id can use the rest of the time field again, except for its last tick.
         let ends = due > layout.max_tick() && self.policy != LeadLimit::NewWorker;
         if ends || self.limits.is_over(now_ms) {
             TakeError::TimeExhausted { expires_at_ms: layout.expires_at_ms() }
@@ -246,7 +250,7 @@ impl Engine {
         }
     }
 
-    /// Whether a ring that was closed is open, or can be opened.
+    /// Whether the ring is open. Opens a closed ring if that is possible.
     fn is_open(&self, now_ms: i64) -> bool {
         !self.ring.is_closed() || self.takers_read_clock && self.try_open(now_ms)
     }

@@ -1,4 +1,4 @@
-//! [`Turn`]: a task's way to its UID.
+//! [`Turn`]: one asynchronous take.
 
 use std::task::{Context, Poll};
 
@@ -6,7 +6,7 @@ use crate::engine::Engine;
 use crate::engine::TakeError;
 use crate::uid::Uid;
 
-/// What the future of a take holds: its place in the line of tasks, once it has had to wait.
+/// The state of a take's future. Once the task has had to wait, it has a place in the line.
 pub struct Turn<'a> {
     engine: &'a Engine,
     place: Option<u64>,
@@ -17,7 +17,7 @@ impl<'a> Turn<'a> {
         Turn { engine, place: None }
     }
 
-    /// Takes a UID, or has the task woken when it is its turn.
+    /// Takes a UID, or has the task woken when its turn comes.
     pub fn poll(&mut self, context: &Context<'_>) -> Poll<Result<Uid, TakeError>> {
         if self.engine.is_forked() {
             return Poll::Ready(Err(TakeError::Forked));
@@ -28,13 +28,13 @@ impl<'a> Turn<'a> {
         {
             return Poll::Ready(result);
         }
-        // Once more for the first in line: what has changed before it was there has called nobody.
-        // The others are called after it.
+        // The first in line tries again, since no call came for what changed before it joined. The
+        // others are called after it.
         let is_first = line.join(&mut self.place, context.waker().clone());
         if is_first { self.try_take() } else { Poll::Pending }
     }
 
-    /// Takes a UID, and leaves the line, unless it is worth waiting for one.
+    /// Takes a UID and leaves the line, unless it is worth waiting for one.
     fn try_take(&mut self) -> Poll<Result<Uid, TakeError>> {
         let engine = self.engine;
         let result = engine.try_take();
@@ -48,8 +48,8 @@ impl<'a> Turn<'a> {
         if !line.is_empty() {
             match engine.at_hand() {
                 _ if result.is_err() => line.call_next(),
-                // For those that wait, with the next tick.
-                0 => engine.signal.ask(),
+                // The filler calls the waiting tasks with the next tick.
+                0 => engine.signal.wake_filler(),
                 uids => line.call(uids),
             }
         }
@@ -59,12 +59,13 @@ impl<'a> Turn<'a> {
 
 impl Drop for Turn<'_> {
     fn drop(&mut self) {
-        // In a forked process nobody waits, and a thread that is not there may hold the lock.
+        // In a forked process no task waits, and the lock may be held by a thread that does not
+        // exist.
         if let Some(place) = self.place
             && !self.engine.is_forked()
             && !self.engine.waiters.line.leave(place)
         {
-            // It was called, and does not come.
+            // It was called and is not polled again, so its UID goes to the next task.
             self.engine.waiters.line.call_next();
         }
     }

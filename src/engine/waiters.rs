@@ -1,8 +1,8 @@
 //! The threads and tasks that wait for a tick to be due.
 //!
-//! Nobody waits for a UID that is in the ring: this is for a generator that has borrowed as far as
-//! it may. A thread keeps its ticket while it waits. A task holds none, since its future may be
-//! dropped: tasks stand in a [`Line`].
+//! A take waits only when the generator has borrowed as far as it may, never for a UID that is in
+//! the ring. A thread keeps its ticket while it waits. A task holds no ticket, since its future may
+//! be dropped; tasks wait in a [`Line`].
 
 use std::collections::BTreeMap;
 use std::time::Duration;
@@ -11,7 +11,7 @@ use std::time::Duration;
 use crate::engine::line::Line;
 use crate::sync::{Mutex, lock, thread};
 
-/// Who is woken when something has changed.
+/// The threads and tasks to wake when something has changed.
 #[derive(Debug, Default)]
 pub struct Waiters {
     threads: Mutex<Threads>,
@@ -21,16 +21,16 @@ pub struct Waiters {
 
 #[derive(Debug, Default)]
 struct Threads {
-    /// By the ticket that each waits with, and in the order of their coming.
+    /// The threads by the ticket that each waits with, then in the order of arrival.
     waiting: BTreeMap<(u64, u64), thread::Thread>,
-    /// How many have come.
+    /// How many threads have arrived.
     count: u64,
 }
 
 impl Waiters {
-    /// Has this thread woken from its [`park`] until the result is dropped: when `ticket` may have
-    /// a UID, and when what there is to take has changed in any other way. The caller looks once
-    /// more before it parks.
+    /// Registers this thread until the result is dropped. It is then woken from [`park`] when
+    /// `ticket` may have a UID, and when the state that takes depend on changes in any other way.
+    /// The caller checks once more before it parks.
     pub fn wait_with(&self, ticket: u64) -> WaitingThread<'_> {
         let mut threads = lock(&self.threads);
         threads.count += 1;
@@ -51,13 +51,14 @@ impl Waiters {
     ///
     /// # Panics
     ///
-    /// As a task's waker did, when all others have been woken.
+    /// If a waker panics, after all others have been woken.
     pub fn wake_all(&self) {
         self.wake_threads(u64::MAX);
         #[cfg(feature = "async")]
         self.line.call_all();
     }
 
+    /// Whether neither a thread nor a task waits.
     pub fn is_empty(&self) -> bool {
         #[cfg(feature = "async")]
         if !self.line.is_empty() {
@@ -67,7 +68,7 @@ impl Waiters {
     }
 }
 
-/// A thread among the [`Waiters`].
+/// The registration of a thread among the [`Waiters`].
 pub struct WaitingThread<'a> {
     waiters: &'a Waiters,
     key: (u64, u64),
@@ -79,7 +80,7 @@ impl Drop for WaitingThread<'_> {
     }
 }
 
-/// Sleeps until woken, at most for `timeout`, and now and then for no reason.
+/// Sleeps until woken, at most for `timeout`. It may also wake without a reason.
 pub fn park(timeout: Duration) {
     crate::sync::park_timeout(timeout);
 }

@@ -1,5 +1,5 @@
-//! The worker ids of a generator: the one whose seconds it publishes, the next one, and those to
-//! give back.
+//! [`LeaseManager`]: the worker ids of a generator. It has one in use, may have a spare one, and
+//! gives back those that it no longer uses.
 
 use std::mem;
 use std::num::NonZeroU64;
@@ -14,47 +14,50 @@ use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
 use crate::sync::Arc;
 
+/// The worker ids of a generator.
 pub struct LeaseManager {
     calls: RegistryCalls,
+    /// The lease in use.
     lease: Lease,
-    /// Another has the worker id now.
+    /// Whether another generator has the worker id now.
     is_lost: bool,
     upkeep: Upkeep,
-    /// A worker id that has not been taken on.
+    /// A worker id that has not been taken on yet.
     spare: Option<Lease>,
-    /// It is to be taken on as soon as it is there.
+    /// Whether the spare is to be taken on as soon as it arrives.
     is_spare_awaited: bool,
     /// Worker ids to give back.
-    left: Vec<Lease>,
-    /// When the registry may be asked for another, after a refusal.
+    retired: Vec<Lease>,
+    /// When another worker id may be requested after a refusal.
     retry: Retry,
     allowance: Allowance,
 }
 
-/// How far ahead seconds are reserved, and when.
+/// When ticks are reserved, and how many.
 struct Upkeep {
-    /// Since the last reservation.
+    /// The time since the last reservation.
     since: Option<Stopwatch>,
     /// How many ticks are reserved at a time: at first as many as came with the lease, later as
-    /// many as its duration has. Grows with the pace, so that a busy generator asks a few times a
-    /// second at most.
+    /// many as its duration has. The number grows with the pace, so that a busy generator reserves
+    /// at most a few times per second.
     ticks: u64,
     retry: Retry,
 }
 
-/// How many worker ids that do not come back may be taken on: so many an hour, which may all be
-/// taken at once. It counts in ids times the nanoseconds of an hour: so many ids an hour is so many
-/// of these a nanosecond.
+/// How many worker ids that are never given back may be taken on: a number per hour, which may be
+/// used all at once. The unit is worker ids times the nanoseconds of an hour, so that `per_hour`
+/// ids per hour are `per_hour` units per nanosecond.
 struct Allowance {
     per_hour: u128,
-    /// What was used up and had not come again when this was counted.
+    /// What was in use at the last update, less what had been restored by then.
     used: u128,
+    /// The time since the last update.
     counted: Stopwatch,
-    /// It has been said that all is used up, since none was.
+    /// Whether the event for a used-up allowance was sent since all of it was last available.
     is_announced: bool,
 }
 
-/// Waits twice as long after each refusal.
+/// A pause after a refusal, which doubles with each further one.
 #[derive(Default)]
 struct Retry {
     refused: Option<(Stopwatch, Duration)>,
@@ -64,13 +67,13 @@ struct Retry {
 const HOUR: u128 = 3_600_000_000_000;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
-/// Takes may be waiting for it.
+/// Shorter than `LAST_RETRY`, since takes may be waiting for the reservation.
 const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
-/// A busy generator asks for seconds at most as often as this.
+/// If a reservation is used up within this time, the next one has twice as many ticks.
 const BUSY_PERIOD: Duration = Duration::from_millis(500);
 
 impl LeaseManager {
-    /// With up to `max_new_workers` further ids an hour.
+    /// Starts with `lease`. Up to `max_new_workers` further ids may be taken on per hour.
     pub fn new(
         registry: Box<dyn WorkerRegistry>,
         lease: Lease,
@@ -83,72 +86,72 @@ impl LeaseManager {
             lease,
             spare: None,
             is_spare_awaited: false,
-            left: Vec::new(),
+            retired: Vec::new(),
             retry: Retry::default(),
             allowance: Allowance::new(max_new_workers),
         }
     }
 
-    /// The right to the worker id whose seconds are published.
+    /// The lease in use.
     pub fn lease(&self) -> &Lease {
         &self.lease
     }
 
-    /// Whether another has the worker id now.
+    /// Whether another generator has the worker id now.
     pub fn is_lost(&self) -> bool {
         self.is_lost
     }
 
-    /// Whether as many worker ids have been used up as may be for now.
+    /// Whether no further worker id may be taken on for now.
     pub fn is_allowance_used_up(&self) -> bool {
         !self.allowance.is_any_left()
     }
 
-    /// Whether a worker id has come that was asked for when it was needed.
+    /// Whether a worker id that was needed at once has arrived and not been taken on yet.
     pub fn is_awaited_here(&self) -> bool {
         self.is_spare_awaited && self.spare.is_some()
     }
 
-    /// Whether the registry has been asked, and has refused nothing before: it is worth waiting
-    /// for.
+    /// Whether a registry call is under way and none was refused before, so that it is worth
+    /// waiting for.
     pub fn is_first_try(&self) -> bool {
         self.calls.is_busy() && self.retry.refused.is_none()
     }
 
-    /// Takes on the next worker id, which starts at now. False when there is none yet, or no second
-    /// for it.
-    pub fn change(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
+    /// Takes on the next worker id, which starts at the present tick. Returns false if there is
+    /// none yet, or no tick for it.
+    pub fn take_on_next(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
         let fresh = engine.limits.fresh_tick(now_ms);
-        // With the last second of the layout everything ends; it is not taken once more.
+        // No worker id is used up for the last tick of the layout.
         if !engine.limits.is_due(fresh, now_ms) || fresh >= engine.limits.layout.max_tick() {
             return false;
         }
         let Some(lease) = self.spare.take() else {
             self.is_spare_awaited = true;
-            self.ask_for_another(engine, now_ms);
+            self.request_another(engine, now_ms);
             return false;
         };
         events::new_worker(lease.worker);
         engine.take_on(&lease, now_ms);
         engine.counters.new_workers.add(1);
         (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::new(&lease));
-        self.left.push(mem::replace(&mut self.lease, lease));
+        self.retired.push(mem::replace(&mut self.lease, lease));
         true
     }
 
-    /// Sees to it that there is a next worker id, so that no taker waits for a database.
+    /// Requests a spare worker id if there is none, so that no taker waits for a database.
     pub fn keep_spare(&mut self, engine: &Arc<Engine>, now_ms: i64) {
-        // A lease is not taken in store: it would have to be kept alive.
+        // A leased id is not stocked: it would have to be kept alive.
         if self.spare.is_none() && self.lease.duration.is_none() {
-            self.ask_for_another(engine, now_ms);
+            self.request_another(engine, now_ms);
         }
     }
 
-    fn ask_for_another(&mut self, engine: &Arc<Engine>, now_ms: i64) {
+    fn request_another(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         if self.calls.is_busy() || !self.retry.is_due() {
             return;
         }
-        // Leased ones are given back.
+        // Leased ids are given back, so the allowance does not cover them.
         if self.lease.duration.is_none() && !self.allowance.is_any_left() {
             self.allowance.announce();
             return;
@@ -156,7 +159,7 @@ impl LeaseManager {
         let request = engine.limits.request(now_ms);
         let check = move |lease: Lease| lease.check(&request.layout);
         let doing = "take another worker id".to_owned();
-        self.calls.ask(
+        self.calls.start(
             engine,
             doing,
             move |registry| registry.assign(&request).and_then(check),
@@ -164,8 +167,8 @@ impl LeaseManager {
         );
     }
 
-    /// Reserves further seconds when half of what was reserved is used up, or half of the lease's
-    /// time is over.
+    /// Reserves further ticks when half of the reserved ones are used up, or when half of the
+    /// lease's duration is over.
     pub fn keep_lease(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         let Some(duration) = self.lease.duration else { return };
         if self.is_lost || self.calls.is_busy() || !self.upkeep.retry.is_due() {
@@ -179,7 +182,7 @@ impl LeaseManager {
             return;
         };
         let (lease, max) = (self.lease.clone(), engine.limits.layout.max_tick());
-        let doing = format!("reserve the seconds of worker id {} up to {last}", lease.worker);
+        let doing = format!("reserve the ticks of worker id {} up to {last}", lease.worker);
         let (asked, failing) = (lease.clone(), doing.clone());
         let reserve = move |registry: &mut dyn WorkerRegistry| match registry
             .reserve(&asked, last)?
@@ -187,43 +190,42 @@ impl LeaseManager {
             reserved if reserved <= asked.last && reserved < last => Err(RegistryError::Storage {
                 doing: failing,
                 source: format!(
-                    "the registry answered with {reserved}, which is no further than before"
+                    "the registry answered with tick {reserved}, which is no later than before"
                 )
                 .into(),
             }),
             reserved => Ok(reserved.min(max)),
         };
-        self.calls.ask(engine, doing, reserve, |result| Answer::Reserved(lease, result));
+        self.calls.start(engine, doing, reserve, |result| Answer::Reserved(lease, result));
     }
 
-    /// The second published last, if it is of this worker id. The ring may still be full of
-    /// another's, far ahead.
+    /// The tick published last, if it is of this worker id. The ring may still be full of another
+    /// worker's blocks, far ahead.
     fn newest_tick(&self, engine: &Engine) -> Option<u64> {
         let newest = engine.ring.newest();
-        (engine.codec.worker(newest) == self.lease.worker).then(|| engine.codec.tick(newest))
+        (engine.codec.worker_of(newest) == self.lease.worker).then(|| engine.codec.tick_of(newest))
     }
 
-    /// Gives the ids of workers before back.
+    /// Gives back one worker id that is no longer in use.
     pub fn give_back(&mut self, engine: &Arc<Engine>) {
         if self.calls.is_busy() {
             return;
         }
-        if let Some(lease) = self.left.pop() {
+        if let Some(lease) = self.retired.pop() {
             let worker = lease.worker;
-            // All that it reserved counts as used: a taker may be about to publish one of its
-            // seconds.
+            // Every reserved tick counts as used, since a taker may be about to publish one.
             let release =
                 move |registry: &mut dyn WorkerRegistry| registry.release(&lease, lease.last);
-            self.calls.ask(engine, giving_back(worker), release, Answer::Released);
+            self.calls.start(engine, giving_back(worker), release, Answer::Released);
         }
     }
 
-    /// Hears what the registry has to say, if it was asked.
-    pub fn hear(&mut self, engine: &Engine) {
-        match self.calls.answer() {
+    /// Handles the answer of a registry call, if there is one.
+    pub fn handle_answer(&mut self, engine: &Engine) {
+        match self.calls.take_answer() {
             Some(Answer::Assigned(Ok(lease))) => {
                 self.retry.refused = None;
-                // By being given, whether it is taken on or not.
+                // The id is used up when it is assigned, whether or not it is taken on.
                 if lease.duration.is_none() {
                     self.allowance.use_one();
                 }
@@ -235,16 +237,16 @@ impl LeaseManager {
                 }
                 self.retry.back_off(LAST_RETRY);
             }
-            // Not for one that has been left since.
+            // A reservation of a lease that is no longer in use is ignored.
             Some(Answer::Reserved(lease, result)) if lease.is(&self.lease) => {
-                self.hear_of_lease(engine, result);
+                self.handle_reservation(engine, result);
             }
-            Some(Answer::Released(result)) => hear_of_release(result),
+            Some(Answer::Released(result)) => handle_release(result),
             Some(Answer::Reserved(..)) | None => {}
         }
     }
 
-    fn hear_of_lease(&mut self, engine: &Engine, result: Result<u64, RegistryError>) {
+    fn handle_reservation(&mut self, engine: &Engine, result: Result<u64, RegistryError>) {
         match result {
             Ok(last) => {
                 self.upkeep.done();
@@ -265,50 +267,55 @@ impl LeaseManager {
         }
     }
 
-    /// Gives all ids back. Nobody takes any more.
+    /// Gives back all worker ids. No takes are possible any more.
     pub fn finish(&mut self, engine: &Engine) {
-        // For good, as nobody takes any more.
+        // This is final, since no takes are possible any more.
         let used = self.used(engine);
-        // What was asked last.
-        self.calls.settle();
-        self.hear(engine);
-        let left = self.left.drain(..).map(|lease| (lease.last, lease));
-        for (used, lease) in left.chain([(used, self.lease.clone())]) {
-            hear_of_release(
+        // The call that is still under way.
+        self.calls.finish();
+        self.handle_answer(engine);
+        let retired = self.retired.drain(..).map(|lease| (lease.last, lease));
+        for (used, lease) in retired.chain([(used, self.lease.clone())]) {
+            handle_release(
                 self.calls
-                    .ask_now(giving_back(lease.worker), |registry| registry.release(&lease, used)),
+                    .call_now(giving_back(lease.worker), |registry| registry.release(&lease, used)),
             );
         }
-        // Taken in store, and not used.
+        // The spare id was not used.
         if let Some(spare) = self.spare.take() {
             let used = spare.first.saturating_sub(1);
             let _ = self
                 .calls
-                .ask_now(giving_back(spare.worker), |registry| registry.release(&spare, used));
+                .call_now(giving_back(spare.worker), |registry| registry.release(&spare, used));
         }
     }
 
-    /// The last second of the lease that somebody may have a UID of so far, or the one before its
-    /// first.
+    /// The last tick of the lease from which a UID may have been taken so far. If there is none,
+    /// the tick before the first one of the lease.
     fn used(&self, engine: &Engine) -> u64 {
         let position = engine.ring.position();
-        let used = match engine.ring.base(position >> engine.ring.shift()).map(NonZeroU64::get) {
-            Some(base) if engine.codec.worker(base) == self.lease.worker => {
+        let used = match engine
+            .ring
+            .published_base(position >> engine.ring.shift())
+            .map(NonZeroU64::get)
+        {
+            Some(base) if engine.codec.worker_of(base) == self.lease.worker => {
                 let is_untouched = position & engine.ring.max_offset() == 0;
-                engine.codec.tick(base).saturating_sub(is_untouched.into())
+                engine.codec.tick_of(base).saturating_sub(is_untouched.into())
             }
-            // This worker's seconds come later.
+            // This worker's blocks come later in the ring.
             Some(_) => 0,
             None => self.newest_tick(engine).unwrap_or(self.lease.last),
         };
-        // It may be one of a lease before, of the same id.
+        // The tick may belong to an earlier lease of the same id.
         used.max(self.lease.first.saturating_sub(1))
     }
 
-    /// Whether the registry has been asked. Waits until it has answered, by the next look.
+    /// Whether a registry call's answer is still to be handled. Waits until the call is done, so
+    /// that the next maintenance handles it.
     #[cfg(test)]
-    pub fn is_waiting(&mut self) -> bool {
-        self.calls.settle();
+    pub fn is_call_pending(&mut self) -> bool {
+        self.calls.finish();
         self.calls.is_busy()
     }
 }
@@ -317,9 +324,9 @@ fn giving_back(worker: u64) -> String {
     format!("give worker id {worker} back")
 }
 
-fn hear_of_release(result: Result<(), RegistryError>) {
+fn handle_release(result: Result<(), RegistryError>) {
     match result {
-        // Another has it already.
+        // If the lease is lost, another generator has the id already.
         Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
         Err(error) => events::not_released(&error),
     }
@@ -330,7 +337,7 @@ impl Upkeep {
         Upkeep { since: None, ticks: (lease.last - lease.first).max(1), retry: Retry::default() }
     }
 
-    /// The last second to reserve now; `None` if it is not time.
+    /// The last tick to reserve now, or `None` if it is not time yet.
     fn reserve_to(
         &mut self,
         used: u64,
@@ -355,12 +362,13 @@ impl Upkeep {
         } else {
             self.ticks
         };
-        // Only to show that it is alive: where it is ahead of the clock, it has enough, and a crash
-        // wastes no more.
+        // If only the duration makes it necessary, the reservation counts from the clock. A
+        // generator that is ahead of the clock has enough ticks, and a crash then wastes no more.
         let from = if is_low { used } else { now };
         Some(from.saturating_add(self.ticks).clamp(reserved, layout.max_tick()))
     }
 
+    /// Records a successful reservation.
     fn done(&mut self) {
         (self.since, self.retry.refused) = (Some(Stopwatch::start()), None);
     }
@@ -390,7 +398,8 @@ impl Allowance {
         (self.used, self.counted) = (used + HOUR, Stopwatch::start());
     }
 
-    /// Once, until all has come again: else each id that comes would be one more time.
+    /// Sends the event, only once until the whole allowance is available again. Otherwise each
+    /// single id that becomes available would cause another event.
     fn announce(&mut self) {
         if !mem::replace(&mut self.is_announced, true) {
             events::new_workers_used_up(self.per_hour);

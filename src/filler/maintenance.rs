@@ -1,5 +1,6 @@
-//! What the filler does at each look: it reads the clock, moves the window, has another worker id
-//! taken on when the lead is used up, drops what has become stale, and fills the ring.
+//! [`Maintenance`]: what the filler does each time that it wakes. It reads the clock, moves the
+//! window, takes on another worker id if the lead is used up, drops stale blocks, and fills the
+//! ring.
 
 use std::time::Duration;
 
@@ -10,32 +11,34 @@ use crate::engine::lead::LeadLimit;
 use crate::filler::lease_manager::LeaseManager;
 use crate::sync::Arc;
 
-/// The filler's own state.
+/// The filler's state from one maintenance to the next.
 pub struct Maintenance {
-    workers: LeaseManager,
+    leases: LeaseManager,
     rng: fastrand::Rng,
     max_forward_jump: Option<Duration>,
-    /// What the clock showed when it was last followed, and how long ago that is.
+    /// What the clock showed when it was last followed, and the time since then.
     seen: Option<(i64, Stopwatch)>,
-    /// Since the last look.
-    last_look: Option<Stopwatch>,
-    /// No run of a local taker is of an earlier second.
-    oldest_run: u64,
+    /// The time since the last maintenance.
+    last_run: Option<Stopwatch>,
+    /// No local taker has UIDs of an earlier tick.
+    oldest_claim: u64,
     demand: Demand,
-    /// What waiters were last woken for.
+    /// The end for which waiting takers were last woken.
     end: End,
+    /// The state for which waiting takers were last woken.
     state: State,
+    /// Whether the event for the end of the time field was sent.
     end_announced: bool,
 }
 
-/// Where what can be taken ends.
+/// The end of what can be taken.
 #[derive(Default, PartialEq, Eq)]
 struct End {
     tail: u64,
     window: u64,
 }
 
-/// What else takes depend on.
+/// The other state that takes depend on.
 #[derive(Default, PartialEq, Eq)]
 struct State {
     is_closed: bool,
@@ -43,42 +46,41 @@ struct State {
     is_time_over: bool,
 }
 
-/// Whether UIDs are taken faster than now and then.
+/// Whether UIDs are taken often.
 struct Demand {
-    /// UIDs taken when the current period began.
+    /// How many UIDs had been taken when the current period began.
     taken: u64,
-    /// When it ends.
+    /// When the current period ends.
     until_ms: i64,
-    /// Whether more than an eighth of a second's UIDs have been taken in this period or the one
-    /// before.
+    /// Whether more than an eighth of a block has been taken in this period or the one before.
     is_busy: bool,
 }
 
-/// Who asks again within this time is not in need of the filler. Some 20 wake-ups a second are
-/// left, at most: each takes a core away from somebody, and longer than all but one of 10,000
-/// takes.
+/// If takers wake the filler again within this interval, they refill faster than waking it is
+/// worth. This leaves at most about 20 wake-ups per second. Each of them occupies a core, and takes
+/// longer than all but one of 10,000 takes.
 const SHORT_REST: Duration = Duration::from_millis(50);
-/// For how many blocks takers are then left to themselves.
+/// How many blocks takers then refill themselves.
 const UNDISTURBED: u64 = 1024;
-/// A jump forward that an operator would want to hear of.
+/// A forward jump that is followed is reported if it is longer than this.
 const NOTED_JUMP: Duration = Duration::from_secs(60);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Maintenance {
-    /// For a ring that begins with the second `oldest_run`.
+    /// For a ring whose first block has the tick `oldest_claim`.
     pub fn new(
-        workers: LeaseManager,
+        leases: LeaseManager,
         rng: fastrand::Rng,
         max_forward_jump: Option<Duration>,
-        oldest_run: u64,
+        oldest_claim: u64,
     ) -> Maintenance {
         Maintenance {
-            workers,
+            leases,
             rng,
             max_forward_jump,
             seen: None,
-            last_look: None,
-            oldest_run,
+            last_run: None,
+            oldest_claim,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: End::default(),
             state: State::default(),
@@ -86,37 +88,38 @@ impl Maintenance {
         }
     }
 
-    /// One look. Returns how long the next one may wait if nobody asks for it.
+    /// Runs one maintenance. Returns how long the filler may sleep unless it is woken.
     pub fn run_once(&mut self, engine: &Arc<Engine>) -> Duration {
         let (now_ms, since) = self.read_clock(engine);
-        self.demand.note(engine, now_ms);
-        self.workers.hear(engine);
+        self.demand.update(engine, now_ms);
+        self.leases.handle_answer(engine);
         self.keep_lease(engine, now_ms);
-        engine.move_window(self.workers.lease(), now_ms);
-        let is_ahead = self.heed_limit(engine, now_ms);
+        engine.move_window(self.leases.lease(), now_ms);
+        let is_ahead = self.enforce_lead_limit(engine, now_ms);
         if !is_ahead {
-            self.refresh(engine, now_ms);
+            self.drop_stale_blocks(engine, now_ms);
         }
         let is_short = self.fill(engine, now_ms);
-        self.note_limit(engine, is_ahead || is_short, now_ms);
-        self.expire_runs(engine, now_ms);
+        self.update_lead_limit(engine, is_ahead || is_short, now_ms);
+        self.expire_claims(engine, now_ms);
         self.keep_spare(engine, now_ms);
-        engine.flags.set_at_worker_limit(self.workers.is_allowance_used_up());
-        self.workers.give_back(engine);
+        engine.flags.set_at_worker_limit(self.leases.is_allowance_used_up());
+        self.leases.give_back(engine);
         self.announce_end(engine, now_ms);
         self.wake(engine, now_ms);
         leave_to_takers(engine, since);
-        engine.next_look(now_ms)
+        engine.maintenance_pause(now_ms)
     }
 
-    /// The time to go by. A jump forward beyond `max_forward_jump` is not followed: until the clock
-    /// comes back or the generator is rebuilt, time goes on from where it was. With it, how long
-    /// ago the last look was.
+    /// The time that the generator follows, and the time since the last maintenance. A forward jump
+    /// beyond `max_forward_jump` is not followed: until the clock comes back or the generator is
+    /// rebuilt, the time continues from where it was.
     fn read_clock(&mut self, engine: &Engine) -> (i64, Duration) {
-        // Before the clock is read: a thread that is put to sleep in between does not see a jump.
-        let look = Stopwatch::start();
+        // Started before the clock is read, so that a thread that is suspended in between sees no
+        // jump.
+        let run = Stopwatch::start();
         let now_ms = engine.now_ms();
-        let since = self.last_look.replace(look).map_or(Duration::MAX, |last| last.elapsed());
+        let since = self.last_run.replace(run).map_or(Duration::MAX, |last| last.elapsed());
         if let Some((seen_ms, seen)) = &self.seen {
             let expected_ms =
                 seen_ms.saturating_add(i64::try_from(seen.elapsed().as_millis()).unwrap_or(0));
@@ -126,7 +129,7 @@ impl Maintenance {
                 events::jump_refused(jump);
             }
             if refused {
-                // By the time last followed, all along: each step's rounding would add up.
+                // Always computed from the time last followed, so that rounding does not add up.
                 return (expected_ms, since);
             }
             if now_ms < *seen_ms {
@@ -135,29 +138,29 @@ impl Maintenance {
                 events::jump_followed(jump);
             }
         }
-        self.seen = Some((now_ms, look));
+        self.seen = Some((now_ms, run));
         (now_ms, since)
     }
 
-    /// Where the clock has gone back so far that what is in the ring lies beyond the limit, it is
-    /// not handed out: dropped for a new worker's seconds, or kept until it is due. True while it
-    /// is kept.
-    fn heed_limit(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
+    /// If the clock has gone back so far that blocks in the ring lie beyond the limit, keeps them
+    /// from being handed out: they are dropped in favour of a new worker's blocks, or kept until
+    /// they are due. Returns whether the blocks at the cursor are being kept.
+    fn enforce_lead_limit(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
         if engine.ring.is_closed() {
-            engine.ring.settle();
+            engine.ring.reset_closed_cursor();
         }
-        self.drop_far_seconds(engine, now_ms);
+        self.drop_far_blocks(engine, now_ms);
         let is_beyond = |tick: Option<u64>| {
             let is_far = |now_ms| tick.is_some_and(|tick| !engine.limits.is_due(tick, now_ms));
-            // Looked at again: takers that read the clock may have gone on by it while this thread
-            // was asleep.
+            // Checked with the present time as well: takers that read the clock may have moved on
+            // while this thread was suspended.
             is_far(now_ms) && (!engine.takers_read_clock || is_far(engine.now_ms()))
         };
         if is_beyond(Some(engine.claimed_tick())) {
-            // A local taker may hold a run of it.
-            engine.expire_runs();
+            // A local taker may have claimed UIDs of that tick.
+            engine.expire_claims();
         }
-        if is_beyond(engine.tick(engine.ring.cursor_block())) {
+        if is_beyond(engine.tick_of_block(engine.ring.cursor_block())) {
             let is_changed =
                 engine.policy == LeadLimit::NewWorker && self.change_worker(engine, now_ms);
             if is_changed {
@@ -165,8 +168,8 @@ impl Maintenance {
             } else {
                 engine.ring.close();
             }
-            // Behind it, so that no run claimed before is taken for a later one.
-            engine.expire_runs();
+            // After the cursor was moved, so that no claim made before counts as a later one.
+            engine.expire_claims();
             if !is_changed {
                 return true;
             }
@@ -177,61 +180,64 @@ impl Maintenance {
         false
     }
 
-    /// Drops the seconds of a worker before that lie beyond the limit, and those before them: the
-    /// window says nothing of them.
-    fn drop_far_seconds(&self, engine: &Engine, now_ms: i64) {
-        let is_of_before = |&block: &u64| {
-            let base = engine.ring.base(block);
-            base.is_none_or(|base| engine.codec.worker(base.get()) != self.workers.lease().worker)
+    /// Drops the blocks of previous workers up to the last one that lies beyond the limit. The
+    /// window does not cover previous workers.
+    fn drop_far_blocks(&self, engine: &Engine, now_ms: i64) {
+        let is_of_previous = |&block: &u64| {
+            let base = engine.ring.published_base(block);
+            base.is_none_or(|base| engine.codec.worker_of(base.get()) != self.leases.lease().worker)
         };
         let is_far = |&block: &u64| {
-            engine.tick(block).is_some_and(|tick| !engine.limits.is_due(tick, now_ms))
+            engine.tick_of_block(block).is_some_and(|tick| !engine.limits.is_due(tick, now_ms))
         };
-        // They stand before this worker's, so as a rule there are none to look at.
-        let of_before = (engine.ring.cursor_block()..engine.ring.tail()).take_while(is_of_before);
-        if let Some(far) = of_before.filter(is_far).last() {
+        // They come before this worker's blocks, so usually there is none to check.
+        let blocks = engine.ring.cursor_block()..engine.ring.tail();
+        let of_previous = blocks.take_while(is_of_previous);
+        if let Some(far) = of_previous.filter(is_far).last() {
             engine.skip_to(far + 1, 0);
-            engine.expire_runs();
+            engine.expire_claims();
         }
     }
 
-    /// Drops the seconds that have become stale, and those before them. The next one begins at a
-    /// random place, so that the UIDs of a quiet service do not all end in the same bits.
-    fn refresh(&mut self, engine: &Engine, now_ms: i64) {
+    /// Drops the blocks up to the last stale one. The next block begins at a random offset, so that
+    /// the UIDs of a quiet service do not all end in the same bits.
+    fn drop_stale_blocks(&mut self, engine: &Engine, now_ms: i64) {
         let (current, tail) = (engine.ring.cursor_block(), engine.ring.tail());
-        let is_stale =
-            |block| engine.tick(block).is_some_and(|tick| engine.limits.is_stale(tick, now_ms));
-        // The last one: behind a worker's far seconds may come the next one's, which began at the
-        // clock's.
+        let is_stale = |block| {
+            engine.tick_of_block(block).is_some_and(|tick| engine.limits.is_stale(tick, now_ms))
+        };
+        // The last stale block counts: after a worker's far blocks may come those of the next
+        // worker, which began at the clock's tick.
         let Some(stale) = (current..tail).rev().find(|&block| is_stale(block)) else { return };
-        // A busy service is spread by its own UIDs, and skips nothing.
+        // The UIDs of a busy service spread by themselves, so it skips none.
         let offset =
             if self.demand.is_busy { 0 } else { self.rng.u64(0..=engine.ring.max_offset()) };
         if engine.skip_to(stale + 1, offset) {
-            events::refreshed(stale + 1 - current);
+            events::stale_blocks_dropped(stale + 1 - current);
         }
     }
 
-    /// Fills the ring, with a new worker's seconds where the lead is used up and the policy says
-    /// so. True if the window ends before the ring is full.
+    /// Fills the ring. If the lead is used up and the policy says so, takes on a new worker for
+    /// that. Returns whether takers have reached the end of the window.
     fn fill(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
-        let wanted = engine.flags.take_wanted() || self.workers.is_awaited_here();
+        let wanted = engine.flags.take_wanted() || self.leases.is_awaited_here();
         loop {
             while !engine.signal.is_stopped() && engine.refill() {}
-            // If it is not full any more, takers have been fast: that is not the end of the window.
+            // If the window is not used up, the ring is not full because takers were fast.
             if engine.signal.is_stopped() || engine.ring.is_full() || !engine.is_window_used_up() {
                 return false;
             }
-            // More is to come from the registry, and another worker id would not come sooner.
-            if engine.is_lease_used_up() && !self.workers.is_awaited_here() {
+            // The registry is about to reserve more ticks. Another worker id would not come sooner.
+            if engine.is_lease_used_up() && !self.leases.is_awaited_here() {
                 return false;
             }
-            // Only where takers come to the end of it: a ring longer than the lead is never full.
+            // A new worker is taken on only if takers come to the end of the window, since a ring
+            // longer than the lead is never full.
             let left = engine.ring.blocks_from(engine.ring.cursor_block());
-            // With its far seconds in the ring the worker stays: as those of a worker before they
-            // would be handed out.
+            // The worker stays while blocks of it lie beyond the limit: as blocks of a previous
+            // worker they would be handed out.
             let is_far = left > 0 && !engine.limits.is_due(engine.newest_tick(), now_ms);
-            // What is wanted may have come with the worker before.
+            // The worker taken on in the previous round may already have brought what is wanted.
             let is_wanted = !is_far && (wanted && left == 0 || left <= 1 && self.demand.is_busy);
             if engine.policy != LeadLimit::NewWorker
                 || !is_wanted
@@ -242,58 +248,60 @@ impl Maintenance {
         }
     }
 
-    /// Starts again at now with a new worker id. False when there is none yet, or no second for it.
+    /// Takes on the next worker id, which starts at the present tick. Returns false if there is
+    /// none yet, or no tick for it.
     fn change_worker(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
-        let is_changed = self.workers.change(engine, now_ms);
+        let is_changed = self.leases.take_on_next(engine, now_ms);
         if is_changed {
-            self.oldest_run = self.oldest_run.min(engine.limits.fresh_tick(now_ms));
+            self.oldest_claim = self.oldest_claim.min(engine.limits.fresh_tick(now_ms));
         }
         is_changed
     }
 
-    /// Sees to it that there are seconds to publish. Takes on another id where the lease is lost.
+    /// Reserves further ticks of the lease if needed. If the lease is lost, takes on another id.
     fn keep_lease(&mut self, engine: &Arc<Engine>, now_ms: i64) {
-        if self.workers.is_lost() {
+        if self.leases.is_lost() {
             let is_replaced = self.change_worker(engine, now_ms);
-            engine.flags.set_registry_down(!is_replaced && !self.workers.is_first_try());
+            engine.flags.set_registry_down(!is_replaced && !self.leases.is_first_try());
         } else {
-            self.workers.keep_lease(engine, now_ms);
+            self.leases.keep_lease(engine, now_ms);
         }
     }
 
-    /// Has the next worker id fetched before it is needed.
+    /// Requests the next worker id before it is needed.
     fn keep_spare(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         let is_near =
             self.demand.is_busy && engine.limits.is_half_used(engine.newest_tick(), now_ms);
         if engine.policy == LeadLimit::NewWorker && is_near {
-            self.workers.keep_spare(engine, now_ms);
+            self.leases.keep_spare(engine, now_ms);
         }
     }
 
-    /// Gives the worker ids back. Nobody takes any more.
+    /// Gives back all worker ids. No takes are possible any more.
     pub fn finish(&mut self, engine: &Engine) {
-        self.workers.finish(engine);
+        self.leases.finish(engine);
     }
 
-    /// Whether the registry has been asked. Waits until it has answered, by the next look.
+    /// See [`LeaseManager::is_call_pending`].
     #[cfg(test)]
-    pub fn is_waiting(&mut self) -> bool {
-        self.workers.is_waiting()
+    pub fn is_call_pending(&mut self) -> bool {
+        self.leases.is_call_pending()
     }
 
-    /// Tells local takers to drop their runs if one of them may be stale.
-    fn expire_runs(&mut self, engine: &Engine, now_ms: i64) {
-        if engine.limits.is_stale(self.oldest_run, now_ms) {
-            // Before: what is claimed from now on comes behind it.
-            let current = engine.tick(engine.ring.cursor_block());
-            engine.expire_runs();
-            self.oldest_run = current.unwrap_or_else(|| engine.limits.fresh_tick(now_ms));
+    /// Makes local takers drop their claims if one of them may be stale.
+    fn expire_claims(&mut self, engine: &Engine, now_ms: i64) {
+        if engine.limits.is_stale(self.oldest_claim, now_ms) {
+            // Read before the expiry: later claims are not older than this.
+            let current = engine.tick_of_block(engine.ring.cursor_block());
+            engine.expire_claims();
+            self.oldest_claim = current.unwrap_or_else(|| engine.limits.fresh_tick(now_ms));
         }
     }
 
-    /// The limit is reached when takers stand before the end of the window, and left when demand
-    /// goes back or the window gets ahead of it: not in each second that a paced taker waits for.
-    fn note_limit(&self, engine: &Engine, is_short: bool, now_ms: i64) {
+    /// Records whether the generator is at the lead limit. It is when takers have reached the end
+    /// of the window. It no longer is when demand falls or the window moves ahead of the takers,
+    /// but not merely in each tick that a paced taker waits for.
+    fn update_lead_limit(&self, engine: &Engine, is_short: bool, now_ms: i64) {
         let newest = engine.newest_tick();
         let was = engine.flags.is_at_lead_limit();
         let is =
@@ -304,8 +312,8 @@ impl Maintenance {
         engine.flags.set_at_lead_limit(is);
     }
 
-    /// Wakes those that wait, if there is something new for them: else they and the filler would
-    /// keep each other awake.
+    /// Wakes the waiting takers, but only if something has changed for them. Otherwise they and the
+    /// filler would keep each other awake.
     fn wake(&mut self, engine: &Engine, now_ms: i64) {
         let state = State {
             is_closed: engine.ring.is_closed(),
@@ -323,6 +331,7 @@ impl Maintenance {
         engine.waiters.line.call_anew(engine.at_hand());
     }
 
+    /// Sends an event in the last year of the time field.
     fn announce_end(&mut self, engine: &Engine, now_ms: i64) {
         let layout = &engine.limits.layout;
         if !self.end_announced && engine.limits.lead(layout.max_tick(), now_ms) < YEAR {
@@ -332,22 +341,23 @@ impl Maintenance {
     }
 }
 
-/// Takers so fast that they ask as soon as they have been answered refill the ring by themselves
-/// for a while. To publish a block costs them less than to wake a thread.
+/// Lets takers that wake the filler at very short intervals refill the ring themselves for a while.
+/// Publishing a block costs them less than waking a thread.
 fn leave_to_takers(engine: &Engine, since: Duration) {
-    // Not for so long that they come near the end of the window: there is something to do before
-    // that.
-    let left = engine.codec.tick(engine.ring.window().last()).saturating_sub(engine.newest_tick());
-    // Nor while tasks wait: the filler calls them.
+    // Not for so long that they come near the end of the window, where the filler has work to do.
+    let left =
+        engine.codec.tick_of(engine.ring.window().last()).saturating_sub(engine.newest_tick());
+    // Nor while takers wait: the filler wakes them.
     let is_left = since < SHORT_REST && engine.waiters.is_empty();
     engine.leave_to_takers(if is_left { UNDISTURBED.min(left / 4) } else { 0 });
 }
 
 impl Demand {
-    fn note(&mut self, engine: &Engine, now_ms: i64) {
+    /// Counts the UIDs taken in this period.
+    fn update(&mut self, engine: &Engine, now_ms: i64) {
         let taken = engine.taken();
         let is_busy = taken.saturating_sub(self.taken) > (engine.ring.max_offset() + 1) / 8;
-        let until_ms = engine.limits.next_look(now_ms);
+        let until_ms = engine.limits.next_maintenance_ms(now_ms);
         if until_ms != self.until_ms {
             *self = Demand { taken, until_ms, is_busy };
         } else if is_busy {

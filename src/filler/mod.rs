@@ -1,8 +1,8 @@
-//! The filler: one background thread that refills the ring when half of it is used up.
+//! The filler: one background thread that refills the ring, by default when half of it is used up.
 //!
-//! It sleeps until a taker finds the mark passed, or until it is time to look at the clock, and
-//! nothing waits for it: a taker that comes to the end of what is published goes on publishing by
-//! itself. So the filler may be starved, or die, and takes go on.
+//! It sleeps until a taker finds that the refill mark has been passed, or until it is time to read
+//! the clock. No take in the ring depends on it: a taker that reaches the end of what is published
+//! publishes by itself. So takes continue even if the filler is starved or dies.
 
 pub mod lease_manager;
 pub mod maintenance;
@@ -23,22 +23,23 @@ use crate::sync::{Arc, Parker, thread};
 
 const PAUSE_AFTER_PANIC: Duration = Duration::from_secs(1);
 
-/// The running filler. Dropping it stops and joins the thread, and with it drops the registry. In a
-/// forked process, which does not have the thread, dropping it leaves everything as it is.
+/// The running filler. Dropping it stops and joins the thread, which drops the registry. In a
+/// forked process, where the thread does not exist, dropping it does nothing.
 #[derive(Debug)]
 pub struct Filler {
     engine: Arc<Engine>,
-    /// `None` only while it is dropped.
+    /// `None` only while this is dropped.
     thread: Option<thread::JoinHandle<()>>,
 }
 
 impl Filler {
+    /// Starts the thread.
     pub fn start(
         engine: Arc<Engine>,
         parker: Parker,
         maintenance: Maintenance,
     ) -> io::Result<Filler> {
-        // Before anyone can take from it.
+        // Registered before anybody can take from it.
         #[cfg(all(unix, not(uidring_loom)))]
         fork::watch(&engine)?;
         let body = {
@@ -52,7 +53,7 @@ impl Filler {
 
 #[cfg(test)]
 impl Filler {
-    /// For a generator that is driven by hand.
+    /// For a generator whose maintenance a test runs by hand.
     pub fn without_thread(engine: Arc<Engine>) -> Filler {
         Filler { engine, thread: None }
     }
@@ -63,17 +64,17 @@ impl Drop for Filler {
         #[cfg(all(unix, not(uidring_loom)))]
         fork::unwatch(&self.engine);
         if self.engine.is_forked() {
-            // Not even woken or detached: both can take a lock, and a thread that is not there may
-            // hold it.
+            // The thread is not even woken or detached: both can take a lock that a thread holds
+            // which does not exist here.
             mem::forget(self.thread.take());
             return;
         }
         self.engine.signal.stop();
         if let Some(thread) = self.thread.take() {
-            // A clock or a registry may hold the last handle: the filler then drops it, and cannot
-            // join itself.
+            // If a clock or a registry holds the last handle, the filler itself drops it, and it
+            // cannot join itself.
             if thread.thread().id() != thread::current().id() {
-                // It catches its panics, and reports them.
+                // The thread catches and reports its panics, so joining it does not fail.
                 let _ = thread.join();
             }
         }
@@ -83,18 +84,18 @@ impl Drop for Filler {
 fn run(engine: &Arc<Engine>, parker: &Parker, mut maintenance: Maintenance) {
     let signal = &engine.signal;
     while !signal.is_stopped() {
-        // Before the look at the ring, see `Signal::ask`.
-        signal.take_asked();
-        let look = catch_unwind(AssertUnwindSafe(|| maintenance.run_once(engine)));
-        let state = if look.is_ok() { FillerState::Running } else { FillerState::Panicked };
+        // Cleared before the ring is read, see `Signal::wake_filler`.
+        signal.take_wake_up();
+        let result = catch_unwind(AssertUnwindSafe(|| maintenance.run_once(engine)));
+        let state = if result.is_ok() { FillerState::Running } else { FillerState::Panicked };
         if state == FillerState::Panicked && signal.state() != state {
             events::panicked();
         }
         signal.set_state(state);
-        let pause = look.unwrap_or(PAUSE_AFTER_PANIC);
+        let pause = result.unwrap_or(PAUSE_AFTER_PANIC);
         parker.park_timeout(pause);
     }
-    // What it was given may panic once more.
+    // The registry and the clock may panic here, too.
     let _ = catch_unwind(AssertUnwindSafe(|| maintenance.finish(engine)));
     let _ = catch_unwind(AssertUnwindSafe(|| drop(maintenance)));
     signal.set_state(FillerState::Stopped);

@@ -1,5 +1,5 @@
-//! [`RegistryCalls`]: asks the registry on a thread of its own. A database takes its time, or hangs, and
-//! the filler has a clock to keep.
+//! [`RegistryCalls`]: runs one registry call at a time on a short-lived thread, because a call may
+//! hang and the filler must keep reading the clock.
 
 use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -9,21 +9,22 @@ use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
 use crate::sync::{Arc, Mutex, lock, thread};
 
-/// One question at a time, each with a thread that ends with its answer: there are a few a second
-/// at most, and none for hours where ids are given once.
+/// Runs registry calls, one at a time. Each has a thread that ends with its answer: there are at
+/// most a few calls per second, and none for hours if worker ids are not leased.
 pub struct RegistryCalls {
     mailbox: Arc<Mailbox>,
-    /// A question has been asked and its answer not been heard.
+    /// Whether a call was started whose answer has not been taken.
     is_busy: bool,
     thread: Option<thread::JoinHandle<()>>,
 }
 
+/// What the filler and the thread of a call share.
 struct Mailbox {
     registry: Mutex<Box<dyn WorkerRegistry>>,
     answer: Mutex<Option<Answer>>,
 }
 
-/// What a registry says.
+/// The result of a registry call.
 pub enum Answer {
     Assigned(Result<Lease, RegistryError>),
     /// For this lease.
@@ -37,14 +38,14 @@ impl RegistryCalls {
         RegistryCalls { mailbox: Arc::new(mailbox), is_busy: false, thread: None }
     }
 
+    /// Whether a call was started whose answer has not been taken.
     pub fn is_busy(&self) -> bool {
         self.is_busy
     }
 
-    /// Asks. What `call` comes to is the registry's `answer`, and the filler is woken when it is
-    /// there. Where the registry fails by a panic, the error says that it could not do what is
-    /// `doing`.
-    pub fn ask<T: 'static>(
+    /// Starts `call`. When it is done, `answer` makes an [`Answer`] of its result, and the filler
+    /// is woken. If the registry panics, the result is an error that names `doing`.
+    pub fn start<T: 'static>(
         &mut self,
         engine: &Arc<Engine>,
         doing: String,
@@ -54,58 +55,58 @@ impl RegistryCalls {
         debug_assert!(!self.is_busy);
         self.is_busy = true;
         let (mailbox, filler) = (Arc::clone(&self.mailbox), Arc::clone(engine));
-        let question = |mailbox: &Mailbox| answer(mailbox.call(doing, call));
-        // Where it can be had again if there is no thread to be had.
-        let question = Arc::new(Mutex::new(Some(question)));
+        let job = |mailbox: &Mailbox| answer(mailbox.call(doing, call));
+        // Shared, so that the call can be run here if no thread can be started.
+        let job = Arc::new(Mutex::new(Some(job)));
         let body = {
-            let question = Arc::clone(&question);
+            let job = Arc::clone(&job);
             move || {
-                mailbox.ask(&question);
-                filler.signal.ask();
+                mailbox.run(&job);
+                filler.signal.wake_filler();
             }
         };
         match thread::Builder::new().name("uidring-registry".to_owned()).spawn(body) {
             Ok(thread) => self.thread = Some(thread),
-            Err(_) => self.mailbox.ask(&question),
+            Err(_) => self.mailbox.run(&job),
         }
     }
 
-    /// The answer, if it is there.
-    pub fn answer(&mut self) -> Option<Answer> {
+    /// The answer, if the call is done.
+    pub fn take_answer(&mut self) -> Option<Answer> {
         let answer = lock(&self.mailbox.answer).take()?;
-        self.settle();
+        self.finish();
         self.is_busy = false;
         Some(answer)
     }
 
-    /// Waits until the registry has nothing to do.
-    pub fn settle(&mut self) {
+    /// Waits until the call that runs, if any, is done.
+    pub fn finish(&mut self) {
         if let Some(thread) = self.thread.take() {
-            // It catches the registry's panics.
+            // The thread catches the registry's panics, so joining it does not fail.
             let _ = thread.join();
         }
     }
 
-    /// What `call` comes to, here and now. For the end, when nobody else is to be kept waiting.
-    pub fn ask_now<T>(
+    /// Runs `call` on this thread and returns its result. Used at the end, when nothing else has to
+    /// be done meanwhile.
+    pub fn call_now<T>(
         &mut self,
         doing: String,
         call: impl FnOnce(&mut dyn WorkerRegistry) -> Result<T, RegistryError>,
     ) -> Result<T, RegistryError> {
-        self.settle();
+        self.finish();
         self.mailbox.call(doing, call)
     }
 }
 
 impl Mailbox {
-    fn ask(&self, question: &Mutex<Option<impl FnOnce(&Mailbox) -> Answer>>) {
-        let Some(question) = lock(question).take() else { return };
-        let answer = question(self);
+    fn run(&self, job: &Mutex<Option<impl FnOnce(&Mailbox) -> Answer>>) {
+        let Some(job) = lock(job).take() else { return };
+        let answer = job(self);
         *lock(&self.answer) = Some(answer);
     }
 
-    /// Calls the registry. A call that panics is one that fails: what comes of it is known to who
-    /// asked, as of any other.
+    /// Calls the registry. A panic becomes an error, which the caller handles like any other.
     fn call<T>(
         &self,
         doing: String,
@@ -120,9 +121,9 @@ impl Mailbox {
     }
 }
 
-/// What a panic says.
+/// The message of a panic.
 fn message(panic: &(dyn Any + Send)) -> &str {
     let text = panic.downcast_ref::<&str>().copied();
     text.or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("it did not say why")
+        .unwrap_or("it gave no reason")
 }

@@ -50,8 +50,8 @@ impl Builder {
         }
     }
 
-    /// Where the worker id comes from; a `Box<dyn WorkerRegistry>` will do as well. There is no
-    /// default: a guessed id is a duplicate sooner or later.
+    /// Where the worker id comes from. A `Box<dyn WorkerRegistry>` is accepted as well. There is no
+    /// default, because a guessed id sooner or later is a duplicate.
     #[must_use]
     pub fn registry(self, registry: impl WorkerRegistry) -> Builder {
         Builder { registry: Some(Box::new(registry)), ..self }
@@ -69,27 +69,26 @@ impl Builder {
         Builder { clock: Arc::new(clock), ..self }
     }
 
-    /// How many seconds' worth of UIDs the ring holds: a power of two from 2 to 65,536, 64 unless
-    /// set. A slot takes 64 bytes. More slots let the filler sleep longer under load, and borrow
-    /// that many seconds from the start.
+    /// How many blocks the ring holds, one per tick: a power of two from 2 to 65,536, 64 unless
+    /// set. A slot takes 64 bytes. With more slots the filler sleeps longer under load, and the
+    /// generator borrows that many ticks from the start.
     #[must_use]
     pub fn slots(self, slots: usize) -> Builder {
         Builder { slots, ..self }
     }
 
-    /// The filler is woken when no more than so many percent of the ring are left: 1 to 99, 50
-    /// unless set. Where takers get there within 50 ms, they are left to themselves for a while,
-    /// and put back a second for each that they use. Near either end takes go out of line more
-    /// often: a stretch of seconds at the front is no longer than what lies before this mark, nor
-    /// than what lies behind it.
+    /// Takers wake the filler when at most this percentage of the ring remains: 1 to 99, 50 unless
+    /// set. If takers reach this mark again within 50 ms, they refill the ring themselves for a
+    /// while. Near 1 and near 99 more takes use the slow path, because a ready range is no longer
+    /// than the part of the ring above this mark, and no longer than the part below it.
     #[must_use]
     pub fn refill_at(self, percent: u32) -> Builder {
         Builder { refill_at: percent, ..self }
     }
 
-    /// How far the time of a UID may lie ahead of the clock: how many seconds may be borrowed. One
-    /// day unless set. With less than an hour, takes at the limit wait for the clock unless
-    /// [`on_lead_limit`](Builder::on_lead_limit) says otherwise.
+    /// How far the time of a UID may lie ahead of the clock, that is, how much time may be
+    /// borrowed. One day unless set. With less than an hour, takes at the limit wait for the clock
+    /// unless [`on_lead_limit`](Builder::on_lead_limit) says otherwise.
     #[must_use]
     pub fn max_lead(self, max_lead: Duration) -> Builder {
         Builder { max_lead, ..self }
@@ -97,56 +96,55 @@ impl Builder {
 
     /// How far the time of a UID may lie behind the clock. One second unless set.
     ///
-    /// The filler looks at the clock twice within this limit, but no more often than once a tick,
-    /// and no less often than once a second. It drops what would become stale before it looks
-    /// again. A UID can be older by as much as the filler is late.
+    /// The filler reads the clock twice within this limit, but at most once a tick, and at least
+    /// once a second. Each time it drops what would become stale before the next one. If the filler
+    /// runs late, UIDs can be older by as much.
     #[must_use]
     pub fn max_lag(self, max_lag: Duration) -> Builder {
         Builder { max_lag, ..self }
     }
 
-    /// What happens when `max_lead` is used up. Unless set it depends on `max_lead`:
-    /// [`LeadLimit::NewWorker`] from an hour on, [`LeadLimit::Wait`] with less, where a busy
-    /// generator is at the limit all the time, and would use worker ids up that nothing brings
-    /// back. A clock that is set back by more than `max_lead` uses it up as well.
+    /// What happens when `max_lead` is used up. Unless set, this depends on `max_lead`:
+    /// [`LeadLimit::NewWorker`] if it is an hour or more, [`LeadLimit::Wait`] if it is less. With a
+    /// short lead a busy generator is at the limit all the time, and would use up worker ids that
+    /// are never given back. Setting the clock back by more than `max_lead` uses it up as well.
     #[must_use]
     pub fn on_lead_limit(self, on_lead_limit: LeadLimit) -> Builder {
         Builder { on_lead_limit: Some(on_lead_limit), ..self }
     }
 
-    /// How many further worker ids the generator may take on in an hour under
-    /// [`LeadLimit::NewWorker`]: so many at once, and then one in each such part of an hour. Unless
-    /// set, a ten-thousandth of the layout's worker ids, and one at least: 104 of
-    /// [`Layout::DEFAULT`], which a single generator that is always at the limit uses up in 14
-    /// months. With zero it takes on none.
+    /// How many further worker ids the generator may take on per hour under
+    /// [`LeadLimit::NewWorker`]. It may take on this many at once; they become available again one
+    /// by one, evenly over an hour. Unless set, this is a ten-thousandth of the layout's worker
+    /// ids, but at least one: 104 for [`Layout::DEFAULT`]. A single generator that is always at the
+    /// limit then uses up that layout in 14 months. With zero it takes on none.
     ///
-    /// While there is none left, takes at the limit wait as under [`LeadLimit::Wait`], and
-    /// [`status`](UidGenerator::status) says so. Ids that are leased come back, and do not count.
+    /// While none is available, takes at the limit wait as with [`LeadLimit::Wait`], and
+    /// [`status`](UidGenerator::status) says so. Leased ids are given back and do not count.
     #[must_use]
     pub fn max_new_workers(self, per_hour: u32) -> Builder {
         Builder { max_new_workers: Some(per_hour), ..self }
     }
 
-    /// How far the clock may jump forward and be followed. Unlimited unless set.
+    /// The longest forward jump of the clock that is followed. Unlimited unless set.
     ///
-    /// A clock that is set years ahead by mistake burns those years of the time field. Past this
-    /// limit a running generator does not follow: it goes on from the time it had, reports the jump
-    /// in [`status`](UidGenerator::status), and follows again when the clock comes back. And none
-    /// is built where the clock is further than this ahead of the last start that the registry
-    /// knows of: choose a limit longer than any time out of service.
+    /// A clock that is set years ahead by mistake burns those years of the time field. A running
+    /// generator does not follow a longer jump: it continues from the time it had, reports the jump
+    /// in [`status`](UidGenerator::status), and follows again when the clock comes back. And
+    /// building a generator fails if the clock is further than this ahead of the last start that
+    /// the registry knows of. So choose a limit longer than any time out of service.
     #[must_use]
     pub fn max_forward_jump(self, max_forward_jump: Duration) -> Builder {
         Builder { max_forward_jump: Some(max_forward_jump), ..self }
     }
 
-    /// For how long [`build`](Builder::build) asks a registry that cannot be reached, or is locked:
-    /// 30 seconds unless set. It asks again after a pause that doubles, up to five seconds, and is
-    /// drawn at random, so that a fleet that starts together does not ask together. The last try
-    /// may end later, by the registry's own timeout. Zero asks once.
+    /// How long [`build`](Builder::build) keeps trying while the registry cannot be reached or is
+    /// locked: 30 seconds unless set. Between tries it pauses for a random time, whose maximum
+    /// doubles up to five seconds, so that a fleet that starts together does not retry together.
+    /// The last try may end later, by the registry's own timeout. With zero there is one try.
     ///
-    /// Where a [`FixedWorker`](crate::registry::FixedWorker) has been used too far ahead of the
-    /// clock, `build` waits until it can begin, if that is before the deadline, and fails at once
-    /// if not.
+    /// If a [`FixedWorker`](crate::registry::FixedWorker) has been used too far ahead of the clock,
+    /// `build` waits until it may start. If that is after the deadline, `build` fails at once.
     #[must_use]
     pub fn start_deadline(self, start_deadline: Duration) -> Builder {
         Builder { start_deadline, ..self }
@@ -154,13 +152,13 @@ impl Builder {
 
     /// Takes a worker id, fills the ring and starts the filler.
     ///
-    /// A program that forks builds in each process, after the fork: a child cannot use its parent's
-    /// generator.
+    /// A program that forks builds a generator in each process, after the fork, because a child
+    /// cannot use its parent's.
     ///
     /// # Errors
     ///
-    /// [`BuildError`] says what is wrong and what to do. Nothing is asked of the registry before
-    /// everything else is known to be good.
+    /// [`BuildError`] says what is wrong and what to do. The registry is called only after
+    /// everything else has been checked.
     pub fn build(self) -> Result<UidGenerator, BuildError> {
         let (engine, maintenance, parker) = self.assemble(fastrand::Rng::new())?;
         let filler =
@@ -187,13 +185,13 @@ impl Builder {
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         check_time(&layout, &*self.clock)?;
         let limits = Limits::new(layout, max_lead, max_lag);
-        let lease = patiently(self.start_deadline, || {
+        let lease = retry_until(self.start_deadline, || {
             if let Some(max_forward_jump) = self.max_forward_jump {
                 check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
             }
             Ok(registry.assign(&limits.request(limits.ms_at(self.clock.now())))?.check(&layout)?)
         })?;
-        // Again: a registry may take its time.
+        // Checked again, because a registry call may take long.
         check_time(&layout, &*self.clock)?;
         let (engine, parker) = Engine::new(Setup {
             clock: self.clock,
@@ -204,7 +202,7 @@ impl Builder {
             slots,
             refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });
-        let oldest = engine.tick(engine.ring.cursor_block()).unwrap_or(lease.first);
+        let oldest = engine.tick_of_block(engine.ring.cursor_block()).unwrap_or(lease.first);
         let max_new_workers = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
         let workers = LeaseManager::new(registry, lease, max_new_workers);
         let maintenance = Maintenance::new(workers, rng, self.max_forward_jump, oldest);
@@ -227,13 +225,13 @@ impl fmt::Debug for Builder {
     }
 }
 
-/// How many worker ids of a layout a generator may take on in an hour unless it is told.
+/// How many worker ids a generator may take on per hour unless `max_new_workers` is set.
 fn new_workers_of(layout: &Layout) -> u32 {
     u32::try_from(layout.max_worker() / 10_000).unwrap_or(u32::MAX).max(1)
 }
 
-/// Tries until the registry answers, or `deadline` has passed.
-fn patiently<T>(
+/// Repeats `attempt` until the registry answers, or `deadline` has passed.
+fn retry_until<T>(
     deadline: Duration,
     mut attempt: impl FnMut() -> Result<T, BuildError>,
 ) -> Result<T, BuildError> {
@@ -263,7 +261,7 @@ fn patiently<T>(
     }
 }
 
-/// Whether the clock alone mends it.
+/// Whether waiting for the clock is enough to resolve `error`.
 fn is_early(error: &RegistryError) -> bool {
     matches!(error, RegistryError::UsedAhead { .. })
 }
@@ -271,7 +269,7 @@ fn is_early(error: &RegistryError) -> bool {
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// Refuses a clock that is far ahead of the last start.
+/// Fails if the clock is too far ahead of the last start.
 fn check_jump(
     registry: &mut dyn WorkerRegistry,
     now: SystemTime,
@@ -285,7 +283,7 @@ fn check_jump(
     }
 }
 
-/// Refuses a layout that does not have the clock's second.
+/// Fails if the layout does not contain the clock's tick.
 fn check_time(layout: &Layout, clock: &dyn Clock) -> Result<(), BuildError> {
     let now = clock.now();
     if is_far(now) {

@@ -34,16 +34,16 @@ pub enum BuildError {
         deadline: Duration,
         /// How often it was asked.
         tries: u32,
-        /// What the last try came to.
+        /// The error of the last try.
         last: RegistryError,
     },
-    /// The limits leave no second that could be handed out.
+    /// The limits leave no tick that could be handed out.
     Limits {
         /// The lead asked for.
         max_lead: Duration,
         /// The lag asked for.
         max_lag: Duration,
-        /// The length of a second, which the two have to span.
+        /// The length of a tick. The lead or the lag must be at least as long.
         tick: Duration,
     },
     /// The layout's time field has ended.
@@ -67,7 +67,7 @@ pub enum BuildError {
     ForwardJump {
         /// What the clock shows.
         now: SystemTime,
-        /// When the registry gave a worker id last.
+        /// When the registry last assigned a worker id.
         last: SystemTime,
         /// The limit.
         max_forward_jump: Duration,
@@ -157,7 +157,7 @@ fn nearest_slots(slots: usize) -> (usize, usize) {
     (below, above)
 }
 
-/// A process-wide generator is installed already. Gives the refused one back.
+/// A process-wide generator is installed already. Contains the generator that was refused.
 #[derive(Debug)]
 pub struct InstallError(pub UidGenerator);
 

@@ -9,13 +9,13 @@ use crate::uid::Uid;
 
 static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 
-/// Makes `generator` the process-wide one, for [`take`]. It stays until the process ends, and is
-/// never dropped: a leased worker id is not given back then, but is free when its lease has
-/// expired.
+/// Makes `generator` the process-wide one, for [`take`]. It stays installed until the process ends
+/// and is never dropped, so a leased worker id is not given back, but becomes free when its lease
+/// has expired.
 ///
-/// A program that forks installs in each child, after the fork. What the parent installed before
-/// stays installed in the child as well, where it hands out nothing ([`TakeError::Forked`]) and
-/// cannot be replaced.
+/// A program that forks installs a generator in each child, after the fork. A generator that the
+/// parent installed before the fork stays installed in the child. There it hands out nothing
+/// ([`TakeError::Forked`]) and cannot be replaced.
 ///
 /// ```
 /// use uidring::{UidGenerator, registry::FixedWorker};
@@ -28,19 +28,20 @@ static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 ///
 /// # Errors
 ///
-/// [`InstallError`] gives `generator` back if there is one already.
+/// If a generator is installed already, [`InstallError`] returns `generator`.
 pub fn install(generator: UidGenerator) -> Result<(), InstallError> {
     INSTALLED.set(generator).map_err(InstallError)
 }
 
-/// The process-wide generator; if there is none, builds and installs one. When several threads come
-/// at once, one builds and the others wait for it.
+/// Returns the process-wide generator. If there is none, builds and installs one. If several
+/// threads call this at the same time, one builds and the others wait for it.
 ///
-/// In a forked process it is the parent's if there was one at the fork, as with [`install`].
+/// If the parent of a forked process had installed a generator before the fork, this returns that
+/// one, as with [`install`].
 ///
 /// # Errors
 ///
-/// What `build` returns. Then nothing is installed, and the next call tries again.
+/// The error of `build`. Then nothing is installed, and the next call tries again.
 pub fn get_or_try_install<E>(
     build: impl FnOnce() -> Result<UidGenerator, E>,
 ) -> Result<&'static UidGenerator, E> {
@@ -51,8 +52,8 @@ pub fn get_or_try_install<E>(
 ///
 /// # Errors
 ///
-/// [`TakeError::NotInstalled`] before [`install`]; [`TakeError::Forked`] where that was before a
-/// fork; else as [`UidGenerator::take`].
+/// [`TakeError::NotInstalled`] before [`install`]; [`TakeError::Forked`] in a child process if the
+/// parent installed the generator; otherwise as [`UidGenerator::take`].
 #[inline]
 pub fn take() -> Result<Uid, TakeError> {
     INSTALLED.get().ok_or(TakeError::NotInstalled)?.take()

@@ -1,4 +1,4 @@
-//! [`LocalTaker`]: a thread's own run of UIDs.
+//! [`LocalTaker`]: UIDs that one thread has claimed together.
 
 use std::num::NonZeroU64;
 
@@ -10,14 +10,14 @@ use crate::engine::{EXPIRY_STEP, Engine};
 use crate::generator::UidGenerator;
 use crate::uid::Uid;
 
-/// Takes UIDs in runs, for one thread: most takes write to no shared memory.
+/// Claims many UIDs at once for one thread, so that most takes write to no shared memory.
 ///
-/// Its own UIDs strictly increase. Between two takers there is no order, since each holds a run.
-/// The rest of a run is lost when the taker drops, and when its seconds have become old
-/// ([`max_lag`](crate::Builder::max_lag)): who takes one UID now and then uses
-/// [`take`](UidGenerator::take). A run is 64 UIDs long at first; each is twice as long as the one
-/// before, up to 4,096, so that a busy taker seldom meets another, and loses no more than 63 UIDs
-/// beyond as many as it has handed out.
+/// The UIDs of one taker strictly increase. There is no order between two takers, since each holds
+/// a claim. The rest of a claim is lost when the taker drops, and when its ticks become older than
+/// [`max_lag`](crate::Builder::max_lag). A thread that takes a UID only now and then should use
+/// [`take`](UidGenerator::take). The first claim has 64 UIDs, and each further one twice as many,
+/// up to 4,096. So busy takers seldom contend, and a taker loses at most 63 UIDs more than it has
+/// handed out.
 ///
 /// ```
 /// # use uidring::{UidGenerator, registry::FixedWorker};
@@ -36,46 +36,48 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    // The UIDs at hand. A loop keeps these two in registers, as no reference to them goes out of
-    // line.
-    /// The number of the next one. They are numbered up to where [`Engine::runs_end`] was before
-    /// their claim.
+    // The rest of the segment. A loop keeps these two fields in registers, since no reference to
+    // them is passed to a function that is not inlined.
+    /// The number of the next UID. The last one comes directly before the value that
+    /// [`Engine::claims_end`] had before the claim.
     next: u64,
-    /// Added to a number, it gives the UID. The sum may wrap.
+    /// The difference between a UID and its number. The sum may wrap.
     shift: u64,
 
-    // With a reference to a field, the compiler would see all of the taker go out of line. Hence a
-    // box, and a guard that moves the generator out to drop it.
-    runs: Box<Runs>,
+    // A reference to a field would make the compiler keep the whole taker in memory. Hence a box,
+    // and a guard that moves the generator out to drop it.
+    claims: Box<Claims>,
     uids: ScopeGuard<UidGenerator, fn(UidGenerator)>,
 }
 
 const _: () = assert!(LocalTaker::LONGEST_RUN as u64 <= EXPIRY_STEP);
 
-/// Where the next UIDs come from.
+/// Where the next segments come from.
 #[derive(Debug)]
-struct Runs {
-    /// What the run has beyond the UIDs at hand, in later blocks.
+struct Claims {
+    /// The rest of the claim: its segments in later blocks.
     rest: Claim,
-    /// `Engine::runs_end` before the run was claimed.
+    /// `Engine::claims_end` before the claim was made.
     end: u64,
-    /// Of the next run.
+    /// The length of the next claim.
     length: u64,
+    /// The length of the first claim, and of the first one after an expiry.
     shortest: u64,
+    /// The length to which claims grow.
     longest: u64,
 }
 
 impl LocalTaker {
-    /// The first run is this long unless [`with_run_length`](LocalTaker::with_run_length) says
-    /// otherwise.
+    /// The length of the first claim, in UIDs, unless
+    /// [`with_run_length`](LocalTaker::with_run_length) says otherwise.
     pub const RUN_LENGTH: u32 = 64;
 
-    /// Runs grow to this length unless [`with_run_length`](LocalTaker::with_run_length) says
-    /// otherwise.
+    /// The length to which claims grow, in UIDs, unless
+    /// [`with_run_length`](LocalTaker::with_run_length) says otherwise.
     pub const LONGEST_RUN: u32 = 4096;
 
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
-        let runs = Runs {
+        let claims = Claims {
             rest: Claim::EMPTY,
             end: 0,
             length: Self::RUN_LENGTH.into(),
@@ -83,16 +85,16 @@ impl LocalTaker {
             longest: Self::LONGEST_RUN.into(),
         };
         let uids = scopeguard::guard(uids, drop as fn(_));
-        LocalTaker { next: u64::MAX, shift: 0, runs: Box::new(runs), uids }
+        LocalTaker { next: u64::MAX, shift: 0, claims: Box::new(claims), uids }
     }
 
-    /// The same taker with runs of `length` UIDs, all of them, from the next run on; 0 counts as 1,
-    /// and no run is longer than 65,536 UIDs, nor than half a second's. A longer run shares less
-    /// and loses more when the taker drops.
+    /// The same taker with claims of `length` UIDs each, from the next one on. 0 counts as 1. No
+    /// claim is longer than 65,536 UIDs or half a block. Longer claims mean less contention, but
+    /// lose more when the taker drops.
     #[must_use]
     pub fn with_run_length(mut self, length: u32) -> LocalTaker {
         let length = u64::from(length).clamp(1, EXPIRY_STEP);
-        (self.runs.length, self.runs.shortest, self.runs.longest) = (length, length, length);
+        (self.claims.length, self.claims.shortest, self.claims.longest) = (length, length, length);
         self
     }
 
@@ -104,35 +106,35 @@ impl LocalTaker {
     #[inline]
     pub fn take(&mut self) -> Result<Uid, TakeError> {
         let engine = self.uids.engine();
-        // The sum is never zero. To see that costs less than to keep the base for an `or`, which
-        // could not be.
+        // The sum is never zero. Checking that costs less than keeping the base for an `or`, which
+        // would need no check.
         if !engine.is_used_up(self.next)
             && let Some(uid) = NonZeroU64::new(self.next.wrapping_add(self.shift))
         {
             self.next += 1;
             return Ok(Uid::new(uid));
         }
-        let ClaimSegment { base, from, to } = self.runs.next_segment(engine)?;
+        let ClaimSegment { base, from, to } = self.claims.next_segment(engine)?;
         debug_assert!(to - from <= EXPIRY_STEP);
-        let (uid, number) = (base | from, self.runs.end - (to - from));
+        let (uid, number) = (base | from, self.claims.end - (to - from));
         (self.next, self.shift) = (number + 1, uid.get().wrapping_sub(number));
         Ok(Uid::new(uid))
     }
 }
 
-impl Runs {
+impl Claims {
     #[cold]
     #[inline(never)]
     fn next_segment(&mut self, engine: &Engine) -> Result<ClaimSegment, TakeError> {
         loop {
-            // Asked before the claim: what expires in between is dropped as well.
-            let end = engine.runs_end();
+            // Read before the claim, so that an expiry in between drops the claim as well.
+            let end = engine.claims_end();
             if end != self.end {
                 (self.rest, self.end) = (Claim::EMPTY, end);
-                // What expires is lost, and a taker that takes so seldom loses little.
+                // What expires is lost, so a taker that takes this seldom makes short claims.
                 self.length = self.shortest;
             }
-            // Near a limit a run is short.
+            // Near a limit claims are short.
             let segment =
                 self.rest.next_segment(engine).inspect_err(|_| self.length = self.shortest)?;
             if let Some(segment) = segment {

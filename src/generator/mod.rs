@@ -24,11 +24,11 @@ use crate::layout::Layout;
 use crate::sync::Arc;
 use crate::uid::Uid;
 
-/// Hands out unique UIDs from any number of threads.
+/// Hands out unique UIDs to any number of threads.
 ///
-/// A handle: clones share one ring and one worker id. When the last one drops, the filler thread
-/// ends and is joined, and a leased worker id is given back, for which the registry is waited for:
-/// in an asynchronous program, drop it where a thread may block. Cloning costs a reference count; a
+/// This is a handle: clones share one ring and one worker id. Dropping the last one ends and joins
+/// the filler thread and gives a leased worker id back. That waits for the registry, so an
+/// asynchronous program should drop it where a thread may block. Cloning costs a reference count; a
 /// take through `&self` costs one atomic add.
 ///
 /// ```
@@ -51,29 +51,29 @@ use crate::uid::Uid;
 ///
 /// * **Unique**: no two takes return the same UID, whatever threads, processes and restarts take
 ///   part, as long as their worker ids come from one registry.
-/// * **Ordered**: takes are linearizable: a take that starts after another has returned gets the
-///   larger UID, within one worker id. [`LeadLimit::NewWorker`] takes on another one, and starts
-///   again at the present second.
+/// * **Ordered**: takes are linearizable. Within one worker id, a take that starts after another
+///   has returned gets the larger UID. [`LeadLimit::NewWorker`] takes on another worker id, which
+///   starts again at the present tick.
 /// * **Never blocked**: a take from the ring does no I/O, takes no lock and reads no clock. It is
-///   lock-free: a thread that is stopped at any point holds up no other. Only at the limit, where
-///   the ring has no UID to give, does a take look at the clock and wait.
+///   lock-free: a thread that is stopped at any point holds up no other. Only at the limit, when
+///   the ring has no UID left, does a take read the clock and wait.
 ///
 /// # Forks
 ///
-/// A child process made by `fork` has a copy of the generator that would repeat the parent's UIDs.
-/// It is refused: each way to take fails with [`TakeError::Forked`] there, while the parent goes
-/// on. The child builds another generator; dropping its copy of the parent's leaves that one's
-/// thread and worker id alone. Takes pay nothing for this. A child that is made without the
-/// handlers of `pthread_atfork`, by the bare system call or by `_Fork`, is not noticed. Programs
-/// started by [`Command`](std::process::Command) have no copy.
+/// A child process created by `fork` has a copy of the generator that would repeat the parent's
+/// UIDs. All takes from this copy fail with [`TakeError::Forked`], while the parent's generator
+/// continues. The child builds another generator. Dropping the copy does not affect the parent's
+/// thread and worker id. This costs takes nothing. A child created without the handlers of
+/// `pthread_atfork`, by the bare system call or by `_Fork`, is not noticed. Programs started by
+/// [`Command`](std::process::Command) have no copy.
 ///
-/// What other threads were doing at the fork is never finished in the child. Fork while none of
-/// them starts or ends, or builds or drops a generator: the child's build, which starts a thread,
-/// could else wait for a lock for ever.
+/// What other threads were doing at the fork is never finished in the child. So fork while no other
+/// thread starts, ends, or builds or drops a generator. Otherwise building a generator in the
+/// child, which starts a thread, could wait for a lock for ever.
 #[derive(Clone)]
 pub struct UidGenerator {
     engine: Arc<Engine>,
-    /// Shared by the handles alone: the last one stops the thread.
+    /// Shared only by the handles, so that the last one stops the thread.
     _filler: Arc<Filler>,
 }
 
@@ -90,20 +90,19 @@ impl UidGenerator {
 
     /// Takes the next UID.
     ///
-    /// Lock-free, and wait-free but for a few takes in many thousands: those that find the seconds
-    /// at the front of the ring used up. Where the filler has not kept up, they publish the next
-    /// ones by themselves.
+    /// Lock-free, and wait-free except for a few takes in many thousands: those that find the ready
+    /// range used up. If the filler has not kept up, they publish the next blocks themselves.
     ///
-    /// Where UIDs are taken faster than the layout allows for so long that
+    /// If UIDs are taken faster than the layout allows for so long that
     /// [`max_lead`](Builder::max_lead) is used up, [`LeadLimit`] says what happens: a take may then
-    /// wait for the clock, or fail. And where all that is reserved of a leased worker id is used
-    /// up, it waits for the registry's answer.
+    /// wait for the clock, or fail. If all reserved ticks of a leased worker id are used up, a take
+    /// waits for the registry's answer.
     ///
     /// # Errors
     ///
-    /// [`TakeError::TimeExhausted`] when the layout has no seconds left, [`TakeError::LeadLimit`]
+    /// [`TakeError::TimeExhausted`] when the layout has no ticks left, [`TakeError::LeadLimit`]
     /// under [`LeadLimit::Fail`], [`TakeError::LeaseExhausted`] when a leased worker id needs more
-    /// seconds and the registry gives none, [`TakeError::Forked`] in a child process.
+    /// ticks and the registry grants none, [`TakeError::Forked`] in a child process.
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
         match self.engine.ring.take() {
@@ -112,29 +111,27 @@ impl UidGenerator {
         }
     }
 
-    /// Takes the next UID or says at once why there is none. It never waits, and a failure uses
-    /// nothing up.
+    /// Takes the next UID, or fails at once with the reason why there is none. It never waits, and
+    /// a failure consumes nothing.
     ///
-    /// Lock-free. A little slower than [`take`](UidGenerator::take) where many threads take at
-    /// once.
+    /// Lock-free. A little slower than [`take`](UidGenerator::take) if many threads take at once.
     ///
     /// # Errors
     ///
     /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
-    /// [`TakeError::LeaseExhausted`] when a leased worker id needs more seconds and the registry
-    /// has not given them yet; [`TakeError::TimeExhausted`] when the layout has no seconds left;
+    /// [`TakeError::LeaseExhausted`] when a leased worker id needs more ticks and the registry has
+    /// not granted them yet; [`TakeError::TimeExhausted`] when the layout has no ticks left;
     /// [`TakeError::Forked`] in a child process.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         self.engine.try_take()
     }
 
-    /// Takes the next UID, and waits for it, where [`take`](UidGenerator::take) would, without
-    /// blocking the thread. It needs no particular runtime: the filler wakes the task. Dropping the
-    /// future loses nothing. A task that is waiting when the process forks is not woken in the
-    /// child.
+    /// Takes the next UID. If [`take`](UidGenerator::take) would wait, this waits without blocking
+    /// the thread. It needs no particular runtime: the filler wakes the task. Dropping the future
+    /// loses nothing. A task that is waiting when the process forks is not woken in the child.
     ///
-    /// Tasks that wait are served in the order of their coming, and each is woken when there is a
-    /// UID for it. Threads in [`take`](UidGenerator::take) go before them.
+    /// Waiting tasks are served in order, and each is woken when there is a UID for it. Threads
+    /// that wait in [`take`](UidGenerator::take) are served before them.
     ///
     /// # Errors
     ///
@@ -145,9 +142,8 @@ impl UidGenerator {
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 
-    /// Fills `buffer` with new UIDs, strictly increasing, and consecutive but for the steps from
-    /// one second to the next. Any length will do; one atomic add serves up to half a second's
-    /// UIDs.
+    /// Fills `buffer` with new UIDs. They strictly increase, and are consecutive within a tick. The
+    /// buffer may have any length; one atomic add claims up to half a block.
     ///
     /// ```
     /// # use uidring::{Uid, UidGenerator, registry::FixedWorker};
@@ -160,15 +156,15 @@ impl UidGenerator {
     ///
     /// # Errors
     ///
-    /// [`FillError`] holds the cause, as of [`take`](UidGenerator::take), and how many UIDs at the
-    /// start of the buffer are good.
+    /// [`FillError`] holds the cause, the same as for [`take`](UidGenerator::take), and how many
+    /// UIDs at the start of the buffer are new.
     pub fn fill(&self, buffer: &mut [Uid]) -> Result<(), FillError> {
         let mut filled = 0;
         while filled < buffer.len() {
             let claim = Claim::new(&self.engine, (buffer.len() - filled) as u64);
-            let mut run = claim.map_err(|cause| FillError { filled, cause })?;
+            let mut claim = claim.map_err(|cause| FillError { filled, cause })?;
             while let Some(uids) =
-                run.next_segment(&self.engine).map_err(|cause| FillError { filled, cause })?
+                claim.next_segment(&self.engine).map_err(|cause| FillError { filled, cause })?
             {
                 let end = filled + uids.len();
                 uids.write(&mut buffer[filled..end]);
@@ -178,8 +174,8 @@ impl UidGenerator {
         Ok(())
     }
 
-    /// A taker for one thread, with runs of UIDs of its own, of 64 at first: it writes to shared
-    /// memory once a run.
+    /// A taker for one thread, which claims many UIDs at once, 64 at first. It writes to shared
+    /// memory once per claim.
     #[must_use]
     pub fn local(&self) -> LocalTaker {
         LocalTaker::new(self.clone())
@@ -197,7 +193,8 @@ impl UidGenerator {
         self.engine.worker()
     }
 
-    /// What the generator is doing. Cheap enough to ask each second; it disturbs no taker.
+    /// What the generator is doing. This is cheap enough to call every second, and disturbs no
+    /// taker.
     #[must_use]
     pub fn status(&self) -> Status {
         self.engine.status()

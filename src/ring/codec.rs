@@ -1,37 +1,36 @@
-//! Which second may be handed out next. Pure arithmetic, given what the clock shows.
+//! Which tick may be published next. Pure arithmetic, given what the clock shows.
 //!
-//! A *base* is the first UID of one worker's second as a plain number: time and worker in their
-//! places, sequence
-//! 0. Bases of one worker compare as their seconds do, which lets one word say "this worker, up to
-//!    this second".
+//! A *base* is the first UID of one worker's tick as a plain number: time and worker in their
+//! places, sequence 0. Bases of one worker compare as their ticks do, so a single word can say
+//! "this worker, up to this tick".
 //!
 //! ```text
 //!                   lag ◀──────┤ now ├──────▶ lead
-//!  ───────┼─────────┼──────────┼─────────────────────────┼────────▶ seconds
+//!  ───────┼─────────┼──────────┼─────────────────────────┼────────▶ ticks
 //!      stale     max_lag     fresh                   max_lead
-//!   never handed   │           │  where a refill begins    │  what nobody publishes
+//!   never handed   │           │  where a refill begins    │  not published yet
 //!       out        └───────────┴── handed out ─────────────┘
 //! ```
 
 use crate::layout::Layout;
 
-/// The arithmetic of one layout's bases.
+/// Converts between ticks and bases of one layout.
 #[derive(Clone, Copy, Debug)]
 pub struct TickCodec {
-    /// From one second's base to the next.
+    /// The distance from one tick's base to the next.
     stride: u64,
     /// The bits of the worker field.
     worker_mask: u64,
 }
 
-/// The seconds of one lease that may be published now, as bases.
+/// The ticks of one lease that may be published now, as bases.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
-    /// No earlier second is published: the clock has passed it, or it was another's.
+    /// The first tick that may be published. Earlier ones are stale, or belong to another lease.
     pub first: u64,
-    /// No later second is published.
+    /// The last tick that may be published.
     pub last: u64,
-    /// As far as `last` may be moved: the last second of the lease.
+    /// The last tick of the lease: `last` is never moved past it.
     pub reserved: u64,
 }
 
@@ -43,35 +42,35 @@ impl TickCodec {
         }
     }
 
-    /// From one second's base to the next: a power of two.
+    /// The distance from one tick's base to the next, a power of two.
     #[inline]
     pub fn stride(&self) -> u64 {
         self.stride
     }
 
-    /// The base of `worker`'s second `tick`. Both fit the layout.
-    pub fn base(&self, tick: u64, worker: u64) -> u64 {
+    /// The base of `tick` for `worker`. The caller has checked that both fit the layout.
+    pub fn base_at(&self, tick: u64, worker: u64) -> u64 {
         (tick * self.stride) | (worker << self.worker_mask.trailing_zeros())
     }
 
-    /// The second of a base.
-    pub fn tick(&self, base: u64) -> u64 {
+    /// The tick of `base`.
+    pub fn tick_of(&self, base: u64) -> u64 {
         base / self.stride
     }
 
-    /// The worker of a base.
-    pub fn worker(&self, base: u64) -> u64 {
+    /// The worker of `base`.
+    pub fn worker_of(&self, base: u64) -> u64 {
         (base & self.worker_mask) >> self.worker_mask.trailing_zeros()
     }
 
-    /// The base to publish after `previous`: `max(previous + 1, now)`, or the first of a worker
-    /// that has just been taken on. `None` when that lies beyond the window.
+    /// The base to publish after `previous`: one tick later, or the first of the window if that is
+    /// later still or belongs to another worker. `None` if it lies beyond the window.
     pub fn next(&self, previous: u64, window: Window) -> Option<u64> {
         let next = self.following(previous, window);
         (next <= window.last).then_some(next)
     }
 
-    /// As `next`, also beyond the window.
+    /// Like `next`, but also beyond the window.
     pub fn following(&self, previous: u64, window: Window) -> u64 {
         if self.same_worker(window.first, previous) {
             window.first.max(previous + self.stride)
@@ -80,8 +79,8 @@ impl TickCodec {
         }
     }
 
-    /// Whether `base` lies beyond the window that ends with `last`. A base of another worker does
-    /// not: it was published before this one was taken on.
+    /// Whether `base` lies beyond the window that ends with `last`. A base of another worker never
+    /// does: it was published before this worker was taken on.
     pub fn is_beyond(&self, base: u64, last: u64) -> bool {
         self.same_worker(base, last) && base > last
     }

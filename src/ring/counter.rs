@@ -1,8 +1,8 @@
-//! [`Counter`]: a statistic.
+//! [`Counter`]: a number for statistics.
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// A number that only grows, and that nothing depends on.
+/// A number that only grows. No other state depends on it.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 

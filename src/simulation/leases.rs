@@ -1,6 +1,6 @@
-//! Several generators that share leased ids, on a registry that fails in every way: it refuses, it
-//! does what is asked and says that it failed, or it says so and does it later. Each has a clock of
-//! its own.
+//! Simulations of several generators that share leased ids on a flaky registry: a call fails
+//! without effect, succeeds but reports a failure, or reports a failure and takes effect later.
+//! Each generator has its own clock.
 
 use std::collections::HashSet;
 use std::mem;
@@ -26,12 +26,12 @@ trait Database: WorkerRegistry {
     fn pass(&mut self, seconds: u64);
 }
 
-/// What the databases do, in memory: fast enough for rare corners.
+/// A registry in memory that works like the databases. It is fast enough to find rare cases.
 #[derive(Default)]
 struct Memory {
     /// In seconds.
     now: u64,
-    /// Of the ids 1, 2 and so on.
+    /// The rows of the worker ids 1, 2 and so on.
     rows: Vec<Row>,
     holders: u64,
 }
@@ -43,7 +43,7 @@ struct Row {
 }
 
 impl Memory {
-    /// The row of a lease, if it is still the holder's.
+    /// The row of `lease`, if its holder still has it.
     fn held(&mut self, lease: &Lease) -> Result<&mut Row, RegistryError> {
         let row = &mut self.rows[lease.worker as usize - 1];
         if row.holder.as_ref() == Some(&lease.holder) {
@@ -101,7 +101,7 @@ impl WorkerRegistry for Memory {
     }
 }
 
-/// A real one.
+/// A real database.
 #[cfg(feature = "sqlite")]
 struct File {
     registry: crate::registry::SqliteRegistry,
@@ -113,7 +113,7 @@ impl File {
     const NAME: &str = "uidring.db";
 
     fn new() -> File {
-        // In memory, where there is such a place: each write waits for the disk.
+        // In memory if possible, because each write waits for the disk.
         let memory = std::path::Path::new("/dev/shm");
         let dir = if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }
             .unwrap();
@@ -146,21 +146,23 @@ impl WorkerRegistry for File {
     }
 }
 
+/// What the flaky registry does with a call.
 #[derive(Clone, Copy, Debug)]
 enum FaultMode {
+    /// The call succeeds.
     Good,
-    /// Nothing is done.
+    /// The call fails without effect.
     Down,
-    /// What is asked is done; the answer is lost.
+    /// The call takes effect, but its answer is lost.
     Mute,
-    /// What is asked is done later; the asker is told that it failed.
+    /// The call fails, but takes effect later.
     Late,
 }
 
-/// What was given up and will come about.
+/// A failed call that takes effect later.
 type Late = Box<dyn FnOnce(&mut dyn Database) + Send>;
 
-/// A database and its moods, as several generators have it.
+/// A flaky registry that several generators share.
 #[derive(Clone)]
 struct Registry(Arc<Mutex<Flaky>>);
 
@@ -171,7 +173,7 @@ struct Flaky {
 }
 
 impl Flaky {
-    fn settle(&mut self) {
+    fn run_late(&mut self) {
         for late in mem::take(&mut self.late) {
             late(&mut *self.database);
         }
@@ -195,16 +197,16 @@ impl Registry {
         self.flaky().database.pass(seconds);
     }
 
-    fn ask<T>(
+    fn call<T>(
         &self,
-        question: impl FnOnce(&mut dyn Database) -> Result<T, RegistryError> + Send + 'static,
+        operation: impl FnOnce(&mut dyn Database) -> Result<T, RegistryError> + Send + 'static,
     ) -> Result<T, RegistryError> {
         let mut flaky = self.flaky();
         match flaky.mode {
-            FaultMode::Good => return question(&mut *flaky.database),
+            FaultMode::Good => return operation(&mut *flaky.database),
             FaultMode::Down => {}
-            FaultMode::Mute => drop(question(&mut *flaky.database)),
-            FaultMode::Late => flaky.late.push(Box::new(move |database| drop(question(database)))),
+            FaultMode::Mute => drop(operation(&mut *flaky.database)),
+            FaultMode::Late => flaky.late.push(Box::new(move |database| drop(operation(database)))),
         }
         Err(RegistryError::Unreachable {
             registry: "database".into(),
@@ -217,21 +219,21 @@ impl Registry {
 impl WorkerRegistry for Registry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         let request = *request;
-        self.ask(move |database| database.assign(&request))
+        self.call(move |database| database.assign(&request))
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let lease = lease.clone();
-        self.ask(move |database| database.reserve(&lease, last))
+        self.call(move |database| database.reserve(&lease, last))
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let lease = lease.clone();
-        self.ask(move |database| database.release(&lease, used))
+        self.call(move |database| database.release(&lease, used))
     }
 }
 
-/// Eight UIDs a second.
+/// A layout with eight UIDs per second.
 fn layout() -> Layout {
     Layout::new(40, 12, 3).unwrap()
 }
@@ -253,15 +255,15 @@ impl Generator {
         let builder = builder.slots(4).start_deadline(Duration::ZERO);
         let (engine, maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).ok()?;
         let mut generator = Generator { clock, engine, maintenance };
-        generator.look();
+        generator.run_filler();
         Some(generator)
     }
 
-    /// Takes a UID; the filler answers when it is asked.
+    /// Takes a UID. The filler runs if it was woken.
     fn take(&mut self) -> Option<Uid> {
         let uid = self.engine.try_take().ok();
-        if self.engine.signal.take_asked() {
-            self.look();
+        if self.engine.signal.take_wake_up() {
+            self.run_filler();
         }
         uid
     }
@@ -270,9 +272,9 @@ impl Generator {
         self.maintenance.finish(&self.engine);
     }
 
-    fn look(&mut self) {
+    fn run_filler(&mut self) {
         self.maintenance.run_once(&self.engine);
-        while self.maintenance.is_waiting() {
+        while self.maintenance.is_call_pending() {
             self.maintenance.run_once(&self.engine);
         }
     }
@@ -280,38 +282,43 @@ impl Generator {
 
 #[derive(Clone, Copy, Debug)]
 enum Step {
-    /// With a clock that is so many seconds ahead.
+    /// Starts a generator whose clock is this many seconds ahead.
     Start(i64),
     Take(u16),
-    /// Claims that come to nothing, as at the end of what is reserved.
+    /// Makes claims without using them, as at the end of what is reserved.
     Lose(u64),
-    Look,
-    /// In milliseconds; for all clocks.
+    Maintain,
+    /// Moves all clocks by this many milliseconds.
     Pass(u64),
-    /// In seconds; for one clock.
+    /// Moves one clock by this many seconds.
     Jump(i64),
     Kill,
     End,
     FaultMode(FaultMode),
-    /// What is late comes about.
-    Settle,
+    /// Calls that failed as `Late` take effect.
+    RunLate,
     /// All leases expire.
     Expire,
 }
 
 fn step() -> impl Strategy<Value = (usize, Step)> {
-    let mode = prop_oneof![4 => Just(FaultMode::Good), 2 => Just(FaultMode::Down), 1 => Just(FaultMode::Mute), 1 => Just(FaultMode::Late)];
+    let mode = prop_oneof![
+        4 => Just(FaultMode::Good),
+        2 => Just(FaultMode::Down),
+        1 => Just(FaultMode::Mute),
+        1 => Just(FaultMode::Late),
+    ];
     let step = prop_oneof![
         3 => (-50i64..50).prop_map(Step::Start),
         10 => prop_oneof![0u16..60, 0u16..400].prop_map(Step::Take),
         2 => (1u64..4).prop_map(Step::Lose),
-        6 => Just(Step::Look),
+        6 => Just(Step::Maintain),
         3 => prop_oneof![1u64..6000, 1u64..100].prop_map(Step::Pass),
         1 => (-50i64..50).prop_map(Step::Jump),
         2 => Just(Step::Kill),
         3 => Just(Step::End),
         3 => mode.prop_map(Step::FaultMode),
-        1 => Just(Step::Settle),
+        1 => Just(Step::RunLate),
         5 => Just(Step::Expire),
     ];
     (0usize..3, step)
@@ -323,10 +330,10 @@ fn moved(clock: &ManualClock, by: i64) -> ManualClock {
     ManualClock::new(if by < 0 { now - distance } else { now + distance })
 }
 
-/// What a generator finds in its ring when it ends can be older than what another has done with its
-/// id since.
+/// When a generator ends, its ring may be older than the ticks that another generator has used of
+/// the same worker id since.
 #[test]
-fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile() {
+fn an_id_that_came_back_unused_starts_after_its_holder_in_between() {
     let (registry, clock) = (Registry::new(Memory::default()), clock());
     let start = || Generator::start(&registry, clock.clone()).unwrap();
     let mut seen = HashSet::new();
@@ -343,10 +350,10 @@ fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile
     take_many(&mut meanwhile);
     meanwhile.end();
     registry.pass(10 * LEASE);
-    // It finds its lease lost, and gets the same id once more.
+    // It finds its lease lost, and gets the same id again.
     while idle.engine.status().new_workers == 0 {
         idle.clock.advance(Duration::from_millis(1));
-        idle.look();
+        idle.run_filler();
     }
     assert_eq!(idle.engine.worker(), 1);
     idle.end();
@@ -356,7 +363,7 @@ fn an_id_that_came_back_and_was_not_used_is_given_on_behind_who_had_it_meanwhile
 }
 
 #[test]
-fn a_lease_is_kept_up_by_its_own_seconds_not_by_those_of_the_one_before() {
+fn a_lease_is_reserved_by_its_own_ticks_not_by_those_of_the_previous_one() {
     let (registry, clock) = (Registry::new(Memory::default()), clock());
     let mut busy = Generator::start(&registry, clock.clone()).unwrap();
     for _ in 0..8 * 2000 {
@@ -368,15 +375,15 @@ fn a_lease_is_kept_up_by_its_own_seconds_not_by_those_of_the_one_before() {
     while busy.engine.worker() == 1 {
         busy.take();
     }
-    // Now the ring is full of seconds that are far ahead.
-    busy.look();
-    let reserved = busy.engine.codec.tick(busy.engine.ring.window().get().reserved);
+    // Now the ring is full of blocks that are far ahead.
+    busy.run_filler();
+    let reserved = busy.engine.codec.tick_of(busy.engine.ring.window().get().reserved);
     let now = busy.engine.limits.fresh_tick(busy.engine.now_ms());
     assert!(reserved <= now + 3 * LEASE, "{} s reserved ahead", reserved - now);
 }
 
 #[test]
-fn while_the_registry_is_down_the_filler_rests_though_a_take_has_failed() {
+fn while_the_registry_is_down_failed_takes_do_not_keep_the_filler_awake() {
     let registry = Registry::new(Memory::default());
     let mut generator = Generator::start(&registry, clock()).unwrap();
     registry.flaky().mode = FaultMode::Down;
@@ -386,11 +393,11 @@ fn while_the_registry_is_down_the_filler_rests_though_a_take_has_failed() {
         super::take_or_wait(&generator.engine).unwrap_err();
         assert_eq!(generator.maintenance.run_once(&generator.engine), Duration::from_secs(1));
     }
-    // It is the lease that is used up.
-    assert!(!generator.engine.flags.is_at_lead_limit(), "the lead is not");
+    // The lease is used up, not the lead.
+    assert!(!generator.engine.flags.is_at_lead_limit(), "the lead is not used up");
 }
 
-/// A UID that comes twice, if `steps` lead to one.
+/// Runs `steps`. Returns a UID that was taken twice, if there is one.
 fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> {
     let clock = clock();
     let mut generators = [const { None::<Generator> }; 3];
@@ -412,7 +419,7 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
                 generator.engine.ring.claim(count);
                 generator.engine.ring.close();
             }
-            (Step::Look, Some(generator)) => generator.look(),
+            (Step::Maintain, Some(generator)) => generator.run_filler(),
             (Step::Jump(by), Some(generator)) => {
                 generator.clock.set(moved(&generator.clock, by).now());
             }
@@ -427,7 +434,7 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
                 passed = Duration::from_millis(passed.subsec_millis().into());
             }
             (Step::FaultMode(mode), _) => registry.flaky().mode = mode,
-            (Step::Settle, _) => registry.flaky().settle(),
+            (Step::RunLate, _) => registry.flaky().run_late(),
             (Step::Expire, _) => registry.pass(LEASE),
             (_, None) | (Step::Start(_), Some(_)) => {}
         }
@@ -444,9 +451,14 @@ proptest! {
 
 #[cfg(feature = "sqlite")]
 proptest! {
-    #![proptest_config(ProptestConfig { cases: ProptestConfig::default().cases / 8, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases / 8,
+        ..ProptestConfig::default()
+    })]
     #[test]
-    fn unique_whatever_becomes_of_leases_in_a_sqlite_file(steps in proptest::collection::vec(step(), 1..120)) {
+    fn unique_whatever_becomes_of_leases_in_a_sqlite_file(
+        steps in proptest::collection::vec(step(), 1..120),
+    ) {
         prop_assert_eq!(comes_twice(&Registry::new(File::new()), steps), None);
     }
 }

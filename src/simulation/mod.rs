@@ -1,5 +1,5 @@
-//! The generator without its thread, driven through time by hand: each step is exact, and checks
-//! what is promised.
+//! Simulations of the generator without its thread: a test moves the clock and runs the filler by
+//! hand. Each step is deterministic and checks the guarantees.
 
 #![allow(
     clippy::unwrap_used,
@@ -37,7 +37,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
-/// Worker ids 1, 2, 3 and so on.
+/// Assigns the worker ids 1, 2, 3 and so on.
 struct Counting(u64);
 
 impl WorkerRegistry for Counting {
@@ -53,16 +53,16 @@ struct World {
     engine: Arc<Engine>,
     uids: UidGenerator,
     maintenance: Maintenance,
-    /// When the filler looks next.
+    /// When the filler runs next.
     due: SystemTime,
     limits: Settings,
-    /// The last UID of each worker: each must be larger than the one before, so none can come
-    /// twice.
+    /// The last UID of each worker. Each must be larger than the one before, so none can be
+    /// repeated.
     last: HashMap<u64, Uid>,
-    /// All of them, where local takers take too: theirs are in no order with those of others.
+    /// All UIDs, in tests with local takers, whose UIDs are in no order with those of others.
     seen: HashSet<Uid>,
     taken: u64,
-    /// Takes that have failed one after the other since time last passed.
+    /// How many takes have failed in a row since time last passed.
     failures: u32,
     /// The latest time that the clock has shown.
     latest: SystemTime,
@@ -125,7 +125,7 @@ impl World {
             failures: 0,
             latest: limits.start,
         };
-        world.look();
+        world.run_filler();
         world
     }
 
@@ -133,43 +133,43 @@ impl World {
         self.clock.now()
     }
 
-    fn look(&mut self) {
+    fn run_filler(&mut self) {
         self.latest = self.latest.max(self.now());
         self.due = self.now() + self.maintenance.run_once(&self.engine);
-        // By hand, a registry answers before anything else happens.
-        while self.maintenance.is_waiting() {
+        // In a simulation, a registry call is done before anything else happens.
+        while self.maintenance.is_call_pending() {
             self.due = self.now() + self.maintenance.run_once(&self.engine);
         }
     }
 
-    /// Lets time pass. The filler looks when it is due.
+    /// Lets time pass. The filler runs when it is due.
     fn pass(&mut self, time: Duration) {
         let until = self.now() + time;
         while self.due <= until {
             self.clock.set(self.due);
-            self.look();
+            self.run_filler();
         }
         self.clock.set(until);
     }
 
-    /// Moves the clock. The filler finds out when it looks next, within a second.
+    /// Moves the clock and runs the filler, which otherwise would see the jump within a second.
     fn jump(&mut self, to: SystemTime) {
         self.clock.set(to);
-        self.look();
+        self.run_filler();
     }
 
-    /// Takes a UID and checks it; the filler answers when it is asked.
+    /// Takes a UID and checks it. The filler runs if it was woken.
     fn take(&mut self) -> Result<Uid, TakeError> {
         self.take_by(Engine::try_take)
     }
 
-    /// The same, by some way to take.
+    /// Like `take`, with the given function.
     fn take_by(
         &mut self,
         way: impl Fn(&Engine) -> Result<Uid, TakeError>,
     ) -> Result<Uid, TakeError> {
         let result = way(&self.engine);
-        self.answer();
+        self.run_filler_if_woken();
         let uid = result?;
         self.check(uid);
         self.check_order(uid);
@@ -180,7 +180,7 @@ impl World {
     fn fill(&mut self, length: usize) -> usize {
         let mut buffer = vec![Uid::MIN; length];
         let filled = self.uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| length);
-        self.answer();
+        self.run_filler_if_woken();
         for &uid in &buffer[..filled] {
             self.check(uid);
             self.check_order(uid);
@@ -189,10 +189,10 @@ impl World {
         filled
     }
 
-    /// Takes by a thread's own taker, whose UIDs ascend.
+    /// Takes from a local taker, whose UIDs must ascend.
     fn take_local(&mut self, taker: &mut LocalTaker, last: &mut Uid) -> Result<(), TakeError> {
         let result = taker.take();
-        self.answer();
+        self.run_filler_if_woken();
         let uid = result?;
         self.check(uid);
         let parts = self.limits.layout.parts(uid);
@@ -202,10 +202,10 @@ impl World {
         Ok(())
     }
 
-    /// The filler looks if it was asked.
-    fn answer(&mut self) {
-        if self.engine.signal.take_asked() {
-            self.look();
+    /// Runs the filler if it was woken.
+    fn run_filler_if_woken(&mut self) {
+        if self.engine.signal.take_wake_up() {
+            self.run_filler();
         }
     }
 
@@ -223,8 +223,8 @@ impl World {
         self.failures = 0;
     }
 
-    /// A take has failed. Under a clock that has not gone back it may do so only where the last
-    /// tick that is due has been claimed from; and once more, where another worker id had to come
+    /// Checks that a take could fail. If the clock has not gone back, it may fail only when the
+    /// last tick that is due has been claimed from, and once more if another worker id was needed
     /// first.
     fn check_failure(&mut self) {
         self.failures += 1;
@@ -236,8 +236,8 @@ impl World {
             assert!(self.failures <= 2, "{} failures in a row", self.failures);
         } else {
             let claimed = (self.engine.ring.position() - 1) >> self.engine.ring.shift();
-            let tick = self.engine.tick(claimed);
-            // Where it is not published, a local taker waits for it.
+            let tick = self.engine.tick_of_block(claimed);
+            // If the block is not published, a local taker waits for it.
             assert!(
                 tick.is_none() || tick >= self.engine.limits.last_tick(now_ms),
                 "not all was claimed"
@@ -280,7 +280,7 @@ fn steady_low_rate() {
 fn steady_high_rate_borrows() {
     let mut world = World::new(settings());
     world.steady(100, 80);
-    // Ten times the layout's rate: nine seconds borrowed in each, and the ring.
+    // At ten times the layout's rate, each second borrows nine more. The ring adds its own.
     let lead = world.status().lead.as_secs();
     assert!((900..=910).contains(&lead), "{lead}");
 }
@@ -292,7 +292,7 @@ fn bursts() {
         world.take_many(100);
         world.pass(Duration::from_millis(12_500));
     }
-    // The rate is the layout's: in the end nothing is borrowed but the ring.
+    // The average rate is the layout's, so in the end only the ring is borrowed.
     world.pass(20 * SECOND);
     assert!(world.status().lead <= 8 * SECOND);
 }
@@ -302,12 +302,13 @@ fn idle_hours_then_burst() {
     let mut world = World::new(settings());
     world.pass(5 * HOUR);
     let before = world.status().skipped;
-    assert!(before >= 5 * 3600 * 7, "seconds that nobody wanted are skipped: {before}");
+    assert!(before >= 5 * 3600 * 7, "ticks without takes are skipped: {before}");
     world.take_many(1000);
-    assert_eq!(world.status().skipped, before, "under load nothing is");
+    assert_eq!(world.status().skipped, before, "nothing is skipped under load");
 }
 
-/// As `UidGenerator::take`. By hand, nobody wakes who waits: for `LeadLimit::Fail`.
+/// Works like `UidGenerator::take`. In a simulation nobody wakes a waiting take, so this is only
+/// for `LeadLimit::Fail`.
 fn take_or_wait(engine: &Engine) -> Result<Uid, TakeError> {
     engine.ring.take().or_else(|ticket| engine.take_slowly(ticket))
 }
@@ -323,7 +324,7 @@ fn rollback(by: Duration) {
         world.steady(10, 4);
         let to = world.now() - by;
         world.jump(to);
-        // It goes on where it was, and the lead shows by how much the clock is behind.
+        // UIDs continue where they were, and the lead shows how far the clock is behind.
         world.take_many(100);
         assert!(world.status().lead >= by);
         assert_eq!(world.worker(), 1);
@@ -354,7 +355,7 @@ fn rollback_beyond_max_lead_takes_a_new_worker() {
     world.jump(to);
     world.take_many(100);
     assert_eq!(world.worker(), 2);
-    // Each time again; and nothing comes twice when the clock comes back to where it was.
+    // This happens each time, and no UID is repeated when the clock returns to where it was.
     for hours in 0..50 {
         world.jump(to - 2 * hours * HOUR);
         world.take_many(100);
@@ -364,7 +365,7 @@ fn rollback_beyond_max_lead_takes_a_new_worker() {
 }
 
 #[test]
-fn rollback_ends_the_stretch_that_takers_are_in() {
+fn rollback_ends_the_ready_range_that_takers_are_in() {
     let mut world = World::new(Settings {
         slots: 64,
         max_lead: 40 * SECOND,
@@ -379,7 +380,7 @@ fn rollback_ends_the_stretch_that_takers_are_in() {
 }
 
 #[test]
-fn rollback_puts_seconds_of_two_workers_beyond_max_lead() {
+fn rollback_puts_blocks_of_two_workers_beyond_max_lead() {
     let ms = Duration::from_millis;
     let layout = Layout::new(40, 12, 2).unwrap().with_tick(ms(300)).unwrap();
     let start = layout.epoch() + YEAR;
@@ -389,7 +390,7 @@ fn rollback_puts_seconds_of_two_workers_beyond_max_lead() {
         let to = world.now() - ms(back);
         world.jump(to);
         for _ in 0..count {
-            // The take that comes to seconds which are not due any more has the filler drop them.
+            // A take that reaches blocks that are no longer due makes the filler drop them.
             world.take().or_else(|_| world.take()).unwrap();
         }
     }
@@ -444,13 +445,13 @@ fn forward_jump_beyond_the_limit_is_not_followed() {
     let start = world.now();
     world.take_many(50);
     world.clock.set(start + 10 * YEAR);
-    world.look();
-    // The bound on the lag is meant against the clock that is trusted.
+    world.run_filler();
+    // The limit on the lag refers to the time that the generator follows.
     world.limits.max_lag = 11 * YEAR;
     for _ in 0..5 {
         let uid = world.take().unwrap();
         assert!(world.limits.layout.parts(uid).time < start + HOUR);
-        world.look();
+        world.run_filler();
     }
     let jump = world.status().refused_jump.unwrap();
     assert!(jump > 10 * YEAR - HOUR && jump <= 10 * YEAR, "{jump:?}");
@@ -474,7 +475,7 @@ fn leap_second_is_repeated() {
 #[test]
 fn clock_is_stuck() {
     let mut world = World::new(Settings { policy: LeadLimit::Wait, ..settings() });
-    // The seconds from the clock's to the one an hour later, and no more.
+    // The ticks from the clock's to the one an hour later, and no more.
     world.take_many(3601 * 8);
     let error = world.take().unwrap_err();
     assert!(matches!(error, TakeError::LeadLimit { retry_in_ms: 750 }), "{error:?}");
@@ -526,7 +527,7 @@ fn lead_limit_with_waiting_or_failing_paces_to_the_layout() {
         let mut world = World::new(Settings { policy, ..settings() });
         world.take_many(3601 * 8);
         for _ in 0..50 {
-            // Failing takes use nothing up.
+            // Failed takes consume nothing.
             for _ in 0..100 {
                 world.take().unwrap_err();
             }
@@ -549,7 +550,7 @@ fn failing_takes_use_nothing_up() {
     for _ in 0..10 {
         world.clock.advance(SECOND);
         for _ in 0..8 {
-            // At most the ticket that found the end is lost.
+            // At most the ticket that found the end of the window is lost.
             let uid = take();
             assert!(uid.is_ok() || take().is_err());
         }
@@ -575,8 +576,7 @@ fn max_lag_shorter_than_a_tick_is_kept() {
     }
 }
 
-/// Each tick of the clock gives its first UID to a taker that comes in it, whatever the tick and
-/// the lag.
+/// A take succeeds in each tick of the clock, whatever the tick and the limits.
 fn a_uid_at_every_moment(tick_ms: u64, max_lead: Duration, max_lag: Duration) {
     let layout = Layout::new(41, 8, 14).unwrap().with_tick(Duration::from_millis(tick_ms)).unwrap();
     let start = layout.epoch() + YEAR;
@@ -611,7 +611,7 @@ fn a_uid_at_every_moment_where_the_tick_does_not_divide_the_lag() {
     }
 }
 
-/// Takers that wait for each tick come to the next one a little late: none is left out.
+/// Takers that wait for each tick come to the next one a little late. No tick is skipped for them.
 #[test]
 fn nothing_wasted_where_takers_wait_for_each_tick() {
     let layout = Layout::new(41, 10, 4).unwrap().with_tick(Duration::from_millis(1)).unwrap();
@@ -633,7 +633,7 @@ fn nothing_wasted_where_takers_wait_for_each_tick() {
     assert_eq!(world.taken - before, ticks * 16);
 }
 
-/// A clock that shows a time before the epoch has nothing to give until it is due.
+/// While the clock shows a time long before the epoch, no UID is due.
 #[test]
 fn a_clock_before_the_epoch_gives_no_uid_too_far_ahead() {
     for policy in [LeadLimit::NewWorker, LeadLimit::Wait, LeadLimit::Fail] {
@@ -662,7 +662,7 @@ fn millisecond_ticks() {
     assert_eq!(world.worker(), 1);
 }
 
-/// Each second that nobody takes from uses as many tickets up as the layout has UIDs in it.
+/// Each tick without takes uses up as many tickets as a block has UIDs.
 #[test]
 fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
     let layout = Layout::new(20, 1, 42).unwrap();
@@ -680,16 +680,12 @@ fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
         let lap = Duration::from_secs(slots as u64);
         while world.now() + lap < layout.expires_at() {
             world.jump(world.now() + lap);
-            assert!(
-                world.take().is_ok(),
-                "{slots} slots, at second {}",
-                layout.tick_at(world.now())
-            );
+            assert!(world.take().is_ok(), "{slots} slots, at tick {}", layout.tick_at(world.now()));
         }
     }
 }
 
-/// What is added to the cursor of a closed ring is thrown away before it gets anywhere.
+/// What claims add to the cursor of a closed ring is reset before it reaches the top bit.
 #[test]
 fn claims_from_a_closed_ring_do_not_open_it_however_many() {
     let mut world = World::new(Settings { policy: LeadLimit::Fail, ..settings() });
@@ -697,17 +693,17 @@ fn claims_from_a_closed_ring_do_not_open_it_however_many() {
     let position = world.engine.ring.position();
     for _ in 0..10 {
         world.engine.ring.claim(1 << 60);
-        world.look();
+        world.run_filler();
         assert!(world.engine.ring.is_closed());
     }
     assert_eq!(world.engine.ring.position(), position);
     world.pass(SECOND);
-    // The ticket that found the end is lost.
+    // The ticket that found the end of the window is lost.
     world.take_many(7);
 }
 
-/// The clock goes back until half of the ring lies beyond the limit, and then on: nothing is
-/// published by that, but there is something to take again.
+/// The clock goes back until half of the ring lies beyond the limit, and then forward again. That
+/// publishes nothing, but there are UIDs to take again.
 #[cfg(feature = "async")]
 #[test]
 fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
@@ -724,7 +720,7 @@ fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
     while world.take().is_ok() {}
     world.jump(world.now() + 8 * tick);
     world.jump(world.now() - 4 * tick);
-    // The filler has not looked since.
+    // The filler has not run since.
     while world.engine.try_take().is_ok() {}
     let context = std::task::Context::from_waker(std::task::Waker::noop());
     let engine = Arc::clone(&world.engine);
@@ -738,40 +734,39 @@ fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
 }
 
 #[test]
-fn runs_claimed_long_before_the_first_look_expire() {
+fn claims_made_long_before_the_first_maintenance_expire() {
     let Settings { layout, start, .. } = settings();
     let clock = ManualClock::new(start);
     let builder = Builder::new().registry(Counting(0)).layout(layout).clock(clock.clone());
     let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
-    let end = engine.runs_end();
+    let end = engine.claims_end();
     clock.advance(30 * SECOND);
     maintenance.run_once(&engine);
-    assert_ne!(engine.runs_end(), end);
+    assert_ne!(engine.claims_end(), end);
 }
 
-/// A taker that waits for its second does not get it from a worker that has been left since, if it
-/// is still beyond the limit.
+/// A waiting taker does not get a UID of a previous worker while its tick lies beyond the limit.
 #[test]
 fn rollback_drops_what_a_waiting_taker_holds_of_a_worker_before() {
     let mut world = World::new(Settings { slots: 64, max_lead: 3 * SECOND, ..settings() });
     world.take_many(8);
-    // The first of its second.
+    // The first ticket of its block.
     let ticket = world.engine.ring.claim(1);
     world.clock.set(world.now() - DAY);
-    // Before the registry has answered.
+    // The registry has not answered yet.
     world.maintenance.run_once(&world.engine);
     let engine = Arc::clone(&world.engine);
     let waiting = thread::spawn(move || engine.take_slowly(ticket).unwrap());
     while world.engine.waiters.is_empty() {
         thread::yield_now();
     }
-    world.look();
+    world.run_filler();
     let parts = world.limits.layout.parts(waiting.join().unwrap());
     assert_eq!(parts.worker, world.worker());
     assert!(parts.time <= world.now() + world.limits.max_lead, "{parts:?}");
 }
 
-/// Lets something happen right after it has been read, as where its reader is put to sleep.
+/// A clock that lets something happen right after it was read, as if its reader was suspended.
 #[derive(Clone)]
 struct Slow {
     clock: ManualClock,
@@ -792,7 +787,7 @@ impl Clock for Slow {
 }
 
 #[test]
-fn a_late_look_takes_no_clock_that_went_on_for_one_that_went_back() {
+fn a_late_maintenance_takes_no_clock_that_went_on_for_one_that_went_back() {
     let Settings { layout, start, .. } = settings();
     let clock = ManualClock::new(start);
     let slow = Slow { clock: clock.clone(), then: Arc::default() };
@@ -804,17 +799,17 @@ fn a_late_look_takes_no_clock_that_went_on_for_one_that_went_back() {
     let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
     maintenance.run_once(&engine);
     engine.try_take().unwrap();
-    // While the filler sleeps, takers go on to the next second.
+    // While the filler is suspended, takers go on to the next tick.
     let takers = Arc::clone(&engine);
     *lock(&slow.then) = Some(Box::new(move || {
         while takers.try_take().is_ok() {}
         clock.advance(SECOND);
         takers.try_take().unwrap();
     }));
-    let end = engine.runs_end();
+    let end = engine.claims_end();
     maintenance.run_once(&engine);
     assert!(!engine.ring.is_closed());
-    assert_eq!((engine.runs_end(), engine.status().new_workers), (end, 0));
+    assert_eq!((engine.claims_end(), engine.status().new_workers), (end, 0));
 }
 
 #[test]
@@ -824,13 +819,13 @@ fn forward_jump_beyond_the_limit_lets_time_go_on_however_often_it_is_looked_at()
     let refused = |world: &World| world.status().refused_jump.unwrap();
     let (before, since) = (refused(&world), Stopwatch::start());
     while since.elapsed() < SECOND / 5 {
-        world.look();
+        world.run_filler();
     }
     assert!(before - refused(&world) >= SECOND / 10);
 }
 
 #[test]
-fn last_second_of_the_layout() {
+fn last_tick_of_the_layout() {
     for policy in [LeadLimit::NewWorker, LeadLimit::Wait, LeadLimit::Fail] {
         let layout = settings().layout;
         let start = layout.expires_at() - SECOND;
@@ -880,8 +875,8 @@ fn uids_of_a_quiet_service_spread_over_any_number_of_shards() {
     );
 }
 
-/// Pearson's chi-square test of `uid % n` at one in 10^7, by the Wilson-Hilferty approximation of
-/// the quantile.
+/// Pearson's chi-square test of `uid % n` at a level of 10^-7, with the Wilson-Hilferty
+/// approximation of the quantile.
 #[allow(clippy::cast_precision_loss)]
 fn is_uniform(uids: &[u64], n: u64) -> bool {
     let mut counts = vec![0u32; n as usize];
@@ -896,7 +891,7 @@ fn is_uniform(uids: &[u64], n: u64) -> bool {
     statistic <= freedom * (1.0 - spread + 5.2 * spread.sqrt()).powi(3)
 }
 
-/// Seconds of the time field used up, over what the UIDs taken need.
+/// How many ticks of the time field are used up, relative to what the taken UIDs need.
 #[allow(clippy::cast_precision_loss)]
 fn burned(rate: u32, seconds: u32) -> f64 {
     let layout = Layout::DEFAULT;
@@ -954,7 +949,7 @@ proptest! {
         max_lead_ms in prop_oneof![Just(0u64), 0u64..3000],
         max_lag_ms in 0u64..3000,
     ) {
-        // Shorter bounds than a tick are refused.
+        // Building fails if both limits are shorter than a tick.
         let max_lag_ms = if max_lead_ms < tick_ms { max_lag_ms.max(tick_ms) } else { max_lag_ms };
         let ms = Duration::from_millis;
         a_uid_at_every_moment(tick_ms, ms(max_lead_ms), ms(max_lag_ms));
@@ -970,7 +965,7 @@ proptest! {
         tick_ms in prop_oneof![Just(1u64), Just(10), Just(300), Just(1000)],
     ) {
         let layout = Layout::new(40, 12, 2).unwrap().with_tick(Duration::from_millis(tick_ms)).unwrap();
-        // Shorter bounds than a tick are refused.
+        // Building fails if both limits are shorter than a tick.
         let max_lag_ms = if max_lead_ms < tick_ms { max_lag_ms.max(tick_ms) } else { max_lag_ms };
         let mut world = World::new(Settings {
             layout,
@@ -984,7 +979,7 @@ proptest! {
         let mut local = [(); 3].map(|()| (world.uids.local().with_run_length(5), Uid::MIN));
         for step in steps {
             let ms = |ms: u32| Duration::from_millis(ms.into());
-            // By hand, nobody wakes a take that waits.
+            // In a simulation nobody wakes a waiting take.
             let may_fail = policy == LeadLimit::Fail;
             match step {
                 Step::Take(count) => {
@@ -1022,7 +1017,7 @@ proptest! {
                 world.failures = 0;
             }
         }
-        // However it went, there are UIDs again when the clock is past all that it has shown.
+        // In any case there are UIDs again when the clock is past all that it has shown.
         let to = world.latest + DAY;
         world.jump(to);
         world.take().unwrap();
