@@ -86,7 +86,6 @@ pub struct SqlRegistry<D> {
     pub(super) config: Config,
 }
 
-#[allow(private_bounds)] // which databases there are is no business of users
 impl<D: Tables> SqlRegistry<D> {
     /// Sets how long a call may take: five seconds unless set.
     ///

@@ -9,8 +9,8 @@ use crate::sql::{Deadline, Error, Schema, Sqlite};
 
 /// Worker ids from a SQLite file, for all processes of one machine.
 ///
-/// Every start of a generator inserts a row into the table `worker_node` and uses its autoincrement
-/// key as worker id. The first is 1.
+/// Every start of a generator inserts a row into the table `worker_node` with the next key by
+/// AUTOINCREMENT, one more than any before. That key is its worker id. The first is 1.
 ///
 /// ```no_run
 /// use uidring::UidGenerator;

@@ -333,7 +333,8 @@ fn parameters(values: &[Value]) -> Vec<mysql_async::Value> {
 fn value(value: mysql_async::Value) -> Result<Value, Error> {
     let strange = |value: mysql_async::Value| {
         Error::problem(format!(
-            "it answered {value:?}, which no column of its tables can hold; see whose tables they are"
+            "it answered {value:?}, which no column of its tables can hold; see whose tables they \
+             are"
         ))
     };
     match value {
