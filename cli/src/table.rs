@@ -3,11 +3,12 @@
 use std::fmt;
 
 use anstyle::Style;
+use console::{Alignment, measure_text_width, pad_str};
 
 use crate::output::{DIM, paint};
 
-/// Rows of texts under headings, each column as wide as its widest text. A column without a text is
-/// left out.
+/// Rows of texts under headings. Each column is as wide as its widest text, and a column without
+/// any text is left out.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     columns: [Column; N],
@@ -18,18 +19,18 @@ pub(crate) struct Table<const N: usize> {
 pub(crate) struct Column {
     heading: &'static str,
     style: Style,
-    right: bool,
+    alignment: Alignment,
 }
 
 impl Column {
     /// Texts, flush left.
     pub(crate) fn text(heading: &'static str, style: Style) -> Column {
-        Column { heading, style, right: false }
+        Column { heading, style, alignment: Alignment::Left }
     }
 
     /// Numbers, flush right.
     pub(crate) fn number(heading: &'static str, style: Style) -> Column {
-        Column { heading, style, right: true }
+        Column { heading, style, alignment: Alignment::Right }
     }
 }
 
@@ -42,59 +43,35 @@ impl<const N: usize> Table<N> {
         self.rows.push(row);
     }
 
-    /// Of the widest text in a column; 0 where there is none.
+    /// The width of the widest text in a column; 0 where there is none.
     fn width(&self, column: usize) -> usize {
-        let widest = self.rows.iter().map(|row| visible(&row[column])).max().unwrap_or(0);
-        if widest == 0 { 0 } else { widest.max(self.columns[column].heading.len()) }
-    }
-
-    /// One line: `texts` in their columns, without spaces at the end.
-    fn line<'a>(
-        &self,
-        widths: &[usize; N],
-        texts: impl Iterator<Item = (&'a str, Style)>,
-    ) -> String {
-        let mut line = String::new();
-        // Spaces are owed until there is a text behind them.
-        let mut spaces = 0;
-        for (((text, style), &width), column) in texts.zip(widths).zip(&self.columns) {
-            if width == 0 {
-                continue;
-            }
-            if text.is_empty() {
-                spaces += width + GAP;
-                continue;
-            }
-            let padding = width - visible(text);
-            let (before, after) = if column.right { (padding, 0) } else { (0, padding) };
-            line.extend(std::iter::repeat_n(' ', spaces + before));
-            line.push_str(&paint(style, text));
-            spaces = after + GAP;
+        let widest = self.rows.iter().map(|row| measure_text_width(&row[column])).max();
+        match widest.unwrap_or(0) {
+            0 => 0,
+            widest => widest.max(self.columns[column].heading.len()),
         }
-        line
     }
 }
-
-/// How wide a text is: its colours take no room.
-fn visible(text: &str) -> usize {
-    anstream::adapter::strip_str(text).map(|part| part.chars().count()).sum()
-}
-
-/// Between two columns.
-const GAP: usize = 2;
 
 impl<const N: usize> fmt::Display for Table<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let widths = std::array::from_fn(|column| self.width(column));
-        writeln!(
-            f,
-            "{}",
-            self.line(&widths, self.columns.iter().map(|column| (column.heading, DIM)))
-        )?;
+        let columns: Vec<_> = (0..N).map(|index| (index, self.width(index))).collect();
+        let mut line = |text: &dyn Fn(usize) -> String| {
+            let shown = columns.iter().filter(|(_, width)| *width > 0);
+            let cells: Vec<_> = shown
+                .map(|&(index, width)| {
+                    pad_str(&text(index), width, self.columns[index].alignment, None).into_owned()
+                })
+                .collect();
+            writeln!(f, "{}", cells.join("  ").trim_end())
+        };
+        line(&|index| paint(DIM, self.columns[index].heading))?;
         for row in &self.rows {
-            let texts =
-                row.iter().zip(&self.columns).map(|(text, column)| (text.as_str(), column.style));
-            writeln!(f, "{}", self.line(&widths, texts))?;
+            line(&|index| match row[index].as_str() {
+                // Colours around nothing would keep the spaces at the end of a line.
+                "" => String::new(),
+                text => paint(self.columns[index].style, text),
+            })?;
         }
         Ok(())
     }
