@@ -9,12 +9,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crossbeam::utils::CachePadded;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use uidring::registry::FixedWorker;
 use uidring::{Layout, Uid, UidGenerator};
 
-use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, grouped, paint};
+use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
 use crate::quantity;
 
 /// UIDs in a buffer and in a local taker's run, and numbers in a block of the counter's.
@@ -98,7 +98,7 @@ impl Args {
         let footer = format!(
             "{} cores; medians of {} turns in {} s",
             cores(),
-            grouped(turns as u64),
+            HumanCount(turns as u64),
             started.elapsed().as_secs()
         );
         output::print(&format!("{}{}\n", picture(&cells), paint(DIM, footer)))

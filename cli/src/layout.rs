@@ -3,12 +3,13 @@
 use std::time::SystemTime;
 
 use anstyle::Style;
+use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
 
 use crate::layout_args::LayoutOrDb;
-use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, grouped, paint};
+use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, paint};
 
 /// Show how a UID is split, and what fits
 ///
@@ -87,12 +88,12 @@ fn page(layout: &Layout, now: SystemTime) -> String {
     } else {
         format!("ticks of {} ms", report.tick_ms)
     };
-    let mut rate = format!("{} UIDs a second", grouped(report.uids_per_second));
+    let mut rate = format!("{} UIDs a second", HumanCount(report.uids_per_second));
     if report.tick_ms != 1000 {
         rate = format!(
             "{} UIDs a tick or {} a second",
-            grouped(report.uids_per_tick),
-            grouped(report.uids_per_second)
+            HumanCount(report.uids_per_tick),
+            HumanCount(report.uids_per_second)
         );
     }
     let end = if report.expired {
@@ -106,7 +107,7 @@ fn page(layout: &Layout, now: SystemTime) -> String {
         + &row(
             "worker",
             WORKER,
-            format!("{} ids; each start of a generator uses one", grouped(report.workers)),
+            format!("{} ids; each start of a generator uses one", HumanCount(report.workers)),
         )
         + &row(
             "sequence",

@@ -5,14 +5,14 @@ use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
 use anstyle::Style;
-use indicatif::{ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FillerState, Layout, Status, UidGenerator};
 
 use crate::generator_args::GeneratorArgs;
 use crate::load::{Load, Run};
-use crate::output::{self, BOLD, DIM, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, grouped, paint};
+use crate::output::{self, BOLD, DIM, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 
 /// The rate shown is of so long.
 const RATE_OF: Duration = Duration::from_secs(1);
@@ -104,14 +104,14 @@ impl Panel {
             Some(rate) => format!("of {rate} a second"),
             None => "a second, as fast as possible".to_owned(),
         };
-        let rate = paint(BOLD, grouped(rounded(self.meter.rate(elapsed, status.taken))));
-        let taken = paint(BOLD, grouped(status.taken));
+        let rate = paint(BOLD, HumanCount(rounded(self.meter.rate(elapsed, status.taken))));
+        let taken = paint(BOLD, HumanCount(status.taken));
         let filler = match status.filler {
             FillerState::Running => "running".to_owned(),
             other => paint(RED, other),
         };
         let (by_filler, by_takers) =
-            (grouped(status.refilled_by_filler), grouped(status.refilled_inline));
+            (HumanCount(status.refilled_by_filler), HumanCount(status.refilled_inline));
         let text = self.time(elapsed)
             + &row("rate", Style::new(), format!("{rate} {wanted}, {taken} taken"))
             + &row("lead", TIME, self.lead(status))
@@ -172,7 +172,7 @@ impl Panel {
         let left = self.layout.max_worker().saturating_sub(status.worker_id);
         let lasts = u128::from(left) * elapsed.as_millis() / u128::from(status.new_workers);
         let lasts = output::span(Duration::from_millis(u64::try_from(lasts).unwrap_or(u64::MAX)));
-        let others = grouped(status.new_workers);
+        let others = HumanCount(status.new_workers);
         worker
             + &paint(
                 YELLOW,
@@ -188,7 +188,7 @@ impl Panel {
             .unwrap_or(signs)
             .min(signs);
         let gauge = paint(SEQUENCE, "▮".repeat(full)) + &paint(DIM, "▯".repeat(signs - full));
-        format!("{gauge}  {} of {} UIDs ready", grouped(status.available), grouped(all))
+        format!("{gauge}  {} of {} UIDs ready", HumanCount(status.available), HumanCount(all))
     }
 
     fn end(&self, status: &Status, elapsed: Duration) -> String {
@@ -222,9 +222,9 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let rate = Meter::new().rate(elapsed, status.taken);
     format!(
         "{} UIDs in {}: {} a second\n{status}\n",
-        grouped(status.taken),
+        HumanCount(status.taken),
         seconds(elapsed),
-        grouped(rounded(rate))
+        HumanCount(rounded(rate))
     )
 }
 
@@ -292,7 +292,7 @@ impl Record {
 fn skipped(status: &Status) -> String {
     match status.skipped {
         0 => String::new(),
-        skipped => paint(DIM, format_args!(", {} UIDs skipped as stale", grouped(skipped))),
+        skipped => paint(DIM, format_args!(", {} UIDs skipped as stale", HumanCount(skipped))),
     }
 }
 
@@ -314,5 +314,5 @@ fn seconds(length: Duration) -> String {
 }
 
 fn whole(length: Duration) -> String {
-    format!("{} s", grouped(rounded(length.as_secs_f64())))
+    format!("{} s", HumanCount(rounded(length.as_secs_f64())))
 }

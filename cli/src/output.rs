@@ -7,6 +7,7 @@ use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use anstyle::{AnsiColor, Style};
+use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uidring::{BuildError, Layout, LayoutError, RegistryError, TakeError};
@@ -135,19 +136,6 @@ pub(crate) fn paint(style: Style, text: impl fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// 1048576 as 1,048,576.
-pub(crate) fn grouped(number: u64) -> String {
-    let digits = number.to_string();
-    let mut text = String::new();
-    for (index, digit) in digits.chars().enumerate() {
-        if index > 0 && (digits.len() - index).is_multiple_of(3) {
-            text.push(',');
-        }
-        text.push(digit);
-    }
-    text
-}
-
 /// A length of time in one unit that gives at least two, rounded down: "90 seconds", "47 hours",
 /// "34 years".
 pub(crate) fn span(length: Duration) -> String {
@@ -165,7 +153,7 @@ pub(crate) fn span(length: Duration) -> String {
     };
     let count = seconds / unit;
     let plural = if count == 1 { "" } else { "s" };
-    format!("{} {name}{plural}", grouped(count))
+    format!("{} {name}{plural}", HumanCount(count))
 }
 
 /// Where `time` lies as seen from `now`: "in 3 hours", "9 years ago".
@@ -227,17 +215,8 @@ pub(crate) fn is_elsewhere(time: SystemTime) -> bool {
 
 #[cfg(test)]
 mod tests {
-    use super::{distance, grouped, span};
+    use super::{distance, span};
     use std::time::{Duration, SystemTime};
-
-    #[test]
-    fn numbers_are_grouped_in_threes() {
-        let texts = [0, 7, 999, 1000, 12_345, 1_048_576, u64::MAX].map(grouped);
-        assert_eq!(
-            texts,
-            ["0", "7", "999", "1,000", "12,345", "1,048,576", "18,446,744,073,709,551,615"]
-        );
-    }
 
     #[test]
     fn a_span_has_one_unit() {

@@ -3,9 +3,10 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
+use indicatif::HumanCount;
 use serde::Serialize;
 
-use crate::output::{grouped, span};
+use crate::output::span;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// What is looked at: a week has each of its days.
@@ -73,7 +74,7 @@ fn rate(per_day: f64) -> String {
     match per_day {
         ..0.995 => format!("{per_day:.2}"),
         0.995..99.95 => format!("{per_day:.1}"),
-        many => grouped(many.round() as u64),
+        many => HumanCount(many.round() as u64).to_string(),
     }
 }
 

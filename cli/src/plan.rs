@@ -3,6 +3,7 @@
 use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
+use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -10,7 +11,7 @@ use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
 
 use crate::layout_args::epoch;
-use crate::output::{self, Failure, Times, grouped};
+use crate::output::{self, Failure, Times};
 use crate::plan_page;
 use crate::quantity::{Quantity, quantity, some_length};
 use crate::sizing::{self, BITS, Needs, Split};
@@ -252,7 +253,8 @@ impl Candidate {
         let ms = distance.as_millis();
         let (unit, number) =
             if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
-        let number = grouped(u64::try_from(number).unwrap_or(u64::MAX)).replace(',', "_");
+        let number =
+            HumanCount(u64::try_from(number).unwrap_or(u64::MAX)).to_string().replace(',', "_");
         let _ = write!(
             line,
             ".with_epoch(SystemTime::UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"
@@ -342,14 +344,14 @@ pub(crate) fn ways_out(needs: &Needs) -> Vec<String> {
 }
 
 pub(crate) fn years(count: u64) -> String {
-    if count == 1 { "1 year".to_owned() } else { format!("{} years", grouped(count)) }
+    if count == 1 { "1 year".to_owned() } else { format!("{} years", HumanCount(count)) }
 }
 
 /// What is different in `less`.
 fn changes(needs: &Needs, less: &Needs) -> String {
     let mut changes = Vec::new();
     if less.years < needs.years {
-        changes.push(format!("{} instead of {}", years(less.years), grouped(needs.years)));
+        changes.push(format!("{} instead of {}", years(less.years), HumanCount(needs.years)));
     }
     if less.restarts_per_day < needs.restarts_per_day {
         changes.push(format!(
@@ -358,7 +360,11 @@ fn changes(needs: &Needs, less: &Needs) -> String {
         ));
     }
     if less.nodes < needs.nodes {
-        changes.push(format!("{} nodes instead of {}", grouped(less.nodes), grouped(needs.nodes)));
+        changes.push(format!(
+            "{} nodes instead of {}",
+            HumanCount(less.nodes),
+            HumanCount(needs.nodes)
+        ));
     }
     if less.rate < needs.rate {
         changes.push(format!("{} UIDs a second instead of {}", less.rate, needs.rate));

@@ -5,12 +5,11 @@ use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
 
 use anstyle::Style;
+use indicatif::HumanCount;
 use uidring::Layout;
 
 use crate::layout::picture;
-use crate::output::{
-    self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, grouped, paint,
-};
+use crate::output::{self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 use crate::plan::{self, Candidate, millis, small, ways_out};
 use crate::quantity::Quantity;
 use crate::sizing::{BITS, Needs, Split, YEAR_MS};
@@ -38,7 +37,7 @@ fn asked(needs: &Needs) -> String {
     let nodes = if *nodes == 1 {
         "One node".to_owned()
     } else {
-        format!("Each of {} nodes", grouped(*nodes))
+        format!("Each of {} nodes", HumanCount(*nodes))
     };
     let mut text = format!("{nodes} takes {rate} UIDs a second");
     if peak > rate {
@@ -80,19 +79,19 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
     let peaks = if in_peaks == 0 {
         String::new()
     } else {
-        format!(" + {} in peaks", grouped(small(in_peaks)))
+        format!(" + {} in peaks", HumanCount(small(in_peaks)))
     };
     table.row([
         paint(WORKER, "worker"),
-        format!("{} ids", grouped(layout.max_worker())),
-        format!("{} starts{peaks}", grouped(small(needs.starts()))),
+        format!("{} ids", HumanCount(layout.max_worker())),
+        format!("{} starts{peaks}", HumanCount(small(needs.starts()))),
         room(ratio(layout.max_worker().into(), needs.ids(*split))),
     ]);
     let average = needs.average();
     let capacity = split.uids_per_second();
     table.row([
         paint(SEQUENCE, "sequence"),
-        format!("{} a second of each node", grouped(capacity)),
+        format!("{} a second of each node", HumanCount(capacity)),
         if needs.peak > needs.rate { format!("{average} on average") } else { average.to_string() },
         room(ratio(u128::from(capacity) * 1000, average.thousandths.into())),
     ]);
@@ -147,7 +146,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
             if ms < 2 * small(YEAR_MS) {
                 output::span(Duration::from_millis(ms))
             } else {
-                format!("{} years", grouped(ms / small(YEAR_MS)))
+                format!("{} years", HumanCount(ms / small(YEAR_MS)))
             }
         };
         let left = ms_between(now, expires);
@@ -155,11 +154,18 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
             if needs.time_fits(*split) { years(left) } else { short(years(end - left.min(end))) };
         let ids = layout.max_worker();
         let missing = small(needs.ids(*split)).saturating_sub(ids);
-        let starts = if needs.ids_fit(*split) { grouped(ids) } else { short(grouped(missing)) };
+        let starts = if needs.ids_fit(*split) {
+            HumanCount(ids).to_string()
+        } else {
+            short(HumanCount(missing))
+        };
         let capacity = split.uids_per_second();
         let missing = needs.average().thousandths.div_ceil(1000).saturating_sub(capacity);
-        let rate =
-            if needs.rate_fits(*split) { grouped(capacity) } else { short(grouped(missing)) };
+        let rate = if needs.rate_fits(*split) {
+            HumanCount(capacity).to_string()
+        } else {
+            short(HumanCount(missing))
+        };
         table.row([
             name,
             bar(*split),
@@ -192,7 +198,11 @@ fn peak(needs: &Needs, split: Split) -> String {
             let plural = if ids == 1 { "" } else { "s" };
             paint(
                 YELLOW,
-                format_args!("{} + {} id{plural}", output::span(millis(ms)), grouped(small(ids))),
+                format_args!(
+                    "{} + {} id{plural}",
+                    output::span(millis(ms)),
+                    HumanCount(small(ids))
+                ),
             )
         }
     }
@@ -250,7 +260,7 @@ fn times(ratio: f64) -> String {
     if ratio < 10.0 {
         format!("{:.1}×", (ratio * 10.0).floor() / 10.0)
     } else {
-        format!("{}×", grouped(ratio.floor() as u64))
+        format!("{}×", HumanCount(ratio.floor() as u64))
     }
 }
 
@@ -291,9 +301,9 @@ pub(crate) fn refusal(needs: &Needs) -> String {
     );
     let peaks = match needs.ids_in_peaks(least) {
         0 => String::new(),
-        ids => format!(" and {} new ids in peaks", grouped(small(ids))),
+        ids => format!(" and {} new ids in peaks", HumanCount(small(ids))),
     };
-    let starts = format!("{} starts{peaks}", grouped(small(needs.starts())));
+    let starts = format!("{} starts{peaks}", HumanCount(small(needs.starts())));
     for (name, style, bits, why) in [
         ("time", TIME, time_bits, span),
         ("worker", WORKER, worker_bits, starts),

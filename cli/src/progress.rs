@@ -7,14 +7,12 @@ use std::time::{Duration, Instant};
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-use crate::output::grouped;
-
 /// What is done sooner needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 const TEMPLATE: &str =
-    "{bar:20.cyan/dim} {percent:>3} %  {done} of {total}  {rate} M/s  {left} left";
-const FINISHED: &str = "{total} UIDs in {seconds} s, {rate} M/s";
+    "{bar:20.cyan/dim} {percent:>3} %  {human_pos} of {human_len}  {rate} M/s  {left} left";
+const FINISHED: &str = "{human_len} UIDs in {seconds} s, {rate} M/s";
 
 /// A bar on standard error that appears when the run takes longer than a moment.
 #[derive(Debug)]
@@ -65,8 +63,6 @@ fn style(template: &str) -> ProgressStyle {
         ProgressStyle::with_template(template).unwrap_or_else(|_| ProgressStyle::default_bar());
     style
         .progress_chars("━━─")
-        .with_key("done", key(|state| grouped(state.pos())))
-        .with_key("total", key(|state| grouped(state.len().unwrap_or(0))))
         .with_key("rate", key(|state| format!("{:.1}", rate(state) / 1e6)))
         .with_key("seconds", key(|state| format!("{:.1}", state.elapsed().as_secs_f64())))
         .with_key("left", key(|state| HumanDuration(left(state)).to_string()))

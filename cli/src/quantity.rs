@@ -3,7 +3,8 @@
 use std::fmt;
 use std::time::Duration;
 
-use crate::output::grouped;
+use indicatif::HumanCount;
+use jiff::{Span, SpanRelativeTo};
 
 /// A number of things with up to three decimals, such as UIDs a second: 20k, 1.5M, 0.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -20,7 +21,7 @@ impl Quantity {
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&grouped(self.thousandths / 1000))?;
+        HumanCount(self.thousandths / 1000).fmt(f)?;
         match self.thousandths % 1000 {
             0 => Ok(()),
             rest => f.write_str(format!(".{rest:03}").trim_end_matches('0')),
@@ -31,6 +32,7 @@ impl fmt::Display for Quantity {
 const MOST: u64 = 1_000_000_000_000;
 /// A century. Products with it stay in range.
 const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 3600);
+const DAYS_ARE_24_HOURS: SpanRelativeTo<'static> = SpanRelativeTo::days_are_24_hours();
 
 /// The number at the start of `text`, exactly, in thousandths, times `unit`.
 fn scaled(number: &str, unit: u64) -> Option<u64> {
@@ -62,26 +64,18 @@ pub(crate) fn quantity(text: &str) -> Result<Quantity, String> {
     };
     match scaled(number, unit) {
         Some(thousandths) if thousandths <= MOST * 1000 => Ok(Quantity { thousandths }),
-        Some(_) => Err(format!("a number is at most {}", grouped(MOST))),
+        Some(_) => Err(format!("a number is at most {}", HumanCount(MOST))),
         None => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
     }
 }
 
-/// 500ms, 10s, 2m, 1h, 1d, 1.5h.
+/// 500ms, 10s, 2m, 1.5h, 1h30m, 1d. A day has 24 hours.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
-    const UNITS: [(&str, u64); 5] =
-        [("ms", 1), ("s", 1000), ("m", 60_000), ("h", 3_600_000), ("d", 86_400_000)];
-    let parsed = UNITS.iter().find_map(|&(name, ms)| scaled(text.strip_suffix(name)?, ms));
-    match parsed {
-        Some(thousandths) if thousandths.is_multiple_of(1000) => {
-            let length = Duration::from_millis(thousandths / 1000);
-            if length <= LONGEST {
-                Ok(length)
-            } else {
-                Err("a length of time is at most 36500d".to_owned())
-            }
-        }
-        _ => Err("a length of time is such as 500ms, 10s, 2m, 1h or 1d".to_owned()),
+    let span = text.parse::<Span>().and_then(|span| span.to_duration(DAYS_ARE_24_HOURS));
+    match span.ok().and_then(|length| Duration::try_from(length).ok()) {
+        Some(length) if length > LONGEST => Err("a length of time is at most 36500d".to_owned()),
+        Some(length) if length.subsec_nanos().is_multiple_of(1_000_000) => Ok(length),
+        _ => Err("a length of time is such as 500ms, 10s, 1h30m or 1d".to_owned()),
     }
 }
 
@@ -128,11 +122,14 @@ mod tests {
             ("10s", 10_000),
             ("2m", 120_000),
             ("1.5h", 5_400_000),
+            ("1h30m", 5_400_000),
+            ("1h 30m", 5_400_000),
+            ("1d12h", 129_600_000),
             ("1d", 86_400_000),
         ] {
             assert_eq!(length(text), Ok(Duration::from_millis(ms)), "{text}");
         }
-        for wrong in ["", "10", "s", "1w", "-1s", "1h30m", "0.5ms", "36501d"] {
+        for wrong in ["", "10", "s", "1mo", "1y", "-1s", "1s ago", "30m1h", "0.5ms", "36501d"] {
             assert!(length(wrong).is_err(), "{wrong}");
         }
     }

@@ -42,7 +42,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "R", default_value = "1000", value_parser = rate_or_max)]
     rate: Rate,
 
-    /// For how long, such as 10s, 2m or 1h [default: 1s; with --watch: no end]
+    /// For how long, such as 10s, 2m or 1h30m [default: 1s; with --watch: no end]
     #[arg(long = "for", value_name = "LENGTH", value_parser = quantity::some_length)]
     length: Option<Duration>,
 

@@ -58,7 +58,7 @@ pub(crate) struct Args {
     #[arg(long, value_name = "R", help_heading = "Load options", value_parser = some_rate)]
     rate: Option<Quantity>,
 
-    /// For so long: 10s, 2m, 1h
+    /// For so long: 10s, 2m, 1h30m
     #[arg(long = "for", value_name = "LENGTH", help_heading = "Load options", value_parser = quantity::some_length)]
     length: Option<Duration>,
 

@@ -4,6 +4,7 @@ use std::time::SystemTime;
 
 use anstyle::Style;
 use clap::Subcommand;
+use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
@@ -11,7 +12,7 @@ use uidring::registry::Worker;
 
 use crate::db::DbArg;
 use crate::lease::{State, Told, time_of};
-use crate::output::{self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, grouped, paint};
+use crate::output::{self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint};
 use crate::pace::Pace;
 use crate::release;
 use crate::table::{Column, Table};
@@ -210,7 +211,7 @@ fn page(report: &Report<'_>) -> String {
             DIM,
             format_args!(
                 "and {} before these; --last {} shows all\n",
-                grouped(hidden as u64),
+                HumanCount(hidden as u64),
                 report.rows
             ),
         );
@@ -220,8 +221,11 @@ fn page(report: &Report<'_>) -> String {
         0 => String::new(),
         leased => format!("; {leased} leased, {free} of them free to be given again"),
     };
-    let summary =
-        format!("{} of {} worker ids used{leased}", grouped(report.used), grouped(report.capacity));
+    let summary = format!(
+        "{} of {} worker ids used{leased}",
+        HumanCount(report.used),
+        HumanCount(report.capacity)
+    );
     page += &(paint(DIM, summary) + "\n");
     if let Some(pace) = report.pace {
         page += &(paint(if pace.is_alarming() { YELLOW } else { DIM }, pace) + "\n");

@@ -422,6 +422,17 @@ const SHOP: [&str; 12] = [
 ];
 
 #[test]
+fn a_length_may_have_several_units() {
+    let folder = folder();
+    let peak = |length: &str| {
+        let args = ["plan", "--rate", "1k", "--peak", "9k", "--peak-for", length, "--json"];
+        stdout(folder.path(), &args)
+    };
+    assert_eq!(peak("1h30m"), peak("90m"));
+    assert_eq!(peak("1h 30m"), peak("1.5h"));
+}
+
+#[test]
 fn plan_recommends_a_layout_that_does() {
     let folder = folder();
     let plan = json(&stdout(folder.path(), &[&SHOP[..], &["--years", "25"]].concat()));
@@ -808,11 +819,13 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
         (&["take", "--layout", "wide"], "three widths"),
         (&["take", "--epoch", "yesterday"], "2026-01-01"),
         (&["take", "--tick", "2s"], "2s"),
+        (&["take", "--tick", "1m"], "60s"),
+        (&["take", "--tick", "1.5s"], "1.5s"),
         (&["take", "--tick", "fast"], "10ms"),
         (&["layout", "--db", "uidring.db", "--tick", "1s"], "--tick"),
         (&["take", "--rate", "0"], "rate of 0"),
         (&["take", "--rate", "fast"], "20k"),
-        (&["take", "--for", "10"], "500ms, 10s, 2m, 1h or 1d"),
+        (&["take", "--for", "10"], "500ms, 10s, 1h30m or 1d"),
         (&["take", "--for", "0s"], "no time"),
         (&["take", "--threads", "0"], "0"),
         (&["take", "--no-output", "--format", "json"], "--format"),
