@@ -167,8 +167,7 @@ fn a_child_takes_nothing_from_its_parents_generator() {
                 assert_eq!(
                     TakeError::Forked.to_string(),
                     "this process was forked from the one that built the generator: build another \
-                     generator here, \
-                     after the fork"
+                     generator here, after the fork"
                 );
                 let status = uids.status();
                 assert_eq!(

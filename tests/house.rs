@@ -262,8 +262,8 @@ fn each_rule_sees_when_it_is_broken() {
     assert_eq!(unsafe_lines(&bad("// SAFETY: it is.\nlet x = 1;\nunsafe { f() }")).1.len(), 1);
     let operation = |comment: &str| {
         let text = format!(
-            "    fn other() {{\n        // ORDERING: another's\n    }}\n\n    pub fn f() {{\n     \
-                {comment}\n        x.load(Ordering::Relaxed);\n    }}\n"
+            "    fn other() {{\n        // ORDERING: another's\n    }}\n\n    \
+             pub fn f() {{\n        {comment}\n        x.load(Ordering::Relaxed);\n    }}\n"
         );
         atomic_operations(&bad(&text))
     };

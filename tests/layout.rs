@@ -110,7 +110,9 @@ proptest! {
     #![proptest_config(ProptestConfig::with_cases(2_000))]
 
     #[test]
-    fn no_loss_of_meaning_parts_are_what_was_composed((layout, (tick, worker, sequence)) in layout_and_fields()) {
+    fn no_loss_of_meaning_parts_are_what_was_composed(
+        (layout, (tick, worker, sequence)) in layout_and_fields(),
+    ) {
         let Some(uid) = layout.compose(tick, worker, sequence) else {
             // The only fields in range that make no UID would make 0.
             prop_assert_eq!((tick, worker, sequence), (0, 0, 0));
@@ -118,12 +120,14 @@ proptest! {
         };
         prop_assert!(i64::from(uid) > 0);
         prop_assert!(layout.contains(uid));
-        prop_assert_eq!(layout.parts(uid), Parts { time: begin_of(&layout, tick), worker, sequence });
+        let time = begin_of(&layout, tick);
+        prop_assert_eq!(layout.parts(uid), Parts { time, worker, sequence });
     }
 
     #[test]
     fn uids_sort_by_time_then_worker_then_sequence(
-        (layout, a, b) in layouts().prop_flat_map(|layout| (Just(layout), fields(layout), fields(layout)))
+        (layout, a, b) in
+            layouts().prop_flat_map(|layout| (Just(layout), fields(layout), fields(layout))),
     ) {
         let uid = |(tick, worker, sequence)| layout.compose(tick, worker, sequence);
         // `None`, for all zeros, comes before every UID, as it should.
@@ -144,14 +148,19 @@ proptest! {
     #[test]
     fn fields_are_as_wide_as_asked_and_no_wider((time, worker, sequence) in widths()) {
         let layout = Layout::new(time, worker, sequence).unwrap();
-        prop_assert_eq!((layout.time_bits(), layout.worker_bits(), layout.sequence_bits()), (time, worker, sequence));
+        prop_assert_eq!(
+            (layout.time_bits(), layout.worker_bits(), layout.sequence_bits()),
+            (time, worker, sequence)
+        );
         let max = |bits: u32| 2_u64.pow(bits) - 1;
         prop_assert_eq!(
             (layout.max_tick(), layout.max_worker(), layout.max_sequence()),
             (max(time), max(worker), max(sequence))
         );
         // The largest UID has every bit of the three fields.
-        let largest = layout.compose(layout.max_tick(), layout.max_worker(), layout.max_sequence()).unwrap();
+        let largest = layout
+            .compose(layout.max_tick(), layout.max_worker(), layout.max_sequence())
+            .unwrap();
         prop_assert_eq!(largest.get(), max(time + worker + sequence));
         prop_assert_eq!(largest == Uid::MAX, time + worker + sequence == 63);
         // And one with a bit above them is not of this layout.
@@ -169,11 +178,14 @@ proptest! {
     /// A range of time is a range of the key: `min_uid` and `max_uid` cut where the times in the
     /// UIDs say.
     #[test]
-    fn true_time_min_and_max_uid_cut_exactly((layout, (tick, worker, sequence), time) in layout_fields_and_time()) {
+    fn true_time_min_and_max_uid_cut_exactly(
+        (layout, (tick, worker, sequence), time) in layout_fields_and_time(),
+    ) {
         let Some(uid) = layout.compose(tick, worker, sequence) else { return Ok(()) };
         let begin = layout.parts(uid).time;
+        let end = begin + layout.tick();
         match layout.min_uid(time) {
-            Some(min) => prop_assert_eq!(uid < min, begin + layout.tick() <= time, "{} in {:?}", min, layout),
+            Some(min) => prop_assert_eq!(uid < min, end <= time, "{} in {:?}", min, layout),
             None => prop_assert!(layout.expires_at() <= time),
         }
         match layout.max_uid(time) {
@@ -282,8 +294,7 @@ fn an_epoch_in_the_future_is_refused_with_both_dates() {
     assert_eq!(
         build_error(layout, seconds(1_800_000_000)),
         "the layout begins at 2100-01-01T00:00:00Z, and the clock shows 2027-01-15T08:00:00Z: set \
-         the clock, or choose \
-         an earlier epoch"
+         the clock, or choose an earlier epoch"
     );
     let uids = builder(layout, layout.epoch()).build().unwrap();
     assert_eq!(layout.parts(uids.take().unwrap()).time, layout.epoch());
@@ -389,8 +400,7 @@ fn epochs_are_whole_milliseconds_that_the_platform_can_tell() {
     }
     let refused = |epoch| Layout::DEFAULT.with_epoch(epoch).unwrap_err().to_string();
     let rule = "it is a whole number of milliseconds, at most 10^15 s (31 million years) before \
-        or after 1970, and near \
-                enough for the times of the layout to be told on this platform";
+        or after 1970, and near enough for the times of the layout to be told on this platform";
     let half = seconds(1_767_225_600) + Duration::from_micros(500);
     assert_eq!(refused(half), format!("the epoch cannot be 2026-01-01T00:00:00.0005Z: {rule}"));
     let before_1970 = SystemTime::UNIX_EPOCH - Duration::from_nanos(1_500_000_000 - 1);

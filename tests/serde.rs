@@ -89,12 +89,15 @@ fn binary_formats_have_an_integer() {
 
 proptest! {
     #[test]
-    fn each_form_reads_back(value in prop_oneof![1..=LARGEST, 1..1000_u64, LARGEST - 1000..=LARGEST]) {
+    fn each_form_reads_back(
+        value in prop_oneof![1..=LARGEST, 1..1000_u64, LARGEST - 1000..=LARGEST],
+    ) {
         let uid = uid(value);
         let json = serde_json::to_string(&uid).unwrap();
         prop_assert_eq!(&json, &format!("\"{value}\""));
         prop_assert_eq!(serde_json::from_str::<Uid>(&json).unwrap(), uid);
-        prop_assert_eq!(serde_json::from_value::<Uid>(serde_json::to_value(uid).unwrap()).unwrap(), uid);
+        let tree = serde_json::to_value(uid).unwrap();
+        prop_assert_eq!(serde_json::from_value::<Uid>(tree).unwrap(), uid);
         prop_assert_eq!(Uid::deserialize(Binary(uid.serialize(Binary(())).unwrap())), Ok(uid));
     }
 }
@@ -119,14 +122,17 @@ impl<'de> Deserializer<'de> for Binary<u64> {
     }
 
     serde::forward_to_deserialize_any! {
-        bool i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char str string bytes byte_buf option unit unit_struct
-        newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
+        bool i8 i16 i32 i64 i128 u8 u16 u32 u128 f32 f64 char str string bytes byte_buf option unit
+        unit_struct newtype_struct seq tuple tuple_struct map struct enum identifier ignored_any
     }
 }
 
 macro_rules! refuse {
     ($($method:ident $(<$generic:ident>)? ($($argument:ty),*) -> $ok:ty;)*) => {
-        $(fn $method $(<$generic: ?Sized + Serialize>)? (self, $(_: $argument),*) -> Result<$ok, Error> {
+        $(fn $method $(<$generic: ?Sized + Serialize>)? (
+            self,
+            $(_: $argument),*
+        ) -> Result<$ok, Error> {
             Err(serde::ser::Error::custom(stringify!($method)))
         })*
     };

@@ -148,7 +148,8 @@ on_servers! {
         let database = server.database();
         let children: Vec<_> = (0..64).map(|_| {
             let mut child = Command::new(env::current_exe().unwrap());
-            child.args(["--exact", "child_starts", "--ignored", "--nocapture"]).env(URL, &database.url);
+            child.args(["--exact", "child_starts", "--ignored", "--nocapture"]);
+            child.env(URL, &database.url);
             child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
         }).collect();
         let ids: BTreeSet<u64> = children.into_iter().map(|child| {
@@ -180,10 +181,12 @@ on_servers! {
     fn rows_say_who_has_the_id_and_since_when(server) {
         let database = server.database();
         let once = builder(AnyRegistry::open(&database.url)).build().unwrap();
-        let lent = builder(AnyRegistry::open(&database.url).leased(Duration::from_secs(60))).build().unwrap();
+        let leased = AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let lent = builder(leased).build().unwrap();
         let registry = AnyRegistry::open(&database.url);
         let workers = registry.workers().unwrap();
-        assert_eq!(workers.iter().map(|worker| worker.id).collect::<Vec<_>>(), [once.worker_id(), lent.worker_id()]);
+        let ids: Vec<_> = workers.iter().map(|worker| worker.id).collect();
+        assert_eq!(ids, [once.worker_id(), lent.worker_id()]);
         assert_eq!(workers[0].lease, None);
         assert_eq!(workers[0].port, std::process::id().to_string());
         let age = workers[0].launched.elapsed().unwrap_or_default();
@@ -209,8 +212,10 @@ on_servers! {
         assert_eq!(thief.worker_id(), 1);
         let since = Instant::now();
         while uids.worker_id() == 1 {
-            assert!(since.elapsed() < Duration::from_secs(60), "the loss is found at the next \
-                reservation");
+            assert!(
+                since.elapsed() < Duration::from_secs(60),
+                "the loss is found at the next reservation"
+            );
             for uids in [&uids, &thief] {
                 for _ in 0..10_000 {
                     assert!(all.insert(uids.take().unwrap()));
@@ -221,9 +226,12 @@ on_servers! {
         assert_eq!(uids.worker_id(), 2);
     }
 
-    fn a_server_that_is_away_is_an_error_when_the_seconds_are_used_up_and_takes_go_on_when_it_is_back(server) {
+    fn a_server_that_is_away_is_an_error_when_the_seconds_are_used_up_until_it_is_back(server) {
         let mut server = OwnServer::start(server);
-        let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60)).with_timeout(Duration::from_secs(1));
+        let open = || {
+            let registry = AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+            registry.with_timeout(Duration::from_secs(1))
+        };
         let uids = builder(open()).build().unwrap();
         let worker = uids.worker_id();
         let reserved_until = open().workers().unwrap()[0].lease.as_ref().unwrap().reserved_until;
@@ -238,7 +246,8 @@ on_servers! {
         assert_eq!(error, TakeError::LeaseExhausted { worker });
         // To the last second that was reserved at the start, and perhaps by the first look.
         let layout = uids.layout();
-        let end = all.iter().max().unwrap().get() >> (layout.worker_bits() + layout.sequence_bits());
+        let last = all.iter().max().unwrap().get();
+        let end = last >> (layout.worker_bits() + layout.sequence_bits());
         assert!((reserved_until..reserved_until + 400).contains(&end), "{end} of {reserved_until}");
         server.crash_and_restart();
         let since = Instant::now();
@@ -259,12 +268,21 @@ on_servers! {
         server.pause();
         let since = Instant::now();
         let error = builder(open()).build().unwrap_err();
-        assert!(matches!(error, BuildError::Registry(RegistryError::Unreachable { .. })), "{error}");
-        assert!(error.to_string().contains("it did not answer for 300ms; see that the server runs"), "{error}");
+        assert!(
+            matches!(error, BuildError::Registry(RegistryError::Unreachable { .. })),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains("it did not answer for 300ms; see that the server runs"),
+            "{error}"
+        );
         assert!(since.elapsed() < Duration::from_secs(60));
         // In the middle of a start's patience the server comes back.
         thread::scope(|scope| {
-            let start = || builder(open()).start_deadline(Duration::from_secs(60)).build().unwrap().worker_id();
+            let start = || {
+                let uids = builder(open()).start_deadline(Duration::from_secs(60)).build();
+                uids.unwrap().worker_id()
+            };
             let waiting = scope.spawn(start);
             thread::sleep(Duration::from_millis(700));
             assert!(!waiting.is_finished());
@@ -285,46 +303,58 @@ on_servers! {
         let BuildError::StartDeadline { tries, .. } = error else { panic!("{error}") };
         assert!(tries > 1);
         let text = error.to_string();
-        assert!(text.starts_with(&format!("no worker id within 500ms, in {tries} tries; the last: \
-            cannot reach")), "{text}");
+        let begin =
+            format!("no worker id within 500ms, in {tries} tries; the last: cannot reach");
+        assert!(text.starts_with(&begin), "{text}");
         assert!(text.contains("refused"), "{text}");
-        assert!(text.contains(&format!("me@127.0.0.1:{port}/ids")) && !text.contains("secret"), "{text}");
+        assert!(text.contains(&format!("me@127.0.0.1:{port}/ids")), "{text}");
+        assert!(!text.contains("secret"), "{text}");
     }
 
     fn what_is_wrong_with_the_rights_is_said(server) {
         let database = server.database();
         let name = database.name();
-        let url = database.url.replace("postgres@", "reader@").replace("root@", "reader@").replace("reader@", &format!("{name}:pass@"));
+        let user = format!("{name}:pass@");
+        let url = database.url.replace("postgres@", &user).replace("root@", &user);
         let everything = match server {
-            Server::Postgres => format!("CREATE ROLE {name} LOGIN PASSWORD 'pass'; GRANT USAGE ON \
-                SCHEMA {name} TO {name}"),
-            Server::MySql => format!("CREATE USER {name} IDENTIFIED BY 'pass'; GRANT SELECT ON \
-                {name}.* TO {name}"),
+            Server::Postgres => format!(
+                "CREATE ROLE {name} LOGIN PASSWORD 'pass'; GRANT USAGE ON SCHEMA {name} TO {name}"
+            ),
+            Server::MySql => format!(
+                "CREATE USER {name} IDENTIFIED BY 'pass'; GRANT SELECT ON {name}.* TO {name}"
+            ),
         };
         // A name of a MySQL user is 32 characters long at most, in some versions.
         database.run(&everything);
         let text = refusal(AnyRegistry::open(&url));
-        assert!(text.contains("its tables are not there, and this user may not make them; have \
-            somebody who may run this:"), "{text}");
+        let lacking = "its tables are not there, and this user may not make them; have somebody \
+                       who may run this:";
+        assert!(text.contains(lacking), "{text}");
         let statement = text.split("run this:").nth(1).unwrap();
-        assert!(statement.contains("CREATE TABLE IF NOT EXISTS uidring_layout") && !statement.contains("--"), "{text}");
+        assert!(statement.contains("CREATE TABLE IF NOT EXISTS uidring_layout"), "{text}");
+        assert!(!statement.contains("--"), "{text}");
         // The statement is one that can be run.
         database.run(statement);
         let text = refusal(AnyRegistry::open(&url));
-        assert!(text.contains("give this user the rights to select, insert and update in its two \
-            tables"), "{text}");
+        let rights = "give this user the rights to select, insert and update in its two tables";
+        assert!(text.contains(rights), "{text}");
         for table in ["uidring_layout", "uidring_worker_node"] {
             database.run(&match server {
                 Server::Postgres => format!("GRANT SELECT, INSERT, UPDATE ON {table} TO {name}"),
-                Server::MySql => format!("GRANT SELECT, INSERT, UPDATE ON {name}.{table} TO {name}"),
+                Server::MySql => {
+                    format!("GRANT SELECT, INSERT, UPDATE ON {name}.{table} TO {name}")
+                }
             });
         }
         assert_eq!(builder(AnyRegistry::open(&url)).build().unwrap().worker_id(), 1);
         if server == Server::MySql {
             let text = refusal(AnyRegistry::open(&url.replace(":pass@", ":wrong@")));
-            assert!(text.contains("see the user and the password") && !text.contains("wrong"), "{text}");
+            assert!(text.contains("see the user and the password"), "{text}");
+            assert!(!text.contains("wrong"), "{text}");
         }
-        let text = refusal(AnyRegistry::open(&format!("{}/nothing", server.url().rsplit_once('/').unwrap().0)));
+        let address = server.url();
+        let (address, _) = address.rsplit_once('/').unwrap();
+        let text = refusal(AnyRegistry::open(&format!("{address}/nothing")));
         assert!(text.contains("see the name of the database"), "{text}");
         database.run(&match server {
             Server::Postgres => format!("DROP OWNED BY {name}; DROP ROLE {name}"),
@@ -334,11 +364,13 @@ on_servers! {
 
     fn tables_of_others_are_refused(server) {
         let database = server.database();
-        database.run("CREATE TABLE uidring_layout (version INT); CREATE TABLE uidring_worker_node \
-            (id INT)");
+        database.run(
+            "CREATE TABLE uidring_layout (version INT); \
+             CREATE TABLE uidring_worker_node (id INT)",
+        );
         let text = refusal(AnyRegistry::open(&database.url));
-        assert!(text.contains("are not those of the schema; give the registry a database of its \
-            own"), "{text}");
+        let others = "are not those of the schema; give the registry a database of its own";
+        assert!(text.contains(others), "{text}");
     }
 
     fn a_lost_counter_is_not_begun_anew(server) {
@@ -370,7 +402,10 @@ on_servers! {
         assert!(cause.is_transient(), "{text}");
         assert!(text.contains("give its statements more time"), "{text}");
         thread::scope(|scope| {
-            let build = || builder(AnyRegistry::open(&url)).start_deadline(Duration::from_secs(60)).build();
+            let build = || {
+                let registry = AnyRegistry::open(&url);
+                builder(registry).start_deadline(Duration::from_secs(60)).build()
+            };
             let starting = scope.spawn(build);
             thread::sleep(Duration::from_millis(700));
             assert!(!starting.is_finished());
@@ -412,9 +447,8 @@ on_servers! {
                 "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql \
                  AS $$ BEGIN RAISE 'trouble' USING ERRCODE = '{code}'; END $$; \
                  DROP TRIGGER IF EXISTS fail ON uidring_layout; \
-                 CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON uidring_layout DEFERRABLE \
-                 INITIALLY DEFERRED \
-                 FOR EACH ROW EXECUTE FUNCTION fail()"
+                 CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON uidring_layout \
+                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()"
             ),
             Server::MySql => format!(
                 "CREATE OR REPLACE TRIGGER fail BEFORE UPDATE ON uidring_layout FOR EACH ROW \
@@ -462,7 +496,10 @@ on_servers! {
 
     fn an_old_copy_can_be_made_good(server) {
         let database = server.database();
-        let build = || builder(AnyRegistry::open(&database.url).leased(Duration::from_secs(600))).build().unwrap();
+        let build = || {
+            let registry = AnyRegistry::open(&database.url).leased(Duration::from_secs(600));
+            builder(registry).build().unwrap()
+        };
         assert_eq!(build().worker_id(), 1);
         // What an old copy says of an id that is in use.
         database.run("UPDATE uidring_worker_node SET reserved_until = 5, lease_until = 0");
@@ -617,11 +654,10 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
     // A commit waits for the server's own disk at the least, and for more if the operator says so.
     let held = "CREATE TABLE seen (setting TEXT); \
                 CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS \
-                $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); RETURN \
-                NULL; END $$; \
-                CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON uidring_layout DEFERRABLE \
-                INITIALLY DEFERRED \
-                FOR EACH ROW EXECUTE FUNCTION note()";
+                $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); \
+                RETURN NULL; END $$; \
+                CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON uidring_layout \
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()";
     server.run(held);
     for (set, expected) in [
         ("off", "on"),

@@ -246,8 +246,7 @@ fn another_layout_is_refused_and_both_are_named() {
             format!(
                 "the registry was first used with the layout 41 | 10 | 12 in milliseconds from \
                  2010-11-04T01:42:54.657Z and cannot serve {other}: worker ids of one layout say \
-                 nothing about \
-                 another; use that layout, or a registry of its own for this one"
+                 nothing about another; use that layout, or a registry of its own for this one"
             )
         );
     }
@@ -536,10 +535,7 @@ fn databases_of_others_are_refused_and_left_alone() {
     let cases = [
         (
             "CREATE TABLE orders (id INTEGER)",
-            format!(
-                "it is the database of another program; \
-            {own_file}"
-            ),
+            format!("it is the database of another program; {own_file}"),
         ),
         ("PRAGMA user_version = 1", format!("it is the database of another program; {own_file}")),
         ("PRAGMA application_id = 7", format!("it is the database of another program; {own_file}")),
@@ -621,8 +617,7 @@ fn a_damaged_file_is_called_so() {
         assert_eq!(
             problem(&start(&path).unwrap_err(), &path),
             "it is damaged; let the sqlite3 shell's .recover write what it holds to a new file, \
-             and see that \
-             sqlite_sequence there is not below any worker id given"
+             and see that sqlite_sequence there is not below any worker id given"
         );
     }
     fs::write(&path, whole).unwrap();

@@ -460,8 +460,7 @@ fn no_registry_no_generator() {
     assert_eq!(
         error.to_string(),
         "a generator needs a registry for its worker id: give the builder a SqliteRegistry, or a \
-         FixedWorker with a \
-         number that is yours alone"
+         FixedWorker with a number that is yours alone"
     );
 }
 
@@ -584,8 +583,7 @@ fn assert_exhausted(error: TakeError) {
     assert_eq!(
         error.to_string(),
         "the layout's time field is used up: it ends at 2026-01-13T03:16:16Z; move to a layout \
-         with a later epoch or more \
-         time bits"
+         with a later epoch or more time bits"
     );
 }
 

@@ -174,7 +174,11 @@ proptest! {
         prop_assert_eq!(Uid::try_from(i64::from(uid)), Ok(uid));
         prop_assert_eq!(base32.as_str().len(), 13);
         prop_assert_eq!(base32.to_string(), base32.as_str());
-        for text in [base32.to_string(), base32.as_str().to_lowercase(), base32.as_str().replace('0', "O").replace('1', "l")] {
+        for text in [
+            base32.to_string(),
+            base32.as_str().to_lowercase(),
+            base32.as_str().replace('0', "O").replace('1', "l"),
+        ] {
             prop_assert_eq!(Uid::from_base32(&text), Ok(uid), "{}", text);
         }
     }
@@ -189,7 +193,11 @@ proptest! {
     #[test]
     fn any_text_is_a_uid_or_an_error(text in "[0-9]{0,21}|[0-9A-Za-z]{13}|\\PC{0,16}") {
         let digits = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
-        let number = text.parse::<u128>().ok().filter(|_| digits).filter(|value| (1..=LARGEST.into()).contains(value));
+        let number = text
+            .parse::<u128>()
+            .ok()
+            .filter(|_| digits)
+            .filter(|value| (1..=LARGEST.into()).contains(value));
         prop_assert_eq!(text.parse::<Uid>().ok().map(|uid| u128::from(uid.get())), number);
         // What is read as base32 is written as the same text, but for the spellings that people are
         // forgiven.

@@ -20,7 +20,8 @@ const MOST: f64 = 10_000.0;
 const STYLE: &str = "\
 svg { font: 13px system-ui, -apple-system, 'Segoe UI', sans-serif; }
 .paper { fill: #ffffff; } text { fill: #1f2328; } .dim { fill: #59636e; } .grid { stroke: #d1d9e0; }
-.ours { fill: #0969da; } .limit { fill: #8c959f; } .peer { fill: #d4a72c; } .second { opacity: .55; }
+.ours { fill: #0969da; } .limit { fill: #8c959f; } .peer { fill: #d4a72c; } \
+.second { opacity: .55; }
 @media (prefers-color-scheme: dark) {
 .paper { fill: #0d1117; } text { fill: #f0f6fc; } .dim { fill: #9198a1; } .grid { stroke: #3d444d; }
 .ours { fill: #4493f8; } .limit { fill: #656c76; } .peer { fill: #d29922; }
@@ -110,8 +111,10 @@ pub fn svg(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) -> String {
         "<svg xmlns=\"http://www.w3.org/2000/svg\" viewBox=\"0 0 {WIDTH} {height}\" role=\"img\" \
          aria-label=\"Millions of ids a second, uidring and others\">\n<style>\n{STYLE}\n</style>\n\
          <rect class=\"paper\" width=\"{WIDTH}\" height=\"{height}\" rx=\"8\"/>\n\
-         <text x=\"16\" y=\"30\" font-size=\"17\" font-weight=\"600\">Millions of ids a second</text>\n\
-         <text class=\"dim\" x=\"16\" y=\"52\">upper bar, and the number: one thread; lower bar: two threads; \
+         <text x=\"16\" y=\"30\" font-size=\"17\" font-weight=\"600\">\
+         Millions of ids a second</text>\n\
+         <text class=\"dim\" x=\"16\" y=\"52\">\
+         upper bar, and the number: one thread; lower bar: two threads; \
          each line is ten times the one before it</text>\n"
     );
     let mut mark = LEAST;

@@ -39,11 +39,17 @@ Examples:
   uidring bench --json | jq '.results[] | select(.threads == 1)'")]
 pub(crate) struct Args {
     /// For how long, all together
-    #[arg(long = "for", value_name = "LENGTH", default_value = "20s", value_parser = quantity::some_length)]
+    #[arg(
+        long = "for", value_name = "LENGTH", default_value = "20s",
+        value_parser = quantity::some_length
+    )]
     length: Duration,
 
     /// Numbers of threads [default: 1, 2, 4, 8 and the number of cores]
-    #[arg(long, value_name = "N,..", value_delimiter = ',', value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        long, value_name = "N,..", value_delimiter = ',',
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
     threads: Vec<u16>,
 
     /// Print JSON
@@ -355,8 +361,8 @@ impl Cell {
     }
 }
 
-/// How much of a bar is full: all of it where the limit is reached.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)] // in 0..=WIDTH
+/// How much of a bar is full, in 0..=WIDTH: all of it where the limit is reached.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
 fn blocks(ratio: f64) -> usize {
     (ratio.clamp(0.0, 1.0) * WIDTH as f64).round() as usize
 }

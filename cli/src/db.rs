@@ -34,8 +34,8 @@ pub(crate) struct DbArg {
     /// The registry of worker ids: a SQLite file, or the address of a server, postgres://.. or
     /// mysql://..
     #[arg(
-        long, value_name = "FILE|URL", default_value = "uidring.db", env = VARIABLE, hide_env_values = true,
-        value_parser = parser()
+        long, value_name = "FILE|URL", default_value = "uidring.db", env = VARIABLE,
+        hide_env_values = true, value_parser = parser()
     )]
     pub(crate) db: Db,
 }
@@ -114,14 +114,12 @@ fn server(url: &str) -> Result<Registry, Failure> {
         "mysql" => Err(not_built_in(url, "MySQL and MariaDB", "mysql")),
         "" => Err(Failure::Failed(
             "a registry is a file, or an address that begins with postgres://, postgresql:// or \
-             mysql://; \
-             write keys and values as such an address"
+             mysql://; write keys and values as such an address"
                 .to_owned(),
         )),
         scheme => Err(Failure::Failed(format!(
             "a registry is a file, or an address that begins with postgres://, postgresql:// or \
-             mysql://, \
-             and not with {scheme}://"
+             mysql://, and not with {scheme}://"
         ))),
     }
 }
@@ -258,10 +256,8 @@ mod tests {
         for file in
             ["uidring.db", "/var/lib/uidring.db", "postgres", "mysql:/x", "c:\\uidring.db", ""]
         {
-            assert!(
-                matches!(Db::from(OsString::from(file)), Db::File(path) if path.as_os_str() == file),
-                "{file}"
-            );
+            let db = Db::from(OsString::from(file));
+            assert!(matches!(db, Db::File(path) if path.as_os_str() == file), "{file}");
         }
         assert!(matches!(Db::from(OsString::from("postgres://me:secret@db/ids")), Db::Url(_)));
     }

@@ -56,7 +56,8 @@ pub(crate) struct LayoutOrDb {
     /// server, postgres://.. or mysql://.. (`UIDRING_DB` names one as well, unless a layout is
     /// given)
     #[arg(
-        long, value_name = "FILE|URL", value_parser = db::parser(), conflicts_with_all = ["layout", "epoch", "tick"]
+        long, value_name = "FILE|URL", value_parser = db::parser(),
+        conflicts_with_all = ["layout", "epoch", "tick"]
     )]
     db: Option<Db>,
 }

@@ -303,7 +303,8 @@ fn gauge(width: usize, part: Duration, all: Duration, style: Style) -> String {
     paint(style, "━".repeat(full)) + &paint(DIM, "─".repeat(width - full))
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative, and `as` stays in range
+// The rate is not negative, and `as` stays in range.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn rounded(rate: f64) -> u64 {
     rate.round() as u64
 }

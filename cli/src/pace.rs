@@ -64,7 +64,8 @@ impl fmt::Display for Pace {
     }
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // more than 2^64 seconds are as many
+// More than 2^64 seconds are as many.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn days(days: f64) -> String {
     span(Duration::from_secs((days * DAY.as_secs_f64()).round() as u64))
 }

@@ -206,8 +206,7 @@ impl Reader {
                 style: YELLOW,
                 text: "in the future",
                 sentence: "This UID lies in the future: its generator was ahead of the clock \
-                    under load, \
-                           or it is of another layout.",
+                           under load, or it is of another layout.",
             }
         } else {
             Remark { style: DIM, text: "", sentence: "" }

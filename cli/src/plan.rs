@@ -46,7 +46,10 @@ pub(crate) struct Args {
     peaks_per_day: Quantity,
 
     /// How many nodes
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000)
+    )]
     nodes: u64,
 
     /// How often each node starts again, deployments and crashes; each start uses a worker id
@@ -54,7 +57,10 @@ pub(crate) struct Args {
     restarts_per_day: Quantity,
 
     /// How many years from now it shall go on
-    #[arg(long, value_name = "Y", default_value_t = 30, value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(
+        long, value_name = "Y", default_value_t = 30,
+        value_parser = clap::value_parser!(u64).range(1..=10_000)
+    )]
     years: u64,
 
     /// When the time field begins: RFC 3339, or a date [default: the start of this year]

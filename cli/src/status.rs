@@ -47,7 +47,10 @@ pub(crate) struct Args {
     length: Option<Duration>,
 
     /// How many threads take
-    #[arg(long, value_name = "N", default_value_t = 1, value_parser = clap::value_parser!(u16).range(1..=1024))]
+    #[arg(
+        long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1024)
+    )]
     threads: u16,
 
     /// Take worker ids from this registry, a SQLite file or the address of a server, as a real

@@ -59,7 +59,10 @@ pub(crate) struct Args {
     rate: Option<Quantity>,
 
     /// For so long: 10s, 2m, 1h30m
-    #[arg(long = "for", value_name = "LENGTH", help_heading = "Load options", value_parser = quantity::some_length)]
+    #[arg(
+        long = "for", value_name = "LENGTH", help_heading = "Load options",
+        value_parser = quantity::some_length
+    )]
     length: Option<Duration>,
 
     /// How many threads take. Each one's lines are in order, in batches between those of the others

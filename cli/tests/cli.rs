@@ -1,6 +1,7 @@
 //! The command-line tool as a user meets it: the real binary, its output, its exit status.
 
-#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)] // a test that cannot go on has failed
+// A test that cannot go on has failed.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 #[path = "../../tests/databases/mod.rs"]

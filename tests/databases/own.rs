@@ -237,13 +237,13 @@ impl OwnServer {
         match self.kind {
             Server::Postgres => {
                 self.run(
-                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity WHERE \
-                    application_name = 'uidring'",
+                    "SELECT pg_terminate_backend(pid) FROM pg_stat_activity \
+                     WHERE application_name = 'uidring'",
                 );
             }
             Server::MySql => {
-                let others = "SELECT GROUP_CONCAT(CONCAT('KILL ', id) SEPARATOR ';') FROM \
-                    information_schema.processlist \
+                let others = "SELECT GROUP_CONCAT(CONCAT('KILL ', id) SEPARATOR ';') \
+                              FROM information_schema.processlist \
                               WHERE db = 'ids' AND id <> CONNECTION_ID()";
                 let kill = self.run(others);
                 if kill != "NULL" {
