@@ -407,7 +407,8 @@ impl fmt::Display for LayoutError {
             LayoutError::Width { field, bits, least } => {
                 write!(
                     f,
-                    "the {field} field cannot have {bits} bits: it has at least {least} and at most 63"
+                    "the {field} field cannot have {bits} bits: it has at least {least} and at \
+                     most 63"
                 )
             }
             LayoutError::Sum { time_bits, worker_bits, sequence_bits } => write!(
@@ -424,8 +425,9 @@ impl fmt::Display for LayoutError {
             }
             LayoutError::Epoch { epoch } => write!(
                 f,
-                "the epoch cannot be {}: it is a whole number of milliseconds, at most 10^15 s (31 million years) \
-                 before or after 1970, and near enough for the times of the layout to be told on this platform",
+                "the epoch cannot be {}: it is a whole number of milliseconds, at most 10^15 s (31 \
+                 million years) before or after 1970, and near enough for the times of the layout \
+                 to be told on this platform",
                 utc(epoch)
             ),
         }

@@ -23,7 +23,7 @@ impl Turns {
             match arg.as_str() {
                 "--threads" => {
                     turns.threads =
-                        value().split(',').map(|number| number.parse().unwrap()).collect()
+                        value().split(',').map(|number| number.parse().unwrap()).collect();
                 }
                 "--rounds" => turns.rounds = value().parse().unwrap(),
                 // Cargo's own.

@@ -80,18 +80,25 @@ impl fmt::Display for BuildError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             BuildError::NoRegistry => f.write_str(
-                "a generator needs a registry for its worker id: give the builder a SqliteRegistry, or a FixedWorker \
-                 with a number that is yours alone",
+                "a generator needs a registry for its worker id: give the builder a \
+                 SqliteRegistry, or a FixedWorker with a number that is yours alone",
             ),
             BuildError::Slots { slots } => {
-                write!(f, "the ring cannot have {slots} slots: the number is a power of two from 2 to 65536")?;
+                write!(
+                    f,
+                    "the ring cannot have {slots} slots: the number is a power of two from 2 to \
+                     65536"
+                )?;
                 match nearest_slots(*slots) {
                     (below, above) if below == above => write!(f, "; the nearest is {below}"),
                     (below, above) => write!(f, "; the nearest are {below} and {above}"),
                 }
             }
             BuildError::RefillAt { percent } => {
-                write!(f, "the ring cannot be refilled at {percent} percent: the mark is from 1 to 99")
+                write!(
+                    f,
+                    "the ring cannot be refilled at {percent} percent: the mark is from 1 to 99"
+                )
             }
             BuildError::Registry(error) => error.fmt(f),
             BuildError::StartDeadline { deadline, tries, last } => {
@@ -99,8 +106,9 @@ impl fmt::Display for BuildError {
             }
             BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
-                "max_lead {max_lead:?} and max_lag {max_lag:?} are both shorter than a tick of {tick:?}, so that there \
-                 are times without any UID: allow a lag or a lead of a tick"
+                "max_lead {max_lead:?} and max_lag {max_lag:?} are both shorter than a tick of \
+                 {tick:?}, so that there are times without any UID: allow a lag or a lead of a \
+                 tick"
             ),
             BuildError::TimeExhausted { expires_at } => {
                 write!(
@@ -111,19 +119,21 @@ impl fmt::Display for BuildError {
             }
             BuildError::BeforeEpoch { epoch, now } => write!(
                 f,
-                "the layout begins at {}, and the clock shows {}: set the clock, or choose an earlier epoch",
+                "the layout begins at {}, and the clock shows {}: set the clock, or choose an \
+                 earlier epoch",
                 utc(*epoch),
                 utc(*now)
             ),
             BuildError::FarClock { now } => write!(
                 f,
-                "the clock shows {}, which is more than 10^15 s (31 million years) before or after 1970: set the clock",
+                "the clock shows {}, which is more than 10^15 s (31 million years) before or after \
+                 1970: set the clock",
                 utc(*now)
             ),
             BuildError::ForwardJump { now, last, max_forward_jump } => write!(
                 f,
-                "the clock shows {}, more than max_forward_jump {max_forward_jump:?} after the last start at {}: set the \
-                 clock, or allow a longer jump",
+                "the clock shows {}, more than max_forward_jump {max_forward_jump:?} after the \
+                 last start at {}: set the clock, or allow a longer jump",
                 utc(*now),
                 utc(*last)
             ),
@@ -163,7 +173,10 @@ pub struct InstallError(pub UidGenerator);
 
 impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a process-wide generator is installed already: install once, at the start of the program")
+        f.write_str(
+            "a process-wide generator is installed already: install once, at the start of the \
+             program",
+        )
     }
 }
 

@@ -144,50 +144,56 @@ impl fmt::Display for RegistryError {
             }
             RegistryError::Locked { registry, waited } => write!(
                 f,
-                "the registry {registry} was locked by another process for {waited:?}; see who holds it, or wait longer"
+                "the registry {registry} was locked by another process for {waited:?}; see who \
+                 holds it, or wait longer"
             ),
             RegistryError::Unreachable { registry, problem, .. } => {
                 write!(f, "cannot reach the registry {registry}: {problem}")
             }
             RegistryError::NotLeased { worker } => write!(
                 f,
-                "worker id {worker} is not leased: an id that was given once, or never, is nobody's to give back"
+                "worker id {worker} is not leased: an id that was given once, or never, is \
+                 nobody's to give back"
             ),
             RegistryError::Partition { index, of } => {
                 write!(
                     f,
-                    "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are the most"
+                    "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are \
+                     the most"
                 )
             }
             RegistryError::OtherLayout { remembered, asked } => write!(
                 f,
-                "the registry was first used with the layout {remembered} and cannot serve {asked}: worker ids of \
-                 one layout say nothing about another; use that layout, or a registry of its own for this one"
+                "the registry was first used with the layout {remembered} and cannot serve \
+                 {asked}: worker ids of one layout say nothing about another; use that layout, or \
+                 a registry of its own for this one"
             ),
             RegistryError::Exhausted { used, capacity } => write!(
                 f,
-                "worker ids ran out: {used} of {capacity} used; choose a layout with more worker bits and start a \
-                 new registry for it"
+                "worker ids ran out: {used} of {capacity} used; choose a layout with more worker \
+                 bits and start a new registry for it"
             ),
             RegistryError::FixedInUse { worker } => write!(
                 f,
-                "the fixed worker id {worker} is in use by a generator, and there is no other; take ids from a \
-                 registry, or give each generator a number of its own"
+                "the fixed worker id {worker} is in use by a generator, and there is no other; \
+                 take ids from a registry, or give each generator a number of its own"
             ),
             RegistryError::NoNumber { place, problem } => {
                 write!(f, "no worker id in {place}: {problem}; a worker id is a whole number")
             }
             RegistryError::UsedAhead { worker, used, now, wait } => write!(
                 f,
-                "worker id {worker} has been used up to {}, and the clock shows {}: try again in {wait:?}, set the \
-                 clock, take another number, or allow a max_lead of more than twice the distance",
+                "worker id {worker} has been used up to {}, and the clock shows {}: try again in \
+                 {wait:?}, set the clock, take another number, or allow a max_lead of more than \
+                 twice the distance",
                 utc(*used),
                 utc(*now)
             ),
             RegistryError::LeaseLost { worker } => write!(
                 f,
-                "worker id {worker} is no longer this generator's: its lease expired and another generator has it, or \
-                 its state file was removed or changed; the seconds reserved before stay this one's"
+                "worker id {worker} is no longer this generator's: its lease expired and another \
+                 generator has it, or its state file was removed or changed; the seconds reserved \
+                 before stay this one's"
             ),
             RegistryError::WorkerRange { worker, max } => write!(
                 f,
@@ -196,13 +202,15 @@ impl fmt::Display for RegistryError {
             ),
             RegistryError::LeaseRange { worker, first, last, max } => write!(
                 f,
-                "the registry gave worker id {worker} with the seconds {first} to {last}: a lease has a second at least, \
-                 none after the layout's last, {max}, and without a duration all up to that one"
+                "the registry gave worker id {worker} with the seconds {first} to {last}: a lease \
+                 has a second at least, none after the layout's last, {max}, and without a \
+                 duration all up to that one"
             ),
             RegistryError::Full { registry, .. } => {
                 write!(
                     f,
-                    "the disk of the registry {registry} is full: make room and start again; nothing was used up"
+                    "the disk of the registry {registry} is full: make room and start again; \
+                     nothing was used up"
                 )
             }
             RegistryError::Storage { doing, source } => {

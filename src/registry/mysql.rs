@@ -13,7 +13,8 @@ use crate::sql::{MySql, Schema, without_password};
 /// use uidring::UidGenerator;
 /// use uidring::registry::MySqlRegistry;
 ///
-/// let registry = MySqlRegistry::open("mysql://orders:secret@db.example.com/orders?require_ssl=true")?;
+/// let url = "mysql://orders:secret@db.example.com/orders?require_ssl=true";
+/// let registry = MySqlRegistry::open(url)?;
 /// let uids = UidGenerator::builder().registry(registry).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

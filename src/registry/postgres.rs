@@ -13,7 +13,8 @@ use crate::sql::{Postgres, Schema, without_password};
 /// use uidring::UidGenerator;
 /// use uidring::registry::PostgresRegistry;
 ///
-/// let registry = PostgresRegistry::open("postgres://orders:secret@db.example.com/orders?sslmode=require")?;
+/// let url = "postgres://orders:secret@db.example.com/orders?sslmode=require";
+/// let registry = PostgresRegistry::open(url)?;
 /// let uids = UidGenerator::builder().registry(registry).build()?;
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

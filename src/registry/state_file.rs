@@ -200,7 +200,8 @@ impl Form {
                 "it belongs to {found}, and not to {wanted}; give each its own file"
             ));
         }
-        Err("it is damaged, and what this number has used is not known; take another number, or remove the file when \
+        Err("it is damaged, and what this number has used is not known; take another number, or \
+            remove the file when \
              the clock is past all that was used"
             .to_owned())
     }
@@ -361,8 +362,9 @@ mod tests {
         let lines: Vec<_> = text.split_whitespace().collect();
         assert_eq!(
             lines[..lines.len() - 1].join(" "),
-            "uidring: seconds used by a fixed worker id, version 2 worker 7 layout 30 | 20 | 13 in seconds from \
-             2026-01-01T00:00:00Z write 00000000000000000001 used until 00000000000000086400, 2026-01-02T00:00:00Z check"
+            "uidring: seconds used by a fixed worker id, version 2 worker 7 layout 30 | 20 | 13 in \
+             seconds from 2026-01-01T00:00:00Z write 00000000000000000001 used until \
+             00000000000000086400, 2026-01-02T00:00:00Z check"
         );
     }
 }

@@ -1,9 +1,9 @@
 //! The tables of a registry in a database: their rows, and how an id is given in one transaction.
 //!
-//! A start is one transaction, which begins by locking the one row of `uidring_layout`, or the whole
-//! file: starts come one after the other, and nothing is used up by one that fails. A reservation
-//! is one conditional write to the row of its id; a start that would give that id again makes its
-//! write conditional on the same row being as it was found.
+//! A start is one transaction, which begins by locking the one row of `uidring_layout`, or the
+//! whole file: starts come one after the other, and nothing is used up by one that fails. A
+//! reservation is one conditional write to the row of its id; a start that would give that id again
+//! makes its write conditional on the same row being as it was found.
 
 use std::time::{Duration, SystemTime};
 

@@ -958,13 +958,18 @@ proptest! {
     #[test]
     fn any_mixture_keeps_the_promises(
         steps in proptest::collection::vec(step(), 1..60),
-        policy in prop_oneof![Just(LeadLimit::NewWorker), Just(LeadLimit::Wait), Just(LeadLimit::Fail)],
+        policy in prop_oneof![
+            Just(LeadLimit::NewWorker),
+            Just(LeadLimit::Wait),
+            Just(LeadLimit::Fail),
+        ],
         slots in prop_oneof![Just(2usize), Just(8), Just(64)],
         max_lead_ms in prop_oneof![Just(0u64), 0u64..200_000],
         max_lag_ms in prop_oneof![0u64..5_000, 0u64..50],
         tick_ms in prop_oneof![Just(1u64), Just(10), Just(300), Just(1000)],
     ) {
-        let layout = Layout::new(40, 12, 2).unwrap().with_tick(Duration::from_millis(tick_ms)).unwrap();
+        let tick = Duration::from_millis(tick_ms);
+        let layout = Layout::new(40, 12, 2).unwrap().with_tick(tick).unwrap();
         // Building fails if both limits are shorter than a tick.
         let max_lag_ms = if max_lead_ms < tick_ms { max_lag_ms.max(tick_ms) } else { max_lag_ms };
         let mut world = World::new(Settings {
