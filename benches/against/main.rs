@@ -51,7 +51,7 @@ impl Args {
             match arg.as_str() {
                 "--threads" => {
                     parsed.threads =
-                        value().split(',').map(|number| number.parse().unwrap()).collect()
+                        value().split(',').map(|number| number.parse().unwrap()).collect();
                 }
                 "--rounds" => parsed.rounds = value().parse().unwrap(),
                 // Cargo runs a benchmark in its package; the file is named as seen from the root.
