@@ -415,10 +415,10 @@ fn leased(criterion: &mut Criterion) {
         let leased =
             generator(registry("leased.db").leased(Duration::from_secs(600)), Duration::MAX);
         let by_fresh = |count, seen: &mut Seen| {
-            (0..count).for_each(|_| seen.note(fresh.take().unwrap().get()))
+            (0..count).for_each(|_| seen.note(fresh.take().unwrap().get()));
         };
         let by_leased = |count, seen: &mut Seen| {
-            (0..count).for_each(|_| seen.note(leased.take().unwrap().get()))
+            (0..count).for_each(|_| seen.note(leased.take().unwrap().get()));
         };
         let sides = [
             Side { name: "fresh", source: &fresh, unused: 0, turn: &by_fresh },
