@@ -1,28 +1,27 @@
-//! How long one call takes: the time of each call by itself, as a histogram, beside a bare
-//! `fetch_add`.
+//! How long one call takes: a histogram of the times of single calls, beside a bare `fetch_add`.
 //!
 //! * `take`, ring full: a block lasts longer than the run, so the ring never refills.
 //! * `take`, refilling: blocks of 8,192 UIDs, as in the default layout. The ring refills all the
-//!   time; one call in 32 blocks or less moves the front, and publishes as many blocks or wakes the
-//!   filler.
-//! * `take`, blocks of 16,384, and of 256: the same with such a call in 32 of those. 256 is no
-//!   layout for such a load: only there such calls are among the slowest in 10,000, and show what
+//!   time; one call in at most 32 blocks advances the front, and publishes as many blocks or wakes
+//!   the filler.
+//! * `take`, blocks of 16,384, and of 256: the same with other blocks. No layout has blocks of 256
+//!   under such a load. But only there such calls are among the slowest in 10,000, and show what
 //!   they cost.
 //! * `fill`: 64 UIDs at once, blocks of 8,192.
 //!
-//! A call is timed by the processor's time stamp counter, read before and after. The row `nothing`
-//! is what that costs by itself; it is part of every other number and has not been subtracted. The
-//! counter is read without a fence, so that a call may overlap with its neighbours as it does in a
-//! program. Rows take turns in slices of 100,000 calls, in an order that changes, so that what
-//! disturbs the machine disturbs them alike; what interrupts a call, such as the scheduler, is in
-//! its time.
+//! The processor's time stamp counter is read before and after each call. The row `nothing` shows
+//! what that costs by itself. This cost is part of every other number and has not been subtracted.
+//! The counter is read without a fence, so that a call may overlap with its neighbours as it does
+//! in a program. Rows take turns in slices of 100,000 calls, in an order that changes, so that what
+//! disturbs the machine disturbs them alike. An interruption of a call, for example by the
+//! scheduler, is part of its time.
 //!
 //! ```text
 //! cargo bench --bench latency
 //! cargo bench --bench latency -- --threads 1,2 --rounds 40
 //! ```
 
-#![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
+#![allow(clippy::unwrap_used)] // a panic says where the benchmark failed
 
 mod turns;
 
@@ -46,7 +45,7 @@ const WARM_UP: u64 = 500;
 /// Ids in a buffer.
 const BATCH: usize = 64;
 
-/// Something to call; it returns a number that has to be larger than the one before it on the same
+/// Something to call. It returns a number that must be larger than the one before it on the same
 /// thread.
 type Call<'a> = Box<dyn FnMut(&mut Timed) + 'a>;
 
@@ -57,8 +56,8 @@ struct Timed<'a> {
 }
 
 impl Timed<'_> {
-    /// Calls so many times, after a few that do not count: the first ones meet caches and
-    /// predictors that another row has used, which is the benchmark's own doing.
+    /// Calls so many times, after a few calls that do not count: these meet caches and predictors
+    /// that another row has used, which is an effect of the benchmark itself.
     #[inline]
     fn slice(&mut self, mut call: impl FnMut() -> u64) {
         let mut last = 0;
@@ -76,8 +75,8 @@ impl Timed<'_> {
     }
 }
 
-/// A generator whose block lasts for `2^sequence_bits` UIDs and which never comes to the end of
-/// what it may borrow.
+/// A generator whose blocks have `2^sequence_bits` UIDs, and which never comes to the end of what
+/// it may borrow.
 fn generator(sequence_bits: u32) -> UidGenerator {
     let layout = Layout::new(61 - sequence_bits, 2, sequence_bits).unwrap();
     let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
@@ -149,8 +148,8 @@ fn measure(threads: usize, rounds: usize, clock: &Clock) -> Vec<Histogram<u64>> 
         // The first rounds warm up.
         for round in 0..rounds + rounds / 10 {
             for place in 0..ROWS.len() {
-                // A circle that begins elsewhere in each round, and goes the other way in every
-                // second one.
+                // The order is a circle that begins elsewhere in each round, and is reversed in
+                // every other round.
                 let place = if round % 2 == 0 { place } else { ROWS.len() - 1 - place };
                 let row = (round / 2 + place) % ROWS.len();
                 start.wait();

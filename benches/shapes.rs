@@ -1,28 +1,28 @@
-//! The shapes that a take could have, beside the one that it has: what has to be looked at beside
-//! the add, and when.
+//! The shapes that a take could have, beside the one that it has: what a taker must read beside the
+//! add, and when it reads it.
 //!
 //! * `fetch_add`: the add alone, the least that any shared counter costs.
-//! * `a word, then claim`: one word is read before the add. Whoever looks at anything does this
-//!   much.
-//! * `look at a stretch, then claim`: end and origin of the stretch at the front, add. Then the
-//!   ticket's second has to be worked out, while others wait for the next claim; what that needs of
-//!   the layout is read then.
-//! * `look at a stretch and the layout, then claim`: as `take` does: nothing is read after the add.
-//! * `look at a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each
-//!   block goes out of line.
-//! * `claim, then look`: the add first, then the slot of the ticket.
+//! * `read a word, then claim`: one word is read before the add. A taker that reads anything does
+//!   this much.
+//! * `read a range, then claim`: end and origin of the ready range are read before the add. The
+//!   ticket's tick is then worked out while other threads wait for the next claim; what that needs
+//!   of the layout is read after the claim.
+//! * `read a range and the layout, then claim`: what `take` does. Nothing is read after the add.
+//! * `read a slot, then claim`: the front says which slot (stamp, word, stamp). One call in each
+//!   block takes the slow path.
+//! * `claim, then read a slot`: the add comes first, then the slot of the ticket.
 //!
-//! Only what a take does when all goes well is here: nothing refills, and each ticket is of what is
-//! at the front. Shapes take turns in slices of 200,000 calls; threads are pinned, and start each
-//! slice on a barrier. What is printed is each shape's speed as a share of that of `fetch_add` in
-//! the same round: the median of the rounds, and their quartiles.
+//! Only the fast path is measured: nothing refills, and each ticket lies in the block at the front.
+//! Shapes take turns in slices of 200,000 calls. Threads are pinned, and start each slice on a
+//! barrier. The benchmark prints the speed of each shape as a share of that of `fetch_add` in the
+//! same round: the median of the rounds, and their quartiles.
 //!
 //! ```text
 //! cargo bench --bench shapes
 //! cargo bench --bench shapes -- --threads 1,2 --rounds 300
 //! ```
 
-#![allow(clippy::panic, clippy::unwrap_used)] // a benchmark that cannot go on says where
+#![allow(clippy::panic, clippy::unwrap_used)] // a panic says where the benchmark failed
 
 mod turns;
 
@@ -38,11 +38,11 @@ use turns::Turns;
 /// Calls in a slice.
 const SLICE: u64 = 200_000;
 const SLOTS: usize = 8;
-/// The first UID. As the blocks of the ring, with zeros where the ticket's place goes.
+/// The first UID. It has zeros where the ticket's place goes, like a base of the ring.
 const BASE: u64 = 1 << 50;
 /// The block lasts for all slices.
 const SHIFT: u32 = 48;
-/// Of UIDs in a second, where a slot stands for many, and of the worker id.
+/// The widths of the sequence and of the worker id, for the shapes that use them.
 const SEQUENCE_BITS: u32 = 13;
 const WORKER_BITS: u32 = 20;
 
@@ -69,8 +69,8 @@ struct Shape {
     gap_bits: u32,
 }
 
-/// What a look at a slot finds: stamp and word, and whether they belong together.
-type Look = (u64, u64, bool);
+/// What a read of a slot finds: stamp and word, and whether they belong together.
+type SlotRead = (u64, u64, bool);
 
 impl Slot {
     fn new() -> CachePadded<Slot> {
@@ -78,7 +78,7 @@ impl Slot {
     }
 
     #[inline]
-    fn look(&self) -> Look {
+    fn read(&self) -> SlotRead {
         let stamp = self.stamp.load(Ordering::Acquire);
         let word = self.word.load(Ordering::Acquire);
         (stamp, word, self.stamp.load(Ordering::Relaxed) == stamp)
@@ -88,7 +88,7 @@ impl Slot {
 impl Shape {
     fn new() -> Shape {
         Shape {
-            // Not 0, which the shapes that look at a slot do not hand out.
+            // Not 0: the shapes that read a slot do not hand out ticket 0.
             cursor: CachePadded::new(AtomicU64::new(1)),
             front: CachePadded::new(Front {
                 end: AtomicU64::new(1 << SHIFT),
@@ -113,9 +113,9 @@ impl Shape {
         &self.slots[block as usize & (self.slots.len() - 1)]
     }
 
-    /// The ticket's UID, if the look was at its block.
+    /// The ticket's UID, if the slot that was read holds its block.
     #[inline]
-    fn uid(&self, ticket: u64, (stamp, word, is_steady): Look) -> u64 {
+    fn uid(&self, ticket: u64, (stamp, word, is_steady): SlotRead) -> u64 {
         let offset = ticket.wrapping_sub(stamp);
         if offset.wrapping_sub(1) < self.max_offset && is_steady {
             word & (u64::MAX >> 1) | offset
@@ -133,14 +133,14 @@ impl Shape {
 
     /// End and origin.
     #[inline]
-    fn stretch(&self) -> (u64, u64) {
+    fn range(&self) -> (u64, u64) {
         let end = self.front.end.load(Ordering::Acquire);
         (end, self.front.origin.load(Ordering::Acquire))
     }
 
     #[inline]
-    fn stretch_then_claim(&self) -> u64 {
-        let (end, origin) = self.stretch();
+    fn range_then_claim(&self) -> u64 {
+        let (end, origin) = self.range();
         let ticket = self.claim();
         if ticket < end {
             let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
@@ -151,13 +151,13 @@ impl Shape {
     }
 
     #[inline]
-    fn stretch_and_layout_then_claim(&self) -> u64 {
-        let (end, origin) = self.stretch();
+    fn range_and_layout_then_claim(&self) -> u64 {
+        let (end, origin) = self.range();
         let Shape { max_sequence, gap_bits, .. } = *self;
         let ticket = self.claim();
         if ticket < end {
-            let seconds = (ticket & !max_sequence) << gap_bits;
-            seconds.wrapping_add(origin.wrapping_add(ticket & max_sequence))
+            let ticks = (ticket & !max_sequence) << gap_bits;
+            ticks.wrapping_add(origin.wrapping_add(ticket & max_sequence))
         } else {
             missed(ticket)
         }
@@ -165,14 +165,14 @@ impl Shape {
 
     #[inline]
     fn slot_then_claim(&self) -> u64 {
-        let look = self.slot(self.block.load(Ordering::Relaxed)).look();
-        self.uid(self.claim(), look)
+        let read = self.slot(self.block.load(Ordering::Relaxed)).read();
+        self.uid(self.claim(), read)
     }
 
     #[inline]
-    fn claim_then_look(&self) -> u64 {
+    fn claim_then_slot(&self) -> u64 {
         let ticket = self.claim();
-        self.uid(ticket, self.slot(ticket >> SHIFT).look())
+        self.uid(ticket, self.slot(ticket >> SHIFT).read())
     }
 }
 
@@ -197,16 +197,16 @@ fn slice(mut take: impl FnMut() -> u64) -> u64 {
 
 const SHAPES: [(&str, Slice); 6] = [
     ("fetch_add", |shape| slice(|| shape.claim())),
-    ("a word, then claim", |shape| slice(|| shape.word_then_claim())),
-    ("look at a stretch, then claim", |shape| slice(|| shape.stretch_then_claim())),
-    ("look at a stretch and the layout, then claim", |shape| {
-        slice(|| shape.stretch_and_layout_then_claim())
+    ("read a word, then claim", |shape| slice(|| shape.word_then_claim())),
+    ("read a range, then claim", |shape| slice(|| shape.range_then_claim())),
+    ("read a range and the layout, then claim", |shape| {
+        slice(|| shape.range_and_layout_then_claim())
     }),
-    ("look at a slot, then claim", |shape| slice(|| shape.slot_then_claim())),
-    ("claim, then look", |shape| slice(|| shape.claim_then_look())),
+    ("read a slot, then claim", |shape| slice(|| shape.slot_then_claim())),
+    ("claim, then read a slot", |shape| slice(|| shape.claim_then_slot())),
 ];
 
-/// The seconds of each round, of each shape.
+/// How long each round of each shape took, in seconds.
 fn measure(threads: usize, rounds: usize) -> Vec<Vec<f64>> {
     let shapes: Vec<Shape> = SHAPES.iter().map(|_| Shape::new()).collect();
     let start = Barrier::new(threads);
@@ -215,7 +215,7 @@ fn measure(threads: usize, rounds: usize) -> Vec<Vec<f64>> {
         let mut times = vec![Vec::new(); SHAPES.len()];
         for round in 0..rounds {
             for place in 0..SHAPES.len() {
-                // A circle that begins elsewhere in each round.
+                // The order is a circle that begins elsewhere in each round.
                 let index = (round + place) % SHAPES.len();
                 start.wait();
                 let begin = Instant::now();

@@ -1,16 +1,16 @@
-//! What a UID costs, beside the least that any generator could do in its place.
+//! What a UID costs, beside the least that any generator must do in its place.
 //!
 //! * `take`: by 1, 2, 4 and 8 threads, beside a bare `fetch_add` on a counter of their own.
 //! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
-//! * `lead`: takes up to a lead of one minute, with one worker id after the other, beside takes
-//!   without a limit.
-//! * `leased`: takes by a worker id that was given once, and by a leased one, whose seconds are
-//!   reserved in a SQLite file meanwhile.
-//! * `local`: a thread's own run, beside a thread's own counter that is fed by blocks of 1,024.
+//! * `lead`: takes with a lead of at most one minute and one worker id after the other, beside
+//!   takes without a limit.
+//! * `leased`: takes with a leased worker id, whose ticks are reserved in a SQLite file meanwhile,
+//!   beside takes with a worker id that was given once.
+//! * `local`: a thread's own taker, beside a thread's own counter that is fed by blocks of 1,024.
 //!
 //! The sides of a comparison run in turns, in short rounds within each sample, so that what
-//! disturbs the machine disturbs them alike. Criterion reports each side by itself; after them
-//! comes their ratio, sample by sample. Threads are pinned, and start on a barrier. Each round is
+//! disturbs the machine disturbs them alike. Criterion reports each side by itself, and then their
+//! ratio follows, sample by sample. Threads are pinned, and start on a barrier. Each round is
 //! checked: its numbers are distinct, leave no gap, and increase on each thread.
 
 #![allow(clippy::unwrap_used)]
@@ -31,14 +31,14 @@ use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::{Layout, LeadLimit, RegistryError, Uid, UidGenerator};
 
-/// UIDs in a buffer and in a local taker's run, and numbers in a block of the counter's.
+/// UIDs in a buffer and in a local taker's claim, and numbers in a block of the counter.
 const BLOCK: u32 = 1024;
 /// Turns of each side in a sample.
 const ROUNDS: u64 = 4;
-/// A side that had less time than this in a sample says nothing about the ratio.
+/// A sample in which one side ran for less time than this says nothing about the ratio.
 const SHORTEST: Duration = Duration::from_millis(5);
 
-/// What one thread does in one round: it takes so many times, and notes what comes.
+/// What one thread does in one round: it takes so many times, and notes the numbers.
 type Turn<'a> = &'a (dyn Fn(u64, &mut Seen) + Sync);
 
 /// What one thread has seen in one round.
@@ -47,7 +47,7 @@ struct Seen {
     first: u64,
     last: u64,
     count: u64,
-    /// Of all numbers, wrapping around.
+    /// The sum of all numbers, wrapping around.
     sum: u64,
 }
 
@@ -56,7 +56,7 @@ impl Seen {
 
     #[inline]
     fn note(&mut self, number: u64) {
-        // Not a number that the compiler could work out by itself.
+        // Keeps the compiler from working the number out.
         let number = black_box(number);
         assert!(number > self.last, "{number} came after {}", self.last);
         self.first = self.first.min(number);
@@ -248,9 +248,9 @@ fn compare(criterion: &mut Criterion, group: &str, threads: usize, elements: u64
     }
 }
 
-/// A generator whose clock stands still at the layout's first second, so that nothing becomes stale
-/// between two rounds, and which may borrow up to `max_lead`: at 400 million UIDs a second, the
-/// time field is six hours' worth.
+/// A generator whose clock stands still at the layout's first tick, so that nothing becomes stale
+/// between two rounds, and which may borrow up to `max_lead`. At 400 million UIDs a second, the
+/// time field lasts for six hours.
 fn generator(registry: impl WorkerRegistry, max_lead: Duration) -> UidGenerator {
     let clock = ManualClock::new(Layout::DEFAULT.epoch());
     let builder = UidGenerator::builder().registry(registry).clock(clock).max_lead(max_lead);
@@ -297,8 +297,8 @@ fn fill(criterion: &mut Criterion) {
     compare(criterion, "fill", 1, BLOCK.into(), &sides);
 }
 
-/// Notes a buffer by its first and last number: a look at each would cost more than it took to
-/// write them.
+/// Notes the first and the last number of a buffer. Reading every number would cost more than
+/// writing them.
 fn note_ends<T>(seen: &mut Seen, buffer: &[T], number: impl Fn(&T) -> u64) {
     let (first, last) = (number(&buffer[0]), number(&buffer[buffer.len() - 1]));
     assert!(first > seen.last && last > first, "{first} to {last} came after {}", seen.last);
@@ -307,7 +307,7 @@ fn note_ends<T>(seen: &mut Seen, buffer: &[T], number: impl Fn(&T) -> u64) {
     seen.count += buffer.len() as u64;
 }
 
-/// Looks at each number of the last buffer. The sum is then what it has to be if there was no gap.
+/// Notes each number of the last buffer. The sum is right if there was no gap.
 fn note_inside<T>(seen: &mut Seen, source: &dyn Source, buffer: &[T], number: impl Fn(&T) -> u64) {
     let mut inside = Seen::NOTHING;
     for element in buffer {
@@ -353,7 +353,7 @@ impl WorkerRegistry for Counting {
     }
 }
 
-/// A generator that takes on one worker id after the other, each with the same seconds.
+/// A generator that takes on one worker id after the other, each with the same ticks.
 struct Workers(UidGenerator);
 
 impl Workers {
@@ -363,16 +363,16 @@ impl Workers {
         Workers(generator(Counting(0), max_lead))
     }
 
-    /// Counts UIDs through from one worker's last second to the next one's first. No second lies
-    /// beyond the limit.
+    /// Numbers the UIDs without a gap from one worker's last tick to the next worker's first. No
+    /// tick lies beyond the limit.
     #[inline]
     fn take(&self) -> u64 {
         let uid = self.0.take().unwrap();
-        let (layout, seconds) = (Layout::DEFAULT, Self::LEAD.as_secs() + 1);
+        let (layout, ticks) = (Layout::DEFAULT, Self::LEAD.as_secs() + 1);
         let tick = uid.get() >> (layout.worker_bits() + layout.sequence_bits());
         let worker = uid.get() >> layout.sequence_bits() & layout.max_worker();
-        assert!(tick < seconds || worker == 1, "second {tick}");
-        (((worker - 1) * seconds + tick) << layout.sequence_bits())
+        assert!(tick < ticks || worker == 1, "tick {tick}");
+        (((worker - 1) * ticks + tick) << layout.sequence_bits())
             + (uid.get() & layout.max_sequence())
             + 1
     }

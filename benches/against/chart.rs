@@ -1,5 +1,5 @@
-//! The chart: a bar for each generator, on a scale that grows by factors, for one thread and for
-//! two. Its colours follow the reader's choice of light or dark.
+//! The chart: for each generator a bar for one thread and one for two, on a logarithmic scale. Its
+//! colours follow the reader's choice of light or dark.
 
 use std::fmt::Write;
 
@@ -37,7 +37,7 @@ const SHOWN: [(&str, &str); 6] = [
     ("", "fetch_add and consecutive numbers, 1,024 at once"),
 ];
 
-/// Others, each under the way of ours that it is compared with.
+/// Other generators, each under the kind of take that it is compared with.
 fn others(rows: &[Row], limit: &str) -> Vec<&'static str> {
     let is_peer =
         |row: &&Row| row.limit == limit && row.name != limit && !row.name.starts_with("uidring");

@@ -1,4 +1,4 @@
-//! uidring beside other generators, and beside the least that any generator could do.
+//! uidring beside other generators, and beside the least that any generator must do.
 //!
 //! ```text
 //! cargo bench -p uidring-against                                     the tables, in two minutes
@@ -6,15 +6,15 @@
 //! ```
 //!
 //! All rows run in one process and in turns: each round gives every row a slice of a few
-//! milliseconds, so that what disturbs the machine disturbs them alike. What counts are ratios,
-//! each of two slices of the same round; the median over the rounds stands in the table. Criterion
-//! finishes one benchmark before it begins the next, so it is not used here.
+//! milliseconds, so that what disturbs the machine disturbs them alike. The tables show ratios of
+//! two slices of the same round, as the median over the rounds. Criterion finishes one benchmark
+//! before it begins the next, so it is not used here.
 //!
-//! Threads are pinned, start each slice on a barrier, and do nothing but take ids: the time of a
-//! slice is that from the first start to the last end. Afterwards each row's ids are taken once
-//! more by all threads, kept, sorted and searched for duplicates.
+//! Threads are pinned, start each slice on a barrier, and do nothing but take ids. The time of a
+//! slice goes from the first start to the last end. Afterwards all threads take ids of each row
+//! once more. These ids are kept, sorted and searched for duplicates.
 
-#![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
+#![allow(clippy::unwrap_used)] // a panic says where the benchmark failed
 
 mod chart;
 mod measure;
@@ -41,7 +41,7 @@ impl Args {
         threads.sort_unstable();
         threads.dedup();
         let mut parsed = Args { threads, rounds: 120, chart: None };
-        // As a test, it only has to run.
+        // As a test, the benchmark only has to run.
         if !env::args().any(|arg| arg == "--bench") {
             parsed = Args { threads: vec![1], rounds: 1, chart: None };
         }
@@ -54,9 +54,9 @@ impl Args {
                         value().split(',').map(|number| number.parse().unwrap()).collect();
                 }
                 "--rounds" => parsed.rounds = value().parse().unwrap(),
-                // Cargo runs a benchmark in its package; the file is named as seen from the root.
+                // Cargo runs a benchmark in its package, but the path is relative to the root.
                 "--chart" => parsed.chart = Some(PathBuf::from("../..").join(value())),
-                // Cargo's own.
+                // Cargo passes this.
                 "--bench" => {}
                 other => panic!(
                     "what is {other}? There are --threads 1,2,4, --rounds N and --chart FILE"
@@ -118,7 +118,7 @@ fn main() {
     }
 }
 
-/// Three digits.
+/// Formats a number with three digits.
 fn figure(number: f64) -> String {
     match number {
         ..9.95 => format!("{number:.2}"),
@@ -176,7 +176,7 @@ fn heading(columns: &[(usize, Vec<Option<Result>>)]) -> String {
     text + "\n|---|" + &"---:|".repeat(columns.len()) + "\n"
 }
 
-/// Says which rows gave an id twice, and stops if one of them is ours.
+/// Prints which rows gave an id twice, and panics if one of them is uidring's.
 fn duplicates(rows: &[Row], columns: &[(usize, Vec<Option<Result>>)]) {
     let mut checked = 0;
     for (threads, column) in columns {

@@ -7,21 +7,21 @@ use std::time::{Duration, Instant};
 
 use crate::rows::{Row, Worker};
 
-/// What a row is given in each round: long beside the start of a slice, short beside what disturbs.
+/// The length of a slice: long compared with its start, short compared with what disturbs it.
 const SLICE: Duration = Duration::from_millis(2);
-/// Where threads share cores, a slice is longer than the scheduler's.
+/// The same if threads share cores: longer than a time slice of the scheduler.
 const SHARED_SLICE: Duration = Duration::from_millis(12);
-/// A row that waits for its clock shows its pace only over several ticks of it, and shows nothing
-/// else.
+/// The same for a row that waits for its clock: it shows its pace only over several ticks of that
+/// clock.
 const THROTTLED_SLICE: Duration = Duration::from_millis(100);
 const THROTTLED_ROUNDS: usize = 10;
-/// Ids looked at afterwards, by each thread.
+/// How many ids each thread takes for the search for duplicates.
 const CHECKED: u64 = 200_000;
 const THROTTLED_CHECKED: u64 = 1_000;
-/// Of a row, at most.
+/// How many ids of one row are searched at most.
 const TRIALS: usize = 64;
 
-/// What came of a row.
+/// The result of a row.
 pub struct Result {
     /// Millions of ids a second, the median of the rounds.
     pub millions: f64,
@@ -35,7 +35,7 @@ pub struct Result {
 pub fn ratio(a: &Result, b: &Result) -> f64 {
     let (rounds_a, rounds_b) = (a.rates.len(), b.rates.len());
     let rounds = rounds_a.min(rounds_b);
-    // A throttled row runs in every so manieth round.
+    // A throttled row does not run in every round.
     median(
         (0..rounds)
             .map(|round| a.rates[round * rounds_a / rounds] / b.rates[round * rounds_b / rounds])
@@ -111,7 +111,7 @@ pub fn run(rows: &[Row], threads: usize, rounds: usize) -> Vec<Option<Result>> {
     kept.into_iter().enumerate().map(result).collect()
 }
 
-/// Returns how many ids this thread took of each row in a slice; 0 where the row does not run.
+/// Returns how many ids this thread took of each row in a slice; 0 if the row does not run.
 fn on_thread(
     rows: &[Row],
     thread: usize,
@@ -155,8 +155,8 @@ fn on_thread(
     counts
 }
 
-/// A different order in each round, so that no row always comes after the same one. The same on all
-/// threads.
+/// Returns a different order for each round, so that no row always follows the same one. All
+/// threads get the same order.
 fn order(rows: usize, round: usize) -> Vec<usize> {
     let mut order: Vec<usize> = (0..rows).collect();
     // splitmix64 by Sebastiano Vigna, and the shuffle by Fisher and Yates.
@@ -171,10 +171,10 @@ fn order(rows: usize, round: usize) -> Vec<usize> {
     order
 }
 
-/// How many ids fill a slice: found by doubling, the same on all threads.
+/// How many ids fill a slice. The number is found by doubling, and is the same on all threads.
 fn trial(worker: &mut dyn Worker, slice: Duration, row: usize, stage: &Stage) -> u64 {
     let mut count = 1024;
-    // Two trials of each count: something else may have held one of them up.
+    // Each count is tried twice, because something else may have delayed one of the trials.
     for trials in stage.longest[row * TRIALS..][..TRIALS].chunks_exact(2) {
         let is_long =
             |longest: &AtomicU64| Duration::from_nanos(longest.load(Ordering::Relaxed)) >= slice;

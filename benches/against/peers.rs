@@ -1,6 +1,6 @@
-//! The others, with layouts as equal as theirs can be made: 38 bits of milliseconds since 2026, 3
-//! bits of worker, 22 bits of sequence, so that up to 4,194,304 ids a millisecond no row waits for
-//! its clock. What cannot be given that layout says what holds it back.
+//! The other crates, with layouts as equal as theirs can be made: 38 bits of milliseconds since
+//! 2026, 3 bits of worker, 22 bits of sequence, so that up to 4,194,304 ids a millisecond no row
+//! waits for its clock. A crate that cannot have that layout names the rule that holds it back.
 
 use std::sync::{Arc, Mutex, OnceLock};
 use std::time::{Duration, SystemTime};
@@ -24,8 +24,8 @@ const WORKERS: usize = 1 << WORKER_BITS;
 
 const SMALL_SEQUENCE: Option<&str> = Some("at most 4,096 a ms");
 
-// Its own benchmarks use a layout with a time field of no bits, in which nothing is ever decided by
-// the clock.
+// Its own benchmarks use a layout with a time field of no bits, in which the clock never decides
+// anything.
 ferroid::define_snowflake_id!(
     /// The layout of all rows.
     Equal, u64,
@@ -72,8 +72,8 @@ impl snowdon::Epoch for Snowdon {
     }
 }
 
-/// A row where each of `threads` threads has a generator of its own: none if they are more than
-/// there are workers.
+/// A row where each of `threads` threads has a generator of its own; `None` if there are more
+/// threads than workers.
 fn own<W: Worker + 'static>(
     threads: usize,
     name: &'static str,
@@ -106,8 +106,8 @@ pub fn rows(
             let generator = Arc::clone(generator);
             Each(move || {
                 loop {
-                    // It fails where the clock seems to go back, as where another thread has seen a
-                    // later millisecond.
+                    // It fails if the clock seems to go back, for example because another thread
+                    // has seen a later millisecond.
                     if let Ok(id) = generator.generate() {
                         return id.into_inner();
                     }
@@ -216,8 +216,8 @@ fn snowflake_me_rows(each: &'static str, batch: &'static str) -> [Row; 2] {
     [one, many]
 }
 
-/// The worker has one bit, as the sequence has 21 at most. It sleeps for half a second when it is
-/// made, so it is made once.
+/// The worker has one bit, because the sequence has at most 21. The generator sleeps for half a
+/// second when it is made, so it is made once.
 fn idgenerator_row(each: &'static str) -> Row {
     static MADE: OnceLock<()> = OnceLock::new();
     MADE.get_or_init(|| {
@@ -230,7 +230,7 @@ fn idgenerator_row(each: &'static str) -> Row {
     shared("idgenerator", each, (), |()| Each(|| IdVecInstance::next_id(0).cast_unsigned()))
 }
 
-/// Its generators are for one thread: threads share one behind a lock.
+/// Its generators are for one thread, so the threads share one behind a lock.
 fn rs_snowflake_rows(threads: usize, each: &'static str, local: &'static str) -> [Row; 3] {
     fn epoch() -> SystemTime {
         SystemTime::UNIX_EPOCH + Duration::from_millis(EPOCH_MS)
@@ -240,7 +240,7 @@ fn rs_snowflake_rows(threads: usize, each: &'static str, local: &'static str) ->
         let generator = Arc::clone(generator);
         Each(move || generator.lock().unwrap().real_time_generate().cast_unsigned())
     });
-    // It reads the clock once, when it is made.
+    // This generator reads the clock once, when it is made.
     let lazy = own(threads, "rs-snowflake, lazy", local, |thread| {
         let mut generator =
             SnowflakeIdGenerator::with_epoch(1, i32::try_from(thread).unwrap(), epoch());

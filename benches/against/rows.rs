@@ -10,7 +10,7 @@ use uidring::{Builder, Layout, Uid, UidGenerator};
 
 use crate::peers;
 
-/// Ids that are taken at once, and in a thread's block or run.
+/// How many ids are taken at once, and how many a thread's block or claim has.
 pub const BATCH: u32 = 1024;
 
 pub const TAKE: &str = "uidring take";
@@ -24,18 +24,18 @@ const NOW: &str = "SystemTime::now for each id";
 /// One way to get ids.
 pub struct Row {
     pub name: &'static str,
-    /// The row that it cannot beat, if it works as it does.
+    /// The row that it cannot beat by the way it works.
     pub limit: &'static str,
-    /// The rule that holds it back, where that is not the machine.
+    /// The rule that holds it back, if it is not the machine.
     pub throttled: Option<&'static str>,
-    /// What one thread does; `None` where it cannot.
+    /// What one thread does; `None` if the row cannot run on so many threads.
     pub worker: WorkerOf,
 }
 
 type WorkerOf = Box<dyn Fn(usize) -> Option<Box<dyn Worker>> + Sync>;
 
 impl Row {
-    /// The name, and what has to be said with it.
+    /// The name, with the rule that holds the row back.
     pub fn label(&self) -> String {
         match self.throttled {
             Some(rule) => format!("{} ({rule})", self.name),
@@ -48,7 +48,7 @@ impl Row {
 pub trait Worker {
     fn take(&mut self, count: u64);
 
-    /// As `take`, and keeps what comes.
+    /// Like `take`, and keeps the ids.
     fn keep(&mut self, count: u64, ids: &mut Vec<u128>);
 }
 
@@ -100,8 +100,7 @@ where
     Row { name, limit, throttled: None, worker: Box::new(move |_| Some(Box::new(worker(&source)))) }
 }
 
-/// 38 bits of milliseconds, 3 bits of worker, 22 bits of sequence: more than any of the rows can
-/// use up.
+/// 38 bits of milliseconds, 3 bits of worker, 22 bits of sequence: more than any row can use up.
 fn equal_layout() -> Layout {
     let tick = Duration::from_millis(1);
     Layout::new(peers::TIME_BITS, peers::WORKER_BITS, peers::SEQUENCE_BITS)
@@ -156,8 +155,7 @@ fn limits() -> Vec<Row> {
         };
         Batches { buffer: vec![0; BATCH as usize], fill, read: Vec::clone }
     });
-    // The clock and a counter: the least that an id with the time in it costs if it is asked for
-    // each.
+    // The clock and a counter: the least that an id costs if the clock is read for each id.
     let now = shared(NOW, NOW, counter(), |counter| {
         let counter = *counter;
         Each(move || {
@@ -185,7 +183,7 @@ fn ours() -> Vec<Row> {
         let read = |buffer: &Vec<Uid>| buffer.iter().map(|uid| uid.get()).collect();
         Batches { buffer: vec![Uid::MIN; BATCH as usize], fill, read }
     });
-    // Enough seconds for any run, whatever the sequence.
+    // Enough ticks for any measurement, whatever the width of the sequence.
     let sequence_of = |bits| Layout::new(62 - bits, 1, bits).unwrap();
     vec![
         take(TAKE, builder(equal_layout())),

@@ -1,7 +1,7 @@
-//! What `benches/instructions/check` counts the instructions of: each subject does its work so many
-//! times, and nothing else that depends on it.
+//! The program whose instructions `benches/instructions/check` counts. Each subject does its work
+//! so many times, and nothing else that depends on that number.
 
-#![allow(clippy::unwrap_used)] // a benchmark that cannot go on says where
+#![allow(clippy::unwrap_used)] // a panic says where the benchmark failed
 
 use std::env;
 use std::hint::black_box;
@@ -56,7 +56,7 @@ fn main() {
             uids.fill(&mut buffer).unwrap();
             black_box(&mut buffer);
         }),
-        // Without a subject, as where all benchmarks run, there is nothing to count.
+        // When all benchmarks run, there is no subject, and nothing to count.
         _ => {}
     }
 }

@@ -1,19 +1,19 @@
-//! What the benchmarks share: how many threads take turns, how often, and where.
+//! What the benchmarks share: how many threads take turns, how often, and on which cores.
 #![allow(dead_code)] // each uses a part
-#![allow(clippy::panic, clippy::unwrap_used)] // a benchmark that cannot go on says where
+#![allow(clippy::panic, clippy::unwrap_used)] // a panic says where the benchmark failed
 
 use std::env;
 
-/// As the command line says.
+/// The threads and rounds that the command line asks for.
 pub struct Turns {
     pub threads: Vec<usize>,
     pub rounds: usize,
 }
 
 impl Turns {
-    /// With so many rounds, unless the command line says otherwise.
+    /// Reads the command line. `rounds` is the number of rounds if it does not say one.
     pub fn from_env(rounds: usize) -> Turns {
-        // As a test, it only has to run.
+        // As a test, the benchmark only has to run.
         let is_bench = env::args().any(|arg| arg == "--bench");
         let (threads, rounds) = if is_bench { (vec![1, 2, 4, 8], rounds) } else { (vec![1, 2], 2) };
         let mut turns = Turns { threads, rounds };
@@ -26,7 +26,7 @@ impl Turns {
                         value().split(',').map(|number| number.parse().unwrap()).collect();
                 }
                 "--rounds" => turns.rounds = value().parse().unwrap(),
-                // Cargo's own.
+                // Cargo passes this.
                 "--bench" => {}
                 other => panic!("what is {other}? There are --threads 1,2,4 and --rounds N"),
             }
@@ -35,7 +35,7 @@ impl Turns {
     }
 }
 
-/// Keeps this thread on a core, one after the other.
+/// Keeps this thread on one core; threads get the cores in turn.
 pub fn pin(thread: usize) {
     let cores = core_affinity::get_core_ids().unwrap_or_default();
     if let Some(&core) = cores.get(thread % cores.len().max(1)) {
