@@ -31,8 +31,8 @@ fn main() -> Result<(), Failure> {
 
     let db = open(&shop)?;
     db.pragma_update(None, "journal_mode", "wal")?;
-    // A UID fits SQLite's 64-bit integer, so it is the row's own number: no index beside the table,
-    // no text.
+    // A UID fits SQLite's 64-bit integer, so it is the row id itself: the key needs no index beside
+    // the table, and no text.
     db.execute_batch(
         "CREATE TABLE orders (id INTEGER PRIMARY KEY, customer INTEGER NOT NULL, cents INTEGER \
          NOT NULL)",
@@ -43,8 +43,8 @@ fn main() -> Result<(), Failure> {
     let noon = SystemTime::now();
     println!("{} orders in the afternoon", insert_by_threads(&shop, &uids)?);
 
-    // No column for the time, and no index on it. The clock and the UIDs may differ by the lag and
-    // by the lead.
+    // The table needs no column for the time, and no index on it. The range is wider than the
+    // afternoon by the lag and the lead, by which UIDs may differ from the clock.
     let layout = uids.layout();
     let from = layout.min_uid(noon - MAX_LAG).ok_or("before the layout's time")?;
     let to =
@@ -68,8 +68,8 @@ fn main() -> Result<(), Failure> {
     Ok(())
 }
 
-/// Each thread has its own connection, and shares the generator. A key that is there already would
-/// be an error.
+/// Each thread has its own connection; all share the generator. Inserting a key twice would be an
+/// error.
 fn insert_by_threads(shop: &Path, uids: &UidGenerator) -> Result<u32, Failure> {
     thread::scope(|scope| {
         let threads: Vec<_> = (0..THREADS)
@@ -85,7 +85,7 @@ fn insert_by_threads(shop: &Path, uids: &UidGenerator) -> Result<u32, Failure> {
 
 fn insert(shop: &Path, uids: &UidGenerator, customer: u32) -> Result<u32, Failure> {
     let mut db = open(shop)?;
-    // All under one lock, so that the threads take turns.
+    // One transaction holds the write lock, so the threads take turns.
     let transaction = db.transaction_with_behavior(TransactionBehavior::Immediate)?;
     let mut insert =
         transaction.prepare("INSERT INTO orders (id, customer, cents) VALUES (?1, ?2, ?3)")?;

@@ -10,7 +10,7 @@ use uidring::registry::SqliteRegistry;
 use uidring::{Uid, UidGenerator};
 
 fn main() -> Result<(), Box<dyn Error>> {
-    // The file is made if there is none. Each start inserts a row, and uses its key as worker id.
+    // The file is created if there is none. Each start inserts a row and uses its key as worker id.
     let uids = UidGenerator::builder().registry(SqliteRegistry::open("uidring.db")?).build()?;
 
     // One UID, from any thread.
@@ -24,9 +24,13 @@ fn main() -> Result<(), Box<dyn Error>> {
     uids.fill(&mut batch)?;
     println!("1000 more, from {} to {}", batch[0], batch[999]);
 
-    // A thread's own run: most takes write to no shared memory.
+    // A thread's own taker claims many at once, so most takes write to no shared memory.
     let mut mine = uids.local();
-    println!("one of a run: {}, and in 13 characters: {}", mine.take()?, mine.take()?.base32());
+    println!(
+        "from a thread's own taker: {}, and in 13 characters: {}",
+        mine.take()?,
+        mine.take()?.base32()
+    );
 
     println!("\n{}", uids.status());
     Ok(())
