@@ -207,10 +207,11 @@ impl Layout {
     /// # use uidring::Layout;
     /// let layout = Layout::DEFAULT;
     /// let noon = layout.epoch() + Duration::from_secs(12 * 3600);
-    /// let (from, to) = (layout.min_uid(noon).unwrap(), layout.max_uid(noon +
-    /// Duration::from_secs(59)).unwrap()); let query = format!("SELECT * FROM orders WHERE id
-    /// BETWEEN {from} AND {to}"); // that minute's orders assert!(layout.parts(from).time == noon
-    /// && layout.parts(to).time == noon + Duration::from_secs(59));
+    /// let end = noon + Duration::from_secs(59);
+    /// let (from, to) = (layout.min_uid(noon).unwrap(), layout.max_uid(end).unwrap());
+    /// // That minute's orders.
+    /// let query = format!("SELECT * FROM orders WHERE id BETWEEN {from} AND {to}");
+    /// assert!(layout.parts(from).time == noon && layout.parts(to).time == end);
     /// ```
     #[must_use]
     pub fn min_uid(&self, time: SystemTime) -> Option<Uid> {

@@ -53,7 +53,6 @@
 //!   binary formats.
 //! * `async`: `UidGenerator::take_async`, for any runtime.
 //! * `tracing`: one event for each change of state.
-//! * `cli`: the `uidring` tool.
 
 // The loom models use modules from outside that are not documented for users.
 #![cfg_attr(

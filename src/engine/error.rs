@@ -25,14 +25,14 @@ pub enum TakeError {
         /// When the next tick is due, in milliseconds from now.
         retry_in_ms: u64,
     },
-    /// The ticks reserved in the registry are used up, and the registry cannot be reached to
-    /// reserve more. Takes succeed again when it can be.
+    /// The ticks reserved in the registry are used up, and the registry has not granted more yet.
+    /// Takes succeed again when it does.
     LeaseExhausted {
         /// The worker id.
         worker: u64,
     },
-    /// This process was forked from the one that built the generator and still hands out these
-    /// UIDs. Build another generator here, after the fork.
+    /// This process was forked. Its parent built this generator and still hands out its UIDs. Build
+    /// another generator here, after the fork.
     Forked,
 }
 

@@ -41,7 +41,7 @@ pub struct Status {
     /// UIDs that nobody will get: their taker was stopped in the middle of a take until their block
     /// was overwritten, or a failed take gave them back after later ones had been taken.
     pub lost: u64,
-    /// UIDs skipped because their tick had become stale.
+    /// UIDs skipped because their tick had become stale, or lay too far ahead of a clock set back.
     pub skipped: u64,
     /// Blocks published by takers: when the ring was empty, or when they took so fast that the
     /// filler left the refill to them.

@@ -223,7 +223,7 @@ impl Maintenance {
         let wanted = engine.flags.take_wanted() || self.leases.is_awaited_here();
         loop {
             while !engine.signal.is_stopped() && engine.refill() {}
-            // If the window is not used up, the ring is not full because takers were fast.
+            // If the window still has ticks, the ring is short only because takers were fast.
             if engine.signal.is_stopped() || engine.ring.is_full() || !engine.is_window_used_up() {
                 return false;
             }
@@ -234,8 +234,8 @@ impl Maintenance {
             // A new worker is taken on only if takers come to the end of the window, since a ring
             // longer than the lead is never full.
             let left = engine.ring.blocks_from(engine.ring.cursor_block());
-            // The worker stays while blocks of it lie beyond the limit: as blocks of a previous
-            // worker they would be handed out.
+            // The worker stays while blocks of it lie beyond the limit: they would become blocks of
+            // a previous worker, which the window does not hold back.
             let is_far = left > 0 && !engine.limits.is_due(engine.newest_tick(), now_ms);
             // The worker taken on in the previous round may already have brought what is wanted.
             let is_wanted = !is_far && (wanted && left == 0 || left <= 1 && self.demand.is_busy);

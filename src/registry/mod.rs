@@ -130,9 +130,9 @@ impl WorkerRegistry for Box<dyn WorkerRegistry> {
 pub struct Request {
     /// The layout of its UIDs.
     pub layout: Layout,
-    /// The second of its clock.
+    /// The tick of its clock.
     pub now: u64,
-    /// The latest second at which it can begin: as far ahead as it may borrow.
+    /// The latest tick at which it can begin: half of its lead ahead.
     pub latest: u64,
 }
 

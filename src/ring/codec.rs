@@ -1,16 +1,9 @@
-//! Which tick may be published next. Pure arithmetic, given what the clock shows.
+//! [`TickCodec`]: bases from ticks and workers, and back; [`Window`]: the ticks that may be
+//! published.
 //!
 //! A *base* is the first UID of one worker's tick as a plain number: time and worker in their
 //! places, sequence 0. Bases of one worker compare as their ticks do, so a single word can say
 //! "this worker, up to this tick".
-//!
-//! ```text
-//!                   lag ◀──────┤ now ├──────▶ lead
-//!  ───────┼─────────┼──────────┼─────────────────────────┼────────▶ ticks
-//!      stale     max_lag     fresh                   max_lead
-//!   never handed   │           │  where a refill begins    │  not published yet
-//!       out        └───────────┴── handed out ─────────────┘
-//! ```
 
 use crate::layout::Layout;
 
@@ -23,7 +16,7 @@ pub struct TickCodec {
     worker_mask: u64,
 }
 
-/// The ticks of one lease that may be published now, as bases.
+/// The ticks of one lease that may be published now. Each is told by its base.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct Window {
     /// The first tick that may be published. Earlier ones are stale, or belong to another lease.
