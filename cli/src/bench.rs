@@ -1,4 +1,4 @@
-//! `uidring bench`: how fast this machine takes, beside the least that it could do instead.
+//! `uidring bench`: how fast this machine takes UIDs, beside a lower bound.
 
 use std::fmt::Write;
 use std::hint::black_box;
@@ -17,20 +17,20 @@ use uidring::{Layout, Uid, UidGenerator};
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
 use crate::quantity;
 
-/// UIDs in a buffer and in a local taker's run, and numbers in a block of the counter's.
+/// How many UIDs a buffer holds and a local taker claims, and how many numbers a counter claims.
 const BATCH: u32 = 1024;
-/// What one side of a pair is given at a time: long beside the start of its threads, short beside
-/// what disturbs.
+/// How long one side of a pair runs at a time: long compared with starting its threads, short
+/// compared with what disturbs the machine.
 const SLICE: Duration = Duration::from_millis(4);
-/// Of a bar.
+/// The width of a bar, in characters.
 const WIDTH: usize = 40;
 
 /// Measure this machine
 ///
-/// Takes UIDs in three ways, by 1, 2, 4 and more threads, each beside the least that any generator
-/// would have to do in its place. The two run in turns, in slices of a few milliseconds, so that
-/// what else the machine does disturbs them alike; a ratio is the median over all turns. The UIDs
-/// are dropped, and nothing is written.
+/// Takes UIDs in three ways, with 1, 2, 4 and more threads, and compares each way with the least
+/// work that any generator would have to do. The two sides take turns of a few milliseconds, so
+/// that other work on the machine disturbs both alike. Each ratio is the median over all turns. The
+/// UIDs are dropped, and nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -38,18 +38,14 @@ Examples:
   uidring bench --threads 1,16 --for 1m
   uidring bench --json | jq '.results[] | select(.threads == 1)'")]
 pub(crate) struct Args {
-    /// For how long, all together
-    #[arg(
-        long = "for", value_name = "LENGTH", default_value = "20s",
-        value_parser = quantity::some_length
-    )]
+    /// How long the whole measurement lasts
+    #[arg(long = "for", value_name = "LENGTH", default_value = "20s",
+        value_parser = quantity::some_length)]
     length: Duration,
 
     /// Numbers of threads [default: 1, 2, 4, 8 and the number of cores]
-    #[arg(
-        long, value_name = "N,..", value_delimiter = ',',
-        value_parser = clap::value_parser!(u16).range(1..=1024)
-    )]
+    #[arg(long, value_name = "N,..", value_delimiter = ',',
+        value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Vec<u16>,
 
     /// Print JSON
@@ -75,7 +71,7 @@ impl Args {
         );
 
         let started = Instant::now();
-        // Once through all cells at least, however short the time is.
+        // Each cell has at least one turn, however short the time is.
         for turn in 0.. {
             if turn > 0 && started.elapsed() >= self.length {
                 break;
@@ -123,7 +119,7 @@ fn usual_threads() -> Vec<u16> {
     threads
 }
 
-/// A way to take, and what it stands beside.
+/// A way to take UIDs, and what it is compared with.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Way {
     Take,
@@ -143,7 +139,7 @@ impl Way {
     fn heading(self) -> String {
         let (style, rest) = match self {
             Way::Take => (TIME, "one UID a call, beside a bare fetch_add"),
-            Way::Local => (WORKER, "a thread's own run of UIDs, beside a thread's own counter"),
+            Way::Local => (WORKER, "a thread's own UIDs, beside a thread's own counter"),
             Way::Fill => (SEQUENCE, "1,024 UIDs a call, beside writing consecutive numbers"),
         };
         format!("{}  {}\n", paint(style.bold(), self.name()), paint(DIM, rest))
@@ -156,7 +152,7 @@ struct Sources {
 }
 
 impl Sources {
-    /// A generator with the default sequence, and time for any run.
+    /// A generator with the default sequence whose time field outlasts any measurement.
     fn new() -> Result<Sources, Failure> {
         let layout = Layout::new(48, 2, 13)?;
         let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
@@ -164,7 +160,7 @@ impl Sources {
         Ok(Sources { counter: CachePadded::new(AtomicU64::new(1)), uids })
     }
 
-    /// One thread's part of a slice of UIDs.
+    /// Takes one thread's part of a slice of UIDs.
     fn ours(&self, way: Way, count: u64) -> Result<(), Failure> {
         match way {
             Way::Take => {
@@ -173,7 +169,7 @@ impl Sources {
                 }
             }
             Way::Local => {
-                // Behind a pointer on both sides, as one that outlives a loop.
+                // Both sides are behind a pointer, like a taker that outlives a loop.
                 let mut mine = black_box(Box::new(self.uids.local().with_run_length(BATCH)));
                 for _ in 0..count {
                     black_box(mine.take()?);
@@ -190,9 +186,9 @@ impl Sources {
         Ok(())
     }
 
-    /// The same of numbers.
+    /// Takes the same part of bare numbers.
     fn bare(&self, way: Way, count: u64) {
-        // ORDERING: numbers are all there is.
+        // ORDERING: relaxed, as nothing but the number itself is communicated.
         let claim = |count| self.counter.fetch_add(count, Ordering::Relaxed);
         match way {
             Way::Take => {
@@ -219,7 +215,7 @@ impl Sources {
         }
     }
 
-    /// So many on each thread, from the first start to the last end.
+    /// Takes `count` on each thread, and returns the time from the first start to the last end.
     fn slice(&self, way: Way, ours: bool, threads: u16, count: u64) -> Result<Duration, Failure> {
         let start = Barrier::new(threads.into());
         let body = || {
@@ -245,7 +241,7 @@ impl Sources {
     }
 }
 
-/// A thread's own counter, fed by blocks.
+/// A thread's own counter, which claims numbers in blocks.
 struct Block<'a> {
     counter: &'a AtomicU64,
     next: u64,
@@ -256,7 +252,7 @@ impl Block<'_> {
     #[inline]
     fn take(&mut self) -> u64 {
         if self.next == self.end {
-            // ORDERING: numbers are all there is.
+            // ORDERING: relaxed, as nothing but the number itself is communicated.
             self.next = self.counter.fetch_add(u64::from(BATCH), Ordering::Relaxed);
             self.end = self.next + u64::from(BATCH);
         }
@@ -265,14 +261,14 @@ impl Block<'_> {
     }
 }
 
-/// One way to take, by so many threads.
+/// One way to take UIDs, with a number of threads.
 #[derive(Debug)]
 struct Cell {
     way: Way,
     threads: u16,
-    /// In a slice, on each thread, of ours and of the bare numbers. Doubled until they fill it.
+    /// How many UIDs and bare numbers each thread takes in a slice. Doubled until they fill it.
     counts: [u64; 2],
-    /// A second, one for each turn.
+    /// Rates per second, one for each turn.
     ours: Vec<f64>,
     bare: Vec<f64>,
     ratios: Vec<f64>,
@@ -306,7 +302,7 @@ impl Cell {
         }
     }
 
-    /// A slice of each side, in an order that changes.
+    /// Runs a slice of each side, in an order that alternates.
     #[allow(clippy::cast_precision_loss)] // three digits are shown
     fn take_turn(&mut self, sources: &Sources, turn: usize) -> Result<(), Failure> {
         let mut rates = [0.0; 2];
@@ -314,7 +310,7 @@ impl Cell {
             let side = (place + turn) % 2;
             let is_ours = side == 0;
             let mut time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
-            // So few say more of how threads are started.
+            // A slice this short would mostly measure how threads start.
             while time < SLICE && self.counts[side] < 1 << 40 {
                 self.counts[side] *= 2;
                 time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
@@ -361,7 +357,8 @@ impl Cell {
     }
 }
 
-/// How much of a bar is full, in 0..=WIDTH: all of it where the limit is reached.
+/// How many characters of a bar are filled: all of them when the limit is reached.
+// The result is in 0..=WIDTH.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
 fn blocks(ratio: f64) -> usize {
     (ratio.clamp(0.0, 1.0) * WIDTH as f64).round() as usize
@@ -373,7 +370,7 @@ fn median(numbers: &[f64]) -> f64 {
     sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Three digits.
+/// Millions, with three digits.
 fn millions(rate: f64) -> String {
     match rate / 1e6 {
         few @ ..9.995 => format!("{few:.2}"),

@@ -17,18 +17,18 @@ use uidring::{Layout, RegistryError};
 
 use crate::output::Failure;
 
-/// Where the address may be given as well, so that a password is in no list of processes.
+/// The variable that may hold the address instead, so that no list of processes shows a password.
 const VARIABLE: &str = "UIDRING_DB";
 
 /// What `--db` says.
 #[derive(Clone)]
 pub(crate) enum Db {
     File(PathBuf),
-    /// As it was given, with the password.
+    /// The address as it was given, with the password.
     Url(String),
 }
 
-/// `--db`, where there is always a registry.
+/// `--db` of the commands that always use a registry.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DbArg {
     /// The registry of worker ids: a SQLite file, or the address of a server, postgres://.. or
@@ -40,7 +40,7 @@ pub(crate) struct DbArg {
     pub(crate) db: Db,
 }
 
-/// Takes every text: what clap refuses it repeats, password and all.
+/// Accepts every text, because clap repeats what it refuses, including a password.
 pub(crate) fn parser() -> impl TypedValueParser<Value = Db> {
     OsStringValueParser::new().map(Db::from)
 }
@@ -48,7 +48,7 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = Db> {
 impl From<OsString> for Db {
     fn from(text: OsString) -> Db {
         let lossy = text.to_string_lossy();
-        // Keys and values are not an address either, but no file should be made of them.
+        // Keys and values are no address either, but they must not become a file name.
         if lossy.contains("://") || lossy.starts_with("host=") || lossy.contains("dbname=") {
             Db::Url(lossy.into_owned())
         } else {
@@ -74,17 +74,17 @@ impl fmt::Debug for Db {
 }
 
 impl Db {
-    /// The one in the environment.
+    /// The registry that the environment names.
     pub(crate) fn of_environment() -> Option<Db> {
         env::var_os(VARIABLE).map(Db::from)
     }
 
-    /// A file that `open` would make.
+    /// Whether it is a file that `open` would create.
     pub(crate) fn is_missing(&self) -> bool {
         matches!(self, Db::File(path) if !path.exists())
     }
 
-    /// The registry, to take ids from. A file is made if there is none; a server is asked nothing
+    /// Opens the registry to take ids from it. A missing file is created; a server is not contacted
     /// yet.
     pub(crate) fn open(&self) -> Result<Registry, Failure> {
         match self {
@@ -93,7 +93,7 @@ impl Db {
         }
     }
 
-    /// The registry, to be read.
+    /// Opens the registry to read it. A missing file is an error.
     pub(crate) fn open_existing(&self) -> Result<Registry, Failure> {
         match self {
             Db::File(path) => Ok(Registry::Sqlite(SqliteRegistry::open_existing(path)?)),
@@ -128,8 +128,8 @@ fn server(url: &str) -> Result<Registry, Failure> {
 fn not_built_in(url: &str, what: &str, feature: &str) -> Failure {
     Failure::Failed(format!(
         "cannot open the registry {}: this uidring was built without {what}; \
-         build one with it, in a copy of its sources: cargo install --path cli --features \
-         {feature}",
+         build one with it, in a copy of its sources: \
+         cargo install --path cli --features {feature}",
         without_password(url)
     ))
 }
@@ -144,7 +144,7 @@ pub(crate) enum Registry {
     MySql(Box<MySqlRegistry>),
 }
 
-/// The same of whichever it is.
+/// Makes the same call on whichever registry it is.
 macro_rules! each {
     ($any:expr, $registry:ident => $call:expr) => {
         match $any {
@@ -173,14 +173,14 @@ impl Registry {
             Registry::Sqlite(registry) => Ok(Registry::Sqlite(registry.partition(index, of)?)),
             #[cfg(any(feature = "mysql", feature = "postgres"))]
             _ => Err(Failure::Usage(
-                "--partition is for machines that each have a file; those that share a server \
-                 have no need of it"
+                "--partition is for machines that each have a file; machines that share a server \
+                 do not need it"
                     .to_owned(),
             )),
         }
     }
 
-    /// The same, for a generator.
+    /// The registry for a generator.
     pub(crate) fn boxed(self) -> Box<dyn WorkerRegistry> {
         match self {
             Registry::Sqlite(registry) => Box::new(registry),
@@ -207,7 +207,7 @@ impl Registry {
         each!(self, registry => registry.take_back(worker))
     }
 
-    /// The ids that it gives in all.
+    /// All the ids that it can give.
     pub(crate) fn ids(&self, layout: &Layout) -> Result<RangeInclusive<u64>, RegistryError> {
         let partition = match self {
             Registry::Sqlite(registry) => registry.ids()?,
@@ -218,8 +218,8 @@ impl Registry {
     }
 }
 
-/// An address, or what has one at its end, as it may be shown: with the user, and without the
-/// password and the parameters, which may hold one.
+/// An address, or a text that ends with one, without what must not be shown: the password and the
+/// parameters, which may hold one. The user stays.
 fn without_password(url: &str) -> String {
     let (start, hidden) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
     let Some((scheme, rest)) = start.split_once("://") else { return url.to_owned() };
@@ -227,13 +227,13 @@ fn without_password(url: &str) -> String {
         Some((user, host)) => {
             format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or(user))
         }
-        // Not the port and the parameters, perhaps, but the two ends of a password.
+        // This may be no port with parameters, but a password that contains `?` or `#`.
         None if hidden.contains('@') && rest.contains(':') => format!("{scheme}://(an address)"),
         None => format!("{scheme}://{rest}"),
     }
 }
 
-/// The same for each address in `text`.
+/// `text` with [`without_password`] applied to each address in it.
 pub(crate) fn without_passwords(text: &str) -> String {
     let word = |word: &str| {
         if !word.contains("://") {
@@ -256,8 +256,13 @@ mod tests {
         for file in
             ["uidring.db", "/var/lib/uidring.db", "postgres", "mysql:/x", "c:\\uidring.db", ""]
         {
-            let db = Db::from(OsString::from(file));
-            assert!(matches!(db, Db::File(path) if path.as_os_str() == file), "{file}");
+            assert!(
+                matches!(
+                    Db::from(OsString::from(file)),
+                    Db::File(path) if path.as_os_str() == file
+                ),
+                "{file}"
+            );
         }
         assert!(matches!(Db::from(OsString::from("postgres://me:secret@db/ids")), Db::Url(_)));
     }

@@ -9,17 +9,17 @@ use crate::db::Db;
 use crate::output::Failure;
 use crate::quantity;
 
-/// Defaults are the library's.
+/// The defaults are those of the library.
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Generator options")]
 pub(crate) struct GeneratorArgs {
-    /// Lease a worker id for so long, in place of using one up: it is given back at the end, or
-    /// when the lease expires, and given again
+    /// Lease a worker id for this long instead of using one up. At the end, or when the lease
+    /// expires, the id becomes free and can be given again
     #[arg(long, value_name = "LENGTH", value_parser = lease)]
     lease: Option<Duration>,
 
-    /// Take worker ids from part I of N equal parts, from 0: for N machines that each have a SQLite
-    /// file
+    /// Take worker ids from part I of N equal parts, counted from 0. For N machines that each have
+    /// a SQLite file of their own
     #[arg(long, value_name = "I/N", value_parser = partition)]
     partition: Option<(u64, u64)>,
 
@@ -31,17 +31,17 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = quantity::length)]
     max_lag: Duration,
 
-    /// What happens when --max-lead is used up: new-worker if it is an hour or more, and else wait,
-    /// unless given
+    /// What happens when --max-lead is used up [default: new-worker if --max-lead is an hour or
+    /// more, else wait]
     #[arg(long, value_name = "POLICY")]
     on_lead_limit: Option<Policy>,
 
-    /// How many further worker ids may be used up in an hour: a ten-thousandth of the layout's
-    /// unless given
+    /// How many further worker ids may be used up in an hour [default: a ten-thousandth of the
+    /// layout's]
     #[arg(long, value_name = "N")]
     max_new_workers: Option<u32>,
 
-    /// How many ticks' worth of UIDs the ring holds, a power of two
+    /// How many blocks the ring holds, each with the UIDs of one tick: a power of two
     #[arg(long, value_name = "N", default_value_t = 64)]
     slots: usize,
 }
@@ -49,11 +49,11 @@ pub(crate) struct GeneratorArgs {
 /// [`LeadLimit`] on the command line.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
 enum Policy {
-    /// Go on with another worker id, from the present second
+    /// Continue with another worker id, from the current tick
     NewWorker,
-    /// Wait until the next second is due
+    /// Wait until the next tick is due
     Wait,
-    /// End with an error
+    /// Stop with an error
     Fail,
 }
 
@@ -79,7 +79,7 @@ impl GeneratorArgs {
         self.lease.is_some()
     }
 
-    /// Whether an option asks something of a registry.
+    /// Whether an option needs a registry.
     pub(crate) fn wants_registry(&self) -> bool {
         self.lease.is_some() || self.partition.is_some()
     }
@@ -92,10 +92,9 @@ impl GeneratorArgs {
         self.slots
     }
 
-    /// A generator with a worker id from `db`: from a file that is made if there is none, or from a
-    /// server.
+    /// Builds a generator with a worker id from `db`. A missing file is created.
     pub(crate) fn open(&self, db: &Db, asked: Option<Layout>) -> Result<UidGenerator, Failure> {
-        // What cannot be built leaves no new registry behind.
+        // Options that cannot be built must not leave a new registry behind.
         if asked.is_some() || db.is_missing() {
             self.build(asked.unwrap_or_default(), FixedWorker::new(1))?;
         }
@@ -106,7 +105,7 @@ impl GeneratorArgs {
         if let Some((index, of)) = self.partition {
             registry = registry.partition(index, of)?;
         }
-        // A registry serves one layout: without another wish, its own.
+        // A registry serves one layout, which is used unless another is asked for.
         let layout = match asked {
             Some(layout) => layout,
             None => registry.layout()?.unwrap_or_default(),

@@ -13,7 +13,7 @@ use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, pain
 
 /// Show how a UID is split, and what fits
 ///
-/// To be asked before a layout is chosen: it cannot be changed later.
+/// Check this before choosing a layout: it cannot be changed later.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -122,12 +122,12 @@ struct Cell {
     name: &'static str,
     style: Style,
     bits: u32,
-    /// The number of its highest bit.
+    /// The index of its highest bit.
     high: u32,
     width: usize,
 }
 
-/// The 64 bits as boxes, as wide as the bits are many, within reason.
+/// Draws the 64 bits as boxes. A box is as wide as its field has bits, within limits.
 pub(crate) fn picture(layout: &Layout) -> String {
     let mut high = 64;
     let cells = [
@@ -166,7 +166,7 @@ pub(crate) fn picture(layout: &Layout) -> String {
     )
 }
 
-/// The numbers of a cell's outer bits.
+/// The indices of a cell's first and last bit.
 fn numbers(cell: &Cell) -> String {
     let (high, low) = (cell.high, cell.high + 1 - cell.bits);
     if cell.bits == 1 {
@@ -176,7 +176,7 @@ fn numbers(cell: &Cell) -> String {
     }
 }
 
-/// How many bits a cell has. The uppermost has one, the sign, and those that no field uses.
+/// How many bits a cell has. The first cell holds the sign and the bits that no field uses.
 fn width(cell: &Cell) -> String {
     let text = match (cell.name, cell.bits) {
         ("0", 1) => "sign".to_owned(),

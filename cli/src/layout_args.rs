@@ -52,9 +52,8 @@ pub(crate) struct LayoutOrDb {
     #[command(flatten)]
     layout: LayoutArgs,
 
-    /// The layout that this registry was first used with: a SQLite file, or the address of a
-    /// server, postgres://.. or mysql://.. (`UIDRING_DB` names one as well, unless a layout is
-    /// given)
+    /// Use the layout of this registry: a SQLite file, or the address of a server, postgres://.. or
+    /// mysql://.. Without this option and without a layout, `UIDRING_DB` names the registry
     #[arg(
         long, value_name = "FILE|URL", value_parser = db::parser(),
         conflicts_with_all = ["layout", "epoch", "tick"]
@@ -106,7 +105,7 @@ fn named_or_widths(text: &str) -> Result<Layout, String> {
 
 pub(crate) fn epoch(text: &str) -> Result<SystemTime, String> {
     let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp());
-    // A date first: what is more than a date is none.
+    // `Date` also parses a longer text that begins with a date: such a text is a time.
     let time = match text.parse::<Date>() {
         Ok(date) if text.len() == "2026-01-01".len() => midnight(date),
         _ => text.parse::<Timestamp>(),

@@ -1,4 +1,4 @@
-//! What the lease of a worker id says at a time.
+//! The state of a worker id's lease at a given time.
 
 use std::fmt;
 use std::time::SystemTime;
@@ -9,16 +9,15 @@ use uidring::registry::WorkerLease;
 
 use crate::output::{distance, span};
 
-/// Where a leased id is.
+/// Whether a leased id has a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 #[serde(rename_all = "snake_case")]
 pub(crate) enum State {
-    /// With its holder.
+    /// Its holder has it.
     Held,
-    /// With a holder that has not been heard of for as long as the lease was. Free to be given
-    /// again.
+    /// Its holder did not renew the lease in time. The id is free to be given again.
     Expired,
-    /// Free to be given again.
+    /// Its holder gave it back. The id is free to be given again.
     GivenBack,
 }
 
@@ -32,7 +31,7 @@ impl State {
     }
 }
 
-/// A lease as people are told of it: "held, 9 minutes left".
+/// A lease in words: "held, 9 minutes left".
 pub(crate) struct Told<'a> {
     pub(crate) lease: &'a WorkerLease,
     pub(crate) now: SystemTime,
@@ -48,14 +47,14 @@ impl fmt::Display for Told<'_> {
                 span(lease.until.duration_since(now).unwrap_or_default())
             ),
             State::Expired => write!(f, "expired {}", distance(lease.until, now)),
-            // A clock that is a little behind the registry's sees it in the future.
+            // If this clock is behind the registry's, the time may lie in the future.
             State::GivenBack => write!(f, "given back {}", distance(lease.until.min(now), now)),
         }
     }
 }
 
-/// When the tick `tick` begins; `None` behind the last one.
+/// When `tick` begins; `None` if it is after the last one.
 pub(crate) fn time_of(layout: &Layout, tick: u64) -> Option<SystemTime> {
-    // Any UID of the tick tells; the one of zeros is none.
+    // Any UID of the tick will do, but all zeros is not a UID.
     layout.compose(tick, 0, 1).map(|uid| layout.parts(uid).time)
 }

@@ -23,8 +23,8 @@ pub(crate) struct Lines {
     format: Format,
     layout: Layout,
     times: Times,
-    /// What lies between `uid` and `sequence` in the last JSON line, and for which time and worker:
-    /// thousands of lines share it.
+    /// The text between `uid` and `sequence` in the last JSON line, with its time and worker.
+    /// Thousands of lines share it.
     middle: Option<(SystemTime, u64, String)>,
 }
 
@@ -42,7 +42,7 @@ impl Lines {
         }
     }
 
-    /// Nothing in these lines has to be escaped: they are digits, and a time.
+    /// Nothing in these lines needs escaping: they contain only digits and a time.
     fn append_json(&mut self, uids: &[Uid], text: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();
         for &uid in uids {

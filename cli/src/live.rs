@@ -14,16 +14,16 @@ use crate::generator_args::GeneratorArgs;
 use crate::load::{Load, Run};
 use crate::output::{self, BOLD, DIM, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 
-/// The rate shown is of so long.
+/// The rate shown is an average over this long.
 const RATE_OF: Duration = Duration::from_secs(1);
 
-/// Below this, a lead is told to the tenth of a second.
+/// A shorter lead is shown to the tenth of a second.
 const SHORT: Duration = Duration::from_secs(120);
 
-/// UIDs a second, as of late.
+/// Measures the recent rate, in UIDs a second.
 #[derive(Debug)]
 pub(crate) struct Meter {
-    /// How many had been taken when.
+    /// How many UIDs had been taken at which time.
     seen: VecDeque<(Duration, u64)>,
 }
 
@@ -45,7 +45,7 @@ impl Meter {
     }
 }
 
-/// What a panel is about, and what does not change while it is shown.
+/// A panel on a terminal, and what does not change while it is shown.
 #[derive(Debug)]
 pub(crate) struct Panel {
     bar: ProgressBar,
@@ -91,7 +91,7 @@ impl Panel {
         self.bar.abandon();
     }
 
-    /// Leaves nothing.
+    /// Removes the panel.
     pub(crate) fn clear(self) {
         self.bar.finish_and_clear();
     }
@@ -127,7 +127,7 @@ impl Panel {
         text.trim_end().to_owned()
     }
 
-    /// How much time has passed, as a bar if there is an end.
+    /// The time that has passed, as a bar if the run has an end.
     fn time(&self, elapsed: Duration) -> String {
         let done = match (self.load.length, self.load.count, self.load.rate) {
             (Some(length), ..) => length,
@@ -163,7 +163,7 @@ impl Panel {
         format!("{gauge}  {lead} of {} that may be borrowed{limit}", output::span(self.max_lead))
     }
 
-    /// The worker id; where they go by, how long there will be more.
+    /// The worker id. If ids are being used up, also how long the others last.
     fn worker(&self, status: &Status, elapsed: Duration) -> String {
         let worker = paint(BOLD, status.worker_id);
         if status.new_workers == 0 {
@@ -180,7 +180,7 @@ impl Panel {
             )
     }
 
-    /// A sign for each slot, up to a line of them: full or empty.
+    /// A mark for each slot, full or empty, up to the width of a line.
     fn ring(&self, status: &Status) -> String {
         let all = self.slots as u64 * (self.layout.max_sequence() + 1);
         let signs = self.slots.clamp(1, 32);
@@ -201,8 +201,8 @@ impl Panel {
         let at_pace = status.expires_at_pace(&self.first, elapsed);
         let is_sooner = |pace: Duration, clock: Duration| pace < clock / 2;
         match (at_pace.duration_since(now), status.expires_at.duration_since(now)) {
-            // The lead grows by steps: soon after the start they would be taken for a pace. A new
-            // worker's starts anew.
+            // The lead grows in steps, so a pace measured soon after the start would mislead.
+            // With a new worker id the lead starts again from 0.
             (Ok(pace), Ok(clock))
                 if elapsed > RATE_OF * 5 && status.new_workers == 0 && is_sooner(pace, clock) =>
             {
@@ -216,7 +216,7 @@ impl Panel {
     }
 }
 
-/// What is left after a run: how much, how fast, and the generator's own words.
+/// The summary after a run: how many UIDs, how fast, and the generator's status.
 pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let elapsed = run.elapsed();
     let rate = Meter::new().rate(elapsed, status.taken);
@@ -233,7 +233,7 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
 pub(crate) struct Record {
     time: Option<String>,
     elapsed_ms: u64,
-    /// As of late.
+    /// The recent rate.
     uids_per_second: u64,
     worker_id: u64,
     new_workers: u64,
@@ -303,13 +303,13 @@ fn gauge(width: usize, part: Duration, all: Duration, style: Style) -> String {
     paint(style, "━".repeat(full)) + &paint(DIM, "─".repeat(width - full))
 }
 
-// The rate is not negative, and `as` stays in range.
+// `rate` is not negative, and `as` saturates.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn rounded(rate: f64) -> u64 {
     rate.round() as u64
 }
 
-/// To the tenth, or whole where that is enough: "7.2 s", "3,600 s".
+/// Seconds, with one decimal below 1,000: "7.2 s", "3,600 s".
 fn seconds(length: Duration) -> String {
     if length.as_secs() < 1000 { format!("{:.1} s", length.as_secs_f64()) } else { whole(length) }
 }

@@ -1,4 +1,4 @@
-//! Taking at a pace: how many UIDs are due when, and the threads that take them.
+//! Taking UIDs at a rate: how many are due at which time, and the threads that take them.
 
 use std::panic;
 use std::sync::Arc;
@@ -11,15 +11,15 @@ use crossbeam::channel::{RecvTimeoutError, bounded};
 use crate::output::Failure;
 use crate::quantity::Quantity;
 
-/// UIDs that are taken at once.
+/// How many UIDs a thread takes at once.
 pub(crate) const BATCH: usize = 4 * 1024;
-/// Between two looks at what has become due: short enough for the eye, long enough for the
-/// processor.
+/// The shortest pause between two checks of what is due: the output looks continuous, and the
+/// processor stays idle.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(2);
-/// A thread hears within this that it shall stop.
+/// A thread notices within this time that it should stop.
 const LONGEST_PAUSE: Duration = Duration::from_millis(50);
 
-/// What is asked for.
+/// How many UIDs to take, how fast, and for how long.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Load {
     /// At least one.
@@ -49,7 +49,7 @@ impl Load {
         due / threads + u64::from(u64::from(thread) < due % threads)
     }
 
-    /// How long until each thread has something to do again, about.
+    /// Roughly how long until each thread has something to do again.
     fn pause(&self) -> Duration {
         let thousandths = self.rate.map_or(u64::MAX, |rate| rate.thousandths).max(1);
         let pause = Duration::from_secs(1000 * u64::from(self.threads))
@@ -58,7 +58,7 @@ impl Load {
     }
 }
 
-/// A load on its way.
+/// A load that is running.
 #[derive(Debug)]
 pub(crate) struct Run {
     load: Load,
@@ -71,7 +71,7 @@ impl Run {
         Run { load, started: Instant::now(), stopped: Arc::default() }
     }
 
-    /// From now on, Ctrl-C ends the run and not the process; a second one ends the process.
+    /// Makes the first Ctrl-C end the run instead of the process. Another one ends the process.
     pub(crate) fn stop_on_interrupt(&self) -> Result<(), Failure> {
         let stopped = Arc::clone(&self.stopped);
         let handler = move || {
@@ -95,9 +95,9 @@ impl Run {
         self.started.elapsed()
     }
 
-    /// Runs the load: one thread for each of `takers`, which are told how many UIDs to take, and
-    /// say whether it is worth going on. Meanwhile this thread calls `look`, as often as `interval`
-    /// says.
+    /// Runs the load with one thread for each of `takers`. A taker is called with the number of
+    /// UIDs to take, and returns whether to continue. Meanwhile this thread calls `look` at each
+    /// `interval`.
     pub(crate) fn drive<T>(
         &self,
         takers: Vec<T>,
@@ -108,7 +108,7 @@ impl Run {
         T: FnMut(usize) -> Result<bool, Failure> + Send,
     {
         thread::scope(|scope| {
-            // Nothing is sent: it is closed when the last thread has ended.
+            // Nothing is sent on this channel. It closes when the last thread ends.
             let (alive, ended) = bounded::<()>(0);
             let threads: Vec<_> = (0..)
                 .zip(takers)
@@ -131,14 +131,14 @@ impl Run {
             let join = |thread: thread::ScopedJoinHandle<'_, _>| {
                 thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
             };
-            // All of them, before the first failure is told.
+            // Join all threads before returning the first failure.
             let done: Vec<Result<(), Failure>> = threads.into_iter().map(join).collect();
             done.into_iter().collect()
         })
     }
 
-    /// One thread's part. Who has fallen behind takes as fast as possible until it has caught up,
-    /// or the time is over.
+    /// Takes one thread's part. A thread that has fallen behind takes as fast as possible until it
+    /// has caught up or the time is over.
     fn take_share(
         &self,
         thread: u16,

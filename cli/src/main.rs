@@ -1,7 +1,7 @@
-//! `uidring`, the command-line tool: takes UIDs, reads them, and shows who gave them out.
+//! `uidring`, the command-line tool: takes UIDs, decodes them, and shows which workers made them.
 //!
-//! One file per subcommand: what it is asked (`Args`) and what it does (`run`). What they share
-//! lies in [`layout_args`], [`output`] and [`table`].
+//! Each subcommand has a file with its arguments (`Args`) and what it does (`run`). What they share
+//! is in [`layout_args`], [`output`] and [`table`].
 
 mod bench;
 mod db;

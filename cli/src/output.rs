@@ -1,5 +1,4 @@
-//! What the subcommands share in speaking to people: failures and exit statuses, colours, numbers
-//! and times.
+//! What the subcommands share in their output: failures and exit statuses, colours, and times.
 
 use std::fmt;
 use std::io::{self, Write};
@@ -30,18 +29,18 @@ pub(crate) enum Failure {
     /// The command line is not understood, or it is a question to the tool itself, such as
     /// `--help`.
     Arguments(clap::Error),
-    /// The command line asks for something that cannot be. Exit status 2.
+    /// The command line asks for something impossible. Exit status 2.
     Usage(String),
-    /// It could be, but it was not. Exit status 1.
+    /// The command line is right, but the action failed. Exit status 1.
     Failed(String),
-    /// As `Failed`, and whoever found it has said so.
+    /// Like `Failed`, but the failure has already been reported.
     Reported,
-    /// Standard output takes no more. Exit status 1, but for a reader who has seen enough: 0.
+    /// Standard output cannot be written. Exit status 1, or 0 if its reader closed the pipe.
     Output(io::Error),
 }
 
 impl Failure {
-    /// Says what happened, on standard error, and tells the exit status.
+    /// Reports the failure on standard error, and returns the exit status.
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Failure::Arguments(error) if !error.use_stderr() => {
@@ -76,12 +75,12 @@ impl Failure {
     }
 }
 
-/// One sentence on standard error. Where even that is closed there is nobody left to tell.
+/// Writes a sentence to standard error. If that fails too, there is nobody left to tell.
 pub(crate) fn complain(sentence: &str) {
     let _ = writeln!(anstream::stderr(), "uidring: {sentence}");
 }
 
-/// What is said beside the output, on standard error.
+/// Writes to standard error what is not part of the output.
 pub(crate) fn say(page: &str) {
     let _ = anstream::stderr().write_all(page.as_bytes());
 }
@@ -116,8 +115,8 @@ impl From<TakeError> for Failure {
     }
 }
 
-/// Prints `page` in one go. Its colours stay where they are seen: on a terminal, unless `NO_COLOR`
-/// is set.
+/// Prints `page` at once. Its colours are kept only on a terminal, and only if `NO_COLOR` is not
+/// set.
 pub(crate) fn print(page: &str) -> Result<(), Failure> {
     let mut stdout = anstream::stdout().lock();
     stdout.write_all(page.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
@@ -136,8 +135,8 @@ pub(crate) fn paint(style: Style, text: impl fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A length of time in one unit that gives at least two, rounded down: "90 seconds", "47 hours",
-/// "34 years".
+/// A length of time in the largest unit that gives at least two, rounded down: "90 seconds",
+/// "47 hours", "34 years".
 pub(crate) fn span(length: Duration) -> String {
     const MINUTE: u64 = 60;
     const HOUR: u64 = 60 * MINUTE;
@@ -156,7 +155,7 @@ pub(crate) fn span(length: Duration) -> String {
     format!("{} {name}{plural}", HumanCount(count))
 }
 
-/// Where `time` lies as seen from `now`: "in 3 hours", "9 years ago".
+/// The distance of `time` from `now`: "in 3 hours", "9 years ago".
 pub(crate) fn distance(time: SystemTime, now: SystemTime) -> String {
     match (now.duration_since(time), time.duration_since(now)) {
         (Ok(since), _) if since.as_secs() == 0 => "now".to_owned(),
@@ -166,8 +165,8 @@ pub(crate) fn distance(time: SystemTime, now: SystemTime) -> String {
     }
 }
 
-/// Tells the times of one layout, all to the same precision: to the second where its ticks are
-/// seconds.
+/// Formats the times of one layout, all to the same precision: whole seconds if its ticks are
+/// whole seconds, else milliseconds.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Times {
     digits: usize,
@@ -182,17 +181,17 @@ impl Times {
         Times { digits: if seconds { 0 } else { 3 } }
     }
 
-    /// The times of a registry, which are not those of UIDs.
+    /// For the times of a registry, which are in whole seconds.
     pub(crate) fn registry() -> Times {
         Times { digits: 0 }
     }
 
-    /// `time` in UTC as RFC 3339 has it; `None` beyond the year 9999, where it has nothing.
+    /// `time` in UTC, in RFC 3339; `None` after the year 9999, which RFC 3339 cannot express.
     pub(crate) fn rfc3339(self, time: SystemTime) -> Option<String> {
         Timestamp::try_from(time).ok().map(|time| format!("{time:.*}", self.digits))
     }
 
-    /// The same for people.
+    /// Like [`Times::rfc3339`], but every time has a text.
     pub(crate) fn utc(self, time: SystemTime) -> String {
         self.rfc3339(time).unwrap_or_else(|| {
             let seconds = time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs();
@@ -200,7 +199,7 @@ impl Times {
         })
     }
 
-    /// `time` where the tool runs, with its offset from UTC, as RFC 3339 has it.
+    /// `time` in the local time zone with its offset from UTC, in RFC 3339.
     pub(crate) fn local(self, time: SystemTime) -> Option<String> {
         let format = if self.digits == 0 { "%FT%T%:z" } else { "%FT%T%.3f%:z" };
         let time = Timestamp::try_from(time).ok()?;

@@ -9,7 +9,7 @@ use serde::Serialize;
 use crate::output::span;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
-/// What is looked at: a week has each of its days.
+/// The pace is that of one week, so that each weekday counts.
 const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
 
 /// The pace of the last week.
@@ -17,16 +17,16 @@ const WINDOW: Duration = Duration::from_secs(7 * 24 * 3600);
 pub(crate) struct Pace {
     /// New ids a day.
     per_day: f64,
-    /// Over how long they were counted.
+    /// For how many days they were counted.
     over_days: f64,
     /// How long the others last at this pace; `None` where there was no new one.
     days_left: Option<f64>,
 }
 
 impl Pace {
-    /// From ids in their order and when each was given first, the largest given, and how many are
-    /// left. `None` where the first is less than a day old: such a day says little about the next
-    /// ones.
+    /// Computes the pace from the ids in order with the time when each was first given, from the
+    /// largest id given, and from how many are left. `None` if the first id is less than a day old,
+    /// because that says little about the days to come.
     #[allow(clippy::cast_precision_loss)] // three digits are shown
     pub(crate) fn of(
         given: &[(u64, SystemTime)],
@@ -36,14 +36,14 @@ impl Pace {
     ) -> Option<Pace> {
         let (_, first) = given.first()?;
         let over = now.duration_since(*first).ok().filter(|age| *age >= DAY)?.min(WINDOW);
-        // Ids ascend: all above this one are younger, those of deleted rows too.
+        // Ids ascend, so all larger ones are younger, including those of deleted rows.
         let (before, _) = given.iter().rev().find(|(_, time)| *time <= now - over)?;
         let over_days = over.as_secs_f64() / DAY.as_secs_f64();
         let per_day = largest.saturating_sub(*before) as f64 / over_days;
         Some(Pace { per_day, over_days, days_left: (per_day > 0.0).then(|| left as f64 / per_day) })
     }
 
-    /// Whether somebody has to do something within a year.
+    /// Whether the ids run out within a year.
     pub(crate) fn is_alarming(self) -> bool {
         self.days_left.is_some_and(|days| days < 365.0)
     }
@@ -64,7 +64,7 @@ impl fmt::Display for Pace {
     }
 }
 
-// More than 2^64 seconds are as many.
+// `as` saturates at 2^64 seconds.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn days(days: f64) -> String {
     span(Duration::from_secs((days * DAY.as_secs_f64()).round() as u64))

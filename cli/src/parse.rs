@@ -1,4 +1,4 @@
-//! `uidring parse`: says what a UID says.
+//! `uidring parse`: decodes UIDs.
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::time::SystemTime;
@@ -12,10 +12,10 @@ use crate::layout_args::LayoutOrDb;
 use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 use crate::table::{Column, Table};
 
-/// Say what UIDs say: time, worker and sequence
+/// Decode UIDs into time, worker and sequence
 ///
-/// A UID does not tell its layout: read with the wrong one, it says something wrong. A text with a
-/// letter is taken for base32, one of digits alone for a decimal number.
+/// A UID does not contain its layout: decoded with the wrong one, its fields are wrong. A text with
+/// a letter is read as base32, one of digits alone as a decimal number.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -24,11 +24,11 @@ Examples:
   uidring parse --layout 29,21,13 --epoch 2016-09-19T16:00:00Z 180363646902239241
   cut -f1 orders.tsv | uidring parse --json")]
 pub(crate) struct Args {
-    /// UIDs in decimal or base32; `-`, or none at all, for the lines of standard input
+    /// UIDs in decimal or base32. `-`, or no UID, reads the lines of standard input
     #[arg(value_name = "UID", allow_negative_numbers = true)]
     uids: Vec<String>,
 
-    /// Take texts without a letter for base32, too
+    /// Read texts without a letter as base32, too
     #[arg(long)]
     base32: bool,
 
@@ -55,12 +55,12 @@ impl Args {
         } else {
             reader.print(&self.uids)?;
         }
-        // Each has been complained of.
+        // Each wrong text has been reported.
         if reader.wrong { Err(Failure::Reported) } else { Ok(()) }
     }
 }
 
-/// What a UID says, in JSON.
+/// A decoded UID, in JSON.
 #[derive(Serialize)]
 struct Record {
     uid: Uid,
@@ -73,12 +73,12 @@ struct Record {
     in_future: bool,
 }
 
-/// Turns texts into UIDs, and UIDs into what they say.
+/// Parses texts as UIDs, and decodes them.
 struct Reader {
     layout: Layout,
     times: Times,
     base32: bool,
-    /// One of the texts was no UID.
+    /// Whether one of the texts was not a UID.
     wrong: bool,
 }
 
@@ -90,7 +90,7 @@ impl Reader {
                 let line = output::json(&self.record(uid))?;
                 stdout.write_all(line.as_bytes()).map_err(Failure::Output)?;
             }
-            // Whoever pipes in a line and waits for the answer gets it.
+            // A program that sends one line and waits for the answer must get it.
             if more { Ok(()) } else { stdout.flush().map_err(Failure::Output) }
         })?;
         stdout.flush().map_err(Failure::Output)
@@ -134,7 +134,7 @@ impl Reader {
         }
     }
 
-    /// One UID, with room for words.
+    /// The page for a single UID.
     fn card(&self, uid: Uid) -> String {
         let parts = self.layout.parts(uid);
         let now = SystemClock.now();
@@ -164,10 +164,10 @@ impl Reader {
         card
     }
 
-    /// Many UIDs, one a row.
+    /// The table for many UIDs, with one row for each.
     fn table(&self, uids: &[Uid]) -> String {
         let now = SystemClock.now();
-        // Where local time is UTC, its column would say nothing.
+        // If local time is UTC, its column would only repeat the other.
         let elsewhere = uids.iter().any(|&uid| output::is_elsewhere(self.layout.parts(uid).time));
         let mut table = Table::new([
             Column::number("UID", BOLD),
@@ -193,7 +193,7 @@ impl Reader {
         format!("{table}{}\n", paint(DIM, format_args!("layout {}", self.layout)))
     }
 
-    /// What makes one doubt that the layout is the right one.
+    /// A reason to doubt that the layout is the right one.
     fn remark(&self, uid: Uid, time: SystemTime, now: SystemTime) -> Remark {
         if !self.layout.contains(uid) {
             Remark {
@@ -220,7 +220,7 @@ struct Remark {
     sentence: &'static str,
 }
 
-/// The name of the local time zone, where it has one.
+/// The name of the local time zone, if it has one.
 fn zone() -> String {
     TimeZone::system().iana_name().unwrap_or("local time").to_owned()
 }
@@ -233,8 +233,8 @@ fn parse(text: &str, base32: bool) -> Result<Uid, ParseUidError> {
     }
 }
 
-/// Calls `act` for each text that the arguments name, the lines of standard input among them, and
-/// says whether more are at hand without waiting.
+/// Calls `act` with each text of the arguments or of standard input, and with whether another one
+/// is available without waiting.
 fn each(
     texts: &[String],
     mut act: impl FnMut(&str, bool) -> Result<(), Failure>,

@@ -18,10 +18,10 @@ use crate::sizing::{self, BITS, Needs, Split};
 
 /// Find the layout that a service needs
 ///
-/// Rates are those of one node, a process with a generator of its own: of a fleet's, divide by
-/// --nodes. A node may take more than a second holds: it borrows from the seconds to come, up to
-/// --max-lead, and gives back when it takes less. So the average has to fit, and a peak has to end
-/// in time. Bits to spare go where there is the least room.
+/// Rates are those of one node, a process with a generator of its own. Divide the rate of a whole
+/// fleet by --nodes. A node may take more UIDs than a tick holds: it borrows from later ticks, up
+/// to --max-lead, and gives them back when it takes fewer. So the average has to fit, and a peak
+/// has to end before --max-lead is used up. Spare bits go to the field with the least room.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -29,11 +29,11 @@ Examples:
   uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5 --years 30
   uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5 --json | jq -r .recommended.rust")]
 pub(crate) struct Args {
-    /// UIDs a second of each node, peaks aside: 500, 20k, 1.5M
+    /// UIDs a second of each node, without peaks: 500, 20k, 1.5M
     #[arg(long, value_name = "R", value_parser = quantity)]
     rate: Quantity,
 
-    /// UIDs a second of each node in a peak [default: --rate, no peaks]
+    /// UIDs a second of each node during a peak [default: --rate, no peaks]
     #[arg(long, value_name = "R", value_parser = quantity)]
     peak: Option<Quantity>,
 
@@ -46,21 +46,18 @@ pub(crate) struct Args {
     peaks_per_day: Quantity,
 
     /// How many nodes
-    #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
     nodes: u64,
 
-    /// How often each node starts again, deployments and crashes; each start uses a worker id
+    /// How often each node restarts, for deployments and after crashes. Each start uses up a worker
+    /// id
     #[arg(long, value_name = "K", default_value = "1", value_parser = quantity)]
     restarts_per_day: Quantity,
 
-    /// How many years from now it shall go on
-    #[arg(
-        long, value_name = "Y", default_value_t = 30,
-        value_parser = clap::value_parser!(u64).range(1..=10_000)
-    )]
+    /// For how many years from now the layout must last
+    #[arg(long, value_name = "Y", default_value_t = 30,
+        value_parser = clap::value_parser!(u64).range(1..=10_000))]
     years: u64,
 
     /// When the time field begins: RFC 3339, or a date [default: the start of this year]
@@ -76,7 +73,7 @@ pub(crate) struct Args {
     json: bool,
 }
 
-/// A layout that may do.
+/// A layout to compare.
 pub(crate) struct Candidate {
     pub(crate) name: &'static str,
     pub(crate) split: Split,
@@ -175,8 +172,8 @@ impl Args {
         let peaks = u128::from(peaks_per_day.thousandths) * peak_for.as_millis();
         if peak > rate && peaks > 86_400_000 * 1000 {
             return usage(
-                "the peaks take more than the day: lower --peak-for or --peaks-per-day, or raise \
-                 --rate",
+                "the peaks take more than the day: lower --peak-for or --peaks-per-day, \
+                 or raise --rate",
             );
         }
         let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
@@ -205,7 +202,7 @@ fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {
         .map_err(|_| Failure::Failed("the clock shows no time to plan from".to_owned()))
 }
 
-/// The recommended one first, then what else is worth a look, then what is well known.
+/// The recommended layout, then others worth considering, then the well-known ones.
 fn candidates(
     needs: &Needs,
     recommended: Split,
@@ -337,7 +334,7 @@ pub(crate) fn millis(ms: u128) -> Duration {
     Duration::from_millis(small(ms))
 }
 
-/// What to give up so that it fits: each alone, or all together.
+/// What to reduce so that the needs fit: one need alone, or all together.
 pub(crate) fn ways_out(needs: &Needs) -> Vec<String> {
     let ways = sizing::concessions(needs);
     if ways.is_empty() {

@@ -1,5 +1,4 @@
-//! `uidring plan` as people see it: the recommended layout, the others below each other, or why
-//! there is none.
+//! The page of `uidring plan`: the recommended layout and the others, or why there is none.
 
 use std::fmt::{self, Write as _};
 use std::time::{Duration, SystemTime};
@@ -31,7 +30,7 @@ pub(crate) fn page(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> 
     )
 }
 
-/// What the numbers on the command line mean.
+/// The numbers on the command line, in words.
 fn asked(needs: &Needs) -> String {
     let Needs { years, nodes, restarts_per_day, rate, peak, peak_for, peaks_per_day, .. } = needs;
     let nodes = if *nodes == 1 {
@@ -58,7 +57,7 @@ fn asked(needs: &Needs) -> String {
     text + &format!(" for the next {years}.")
 }
 
-/// What each field of the recommended layout gives, and what is needed.
+/// What each field of the recommended layout offers, and what is needed.
 fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
     let Candidate { split, layout, .. } = candidate;
     let expires = layout.expires_at();
@@ -121,7 +120,7 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
     table.to_string()
 }
 
-/// The candidates under each other.
+/// The table of all candidates.
 fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String {
     let mut table = Table::new([
         Column::text("", Style::new()),
@@ -186,7 +185,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
     table.to_string() + &paint(DIM, legend) + "\n"
 }
 
-/// How long a peak may last; where that is not long enough, what it costs.
+/// How long a peak may last, and what it costs if it lasts longer.
 fn peak(needs: &Needs, split: Split) -> String {
     if needs.peak == needs.rate && needs.rate_fits(split) {
         return String::new();
@@ -208,7 +207,7 @@ fn peak(needs: &Needs, split: Split) -> String {
     }
 }
 
-/// By how much it fails.
+/// How much is missing, in red.
 fn short(missing: impl fmt::Display) -> String {
     paint(RED, format_args!("{missing} short"))
 }
@@ -217,7 +216,7 @@ fn tick(ms: u64) -> String {
     if ms == 1000 { "1 s".to_owned() } else { format!("{ms} ms") }
 }
 
-/// The fields, two signs for five bits, each with its width.
+/// The fields as a bar, two characters for five bits, each with its width.
 fn bar(split: Split) -> String {
     let Split { time_bits, worker_bits, sequence_bits, .. } = split;
     let mut drawn = 0;
@@ -237,7 +236,7 @@ fn bar(split: Split) -> String {
     fields.join(" ")
 }
 
-/// A ratio for people: red below 1, yellow where little is left.
+/// A ratio with a colour: red below 1, yellow slightly above.
 fn room(ratio: f64) -> String {
     let style = if ratio < 1.0 {
         RED
@@ -249,14 +248,14 @@ fn room(ratio: f64) -> String {
     paint(style, times(ratio))
 }
 
-/// A peak that lasts too long costs worker ids, and is no failure.
+/// Like [`room`] without red: a peak that lasts too long costs worker ids, but is no failure.
 fn peak_room(ratio: f64) -> String {
     paint(if ratio < 1.1 { YELLOW } else { GREEN }, times(ratio))
 }
 
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and not negative
 fn times(ratio: f64) -> String {
-    // Rounded down, as nobody wants to hear 1.0 of what is too little.
+    // Rounded down, so that what is too little never shows as 1.0.
     if ratio < 10.0 {
         format!("{:.1}×", (ratio * 10.0).floor() / 10.0)
     } else {
@@ -280,7 +279,7 @@ fn date(time: SystemTime) -> String {
     }
 }
 
-/// Why nothing fits, and what to give up.
+/// Why nothing fits, and what to reduce.
 pub(crate) fn refusal(needs: &Needs) -> String {
     let least = needs.least_of_all();
     let Split { time_bits, worker_bits, sequence_bits, tick_ms } = least;
@@ -329,7 +328,7 @@ pub(crate) fn refusal(needs: &Needs) -> String {
     text
 }
 
-/// A sign a bit; crossed out what is beyond the last.
+/// One character a bit. Bits that do not fit are crossed out.
 fn wide_bar(split: Split) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -337,7 +336,7 @@ fn wide_bar(split: Split) -> String {
         [(TIME, split.time_bits), (WORKER, split.worker_bits), (SEQUENCE, split.sequence_bits)]
     {
         let inside = BITS.saturating_sub(at).min(bits) as usize;
-        // A gap after each field, but at the end of what there is.
+        // Each field is followed by a gap, except the one that reaches the last bit.
         let signs = if inside < bits as usize { inside } else { inside - 1 };
         let inner: String =
             bits.to_string().chars().chain(std::iter::repeat('━')).take(signs).collect();

@@ -1,4 +1,4 @@
-//! How far a long run has come, for those who wait for it.
+//! The progress of a long run.
 
 use std::fmt;
 use std::io::{self, IsTerminal};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use indicatif::style::ProgressTracker;
 use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
 
-/// What is done sooner needs no bar.
+/// A shorter run needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 const TEMPLATE: &str =
@@ -24,8 +24,7 @@ pub(crate) struct Progress {
 }
 
 impl Progress {
-    /// `None` where nobody would see it, or where it would get between the lines: a terminal shows
-    /// either.
+    /// `None` if nobody would see the bar, or if it would mix with the UIDs on the same terminal.
     pub(crate) fn new(total: u64) -> Option<Progress> {
         let visible = io::stderr().is_terminal() && !io::stdout().is_terminal();
         visible.then(|| Progress { total, done: 0, started: Instant::now(), bar: None })
@@ -40,7 +39,7 @@ impl Progress {
         }
     }
 
-    /// Leaves one line that says how much and how fast.
+    /// Replaces the bar by one line with the total and the rate.
     pub(crate) fn finish(self) {
         if let Some(bar) = self.bar {
             bar.set_style(style(FINISHED));
@@ -75,7 +74,7 @@ fn key(text: fn(&ProgressState) -> String) -> impl ProgressTracker {
     }
 }
 
-/// UIDs a second since the start, so that the last line says what was seen on the way.
+/// UIDs a second since the start, so that the last line agrees with the bar before it.
 #[allow(clippy::cast_precision_loss)] // three digits are shown
 fn rate(state: &ProgressState) -> f64 {
     state.pos() as f64 / state.elapsed().as_secs_f64()

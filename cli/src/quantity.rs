@@ -30,11 +30,11 @@ impl fmt::Display for Quantity {
 }
 
 const MOST: u64 = 1_000_000_000_000;
-/// A century. Products with it stay in range.
+/// A century. Products with it do not overflow.
 const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 3600);
 const DAYS_ARE_24_HOURS: SpanRelativeTo<'static> = SpanRelativeTo::days_are_24_hours();
 
-/// The number at the start of `text`, exactly, in thousandths, times `unit`.
+/// `number` times `unit`, in thousandths; `None` if that is not a whole number of them.
 fn scaled(number: &str, unit: u64) -> Option<u64> {
     let plain: String =
         number.chars().filter(|character| !matches!(character, '_' | ',')).collect();
@@ -79,7 +79,7 @@ pub(crate) fn length(text: &str) -> Result<Duration, String> {
     }
 }
 
-/// A length of time of which something is done: not 0.
+/// Like [`length`], but not 0.
 pub(crate) fn some_length(text: &str) -> Result<Duration, String> {
     match length(text)? {
         Duration::ZERO => Err("nothing happens in no time: try 10s".to_owned()),

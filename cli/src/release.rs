@@ -1,4 +1,4 @@
-//! `uidring workers release`: takes a leased worker id from a holder that is gone.
+//! `uidring workers release`: frees a leased worker id whose holder is gone.
 
 use uidring::clock::{Clock, SystemClock};
 
@@ -9,20 +9,20 @@ use crate::output::{self, DIM, Failure, Times, distance, paint};
 /// Free a leased worker id whose holder is gone
 ///
 /// An id whose lease has expired is free already; releasing it makes sure that its holder does not
-/// come back to it. No UID comes twice by this: whoever has the id next begins after the last
-/// second reserved, and a holder that is there after all finds its lease lost and takes another id.
+/// return to it. This never repeats a UID: the next holder begins after the last tick reserved, and
+/// a holder that is still running finds its lease lost and takes another id.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   uidring workers release 7
   uidring workers release 7 --db postgres://orders@db.example.com/orders
-  uidring workers release 7 --force      take it away from a holder whose lease is alive")]
+  uidring workers release 7 --force      take it from a holder whose lease has not expired")]
 pub(crate) struct Args {
     /// The worker id
     #[arg(value_name = "ID")]
     worker: u64,
 
-    /// Also when its lease is alive
+    /// Release it even if its lease has not expired
     #[arg(long)]
     force: bool,
 
@@ -42,14 +42,14 @@ impl Args {
         let holder = format!("{}/{}", worker.host_name, worker.port);
         let Some(lease) = &worker.lease else {
             return Err(Failure::Failed(format!(
-                "worker id {id} was given to {holder} once and for all: nobody has it next, so \
-                 nothing is to be freed"
+                "worker id {id} was given to {holder} once and for all: it is never given again, \
+                 so there is nothing to free"
             )));
         };
         let reserved = time_of(&layout, lease.reserved_until).unwrap_or(layout.expires_at());
-        let next = format!("whoever has it next begins after {}", Times::of(&layout).utc(reserved));
+        let next = format!("its next holder begins after {}", Times::of(&layout).utc(reserved));
         let safe = format!(
-            "{next},\nthe last second reserved, and {holder}, should it still be there,\n\
+            "{next},\nthe last tick reserved, and {holder}, if it is still running,\n\
              finds its lease lost and takes another id"
         );
         let until = Times::registry().utc(lease.until);
@@ -61,8 +61,8 @@ impl Args {
             }
             State::Held if !self.force => {
                 return Err(Failure::Failed(format!(
-                    "worker id {id} is held by {holder} until {until}: stop it, or if it is gone, \
-                     wait;\n\
+                    "worker id {id} is held by {holder} until {until}: \
+                     stop it, or if it is gone, wait;\n\
                      or take the id away with --force, which is safe:\n{safe}"
                 )));
             }
@@ -83,13 +83,13 @@ impl Args {
         let largest = registry.largest_given()?;
         Ok(if (first..=largest).contains(&worker) {
             format!(
-                "the registry {db} does not remember worker id {worker}: its row is gone, and \
-                 nobody has it next"
+                "the registry {db} does not remember worker id {worker}: its row is gone, \
+                 and the id is never given again"
             )
         } else {
             format!(
-                "the registry {db} has not given worker id {worker}: the largest so far is \
-                 {largest}"
+                "the registry {db} has not given worker id {worker}: \
+                 the largest so far is {largest}"
             )
         })
     }

@@ -16,14 +16,14 @@ use std::time::Duration;
 
 use crate::quantity::Quantity;
 
-/// What a UID has beside its sign.
+/// The bits of a UID without its sign.
 pub(crate) const BITS: u32 = 63;
 /// 365.2425 days.
 pub(crate) const YEAR_MS: u128 = 31_556_952_000;
 const DAY_MS: u128 = 86_400_000;
-/// The least that a layout may have.
+/// The fewest bits that a time field may have.
 const LEAST_TIME_BITS: u32 = 20;
-/// Those that divide a second, the most usual ones first.
+/// Ticks that divide a second, the most usual ones first.
 const TICKS_MS: [u64; 16] = [1000, 100, 10, 1, 500, 200, 250, 50, 20, 25, 125, 5, 2, 4, 8, 40];
 
 /// What a service asks of a layout.
@@ -31,12 +31,12 @@ const TICKS_MS: [u64; 16] = [1000, 100, 10, 1, 500, 200, 250, 50, 20, 25, 125, 5
 pub(crate) struct Needs {
     /// How long ago the epoch was, in milliseconds.
     pub(crate) age_ms: u64,
-    /// How long it shall go on from now.
+    /// How long the layout must last from now.
     pub(crate) years: u64,
     pub(crate) nodes: u64,
     /// Of each node.
     pub(crate) restarts_per_day: Quantity,
-    /// UIDs a second of each node, but for its peaks.
+    /// UIDs a second of each node, without peaks.
     pub(crate) rate: Quantity,
     /// Likewise, in a peak.
     pub(crate) peak: Quantity,
@@ -45,7 +45,7 @@ pub(crate) struct Needs {
     pub(crate) max_lead: Duration,
 }
 
-/// Widths and tick: a layout but for its epoch. The widths may sum to more than a UID has.
+/// Widths and tick: a layout without its epoch. The widths may sum to more bits than a UID has.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Split {
     pub(crate) time_bits: u32,
@@ -70,7 +70,7 @@ impl Split {
     }
 }
 
-/// How many bits tell `count` things apart.
+/// How many bits distinguish `count` things.
 fn bits_for(count: u128) -> u32 {
     count.max(1).next_power_of_two().trailing_zeros()
 }
@@ -199,7 +199,7 @@ impl Needs {
         self.sequence_bits(split.tick_ms) <= split.sequence_bits
     }
 
-    /// The fewest bits with any tick, seconds where they do as well as others.
+    /// The fewest bits with any tick. One second is preferred among equals.
     pub(crate) fn least_of_all(&self) -> Split {
         let least = |tick_ms| self.least(tick_ms);
         TICKS_MS
@@ -209,7 +209,8 @@ impl Needs {
             .unwrap_or_else(|| self.least(1000))
     }
 
-    /// In seconds if they fit, or else in the tick that has the most room; `None` if nothing fits.
+    /// With ticks of one second if they fit, else with the tick that leaves the most room. `None`
+    /// if nothing fits.
     pub(crate) fn recommended(&self) -> Option<Split> {
         if let Some(split) = self.roomy(1000) {
             return Some(split);
@@ -219,7 +220,7 @@ impl Needs {
         splits.rev().max_by(|a, b| self.least_room(*a).total_cmp(&self.least_room(*b)))
     }
 
-    /// With this tick, if it fits. Each bit to spare goes to the field with the least room.
+    /// With this tick, if it fits. Each spare bit goes to the field with the least room.
     pub(crate) fn roomy(&self, tick_ms: u64) -> Option<Split> {
         let mut split = self.least(tick_ms);
         if !self.fits(split) {
@@ -238,7 +239,7 @@ impl Needs {
         Some(split)
     }
 
-    /// How many times what is needed each field has; the sequence, of what a peak needs.
+    /// How many times its need each field offers. The need of the sequence is that of a peak.
     #[allow(clippy::cast_precision_loss)] // they are compared, not counted with
     fn room(&self, split: Split) -> [f64; 3] {
         let times = |have: u128, need: u128| have as f64 / need.max(1) as f64;
@@ -257,7 +258,7 @@ impl Needs {
 /// A day in milliseconds, times the thousandths in which peaks a day are counted.
 const AVERAGE: u128 = DAY_MS * 1000;
 
-/// What can be given up, each alone, so that the rest fits. Empty if no one thing is enough.
+/// The single needs that can be reduced so that all fit. Empty if reducing one is not enough.
 pub(crate) fn concessions(needs: &Needs) -> Vec<Needs> {
     let fits = |needs: &Needs| needs.least_of_all().bits() <= BITS;
     // The largest of `1..have` with which it fits.
@@ -289,7 +290,7 @@ pub(crate) fn concessions(needs: &Needs) -> Vec<Needs> {
     .collect()
 }
 
-/// Where no one thing is enough: everything divided by the same power of two.
+/// For when reducing one need is not enough: divides all by the same power of two.
 pub(crate) fn everything_smaller(needs: &Needs) -> Option<Needs> {
     (1..32)
         .map(|halvings| {
@@ -414,7 +415,7 @@ mod tests {
     #[test]
     fn a_peak_borrows_until_the_lead_is_used_up() {
         let needs = Needs { peak: Quantity::whole(8192 * 3), ..modest() };
-        // Three seconds' worth each second: two of them borrowed.
+        // Three ticks' UIDs in each tick: those of two are borrowed.
         assert_eq!(needs.borrowed_ms(split(30, 20, 13)), 2 * 3_600_000);
         assert_eq!(needs.peak_lasts_ms(split(30, 20, 13)), Some(12 * 3_600_000));
         assert_eq!(needs.ids_per_peak(split(30, 20, 13)), 0);

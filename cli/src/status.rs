@@ -1,4 +1,4 @@
-//! `uidring status`: what a generator does under load.
+//! `uidring status`: tries a generator under load.
 
 use std::io::{self, IsTerminal};
 use std::time::Duration;
@@ -16,14 +16,14 @@ use crate::output::{self, Failure};
 use crate::quantity::{self, Quantity};
 use crate::stream;
 
-/// Without --watch: long enough for a rate.
+/// How long a run without --watch lasts: long enough for a rate.
 const A_MOMENT: Duration = Duration::from_secs(1);
 
 /// Try a generator under a load, and show its status
 ///
-/// The generator is one of this process, made for the purpose: it says nothing about those that run
-/// elsewhere. (They tell theirs by `UidGenerator::status`.) Its UIDs are dropped. Without --db
-/// nothing is written either: its worker ids are counted in memory, from 1.
+/// The generator runs in this process, for this trial only. It says nothing about generators in
+/// other programs, which show their own by `UidGenerator::status`. Its UIDs are dropped. Without
+/// --db nothing is written, and worker ids are counted in memory, from 1.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -33,7 +33,7 @@ Examples:
   uidring status --watch --rate max --max-lead 1h --for 10s
   uidring status --watch --for 1m | jq .lead_ms     one JSON object a second, as on any pipe")]
 pub(crate) struct Args {
-    /// Show it each second, until --for is over or Ctrl-C
+    /// Show the status each second, until --for is over or Ctrl-C is pressed
     #[arg(long)]
     watch: bool,
 
@@ -47,15 +47,13 @@ pub(crate) struct Args {
     length: Option<Duration>,
 
     /// How many threads take
-    #[arg(
-        long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=1024)
-    )]
+    #[arg(long, value_name = "N", default_value_t = 1,
+        value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: u16,
 
     /// Take worker ids from this registry, a SQLite file or the address of a server, as a real
-    /// start does: without --lease they are used up. (`UIDRING_DB` counts for nothing here: a trial
-    /// is no start unless it is told to be)
+    /// start does: without --lease they are used up. `UIDRING_DB` is ignored, so that a trial uses
+    /// no worker id up unless it is told to
     #[arg(long, value_name = "FILE|URL", value_parser = db::parser())]
     db: Option<Db>,
 
@@ -82,7 +80,7 @@ fn rate_or_max(text: &str) -> Result<Rate, String> {
     }
 }
 
-/// Worker ids that nobody else sees, in UIDs that nobody gets.
+/// A registry in memory, for a trial.
 struct OnTrial {
     last: u64,
 }

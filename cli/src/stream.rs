@@ -1,5 +1,5 @@
-//! From the generator to standard output: one thread or several take and format, another one
-//! writes.
+//! From the generator to standard output: one or more threads take and format UIDs, and another
+//! thread writes them.
 //!
 //! ```text
 //!              ┌──────── empty buffers ────────┐
@@ -7,8 +7,8 @@
 //!   fill ─▶ takers ──────── full buffers ─▶ writer ─▶ standard output
 //! ```
 //!
-//! There are few buffers and they go round: memory stays small however slow the reader is. The
-//! lines of one taker come out in the order in which the UIDs were taken.
+//! The few buffers are reused, so memory stays small however slow the reader is. The lines of one
+//! taker come out in the order in which the UIDs were taken.
 
 use std::io::{self, Write};
 use std::panic;
@@ -33,8 +33,7 @@ struct Buffer {
     lines: usize,
 }
 
-/// Takes what is due and writes a line for each UID. Meanwhile calls `look`, as often as `interval`
-/// says.
+/// Takes what is due and writes a line for each UID. Meanwhile calls `look` at each `interval`.
 pub(crate) fn print(
     uids: &UidGenerator,
     run: &Run,
@@ -51,7 +50,7 @@ pub(crate) fn print(
             // There is room for each of them.
             let _ = empty_in.send(Buffer { text: Vec::new(), lines: 0 });
         }
-        // Each thread drops its ends of the channels when it ends, and so ends the others.
+        // A thread that ends drops its ends of the channels, which ends the other threads.
         let writer = scope.spawn(move || write(&full_out, &empty_in, progress));
         let taker = || {
             let (full, empty) = (full_in.clone(), empty_out.clone());
@@ -62,12 +61,12 @@ pub(crate) fn print(
         drop((full_in, empty_out));
         let done = run.drive(takers, interval, look);
         let written = writer.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
-        // What cannot be written is why no more was taken.
+        // If writing failed, that is why the takers stopped: report it first.
         written.map_err(Failure::Output).and(done)
     })
 }
 
-/// Takes what is due and drops it. Meanwhile calls `look`, as often as `interval` says.
+/// Takes what is due and drops it. Meanwhile calls `look` at each `interval`.
 pub(crate) fn drop_all(
     uids: &UidGenerator,
     run: &Run,
@@ -84,7 +83,7 @@ pub(crate) fn drop_all(
     run.drive((0..run.load().threads).map(|_| taker()).collect(), interval, look)
 }
 
-/// Fills a buffer; false if nobody takes it.
+/// Fills a buffer and passes it on. Returns false if the writer has ended.
 fn take(
     uids: &UidGenerator,
     batch: &mut [Uid],
@@ -108,7 +107,7 @@ fn take(
     Ok(true)
 }
 
-/// Writes what comes, and sends the buffers back.
+/// Writes the full buffers, and sends them back empty.
 fn write(
     full: &Receiver<Buffer>,
     empty: &Sender<Buffer>,

@@ -18,19 +18,19 @@ use crate::quantity::{self, Quantity};
 use crate::stream;
 use crate::table::{Column, Table};
 
-/// On a terminal, so many UIDs are explained; more are a list.
+/// On a terminal, up to this many UIDs come in a table; more come as a list.
 const EXPLAINED: u64 = 20;
-/// The panel is redrawn as often.
+/// The interval at which the panel is redrawn.
 const FRAME: Duration = Duration::from_millis(200);
 
 /// Print new UIDs, one a line
 ///
-/// Each run takes a worker id of its own from the registry, a SQLite file that is made if there is
-/// none, or a server. UIDs are unique among all runs that share it. On a terminal, up to 20 of them
-/// come in a table with what they say.
+/// Each run takes a worker id of its own from the registry, a SQLite file that is created if it is
+/// missing, or a server. UIDs are unique among all runs that share it. On a terminal, up to 20 of
+/// them come in a table with their fields.
 ///
-/// With --rate, --for, --threads or --no-output it is a load: what the generator does is shown on
-/// standard error meanwhile, and summed up at the end. Ctrl-C ends it with the summary.
+/// With --rate, --for, --threads or --no-output the run is a load test: standard error shows what
+/// the generator does, and a summary at the end. Ctrl-C ends the run with the summary.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -43,29 +43,28 @@ Examples:
   uidring take --rate 500 --for 10s > uids.txt
   uidring take --for 2s --threads 4 --no-output    as fast as the generator can")]
 pub(crate) struct Args {
-    /// How many [default: 1; with --rate or --for: no end]
+    /// How many UIDs to take [default: 1; with --rate or --for: no end]
     #[arg(short = 'n', long, value_name = "N")]
     count: Option<u64>,
 
     #[command(flatten)]
     db: DbArg,
 
-    /// What each line holds [default: decimal]
+    /// What each line contains [default: decimal]
     #[arg(long, value_name = "FORMAT")]
     format: Option<Format>,
 
-    /// So many a second, by all threads together: 500, 20k, 1.5M [default: as many as possible]
+    /// UIDs a second, of all threads together: 500, 20k, 1.5M [default: as many as possible]
     #[arg(long, value_name = "R", help_heading = "Load options", value_parser = some_rate)]
     rate: Option<Quantity>,
 
-    /// For so long: 10s, 2m, 1h30m
-    #[arg(
-        long = "for", value_name = "LENGTH", help_heading = "Load options",
-        value_parser = quantity::some_length
-    )]
+    /// For how long: 10s, 2m, 1h30m
+    #[arg(long = "for", value_name = "LENGTH", help_heading = "Load options",
+        value_parser = quantity::some_length)]
     length: Option<Duration>,
 
-    /// How many threads take. Each one's lines are in order, in batches between those of the others
+    /// How many threads take UIDs. Each thread's lines are in order, in batches between those of
+    /// the others
     #[arg(
         long, value_name = "N", help_heading = "Load options", default_value_t = 1,
         value_parser = clap::value_parser!(u16).range(1..=1024)
@@ -127,8 +126,8 @@ impl Args {
         let (worker, db) = (uids.worker_id(), &self.db.db);
         let footer = if self.generator.is_leased() {
             format!(
-                "worker {worker} of {db}, leased: other runs may have this number, but none at \
-                 these seconds"
+                "worker {worker} of {db}, leased: other runs may have this number, \
+                 but none in these ticks"
             )
         } else {
             format!("worker {worker} of {db}: no other run has had this number, and none will")
@@ -136,8 +135,8 @@ impl Args {
         output::print(&format!("{}{}\n", table(uids.layout(), &taken), paint(DIM, footer)))
     }
 
-    /// Takes under load, with a panel where it is seen and does not get between the lines, and sums
-    /// up.
+    /// Runs a load test and prints its summary. A panel is shown if standard error is a terminal
+    /// and the UIDs do not appear on it.
     fn carry(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
         let is_visible =
             io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
@@ -158,7 +157,7 @@ impl Args {
         if let Some(panel) = panel {
             panel.clear();
         }
-        // A reader who has seen enough wants no more words.
+        // If the reader has closed the pipe, it wants no summary either.
         if !matches!(done, Err(Failure::Output(_))) {
             output::say(&live::summary(&run, &uids.status()));
         }

@@ -17,9 +17,10 @@ use crate::pace::Pace;
 use crate::release;
 use crate::table::{Column, Table};
 
-/// Show who was given which worker id, and how many are left
+/// List who was given which worker id, and how many ids are left
 ///
-/// Each start has a row; a leased worker id has one, that of its last start. Nothing is written.
+/// Each start has a row, but a leased worker id has only that of its last start. Nothing is
+/// written.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -39,7 +40,7 @@ pub(crate) struct Args {
     #[command(flatten)]
     db: DbArg,
 
-    /// Show the newest N only
+    /// Show only the newest N
     #[arg(long, value_name = "N", default_value_t = 20)]
     last: usize,
 
@@ -55,23 +56,23 @@ enum Command {
 
 #[derive(Serialize)]
 struct Report<'a> {
-    /// Ids given: those of deleted rows are used up as well.
+    /// How many ids were given, including those of deleted rows.
     used: u64,
     capacity: u64,
-    /// Rows, shown or not.
+    /// How many rows there are, shown or not.
     rows: usize,
     leased: Leased,
     pace: Option<Pace>,
     workers: Vec<Row<'a>>,
 }
 
-/// Rows with a lease, shown or not.
+/// How many rows have a lease, shown or not.
 #[derive(Default, Serialize)]
 struct Leased {
     held: usize,
     expired: usize,
     given_back: usize,
-    /// To be given again: expired or given back.
+    /// Ids that can be given again: expired or given back.
     free: usize,
 }
 
@@ -84,7 +85,7 @@ struct Row<'a> {
     kind: String,
     launched: Option<String>,
     created: Option<String>,
-    /// `None` for an id that is given once.
+    /// `None` for an id that is given only once.
     lease: Option<Lease<'a>>,
 }
 
@@ -92,7 +93,7 @@ struct Row<'a> {
 struct Lease<'a> {
     state: State,
     until: Option<String>,
-    /// The last second that any holder may use.
+    /// When the last tick begins that any holder may use.
     reserved_until: Option<String>,
     #[serde(skip)]
     told: Told<'a>,
@@ -159,8 +160,7 @@ impl<'a> Row<'a> {
     }
 }
 
-/// Where there is a lease, leases have columns, and there is no room for the type, nor for a column
-/// of ports.
+/// If an id is leased, columns for leases take the place of those for the type and the port.
 fn table(rows: &[Row<'_>]) -> String {
     let has_leases = rows.iter().any(|row| row.lease.is_some());
     let mut table = Table::new([

@@ -1059,7 +1059,7 @@ fn release_frees_what_its_holder_left() {
     let said = stdout(folder.path(), &["workers", "release", "3"]);
     assert!(said.starts_with("worker id 3 is free: the lease of web-3/4321 expired "), "{said}");
     let next = format!(
-        "\nthis is safe: whoever has it next begins after {},\nthe last second reserved, ",
+        "\nthis is safe: its next holder begins after {},\nthe last tick reserved, ",
         second(expired.last)
     );
     assert!(said.contains(&next), "{said}");
