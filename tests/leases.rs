@@ -159,7 +159,7 @@ fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_whe
         assert_eq!(error, TakeError::LeaseExhausted { worker }, "{policy:?}");
         // What was reserved at the start, and perhaps by the first look.
         assert!((100 * 8192..=500 * 8192).contains(&taken), "{taken}");
-        assert!(error.to_string().contains("the registry gives no more"));
+        assert!(error.to_string().contains("the registry grants no more"));
         assert_eq!(uids.try_take(), Err(error));
         fs::rename(&away, &file).unwrap();
         while let Err(error) = uids.take() {
