@@ -296,8 +296,10 @@ mod tasks {
                 }
             }
         }
-        let in_order: Vec<usize> = (A_TICK_OF_UIDS..).take(served.len()).collect();
-        assert_eq!(served, in_order, "first come, first served");
+        // They are called in order. The filler and a task may call at once, and the wake-ups of one
+        // overtake those of the other.
+        let is_in_turn = |(&task, turn): (&usize, usize)| task.abs_diff(turn) <= 2 * A_TICK_OF_UIDS;
+        assert!(served.iter().zip(A_TICK_OF_UIDS..).all(is_in_turn), "first come, first served");
         let calls = polls + woken.lock().unwrap().len();
         assert!(calls <= served.len() + 4 * TICKS, "{calls} wake-ups for {} UIDs", served.len());
     }

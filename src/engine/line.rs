@@ -12,6 +12,7 @@
 //! that leaves the line calls the next one if there are UIDs left.
 
 use std::collections::BTreeMap;
+use std::mem;
 use std::panic::{catch_unwind, resume_unwind};
 use std::task::Waker;
 
@@ -34,6 +35,8 @@ struct Tasks {
     /// How many tasks have been called and not polled since, without those that the filler has
     /// given up on.
     called: u64,
+    /// No called task has been polled since the filler last called.
+    is_stuck: bool,
 }
 
 impl Line {
@@ -51,6 +54,7 @@ impl Line {
         let is_called = !tasks.waiting.contains_key(&place);
         if is_called {
             tasks.called = tasks.called.saturating_sub(1);
+            tasks.is_stuck = false;
         }
         is_called
     }
@@ -90,13 +94,15 @@ impl Line {
         self.call_some(|tasks| uids.saturating_sub(tasks.called));
     }
 
-    /// Like [`call`](Line::call), but does not count tasks that were called before: one of them may
-    /// never be polled again. Called by the filler.
+    /// Like [`call`](Line::call), but gives up on the tasks that were called before if none of them
+    /// has been polled since the last time: they may never be. Called by the filler.
     pub fn call_anew(&self, uids: u64) {
         if !self.is_empty() {
             self.call_some(|tasks| {
-                tasks.called = 0;
-                uids
+                if mem::replace(&mut tasks.is_stuck, true) {
+                    tasks.called = 0;
+                }
+                uids.saturating_sub(tasks.called)
             });
         }
     }
@@ -186,6 +192,8 @@ mod tests {
         let _ = catch_unwind(|| line.call(1));
         assert_eq!(*lock(&woken), [0, 1]);
         // The second one is never polled.
+        line.call_anew(1);
+        assert_eq!(*lock(&woken), [0, 1]);
         line.call_anew(1);
         assert_eq!(*lock(&woken), [0, 1, 2]);
         assert!(line.is_empty());
