@@ -75,13 +75,23 @@ impl Line {
         is_first
     }
 
-    /// Removes a task from the line. Returns whether it was waiting; if not, it has been called.
-    pub fn leave(&self, place: u64) -> bool {
+    /// Removes a task from the line.
+    pub fn leave(&self, place: u64) {
         let mut tasks = lock(&self.tasks);
         let waker = tasks.waiting.remove(&place);
         self.note_length(&tasks);
         drop(tasks);
-        waker.is_some()
+        drop(waker);
+    }
+
+    /// Removes a task whose future is dropped. If it has been called, the next task is called for
+    /// its UID.
+    pub fn give_up(&self, place: u64) {
+        if self.admits(Some(place)) {
+            self.call_next();
+        } else {
+            self.leave(place);
+        }
     }
 
     /// Calls tasks until as many have been called as there are `uids`. Tasks that were called
@@ -200,6 +210,16 @@ mod tests {
     }
 
     #[test]
+    fn a_called_task_that_is_dropped_is_no_longer_counted() {
+        let (line, places, woken) = three();
+        line.call(1);
+        let _ = catch_unwind(|| line.give_up(places[0]));
+        line.give_up(places[1]);
+        assert_eq!(*lock(&woken), [0, 1, 2]);
+        assert_eq!(lock(&line.tasks).called, 1, "only the third is on its way");
+    }
+
+    #[test]
     fn a_task_that_finds_no_uid_returns_to_its_place() {
         let (line, places, woken) = three();
         line.call(1);
@@ -208,6 +228,6 @@ mod tests {
         assert!(line.join(&mut Some(places[0]), waker), "it is the first again");
         line.call(1);
         assert_eq!(*lock(&woken), [0, 7]);
-        assert!(!line.leave(places[0]) && line.leave(places[2]));
+        assert!(line.admits(Some(places[0])) && !line.admits(Some(places[2])));
     }
 }

@@ -63,10 +63,8 @@ impl Drop for Turn<'_> {
         // exist.
         if let Some(place) = self.place
             && !self.engine.is_forked()
-            && !self.engine.waiters.line.leave(place)
         {
-            // It was called and is not polled again, so its UID goes to the next task.
-            self.engine.waiters.line.call_next();
+            self.engine.waiters.line.give_up(place);
         }
     }
 }
