@@ -66,7 +66,7 @@ struct Shape {
     slots: Box<[CachePadded<Slot>]>,
     max_offset: u64,
     max_sequence: u64,
-    gap_bits: u32,
+    worker_bits: u32,
 }
 
 /// What a read of a slot finds: stamp and word, and whether they belong together.
@@ -98,7 +98,7 @@ impl Shape {
             slots: (0..SLOTS).map(|_| Slot::new()).collect(),
             max_offset: (1 << SHIFT) - 1,
             max_sequence: (1 << SEQUENCE_BITS) - 1,
-            gap_bits: WORKER_BITS,
+            worker_bits: WORKER_BITS,
         }
     }
 
@@ -143,7 +143,7 @@ impl Shape {
         let (end, origin) = self.range();
         let ticket = self.claim();
         if ticket < end {
-            let base = origin.wrapping_add((ticket & !self.max_sequence) << self.gap_bits);
+            let base = origin.wrapping_add((ticket & !self.max_sequence) << self.worker_bits);
             base | ticket & self.max_sequence
         } else {
             missed(ticket)
@@ -153,10 +153,10 @@ impl Shape {
     #[inline]
     fn range_and_layout_then_claim(&self) -> u64 {
         let (end, origin) = self.range();
-        let Shape { max_sequence, gap_bits, .. } = *self;
+        let Shape { max_sequence, worker_bits, .. } = *self;
         let ticket = self.claim();
         if ticket < end {
-            let ticks = (ticket & !max_sequence) << gap_bits;
+            let ticks = (ticket & !max_sequence) << worker_bits;
             ticks.wrapping_add(origin.wrapping_add(ticket & max_sequence))
         } else {
             missed(ticket)

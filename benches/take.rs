@@ -7,6 +7,8 @@
 //! * `leased`: takes with a leased worker id, whose ticks are reserved in a SQLite file meanwhile,
 //!   beside takes with a worker id that was given once.
 //! * `local`: a thread's own taker, beside a thread's own counter that is fed by blocks of 1,024.
+//! * `take_local`: takes from a claim that the thread keeps, beside a thread's own taker that is in
+//!   memory, as it is in the handlers of a service, and not in the registers of a loop.
 //!
 //! The sides of a comparison run in turns, in short rounds within each sample, so that what
 //! disturbs the machine disturbs them alike. Criterion reports each side by itself, and then their
@@ -29,7 +31,7 @@ use criterion::{
 use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
-use uidring::{Layout, LeadLimit, RegistryError, Uid, UidGenerator};
+use uidring::{Layout, LeadLimit, LocalTaker, RegistryError, Uid, UidGenerator};
 
 /// UIDs in a buffer and in a local taker's claim, and numbers in a block of the counter.
 const BLOCK: u32 = 1024;
@@ -332,7 +334,7 @@ fn local(criterion: &mut Criterion) {
             }
         };
         let ours = |count, seen: &mut Seen| {
-            let mut mine = uids.local().with_run_length(BLOCK);
+            let mut mine = uids.local().with_claim_length(BLOCK);
             (0..count * u64::from(BLOCK)).for_each(|_| seen.note(mine.take().unwrap().get()));
         };
         let sides = [
@@ -349,7 +351,7 @@ struct Counting(u64);
 impl WorkerRegistry for Counting {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.0 += 1;
-        Ok(Lease::fresh(self.0, &request.layout))
+        Ok(Lease::permanent(self.0, &request.layout))
     }
 }
 
@@ -431,5 +433,26 @@ fn leased(criterion: &mut Criterion) {
 #[cfg(not(feature = "sqlite"))]
 fn leased(_: &mut Criterion) {}
 
-criterion_group!(benches, take, fill, local, lead, leased);
+fn take_local(criterion: &mut Criterion) {
+    for threads in [1, 2] {
+        let uids = generator(FixedWorker::new(1), Duration::MAX);
+        let carried = |count, seen: &mut Seen| {
+            let mut mine = Box::new(uids.local());
+            (0..count * u64::from(BLOCK))
+                .for_each(|_| seen.note(black_box(&mut mine).take().unwrap().get()));
+        };
+        let kept = |count, seen: &mut Seen| {
+            (0..count * u64::from(BLOCK))
+                .for_each(|_| seen.note(black_box(&uids).take_local().unwrap().get()));
+        };
+        let unused = LocalTaker::LONGEST_CLAIM.into();
+        let sides = [
+            Side { name: "local in memory", source: &uids, unused, turn: &carried },
+            Side { name: "take_local", source: &uids, unused, turn: &kept },
+        ];
+        compare(criterion, "take_local", threads, BLOCK.into(), &sides);
+    }
+}
+
+criterion_group!(benches, take, fill, local, take_local, lead, leased);
 criterion_main!(benches);

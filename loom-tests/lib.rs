@@ -196,14 +196,14 @@ impl Model {
     pub fn with_reserved(blocks: u64, ticks: u64, reserved: u64) -> Arc<Model> {
         let layout = Layout::new(40, 2, BLOCK.trailing_zeros()).unwrap();
         let codec = TickCodec::new(&layout);
-        let [first, last, reserved] =
+        let [first_base, last_base, reserved_base] =
             [NOW, NOW + ticks - 1, NOW + reserved - 1].map(|tick| codec.base_at(tick, WORKER));
-        let window = Window { first, last, reserved };
+        let window = Window { first_base, last_base, reserved_base };
         let slots = usize::try_from(SLOTS).unwrap();
         let ring = Ring::new(slots, layout.sequence_bits(), codec, window);
         let published = Counter::default();
         for _ in 0..blocks {
-            assert!(ring.refill(ring.cursor_block(), &published));
+            assert!(ring.publish_if_room(ring.cursor_block(), &published));
         }
         Arc::new(Model {
             ring,
@@ -218,8 +218,8 @@ impl Model {
     /// A window of `worker` as bases, which ends with what is reserved.
     #[must_use]
     pub fn window(&self, first: u64, last: u64, worker: u64) -> Window {
-        let [first, last] = [first, last].map(|tick| self.codec.base_at(tick, worker));
-        Window { first, last, reserved: last }
+        let [first_base, last_base] = [first, last].map(|tick| self.codec.base_at(tick, worker));
+        Window { first_base, last_base, reserved_base: last_base }
     }
 
     /// Extends the window, as a taker does.
@@ -242,8 +242,8 @@ impl Model {
     }
 
     /// The state of `block`, for a caller that holds a ticket in it.
-    pub fn block(&self, block: u64, published: &Counter) -> Block {
-        let answer = self.ring.block(block, published);
+    pub fn publish_up_to(&self, block: u64, published: &Counter) -> Block {
+        let answer = self.ring.publish_up_to(block, published);
         match answer {
             Block::Published(base) => self.note(block, base.get()),
             Block::Overwritten => lock(&self.overwritten).push(block),
@@ -261,7 +261,7 @@ impl Model {
     pub fn publish(&self, block: u64) -> u64 {
         let published = Counter::default();
         assert_ne!(
-            self.block(block, &published),
+            self.publish_up_to(block, &published),
             Block::Beyond,
             "the window does not end before block {block}"
         );
@@ -285,7 +285,7 @@ impl Model {
     ///
     /// When the UID is none.
     pub fn redeem(&self, ticket: u64, published: &Counter) -> Result<Option<Uid>, u64> {
-        match self.block(ticket / BLOCK, published) {
+        match self.publish_up_to(ticket / BLOCK, published) {
             Block::Published(base) => {
                 let blocks = self.ring.blocks_from(ticket / BLOCK);
                 self.ring.advance(ticket, base, blocks);
@@ -365,7 +365,7 @@ impl Model {
                     Ok((ticket, Some(base))) => break Some(self.ring.uid(ticket, base)),
                     Ok((ticket, None)) => break self.redeem(ticket, &published).unwrap(),
                     Err(Some(block))
-                        if matches!(self.block(block, &published), Block::Published(_)) =>
+                        if matches!(self.publish_up_to(block, &published), Block::Published(_)) =>
                     {
                         at = Some(block);
                     }
@@ -394,8 +394,9 @@ impl Model {
         while next < end {
             let to = end.min((next / BLOCK + 1) * BLOCK);
             match self.redeem(next, &published).unwrap() {
-                Some(uid) => uids
-                    .extend((0..to - next).map(|place| Uid::try_from(uid.get() + place).unwrap())),
+                Some(uid) => uids.extend(
+                    (0..to - next).map(|offset| Uid::try_from(uid.get() + offset).unwrap()),
+                ),
                 None => self.ring.lose(to - next - 1),
             }
             next = to;
@@ -413,7 +414,7 @@ impl Model {
     /// Refills until there is no room. Returns how many blocks that published.
     pub fn refill(&self) -> u64 {
         let published = Counter::default();
-        while self.ring.refill(self.ring.cursor_block(), &published) {}
+        while self.ring.publish_if_room(self.ring.cursor_block(), &published) {}
         published.get()
     }
 

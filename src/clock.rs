@@ -12,6 +12,21 @@ use crate::sync::{Arc, Mutex};
 /// uniqueness does not depend on it. It should show times within 10^15 s (31 million years) of
 /// 1970. Building a generator fails while it does not, and a running generator treats a time more
 /// than 73 million years from its epoch as one at that distance.
+///
+/// ```
+/// use std::sync::atomic::{AtomicU64, Ordering};
+/// use std::time::{Duration, SystemTime};
+/// use uidring::clock::Clock;
+///
+/// /// The time that a message from elsewhere told last.
+/// struct Told(AtomicU64);
+///
+/// impl Clock for Told {
+///     fn now(&self) -> SystemTime {
+///         SystemTime::UNIX_EPOCH + Duration::from_millis(self.0.load(Ordering::Relaxed))
+///     }
+/// }
+/// ```
 pub trait Clock: Send + Sync + 'static {
     /// The present time.
     fn now(&self) -> SystemTime;
@@ -51,6 +66,14 @@ impl ManualClock {
     }
 
     /// Moves the clock to `now`, in either direction.
+    ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// # use uidring::clock::{Clock, ManualClock};
+    /// let clock = ManualClock::new(SystemTime::UNIX_EPOCH + Duration::from_secs(9));
+    /// clock.set(SystemTime::UNIX_EPOCH);
+    /// assert_eq!(clock.now(), SystemTime::UNIX_EPOCH);
+    /// ```
     pub fn set(&self, now: SystemTime) {
         self.change(|_| Some(now));
     }
@@ -98,6 +121,27 @@ impl Stopwatch {
     /// explore what differs from one execution to the next.
     pub(crate) fn elapsed(&self) -> Duration {
         if cfg!(uidring_loom) { Duration::from_secs(3600) } else { self.0.elapsed() }
+    }
+}
+
+/// Milliseconds since 1970, rounded down.
+pub(crate) fn unix_ms(time: SystemTime) -> i128 {
+    let ns = match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => since.as_nanos().cast_signed(),
+        Err(before) => -before.duration().as_nanos().cast_signed(),
+    };
+    ns.div_euclid(1_000_000)
+}
+
+/// The time at `ms` milliseconds since 1970, if the platform can represent it.
+pub(crate) fn from_unix_ms(ms: i128) -> Option<SystemTime> {
+    let distance = ms.unsigned_abs();
+    let seconds = u64::try_from(distance / 1000).ok()?;
+    let distance = Duration::from_secs(seconds) + Duration::from_millis((distance % 1000) as u64);
+    if ms < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(distance)
     }
 }
 

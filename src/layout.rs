@@ -2,9 +2,10 @@
 
 use std::error::Error;
 use std::fmt;
+use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::time::{Duration, SystemTime};
 
-use crate::clock::utc;
+use crate::clock::{from_unix_ms, unix_ms, utc};
 use crate::uid::Uid;
 
 /// The split of a UID into time, worker and sequence.
@@ -86,6 +87,14 @@ impl Layout {
 
     /// A layout of these widths, with the epoch and the tick of [`DEFAULT`](Layout::DEFAULT).
     ///
+    /// ```
+    /// # use uidring::Layout;
+    /// let layout = Layout::new(31, 16, 16)?; // 65,536 workers, 65,536 UIDs per second
+    /// assert_eq!(layout.max_worker(), 65_535);
+    /// assert!(Layout::new(31, 20, 16).is_err()); // 67 bits
+    /// # Ok::<(), uidring::LayoutError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`LayoutError::Width`] when `time_bits` is below 20 or another width is 0,
@@ -115,6 +124,14 @@ impl Layout {
 
     /// The same layout counting from `epoch`, a whole number of milliseconds.
     ///
+    /// ```
+    /// # use std::time::{Duration, SystemTime};
+    /// # use uidring::Layout;
+    /// let epoch = SystemTime::UNIX_EPOCH + Duration::from_secs(1_577_836_800); // 2020-01-01
+    /// assert_eq!(Layout::DEFAULT.with_epoch(epoch)?.time_of(0), Some(epoch));
+    /// # Ok::<(), uidring::LayoutError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds, lies more than
@@ -123,13 +140,21 @@ impl Layout {
     pub fn with_epoch(self, epoch: SystemTime) -> Result<Layout, LayoutError> {
         let refused = LayoutError::Epoch { epoch };
         let epoch_ms = i64::try_from(unix_ms(epoch)).map_err(|_| refused)?;
-        if time_from_unix_ms(epoch_ms.into()) != Some(epoch) || is_far(epoch) {
+        if from_unix_ms(epoch_ms.into()) != Some(epoch) || is_far(epoch) {
             return Err(refused);
         }
         Layout { epoch_ms, ..self }.representable()
     }
 
     /// The same layout counting in `tick`, a whole number of milliseconds from 1 to 1,000.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::Layout;
+    /// let layout = Layout::new(41, 10, 12)?.with_tick(Duration::from_millis(1))?;
+    /// assert_eq!(layout.to_string(), "41 | 10 | 12 in milliseconds from 2026-01-01T00:00:00Z");
+    /// # Ok::<(), uidring::LayoutError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -145,13 +170,24 @@ impl Layout {
     /// Refuses a layout with times that this platform's `SystemTime` cannot represent, so that
     /// `parts` never fails.
     fn representable(self) -> Result<Layout, LayoutError> {
-        match self.try_time_of(Uid::MAX.get() >> self.time_shift()) {
+        match self.checked_begin_of(Uid::MAX.get() >> self.time_shift()) {
             Some(_) => Ok(self),
             None => Err(LayoutError::Epoch { epoch: self.epoch() }),
         }
     }
 
     /// The UID of these fields; `None` when one of them does not fit its width, or when all are 0.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// let layout = Layout::DEFAULT;
+    /// let uid = layout.compose(21_502, 9, 4).unwrap();
+    /// let parts = layout.parts(uid);
+    /// assert_eq!(layout.time_of(21_502), Some(parts.time));
+    /// // And back again.
+    /// let tick = layout.tick_at(parts.time).unwrap();
+    /// assert_eq!(layout.compose(tick, parts.worker, parts.sequence), Some(uid));
+    /// ```
     #[must_use]
     pub fn compose(&self, tick: u64, worker: u64, sequence: u64) -> Option<Uid> {
         let fits = tick <= self.max_tick()
@@ -160,10 +196,11 @@ impl Layout {
         if !fits {
             return None;
         }
-        Uid::from_masked(tick << self.time_shift() | worker << self.sequence_bits | sequence)
+        Uid::new(tick << self.time_shift() | worker << self.sequence_bits | sequence)
     }
 
-    /// The fields of `uid`, the inverse of [`compose`](Layout::compose).
+    /// The fields of `uid`: the inverse of [`compose`](Layout::compose), once
+    /// [`tick_at`](Layout::tick_at) has made a tick of the time.
     ///
     /// Where the widths sum to less than 63, a UID of another layout may have bits above the time
     /// field. They are read as part of the time, which then lies after
@@ -172,7 +209,7 @@ impl Layout {
     pub fn parts(&self, uid: Uid) -> Parts {
         let uid = uid.get();
         Parts {
-            time: self.time_of(uid >> self.time_shift()),
+            time: self.begin_of(uid >> self.time_shift()),
             worker: uid >> self.sequence_bits & self.max_worker(),
             sequence: uid & self.max_sequence(),
         }
@@ -180,17 +217,31 @@ impl Layout {
 
     /// Whether `uid` can belong to this layout, that is, whether it has no bits above the time
     /// field.
+    ///
+    /// ```
+    /// # use uidring::{Layout, Uid};
+    /// assert!(Layout::DEFAULT.contains(Uid::MAX)); // 63 bits
+    /// assert!(!Layout::new(29, 20, 13)?.contains(Uid::MAX)); // 62 bits
+    /// # Ok::<(), uidring::LayoutError>(())
+    /// ```
     #[must_use]
     pub fn contains(&self, uid: Uid) -> bool {
         self.tick_of(uid) <= self.max_tick()
     }
 
     /// When the time field ends: the first instant that it cannot represent.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// let end = Layout::DEFAULT.expires_at(); // 2060-01-10T13:37:04Z
+    /// assert_eq!(Layout::DEFAULT.tick_at(end), None);
+    /// ```
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
         // One past the last tick. Only a time field of 61 bits has no room for it in
         // `representable`'s check.
-        self.try_time_of(self.max_tick() + 1).unwrap_or_else(|| self.time_of(self.max_tick()))
+        let end = self.checked_begin_of(self.max_tick() + 1);
+        end.unwrap_or_else(|| self.begin_of(self.max_tick()))
     }
 
     /// `expires_at` in milliseconds since 1970, limited to the range of the type.
@@ -198,24 +249,109 @@ impl Layout {
         i64::try_from(unix_ms(self.expires_at())).unwrap_or(i64::MAX)
     }
 
-    /// The smallest UID of the tick that contains `time`; for a time before the epoch, the smallest
-    /// UID of all. `None` when the layout ends before `time`. With [`max_uid`](Layout::max_uid), a
-    /// range of time becomes a range of the key:
+    /// The tick that contains `time`, counted from the epoch. `None` before the epoch, and from
+    /// [`expires_at`](Layout::expires_at) on.
     ///
     /// ```
-    /// # use std::time::{Duration, SystemTime};
+    /// # use std::time::Duration;
+    /// # use uidring::Layout;
+    /// let layout = Layout::DEFAULT;
+    /// let time = layout.epoch() + Duration::from_millis(90_999);
+    /// assert_eq!(layout.tick_at(time), Some(90));
+    /// assert_eq!(layout.tick_at(layout.epoch() - Duration::from_secs(1)), None);
+    /// ```
+    #[must_use]
+    pub fn tick_at(&self, time: SystemTime) -> Option<u64> {
+        let tick = u64::try_from(self.signed_tick_at(time)).ok()?;
+        (tick <= self.max_tick()).then_some(tick)
+    }
+
+    /// When `tick` begins. `None` for a tick after [`max_tick`](Layout::max_tick).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::Layout;
+    /// let layout = Layout::DEFAULT;
+    /// assert_eq!(layout.time_of(90), Some(layout.epoch() + Duration::from_secs(90)));
+    /// assert_eq!(layout.time_of(layout.max_tick() + 1), None);
+    /// ```
+    #[must_use]
+    pub fn time_of(&self, tick: u64) -> Option<SystemTime> {
+        (tick <= self.max_tick()).then(|| self.begin_of(tick))
+    }
+
+    /// The UIDs whose time, as [`parts`](Layout::parts) tells it, lies in `times`: a range of time
+    /// as a range of the key. Where no tick begins within `times`, the range is empty.
+    ///
+    /// Ranges of time that follow one another give ranges of UIDs that follow one another, without
+    /// a gap or an overlap:
+    ///
+    /// ```
+    /// # use std::time::Duration;
     /// # use uidring::Layout;
     /// let layout = Layout::DEFAULT;
     /// let noon = layout.epoch() + Duration::from_secs(12 * 3600);
-    /// let end = noon + Duration::from_secs(59);
-    /// let (from, to) = (layout.min_uid(noon).unwrap(), layout.max_uid(end).unwrap());
+    /// let uids = layout.uids_in(noon..noon + Duration::from_secs(60));
+    /// let (first, last) = (uids.start(), uids.end());
     /// // That minute's orders.
-    /// let query = format!("SELECT * FROM orders WHERE id BETWEEN {from} AND {to}");
-    /// assert!(layout.parts(from).time == noon && layout.parts(to).time == end);
+    /// let query = format!("SELECT * FROM orders WHERE id BETWEEN {first} AND {last}");
+    /// assert_eq!(layout.parts(*first).time, noon);
+    /// assert_eq!(layout.parts(*last).time, noon + Duration::from_secs(59));
+    /// assert!(layout.uids_in(noon..noon).is_empty());
+    /// ```
+    ///
+    /// A UID's time may lie ahead of the moment at which it was taken, by up to
+    /// [`max_lead`](crate::Builder::max_lead), or behind it, by up to
+    /// [`max_lag`](crate::Builder::max_lag).
+    #[must_use]
+    pub fn uids_in(&self, times: impl RangeBounds<SystemTime>) -> RangeInclusive<Uid> {
+        self.checked_uids_in(&times).unwrap_or(Uid::MAX..=Uid::MIN)
+    }
+
+    /// `None` if there are none.
+    fn checked_uids_in(&self, times: &impl RangeBounds<SystemTime>) -> Option<RangeInclusive<Uid>> {
+        // The first tick that begins at `time` or later, or after `time`.
+        let from = |time| match self.signed_tick_at(time) {
+            tick if self.begins_at(tick, time) => tick,
+            tick => tick.saturating_add(1),
+        };
+        let after = |time| self.signed_tick_at(time).saturating_add(1);
+        let first = match times.start_bound() {
+            Bound::Included(&time) => from(time),
+            Bound::Excluded(&time) => after(time),
+            Bound::Unbounded => 0,
+        };
+        let end = match times.end_bound() {
+            Bound::Included(&time) => after(time),
+            Bound::Excluded(&time) => from(time),
+            Bound::Unbounded => i64::MAX,
+        };
+        let first = u64::try_from(first.max(0)).ok()?;
+        let last = u64::try_from(end.checked_sub(1)?).ok()?.min(self.max_tick());
+        // The UID of tick 0 whose other fields are 0 does not exist.
+        let start = self.compose(first, 0, u64::from(first == 0))?;
+        let end = self.compose(last, self.max_worker(), self.max_sequence())?;
+        (start <= end).then_some(start..=end)
+    }
+
+    fn begins_at(&self, tick: i64, time: SystemTime) -> bool {
+        u64::try_from(tick).is_ok_and(|tick| self.checked_begin_of(tick) == Some(time))
+    }
+
+    /// The smallest UID of the tick that contains `time`; for a time before the epoch, the smallest
+    /// UID of all. `None` when the layout ends before `time`.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::Layout;
+    /// let layout = Layout::DEFAULT;
+    /// let noon = layout.epoch() + Duration::from_secs(12 * 3600);
+    /// // Everything since noon.
+    /// let query = format!("SELECT * FROM orders WHERE id >= {}", layout.min_uid(noon).unwrap());
     /// ```
     #[must_use]
     pub fn min_uid(&self, time: SystemTime) -> Option<Uid> {
-        match u64::try_from(self.tick_at(time)) {
+        match u64::try_from(self.signed_tick_at(time)) {
             Ok(0) | Err(_) => Some(Uid::MIN),
             Ok(tick) => self.compose(tick, 0, 0),
         }
@@ -223,9 +359,15 @@ impl Layout {
 
     /// The largest UID of the tick that contains `time`; for a time after the end, the largest UID
     /// of all. `None` when the layout begins after `time`.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// let layout = Layout::DEFAULT;
+    /// assert_eq!(layout.max_uid(layout.epoch()), layout.compose(0, 1_048_575, 8_191));
+    /// ```
     #[must_use]
     pub fn max_uid(&self, time: SystemTime) -> Option<Uid> {
-        let tick = u64::try_from(self.tick_at(time)).ok()?.min(self.max_tick());
+        let tick = u64::try_from(self.signed_tick_at(time)).ok()?.min(self.max_tick());
         self.compose(tick, self.max_worker(), self.max_sequence())
     }
 
@@ -268,7 +410,19 @@ impl Layout {
     /// When tick 0 begins.
     #[must_use]
     pub fn epoch(&self) -> SystemTime {
-        time_from_unix_ms(self.epoch_ms.into()).unwrap_or(SystemTime::UNIX_EPOCH)
+        from_unix_ms(self.epoch_ms.into()).unwrap_or(SystemTime::UNIX_EPOCH)
+    }
+
+    /// `epoch` in milliseconds since 1970.
+    #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn epoch_ms(&self) -> i64 {
+        self.epoch_ms
+    }
+
+    /// `tick` in milliseconds, at most 1,000.
+    #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+    pub(crate) fn tick_ms(&self) -> u16 {
+        self.tick_ms
     }
 
     /// The length of a tick.
@@ -288,7 +442,7 @@ impl Layout {
     }
 
     /// How many whole ticks after the epoch `time` is; negative before it.
-    pub(crate) fn tick_at(&self, time: SystemTime) -> i64 {
+    pub(crate) fn signed_tick_at(&self, time: SystemTime) -> i64 {
         let ticks = (unix_ms(time) - i128::from(self.epoch_ms)).div_euclid(self.tick_ms.into());
         i64::try_from(ticks).unwrap_or(if ticks < 0 { i64::MIN } else { i64::MAX })
     }
@@ -306,13 +460,13 @@ impl Layout {
     }
 
     /// When `tick` begins, for any tick that fits into a UID.
-    pub(crate) fn time_of(&self, tick: u64) -> SystemTime {
+    pub(crate) fn begin_of(&self, tick: u64) -> SystemTime {
         // `representable` has checked the largest one.
-        self.try_time_of(tick).unwrap_or(SystemTime::UNIX_EPOCH)
+        self.checked_begin_of(tick).unwrap_or(SystemTime::UNIX_EPOCH)
     }
 
-    fn try_time_of(&self, tick: u64) -> Option<SystemTime> {
-        time_from_unix_ms(i128::from(self.epoch_ms) + i128::from(tick) * i128::from(self.tick_ms))
+    fn checked_begin_of(&self, tick: u64) -> Option<SystemTime> {
+        from_unix_ms(i128::from(self.epoch_ms) + i128::from(tick) * i128::from(self.tick_ms))
     }
 }
 
@@ -341,30 +495,10 @@ impl fmt::Debug for Layout {
     }
 }
 
-/// Milliseconds since 1970, rounded down.
-fn unix_ms(time: SystemTime) -> i128 {
-    let ns = match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => since.as_nanos().cast_signed(),
-        Err(before) => -before.duration().as_nanos().cast_signed(),
-    };
-    ns.div_euclid(1_000_000)
-}
-
 /// Whether `time` is further from 1970 than [`FARTHEST_MS`].
 pub(crate) fn is_far(time: SystemTime) -> bool {
     let farthest = i128::from(FARTHEST_MS);
     !(-farthest..=farthest).contains(&unix_ms(time))
-}
-
-fn time_from_unix_ms(ms: i128) -> Option<SystemTime> {
-    let distance = ms.unsigned_abs();
-    let seconds = u64::try_from(distance / 1000).ok()?;
-    let distance = Duration::from_secs(seconds) + Duration::from_millis((distance % 1000) as u64);
-    if ms < 0 {
-        SystemTime::UNIX_EPOCH.checked_sub(distance)
-    } else {
-        SystemTime::UNIX_EPOCH.checked_add(distance)
-    }
 }
 
 /// A [`Layout`] cannot be made.

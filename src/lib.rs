@@ -35,12 +35,13 @@
 //!
 //! # Where to look
 //!
-//! * [`UidGenerator`]: `take`, `try_take`, `fill`, `local`, and what they guarantee. [`install`]
-//!   makes one process-wide.
+//! * [`UidGenerator`]: `take`, `try_take`, `fill`, `take_n`, `local`, and what they guarantee.
+//!   [`install`] makes one process-wide.
 //! * [`Builder`]: what can be set. [`Layout`]: the widths of the fields, and ranges of time as
 //!   ranges of UIDs.
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
 //! * [`Status`]: what a generator is doing, for operators.
+//! * [`integrations`]: UIDs in the queries and rows of sqlx, SeaORM, diesel and others.
 //! * [`design`]: how it works inside, why it is right, and what happens when.
 //!
 //! # Features
@@ -50,10 +51,66 @@
 //! * `contract`: `registry::contract`, the tests that every registry must pass, for authors of a
 //!   registry.
 //! * `serde`: a [`Uid`] is a string in JSON, because JavaScript needs that, and an integer in
-//!   binary formats.
-//! * `async`: `UidGenerator::take_async`, for any runtime.
-//! * `tracing`: one event for each change of state.
+//!   binary formats. The modules of `uidring::serde` have other forms for single fields.
+//! * `async`: `UidGenerator::take_async`, `Builder::build_async` and `UidGenerator::shutdown`, for
+//!   any runtime.
+//! * `tracing`: one event for each change of state, see [Events](#events).
+//! * `metrics`: the gauges and counters of a [`Status`], see [Metrics](#metrics).
+//! * `sqlx-0_8`, `sqlx-0_9` (`sqlx-0_8-postgres` and `sqlx-0_9-postgres` with arrays), `sea-orm-1`,
+//!   `sea-orm-2`, `diesel-2`, `rusqlite`, `postgres-types-0_2`, `mysql-common-0_37`, `schemars-1`,
+//!   `utoipa-5`, `utoipa-6`, `arbitrary-1`: a [`Uid`] where these crates take ids, see
+//!   [`integrations`]. sqlx 0.9 and SeaORM 2 need Rust 1.94.
+//!
+//! # Events
+//!
+//! With the feature `tracing`, a generator tells each change of its state once, with the target
+//! `uidring`. The name of an event is its kind, and stays; the message is for people.
+//!
+//! | name | level | fields | what to do |
+//! |---|---|---|---|
+//! | `started` | info | `worker`, `kind`, `registry`, `layout`, `reserved_until` | nothing |
+//! | `stopped` | info | `worker`, `taken` | nothing |
+//! | `registry_unreachable` | warn | `worker`, `waited`, `error` | see that the registry runs |
+//! | `lease_running_out` | warn | `worker`, `left` | the same, within `left` |
+//! | `lease_exhausted` | error | `worker` | the same, at once: takes fail or wait |
+//! | `recovered` | info | `worker`, `reserved_until` | nothing |
+//! | `lease_lost` | warn | `worker` | lease for longer, unless the process stood still |
+//! | `worker_id_changed` | info | `worker`, `before` | widen the sequence if it comes often |
+//! | `no_new_worker` | warn | `error` | see that the registry runs and has ids left |
+//! | `new_workers_used_up` | warn | `max_new_workers` | widen the sequence, or lease worker ids |
+//! | `not_released` | warn | `error` | nothing: the id is free when its lease has expired |
+//! | `lead_limit` | warn | `lead`, `policy` | widen the sequence, or see to the clock |
+//! | `clock_back` | warn | `by` | see who sets the clock back |
+//! | `clock_forward` | warn | `by` | see whether the clock was wrong before |
+//! | `jump_refused` | error | `by` | set the clock, or restart with a longer `max_forward_jump` |
+//! | `time_ends` | warn | `expires_at` | plan the move to another layout within the year |
+//! | `filler_panicked` | error | | mend the clock or registry that the program gave |
+//! | `stale_blocks_dropped` | debug | `blocks` | nothing: nobody wanted these UIDs |
+//!
+//! # Metrics
+//!
+//! With the feature `metrics`, the filler keeps these up to date, at least once a second. The label
+//! `generator` is the first worker id of the generator. Install the program's recorder before the
+//! generator is built.
+//!
+//! | gauge | shows |
+//! |---|---|
+//! | `uidring_worker_id` | [`Status::worker_id`] |
+//! | `uidring_lead_seconds`, `uidring_lag_seconds` | [`Status::lead`], [`Status::lag`] |
+//! | `uidring_available_uids` | [`Status::available`] |
+//! | `uidring_at_lead_limit`, `uidring_at_worker_limit` | 1 if the generator is at the limit |
+//! | `uidring_refused_jump_seconds` | [`Status::refused_jump`], or 0 |
+//! | `uidring_filler_running` | 1 if the filler runs |
+//! | `uidring_expires_timestamp_seconds` | [`Status::expires_at`] |
+//!
+//! | counter | counts |
+//! |---|---|
+//! | `uidring_taken_uids_total` | [`Status::taken`] |
+//! | `uidring_lost_uids_total`, `uidring_skipped_uids_total` | UIDs that nobody gets |
+//! | `uidring_new_workers_total` | [`Status::new_workers`] |
+//! | `uidring_filler_blocks_total`, `uidring_taker_blocks_total` | blocks published by whom |
 
+#![cfg_attr(docsrs, feature(doc_cfg))]
 // The loom models use modules from outside that are not documented for users.
 #![cfg_attr(
     uidring_loom,
@@ -74,7 +131,10 @@ mod sync;
 mod uid;
 
 pub mod clock;
+pub mod integrations;
 pub mod registry;
+#[cfg(feature = "serde")]
+pub mod serde;
 
 #[cfg(doc)]
 #[doc = include_str!("../DESIGN.md")]
@@ -88,9 +148,12 @@ pub use engine::signal::FillerState;
 pub use engine::status::Status;
 pub use engine::{FillError, TakeError};
 pub use generator::builder::Builder;
-pub use generator::installed::{get_or_try_install, install, take};
+#[cfg(not(uidring_loom))]
+pub use generator::installed::take_local;
+pub use generator::installed::{get_or_try_init, install, installed, take};
 pub use generator::local::LocalTaker;
-pub use generator::{BuildError, InstallError, UidGenerator};
+pub use generator::take_n::TakeN;
+pub use generator::{BuildError, InstallError, ShutdownError, UidGenerator};
 pub use layout::{Layout, LayoutError, Parts};
 pub use registry::RegistryError;
 pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
@@ -99,8 +162,9 @@ pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 #[doc(hidden)]
 pub mod model {
     //! The types that the loom models use.
-    pub use crate::ring::codec::{TickCodec, Window};
+    pub use crate::ring::codec::TickCodec;
     pub use crate::ring::counter::Counter;
+    pub use crate::ring::window::Window;
     pub use crate::ring::{Block, Ring, is_closed};
 
     /// The ring of a generator.

@@ -19,21 +19,31 @@ pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
 }
 
+/// Waits for `changed`, at most for `timeout`. It may also return without a reason.
+pub(crate) fn wait_timeout<'a, T>(
+    changed: &Condvar,
+    guard: MutexGuard<'a, T>,
+    timeout: std::time::Duration,
+) -> MutexGuard<'a, T> {
+    let waited = changed.wait_timeout(guard, timeout);
+    waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
+}
+
 #[cfg(not(uidring_loom))]
 mod std_impl {
     pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-    pub(crate) use std::sync::{Mutex, MutexGuard};
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread::{self, park_timeout};
 }
 
 #[cfg(uidring_loom)]
 mod loom_impl {
     pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
-    pub(crate) use loom::sync::{Mutex, MutexGuard};
+    pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use loom::thread;
 
-    use loom::sync::{Arc, Condvar};
+    use loom::sync::Arc;
     use std::time::Duration;
 
     /// Loom has no time, so the timeout may end at once.

@@ -23,7 +23,7 @@ use std::str::FromStr;
 /// let uid: Uid = "180363646902239241".parse()?;
 /// assert_eq!(uid.base32().as_str(), "05067S0001009");
 /// assert_eq!(Uid::from_base32("o5o67soooioo9")?, uid);
-/// assert_eq!(i64::from(uid), 180_363_646_902_239_241);
+/// assert_eq!(i64::from(uid), 180_363_646_902_239_241); // for a database column
 /// # Ok::<(), uidring::ParseUidError>(())
 /// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
@@ -41,30 +41,58 @@ impl Uid {
     /// The largest UID, `2^63 - 1`.
     pub const MAX: Uid = Uid(NonZeroI64::MAX.unsigned_abs());
 
+    /// The UID `value`, or `None` if it is outside `1..=2^63-1`. `Uid::try_from` gives an error in
+    /// place of `None`, and accepts signed numbers, too.
+    ///
+    /// ```
+    /// use uidring::Uid;
+    ///
+    /// const ROOT: Uid = Uid::new(1).unwrap();
+    /// assert_eq!(ROOT, Uid::MIN);
+    /// assert_eq!(Uid::new(0), None);
+    /// assert_eq!(Uid::new(1 << 63), None);
+    /// ```
+    #[inline]
+    #[must_use]
+    pub const fn new(value: u64) -> Option<Uid> {
+        match NonZeroU64::new(value) {
+            Some(number) if value <= Uid::MAX.get() => Some(Uid(number)),
+            _ => None,
+        }
+    }
+
     /// The UID as a number in `1..=2^63-1`.
+    ///
+    /// ```
+    /// # use uidring::Uid;
+    /// assert_eq!(Uid::MAX.get(), i64::MAX as u64);
+    /// ```
     #[inline]
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0.get()
     }
 
-    /// The UID `value`, or `None` for 0. The caller has ensured that `value` is below `2^63`.
-    #[inline]
-    pub(crate) const fn from_masked(value: u64) -> Option<Uid> {
-        match NonZeroU64::new(value) {
-            Some(number) => Some(Uid::new(number)),
-            None => None,
-        }
-    }
-
     /// The UID `number`. The caller has ensured that it is below `2^63`.
     #[inline]
-    pub(crate) const fn new(number: NonZeroU64) -> Uid {
+    pub(crate) const fn from_nonzero(number: NonZeroU64) -> Uid {
         debug_assert!(number.get() <= Uid::MAX.get());
         Uid(number)
     }
 
+    /// The UID as a number in memory, for a crate that binds a parameter by reference.
+    #[cfg(feature = "diesel-2")]
+    pub(crate) fn as_i64(&self) -> &i64 {
+        zerocopy::transmute_ref!(&self.0)
+    }
+
     /// The UID in Crockford's base32: 13 upper-case characters that sort as the UIDs do.
+    ///
+    /// ```
+    /// # use uidring::Uid;
+    /// assert_eq!(Uid::MIN.base32().as_str(), "0000000000001");
+    /// assert_eq!(Uid::MAX.base32().to_string(), "7ZZZZZZZZZZZZ");
+    /// ```
     #[must_use]
     pub fn base32(self) -> Base32 {
         let mut text = [b'0'; BASE32_LEN];
@@ -73,11 +101,18 @@ impl Uid {
             *character = CROCKFORD[(rest & 31) as usize];
             rest >>= 5;
         }
-        Base32(text)
+        Base32 { uid: self, text }
     }
 
     /// Reads the 13 characters that [`base32`](Uid::base32) writes. As Crockford specifies, lower
     /// case is read as upper case, `O` as 0, and `I` and `L` as 1.
+    ///
+    /// ```
+    /// # use uidring::Uid;
+    /// assert_eq!(Uid::from_base32("000000000000z")?.get(), 31);
+    /// assert_eq!(Uid::from_base32("ooooooooooool")?, Uid::MIN);
+    /// # Ok::<(), uidring::ParseUidError>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -99,10 +134,7 @@ impl Uid {
                 .ok_or(ParseUidError::Character { character, index })?;
             value = value << 5 | digit as u128;
         }
-        u64::try_from(value)
-            .ok()
-            .and_then(|value| Uid::try_from(value).ok())
-            .ok_or(ParseUidError::Range)
+        u64::try_from(value).ok().and_then(Uid::new).ok_or(ParseUidError::Range)
     }
 }
 
@@ -131,10 +163,7 @@ impl FromStr for Uid {
         {
             return Err(ParseUidError::Character { character, index });
         }
-        text.parse::<u64>()
-            .ok()
-            .and_then(|value| Uid::try_from(value).ok())
-            .ok_or(ParseUidError::Range)
+        text.parse().ok().and_then(Uid::new).ok_or(ParseUidError::Range)
     }
 }
 
@@ -164,10 +193,16 @@ impl TryFrom<u64> for Uid {
 
     #[inline]
     fn try_from(value: u64) -> Result<Uid, UidRangeError> {
-        match NonZeroU64::new(value) {
-            Some(nonzero) if value <= Uid::MAX.get() => Ok(Uid(nonzero)),
-            _ => Err(UidRangeError(value.into())),
-        }
+        Uid::new(value).ok_or(UidRangeError(value.into()))
+    }
+}
+
+impl TryFrom<NonZeroU64> for Uid {
+    type Error = UidRangeError;
+
+    #[inline]
+    fn try_from(value: NonZeroU64) -> Result<Uid, UidRangeError> {
+        Uid::try_from(value.get())
     }
 }
 
@@ -176,23 +211,58 @@ impl TryFrom<i64> for Uid {
 
     #[inline]
     fn try_from(value: i64) -> Result<Uid, UidRangeError> {
-        u64::try_from(value)
-            .ok()
-            .and_then(|value| Uid::try_from(value).ok())
-            .ok_or(UidRangeError(value.into()))
+        u64::try_from(value).ok().and_then(Uid::new).ok_or(UidRangeError(value.into()))
     }
 }
 
-/// The base32 text of a [`Uid`], without an allocation.
+/// The base32 text of a [`Uid`], without an allocation. It is read as
+/// [`Uid::from_base32`] reads it, and then has upper case and no `O`, `I` or `L`.
+///
+/// ```
+/// use uidring::{Base32, Uid};
+///
+/// let text: Base32 = "o5o67soooioo9".parse()?;
+/// assert_eq!(text.as_str(), "05067S0001009");
+/// assert_eq!(Uid::from(text).to_string(), "180363646902239241");
+/// # Ok::<(), uidring::ParseUidError>(())
+/// ```
 #[derive(Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Hash)]
-pub struct Base32([u8; BASE32_LEN]);
+pub struct Base32 {
+    uid: Uid,
+    text: [u8; BASE32_LEN],
+}
 
 impl Base32 {
     /// The 13 characters.
+    ///
+    /// ```
+    /// # use uidring::Uid;
+    /// assert!(Uid::MIN.base32().as_str() < Uid::MAX.base32().as_str());
+    /// ```
     #[must_use]
     pub fn as_str(&self) -> &str {
         // Always valid: the bytes come from an ASCII table.
-        str::from_utf8(&self.0).unwrap_or_default()
+        str::from_utf8(&self.text).unwrap_or_default()
+    }
+}
+
+impl FromStr for Base32 {
+    type Err = ParseUidError;
+
+    fn from_str(text: &str) -> Result<Base32, ParseUidError> {
+        Uid::from_base32(text).map(Uid::base32)
+    }
+}
+
+impl From<Uid> for Base32 {
+    fn from(uid: Uid) -> Base32 {
+        uid.base32()
+    }
+}
+
+impl From<Base32> for Uid {
+    fn from(text: Base32) -> Uid {
+        text.uid
     }
 }
 
@@ -211,60 +281,6 @@ impl fmt::Debug for Base32 {
 impl fmt::Display for Base32 {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.pad(self.as_str())
-    }
-}
-
-/// A decimal string in human-readable formats, since JavaScript loses digits above `2^53`; an
-/// unsigned integer in binary ones. Both forms are read in human-readable formats.
-#[cfg(feature = "serde")]
-mod serde_impl {
-    use super::{Uid, fmt};
-    use serde::de::{Deserialize, Deserializer, Error, Visitor};
-    use serde::ser::{Serialize, Serializer};
-
-    impl Serialize for Uid {
-        fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-            if serializer.is_human_readable() {
-                serializer.collect_str(self)
-            } else {
-                serializer.serialize_u64(self.get())
-            }
-        }
-    }
-
-    impl<'de> Deserialize<'de> for Uid {
-        fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
-            if deserializer.is_human_readable() {
-                deserializer.deserialize_any(UidVisitor)
-            } else {
-                deserializer.deserialize_u64(UidVisitor)
-            }
-        }
-    }
-
-    struct UidVisitor;
-
-    impl Visitor<'_> for UidVisitor {
-        type Value = Uid;
-
-        fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(
-                "a UID, a whole number in 1..=9223372036854775807, as a decimal string or an \
-                 integer",
-            )
-        }
-
-        fn visit_str<E: Error>(self, text: &str) -> Result<Uid, E> {
-            text.parse().map_err(E::custom)
-        }
-
-        fn visit_u64<E: Error>(self, value: u64) -> Result<Uid, E> {
-            Uid::try_from(value).map_err(E::custom)
-        }
-
-        fn visit_i64<E: Error>(self, value: i64) -> Result<Uid, E> {
-            Uid::try_from(value).map_err(E::custom)
-        }
     }
 }
 

@@ -2,51 +2,16 @@
 #![cfg(feature = "tracing")]
 #![allow(missing_docs, clippy::unwrap_used)]
 
-use std::fmt::{Debug, Write};
-use std::sync::Mutex;
+mod observer;
+
 use std::thread;
 use std::time::{Duration, Instant};
 
-use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Level, Metadata, Subscriber};
+use observer::EVENTS;
+use tracing::Level;
 use uidring::clock::ManualClock;
 use uidring::registry::{Lease, Request, WorkerRegistry};
 use uidring::{Layout, LeadLimit, RegistryError, UidGenerator};
-
-/// Keeps every event of uidring as "LEVEL message".
-struct Keeping;
-
-static EVENTS: Mutex<Vec<String>> = Mutex::new(Vec::new());
-
-impl Subscriber for Keeping {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "uidring"
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        struct Message(String);
-        impl Visit for Message {
-            fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
-                if field.name() == "message" {
-                    write!(self.0, "{value:?}").unwrap();
-                }
-            }
-        }
-        let mut message = Message(format!("{} ", event.metadata().level()));
-        event.record(&mut message);
-        EVENTS.lock().unwrap().push(message.0);
-    }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
-}
 
 struct Counting {
     used: u64,
@@ -66,12 +31,12 @@ impl WorkerRegistry for Counting {
             return Err(RegistryError::Exhausted { used, capacity });
         }
         self.used += 1;
-        Ok(Lease::fresh(self.used, &request.layout))
+        Ok(Lease::permanent(self.used, &request.layout))
     }
 }
 
 fn count(message: &str) -> usize {
-    EVENTS.lock().unwrap().iter().filter(|event| event.contains(message)).count()
+    EVENTS.lock().unwrap().iter().filter(|event| event.text.contains(message)).count()
 }
 
 /// The filler speaks when it next looks at the clock.
@@ -89,7 +54,7 @@ fn wait_for(message: &str) {
 
 #[test]
 fn one_line_per_change_of_state() {
-    tracing::subscriber::set_global_default(Keeping).unwrap();
+    observer::observe();
     let layout = Layout::new(30, 20, 3).unwrap();
     let day = Duration::from_secs(24 * 3600);
     let clock = ManualClock::new(layout.epoch() + 1000 * day);

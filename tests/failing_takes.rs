@@ -18,17 +18,12 @@ struct Away;
 
 impl WorkerRegistry for Away {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let (first, last) = (request.now, request.now + 3);
-        let (duration, holder) = (Some(Duration::from_secs(3600)), "one".to_owned());
-        Ok(Lease { worker: 1, first, last, duration, holder })
+        let ticks = request.now..=request.now + 3;
+        Ok(Lease::leased(1, ticks, Duration::from_secs(3600), "one"))
     }
 
     fn reserve(&mut self, _: &Lease, _: u64) -> Result<u64, RegistryError> {
-        Err(RegistryError::Unreachable {
-            registry: "none".into(),
-            problem: "it is away".into(),
-            source: None,
-        })
+        Err(RegistryError::unreachable("it is away"))
     }
 }
 

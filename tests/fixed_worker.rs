@@ -376,7 +376,7 @@ fn what_is_no_state_file_is_left_as_it_is() {
     }
     let file = dir.path().join("uidring.state");
     for text in [
-        "uidring: seconds used by a fixed worker id, version 1\nworker 7\n",
+        "uidring: ticks used by a fixed worker id, version 1\nworker 7\n",
         "no state\n",
         &" ".repeat(100_000),
         &"\0".repeat(100_000),

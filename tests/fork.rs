@@ -84,6 +84,8 @@ fn take_all_ways(uids: &UidGenerator, local: &mut LocalTaker) -> (Vec<Uid>, Vec<
     let mut fresh_local = uids.clone().local();
     for length in 1..4 {
         results.extend([uids.take(), uids.try_take(), local.take(), fresh_local.take()]);
+        results.push(uids.take_local());
+        results.extend(uids.take_n(length));
         #[cfg(feature = "async")]
         results.push(pollster::block_on(uids.take_async()));
         let mut buffer = vec![Uid::MIN; length * 100];
@@ -151,7 +153,7 @@ fn a_child_takes_nothing_from_its_parents_generator() {
         let uids = builder(1).build().unwrap();
         let mut local = uids.local();
         // In the middle of a run, and of a run that spans two seconds.
-        let mut long = uids.local().with_run_length(4000);
+        let mut long = uids.local().with_claim_length(4000);
         let mut before: Vec<Uid> = (0..10).map(|_| local.take().unwrap()).collect();
         before.extend((0..3000).map(|_| long.take().unwrap()));
         before.extend(
@@ -197,7 +199,7 @@ fn a_child_waits_for_nothing_at_its_parents_limit() {
             let limits =
                 builder(1).layout(layout).max_lead(Duration::from_secs(3)).on_lead_limit(policy);
             let uids = limits.clock(clock.clone()).build().unwrap();
-            let mut local = uids.local().with_run_length(2);
+            let mut local = uids.local().with_claim_length(2);
             local.take().unwrap();
             while uids.try_take().is_ok() {}
             if policy == LeadLimit::Fail {
@@ -228,7 +230,7 @@ static DROPS: AtomicUsize = AtomicUsize::new(0);
 
 impl WorkerRegistry for Counting {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        Ok(Lease::fresh(1, &request.layout))
+        Ok(Lease::permanent(1, &request.layout))
     }
 
     fn release(&mut self, _: &Lease, _: u64) -> Result<(), RegistryError> {

@@ -46,11 +46,9 @@ fn the_second_to_be_installed_is_given_back() {
         );
         assert_eq!(worker_of_a_take(), 1);
         // It works still, beside the one installed.
-        assert_eq!(error.0.worker_id(), 2);
-        assert_eq!(Layout::DEFAULT.parts(error.0.take().unwrap()).worker, 2);
+        assert_eq!(Layout::DEFAULT.parts(error.into_generator().take().unwrap()).worker, 2);
         // And one that is there is not built anew.
-        let there =
-            uidring::get_or_try_install(|| -> Result<_, BuildError> { panic!("built again") });
+        let there = uidring::get_or_try_init(|| -> Result<_, BuildError> { panic!("built again") });
         assert_eq!(there.unwrap().worker_id(), 1);
     });
 }
@@ -59,15 +57,14 @@ fn the_second_to_be_installed_is_given_back() {
 fn a_build_that_fails_installs_nothing_and_may_be_tried_again() {
     alone("a_build_that_fails_installs_nothing_and_may_be_tried_again", || {
         for _ in 0..2 {
-            let error =
-                uidring::get_or_try_install(|| UidGenerator::builder().build()).unwrap_err();
+            let error = uidring::get_or_try_init(|| UidGenerator::builder().build()).unwrap_err();
             assert!(matches!(error, BuildError::NoRegistry));
             assert_eq!(uidring::take(), Err(TakeError::NotInstalled));
         }
-        let installed = uidring::get_or_try_install(|| Ok::<_, BuildError>(generator(3))).unwrap();
+        let installed = uidring::get_or_try_init(|| Ok::<_, BuildError>(generator(3))).unwrap();
         assert_eq!(installed.worker_id(), 3);
         assert_eq!(worker_of_a_take(), 3);
-        assert_eq!(uidring::install(generator(4)).unwrap_err().0.worker_id(), 4);
+        assert_eq!(uidring::install(generator(4)).unwrap_err().into_generator().worker_id(), 4);
     });
 }
 
@@ -85,7 +82,7 @@ fn of_many_threads_that_come_at_once_one_builds() {
                         built.fetch_add(1, Ordering::Relaxed);
                         Ok::<_, BuildError>(generator(worker))
                     };
-                    let got = uidring::get_or_try_install(make).unwrap().worker_id();
+                    let got = uidring::get_or_try_init(make).unwrap().worker_id();
                     assert_eq!(worker_of_a_take(), got);
                     got
                 }
@@ -116,7 +113,7 @@ fn of_many_threads_that_install_at_once_one_succeeds() {
                             true
                         }
                         Err(error) => {
-                            assert_eq!(error.0.worker_id(), worker);
+                            assert_eq!(error.into_generator().worker_id(), worker);
                             assert_ne!(worker_of_a_take(), worker);
                             false
                         }

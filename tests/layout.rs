@@ -2,6 +2,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+use std::ops::{Bound, RangeBounds};
 use std::time::{Duration, SystemTime};
 
 use proptest::prelude::*;
@@ -122,6 +123,22 @@ proptest! {
         prop_assert!(layout.contains(uid));
         let time = begin_of(&layout, tick);
         prop_assert_eq!(layout.parts(uid), Parts { time, worker, sequence });
+        // And back again.
+        prop_assert_eq!(layout.tick_at(time), Some(tick));
+        prop_assert_eq!(layout.time_of(tick), Some(time));
+    }
+
+    #[test]
+    fn a_tick_is_what_contains_a_time((layout, _, time) in layout_fields_and_time()) {
+        match layout.tick_at(time) {
+            Some(tick) => {
+                let begin = layout.time_of(tick).unwrap();
+                prop_assert!(begin <= time && time < begin + layout.tick());
+            }
+            None => prop_assert!(time < layout.epoch() || layout.expires_at() <= time),
+        }
+        prop_assert_eq!(layout.time_of(layout.max_tick() + 1), None);
+        prop_assert_eq!(layout.time_of(u64::MAX), None);
     }
 
     #[test]
@@ -191,6 +208,32 @@ proptest! {
         match layout.max_uid(time) {
             Some(max) => prop_assert_eq!(uid > max, begin > time, "{} in {:?}", max, layout),
             None => prop_assert!(time < layout.epoch()),
+        }
+    }
+
+    /// A UID is in a range exactly if its time is.
+    #[test]
+    fn true_time_uids_in_cuts_exactly(
+        (layout, (tick, worker, sequence), from) in layout_fields_and_time(),
+        (from_kind, to_kind, ms, ns) in (0..3, 0..3, 0..3_000_u64, 0..2_000_000_u64),
+    ) {
+        let Some(uid) = layout.compose(tick, worker, sequence) else { return Ok(()) };
+        let to = from + Duration::from_millis(ms) + Duration::from_nanos(ns);
+        let bound = |kind, time| match kind {
+            0 => Bound::Included(time),
+            1 => Bound::Excluded(time),
+            _ => Bound::Unbounded,
+        };
+        for to in [to, from, from - Duration::from_millis(1), layout.parts(uid).time] {
+            let times = (bound(from_kind, from), bound(to_kind, to));
+            let uids = layout.uids_in(times);
+            prop_assert_eq!(
+                uids.contains(&uid),
+                RangeBounds::contains(&times, &layout.parts(uid).time),
+                "{:?} of {:?} in {:?}", uids, times, layout
+            );
+            // Its ends are UIDs of the layout, unless it is empty.
+            prop_assert!(uids.is_empty() || layout.contains(*uids.end()));
         }
     }
 }

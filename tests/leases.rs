@@ -174,13 +174,8 @@ struct Miser(Arc<AtomicUsize>);
 
 impl WorkerRegistry for Miser {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let (first, last) = (request.now, request.now + 100);
-        Ok(Lease {
-            first,
-            last,
-            duration: Some(Duration::from_secs(10)),
-            ..Lease::fresh(1, &request.layout)
-        })
+        let ticks = request.now..=request.now + 100;
+        Ok(Lease::leased(1, ticks, Duration::from_secs(10), "one"))
     }
 
     fn reserve(&mut self, lease: &Lease, _: u64) -> Result<u64, RegistryError> {

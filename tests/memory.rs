@@ -25,7 +25,7 @@ fn held(region: &Region<'_, System>) -> isize {
 }
 
 fn local(uids: &UidGenerator) -> LocalTaker {
-    uids.local().with_run_length(1000)
+    uids.local().with_claim_length(1000)
 }
 
 fn use_all_of(uids: &UidGenerator, local: &mut LocalTaker) {

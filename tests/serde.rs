@@ -87,6 +87,72 @@ fn binary_formats_have_an_integer() {
     );
 }
 
+#[test]
+fn a_field_may_be_a_number_in_json() {
+    use uidring::serde::number;
+
+    let written = |uid| {
+        let mut json = Vec::new();
+        number::serialize(&uid, &mut serde_json::Serializer::new(&mut json)).unwrap();
+        String::from_utf8(json).unwrap()
+    };
+    assert_eq!([written(Uid::MIN), written(Uid::MAX)], ["1", "9223372036854775807"]);
+    let read = |text| number::deserialize(&mut serde_json::Deserializer::from_str(text));
+    assert_eq!(read("180363646902239241").unwrap(), uid(180_363_646_902_239_241));
+    for (text, reason) in [
+        ("0", "0 is not a UID: a UID is in 1..=9223372036854775807"),
+        ("-1", "-1 is not a UID: a UID is in 1..=9223372036854775807"),
+        (r#""1""#, "expected a UID, a whole number in 1..=9223372036854775807, as an integer"),
+        ("1.0", "as an integer"),
+        ("null", "as an integer"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+    assert_eq!(number::serialize(&uid(42), Binary(())), Ok(42));
+    assert_eq!(number::deserialize(Binary(42)), Ok(uid(42)));
+}
+
+#[test]
+fn a_field_may_be_base32() {
+    use uidring::serde::base32;
+
+    let mut json = Vec::new();
+    base32::serialize(&Uid::MAX, &mut serde_json::Serializer::new(&mut json)).unwrap();
+    assert_eq!(json, br#""7ZZZZZZZZZZZZ""#);
+    let read = |text| base32::deserialize(&mut serde_json::Deserializer::from_str(text));
+    assert_eq!(read(r#""o5o67soooioo9""#).unwrap(), uid(180_363_646_902_239_241));
+    for (text, reason) in [
+        (r#""1""#, "a UID in base32 has 13 characters, not 1"),
+        (r#""8000000000000""#, "the number is out of range: a UID is in 1..="),
+        ("1", "expected a UID as 13 characters of Crockford's base32"),
+        ("null", "expected a UID as 13 characters of Crockford's base32"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+}
+
+#[test]
+fn a_field_of_either_form_may_be_empty() {
+    use uidring::serde::{base32, number};
+
+    for (uid, as_number, as_base32) in
+        [(None, "null", "null"), (Some(uid(42)), "42", r#""000000000001A""#)]
+    {
+        let (mut first, mut second) = (Vec::new(), Vec::new());
+        number::option::serialize(&uid, &mut serde_json::Serializer::new(&mut first)).unwrap();
+        base32::option::serialize(&uid, &mut serde_json::Serializer::new(&mut second)).unwrap();
+        assert_eq!((first.as_slice(), second.as_slice()), (as_number.as_ref(), as_base32.as_ref()));
+        let mut json = serde_json::Deserializer::from_str(as_number);
+        assert_eq!(number::option::deserialize(&mut json).unwrap(), uid);
+        let mut json = serde_json::Deserializer::from_str(as_base32);
+        assert_eq!(base32::option::deserialize(&mut json).unwrap(), uid);
+    }
+    let zero = number::option::deserialize(&mut serde_json::Deserializer::from_str("0"));
+    assert!(zero.unwrap_err().to_string().contains("0 is not a UID"));
+}
+
 proptest! {
     #[test]
     fn each_form_reads_back(

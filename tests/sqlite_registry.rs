@@ -15,7 +15,7 @@ use rusqlite::Connection;
 use tempfile::TempDir;
 use uidring::clock::ManualClock;
 use uidring::registry::{
-    RegistryAdmin, Request, SqliteRegistry, Worker, WorkerKind, WorkerRegistry,
+    RegistryAdmin, Request, SqliteRegistry, WorkerKind, WorkerRecord, WorkerRegistry,
 };
 use uidring::{Layout, RegistryError, UidGenerator};
 
@@ -73,7 +73,7 @@ fn ids_count_from_one_and_every_start_has_a_row() {
     let workers = registry.workers().unwrap();
     assert_eq!(workers.iter().map(|worker| worker.id).collect::<Vec<_>>(), [1, 2, 3]);
     let own_pid = std::process::id().to_string();
-    for Worker { host_name, port, launched, .. } in workers {
+    for WorkerRecord { host_name, port, launched, .. } in workers {
         assert!(!host_name.is_empty());
         assert_eq!(port, own_pid);
         // SQLite rounds to milliseconds.
@@ -113,40 +113,16 @@ fn given_host_and_port_are_what_the_row_shows() {
 }
 
 #[test]
-fn the_environment_tells_containers_and_their_ports() {
+fn the_environment_tells_containers() {
     let (_dir, path) = place();
-    let own_port = "the process id";
-    let cases = [
-        ("JPAAS_HOST=box-1 JPAAS_HTTP_PORT=80", Some("box-1"), "80"),
-        ("JPAAS_HOST=box-2 JPAAS_HTTP_PORT= JPAAS_HOST_PORT_8080=81", Some("box-2"), "81"),
-        ("KUBERNETES_SERVICE_HOST=10.0.0.1", None, own_port),
-        // A host without a port is a mistake in the environment, and no reason not to start.
-        ("JPAAS_HOST=box-4 KUBERNETES_SERVICE_HOST=10.0.0.1", None, own_port),
-    ];
-    for (worker_id, (variables, host, port)) in (1..).zip(cases) {
-        let mut child = child(&this_program(), &path);
-        for name in
-            ["JPAAS_HOST", "JPAAS_HTTP_PORT", "JPAAS_HOST_PORT_8080", "KUBERNETES_SERVICE_HOST"]
-        {
-            child.env_remove(name);
-        }
-        child.envs(variables.split(' ').filter_map(|variable| variable.split_once('=')));
-        assert_eq!(answer(&mut child), format!("worker {worker_id}"));
+    let mut child = child(&this_program(), &path);
+    child.env("KUBERNETES_SERVICE_HOST", "10.0.0.1");
+    assert_eq!(answer(&mut child), "worker 1");
 
-        let worker =
-            SqliteRegistry::open_existing(&path).unwrap().workers().unwrap().pop().unwrap();
-        assert_eq!(worker.kind, WorkerKind::Container, "{variables}");
-        assert!(host.is_none_or(|host| host == worker.host_name), "{variables}: {worker:?}");
-        if port == own_port {
-            assert_ne!(
-                worker.port.parse::<u32>().unwrap(),
-                std::process::id(),
-                "it is the child's: {worker:?}"
-            );
-        } else {
-            assert_eq!(worker.port, port);
-        }
-    }
+    let worker = SqliteRegistry::open_existing(&path).unwrap().workers().unwrap().pop().unwrap();
+    assert_eq!(worker.kind, WorkerKind::Container);
+    let port = worker.port.parse::<u32>().unwrap();
+    assert_ne!(port, std::process::id(), "it is the child's process id: {worker:?}");
     assert_eq!(WorkerKind::Container.to_string(), "container");
     assert_eq!(format!("{:<9}|", WorkerKind::Actual), "actual   |");
 }
@@ -789,13 +765,10 @@ mod unix {
             }
             answers(&mut shell)
         };
-        let failure = format!(
-            "cannot store a worker id in the registry {}: disk I/O error (",
-            path.display()
-        );
+        let failure = format!("cannot store a worker id in the registry {}", path.display());
         for limit in ["0", "1"] {
             let (answer, workers) = limited(limit);
-            assert!(answer.starts_with(&failure), "{answer}");
+            assert_eq!(answer, failure);
             assert_eq!(workers, "1");
         }
         assert_eq!(limited("unlimited"), ("worker 2".to_owned(), "2".to_owned()));
@@ -898,13 +871,13 @@ fn a_lease_that_is_taken_back_is_given_again_behind_what_was_reserved() {
     let open = || SqliteRegistry::open(&path).unwrap().leased(Duration::from_secs(600));
     let request = Request::new(Layout::DEFAULT, 1, Layout::DEFAULT.max_tick());
     let first = open().assign(&request).unwrap();
-    open().take_back(first.worker).unwrap();
+    open().revoke(first.worker).unwrap();
     let second = open().assign(&request).unwrap();
     assert_eq!((second.worker, second.first), (first.worker, first.last + 1));
     assert!(matches!(
         open().reserve(&first, first.last + 5),
         Err(RegistryError::LeaseLost { worker: 1 })
     ));
-    assert!(matches!(open().take_back(7), Err(RegistryError::NotLeased { worker: 7 })));
+    assert!(matches!(open().revoke(7), Err(RegistryError::NotLeased { worker: 7 })));
     assert_eq!(open().largest_given().unwrap(), 1);
 }

@@ -204,13 +204,8 @@ struct Hanging {
 
 impl WorkerRegistry for Hanging {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let duration = Some(Duration::from_secs(3600));
-        Ok(Lease {
-            last: request.now + 3600,
-            duration,
-            first: request.now,
-            ..Lease::fresh(1, &request.layout)
-        })
+        let ticks = request.now..=request.now + 3600;
+        Ok(Lease::leased(1, ticks, Duration::from_secs(3600), "one"))
     }
 
     fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
@@ -282,9 +277,8 @@ impl WorkerRegistry for Breaking {
             self.work();
         }
         self.ids += 1;
-        let (first, last, duration) =
-            (request.now, request.now + 100, Some(Duration::from_secs(3600)));
-        Ok(Lease { first, last, duration, ..Lease::fresh(self.ids, &request.layout) })
+        let ticks = request.now..=request.now + 100;
+        Ok(Lease::leased(self.ids, ticks, Duration::from_secs(3600), self.ids.to_string()))
     }
 
     fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {

@@ -11,7 +11,7 @@ use std::time::{Duration, SystemTime};
 use uidring::clock::{Clock, ManualClock};
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::{
-    BuildError, Builder, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator,
+    BuildError, Builder, Layout, LeadLimit, Parts, RegistryError, TakeError, Uid, UidGenerator,
 };
 
 const WORKER: u64 = 5;
@@ -183,7 +183,7 @@ fn unique_whatever_takes() {
     let uids = builder(short_blocks(6)).build().unwrap();
     let returned = on_threads(6, |thread| {
         let mut returned = Returned::new(&uids);
-        let mut local = uids.local().with_run_length([1, 64, 100_000][thread % 3]);
+        let mut local = uids.local().with_claim_length([1, 64, 100_000][thread % 3]);
         match thread {
             0..3 => (0..300_000).for_each(|_| returned.add(local.take().unwrap())),
             3 => (0..300_000).for_each(|_| returned.add(uids.take().unwrap())),
@@ -324,7 +324,7 @@ fn fill_while_others_take_is_in_order_and_unique() {
 fn nothing_wasted_local_takers_are_gapless_across_blocks() {
     for length in [0, 1, 3, 64, 100_000] {
         let uids = builder(short_blocks(1)).build().unwrap();
-        let mut local = uids.local().with_run_length(length);
+        let mut local = uids.local().with_claim_length(length);
         let taken: Vec<Uid> = (0..100_000).map(|_| local.take().unwrap()).collect();
         assert_gapless(uids.layout(), &taken);
     }
@@ -334,7 +334,7 @@ fn nothing_wasted_local_takers_are_gapless_across_blocks() {
 fn local_takers_hold_runs_of_their_own() {
     let uids = builder(Layout::DEFAULT).build().unwrap();
     let mut runs =
-        [uids.local(), uids.local().with_run_length(1000), uids.local().with_run_length(1)];
+        [uids.local(), uids.local().with_claim_length(1000), uids.local().with_claim_length(1)];
     let first = runs.each_mut().map(|local| local.take().unwrap().get());
     // Each claimed its whole run at its first take.
     assert_eq!(first.map(|uid| uid - first[0]), [0, 64, 1064]);
@@ -349,7 +349,7 @@ fn true_time_local_takers_drop_what_has_become_old() {
     let layout = Layout::new(31, 10, 22).unwrap();
     let clock = ManualClock::new(layout.epoch() + NOW);
     let uids = builder(layout).clock(clock.clone()).build().unwrap();
-    let mut locals = [u32::MAX, 1000, 64].map(|length| uids.local().with_run_length(length));
+    let mut locals = [u32::MAX, 1000, 64].map(|length| uids.local().with_claim_length(length));
     for local in &mut locals {
         local.take().unwrap();
     }
@@ -433,10 +433,14 @@ impl WorkerRegistry for Gives {
 }
 
 #[test]
-fn no_loss_of_meaning_seconds_that_the_layout_does_not_have_are_refused() {
+fn no_loss_of_meaning_ticks_that_the_layout_does_not_have_are_refused() {
     let max = Layout::DEFAULT.max_tick();
     let build = |first, last, duration| {
-        let lease = Lease { first, last, duration, ..Lease::fresh(WORKER, &Layout::DEFAULT) };
+        let mut lease = Lease::permanent(WORKER, &Layout::DEFAULT);
+        if let Some(duration) = duration {
+            lease = Lease::leased(WORKER, first..=last, duration, "one");
+        }
+        (lease.first, lease.last) = (first, last);
         builder(Layout::DEFAULT).registry(Gives(lease)).build()
     };
     let leased = Some(Duration::from_secs(600));
@@ -446,10 +450,10 @@ fn no_loss_of_meaning_seconds_that_the_layout_does_not_have_are_refused() {
         [(0, u64::MAX, leased), (0, max + 1, None), (6, 5, leased), (0, max - 1, None)]
     {
         let error = build(first, last, duration).unwrap_err().to_string();
-        let seconds = format!(
-            "the registry gave worker id {WORKER} with the seconds {first} to {last}: a lease has"
+        let ticks = format!(
+            "the registry gave worker id {WORKER} with the ticks {first} to {last}: a lease has"
         );
-        assert!(error.contains(&seconds) && error.contains(&max.to_string()), "{error}");
+        assert!(error.contains(&ticks) && error.contains(&max.to_string()), "{error}");
     }
 }
 
@@ -495,7 +499,7 @@ struct Counting {
 impl WorkerRegistry for Counting {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.asked.fetch_add(1, Ordering::Relaxed);
-        Ok(Lease::fresh(WORKER, &request.layout))
+        Ok(Lease::permanent(WORKER, &request.layout))
     }
 }
 
@@ -626,6 +630,42 @@ fn time_exhausted_what_is_left_comes_out_once_and_then_the_error_for_ever() {
 }
 
 #[test]
+fn take_n_takes_as_many_as_asked_in_order() {
+    let uids = builder(Layout::DEFAULT).build().unwrap();
+    let mut before = uids.take().unwrap();
+    for count in [0, 1, 2, 4095, 4096, 4097, 100_000] {
+        let mut batch = uids.take_n(count);
+        assert_eq!(batch.size_hint(), (count.min(1), Some(count)));
+        let taken: Vec<Uid> = batch.by_ref().collect::<Result<_, _>>().unwrap();
+        assert_eq!(taken.len(), count);
+        assert!(batch.next().is_none(), "no more than {count}");
+        for uid in taken {
+            assert!(before < uid, "{before} before {uid}");
+            before = uid;
+        }
+    }
+    assert_eq!(uids.status().lost, 0);
+    // What is not taken is lost: at most half a block.
+    let number = |uid| {
+        let Parts { time, sequence, .. } = uids.layout().parts(uid);
+        uids.layout().tick_at(time).unwrap() * 8192 + sequence
+    };
+    let first = number(uids.take_n(1_000_000).next().unwrap().unwrap());
+    let next = number(uids.take().unwrap());
+    assert!((first + 1..=first + 4096).contains(&next), "{first}, then {next}");
+}
+
+#[test]
+fn time_exhausted_take_n_ends_with_the_error() {
+    let uids = at_the_end(1).build().unwrap();
+    let mut batch = uids.take_n(5000);
+    let taken: Vec<Uid> = batch.by_ref().map_while(Result::ok).collect();
+    assert_gapless(&ending(), &taken);
+    assert!(batch.next().is_none());
+    assert_exhausted(uids.take_n(1).next().unwrap().unwrap_err());
+}
+
+#[test]
 fn time_exhausted_fill_says_how_many_are_good() {
     for (before, length) in [(0, 1025), (0, 5000), (1000, 25), (1000, 1024), (1024, 1)] {
         let uids = at_the_end(1).build().unwrap();
@@ -637,7 +677,10 @@ fn time_exhausted_fill_says_how_many_are_good() {
         assert_exhausted(TakeError::from(error));
         assert_eq!(
             error.to_string(),
-            format!("the buffer holds {} new UIDs and no more: {}", 1024 - before, error.cause())
+            match 1024 - before {
+                1 => "the buffer holds 1 new UID and no more".to_owned(),
+                new => format!("the buffer holds {new} new UIDs and no more"),
+            }
         );
         assert_eq!(error.source().unwrap().to_string(), error.cause().to_string());
         let (new, untouched) = buffer.split_at(error.filled());
@@ -656,7 +699,7 @@ fn time_exhausted_fill_says_how_many_are_good() {
 #[test]
 fn time_exhausted_local_takers_hand_out_their_run_first() {
     let uids = at_the_end(1).build().unwrap();
-    let mut locals = [uids.local().with_run_length(1000), uids.local()];
+    let mut locals = [uids.local().with_claim_length(1000), uids.local()];
     let mut taken = Vec::new();
     for local in &mut locals {
         let error = loop {
@@ -709,7 +752,7 @@ fn never_blocked_a_take_reads_no_clock_and_asks_no_registry() {
     impl WorkerRegistry for Watch {
         fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
             self.look();
-            Ok(Lease::fresh(WORKER, &request.layout))
+            Ok(Lease::permanent(WORKER, &request.layout))
         }
     }
 

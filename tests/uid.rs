@@ -6,7 +6,7 @@ use std::num::NonZeroU64;
 use std::str::FromStr;
 
 use proptest::prelude::*;
-use uidring::{ParseUidError, TakeError, Uid};
+use uidring::{Base32, ParseUidError, TakeError, Uid};
 
 const LARGEST: u64 = i64::MAX as u64;
 
@@ -163,6 +163,10 @@ proptest! {
         prop_assert_eq!(Uid::try_from(value).is_ok(), (1..=LARGEST).contains(&value));
         let signed = value.cast_signed();
         prop_assert_eq!(Uid::try_from(signed).is_ok(), signed >= 1);
+        prop_assert_eq!(Uid::new(value), Uid::try_from(value).ok());
+        if let Some(nonzero) = NonZeroU64::new(value) {
+            prop_assert_eq!(Uid::try_from(nonzero), Uid::try_from(value));
+        }
     }
 
     #[test]
@@ -174,12 +178,14 @@ proptest! {
         prop_assert_eq!(Uid::try_from(i64::from(uid)), Ok(uid));
         prop_assert_eq!(base32.as_str().len(), 13);
         prop_assert_eq!(base32.to_string(), base32.as_str());
+        prop_assert_eq!((Base32::from(uid), Uid::from(base32)), (base32, uid));
         for text in [
             base32.to_string(),
             base32.as_str().to_lowercase(),
             base32.as_str().replace('0', "O").replace('1', "l"),
         ] {
             prop_assert_eq!(Uid::from_base32(&text), Ok(uid), "{}", text);
+            prop_assert_eq!(text.parse::<Base32>(), Ok(base32), "{}", text);
         }
     }
 

@@ -139,7 +139,7 @@ fn a_failing_fill_or_local_take_uses_nothing_up() {
     // So long a lag that no run of a local taker expires.
     let builder = builder.max_lag(Duration::from_secs(3600)).max_lead(Duration::ZERO);
     let uids = builder.on_lead_limit(LeadLimit::Fail).build().unwrap();
-    let mut mine = uids.local().with_run_length(1000);
+    let mut mine = uids.local().with_claim_length(1000);
     let mut growing = uids.local();
     for length in [4096, 2048, 1000, 1, 5000, 3] {
         let mut buffer = vec![Uid::MIN; length];
@@ -389,7 +389,7 @@ struct Counting(u64);
 impl WorkerRegistry for Counting {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.0 += 1;
-        Ok(Lease::fresh(self.0, &request.layout))
+        Ok(Lease::permanent(self.0, &request.layout))
     }
 }
 
@@ -473,7 +473,8 @@ fn leased_worker_ids_are_not_counted() {
     impl WorkerRegistry for Leasing {
         fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
             let lease = self.0.assign(request)?;
-            Ok(Lease { first: request.now, duration: Some(Duration::from_secs(3600)), ..lease })
+            let ticks = request.now..=lease.last;
+            Ok(Lease::leased(lease.worker, ticks, Duration::from_secs(3600), "one"))
         }
     }
 

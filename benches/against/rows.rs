@@ -174,7 +174,7 @@ fn ours() -> Vec<Row> {
         })
     };
     let local = shared(LOCAL, COUNTER, builder(equal_layout()).build().unwrap(), |uids| {
-        let mut mine = uids.local().with_run_length(BATCH);
+        let mut mine = uids.local().with_claim_length(BATCH);
         Each(move || mine.take().unwrap().get())
     });
     let fill = shared(FILL, CONSECUTIVE, builder(equal_layout()).build().unwrap(), |uids| {

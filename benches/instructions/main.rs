@@ -52,6 +52,9 @@ fn main() {
         "local" => (0..times).for_each(|_| {
             black_box(local.take().unwrap());
         }),
+        "take_local" => (0..times).for_each(|_| {
+            black_box(uids.take_local().unwrap());
+        }),
         "fill" => (0..times).for_each(|_| {
             uids.fill(&mut buffer).unwrap();
             black_box(&mut buffer);

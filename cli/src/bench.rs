@@ -2,20 +2,24 @@
 
 use std::fmt::Write;
 use std::hint::black_box;
-use std::io::{self, IsTerminal};
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use anstyle::Style;
+use console::Term;
 use crossbeam::utils::CachePadded;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressDrawTarget};
 use serde::Serialize;
 use uidring::registry::FixedWorker;
 use uidring::{Layout, Uid, UidGenerator};
 
+use crate::load::joined;
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
-use crate::quantity;
+use crate::progress::{self, target};
+use crate::quantity::{self, rounded};
+use crate::words::{counted, whole};
 
 /// How many UIDs a buffer holds and a local taker claims, and how many numbers a counter claims.
 const BATCH: u32 = 1024;
@@ -23,7 +27,7 @@ const BATCH: u32 = 1024;
 /// compared with what disturbs the machine.
 const SLICE: Duration = Duration::from_millis(4);
 /// The width of a bar, in characters.
-const WIDTH: usize = 40;
+const WIDTH: usize = 20;
 
 /// Measure this machine
 ///
@@ -61,15 +65,10 @@ impl Args {
         for way in [Way::Take, Way::Local, Way::Fill] {
             cells.extend(threads.iter().map(|&threads| Cell::new(way, threads)));
         }
-        let visible = !self.json && io::stderr().is_terminal();
+        // The other target too is hidden where it is no terminal.
         let target =
-            if visible { ProgressDrawTarget::stderr() } else { ProgressDrawTarget::hidden() };
-        let bar = ProgressBar::with_draw_target(None, target);
-        // A constant: if it were wrong, the plain bar would show it.
-        bar.set_style(
-            ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()),
-        );
-
+            if self.json { ProgressDrawTarget::hidden() } else { target(Term::buffered_stderr()) };
+        let bar = progress::redrawn(target);
         let started = Instant::now();
         // Each cell has at least one turn, however short the time is.
         for turn in 0.. {
@@ -78,10 +77,10 @@ impl Args {
             }
             for index in 0..cells.len() {
                 cells[index].take_turn(&sources, turn)?;
-                if visible {
+                if !bar.is_hidden() {
                     let left = self.length.saturating_sub(started.elapsed());
                     bar.set_message(
-                        picture(&cells) + &paint(DIM, format_args!("{} s left", left.as_secs())),
+                        picture(&cells) + &paint(DIM, format_args!("{} left", whole(left))),
                     );
                     bar.tick();
                 }
@@ -96,12 +95,12 @@ impl Args {
                 results,
             })?);
         }
-        let turns = cells.first().map_or(0, |cell| cell.ratios.len());
+        let turns = cells.first().map_or(0, |cell| cell.rates.len());
         let footer = format!(
-            "{} cores; medians of {} turns in {} s",
-            cores(),
-            HumanCount(turns as u64),
-            started.elapsed().as_secs()
+            "{}; medians of {} in {}",
+            counted(cores().into(), "core"),
+            counted(turns as u64, "turn"),
+            whole(started.elapsed())
         );
         output::print(&format!("{}{}\n", picture(&cells), paint(DIM, footer)))
     }
@@ -170,7 +169,7 @@ impl Sources {
             }
             Way::Local => {
                 // Both sides are behind a pointer, like a taker that outlives a loop.
-                let mut mine = black_box(Box::new(self.uids.local().with_run_length(BATCH)));
+                let mut mine = black_box(Box::new(self.uids.local().with_claim_length(BATCH)));
                 for _ in 0..count {
                     black_box(mine.take()?);
                 }
@@ -226,14 +225,11 @@ impl Sources {
             } else {
                 self.bare(way, count);
             }
-            Ok((begin, Instant::now()))
+            Ok::<_, Failure>((begin, Instant::now()))
         };
         let times: Vec<(Instant, Instant)> = thread::scope(|scope| {
             let running: Vec<_> = (0..threads).map(|_| scope.spawn(body)).collect();
-            let join = |thread: thread::ScopedJoinHandle<'_, Result<_, Failure>>| {
-                thread.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic))
-            };
-            running.into_iter().map(join).collect::<Result<_, _>>()
+            running.into_iter().map(joined).collect::<Result<_, _>>()
         })?;
         let begin = times.iter().map(|(begin, _)| begin).min();
         let end = times.iter().map(|(_, end)| end).max();
@@ -268,10 +264,8 @@ struct Cell {
     threads: u16,
     /// How many UIDs and bare numbers each thread takes in a slice. Doubled until they fill it.
     counts: [u64; 2],
-    /// Rates per second, one for each turn.
-    ours: Vec<f64>,
-    bare: Vec<f64>,
-    ratios: Vec<f64>,
+    /// UIDs and bare numbers a second, in each turn.
+    rates: Vec<[f64; 2]>,
 }
 
 #[derive(Serialize)]
@@ -292,14 +286,7 @@ struct CellResult {
 
 impl Cell {
     fn new(way: Way, threads: u16) -> Cell {
-        Cell {
-            way,
-            threads,
-            counts: [16 * u64::from(BATCH); 2],
-            ours: Vec::new(),
-            bare: Vec::new(),
-            ratios: Vec::new(),
-        }
+        Cell { way, threads, counts: [16 * u64::from(BATCH); 2], rates: Vec::new() }
     }
 
     /// Runs a slice of each side, in an order that alternates.
@@ -308,66 +295,52 @@ impl Cell {
         let mut rates = [0.0; 2];
         for place in 0..2 {
             let side = (place + turn) % 2;
-            let is_ours = side == 0;
-            let mut time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
-            // A slice this short would mostly measure how threads start.
-            while time < SLICE && self.counts[side] < 1 << 40 {
+            let time = loop {
+                let time = sources.slice(self.way, side == 0, self.threads, self.counts[side])?;
+                if time >= SLICE || self.counts[side] >= 1 << 40 {
+                    break time;
+                }
+                // A slice this short would mostly measure how threads start.
                 self.counts[side] *= 2;
-                time = sources.slice(self.way, is_ours, self.threads, self.counts[side])?;
-            }
+            };
             let count = self.counts[side] * u64::from(self.threads);
             rates[side] = count as f64 / time.as_secs_f64().max(1e-9);
         }
-        let [ours, bare] = rates;
-        self.ours.push(ours);
-        self.bare.push(bare);
-        self.ratios.push(ours / bare);
+        self.rates.push(rates);
         Ok(())
     }
 
     fn result(&self) -> CellResult {
+        let median = |of: fn(&[f64; 2]) -> f64| median(self.rates.iter().map(of).collect());
         CellResult {
             way: self.way.name(),
             threads: self.threads,
-            uids_per_second: median(&self.ours),
-            limit_per_second: median(&self.bare),
-            ratio: median(&self.ratios),
+            uids_per_second: median(|[ours, _]| *ours),
+            limit_per_second: median(|[_, bare]| *bare),
+            ratio: median(|[ours, bare]| ours / bare),
         }
     }
 
     fn line(&self) -> String {
-        let threads =
-            format!("{} thread{}", self.threads, if self.threads == 1 { "" } else { "s" });
-        if self.ratios.is_empty() {
-            return format!("{threads:>12}  {}\n", paint(DIM, "─".repeat(WIDTH)));
-        }
+        let threads = counted(self.threads.into(), "thread");
         let CellResult { uids_per_second, limit_per_second, ratio, .. } = self.result();
-        let full = blocks(ratio);
-        let bar = "█".repeat(full);
-        let rest = paint(DIM, "─".repeat(WIDTH - full));
+        let thousandths = rounded(ratio * 1000.0).into();
+        let bar = output::gauge(["█", "─"], WIDTH, thousandths, 1000, Style::new());
+        if self.rates.is_empty() {
+            return format!("{threads:>13}  {bar}\n");
+        }
         let numbers = format!(
             "{:>5} of {} million a second",
             millions(uids_per_second),
             millions(limit_per_second)
         );
-        format!(
-            "{threads:>12}  {bar}{rest}  {}  {numbers}\n",
-            paint(BOLD, format_args!("{ratio:.2}"))
-        )
+        format!("{threads:>13}  {bar}  {}  {numbers}\n", paint(BOLD, format_args!("{ratio:.2}")))
     }
 }
 
-/// How many characters of a bar are filled: all of them when the limit is reached.
-// The result is in 0..=WIDTH.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss, clippy::cast_precision_loss)]
-fn blocks(ratio: f64) -> usize {
-    (ratio.clamp(0.0, 1.0) * WIDTH as f64).round() as usize
-}
-
-fn median(numbers: &[f64]) -> f64 {
-    let mut sorted = numbers.to_vec();
-    sorted.sort_unstable_by(f64::total_cmp);
-    sorted.get(sorted.len() / 2).copied().unwrap_or(0.0)
+fn median(mut numbers: Vec<f64>) -> f64 {
+    numbers.sort_unstable_by(f64::total_cmp);
+    numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }
 
 /// Millions, with three digits.
@@ -375,7 +348,7 @@ fn millions(rate: f64) -> String {
     match rate / 1e6 {
         few @ ..9.995 => format!("{few:.2}"),
         some @ ..99.95 => format!("{some:.1}"),
-        many => format!("{many:.0}"),
+        many => HumanCount(rounded(many)).to_string(),
     }
 }
 
@@ -395,26 +368,21 @@ fn picture(cells: &[Cell]) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, WIDTH, Way, blocks, median, millions};
-
-    #[test]
-    fn a_bar_is_full_at_the_limit() {
-        assert_eq!([0.0, 0.5, 1.0, 7.0].map(blocks), [0, WIDTH / 2, WIDTH, WIDTH]);
-    }
+    use super::{Cell, WIDTH, Way, median, millions};
 
     #[test]
     fn numbers_have_three_digits() {
         assert_eq!(
             [1.234e6, 98.76e6, 459.4e6, 5.43e9].map(millions),
-            ["1.23", "98.8", "459", "5430"]
+            ["1.23", "98.8", "459", "5,430"]
         );
-        assert!((median(&[3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
-        assert!(median(&[]).abs() < f64::EPSILON);
+        assert!((median(vec![3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
+        assert!(median(Vec::new()).abs() < f64::EPSILON);
     }
 
     #[test]
     fn a_cell_without_a_turn_has_an_empty_bar() {
         let line = anstream::adapter::strip_str(&Cell::new(Way::Take, 1).line()).to_string();
-        assert_eq!(line, format!("    1 thread  {}\n", "─".repeat(WIDTH)));
+        assert_eq!(line, format!("     1 thread  {}\n", "─".repeat(WIDTH)));
     }
 }

@@ -1,28 +1,31 @@
-//! Which registry: a file, or a server by its address.
+//! Which registry: the user's own, another file, or a server by its address.
 
 use std::env;
 use std::ffi::OsString;
 use std::fmt;
-use std::ops::RangeInclusive;
-use std::path::PathBuf;
+use std::fs::DirBuilder;
+use std::io;
+use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
+use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 #[cfg(feature = "mysql")]
 use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
-use uidring::registry::{RegistryAdmin, SqliteRegistry, Worker, WorkerRegistry};
-use uidring::{Layout, RegistryError};
+use uidring::registry::{RegistryAdmin, SqliteRegistry, without_password};
 
-use crate::output::Failure;
+use crate::output::{Failure, complain};
 
 /// The variable that may hold the address instead, so that no list of processes shows a password.
 const VARIABLE: &str = "UIDRING_DB";
 
-/// What `--db` says.
+/// A registry, as `--db` names it.
 #[derive(Clone)]
 pub(crate) enum Db {
+    /// The one that this user has on this machine. Its folder is created with it.
+    Own(PathBuf),
     File(PathBuf),
     /// The address as it was given, with the password.
     Url(String),
@@ -32,12 +35,25 @@ pub(crate) enum Db {
 #[derive(Debug, clap::Args)]
 pub(crate) struct DbArg {
     /// The registry of worker ids: a SQLite file, or the address of a server, postgres://.. or
-    /// mysql://..
+    /// mysql://.. [default: one file for each user and machine, uidring/uidring.db in the user's
+    /// state folder]
+    ///
+    /// If a server's certificate is from an authority of your own, its address names that
+    /// authority's: by sslrootcert=FILE for PostgreSQL, by ssl-ca=FILE for MySQL.
     #[arg(
-        long, value_name = "FILE|URL", default_value = "uidring.db", env = VARIABLE,
-        hide_env_values = true, value_parser = parser()
+        long, value_name = "FILE|URL", env = VARIABLE, hide_env_values = true,
+        value_parser = parser()
     )]
-    pub(crate) db: Db,
+    db: Option<Db>,
+}
+
+impl DbArg {
+    pub(crate) fn db(&self) -> Result<Db, Failure> {
+        match &self.db {
+            Some(db) => Ok(db.clone()),
+            None => Db::own(),
+        }
+    }
 }
 
 /// Accepts every text, because clap repeats what it refuses, including a password.
@@ -48,21 +64,28 @@ pub(crate) fn parser() -> impl TypedValueParser<Value = Db> {
 impl From<OsString> for Db {
     fn from(text: OsString) -> Db {
         let lossy = text.to_string_lossy();
-        // Keys and values are no address either, but they must not become a file name.
-        if lossy.contains("://") || lossy.starts_with("host=") || lossy.contains("dbname=") {
-            Db::Url(lossy.into_owned())
-        } else {
-            Db::File(text.into())
-        }
+        if is_path(&lossy) { Db::File(text.into()) } else { Db::Url(lossy.into_owned()) }
+    }
+}
+
+/// Whether `text` can only be meant as a path. What begins as an address or as keys and values do
+/// must not become the name of a file, which would show the password in it.
+fn is_path(text: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || "_+-.".contains(character);
+    let word = text.len() - text.trim_start_matches(is_word).len();
+    match text[word..].trim_start().chars().next() {
+        Some('=') => word == 0,
+        // A single letter is a drive of Windows.
+        Some(':') => word < 2,
+        _ => !text.contains("://") && !text.contains("dbname="),
     }
 }
 
 impl fmt::Display for Db {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            Db::File(path) => path.display().fmt(f),
-            Db::Url(url) if url.contains("://") => f.write_str(&without_password(url)),
-            Db::Url(_) => f.write_str("(an address)"),
+            Db::Own(path) | Db::File(path) => path.display().fmt(f),
+            Db::Url(url) => f.write_str(&without_password(url)),
         }
     }
 }
@@ -74,6 +97,20 @@ impl fmt::Debug for Db {
 }
 
 impl Db {
+    fn own() -> Result<Db, Failure> {
+        let Ok(folders) = choose_native_strategy() else {
+            return Err(Failure::Failed(
+                "this user has no home folder for a registry: name one with --db".to_owned(),
+            ));
+        };
+        let folder = folders.state_dir().unwrap_or_else(|| {
+            // Windows copies the folder for data to the user's other machines. The other one is the
+            // local folder.
+            if cfg!(windows) { folders.cache_dir() } else { folders.data_dir() }
+        });
+        Ok(Db::Own(folder.join("uidring").join("uidring.db")))
+    }
+
     /// The registry that the environment names.
     pub(crate) fn of_environment() -> Option<Db> {
         env::var_os(VARIABLE).map(Db::from)
@@ -81,40 +118,101 @@ impl Db {
 
     /// Whether it is a file that `open` would create.
     pub(crate) fn is_missing(&self) -> bool {
-        matches!(self, Db::File(path) if !path.exists())
+        self.path().is_some_and(|path| !path.exists())
     }
 
-    /// Opens the registry to take ids from it. A missing file is created; a server is not contacted
-    /// yet.
-    pub(crate) fn open(&self) -> Result<Registry, Failure> {
+    fn path(&self) -> Option<&Path> {
         match self {
-            Db::File(path) => Ok(Registry::Sqlite(SqliteRegistry::open(path)?)),
-            Db::Url(url) => server(url),
+            Db::Own(path) | Db::File(path) => Some(path),
+            Db::Url(_) => None,
+        }
+    }
+
+    /// Opens the registry to take ids from it: leased for `lease`, and of the part with this index
+    /// among so many. A missing file is created, which is reported; a server is not contacted yet.
+    pub(crate) fn open(
+        &self,
+        lease: Option<Duration>,
+        partition: Option<(u64, u64)>,
+    ) -> Result<Box<dyn RegistryAdmin>, Failure> {
+        match self {
+            Db::Own(path) | Db::File(path) => {
+                let is_missing = self.is_missing();
+                if let Db::Own(path) = self {
+                    create_folder_of(path)?;
+                }
+                let mut registry = SqliteRegistry::open(path)?;
+                if is_missing {
+                    let path = path::absolute(path).unwrap_or_else(|_| path.clone());
+                    complain(&format!("created the registry {}", path.display()));
+                }
+                if let Some((index, of)) = partition {
+                    registry = registry.partition(index, of)?;
+                }
+                Ok(boxed(registry, lease, SqliteRegistry::leased))
+            }
+            Db::Url(url) => {
+                let registry = server(url, lease)?;
+                if partition.is_some() {
+                    return Err(Failure::Usage(
+                        "--partition is for machines that each have a file; machines that share a \
+                         server do not need it"
+                            .to_owned(),
+                    ));
+                }
+                Ok(registry)
+            }
         }
     }
 
     /// Opens the registry to read it. A missing file is an error.
-    pub(crate) fn open_existing(&self) -> Result<Registry, Failure> {
+    pub(crate) fn open_existing(&self) -> Result<Box<dyn RegistryAdmin>, Failure> {
         match self {
-            Db::File(path) => Ok(Registry::Sqlite(SqliteRegistry::open_existing(path)?)),
-            Db::Url(url) => server(url),
+            Db::Own(path) if self.is_missing() => Err(Failure::Failed(format!(
+                "this user has no registry yet: {} is created by `uidring take`; \
+                 or name another one with --db",
+                path.display()
+            ))),
+            Db::Own(path) | Db::File(path) => Ok(Box::new(SqliteRegistry::open_existing(path)?)),
+            Db::Url(url) => server(url, None),
         }
     }
 }
 
-fn server(url: &str) -> Result<Registry, Failure> {
-    match url.split_once("://").map_or("", |(scheme, _)| scheme) {
+/// Creates the folder of the file `path` for this user alone.
+fn create_folder_of(path: &Path) -> Result<(), Failure> {
+    let Some(folder) = path.parent() else { return Ok(()) };
+    create_private(folder).map_err(|error| {
+        let folder = folder.display();
+        Failure::Failed(format!("cannot create the folder {folder} of the registry: {error}"))
+    })
+}
+
+fn create_private(folder: &Path) -> io::Result<()> {
+    let mut builder = DirBuilder::new();
+    #[cfg(unix)]
+    std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+    builder.recursive(true).create(folder)
+}
+
+#[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
+fn server(url: &str, lease: Option<Duration>) -> Result<Box<dyn RegistryAdmin>, Failure> {
+    // What stands before "://" may be a part of a password, which this hides.
+    match without_password(url).split_once("://").map_or("", |(scheme, _)| scheme) {
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(Registry::Postgres(Box::new(PostgresRegistry::open(url)?))),
+        "postgres" | "postgresql" => {
+            Ok(boxed(PostgresRegistry::open(url)?, lease, PostgresRegistry::leased))
+        }
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(not_built_in(url, "PostgreSQL", "postgres")),
         #[cfg(feature = "mysql")]
-        "mysql" => Ok(Registry::MySql(Box::new(MySqlRegistry::open(url)?))),
+        "mysql" => Ok(boxed(MySqlRegistry::open(url)?, lease, MySqlRegistry::leased)),
         #[cfg(not(feature = "mysql"))]
         "mysql" => Err(not_built_in(url, "MySQL and MariaDB", "mysql")),
         "" => Err(Failure::Failed(
             "a registry is a file, or an address that begins with postgres://, postgresql:// or \
-             mysql://; write keys and values as such an address"
+             mysql://; write keys and values as such an address, and begin the path of a file that \
+             looks like one with ./"
                 .to_owned(),
         )),
         scheme => Err(Failure::Failed(format!(
@@ -122,6 +220,18 @@ fn server(url: &str) -> Result<Registry, Failure> {
              mysql://, and not with {scheme}://"
         ))),
     }
+}
+
+/// `registry`, with its ids `leased` where `lease` says for how long.
+fn boxed<R: RegistryAdmin>(
+    registry: R,
+    lease: Option<Duration>,
+    leased: fn(R, Duration) -> R,
+) -> Box<dyn RegistryAdmin> {
+    Box::new(match lease {
+        Some(duration) => leased(registry, duration),
+        None => registry,
+    })
 }
 
 #[cfg(not(all(feature = "mysql", feature = "postgres")))]
@@ -134,115 +244,18 @@ fn not_built_in(url: &str, what: &str, feature: &str) -> Failure {
     ))
 }
 
-/// Any of the registries.
-#[derive(Debug)]
-pub(crate) enum Registry {
-    Sqlite(SqliteRegistry),
-    #[cfg(feature = "postgres")]
-    Postgres(Box<PostgresRegistry>),
-    #[cfg(feature = "mysql")]
-    MySql(Box<MySqlRegistry>),
-}
-
-/// Makes the same call on whichever registry it is.
-macro_rules! each {
-    ($any:expr, $registry:ident => $call:expr) => {
-        match $any {
-            Registry::Sqlite($registry) => $call,
-            #[cfg(feature = "postgres")]
-            Registry::Postgres($registry) => $call,
-            #[cfg(feature = "mysql")]
-            Registry::MySql($registry) => $call,
-        }
-    };
-}
-
-impl Registry {
-    pub(crate) fn leased(self, duration: Duration) -> Registry {
-        match self {
-            Registry::Sqlite(registry) => Registry::Sqlite(registry.leased(duration)),
-            #[cfg(feature = "postgres")]
-            Registry::Postgres(registry) => Registry::Postgres(Box::new(registry.leased(duration))),
-            #[cfg(feature = "mysql")]
-            Registry::MySql(registry) => Registry::MySql(Box::new(registry.leased(duration))),
-        }
-    }
-
-    pub(crate) fn partition(self, index: u64, of: u64) -> Result<Registry, Failure> {
-        match self {
-            Registry::Sqlite(registry) => Ok(Registry::Sqlite(registry.partition(index, of)?)),
-            #[cfg(any(feature = "mysql", feature = "postgres"))]
-            _ => Err(Failure::Usage(
-                "--partition is for machines that each have a file; machines that share a server \
-                 do not need it"
-                    .to_owned(),
-            )),
-        }
-    }
-
-    /// The registry for a generator.
-    pub(crate) fn boxed(self) -> Box<dyn WorkerRegistry> {
-        match self {
-            Registry::Sqlite(registry) => Box::new(registry),
-            #[cfg(feature = "postgres")]
-            Registry::Postgres(registry) => registry,
-            #[cfg(feature = "mysql")]
-            Registry::MySql(registry) => registry,
-        }
-    }
-
-    pub(crate) fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        each!(self, registry => registry.layout())
-    }
-
-    pub(crate) fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
-        each!(self, registry => registry.workers())
-    }
-
-    pub(crate) fn largest_given(&self) -> Result<u64, RegistryError> {
-        each!(self, registry => registry.largest_given())
-    }
-
-    pub(crate) fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
-        each!(self, registry => registry.take_back(worker))
-    }
-
-    /// All the ids that it can give.
-    pub(crate) fn ids(&self, layout: &Layout) -> Result<RangeInclusive<u64>, RegistryError> {
-        let partition = match self {
-            Registry::Sqlite(registry) => registry.ids()?,
-            #[cfg(any(feature = "mysql", feature = "postgres"))]
-            _ => None,
-        };
-        Ok(partition.unwrap_or(1..=layout.max_worker()))
-    }
-}
-
-/// An address, or a text that ends with one, without what must not be shown: the password and the
-/// parameters, which may hold one. The user stays.
-fn without_password(url: &str) -> String {
-    let (start, hidden) = url.split_at(url.find(['?', '#']).unwrap_or(url.len()));
-    let Some((scheme, rest)) = start.split_once("://") else { return url.to_owned() };
-    match rest.rsplit_once('@') {
-        Some((user, host)) => {
-            format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or(user))
-        }
-        // This may be no port with parameters, but a password that contains `?` or `#`.
-        None if hidden.contains('@') && rest.contains(':') => format!("{scheme}://(an address)"),
-        None => format!("{scheme}://{rest}"),
-    }
-}
-
 /// `text` with [`without_password`] applied to each address in it.
 pub(crate) fn without_passwords(text: &str) -> String {
     let word = |word: &str| {
-        if !word.contains("://") {
-            return word.to_owned();
-        }
+        let Some(colon) = word.find("://") else { return word.to_owned() };
+        // An address may follow an option, or stand in quotes.
+        let start = word[..colon]
+            .trim_end_matches(|character: char| character.is_ascii_alphanumeric())
+            .len();
         let end = word
             .trim_end_matches(|character: char| character.is_whitespace() || character == '\'')
             .len();
-        without_password(&word[..end]) + &word[end..]
+        word[..start].to_owned() + &without_password(&word[start..end]) + &word[end..]
     };
     text.split_inclusive(char::is_whitespace).map(word).collect()
 }
@@ -253,9 +266,15 @@ mod tests {
 
     #[test]
     fn a_name_without_a_scheme_is_a_file() {
-        for file in
-            ["uidring.db", "/var/lib/uidring.db", "postgres", "mysql:/x", "c:\\uidring.db", ""]
-        {
+        for file in [
+            "uidring.db",
+            "/var/lib/a=b.db",
+            "postgres",
+            "./mysql:/x",
+            "c:\\uidring.db",
+            "a b=c",
+            "",
+        ] {
             assert!(
                 matches!(
                     Db::from(OsString::from(file)),
@@ -269,11 +288,17 @@ mod tests {
 
     #[test]
     fn keys_and_values_make_no_file() {
-        for keys in ["host=db dbname=ids password=secret", "password=secret dbname=ids"] {
+        for keys in [
+            "host=db dbname=ids password=secret",
+            "password=secret dbname=ids",
+            "host=db password=secret://x",
+            "user = me password=secret",
+            "file:secret.db",
+        ] {
             let db = Db::from(OsString::from(keys));
             assert!(matches!(db, Db::Url(_)), "{keys}");
             assert_eq!(db.to_string(), "(an address)");
-            let problem = match db.open() {
+            let problem = match db.open_existing() {
                 Err(Failure::Failed(problem)) => problem,
                 _ => "none".to_owned(),
             };

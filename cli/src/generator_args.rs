@@ -7,6 +7,7 @@ use uidring::{BuildError, Builder, Layout, LeadLimit, UidGenerator};
 
 use crate::db::Db;
 use crate::output::Failure;
+use crate::patience::patiently;
 use crate::quantity;
 
 /// The defaults are those of the library.
@@ -25,7 +26,7 @@ pub(crate) struct GeneratorArgs {
 
     /// How far the time of UIDs may run ahead of the clock
     #[arg(long, value_name = "LENGTH", default_value = "1d", value_parser = quantity::length)]
-    max_lead: Duration,
+    pub(crate) max_lead: Duration,
 
     /// How far the time of UIDs may fall behind the clock
     #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = quantity::length)]
@@ -43,7 +44,7 @@ pub(crate) struct GeneratorArgs {
 
     /// How many blocks the ring holds, each with the UIDs of one tick: a power of two
     #[arg(long, value_name = "N", default_value_t = 64)]
-    slots: usize,
+    pub(crate) slots: usize,
 }
 
 /// [`LeadLimit`] on the command line.
@@ -84,12 +85,13 @@ impl GeneratorArgs {
         self.lease.is_some() || self.partition.is_some()
     }
 
-    pub(crate) fn max_lead(&self) -> Duration {
-        self.max_lead
-    }
-
-    pub(crate) fn slots(&self) -> usize {
-        self.slots
+    /// Whether a take may wait at the lead limit. By default that depends on the length of the
+    /// lead, as [`Builder::on_lead_limit`] says.
+    pub(crate) fn may_wait(&self) -> bool {
+        match self.on_lead_limit {
+            Some(policy) => matches!(policy, Policy::Wait),
+            None => self.max_lead < Duration::from_secs(3600),
+        }
     }
 
     /// Builds a generator with a worker id from `db`. A missing file is created.
@@ -98,19 +100,15 @@ impl GeneratorArgs {
         if asked.is_some() || db.is_missing() {
             self.build(asked.unwrap_or_default(), FixedWorker::new(1))?;
         }
-        let mut registry = db.open()?;
-        if let Some(duration) = self.lease {
-            registry = registry.leased(duration);
-        }
-        if let Some((index, of)) = self.partition {
-            registry = registry.partition(index, of)?;
-        }
-        // A registry serves one layout, which is used unless another is asked for.
-        let layout = match asked {
-            Some(layout) => layout,
-            None => registry.layout()?.unwrap_or_default(),
-        };
-        Ok(self.build(layout, registry.boxed())?)
+        patiently(db, || {
+            let registry = db.open(self.lease, self.partition)?;
+            // A registry serves one layout, which is used unless another is asked for.
+            let layout = match asked {
+                Some(layout) => layout,
+                None => registry.layout()?.unwrap_or_default(),
+            };
+            Ok(self.build(layout, registry as Box<dyn WorkerRegistry>)?)
+        })
     }
 
     pub(crate) fn build(

@@ -9,7 +9,9 @@ use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
 
 use crate::layout_args::LayoutOrDb;
-use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, paint};
+use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, paint, row};
+use crate::sizing::Split;
+use crate::words::{self, counted};
 
 /// Show how a UID is split, and what fits
 ///
@@ -32,10 +34,8 @@ pub(crate) struct Args {
 
 #[derive(Serialize)]
 struct Report {
-    time_bits: u32,
-    worker_bits: u32,
-    sequence_bits: u32,
-    tick_ms: u64,
+    #[serde(flatten)]
+    split: Split,
     epoch: Option<String>,
     expires: Option<String>,
     expired: bool,
@@ -56,21 +56,15 @@ impl Args {
 
 fn report(layout: &Layout, now: SystemTime) -> Report {
     let times = Times::of(layout);
-    let uids_per_tick = layout.max_sequence() + 1;
-    // At most 1000.
-    let tick_ms = u64::try_from(layout.tick().as_millis()).unwrap_or(1000);
+    let split = Split::of(layout);
     Report {
-        time_bits: layout.time_bits(),
-        worker_bits: layout.worker_bits(),
-        sequence_bits: layout.sequence_bits(),
-        tick_ms,
+        split,
         epoch: times.rfc3339(layout.epoch()),
         expires: times.rfc3339(layout.expires_at()),
         expired: layout.expires_at() <= now,
         workers: layout.max_worker() + 1,
-        uids_per_tick,
-        // 2^42 * 1000 fits.
-        uids_per_second: uids_per_tick * 1000 / tick_ms,
+        uids_per_tick: layout.max_sequence() + 1,
+        uids_per_second: split.uids_per_second(),
     }
 }
 
@@ -78,43 +72,39 @@ fn page(layout: &Layout, now: SystemTime) -> String {
     let report = report(layout, now);
     let times = Times::of(layout);
     let (epoch, expires) = (layout.epoch(), layout.expires_at());
-    let row = |name: &str, style: Style, text: String| {
-        format!("{}  {text}\n", paint(style, format_args!("{name:<8}")))
-    };
-
-    let lifetime = expires.duration_since(epoch).map(output::span).unwrap_or_default();
-    let counts = if report.tick_ms == 1000 {
+    let lifetime = expires.duration_since(epoch).map(words::span).unwrap_or_default();
+    let counts = if report.split.tick_ms == 1000 {
         "seconds".to_owned()
     } else {
-        format!("ticks of {} ms", report.tick_ms)
+        format!("ticks of {} ms", report.split.tick_ms)
     };
-    let mut rate = format!("{} UIDs a second", HumanCount(report.uids_per_second));
-    if report.tick_ms != 1000 {
+    let mut rate = counted(report.uids_per_second, "UID") + " a second";
+    if report.split.tick_ms != 1000 {
         rate = format!(
-            "{} UIDs a tick or {} a second",
-            HumanCount(report.uids_per_tick),
+            "{} a tick or {} a second",
+            counted(report.uids_per_tick, "UID"),
             HumanCount(report.uids_per_second)
         );
     }
     let end = if report.expired {
-        paint(RED, format_args!("{}, ended {}", times.utc(expires), output::distance(expires, now)))
+        paint(RED, format_args!("{}, ended {}", times.utc(expires), words::distance(expires, now)))
     } else {
-        format!("{}, {}", times.utc(expires), output::distance(expires, now))
+        format!("{}, {}", times.utc(expires), words::distance(expires, now))
     };
     picture(layout)
         + "\n"
-        + &row("time", TIME, format!("{counts} for {lifetime} from {}", times.utc(epoch)))
-        + &row(
+        + &row::<8>("time", TIME, format!("{counts} for {lifetime} from {}", times.utc(epoch)))
+        + &row::<8>(
             "worker",
             WORKER,
             format!("{} ids; each start of a generator uses one", HumanCount(report.workers)),
         )
-        + &row(
+        + &row::<8>(
             "sequence",
             SEQUENCE,
             format!("{rate} of each worker; more are borrowed from the future"),
         )
-        + &row("ends", DIM, end)
+        + &row::<8>("ends", DIM, end)
 }
 
 /// A field in the picture.

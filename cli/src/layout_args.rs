@@ -8,7 +8,8 @@ use jiff::tz::TimeZone;
 use uidring::{Layout, LayoutError};
 
 use crate::db::{self, Db};
-use crate::output::Failure;
+use crate::output::{Failure, with_causes};
+use crate::patience::patiently;
 use crate::quantity;
 
 #[derive(Debug, clap::Args)]
@@ -75,7 +76,7 @@ impl LayoutOrDb {
 }
 
 fn remembered(db: &Db) -> Result<Layout, Failure> {
-    let layout = db.open_existing()?.layout()?;
+    let layout = patiently(db, || Ok::<_, Failure>(db.open_existing()?.layout()?))?;
     layout.ok_or_else(|| {
         Failure::Failed(format!("the registry {db} has not been used with a layout yet"))
     })
@@ -94,7 +95,7 @@ fn named_or_widths(text: &str) -> Result<Layout, String> {
         .unwrap_or_default();
     match widths[..] {
         [time, worker, sequence] => {
-            Layout::new(time, worker, sequence).map_err(|error| error.to_string())
+            Layout::new(time, worker, sequence).map_err(|error| with_causes(&error))
         }
         _ => {
             Err("a layout is `default`, `uid-generator`, or three widths in bits such as 29,21,13"

@@ -5,9 +5,9 @@ use std::time::SystemTime;
 
 use serde::Serialize;
 use uidring::Layout;
-use uidring::registry::WorkerLease;
+use uidring::registry::LeaseRecord;
 
-use crate::output::{distance, span};
+use crate::words::{distance, span};
 
 /// Whether a leased id has a holder.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
@@ -22,7 +22,7 @@ pub(crate) enum State {
 }
 
 impl State {
-    pub(crate) fn of(lease: &WorkerLease, now: SystemTime) -> State {
+    pub(crate) fn of(lease: &LeaseRecord, now: SystemTime) -> State {
         match lease.holder {
             None => State::GivenBack,
             Some(_) if lease.until <= now => State::Expired,
@@ -33,7 +33,7 @@ impl State {
 
 /// A lease in words: "held, 9 minutes left".
 pub(crate) struct Told<'a> {
-    pub(crate) lease: &'a WorkerLease,
+    pub(crate) lease: &'a LeaseRecord,
     pub(crate) now: SystemTime,
 }
 

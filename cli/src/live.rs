@@ -5,20 +5,20 @@ use std::collections::VecDeque;
 use std::time::{Duration, SystemTime};
 
 use anstyle::Style;
-use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget, ProgressStyle};
+use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FillerState, Layout, Status, UidGenerator};
 
 use crate::generator_args::GeneratorArgs;
 use crate::load::{Load, Run};
-use crate::output::{self, BOLD, DIM, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
+use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
+use crate::progress::{self, FREE_COLUMNS};
+use crate::quantity::{millis, rounded};
+use crate::words::{self, counted, measured, whole};
 
 /// The rate shown is an average over this long.
 const RATE_OF: Duration = Duration::from_secs(1);
-
-/// A shorter lead is shown to the tenth of a second.
-const SHORT: Duration = Duration::from_secs(120);
 
 /// Measures the recent rate, in UIDs a second.
 #[derive(Debug)]
@@ -33,7 +33,7 @@ impl Meter {
     }
 
     #[allow(clippy::cast_precision_loss)] // it is rounded to whole numbers
-    pub(crate) fn rate(&mut self, elapsed: Duration, taken: u64) -> f64 {
+    pub(crate) fn rate(&mut self, elapsed: Duration, taken: u64) -> u64 {
         while self.seen.len() > 1
             && self.seen.get(1).is_some_and(|&(when, _)| when + RATE_OF <= elapsed)
         {
@@ -41,7 +41,8 @@ impl Meter {
         }
         let (since, before) = self.seen.front().copied().unwrap_or_default();
         self.seen.push_back((elapsed, taken));
-        taken.saturating_sub(before) as f64 / elapsed.saturating_sub(since).as_secs_f64().max(1e-3)
+        let seconds = elapsed.saturating_sub(since).as_secs_f64().max(1e-3);
+        rounded(taken.saturating_sub(before) as f64 / seconds)
     }
 }
 
@@ -64,19 +65,14 @@ impl Panel {
         load: Load,
         generator: &GeneratorArgs,
     ) -> Panel {
-        let bar = ProgressBar::with_draw_target(None, target);
-        // A constant: if it were wrong, the plain bar would show it.
-        bar.set_style(
-            ProgressStyle::with_template("{msg}").unwrap_or_else(|_| ProgressStyle::default_bar()),
-        );
         Panel {
-            bar,
+            bar: progress::redrawn(target),
             meter: Meter::new(),
             first: uids.status(),
             load,
             layout: *uids.layout(),
-            max_lead: generator.max_lead(),
-            slots: generator.slots(),
+            max_lead: generator.max_lead,
+            slots: generator.slots,
         }
     }
 
@@ -86,9 +82,10 @@ impl Panel {
         self.bar.tick();
     }
 
-    /// Leaves the panel where it is.
-    pub(crate) fn leave(self) {
+    /// Leaves the panel where it is on standard output.
+    pub(crate) fn leave(self) -> Result<(), Failure> {
         self.bar.abandon();
+        output::print("\n")
     }
 
     /// Removes the panel.
@@ -97,14 +94,12 @@ impl Panel {
     }
 
     fn text(&mut self, status: &Status, elapsed: Duration) -> String {
-        let row = |name: &str, style: Style, text: String| {
-            format!("{}  {text}\n", paint(style, format_args!("{name:<6}")))
-        };
+        let row = |name, style, text: String| output::row::<6>(name, style, text);
         let wanted = match self.load.rate {
             Some(rate) => format!("of {rate} a second"),
             None => "a second, as fast as possible".to_owned(),
         };
-        let rate = paint(BOLD, HumanCount(rounded(self.meter.rate(elapsed, status.taken))));
+        let rate = paint(BOLD, HumanCount(self.meter.rate(elapsed, status.taken)));
         let taken = paint(BOLD, HumanCount(status.taken));
         let filler = match status.filler {
             FillerState::Running => "running".to_owned(),
@@ -115,7 +110,7 @@ impl Panel {
         let text = self.time(elapsed)
             + &row("rate", Style::new(), format!("{rate} {wanted}, {taken} taken"))
             + &row("lead", TIME, self.lead(status))
-            + &row("lag", TIME, seconds(status.lag) + &skipped(status))
+            + &row("lag", TIME, measured(status.lag) + &skipped(status))
             + &row("worker", WORKER, self.worker(status, elapsed))
             + &row("ring", SEQUENCE, self.ring(status))
             + &row(
@@ -124,7 +119,7 @@ impl Panel {
                 format!("{filler}, {by_filler} refills, and {by_takers} by takers"),
             )
             + &row("ends", DIM, self.end(status, elapsed));
-        text.trim_end().to_owned()
+        output::folded(text.trim_end(), output::columns().saturating_sub(FREE_COLUMNS), 8)
     }
 
     /// The time that has passed, as a bar if the run has an end.
@@ -132,15 +127,17 @@ impl Panel {
         let done = match (self.load.length, self.load.count, self.load.rate) {
             (Some(length), ..) => length,
             (None, Some(count), Some(rate)) if rate.thousandths > 0 => {
-                Duration::from_millis(count.saturating_mul(1_000_000) / rate.thousandths)
+                millis(u128::from(count) * 1_000_000 / u128::from(rate.thousandths))
             }
-            _ => return format!("{} {}\n", seconds(elapsed), paint(DIM, "so far; Ctrl-C ends it")),
+            _ => {
+                return format!("{} {}\n", measured(elapsed), paint(DIM, "so far; Ctrl-C ends it"));
+            }
         };
         let elapsed = elapsed.min(done);
         let left = done.saturating_sub(elapsed);
         format!(
             "{}  {} of {}, {} left\n",
-            gauge(40, elapsed, done, TIME),
+            gauge(20, elapsed, done, TIME),
             whole(elapsed),
             whole(done),
             whole(left)
@@ -155,12 +152,14 @@ impl Panel {
         } else {
             TIME
         };
-        let limit =
-            if status.at_lead_limit { paint(RED, ": the limit is reached") } else { String::new() };
         let gauge = gauge(20, status.lead, self.max_lead, style);
-        let lead =
-            if status.lead < SHORT { seconds(status.lead) } else { output::span(status.lead) };
-        format!("{gauge}  {lead} of {} that may be borrowed{limit}", output::span(self.max_lead))
+        let lead = measured(status.lead);
+        let most = words::span(self.max_lead);
+        if status.at_lead_limit {
+            format!("{gauge}  {lead} of {most}{}", paint(RED, ": the limit is reached"))
+        } else {
+            format!("{gauge}  {lead} of {most} that may be borrowed")
+        }
     }
 
     /// The worker id. If ids are being used up, also how long the others last.
@@ -171,23 +170,16 @@ impl Panel {
         }
         let left = self.layout.max_worker().saturating_sub(status.worker_id);
         let lasts = u128::from(left) * elapsed.as_millis() / u128::from(status.new_workers);
-        let lasts = output::span(Duration::from_millis(u64::try_from(lasts).unwrap_or(u64::MAX)));
-        let others = HumanCount(status.new_workers);
-        worker
-            + &paint(
-                YELLOW,
-                format_args!(" after {others} others; at this pace ids last for {lasts}"),
-            )
+        let lasts = words::span(millis(lasts));
+        let others = counted(status.new_workers, "other");
+        worker + &paint(YELLOW, format_args!(" after {others}; at this pace ids last for {lasts}"))
     }
 
     /// A mark for each slot, full or empty, up to the width of a line.
     fn ring(&self, status: &Status) -> String {
         let all = self.slots as u64 * (self.layout.max_sequence() + 1);
         let signs = self.slots.clamp(1, 32);
-        let full = usize::try_from(u128::from(status.available) * signs as u128 / u128::from(all))
-            .unwrap_or(signs)
-            .min(signs);
-        let gauge = paint(SEQUENCE, "▮".repeat(full)) + &paint(DIM, "▯".repeat(signs - full));
+        let gauge = output::gauge(["▮", "▯"], signs, status.available.into(), all.into(), SEQUENCE);
         format!("{gauge}  {} of {} UIDs ready", HumanCount(status.available), HumanCount(all))
     }
 
@@ -196,7 +188,7 @@ impl Panel {
         let end = format!(
             "{}, {}",
             times.utc(status.expires_at),
-            output::distance(status.expires_at, now)
+            words::distance(status.expires_at, now)
         );
         let at_pace = status.expires_at_pace(&self.first, elapsed);
         let is_sooner = |pace: Duration, clock: Duration| pace < clock / 2;
@@ -208,7 +200,7 @@ impl Panel {
             {
                 end + &paint(
                     YELLOW,
-                    format_args!("; at this pace {}", output::distance(at_pace, now)),
+                    format_args!("; at this pace {}", words::distance(at_pace, now)),
                 )
             }
             _ => end,
@@ -219,20 +211,53 @@ impl Panel {
 /// The summary after a run: how many UIDs, how fast, and the generator's status.
 pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let elapsed = run.elapsed();
-    let rate = Meter::new().rate(elapsed, status.taken);
-    format!(
-        "{} UIDs in {}: {} a second\n{status}\n",
-        HumanCount(status.taken),
-        seconds(elapsed),
-        HumanCount(rounded(rate))
-    )
+    let rate = Meter::new().rate(elapsed, run.done());
+    let Status { worker_id, new_workers, filler, lead, lag, refused_jump, expires_at, .. } =
+        *status;
+    let others = match new_workers {
+        0 => String::new(),
+        _ if status.at_worker_limit => {
+            format!(" (after {}, and no further one for now)", counted(new_workers, "other"))
+        }
+        _ => format!(" (after {})", counted(new_workers, "other")),
+    };
+    let limit = if status.at_lead_limit { ", at the lead limit" } else { "" };
+    let jump = refused_jump.map_or_else(String::new, |jump| {
+        format!("the clock is {} ahead after a jump, which is not followed\n", measured(jump))
+    });
+    let [taken, available, skipped, lost, by_filler, by_takers] = [
+        status.taken,
+        status.available,
+        status.skipped,
+        status.lost,
+        status.refilled_by_filler,
+        status.refilled_inline,
+    ]
+    .map(HumanCount);
+    let page = format!(
+        "{} in {}: {} a second\n\
+         worker {worker_id}{others}, filler {filler}\n\
+         lead {}{limit}; lag {}\n\
+         {jump}\
+         UIDs: {taken} taken, {available} in the ring, {skipped} skipped as stale, {lost} lost\n\
+         refills: {by_filler} by the filler, {by_takers} by takers\n\
+         the time field ends at {}, {}\n",
+        counted(run.done(), "UID"),
+        measured(elapsed),
+        HumanCount(rate),
+        measured(lead),
+        measured(lag),
+        Times::registry().utc(expires_at),
+        words::distance(expires_at, SystemClock.now())
+    );
+    output::folded(&page, output::columns(), 2)
 }
 
 /// A status in JSON.
 #[derive(Serialize)]
 pub(crate) struct Record {
     time: Option<String>,
-    elapsed_ms: u64,
+    elapsed_ms: u128,
     /// The recent rate.
     uids_per_second: u64,
     worker_id: u64,
@@ -240,10 +265,10 @@ pub(crate) struct Record {
     at_worker_limit: bool,
     oldest: Option<String>,
     newest: Option<String>,
-    lead_ms: u64,
-    lag_ms: u64,
+    lead_ms: u128,
+    lag_ms: u128,
     at_lead_limit: bool,
-    refused_jump_ms: Option<u64>,
+    refused_jump_ms: Option<u128>,
     available: u64,
     taken: u64,
     lost: u64,
@@ -262,21 +287,20 @@ impl Record {
         meter: &mut Meter,
     ) -> Record {
         let times = Times::of(layout);
-        let ms = |length: Duration| u64::try_from(length.as_millis()).unwrap_or(u64::MAX);
         let now: SystemTime = SystemClock.now();
         Record {
             time: times.rfc3339(now),
-            elapsed_ms: ms(elapsed),
-            uids_per_second: rounded(meter.rate(elapsed, status.taken)),
+            elapsed_ms: elapsed.as_millis(),
+            uids_per_second: meter.rate(elapsed, status.taken),
             worker_id: status.worker_id,
             new_workers: status.new_workers,
             at_worker_limit: status.at_worker_limit,
             oldest: times.rfc3339(status.oldest),
             newest: times.rfc3339(status.newest),
-            lead_ms: ms(status.lead),
-            lag_ms: ms(status.lag),
+            lead_ms: status.lead.as_millis(),
+            lag_ms: status.lag.as_millis(),
             at_lead_limit: status.at_lead_limit,
-            refused_jump_ms: status.refused_jump.map(ms),
+            refused_jump_ms: status.refused_jump.map(|jump| jump.as_millis()),
             available: status.available,
             taken: status.taken,
             lost: status.lost,
@@ -292,28 +316,67 @@ impl Record {
 fn skipped(status: &Status) -> String {
     match status.skipped {
         0 => String::new(),
-        skipped => paint(DIM, format_args!(", {} UIDs skipped as stale", HumanCount(skipped))),
+        skipped => paint(DIM, format_args!(", {} skipped as stale", counted(skipped, "UID"))),
     }
 }
 
 /// `part` of `all` as a bar of `width`.
 fn gauge(width: usize, part: Duration, all: Duration, style: Style) -> String {
-    let full = u128::try_from(width).unwrap_or(0) * part.as_millis() / all.as_millis().max(1);
-    let full = usize::try_from(full).unwrap_or(width).min(width);
-    paint(style, "━".repeat(full)) + &paint(DIM, "─".repeat(width - full))
+    output::gauge(["━", "─"], width, part.as_millis(), all.as_millis(), style)
 }
 
-// `rate` is not negative, and `as` saturates.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
-fn rounded(rate: f64) -> u64 {
-    rate.round() as u64
-}
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use std::time::Duration;
 
-/// Seconds, with one decimal below 1,000: "7.2 s", "3,600 s".
-fn seconds(length: Duration) -> String {
-    if length.as_secs() < 1000 { format!("{:.1} s", length.as_secs_f64()) } else { whole(length) }
-}
+    use anstream::adapter::strip_str;
+    use clap::Parser;
+    use indicatif::ProgressDrawTarget;
+    use uidring::registry::FixedWorker;
+    use uidring::{Layout, UidGenerator};
 
-fn whole(length: Duration) -> String {
-    format!("{} s", HumanCount(rounded(length.as_secs_f64())))
+    use super::{FREE_COLUMNS, Panel};
+    use crate::generator_args::GeneratorArgs;
+    use crate::load::Load;
+    use crate::quantity::Quantity;
+
+    #[derive(Parser)]
+    struct CommandLine {
+        #[command(flatten)]
+        generator: GeneratorArgs,
+    }
+
+    #[test]
+    fn the_panel_fits_80_columns() {
+        let layout = Layout::new(31, 27, 5).unwrap();
+        let uids =
+            UidGenerator::builder().layout(layout).registry(FixedWorker::new(1)).build().unwrap();
+        let CommandLine { generator } = CommandLine::parse_from(["uidring", "--max-lead", "59m"]);
+        let long = Duration::from_secs(36_500 * 24 * 3600);
+        let rate = Some(Quantity::whole(1_000_000_000_000));
+        for load in [
+            Load { threads: 1, rate, count: None, length: Some(long) },
+            Load { threads: 1, rate: None, count: None, length: None },
+        ] {
+            let hidden = ProgressDrawTarget::hidden();
+            let mut panel = Panel::new(hidden, &uids, load, &generator);
+            for at_lead_limit in [false, true] {
+                let mut status = uids.status();
+                status.at_lead_limit = at_lead_limit;
+                status.worker_id = layout.max_worker() - 1;
+                status.new_workers = 88_888_888;
+                (status.lead, status.lag) = (Duration::from_secs(3539), Duration::from_secs(86399));
+                status.taken = 888_888_888_888;
+                status.skipped = status.taken;
+                (status.refilled_by_filler, status.refilled_inline) = (status.taken, status.taken);
+                for elapsed in [Duration::from_secs(7), long] {
+                    let text = strip_str(&panel.text(&status, elapsed)).to_string();
+                    for line in text.lines() {
+                        assert!(line.chars().count() <= 80 - FREE_COLUMNS, "{line}");
+                    }
+                }
+            }
+        }
+    }
 }

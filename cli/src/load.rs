@@ -2,14 +2,14 @@
 
 use std::panic;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{RecvTimeoutError, bounded};
 
 use crate::output::Failure;
-use crate::quantity::Quantity;
+use crate::quantity::{Quantity, saturated};
 
 /// How many UIDs a thread takes at once.
 pub(crate) const BATCH: usize = 4 * 1024;
@@ -37,8 +37,7 @@ impl Load {
     fn due(&self, elapsed: Duration) -> u64 {
         let within = self.length.map_or(elapsed, |length| length.min(elapsed));
         let by_rate = self.rate.map_or(u64::MAX, |rate| {
-            let due = u128::from(rate.thousandths) * within.as_nanos() / 1_000_000_000_000;
-            u64::try_from(due).unwrap_or(u64::MAX)
+            saturated(u128::from(rate.thousandths) * within.as_nanos() / 1_000_000_000_000)
         });
         self.count.map_or(by_rate, |count| count.min(by_rate))
     }
@@ -64,11 +63,12 @@ pub(crate) struct Run {
     load: Load,
     started: Instant,
     stopped: Arc<AtomicBool>,
+    done: AtomicU64,
 }
 
 impl Run {
     pub(crate) fn start(load: Load) -> Run {
-        Run { load, started: Instant::now(), stopped: Arc::default() }
+        Run { load, started: Instant::now(), stopped: Arc::default(), done: AtomicU64::new(0) }
     }
 
     /// Makes the first Ctrl-C end the run instead of the process. Another one ends the process.
@@ -87,8 +87,21 @@ impl Run {
         self.stopped.store(true, Ordering::Relaxed);
     }
 
+    pub(crate) fn is_stopped(&self) -> bool {
+        self.stopped.load(Ordering::Relaxed)
+    }
+
     pub(crate) fn load(&self) -> &Load {
         &self.load
+    }
+
+    /// How many UIDs have been written, or taken to be dropped.
+    pub(crate) fn done(&self) -> u64 {
+        self.done.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn advance(&self, count: usize) {
+        self.done.fetch_add(count as u64, Ordering::Relaxed);
     }
 
     pub(crate) fn elapsed(&self) -> Duration {
@@ -96,8 +109,8 @@ impl Run {
     }
 
     /// Runs the load with one thread for each of `takers`. A taker is called with the number of
-    /// UIDs to take, and returns whether to continue. Meanwhile this thread calls `look` at each
-    /// `interval`.
+    /// UIDs to take, and returns how many it has taken: fewer if there are no more for now, `None`
+    /// if there is nothing left to do. Meanwhile this thread calls `look` at each `interval`.
     pub(crate) fn drive<T>(
         &self,
         takers: Vec<T>,
@@ -105,7 +118,7 @@ impl Run {
         mut look: impl FnMut(),
     ) -> Result<(), Failure>
     where
-        T: FnMut(usize) -> Result<bool, Failure> + Send,
+        T: FnMut(usize) -> Result<Option<usize>, Failure> + Send,
     {
         thread::scope(|scope| {
             // Nothing is sent on this channel. It closes when the last thread ends.
@@ -128,11 +141,8 @@ impl Run {
             while ended.recv_timeout(interval) == Err(RecvTimeoutError::Timeout) {
                 look();
             }
-            let join = |thread: thread::ScopedJoinHandle<'_, _>| {
-                thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
-            };
             // Join all threads before returning the first failure.
-            let done: Vec<Result<(), Failure>> = threads.into_iter().map(join).collect();
+            let done: Vec<Result<(), Failure>> = threads.into_iter().map(joined).collect();
             done.into_iter().collect()
         })
     }
@@ -142,26 +152,26 @@ impl Run {
     fn take_share(
         &self,
         thread: u16,
-        mut take: impl FnMut(usize) -> Result<bool, Failure>,
+        mut take: impl FnMut(usize) -> Result<Option<usize>, Failure>,
     ) -> Result<(), Failure> {
         let load = &self.load;
         let all = load.count.map_or(u64::MAX, |count| load.share(count, thread));
         let mut taken = 0;
-        while taken < all && !self.stopped.load(Ordering::Relaxed) {
+        while taken < all && !self.is_stopped() {
             let elapsed = self.elapsed();
             let is_last = load.length.is_some_and(|length| elapsed >= length);
             let due = load.share(load.due(elapsed), thread) - taken;
             let batch = usize::try_from(due).unwrap_or(BATCH).min(BATCH);
+            let mut is_short = false;
             if batch > 0 && !(is_last && load.rate.is_none()) {
-                if !take(batch)? {
-                    break;
-                }
-                taken += batch as u64;
+                let Some(got) = take(batch)? else { break };
+                taken += got as u64;
+                is_short = got < batch;
             }
             if is_last {
                 break;
             }
-            if due <= BATCH as u64 && taken < all {
+            if (is_short || due <= BATCH as u64) && taken < all {
                 let left =
                     load.length.map_or(LONGEST_PAUSE, |length| length.saturating_sub(elapsed));
                 thread::sleep(load.pause().min(left));
@@ -169,6 +179,11 @@ impl Run {
         }
         Ok(())
     }
+}
+
+/// Waits for what `thread` returns. A panic goes on in this thread.
+pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
+    thread.join().unwrap_or_else(|panic| panic::resume_unwind(panic))
 }
 
 #[cfg(test)]
@@ -218,7 +233,7 @@ mod tests {
             let taken = AtomicU64::new(0);
             let take = |count: usize| {
                 taken.fetch_add(count as u64, Ordering::Relaxed);
-                Ok(true)
+                Ok(Some(count))
             };
             let takers = (0..load.threads).map(|_| take).collect();
             Run::start(load).drive(takers, Duration::from_secs(60), || {}).unwrap();

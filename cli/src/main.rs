@@ -14,7 +14,9 @@ mod live;
 mod load;
 mod output;
 mod pace;
+mod pages;
 mod parse;
+mod patience;
 mod plan;
 mod plan_page;
 mod progress;
@@ -25,6 +27,8 @@ mod status;
 mod stream;
 mod table;
 mod take;
+mod ways_out;
+mod words;
 mod workers;
 
 use std::process::ExitCode;
@@ -63,6 +67,8 @@ enum Command {
     Plan(plan::Args),
     Status(status::Args),
     Bench(bench::Args),
+    Completions(pages::Completions),
+    Man(pages::Manual),
 }
 
 fn main() -> ExitCode {
@@ -74,6 +80,8 @@ fn main() -> ExitCode {
         Command::Plan(args) => args.run(),
         Command::Status(args) => args.run(),
         Command::Bench(args) => args.run(),
+        Command::Completions(args) => args.run(),
+        Command::Man(args) => args.run(),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

@@ -1,17 +1,23 @@
 //! What the subcommands share in their output: failures and exit statuses, colours, and times.
 
+use std::env;
+use std::error::Error;
 use std::fmt;
+use std::fs::File;
 use std::io::{self, Write};
+use std::iter;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
 use anstyle::{AnsiColor, Style};
+use console::{Term, measure_text_width};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uidring::{BuildError, Layout, LayoutError, RegistryError, TakeError};
 
 use crate::db::without_passwords;
+use crate::words::counted;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
@@ -35,6 +41,8 @@ pub(crate) enum Failure {
     Failed(String),
     /// Like `Failed`, but the failure has already been reported.
     Reported,
+    /// Ctrl-C came after so many UIDs of those asked for. Exit status 130, as shells have it.
+    Interrupted { done: u64, all: u64 },
     /// Standard output cannot be written. Exit status 1, or 0 if its reader closed the pipe.
     Output(io::Error),
 }
@@ -64,6 +72,11 @@ impl Failure {
                 ExitCode::FAILURE
             }
             Failure::Reported => ExitCode::FAILURE,
+            Failure::Interrupted { done, all } => {
+                let (done, all) = (HumanCount(done), counted(all, "UID"));
+                complain(&format!("interrupted after {done} of {all}"));
+                ExitCode::from(130)
+            }
             Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
                 ExitCode::SUCCESS
             }
@@ -77,11 +90,12 @@ impl Failure {
 
 /// Writes a sentence to standard error. If that fails too, there is nobody left to tell.
 pub(crate) fn complain(sentence: &str) {
-    let _ = writeln!(anstream::stderr(), "uidring: {sentence}");
+    say(&format!("uidring: {sentence}\n"));
 }
 
 /// Writes to standard error what is not part of the output.
 pub(crate) fn say(page: &str) {
+    let page = folded(page, columns_of(&Term::stderr()), 0);
     let _ = anstream::stderr().write_all(page.as_bytes());
 }
 
@@ -93,26 +107,38 @@ impl From<clap::Error> for Failure {
 
 impl From<LayoutError> for Failure {
     fn from(error: LayoutError) -> Failure {
-        Failure::Usage(error.to_string())
+        Failure::Usage(with_causes(&error))
     }
 }
 
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Failure {
-        Failure::Failed(error.to_string())
+        Failure::Failed(with_causes(&error))
     }
 }
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
-        Failure::Failed(error.to_string())
+        Failure::Failed(with_causes(&error))
     }
 }
 
 impl From<TakeError> for Failure {
     fn from(error: TakeError) -> Failure {
-        Failure::Failed(error.to_string())
+        Failure::Failed(with_causes(&error))
     }
+}
+
+/// The sentence of `error` and those of its causes, without those that it repeats itself.
+pub(crate) fn with_causes(error: &dyn Error) -> String {
+    let mut text = error.to_string();
+    for cause in iter::successors(error.source(), |&cause| cause.source()) {
+        let cause = cause.to_string();
+        if !text.contains(&cause) {
+            text = text + ": " + &cause;
+        }
+    }
+    text
 }
 
 /// Prints `page` at once. Its colours are kept only on a terminal, and only if `NO_COLOR` is not
@@ -120,6 +146,16 @@ impl From<TakeError> for Failure {
 pub(crate) fn print(page: &str) -> Result<(), Failure> {
     let mut stdout = anstream::stdout().lock();
     stdout.write_all(page.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+}
+
+/// Standard output, which writes what it is given at once, so that a failure tells how much was
+/// written.
+pub(crate) fn unbuffered_stdout() -> io::Result<File> {
+    #[cfg(unix)]
+    let stdout = std::os::fd::AsFd::as_fd(&io::stdout()).try_clone_to_owned();
+    #[cfg(windows)]
+    let stdout = std::os::windows::io::AsHandle::as_handle(&io::stdout()).try_clone_to_owned();
+    stdout.map(File::from)
 }
 
 /// `value` as one line of JSON.
@@ -130,39 +166,58 @@ pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
     }
 }
 
+/// The width of the pages on standard output: that of the terminal. Elsewhere it is `COLUMNS`, or
+/// there is no limit, as programs that look for a line want it whole.
+pub(crate) fn columns() -> usize {
+    columns_of(&Term::stdout())
+}
+
+fn columns_of(term: &Term) -> usize {
+    let shown = term.size_checked().map(|(_, columns)| columns.into());
+    let named = || env::var("COLUMNS").ok()?.parse().ok();
+    shown.or_else(named).unwrap_or(usize::MAX)
+}
+
+/// `text` with its long lines broken between words. The rest of a line is indented as the line is,
+/// and by `indent` more.
+pub(crate) fn folded(text: &str, columns: usize, indent: usize) -> String {
+    let mut folded = String::new();
+    for line in text.split_inclusive('\n') {
+        if measure_text_width(line.trim_end()) <= columns {
+            folded += line;
+            continue;
+        }
+        let indent = indent + line.len() - line.trim_start_matches(' ').len();
+        let mut column = 0;
+        for word in line.split_inclusive(' ') {
+            if column > indent && column + measure_text_width(word.trim_end()) > columns {
+                folded.truncate(folded.trim_end_matches(' ').len());
+                folded += "\n";
+                folded += &" ".repeat(indent);
+                column = indent;
+            }
+            folded += word;
+            column += measure_text_width(word);
+        }
+    }
+    folded
+}
+
 /// `text` in `style`.
 pub(crate) fn paint(style: Style, text: impl fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A length of time in the largest unit that gives at least two, rounded down: "90 seconds",
-/// "47 hours", "34 years".
-pub(crate) fn span(length: Duration) -> String {
-    const MINUTE: u64 = 60;
-    const HOUR: u64 = 60 * MINUTE;
-    const DAY: u64 = 24 * HOUR;
-    const YEAR: u64 = 31_556_952; // 365.2425 days
-    let seconds = length.as_secs();
-    let (unit, name) = match seconds {
-        0..120 => (1, "second"),
-        120..7_200 => (MINUTE, "minute"),
-        7_200..172_800 => (HOUR, "hour"),
-        172_800..63_113_904 => (DAY, "day"),
-        _ => (YEAR, "year"),
-    };
-    let count = seconds / unit;
-    let plural = if count == 1 { "" } else { "s" };
-    format!("{} {name}{plural}", HumanCount(count))
+/// A line of a page: a name that fills a column of `WIDTH`, and what is said about it.
+pub(crate) fn row<const WIDTH: usize>(name: &str, style: Style, text: impl fmt::Display) -> String {
+    let row = format!("{}  {text}\n", paint(style, format_args!("{name:<WIDTH$}")));
+    folded(&row, columns(), WIDTH + 2)
 }
 
-/// The distance of `time` from `now`: "in 3 hours", "9 years ago".
-pub(crate) fn distance(time: SystemTime, now: SystemTime) -> String {
-    match (now.duration_since(time), time.duration_since(now)) {
-        (Ok(since), _) if since.as_secs() == 0 => "now".to_owned(),
-        (Ok(since), _) => span(since) + " ago",
-        (_, Ok(until)) => format!("in {}", span(until)),
-        (Err(_), Err(_)) => String::new(),
-    }
+/// `part` of `all` as a bar of `width`: of the first sign where it is full, else of the other.
+pub(crate) fn gauge(signs: [&str; 2], width: usize, part: u128, all: u128, style: Style) -> String {
+    let full = usize::try_from(width as u128 * part / all.max(1)).unwrap_or(width).min(width);
+    paint(style, signs[0].repeat(full)) + &paint(DIM, signs[1].repeat(width - full))
 }
 
 /// Formats the times of one layout, all to the same precision: whole seconds if its ticks are
@@ -213,33 +268,54 @@ pub(crate) fn is_elsewhere(time: SystemTime) -> bool {
 }
 
 #[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{distance, span};
-    use std::time::{Duration, SystemTime};
+    use super::{folded, gauge, with_causes};
+    use anstyle::Style;
+    use std::error::Error;
+    use std::fmt;
 
-    #[test]
-    fn a_span_has_one_unit() {
-        let texts = [1, 119, 120, 7_199, 7_200, 172_800, 63_113_903, 63_113_904, 1 << 30]
-            .map(|seconds| span(Duration::from_secs(seconds)));
-        let expected = [
-            "1 second",
-            "119 seconds",
-            "2 minutes",
-            "119 minutes",
-            "2 hours",
-            "2 days",
-            "730 days",
-            "2 years",
-            "34 years",
-        ];
-        assert_eq!(texts, expected);
+    #[derive(Debug)]
+    struct Caused(&'static str, Option<Box<Caused>>);
+
+    impl fmt::Display for Caused {
+        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+            f.write_str(self.0)
+        }
+    }
+
+    impl Error for Caused {
+        fn source(&self) -> Option<&(dyn Error + 'static)> {
+            self.1.as_deref().map(|cause| cause as _)
+        }
     }
 
     #[test]
-    fn distances_look_both_ways() {
-        let now = SystemTime::UNIX_EPOCH + Duration::from_secs(1_000_000);
-        assert_eq!(distance(now, now), "now");
-        assert_eq!(distance(now - Duration::from_secs(10), now), "10 seconds ago");
-        assert_eq!(distance(now + Duration::from_secs(10), now), "in 10 seconds");
+    fn each_cause_is_told_once() {
+        let chain = |texts: &[&'static str]| {
+            let cause = |cause, text: &&'static str| Some(Box::new(Caused(text, cause)));
+            with_causes(&*texts.iter().rev().fold(None, cause).unwrap())
+        };
+        assert_eq!(chain(&["no file"]), "no file");
+        assert_eq!(chain(&["no file", "no disk", "no power"]), "no file: no disk: no power");
+        assert_eq!(
+            chain(&["no file: no disk", "no disk", "no power"]),
+            "no file: no disk: no power"
+        );
+    }
+
+    #[test]
+    fn lines_are_folded_between_words() {
+        assert_eq!(folded("one two three\nfour\n", 13, 2), "one two three\nfour\n");
+        assert_eq!(folded("one two three\nfour\n", 9, 2), "one two\n  three\nfour\n");
+        assert_eq!(folded("  a   bc defghijkl m", 6, 1), "  a\n   bc\n   defghijkl\n   m");
+        assert_eq!(folded("\u{1b}[31mred red\u{1b}[0m", 7, 0), "\u{1b}[31mred red\u{1b}[0m");
+    }
+
+    #[test]
+    fn a_gauge_is_full_at_the_limit() {
+        let gauges = [0, 1, 2, 4, 28].map(|part| gauge(["#", "-"], 2, part, 4, Style::new()));
+        let texts = gauges.map(|gauge| anstream::adapter::strip_str(&gauge).to_string());
+        assert_eq!(texts, ["--", "--", "#-", "##", "##"]);
     }
 }

@@ -6,7 +6,8 @@ use std::time::{Duration, SystemTime};
 use indicatif::HumanCount;
 use serde::Serialize;
 
-use crate::output::span;
+use crate::quantity::rounded;
+use crate::words::span;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);
 /// The pace is that of one week, so that each weekday counts.
@@ -64,18 +65,15 @@ impl fmt::Display for Pace {
     }
 }
 
-// `as` saturates at 2^64 seconds.
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
 fn days(days: f64) -> String {
-    span(Duration::from_secs((days * DAY.as_secs_f64()).round() as u64))
+    span(Duration::from_secs(rounded(days * DAY.as_secs_f64())))
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // not negative
 fn rate(per_day: f64) -> String {
     match per_day {
         ..0.995 => format!("{per_day:.2}"),
         0.995..99.95 => format!("{per_day:.1}"),
-        many => HumanCount(many.round() as u64).to_string(),
+        many => HumanCount(rounded(many)).to_string(),
     }
 }
 

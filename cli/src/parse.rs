@@ -1,7 +1,7 @@
 //! `uidring parse`: decodes UIDs.
 
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -10,7 +10,8 @@ use uidring::{Layout, ParseUidError, Uid};
 
 use crate::layout_args::LayoutOrDb;
 use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
-use crate::table::{Column, Table};
+use crate::table::{Column, Stream, Table};
+use crate::words;
 
 /// Decode UIDs into time, worker and sequence
 ///
@@ -21,10 +22,12 @@ use crate::table::{Column, Table};
 Examples:
   uidring parse --db uidring.db 240475639809867779
   uidring parse 06NJQA8001003
-  uidring parse --layout 29,21,13 --epoch 2016-09-19T16:00:00Z 180363646902239241
+  uidring parse --layout 29,21,13 --epoch 2016-09-19T16:00:00Z 05067S0001009
+  tail -f uids.txt | uidring parse
   cut -f1 orders.tsv | uidring parse --json")]
 pub(crate) struct Args {
     /// UIDs in decimal or base32. `-`, or no UID, reads the lines of standard input
+    /// and prints each as it comes
     #[arg(value_name = "UID", allow_negative_numbers = true)]
     uids: Vec<String>,
 
@@ -52,6 +55,8 @@ impl Args {
             Reader { layout, times: Times::of(&layout), base32: self.base32, wrong: false };
         if self.json {
             reader.print_json(&self.uids)?;
+        } else if self.uids.is_empty() || self.uids.iter().any(|uid| uid == "-") {
+            reader.print_rows(&self.uids)?;
         } else {
             reader.print(&self.uids)?;
         }
@@ -96,6 +101,52 @@ impl Reader {
         stdout.flush().map_err(Failure::Output)
     }
 
+    /// Prints a row for each line, as soon as it comes.
+    fn print_rows(&mut self, texts: &[String]) -> Result<(), Failure> {
+        let rows = self.rows();
+        let mut stdout = io::BufWriter::new(anstream::stdout().lock());
+        let mut is_first = true;
+        each(texts, |text, more| {
+            if let Some(uid) = self.uid(text) {
+                let headings = if is_first { rows.headings() } else { String::new() };
+                is_first = false;
+                let (now, time) = (SystemClock.now(), self.layout.parts(uid).time);
+                let local = self.times.local(time).unwrap_or_default();
+                let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
+                let line = rows.line(&row(&self.layout, uid, [local, remark.to_owned()]));
+                write!(stdout, "{headings}{line}").map_err(Failure::Output)?;
+            }
+            if more { Ok(()) } else { stdout.flush().map_err(Failure::Output) }
+        })?;
+        if !is_first {
+            writeln!(stdout, "{}", self.footer()).map_err(Failure::Output)?;
+        }
+        stdout.flush().map_err(Failure::Output)
+    }
+
+    /// The columns, as wide as any UID of the layout makes them.
+    fn rows(&self) -> Stream<7> {
+        let Reader { layout, times, .. } = self;
+        let (now, half_a_year) = (SystemClock.now(), Duration::from_secs(182 * 24 * 3600));
+        let width = |text: Option<String>| text.map_or(0, |text| text.len());
+        // With and without summer time.
+        let is_elsewhere = [now, now + half_a_year].into_iter().any(output::is_elsewhere);
+        let widths = [
+            Uid::MAX.to_string().len(),
+            Uid::MAX.base32().as_str().len(),
+            times.utc(layout.epoch()).len(),
+            if is_elsewhere { width(times.local(layout.epoch())) } else { 0 },
+            layout.max_worker().to_string().len(),
+            layout.max_sequence().to_string().len(),
+            "not of this layout".len(),
+        ];
+        Stream::new(columns(), widths, &[LOCAL, BASE32])
+    }
+
+    fn footer(&self) -> String {
+        paint(DIM, format_args!("layout {}", self.layout))
+    }
+
     fn print(&mut self, texts: &[String]) -> Result<(), Failure> {
         let mut uids = Vec::new();
         each(texts, |text, _| {
@@ -114,7 +165,8 @@ impl Reader {
             Ok(uid) => Some(uid),
             Err(error) => {
                 self.wrong = true;
-                output::complain(&format!("{text:?} is not a UID: {error}"));
+                let why = output::with_causes(&error);
+                output::complain(&format!("{text:?} is not a UID: {why}"));
                 None
             }
         }
@@ -141,25 +193,21 @@ impl Reader {
         let utc = self.times.utc(parts.time);
         let local = self.times.local(parts.time).unwrap_or_default();
         let width = utc.len().max(local.len());
-        let line = |name: &str, value: String| {
-            format!("{}  {value}\n", paint(DIM, format_args!("{name:<8}")))
-        };
+        let line = |name, value: String| output::row::<8>(name, DIM, value);
         let time = |text: &str, remark: String| {
             format!("{}  {}", paint(TIME, format_args!("{text:<width$}")), paint(DIM, remark))
         };
 
         let mut card = line("uid", paint(BOLD, uid)) + &line("base32", uid.base32().to_string());
-        card += &line("time", time(&utc, output::distance(parts.time, now)));
+        card += &line("time", time(&utc, words::distance(parts.time, now)));
         if !local.is_empty() {
             card += &line("local", time(&local, zone()));
         }
         card += &line("worker", paint(WORKER, parts.worker));
         card += &line("sequence", paint(SEQUENCE, parts.sequence));
         card += &line("layout", paint(DIM, self.layout));
-        let remark = self.remark(uid, parts.time, now);
-        if !remark.text.is_empty() {
-            card += &paint(remark.style, remark.sentence);
-            card.push('\n');
+        if let Some(remark) = self.remark(uid, parts.time, now) {
+            card += &(paint(remark.style, remark.sentence) + "\n");
         }
         card
     }
@@ -169,47 +217,31 @@ impl Reader {
         let now = SystemClock.now();
         // If local time is UTC, its column would only repeat the other.
         let elsewhere = uids.iter().any(|&uid| output::is_elsewhere(self.layout.parts(uid).time));
-        let mut table = Table::new([
-            Column::number("UID", BOLD),
-            Column::text("BASE32", DIM),
-            Column::text("TIME (UTC)", TIME),
-            Column::text("TIME (LOCAL)", TIME),
-            Column::number("WORKER", WORKER),
-            Column::number("SEQUENCE", SEQUENCE),
-            Column::text("", YELLOW),
-        ]);
-        for &uid in uids {
-            let parts = self.layout.parts(uid);
-            table.row([
-                uid.to_string(),
-                uid.base32().to_string(),
-                self.times.utc(parts.time),
-                self.times.local(parts.time).filter(|_| elsewhere).unwrap_or_default(),
-                parts.worker.to_string(),
-                parts.sequence.to_string(),
-                self.remark(uid, parts.time, now).text.to_owned(),
-            ]);
-        }
-        format!("{table}{}\n", paint(DIM, format_args!("layout {}", self.layout)))
+        let table = table(&self.layout, uids, |uid, time| {
+            let local = self.times.local(time).filter(|_| elsewhere);
+            let remark = self.remark(uid, time, now).map(|remark| remark.text.to_owned());
+            [local.unwrap_or_default(), remark.unwrap_or_default()]
+        });
+        format!("{table}{}\n", self.footer())
     }
 
     /// A reason to doubt that the layout is the right one.
-    fn remark(&self, uid: Uid, time: SystemTime, now: SystemTime) -> Remark {
+    fn remark(&self, uid: Uid, time: SystemTime, now: SystemTime) -> Option<Remark> {
         if !self.layout.contains(uid) {
-            Remark {
+            Some(Remark {
                 style: RED,
                 text: "not of this layout",
                 sentence: "This UID cannot be of this layout: it has bits above the time field.",
-            }
+            })
         } else if time > now {
-            Remark {
+            Some(Remark {
                 style: YELLOW,
                 text: "in the future",
                 sentence: "This UID lies in the future: its generator was ahead of the clock \
                            under load, or it is of another layout.",
-            }
+            })
         } else {
-            Remark { style: DIM, text: "", sentence: "" }
+            None
         }
     }
 }
@@ -218,6 +250,48 @@ struct Remark {
     style: anstyle::Style,
     text: &'static str,
     sentence: &'static str,
+}
+
+/// UIDs and their fields, with a local time and a remark that `more` returns for each.
+pub(crate) fn table(
+    layout: &Layout,
+    uids: &[Uid],
+    more: impl Fn(Uid, SystemTime) -> [String; 2],
+) -> String {
+    let mut table = Table::new(columns());
+    for &uid in uids {
+        table.row(row(layout, uid, more(uid, layout.parts(uid).time)));
+    }
+    table.to_string()
+}
+
+/// The places of two columns.
+const BASE32: usize = 1;
+const LOCAL: usize = 3;
+
+fn columns() -> [Column; 7] {
+    [
+        Column::number("UID", BOLD),
+        Column::text("BASE32", DIM),
+        Column::text("TIME (UTC)", TIME),
+        Column::text("TIME (LOCAL)", TIME),
+        Column::number("WORKER", WORKER),
+        Column::number("SEQUENCE", SEQUENCE),
+        Column::text("", YELLOW),
+    ]
+}
+
+fn row(layout: &Layout, uid: Uid, [local, remark]: [String; 2]) -> [String; 7] {
+    let parts = layout.parts(uid);
+    [
+        uid.to_string(),
+        uid.base32().to_string(),
+        Times::of(layout).utc(parts.time),
+        local,
+        parts.worker.to_string(),
+        parts.sequence.to_string(),
+        remark,
+    ]
 }
 
 /// The name of the local time zone, if it has one.

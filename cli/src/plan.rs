@@ -1,6 +1,5 @@
 //! `uidring plan`: which layout a service needs.
 
-use std::fmt::Write as _;
 use std::time::{Duration, SystemTime};
 
 use indicatif::HumanCount;
@@ -13,8 +12,9 @@ use uidring::clock::{Clock, SystemClock};
 use crate::layout_args::epoch;
 use crate::output::{self, Failure, Times};
 use crate::plan_page;
-use crate::quantity::{Quantity, quantity, some_length};
-use crate::sizing::{self, BITS, Needs, Split};
+use crate::quantity::{Quantity, count, millis, quantity, saturated, some_length};
+use crate::sizing::{BITS, Needs, Split};
+use crate::ways_out::{WaysOut, ways_out};
 
 /// Find the layout that a service needs
 ///
@@ -26,8 +26,9 @@ use crate::sizing::{self, BITS, Needs, Split};
 #[command(after_help = "\
 Examples:
   uidring plan --rate 1000
-  uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5 --years 30
-  uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5 --json | jq -r .recommended.rust")]
+  uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --years 20
+  uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5
+  uidring plan --rate 10k --json | jq -r .recommended.rust")]
 pub(crate) struct Args {
     /// UIDs a second of each node, without peaks: 500, 20k, 1.5M
     #[arg(long, value_name = "R", value_parser = quantity)]
@@ -46,8 +47,7 @@ pub(crate) struct Args {
     peaks_per_day: Quantity,
 
     /// How many nodes
-    #[arg(long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u64).range(1..=1_000_000_000))]
+    #[arg(long, value_name = "N", default_value = "1", value_parser = some_nodes)]
     nodes: u64,
 
     /// How often each node restarts, for deployments and after crashes. Each start uses up a worker
@@ -73,6 +73,14 @@ pub(crate) struct Args {
     json: bool,
 }
 
+fn some_nodes(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err("there is at least 1 node".to_owned()),
+        nodes @ ..=1_000_000_000 => Ok(nodes),
+        _ => Err("there are at most 1,000,000,000 nodes".to_owned()),
+    }
+}
+
 /// A layout to compare.
 pub(crate) struct Candidate {
     pub(crate) name: &'static str,
@@ -93,10 +101,8 @@ struct Report {
 #[derive(Serialize)]
 struct Needed {
     bits: u32,
-    time_bits: u32,
-    worker_bits: u32,
-    sequence_bits: u32,
-    tick_ms: u64,
+    #[serde(flatten)]
+    least: Split,
     until: Option<String>,
     starts: u64,
     average_per_second: f64,
@@ -106,10 +112,8 @@ struct Needed {
 struct Row {
     name: &'static str,
     fits: bool,
-    time_bits: u32,
-    worker_bits: u32,
-    sequence_bits: u32,
-    tick_ms: u64,
+    #[serde(flatten)]
+    split: Split,
     epoch: Option<String>,
     expires: Option<String>,
     worker_ids: u64,
@@ -141,7 +145,11 @@ impl Args {
         let page = if self.json {
             output::json(&report(&needs, &candidates, epoch))?
         } else {
-            plan_page::page(&needs, &candidates, now)
+            // It has an epoch of its own.
+            let age = now.duration_since(Layout::DEFAULT.epoch()).unwrap_or_default();
+            let of_default = Needs { age_ms: saturated(age.as_millis()), ..needs };
+            let is_enough = of_default.fits(Split::of(&Layout::DEFAULT));
+            plan_page::page(&needs, &candidates, is_enough, now)
         };
         output::print(&page)
     }
@@ -176,7 +184,7 @@ impl Args {
                  or raise --rate",
             );
         }
-        let age_ms = u64::try_from(age.as_millis()).unwrap_or(u64::MAX);
+        let age_ms = saturated(age.as_millis());
         let peaks_per_day = if peak == rate { Quantity { thousandths: 0 } } else { peaks_per_day };
         Ok(Needs {
             age_ms,
@@ -210,25 +218,19 @@ fn candidates(
 ) -> Result<Vec<Candidate>, Failure> {
     let least = needs.least(recommended.tick_ms);
     let spare = BITS - least.bits();
-    let widths = |time_bits, worker_bits, sequence_bits| Split {
-        time_bits,
-        worker_bits,
-        sequence_bits,
-        tick_ms: 1000,
-    };
     let mut splits = vec![
         ("recommended", recommended),
         ("longest", Split { time_bits: least.time_bits + spare, ..least }),
         ("most starts", Split { worker_bits: least.worker_bits + spare, ..least }),
-        ("most a second", Split { sequence_bits: least.sequence_bits + spare, ..least }),
+        ("highest rate", Split { sequence_bits: least.sequence_bits + spare, ..least }),
     ];
     splits.extend(
         [("finer ticks", 100), ("milliseconds", 1)]
             .into_iter()
             .filter_map(|(name, tick_ms)| needs.roomy(tick_ms).map(|split| (name, split))),
     );
-    splits.push(("the default", widths(30, 20, 13)));
-    splits.push(("UidGenerator's", widths(28, 22, 13)));
+    splits.push(("the default", Split::of(&Layout::DEFAULT)));
+    splits.push(("UidGenerator", Split::of(&Layout::UID_GENERATOR)));
     let mut candidates: Vec<Candidate> = Vec::new();
     for (name, split) in splits {
         if candidates.iter().all(|seen| seen.split != split) {
@@ -242,12 +244,12 @@ fn candidates(
 }
 
 impl Candidate {
-    /// The line to paste into a program.
-    pub(crate) fn rust(&self) -> String {
+    /// The calls to paste into a program, each to be followed by the next.
+    pub(crate) fn rust(&self) -> Vec<String> {
         let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
-        let mut line = format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?");
+        let mut calls = vec![format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?")];
         if tick_ms != 1000 {
-            let _ = write!(line, ".with_tick(Duration::from_millis({tick_ms}))?");
+            calls.push(format!(".with_tick(Duration::from_millis({tick_ms}))?"));
         }
         let (sign, distance) = match self.layout.epoch().duration_since(SystemTime::UNIX_EPOCH) {
             Ok(since) => ('+', since),
@@ -256,13 +258,9 @@ impl Candidate {
         let ms = distance.as_millis();
         let (unit, number) =
             if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
-        let number =
-            HumanCount(u64::try_from(number).unwrap_or(u64::MAX)).to_string().replace(',', "_");
-        let _ = write!(
-            line,
-            ".with_epoch(SystemTime::UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"
-        );
-        line
+        let number = HumanCount(saturated(number)).to_string().replace(',', "_");
+        calls.push(format!(".with_epoch(UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"));
+        calls
     }
 
     /// The same for this tool.
@@ -283,19 +281,16 @@ impl Candidate {
         Row {
             name,
             fits: needs.fits(*split),
-            time_bits: split.time_bits,
-            worker_bits: split.worker_bits,
-            sequence_bits: split.sequence_bits,
-            tick_ms: split.tick_ms,
+            split: *split,
             epoch: times.rfc3339(layout.epoch()),
             expires: times.rfc3339(layout.expires_at()),
             worker_ids: layout.max_worker(),
-            worker_ids_needed: small(needs.ids(*split)),
-            worker_ids_per_peak: small(needs.ids_per_peak(*split)),
+            worker_ids_needed: saturated(needs.ids(*split)),
+            worker_ids_per_peak: saturated(needs.ids_per_peak(*split)),
             uids_per_second: split.uids_per_second(),
-            peak_borrows_ms: small(needs.borrowed_ms(*split)),
-            peak_may_last_ms: needs.peak_lasts_ms(*split).map(small),
-            rust: self.rust(),
+            peak_borrows_ms: saturated(needs.borrowed_ms(*split)),
+            peak_may_last_ms: needs.peak_lasts_ms(*split).map(saturated),
+            rust: self.rust().concat(),
             flags: self.flags(),
         }
     }
@@ -308,72 +303,24 @@ fn report(needs: &Needs, candidates: &[Candidate], epoch: SystemTime) -> Report 
         .map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
     let until = epoch.checked_add(millis(needs.span_ms()));
     let mut rows = candidates.iter().map(|candidate| candidate.row(needs));
+    let instead = match candidates {
+        [] => match ways_out(needs) {
+            WaysOut::AnyOf(ways) => ways,
+            WaysOut::AllOf(changes) => vec![changes.join(", ")],
+        },
+        _ => Vec::new(),
+    };
     Report {
         fits: !candidates.is_empty(),
         needs: Needed {
             bits: least.bits(),
-            time_bits: least.time_bits,
-            worker_bits: least.worker_bits,
-            sequence_bits: least.sequence_bits,
-            tick_ms: least.tick_ms,
+            least,
             until: until.and_then(|until| Times::of(&Layout::DEFAULT).rfc3339(until)),
-            starts: small(needs.starts()),
+            starts: saturated(needs.starts()),
             average_per_second: needs.average().thousandths as f64 / 1000.0,
         },
         recommended: rows.next(),
         others: rows.collect(),
-        instead: if candidates.is_empty() { ways_out(needs) } else { Vec::new() },
+        instead,
     }
-}
-
-pub(crate) fn small(number: u128) -> u64 {
-    u64::try_from(number).unwrap_or(u64::MAX)
-}
-
-pub(crate) fn millis(ms: u128) -> Duration {
-    Duration::from_millis(small(ms))
-}
-
-/// What to reduce so that the needs fit: one need alone, or all together.
-pub(crate) fn ways_out(needs: &Needs) -> Vec<String> {
-    let ways = sizing::concessions(needs);
-    if ways.is_empty() {
-        return sizing::everything_smaller(needs)
-            .map(|smaller| changes(needs, &smaller))
-            .into_iter()
-            .collect();
-    }
-    ways.iter().map(|way| changes(needs, way)).collect()
-}
-
-pub(crate) fn years(count: u64) -> String {
-    if count == 1 { "1 year".to_owned() } else { format!("{} years", HumanCount(count)) }
-}
-
-/// What is different in `less`.
-fn changes(needs: &Needs, less: &Needs) -> String {
-    let mut changes = Vec::new();
-    if less.years < needs.years {
-        changes.push(format!("{} instead of {}", years(less.years), HumanCount(needs.years)));
-    }
-    if less.restarts_per_day < needs.restarts_per_day {
-        changes.push(format!(
-            "{} restarts a day instead of {}",
-            less.restarts_per_day, needs.restarts_per_day
-        ));
-    }
-    if less.nodes < needs.nodes {
-        changes.push(format!(
-            "{} nodes instead of {}",
-            HumanCount(less.nodes),
-            HumanCount(needs.nodes)
-        ));
-    }
-    if less.rate < needs.rate {
-        changes.push(format!("{} UIDs a second instead of {}", less.rate, needs.rate));
-        if needs.peak > needs.rate {
-            changes.push(format!("a peak of {} instead of {}", less.peak, needs.peak));
-        }
-    }
-    changes.join(", ")
 }

@@ -1,32 +1,43 @@
 //! The page of `uidring plan`: the recommended layout and the others, or why there is none.
 
 use std::fmt::{self, Write as _};
-use std::time::{Duration, SystemTime};
+use std::iter;
+use std::time::SystemTime;
 
 use anstyle::Style;
 use indicatif::HumanCount;
 use uidring::Layout;
 
 use crate::layout::picture;
-use crate::output::{self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
-use crate::plan::{self, Candidate, millis, small, ways_out};
-use crate::quantity::Quantity;
+use crate::output::{
+    self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint, row,
+};
+use crate::plan::Candidate;
+use crate::quantity::{Quantity, millis, rounded, saturated};
 use crate::sizing::{BITS, Needs, Split, YEAR_MS};
 use crate::table::{Column, Table};
+use crate::ways_out::{WaysOut, ways_out};
+use crate::words::{self, counted};
 
-pub(crate) fn page(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String {
+/// The page, where there is a layout. `is_enough` says whether [`Layout::DEFAULT`] is one.
+pub(crate) fn page(
+    needs: &Needs,
+    candidates: &[Candidate],
+    is_enough: bool,
+    now: SystemTime,
+) -> String {
     let Some(first) = candidates.first() else { return String::new() };
-    let row =
-        |name: &str, text: String| format!("{}  {text}\n", paint(DIM, format_args!("{name:<4}")));
+    let rust = first.rust().join(&format!("\n{:6}", ""));
     format!(
-        "{}\n\n{}\n\n{}\n{}\n{}\n{}{}",
-        asked(needs),
+        "{}\n\n{}\n{}\n{}\n{}\n{}\n{}{}",
+        output::folded(&asked(needs), output::columns(), 0),
         paint(BOLD, format_args!("{} {}", paint(GREEN, "Recommended:"), paint(BOLD, first.layout))),
+        if is_enough { "The default layout is enough as well, and needs no option.\n" } else { "" },
         picture(&first.layout),
         explained(needs, first, now),
         compared(needs, candidates, now),
-        row("Rust", first.rust()),
-        row("Tool", format!("uidring take {}", first.flags()))
+        row::<4>("Rust", DIM, rust),
+        row::<4>("Tool", DIM, format!("uidring take {}", first.flags()))
     )
 }
 
@@ -38,17 +49,16 @@ fn asked(needs: &Needs) -> String {
     } else {
         format!("Each of {} nodes", HumanCount(*nodes))
     };
-    let mut text = format!("{nodes} takes {rate} UIDs a second");
+    let mut text = format!("{nodes} takes {} a second", rate.of("UID"));
     if peak > rate {
         let often = if *peaks_per_day == Quantity::whole(1) {
             "once".to_owned()
         } else {
             format!("{peaks_per_day} times")
         };
-        let _ =
-            write!(text, ", and {peak} in a peak of {}, {often} a day", output::span(*peak_for));
+        let _ = write!(text, ", and {peak} in a peak of {}, {often} a day", words::span(*peak_for));
     }
-    let years = if *years == 1 { "year".to_owned() } else { plan::years(*years) };
+    let years = if *years == 1 { "year".to_owned() } else { counted(*years, "year") };
     let _ = match restarts_per_day {
         Quantity { thousandths: 0 } => write!(text, ".\nIt never restarts,"),
         Quantity { thousandths: 1000 } => write!(text, ".\nIt restarts once a day,"),
@@ -70,52 +80,41 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
     let years = |ms: u128| format!("{:.1} years", ratio(ms, YEAR_MS));
     table.row([
         paint(TIME, "time"),
-        format!("until {}: {}", date(expires), years(u128::from(ms_between(now, expires)))),
+        format!("until {}: {}", date(expires), years(ms_between(now, expires))),
         years(u128::from(needs.years) * YEAR_MS),
-        room(ratio(ms_between(now, expires).into(), u128::from(needs.years) * YEAR_MS)),
+        room(ratio(ms_between(now, expires), u128::from(needs.years) * YEAR_MS)),
     ]);
     let in_peaks = needs.ids_in_peaks(*split);
     let peaks = if in_peaks == 0 {
         String::new()
     } else {
-        format!(" + {} in peaks", HumanCount(small(in_peaks)))
+        format!(" + {} in peaks", HumanCount(saturated(in_peaks)))
     };
     table.row([
         paint(WORKER, "worker"),
         format!("{} ids", HumanCount(layout.max_worker())),
-        format!("{} starts{peaks}", HumanCount(small(needs.starts()))),
+        format!("{}{peaks}", counted(saturated(needs.starts()), "start")),
         room(ratio(layout.max_worker().into(), needs.ids(*split))),
     ]);
-    let average = needs.average();
+    let average = rounded_up(needs.average());
     let capacity = split.uids_per_second();
     table.row([
         paint(SEQUENCE, "sequence"),
-        format!("{} a second of each node", HumanCount(capacity)),
-        if needs.peak > needs.rate { format!("{average} on average") } else { average.to_string() },
-        room(ratio(u128::from(capacity) * 1000, average.thousandths.into())),
+        format!("{} a second", HumanCount(capacity)),
+        if needs.peak > needs.rate { format!("{average} on average") } else { average },
+        room(ratio(u128::from(capacity) * 1000, needs.average().thousandths.into())),
     ]);
     if needs.peak > needs.rate {
-        let there = match needs.peak_lasts_ms(*split) {
-            None => "any length: it borrows nothing".to_owned(),
-            Some(ms) => format!(
-                "{}, until {} are borrowed",
-                output::span(millis(ms)),
-                output::span(needs.max_lead)
-            ),
+        let length = words::span(needs.peak_for);
+        let [there, needed, room] = match needs.peak_lasts_ms(*split) {
+            None => ["any length".to_owned(), format!("{length}, borrows nothing"), String::new()],
+            Some(ms) => [
+                format!("up to {}", words::span(millis(ms))),
+                format!("{length}, borrows {}", words::span(millis(needs.borrowed_ms(*split)))),
+                peak_room(ratio(ms, needs.peak_for.as_millis())),
+            ],
         };
-        let borrowed = millis(needs.borrowed_ms(*split));
-        let borrows = match needs.peak_lasts_ms(*split) {
-            None => String::new(),
-            Some(_) => format!(", borrows {}", output::span(borrowed)),
-        };
-        table.row([
-            "peak".to_owned(),
-            there,
-            format!("{} at {}{borrows}", output::span(needs.peak_for), needs.peak),
-            needs
-                .peak_lasts_ms(*split)
-                .map_or(String::new(), |ms| peak_room(ratio(ms, needs.peak_for.as_millis()))),
-        ]);
+        table.row(["peak".to_owned(), there, needed, room]);
     }
     table.to_string()
 }
@@ -124,7 +123,7 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
 fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String {
     let mut table = Table::new([
         Column::text("", Style::new()),
-        Column::text("TIME, WORKER, SEQUENCE", Style::new()),
+        Column::text("LAYOUT", Style::new()),
         Column::number("TICK", DIM),
         Column::text("LASTS", Style::new()),
         Column::text("STARTS", Style::new()),
@@ -140,19 +139,15 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
             (_, false) => paint(RED, format_args!("✘ {name}")),
         };
         let expires = layout.expires_at();
-        let end = small(needs.span_ms()).saturating_sub(needs.age_ms);
-        let years = |ms: u64| {
-            if ms < 2 * small(YEAR_MS) {
-                output::span(Duration::from_millis(ms))
-            } else {
-                format!("{} years", HumanCount(ms / small(YEAR_MS)))
-            }
-        };
+        let end = u128::from(needs.years) * YEAR_MS;
         let left = ms_between(now, expires);
-        let lasts =
-            if needs.time_fits(*split) { years(left) } else { short(years(end - left.min(end))) };
+        let lasts = if needs.time_fits(*split) {
+            words::span(millis(left))
+        } else {
+            short(words::span(millis(end.saturating_sub(left))))
+        };
         let ids = layout.max_worker();
-        let missing = small(needs.ids(*split)).saturating_sub(ids);
+        let missing = saturated(needs.ids(*split)).saturating_sub(ids);
         let starts = if needs.ids_fit(*split) {
             HumanCount(ids).to_string()
         } else {
@@ -167,7 +162,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
         };
         table.row([
             name,
-            bar(*split),
+            widths(*split),
             tick(split.tick_ms),
             lasts,
             starts,
@@ -177,12 +172,16 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
     }
     let mut legend = "A SECOND: of each node, before it borrows.".to_owned();
     if needs.peak > needs.rate {
-        let _ = write!(legend, " PEAK UP TO: until {} are borrowed", output::span(needs.max_lead));
+        let _ = write!(
+            legend,
+            "\nPEAK UP TO: until a lead of {} is used up",
+            words::span(needs.max_lead)
+        );
         let costs = candidates.iter().any(|candidate| needs.ids_per_peak(candidate.split) > 0);
         legend +=
-            if costs { ";\n+ ids: worker ids that the rest of the peak uses up." } else { "." };
+            if costs { "; + ids: worker ids that the rest of the peak uses up." } else { "." };
     }
-    table.to_string() + &paint(DIM, legend) + "\n"
+    table.to_string() + &paint(DIM, output::folded(&legend, output::columns(), 0)) + "\n"
 }
 
 /// How long a peak may last, and what it costs if it lasts longer.
@@ -192,18 +191,20 @@ fn peak(needs: &Needs, split: Split) -> String {
     }
     match (needs.peak_lasts_ms(split), needs.ids_per_peak(split)) {
         (None, _) => "any length".to_owned(),
-        (Some(ms), 0) => output::span(millis(ms)),
+        (Some(ms), 0) => words::span(millis(ms)),
         (Some(ms), ids) => {
-            let plural = if ids == 1 { "" } else { "s" };
-            paint(
-                YELLOW,
-                format_args!(
-                    "{} + {} id{plural}",
-                    output::span(millis(ms)),
-                    HumanCount(small(ids))
-                ),
-            )
+            let ids = counted(saturated(ids), "id");
+            paint(YELLOW, format_args!("{} + {ids}", words::span(millis(ms))))
         }
+    }
+}
+
+/// A rate without the decimals that do not matter.
+fn rounded_up(rate: Quantity) -> String {
+    if rate < Quantity::whole(10) {
+        rate.to_string()
+    } else {
+        HumanCount(rate.thousandths.div_ceil(1000)).to_string()
     }
 }
 
@@ -216,24 +217,16 @@ fn tick(ms: u64) -> String {
     if ms == 1000 { "1 s".to_owned() } else { format!("{ms} ms") }
 }
 
-/// The fields as a bar, two characters for five bits, each with its width.
-fn bar(split: Split) -> String {
+/// The widths of the fields, as `--layout` takes them.
+fn widths(split: Split) -> String {
     let Split { time_bits, worker_bits, sequence_bits, .. } = split;
-    let mut drawn = 0;
-    let mut bits = 0;
-    let field = |(style, width): (Style, u32)| {
-        bits += width;
-        let signs = (bits * 2 / 5).saturating_sub(drawn).max(3);
-        drawn += signs;
-        let text: String = format!("{width}━")
-            .chars()
-            .chain(std::iter::repeat('━'))
-            .take(signs as usize - 1)
-            .collect();
-        paint(style, text)
-    };
-    let fields = [(TIME, time_bits), (WORKER, worker_bits), (SEQUENCE, sequence_bits)].map(field);
-    fields.join(" ")
+    let fields = [(TIME, time_bits), (WORKER, worker_bits), (SEQUENCE, sequence_bits)];
+    fields.map(|(style, width)| paint(style, width)).join(",")
+}
+
+/// `number`, and a line that fills the rest of `signs` characters.
+fn ruled(number: u32, signs: usize) -> String {
+    number.to_string().chars().chain(iter::repeat('━')).take(signs).collect()
 }
 
 /// A ratio with a colour: red below 1, yellow slightly above.
@@ -253,13 +246,12 @@ fn peak_room(ratio: f64) -> String {
     paint(if ratio < 1.1 { YELLOW } else { GREEN }, times(ratio))
 }
 
-#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // whole and not negative
 fn times(ratio: f64) -> String {
     // Rounded down, so that what is too little never shows as 1.0.
     if ratio < 10.0 {
         format!("{:.1}×", (ratio * 10.0).floor() / 10.0)
     } else {
-        format!("{}×", HumanCount(ratio.floor() as u64))
+        format!("{}×", HumanCount(rounded(ratio.floor())))
     }
 }
 
@@ -268,8 +260,8 @@ fn ratio(have: u128, need: u128) -> f64 {
     have as f64 / need.max(1) as f64
 }
 
-fn ms_between(from: SystemTime, to: SystemTime) -> u64 {
-    small(to.duration_since(from).unwrap_or_default().as_millis())
+fn ms_between(from: SystemTime, to: SystemTime) -> u128 {
+    to.duration_since(from).unwrap_or_default().as_millis()
 }
 
 fn date(time: SystemTime) -> String {
@@ -291,18 +283,17 @@ pub(crate) fn refusal(needs: &Needs) -> String {
     let ruler = format!("┌ {BITS} bits ");
     let ruler = format!("{ruler}{}┐", "─".repeat(BITS as usize - ruler.chars().count() - 1));
     let _ = writeln!(text, "  {}", paint(DIM, ruler));
-    let too_many = paint(RED, format_args!("{over} too many"));
-    let _ = writeln!(text, "  {} {too_many}\n", wide_bar(least));
+    let _ = writeln!(text, "  {}\n", wide_bar(least));
     let span = format!(
-        "{} and the time since the epoch, in ticks of {}",
-        plan::years(needs.years),
+        "{} and the time since the epoch, ticks of {}",
+        counted(needs.years, "year"),
         tick(tick_ms)
     );
     let peaks = match needs.ids_in_peaks(least) {
         0 => String::new(),
-        ids => format!(" and {} new ids in peaks", HumanCount(small(ids))),
+        ids => format!(" and {} in peaks", counted(saturated(ids), "new id")),
     };
-    let starts = format!("{} starts{peaks}", HumanCount(small(needs.starts())));
+    let starts = counted(saturated(needs.starts()), "start") + &peaks;
     for (name, style, bits, why) in [
         ("time", TIME, time_bits, span),
         ("worker", WORKER, worker_bits, starts),
@@ -310,25 +301,25 @@ pub(crate) fn refusal(needs: &Needs) -> String {
             "sequence",
             SEQUENCE,
             sequence_bits,
-            format!("{} UIDs a second on average, likewise", needs.average()),
+            format!("{} UIDs a second on average, likewise", rounded_up(needs.average())),
         ),
     ] {
-        let _ = writeln!(
-            text,
-            "  {}  {bits:>2} bits for {why}",
-            paint(style, format_args!("{name:<8}"))
-        );
+        let _ =
+            write!(text, "  {}", row::<8>(name, style, format_args!("{bits:>2} bits for {why}")));
     }
-    let ways = ways_out(needs);
-    let one_of = if ways.len() > 1 { " one of these" } else { "" };
-    let _ = write!(text, "\n  It fits with{one_of}:");
+    let (which, ways) = match ways_out(needs) {
+        WaysOut::AnyOf(ways) if ways.len() > 1 => (" any one of these", ways),
+        WaysOut::AllOf(changes) if changes.len() > 1 => (" all of these together", changes),
+        WaysOut::AnyOf(ways) | WaysOut::AllOf(ways) => ("", ways),
+    };
+    let _ = write!(text, "\n  It fits with{which}:");
     for way in ways {
         let _ = write!(text, "\n    {way}");
     }
     text
 }
 
-/// One character a bit. Bits that do not fit are crossed out.
+/// One character a bit. Bits that do not fit are crosses at the end, where the line has room.
 fn wide_bar(split: Split) -> String {
     let mut text = String::new();
     let mut at = 0;
@@ -337,14 +328,10 @@ fn wide_bar(split: Split) -> String {
     {
         let inside = BITS.saturating_sub(at).min(bits) as usize;
         // Each field is followed by a gap, except the one that reaches the last bit.
-        let signs = if inside < bits as usize { inside } else { inside - 1 };
-        let inner: String =
-            bits.to_string().chars().chain(std::iter::repeat('━')).take(signs).collect();
+        let signs = if inside < bits as usize { inside } else { inside.saturating_sub(1) };
         let gap = if inside < bits as usize { "" } else { " " };
-        text += &(paint(style, inner)
-            + gap
-            + &paint(RED, "╳".repeat((bits as usize - inside).min(25))));
+        text += &(paint(style, ruled(bits, signs)) + gap);
         at += bits;
     }
-    text
+    text + &paint(RED, "╳".repeat((at.saturating_sub(BITS) as usize).min(15)))
 }

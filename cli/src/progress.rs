@@ -2,17 +2,21 @@
 
 use std::fmt;
 use std::io::{self, IsTerminal};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 
+use console::Term;
 use indicatif::style::ProgressTracker;
-use indicatif::{HumanDuration, ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle};
+use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
+
+use crate::output::say;
+use crate::words::{measured, whole};
 
 /// A shorter run needs no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
-const TEMPLATE: &str =
-    "{bar:20.cyan/dim} {percent:>3} %  {human_pos} of {human_len}  {rate} M/s  {left} left";
-const FINISHED: &str = "{human_len} UIDs in {seconds} s, {rate} M/s";
+const TEMPLATE: &str = "{bar:9.cyan/dim} {percent:>3} % of {human_len}  {rate} M/s  {left} left";
+const FINISHED: &str = "{human_len} UIDs in {length}, {rate} M/s";
 
 /// A bar on standard error that appears when the run takes longer than a moment.
 #[derive(Debug)]
@@ -30,30 +34,119 @@ impl Progress {
         visible.then(|| Progress { total, done: 0, started: Instant::now(), bar: None })
     }
 
-    pub(crate) fn advance(&mut self, count: u64) {
-        self.done += count;
+    pub(crate) fn set(&mut self, done: u64) {
+        self.done = done;
         if let Some(bar) = &self.bar {
             bar.set_position(self.done);
         } else if self.started.elapsed() > PATIENCE {
-            self.bar = Some(self.open());
+            let target = target(Term::buffered_stderr());
+            let bar = Self::bar(target, self.total, self.started.elapsed());
+            bar.set_position(self.done);
+            self.bar = Some(bar);
         }
     }
 
-    /// Replaces the bar by one line with the total and the rate.
+    /// Replaces the bar by one line with the total and the rate, or by nothing if the run ended
+    /// early.
     pub(crate) fn finish(self) {
-        if let Some(bar) = self.bar {
+        let Some(bar) = self.bar else { return };
+        if self.done == self.total {
             bar.set_style(style(FINISHED));
             bar.finish();
+            say("\n");
+        } else {
+            bar.finish_and_clear();
         }
     }
 
-    fn open(&self) -> ProgressBar {
-        let bar = ProgressBar::with_draw_target(Some(self.total), ProgressDrawTarget::stderr());
+    fn bar(target: ProgressDrawTarget, total: u64, elapsed: Duration) -> ProgressBar {
+        let bar = ProgressBar::with_draw_target(Some(total), target);
         bar.set_style(style(TEMPLATE));
-        let bar = bar.with_elapsed(self.started.elapsed());
-        bar.set_position(self.done);
-        bar
+        bar.with_elapsed(elapsed)
     }
+}
+
+/// How many columns of a terminal stay free, for the `^C` that it shows: it must not push the text
+/// to a line that is not cleared.
+pub(crate) const FREE_COLUMNS: usize = 3;
+
+/// What is redrawn goes to `term`, or nowhere if it is no terminal.
+pub(crate) fn target(term: Term) -> ProgressDrawTarget {
+    if term.is_term() {
+        ProgressDrawTarget::term_like(Box::new(Unfilled {
+            term,
+            is_between: AtomicBool::default(),
+        }))
+    } else {
+        ProgressDrawTarget::hidden()
+    }
+}
+
+/// A terminal whose lines end where their text ends: indicatif fills them with spaces, and so moves
+/// the cursor to the edge.
+#[derive(Debug)]
+struct Unfilled {
+    term: Term,
+    /// Whether the spaces after a line came, and another line may follow.
+    is_between: AtomicBool,
+}
+
+impl TermLike for Unfilled {
+    fn width(&self) -> u16 {
+        self.term.size().1
+    }
+
+    fn height(&self) -> u16 {
+        self.term.size().0
+    }
+
+    fn move_cursor_up(&self, lines: usize) -> io::Result<()> {
+        self.term.move_cursor_up(lines)
+    }
+
+    fn move_cursor_down(&self, lines: usize) -> io::Result<()> {
+        self.term.move_cursor_down(lines)
+    }
+
+    fn move_cursor_right(&self, columns: usize) -> io::Result<()> {
+        self.term.move_cursor_right(columns)
+    }
+
+    fn move_cursor_left(&self, columns: usize) -> io::Result<()> {
+        self.term.move_cursor_left(columns)
+    }
+
+    fn write_line(&self, text: &str) -> io::Result<()> {
+        self.term.write_line(text)
+    }
+
+    fn write_str(&self, text: &str) -> io::Result<()> {
+        if text.bytes().all(|byte| byte == b' ') {
+            self.is_between.store(true, Ordering::Relaxed);
+            // Clears the rest of the line.
+            return self.term.write_str("\x1b[K");
+        }
+        if self.is_between.swap(false, Ordering::Relaxed) {
+            self.term.write_str("\r\n")?;
+        }
+        self.term.write_str(text)
+    }
+
+    fn clear_line(&self) -> io::Result<()> {
+        self.term.clear_line()
+    }
+
+    fn flush(&self) -> io::Result<()> {
+        self.is_between.store(false, Ordering::Relaxed);
+        self.term.flush()
+    }
+}
+
+/// A text that is redrawn in place.
+pub(crate) fn redrawn(target: ProgressDrawTarget) -> ProgressBar {
+    let bar = ProgressBar::with_draw_target(None, target);
+    bar.set_style(style("{msg}"));
+    bar
 }
 
 fn style(template: &str) -> ProgressStyle {
@@ -63,8 +156,8 @@ fn style(template: &str) -> ProgressStyle {
     style
         .progress_chars("━━─")
         .with_key("rate", key(|state| format!("{:.1}", rate(state) / 1e6)))
-        .with_key("seconds", key(|state| format!("{:.1}", state.elapsed().as_secs_f64())))
-        .with_key("left", key(|state| HumanDuration(left(state)).to_string()))
+        .with_key("length", key(|state| measured(state.elapsed())))
+        .with_key("left", key(|state| whole(left(state))))
 }
 
 fn key(text: fn(&ProgressState) -> String) -> impl ProgressTracker {
@@ -84,4 +177,86 @@ fn rate(state: &ProgressState) -> f64 {
 fn left(state: &ProgressState) -> Duration {
     let left = state.len().unwrap_or(0).saturating_sub(state.pos());
     Duration::try_from_secs_f64(left as f64 / rate(state)).unwrap_or_default()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use std::io;
+    use std::sync::{Arc, Mutex};
+    use std::time::Duration;
+
+    use indicatif::{ProgressDrawTarget, TermLike};
+
+    use super::{FINISHED, FREE_COLUMNS, Progress, style};
+
+    /// A terminal that is wider than any line.
+    #[derive(Clone, Debug, Default)]
+    struct Wide(Arc<Mutex<String>>);
+
+    impl Wide {
+        /// What was written since the last call.
+        fn take(&self) -> String {
+            let written = std::mem::take(&mut *self.0.lock().unwrap());
+            anstream::adapter::strip_str(&written).to_string().trim_end().to_owned()
+        }
+    }
+
+    impl TermLike for Wide {
+        fn width(&self) -> u16 {
+            200
+        }
+        fn move_cursor_up(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_down(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_right(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn move_cursor_left(&self, _: usize) -> io::Result<()> {
+            Ok(())
+        }
+        fn write_line(&self, text: &str) -> io::Result<()> {
+            self.write_str(text)
+        }
+        fn write_str(&self, text: &str) -> io::Result<()> {
+            self.0.lock().unwrap().push_str(text);
+            Ok(())
+        }
+        fn clear_line(&self) -> io::Result<()> {
+            Ok(())
+        }
+        fn flush(&self) -> io::Result<()> {
+            Ok(())
+        }
+    }
+
+    #[test]
+    fn the_bar_fits_80_columns() {
+        for total in [1_000_000, 10_000_000_000_000, u64::MAX] {
+            let wide = Wide::default();
+            let target = ProgressDrawTarget::term_like_with_hz(Box::new(wide.clone()), 255);
+            let bar = Progress::bar(target, total, Duration::from_secs(20_000));
+            for done in [total / 1000, total - 1].map(|done| done.min(9_999_999_999_999)) {
+                bar.set_position(done);
+                wide.take();
+                bar.force_draw();
+                let shown = wide.take();
+                assert!(
+                    shown.ends_with(" left") && shown.chars().count() <= 80 - FREE_COLUMNS,
+                    "{shown}"
+                );
+            }
+            bar.set_style(style(FINISHED));
+            wide.take();
+            bar.finish();
+            let shown = wide.take();
+            assert!(
+                shown.contains(" UIDs in ") && shown.chars().count() <= 80 - FREE_COLUMNS,
+                "{shown}"
+            );
+        }
+    }
 }

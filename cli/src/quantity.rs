@@ -6,6 +6,8 @@ use std::time::Duration;
 use indicatif::HumanCount;
 use jiff::{Span, SpanRelativeTo};
 
+use crate::words::plural;
+
 /// A number of things with up to three decimals, such as UIDs a second: 20k, 1.5M, 0.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
 pub(crate) struct Quantity {
@@ -13,6 +15,11 @@ pub(crate) struct Quantity {
 }
 
 impl Quantity {
+    /// "1 UID", "1,000 UIDs", "0.5 UIDs".
+    pub(crate) fn of(self, name: &str) -> String {
+        format!("{self} {name}{}", plural(self == Quantity::whole(1)))
+    }
+
     /// `number` without decimals.
     pub(crate) const fn whole(number: u64) -> Quantity {
         Quantity { thousandths: number * 1000 }
@@ -69,6 +76,17 @@ pub(crate) fn quantity(text: &str) -> Result<Quantity, String> {
     }
 }
 
+/// 20000, 20k, 1.5M, and nothing between whole numbers.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    if let Ok(count) = text.parse() {
+        return Ok(count);
+    }
+    match quantity(text) {
+        Ok(Quantity { thousandths }) if thousandths.is_multiple_of(1000) => Ok(thousandths / 1000),
+        _ => Err("a count is a whole number such as 500, 20k or 1.5M".to_owned()),
+    }
+}
+
 /// 500ms, 10s, 2m, 1.5h, 1h30m, 1d. A day has 24 hours.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
     let span = text.parse::<Span>().and_then(|span| span.to_duration(DAYS_ARE_24_HOURS));
@@ -85,6 +103,22 @@ pub(crate) fn some_length(text: &str) -> Result<Duration, String> {
         Duration::ZERO => Err("nothing happens in no time: try 10s".to_owned()),
         length => Ok(length),
     }
+}
+
+/// `number`, or the largest `u64` where it is larger.
+pub(crate) fn saturated(number: u128) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+/// `ms` milliseconds, or the largest `u64` of them.
+pub(crate) fn millis(ms: u128) -> Duration {
+    Duration::from_millis(saturated(ms))
+}
+
+/// `number`, which is not negative, to the nearest whole one.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates
+pub(crate) fn rounded(number: f64) -> u64 {
+    number.round() as u64
 }
 
 #[cfg(test)]

@@ -1,10 +1,13 @@
 //! `uidring workers release`: frees a leased worker id whose holder is gone.
 
 use uidring::clock::{Clock, SystemClock};
+use uidring::registry::RegistryAdmin;
 
-use crate::db::{DbArg, Registry};
+use crate::db::{Db, DbArg};
 use crate::lease::{State, time_of};
-use crate::output::{self, DIM, Failure, Times, distance, paint};
+use crate::output::{self, DIM, Failure, Times, paint};
+use crate::patience::patiently;
+use crate::words::distance;
 
 /// Free a leased worker id whose holder is gone
 ///
@@ -16,7 +19,7 @@ use crate::output::{self, DIM, Failure, Times, distance, paint};
 Examples:
   uidring workers release 7
   uidring workers release 7 --db postgres://orders@db.example.com/orders
-  uidring workers release 7 --force      take it from a holder whose lease has not expired")]
+  uidring workers release 7 --force   take it though its lease has not expired")]
 pub(crate) struct Args {
     /// The worker id
     #[arg(value_name = "ID")]
@@ -32,11 +35,17 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let registry = self.db.db.open_existing()?;
+        let db = self.db.db()?;
+        output::print(&patiently(&db, || self.release(&db))?)
+    }
+
+    /// Releases the id, and returns what is to be said about it.
+    fn release(&self, db: &Db) -> Result<String, Failure> {
+        let registry = db.open_existing()?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
         let Some(worker) = workers.iter().find(|worker| worker.id == self.worker) else {
-            return Err(Failure::Failed(self.unknown(&registry, *registry.ids(&layout)?.start())?));
+            return Err(Failure::Failed(unknown(self.worker, db, &*registry)?));
         };
         let (id, now) = (worker.id, SystemClock.now());
         let holder = format!("{}/{}", worker.host_name, worker.port);
@@ -74,23 +83,23 @@ impl Args {
                 )
             }
         };
-        registry.take_back(id)?;
-        output::print(&format!("{freed}\n{}\n", paint(DIM, format_args!("this is safe: {safe}"))))
+        registry.revoke(id)?;
+        Ok(format!("{freed}\n{}\n", paint(DIM, format_args!("this is safe: {safe}"))))
     }
+}
 
-    fn unknown(&self, registry: &Registry, first: u64) -> Result<String, Failure> {
-        let (worker, db) = (self.worker, &self.db.db);
-        let largest = registry.largest_given()?;
-        Ok(if (first..=largest).contains(&worker) {
-            format!(
-                "the registry {db} does not remember worker id {worker}: its row is gone, \
-                 and the id is never given again"
-            )
-        } else {
-            format!(
-                "the registry {db} has not given worker id {worker}: \
-                 the largest so far is {largest}"
-            )
-        })
-    }
+/// Why there is nothing to free of an id that has no row.
+fn unknown(worker: u64, db: &Db, registry: &dyn RegistryAdmin) -> Result<String, Failure> {
+    let largest = registry.largest_given()?;
+    let first = registry.ids()?.map_or(1, |ids| *ids.start());
+    Ok(if (first..=largest).contains(&worker) {
+        format!(
+            "the registry {db} does not remember worker id {worker}: its row is gone, \
+             and the id is never given again"
+        )
+    } else {
+        format!(
+            "the registry {db} has not given worker id {worker}: the largest so far is {largest}"
+        )
+    })
 }

@@ -14,7 +14,10 @@
 
 use std::time::Duration;
 
-use crate::quantity::Quantity;
+use serde::Serialize;
+use uidring::Layout;
+
+use crate::quantity::{Quantity, saturated};
 
 /// The bits of a UID without its sign.
 pub(crate) const BITS: u32 = 63;
@@ -46,7 +49,7 @@ pub(crate) struct Needs {
 }
 
 /// Widths and tick: a layout without its epoch. The widths may sum to more bits than a UID has.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize)]
 pub(crate) struct Split {
     pub(crate) time_bits: u32,
     pub(crate) worker_bits: u32,
@@ -55,6 +58,15 @@ pub(crate) struct Split {
 }
 
 impl Split {
+    pub(crate) fn of(layout: &Layout) -> Split {
+        Split {
+            time_bits: layout.time_bits(),
+            worker_bits: layout.worker_bits(),
+            sequence_bits: layout.sequence_bits(),
+            tick_ms: saturated(layout.tick().as_millis()),
+        }
+    }
+
     pub(crate) fn bits(self) -> u32 {
         self.time_bits + self.worker_bits + self.sequence_bits
     }
@@ -65,8 +77,7 @@ impl Split {
     }
 
     pub(crate) fn uids_per_second(self) -> u64 {
-        u64::try_from((1_u128 << self.sequence_bits) * 1000 / u128::from(self.tick_ms))
-            .unwrap_or(u64::MAX)
+        saturated((1_u128 << self.sequence_bits) * 1000 / u128::from(self.tick_ms))
     }
 }
 
@@ -105,9 +116,7 @@ impl Needs {
 
     /// UIDs a second of each node, over peaks and the time between them, rounded up to thousandths.
     pub(crate) fn average(&self) -> Quantity {
-        Quantity {
-            thousandths: u64::try_from(self.average_scaled().div_ceil(AVERAGE)).unwrap_or(u64::MAX),
-        }
+        Quantity { thousandths: saturated(self.average_scaled().div_ceil(AVERAGE)) }
     }
 
     /// The least sequence that holds the average.
@@ -161,23 +170,14 @@ impl Needs {
     /// one that borrows less.
     pub(crate) fn least(&self, tick_ms: u64) -> Split {
         let average = self.sequence_bits(tick_ms);
-        let splits =
-            (average..=self.peak_sequence_bits(tick_ms).max(average)).rev().map(|sequence_bits| {
-                let split = Split {
-                    time_bits: self.time_bits(tick_ms),
-                    worker_bits: 0,
-                    sequence_bits,
-                    tick_ms,
-                };
-                Split { worker_bits: self.worker_bits(split), ..split }
-            });
+        let time_bits = self.time_bits(tick_ms);
+        let with = |sequence_bits| {
+            let split = Split { time_bits, worker_bits: 0, sequence_bits, tick_ms };
+            Split { worker_bits: self.worker_bits(split), ..split }
+        };
+        let splits = (average..=self.peak_sequence_bits(tick_ms).max(average)).rev().map(with);
         // The range is not empty.
-        splits.min_by_key(|split| split.bits()).unwrap_or(Split {
-            time_bits: 0,
-            worker_bits: 0,
-            sequence_bits: 0,
-            tick_ms,
-        })
+        splits.min_by_key(|split| split.bits()).unwrap_or_else(|| with(average))
     }
 
     pub(crate) fn fits(&self, split: Split) -> bool {
@@ -258,61 +258,10 @@ impl Needs {
 /// A day in milliseconds, times the thousandths in which peaks a day are counted.
 const AVERAGE: u128 = DAY_MS * 1000;
 
-/// The single needs that can be reduced so that all fit. Empty if reducing one is not enough.
-pub(crate) fn concessions(needs: &Needs) -> Vec<Needs> {
-    let fits = |needs: &Needs| needs.least_of_all().bits() <= BITS;
-    // The largest of `1..have` with which it fits.
-    let largest = |have: u64, with: &dyn Fn(u64) -> Needs| {
-        let (mut good, mut bad) = (0, have);
-        while bad - good > 1 {
-            let middle = good + (bad - good) / 2;
-            if fits(&with(middle)) { good = middle } else { bad = middle }
-        }
-        (good > 0).then(|| with(good))
-    };
-    let whole = |quantity: Quantity| quantity.thousandths / 1000;
-    // Rates sink together, by thousandths of what they are.
-    let slower = |part: u64| {
-        let part = |rate: Quantity| Quantity::whole(whole(rate) * part / 1000);
-        Needs { rate: part(needs.rate), peak: part(needs.peak), ..*needs }
-    };
-    [
-        largest(needs.years, &|years| Needs { years, ..*needs }),
-        largest(whole(needs.restarts_per_day), &|number| Needs {
-            restarts_per_day: Quantity::whole(number),
-            ..*needs
-        }),
-        largest(needs.nodes, &|nodes| Needs { nodes, ..*needs }),
-        largest(1000, &slower).filter(|slower| whole(slower.rate) > 0),
-    ]
-    .into_iter()
-    .flatten()
-    .collect()
-}
-
-/// For when reducing one need is not enough: divides all by the same power of two.
-pub(crate) fn everything_smaller(needs: &Needs) -> Option<Needs> {
-    (1..32)
-        .map(|halvings| {
-            let part = |number: u64| (number >> halvings).max(1);
-            let quantity =
-                |quantity: Quantity| Quantity { thousandths: quantity.thousandths >> halvings };
-            Needs {
-                years: part(needs.years),
-                nodes: part(needs.nodes),
-                restarts_per_day: quantity(needs.restarts_per_day),
-                rate: quantity(needs.rate),
-                peak: quantity(needs.peak),
-                ..*needs
-            }
-        })
-        .find(|smaller| smaller.least_of_all().bits() <= BITS)
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{BITS, Needs, Split, YEAR_MS, bits_for, concessions, everything_smaller};
+    use super::{BITS, Needs, Split, YEAR_MS, bits_for};
     use crate::quantity::Quantity;
     use std::time::Duration;
 
@@ -467,36 +416,5 @@ mod tests {
                 }
             }
         }
-    }
-
-    #[test]
-    fn what_is_given_up_is_no_more_than_needed() {
-        let greedy = Needs {
-            years: 50,
-            nodes: 20,
-            restarts_per_day: Quantity::whole(20),
-            rate: Quantity::whole(5000),
-            peak: Quantity::whole(5000),
-            ..modest()
-        };
-        assert!(greedy.least_of_all().bits() > BITS);
-        assert_eq!(greedy.recommended(), None);
-        let fits = |needs: &Needs| needs.recommended().is_some();
-        let ways = concessions(&greedy);
-        assert_eq!(ways.len(), 4, "{ways:?}");
-        for way in &ways {
-            assert!(fits(way), "{way:?}");
-            if way.years < greedy.years {
-                assert!(!fits(&Needs { years: way.years + 1, ..*way }));
-            }
-            if way.nodes < greedy.nodes {
-                assert!(!fits(&Needs { nodes: way.nodes + 1, ..*way }));
-            }
-        }
-
-        let absurd = Needs { nodes: 1_000_000_000, rate: Quantity::whole(1_000_000_000), ..greedy };
-        let absurd = Needs { peak: absurd.rate, years: 10_000, ..absurd };
-        assert!(concessions(&absurd).is_empty());
-        assert!(fits(&everything_smaller(&absurd).unwrap()));
     }
 }

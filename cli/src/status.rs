@@ -3,18 +3,19 @@
 use std::io::{self, IsTerminal};
 use std::time::Duration;
 
-use indicatif::ProgressDrawTarget;
+use console::Term;
 use uidring::RegistryError;
 use uidring::registry::{Lease, Request, WorkerRegistry};
 
 use crate::db::{self, Db};
 use crate::generator_args::GeneratorArgs;
 use crate::layout_args::LayoutArgs;
-use crate::live::{Meter, Panel, Record};
+use crate::live::{self, Meter, Panel, Record};
 use crate::load::{Load, Run};
 use crate::output::{self, Failure};
+use crate::progress::target;
 use crate::quantity::{self, Quantity};
-use crate::stream;
+use crate::stream::{self, Source};
 
 /// How long a run without --watch lasts: long enough for a rate.
 const A_MOMENT: Duration = Duration::from_secs(1);
@@ -27,11 +28,11 @@ const A_MOMENT: Duration = Duration::from_secs(1);
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
-  uidring status                                    after a second of 1,000 UIDs a second
-  uidring status --watch --rate 20k --for 1m        as it goes, redrawn each second
-  uidring status --watch --rate 0 --for 30s         idling
+  uidring status                                 after a second of load
+  uidring status --watch --rate 20k --for 1m     as it goes
+  uidring status --watch --rate 0 --for 30s      idling
   uidring status --watch --rate max --max-lead 1h --for 10s
-  uidring status --watch --for 1m | jq .lead_ms     one JSON object a second, as on any pipe")]
+  uidring status --watch --for 1m | jq .lead_ms  JSON, as on any pipe")]
 pub(crate) struct Args {
     /// Show the status each second, until --for is over or Ctrl-C is pressed
     #[arg(long)]
@@ -91,7 +92,7 @@ impl WorkerRegistry for OnTrial {
             return Err(RegistryError::Exhausted { used: self.last, capacity: self.last });
         }
         self.last += 1;
-        Ok(Lease::fresh(self.last, &request.layout))
+        Ok(Lease::permanent(self.last, &request.layout))
     }
 }
 
@@ -107,46 +108,44 @@ impl Args {
             }
             None => self.generator.build(asked.unwrap_or_default(), OnTrial { last: 0 })?,
         };
-        let layout = *uids.layout();
         let length = if self.watch { self.length } else { self.length.or(Some(A_MOMENT)) };
         let load = Load { threads: self.threads, rate: self.rate.0, count: None, length };
+        let source = Source { uids: &uids, may_wait: self.generator.may_wait() };
         let run = Run::start(load);
         run.stop_on_interrupt()?;
         let second = Duration::from_secs(1);
-        let is_panel = self.watch && !self.json && io::stdout().is_terminal();
+        let record = |meter: &mut Meter| {
+            output::json(&Record::new(uids.layout(), &uids.status(), run.elapsed(), meter))
+        };
         if !self.watch {
-            let done = stream::drop_all(&uids, &run, second, || {});
-            let (status, elapsed) = (uids.status(), run.elapsed());
-            let record =
-                || output::json(&Record::new(&layout, &status, elapsed, &mut Meter::new()));
+            let done = stream::drop_all(source, &run, second, || {});
             output::print(&if self.json {
-                record()?
+                record(&mut Meter::new())?
             } else {
-                crate::live::summary(&run, &status)
+                live::summary(&run, &uids.status())
             })?;
             return done;
         }
-        if is_panel {
-            let mut panel = Panel::new(ProgressDrawTarget::stdout(), &uids, load, &self.generator);
-            panel.show(&uids.status(), run.elapsed());
-            let done =
-                stream::drop_all(&uids, &run, second, || panel.show(&uids.status(), run.elapsed()));
-            panel.show(&uids.status(), run.elapsed());
-            panel.leave();
-            return done;
+        if !self.json && io::stdout().is_terminal() {
+            let mut panel =
+                Panel::new(target(Term::buffered_stdout()), &uids, load, &self.generator);
+            let mut show = || panel.show(&uids.status(), run.elapsed());
+            show();
+            let done = stream::drop_all(source, &run, second, &mut show);
+            show();
+            return done.and(panel.leave());
         }
         let (mut meter, mut printed) = (Meter::new(), Ok(()));
-        let mut record = || {
+        let mut print = || {
             if printed.is_ok() {
-                let record = Record::new(&layout, &uids.status(), run.elapsed(), &mut meter);
-                printed = output::json(&record).and_then(|line| output::print(&line));
+                printed = record(&mut meter).and_then(|line| output::print(&line));
                 if printed.is_err() {
                     run.stop();
                 }
             }
         };
-        let done = stream::drop_all(&uids, &run, second, &mut record);
-        record();
+        let done = stream::drop_all(source, &run, second, &mut print);
+        print();
         printed.and(done)
     }
 }

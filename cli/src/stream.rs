@@ -11,16 +11,15 @@
 //! taker come out in the order in which the UIDs were taken.
 
 use std::io::{self, Write};
-use std::panic;
 use std::thread;
 use std::time::Duration;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
-use uidring::{Uid, UidGenerator};
+use uidring::{TakeError, Uid, UidGenerator};
 
 use crate::lines::Lines;
-use crate::load::{BATCH, Run};
-use crate::output::Failure;
+use crate::load::{BATCH, Run, joined};
+use crate::output::{Failure, unbuffered_stdout};
 use crate::progress::Progress;
 
 /// One is written while each taker fills one; another keeps all threads busy where they are not in
@@ -33,9 +32,47 @@ struct Buffer {
     lines: usize,
 }
 
+/// A generator, and how to take from it.
+#[derive(Clone, Copy)]
+pub(crate) struct Source<'a> {
+    pub(crate) uids: &'a UidGenerator,
+    /// Whether a take may wait at the lead limit. The run then waits instead, because it has to end
+    /// in time.
+    pub(crate) may_wait: bool,
+}
+
+impl Source<'_> {
+    /// Fills the front of `batch`. Returns how many UIDs there are, and why there are not more.
+    fn fill(self, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
+        if self.may_wait {
+            return self.fill_without_waiting(batch);
+        }
+        match self.uids.fill(batch) {
+            Ok(()) => (batch.len(), Ok(())),
+            Err(error) => (error.filled(), Err(error.cause())),
+        }
+    }
+
+    fn fill_without_waiting(self, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
+        for (filled, place) in batch.iter_mut().enumerate() {
+            *place = match self.uids.try_take() {
+                Ok(uid) => uid,
+                Err(TakeError::LeadLimit { .. }) => return (filled, Ok(())),
+                // The registry's answer is not far.
+                Err(TakeError::LeaseExhausted { .. }) => match self.uids.take() {
+                    Ok(uid) => uid,
+                    Err(error) => return (filled, Err(error)),
+                },
+                Err(error) => return (filled, Err(error)),
+            };
+        }
+        (batch.len(), Ok(()))
+    }
+}
+
 /// Takes what is due and writes a line for each UID. Meanwhile calls `look` at each `interval`.
 pub(crate) fn print(
-    uids: &UidGenerator,
+    source: Source<'_>,
     run: &Run,
     lines: &Lines,
     progress: Option<Progress>,
@@ -51,16 +88,16 @@ pub(crate) fn print(
             let _ = empty_in.send(Buffer { text: Vec::new(), lines: 0 });
         }
         // A thread that ends drops its ends of the channels, which ends the other threads.
-        let writer = scope.spawn(move || write(&full_out, &empty_in, progress));
+        let writer = scope.spawn(move || write(run, &full_out, &empty_in, progress));
         let taker = || {
             let (full, empty) = (full_in.clone(), empty_out.clone());
             let (mut lines, mut batch) = (lines.clone(), vec![Uid::MIN; BATCH]);
-            move |count: usize| take(uids, &mut batch[..count], &mut lines, &empty, &full)
+            move |count: usize| take(source, &mut batch[..count], &mut lines, &empty, &full)
         };
         let takers = (0..run.load().threads).map(|_| taker()).collect();
         drop((full_in, empty_out));
         let done = run.drive(takers, interval, look);
-        let written = writer.join().unwrap_or_else(|panic| panic::resume_unwind(panic));
+        let written = joined(writer);
         // If writing failed, that is why the takers stopped: report it first.
         written.map_err(Failure::Output).and(done)
     })
@@ -68,63 +105,82 @@ pub(crate) fn print(
 
 /// Takes what is due and drops it. Meanwhile calls `look` at each `interval`.
 pub(crate) fn drop_all(
-    uids: &UidGenerator,
+    source: Source<'_>,
     run: &Run,
     interval: Duration,
     look: impl FnMut(),
 ) -> Result<(), Failure> {
     let taker = || {
         let mut batch = vec![Uid::MIN; BATCH];
-        move |count: usize| match uids.fill(&mut batch[..count]) {
-            Ok(()) => Ok(true),
-            Err(error) => Err(error.cause().into()),
+        move |count: usize| {
+            let (filled, result) = source.fill(&mut batch[..count]);
+            run.advance(filled);
+            result?;
+            Ok(Some(filled))
         }
     };
     run.drive((0..run.load().threads).map(|_| taker()).collect(), interval, look)
 }
 
-/// Fills a buffer and passes it on. Returns false if the writer has ended.
+/// Fills a buffer and passes it on. Returns how many lines it has, or `None` if the writer has
+/// ended.
 fn take(
-    uids: &UidGenerator,
+    source: Source<'_>,
     batch: &mut [Uid],
     lines: &mut Lines,
     empty: &Receiver<Buffer>,
     full: &Sender<Buffer>,
-) -> Result<bool, Failure> {
-    let Ok(mut buffer) = empty.recv() else { return Ok(false) };
-    let filled = uids.fill(batch);
-    let good = match &filled {
-        Ok(()) => batch.len(),
-        Err(error) => error.filled(),
-    };
+) -> Result<Option<usize>, Failure> {
+    let Ok(mut buffer) = empty.recv() else { return Ok(None) };
+    let (filled, result) = source.fill(batch);
     buffer.text.clear();
-    buffer.lines = good;
-    lines.append(&batch[..good], &mut buffer.text);
+    buffer.lines = filled;
+    lines.append(&batch[..filled], &mut buffer.text);
     if full.send(buffer).is_err() {
-        return Ok(false);
+        return Ok(None);
     }
-    filled.map_err(|error| error.cause())?;
-    Ok(true)
+    result?;
+    Ok(Some(filled))
 }
 
 /// Writes the full buffers, and sends them back empty.
 fn write(
+    run: &Run,
     full: &Receiver<Buffer>,
     empty: &Sender<Buffer>,
     mut progress: Option<Progress>,
 ) -> io::Result<()> {
-    let mut stdout = io::stdout().lock();
+    let mut stdout = unbuffered_stdout()?;
     for buffer in full {
-        stdout.write_all(&buffer.text)?;
+        let (written, result) = write_text(&mut stdout, &buffer.text);
+        let lines = match &result {
+            Ok(()) => buffer.lines,
+            Err(_) => buffer.text[..written].split(|&byte| byte == b'\n').count() - 1,
+        };
+        run.advance(lines);
+        result?;
         if let Some(progress) = &mut progress {
-            progress.advance(buffer.lines as u64);
+            progress.set(run.done());
         }
         // The other end is gone when everything has been taken.
         let _ = empty.send(buffer);
     }
-    stdout.flush()?;
     if let Some(progress) = progress {
         progress.finish();
     }
     Ok(())
+}
+
+/// Like `write_all`, but also returns how many bytes were written.
+fn write_text(to: &mut impl Write, text: &[u8]) -> (usize, io::Result<()>) {
+    let mut written = 0;
+    while written < text.len() {
+        match to.write(&text[written..]) {
+            Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (written, Err(error)),
+        }
+    }
+    (written, Ok(()))
 }

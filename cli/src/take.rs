@@ -1,22 +1,22 @@
 //! `uidring take`: prints new UIDs.
 
-use std::io::{self, IsTerminal};
+use std::io::{self, ErrorKind, IsTerminal};
 use std::time::Duration;
 
-use indicatif::ProgressDrawTarget;
-use uidring::{Layout, Uid, UidGenerator};
+use console::Term;
+use uidring::{Uid, UidGenerator};
 
-use crate::db::DbArg;
+use crate::db::{Db, DbArg};
 use crate::generator_args::GeneratorArgs;
 use crate::layout_args::LayoutArgs;
 use crate::lines::{Format, Lines};
 use crate::live::{self, Panel};
 use crate::load::{Load, Run};
-use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, WORKER, paint};
-use crate::progress::Progress;
+use crate::output::{self, DIM, Failure, columns, folded, paint};
+use crate::parse;
+use crate::progress::{Progress, target};
 use crate::quantity::{self, Quantity};
-use crate::stream;
-use crate::table::{Column, Table};
+use crate::stream::{self, Source};
 
 /// On a terminal, up to this many UIDs come in a table; more come as a list.
 const EXPLAINED: u64 = 20;
@@ -26,8 +26,8 @@ const FRAME: Duration = Duration::from_millis(200);
 /// Print new UIDs, one a line
 ///
 /// Each run takes a worker id of its own from the registry, a SQLite file that is created if it is
-/// missing, or a server. UIDs are unique among all runs that share it. On a terminal, up to 20 of
-/// them come in a table with their fields.
+/// missing, or a server. UIDs are unique among all runs that share it: without --db, those of this
+/// user on this machine. On a terminal, up to 20 of them come in a table with their fields.
 ///
 /// With --rate, --for, --threads or --no-output the run is a load test: standard error shows what
 /// the generator does, and a summary at the end. Ctrl-C ends the run with the summary.
@@ -41,10 +41,10 @@ Examples:
   uidring take --db postgres://orders@db.example.com/orders --lease 10m
   uidring take -n 100000000 | gzip > uids.gz
   uidring take --rate 500 --for 10s > uids.txt
-  uidring take --for 2s --threads 4 --no-output    as fast as the generator can")]
+  uidring take --for 2s --threads 4 --no-output   as fast as the generator can")]
 pub(crate) struct Args {
-    /// How many UIDs to take [default: 1; with --rate or --for: no end]
-    #[arg(short = 'n', long, value_name = "N")]
+    /// How many UIDs to take: 500, 20k, 1.5M [default: 1; with --rate or --for: no end]
+    #[arg(short = 'n', long, value_name = "N", value_parser = quantity::count)]
     count: Option<u64>,
 
     #[command(flatten)]
@@ -92,7 +92,11 @@ fn some_rate(text: &str) -> Result<Quantity, String> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let asked = self.layout.asked()?;
-        let uids = self.generator.open(&self.db.db, asked)?;
+        if self.count == Some(0) {
+            return Ok(());
+        }
+        let db = self.db.db()?;
+        let uids = self.generator.open(&db, asked)?;
         let endless = self.rate.is_some() || self.length.is_some();
         let count = self.count.or(if endless { None } else { Some(1) });
         let load = Load { threads: self.threads, rate: self.rate, count, length: self.length };
@@ -101,19 +105,27 @@ impl Args {
         }
         match (self.format, count) {
             (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => {
-                self.explain(&uids, count)
+                self.explain(&uids, &db, count)
             }
-            _ => {
-                let progress = count.and_then(Progress::new);
-                stream::print(
-                    &uids,
-                    &Run::start(load),
-                    &self.lines(&uids),
-                    progress,
-                    Duration::MAX,
-                    || {},
-                )
+            _ => self.list(&uids, load),
+        }
+    }
+
+    fn source<'a>(&self, uids: &'a UidGenerator) -> Source<'a> {
+        Source { uids, may_wait: self.generator.may_wait() }
+    }
+
+    /// Prints the UIDs, one a line.
+    fn list(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
+        let progress = load.count.and_then(Progress::new);
+        let run = Run::start(load);
+        run.stop_on_interrupt()?;
+        stream::print(self.source(uids), &run, &self.lines(uids), progress, Duration::MAX, || {})?;
+        match load.count {
+            Some(all) if run.done() < all && run.is_stopped() => {
+                Err(Failure::Interrupted { done: run.done(), all })
             }
+            _ => Ok(()),
         }
     }
 
@@ -121,18 +133,19 @@ impl Args {
         Lines::new(self.format.unwrap_or(Format::Decimal), *uids.layout())
     }
 
-    fn explain(&self, uids: &UidGenerator, count: u64) -> Result<(), Failure> {
+    fn explain(&self, uids: &UidGenerator, db: &Db, count: u64) -> Result<(), Failure> {
         let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
-        let (worker, db) = (uids.worker_id(), &self.db.db);
+        let worker = uids.worker_id();
         let footer = if self.generator.is_leased() {
             format!(
-                "worker {worker} of {db}, leased: other runs may have this number, \
-                 but none in these ticks"
+                "worker {worker}, leased: other runs may have this number, but none in these ticks"
             )
         } else {
-            format!("worker {worker} of {db}: no other run has had this number, and none will")
+            format!("worker {worker}: no other run has had this number, and none will")
         };
-        output::print(&format!("{}{}\n", table(uids.layout(), &taken), paint(DIM, footer)))
+        let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
+        let table = parse::table(uids.layout(), &taken, |_, _| [String::new(), String::new()]);
+        output::print(&format!("{table}{}\n", paint(DIM, footer)))
     }
 
     /// Runs a load test and prints its summary. A panel is shown if standard error is a terminal
@@ -140,7 +153,7 @@ impl Args {
     fn carry(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
         let is_visible =
             io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
-        let panel = || Panel::new(ProgressDrawTarget::stderr(), uids, load, &self.generator);
+        let panel = || Panel::new(target(Term::buffered_stderr()), uids, load, &self.generator);
         let mut panel = is_visible.then(panel);
         let run = Run::start(load);
         run.stop_on_interrupt()?;
@@ -150,39 +163,17 @@ impl Args {
             }
         };
         let done = if self.no_output {
-            stream::drop_all(uids, &run, FRAME, look)
+            stream::drop_all(self.source(uids), &run, FRAME, look)
         } else {
-            stream::print(uids, &run, &self.lines(uids), None, FRAME, look)
+            stream::print(self.source(uids), &run, &self.lines(uids), None, FRAME, look)
         };
         if let Some(panel) = panel {
             panel.clear();
         }
         // If the reader has closed the pipe, it wants no summary either.
-        if !matches!(done, Err(Failure::Output(_))) {
+        if !matches!(&done, Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe) {
             output::say(&live::summary(&run, &uids.status()));
         }
         done
     }
-}
-
-fn table(layout: &Layout, uids: &[Uid]) -> String {
-    let times = Times::of(layout);
-    let mut table = Table::new([
-        Column::number("UID", BOLD),
-        Column::text("BASE32", DIM),
-        Column::text("TIME (UTC)", TIME),
-        Column::number("WORKER", WORKER),
-        Column::number("SEQUENCE", SEQUENCE),
-    ]);
-    for &uid in uids {
-        let parts = layout.parts(uid);
-        table.row([
-            uid.to_string(),
-            uid.base32().to_string(),
-            times.utc(parts.time),
-            parts.worker.to_string(),
-            parts.sequence.to_string(),
-        ]);
-    }
-    table.to_string()
 }

@@ -8,12 +8,14 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
-use uidring::registry::Worker;
+use uidring::registry::WorkerRecord;
 
-use crate::db::DbArg;
+use crate::db::{Db, DbArg};
 use crate::lease::{State, Told, time_of};
 use crate::output::{self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint};
 use crate::pace::Pace;
+use crate::patience::patiently;
+use crate::quantity;
 use crate::release;
 use crate::table::{Column, Table};
 
@@ -41,8 +43,8 @@ pub(crate) struct Args {
     db: DbArg,
 
     /// Show only the newest N
-    #[arg(long, value_name = "N", default_value_t = 20)]
-    last: usize,
+    #[arg(long, value_name = "N", default_value = "20", value_parser = quantity::count)]
+    last: u64,
 
     /// Print one JSON object
     #[arg(long)]
@@ -104,13 +106,20 @@ impl Args {
         if let Some(Command::Release(args)) = self.command {
             return args.run();
         }
-        let registry = self.db.db.open_existing()?;
+        let db = self.db.db()?;
+        output::print(&patiently(&db, || self.list(&db))?)
+    }
+
+    fn list(&self, db: &Db) -> Result<String, Failure> {
+        let registry = db.open_existing()?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
-        let (ids, largest) = (registry.ids(&layout)?, registry.largest_given()?);
+        let ids = registry.ids()?.unwrap_or(1..=layout.max_worker());
+        let largest = registry.largest_given()?;
         let now = SystemClock.now();
         let created: Vec<_> = workers.iter().map(|worker| (worker.id, worker.created)).collect();
-        let shown = &workers[workers.len().saturating_sub(self.last)..];
+        let last = usize::try_from(self.last).unwrap_or(usize::MAX);
+        let shown = &workers[workers.len().saturating_sub(last)..];
         let report = Report {
             // Ids are given in order.
             used: (largest + 1).saturating_sub(*ids.start()),
@@ -120,12 +129,12 @@ impl Args {
             pace: Pace::of(&created, largest, ids.end().saturating_sub(largest), now),
             workers: shown.iter().map(|worker| Row::of(worker, &layout, now)).collect(),
         };
-        output::print(&if self.json { output::json(&report)? } else { page(&report) })
+        if self.json { output::json(&report) } else { Ok(page(&report)) }
     }
 }
 
 impl Leased {
-    fn among(workers: &[Worker], now: SystemTime) -> Leased {
+    fn among(workers: &[WorkerRecord], now: SystemTime) -> Leased {
         let mut leased = Leased::default();
         for lease in workers.iter().filter_map(|worker| worker.lease.as_ref()) {
             match State::of(lease, now) {
@@ -140,7 +149,7 @@ impl Leased {
 }
 
 impl<'a> Row<'a> {
-    fn of(worker: &'a Worker, layout: &Layout, now: SystemTime) -> Row<'a> {
+    fn of(worker: &'a WorkerRecord, layout: &Layout, now: SystemTime) -> Row<'a> {
         let times = Times::registry();
         Row {
             id: worker.id,
@@ -219,7 +228,11 @@ fn page(report: &Report<'_>) -> String {
     let Leased { held, free, .. } = report.leased;
     let leased = match held + free {
         0 => String::new(),
-        leased => format!("; {leased} leased, {free} of them free to be given again"),
+        leased => format!(
+            "; {} leased, {} of them free to be given again",
+            HumanCount(leased as u64),
+            HumanCount(free as u64)
+        ),
     };
     let summary = format!(
         "{} of {} worker ids used{leased}",

@@ -9,8 +9,10 @@ mod databases;
 
 use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Write};
-use std::path::Path;
+use std::path::{Path, PathBuf};
 use std::process::{Command, Output, Stdio};
+use std::sync::mpsc;
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use serde_json::Value;
@@ -24,22 +26,46 @@ fn uidring(folder: &Path, args: &[&str]) -> Command {
     command.args(args).current_dir(folder).stdin(Stdio::null());
     command
         .env("TZ", "UTC")
+        // Where the user's own registry is, on Linux and on macOS.
+        .env("XDG_STATE_HOME", folder)
+        .env("HOME", folder)
         .env_remove("CLICOLOR_FORCE")
         .env_remove("NO_COLOR")
         .env_remove("UIDRING_DB");
     command
 }
 
+/// The registry of the user who has `folder` as the state folder.
+fn registry(folder: &Path) -> PathBuf {
+    let state = if cfg!(target_os = "macos") { "Library/Application Support" } else { "" };
+    folder.join(state).join("uidring/uidring.db")
+}
+
+fn with_registry(folder: &Path) -> SqliteRegistry {
+    let path = registry(folder);
+    fs::create_dir_all(path.parent().unwrap()).unwrap();
+    SqliteRegistry::open(path).unwrap()
+}
+
 fn run(folder: &Path, args: &[&str]) -> Output {
     uidring(folder, args).output().unwrap()
 }
 
-/// What it prints when all is well: nothing on standard error.
+/// What it prints when all is well: nothing on standard error, unless it has made a registry.
 fn stdout(folder: &Path, args: &[&str]) -> String {
     let output = run(folder, args);
-    assert_eq!(text(&output.stderr), "", "{args:?}");
+    assert_eq!(complaint(&output), "", "{args:?}");
     assert!(output.status.success(), "{args:?}: {}", output.status);
     text(&output.stdout)
+}
+
+/// Standard error, without the line about a registry that was created.
+fn complaint(output: &Output) -> String {
+    let said = text(&output.stderr);
+    match said.strip_prefix("uidring: created the registry ") {
+        Some(rest) => rest.split_once('\n').map_or("", |(_, rest)| rest).to_owned(),
+        None => said,
+    }
 }
 
 /// What it complains of, with this exit status and nothing on standard output.
@@ -105,16 +131,74 @@ fn take_works_in_an_empty_folder() {
         assert_eq!(parts.worker, 1);
         assert!(around.contains(parts.time), "{:?}", parts.time);
     }
-    let files: Vec<_> =
-        fs::read_dir(folder.path()).unwrap().map(|entry| entry.unwrap().file_name()).collect();
-    assert_eq!(files, ["uidring.db"]);
+}
+
+#[test]
+fn runs_in_any_folder_share_the_users_registry() {
+    let (home, work) = (folder(), [folder(), folder()]);
+    let take = |place: &TempDir| {
+        let mut command = uidring(home.path(), &["take"]);
+        command.current_dir(place.path()).output().unwrap()
+    };
+    let [first, second] = work.each_ref().map(take);
+    let worker = |output: &Output| Layout::DEFAULT.parts(uids(&text(&output.stdout))[0]).worker;
+    assert_eq!([worker(&first), worker(&second)], [1, 2]);
+    for place in &work {
+        assert_eq!(fs::read_dir(place.path()).unwrap().count(), 0, "nothing in the folder");
+    }
+    let path = registry(home.path());
+    assert_eq!(text(&first.stderr), format!("uidring: created the registry {}\n", path.display()));
+    assert_eq!(text(&second.stderr), "");
+    #[cfg(unix)]
+    {
+        use std::os::unix::fs::PermissionsExt;
+        let mode = fs::metadata(path.parent().unwrap()).unwrap().permissions().mode();
+        assert_eq!(mode & 0o777, 0o700);
+    }
+}
+
+#[test]
+fn a_registry_that_is_made_is_told_with_its_full_path() {
+    let folder = folder();
+    for (db, args) in
+        [("here.db", &["take"][..]), ("there.db", &["status", "--for", "50ms", "--json"])]
+    {
+        let path = folder.path().join(db);
+        let args = &[args, &["--db", db]].concat();
+        let said = format!("uidring: created the registry {}\n", path.display());
+        assert_eq!(text(&run(folder.path(), args).stderr), said);
+        assert_eq!(text(&run(folder.path(), args).stderr), "", "only when it is made");
+    }
+}
+
+#[test]
+fn a_text_that_is_no_path_makes_no_file() {
+    let folder = folder();
+    for db in [
+        "host=db dbname=ids user=me password=hunter2",
+        "user=me host=db password=hunter2",
+        "password=hunter2",
+        "oracle://me:hunter2@db/ids",
+        "mysql:/me:hunter2@db/ids",
+        "sqlite:uidring.db",
+        "jdbc:mysql://db/ids?password=hunter2",
+    ] {
+        for args in [&["take", "--db", db][..], &["workers", "--db", db]] {
+            let complaint = stderr(folder.path(), args, 1);
+            assert!(complaint.contains("a registry is a file, or an address"), "{complaint}");
+            assert!(!complaint.contains("hunter2"), "{complaint}");
+        }
+        assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{db} makes no file");
+    }
+    // As a path it is one.
+    stdout(folder.path(), &["take", "--db", "./user=me.db"]);
+    assert!(folder.path().join("user=me.db").exists());
 }
 
 #[test]
 fn take_takes_one_unless_told_otherwise() {
     let folder = folder();
     assert_eq!(uids(&stdout(folder.path(), &["take"])).len(), 1);
-    assert_eq!(stdout(folder.path(), &["take", "-n", "0"]), "");
 }
 
 #[test]
@@ -199,7 +283,8 @@ fn take_has_a_layout_and_the_registry_remembers_it() {
 
     let refused = stderr(folder.path(), &["take", "--layout", "default"], 1);
     assert!(refused.contains("35 | 10 | 15") && refused.contains("30 | 20 | 13"), "{refused}");
-    let shown = json(&stdout(folder.path(), &["layout", "--db", "uidring.db", "--json"]));
+    let db = registry(folder.path());
+    let shown = json(&stdout(folder.path(), &["layout", "--db", db.to_str().unwrap(), "--json"]));
     assert_eq!((&shown["time_bits"], &shown["tick_ms"]), (&Value::from(35), &Value::from(100)));
 }
 
@@ -229,7 +314,7 @@ fn take_refuses_a_generator_that_cannot_be_built() {
 fn load(folder: &Path, args: &[&str]) -> (String, String) {
     let output = run(folder, args);
     assert!(output.status.success(), "{args:?}: {}", text(&output.stderr));
-    (text(&output.stdout), text(&output.stderr))
+    (text(&output.stdout), complaint(&output))
 }
 
 #[test]
@@ -276,6 +361,108 @@ fn take_without_output_counts_only() {
     assert!(taken.parse::<u64>().unwrap() > 1000, "{summary}");
 }
 
+/// Of a run whose output ends in the middle.
+#[cfg(target_os = "linux")]
+#[test]
+fn a_summary_counts_what_was_written() {
+    let folder = folder();
+    stdout(folder.path(), &["take"]);
+    // A limit in blocks of 512 bytes, which a file runs into instead of a full disk.
+    let limited = "trap '' XFSZ; ulimit -f 1000; exec \"$0\" take -n 100000 --rate 10M >uids.txt";
+    let mut shell = Command::new("sh");
+    shell.args(["-c", limited, env!("CARGO_BIN_EXE_uidring")]).current_dir(folder.path());
+    let output = shell.env("XDG_STATE_HOME", folder.path()).env_remove("UIDRING_DB").output();
+    let output = output.unwrap();
+    assert_eq!(output.status.code(), Some(1));
+    let said = text(&output.stderr);
+    let written = fs::read_to_string(folder.path().join("uids.txt")).unwrap();
+    let lines = written.matches('\n').count();
+    assert!((20_000..30_000).contains(&lines), "{lines}");
+    let counted = said.split(" UIDs in ").next().unwrap().replace(',', "");
+    assert_eq!(counted.parse(), Ok(lines), "{said}");
+    assert!(said.contains("uidring: cannot write to standard output: File too large"), "{said}");
+}
+
+#[test]
+fn a_run_ends_in_time_though_it_waits() {
+    let folder = folder();
+    let length = Duration::from_millis(2300);
+    for more in [&["--no-output"][..], &["--threads", "3"], &["--rate", "1M"]] {
+        let started = Instant::now();
+        let args = ["take", "--for", "2300ms", "--max-lead", "3s", "--on-lead-limit", "wait"];
+        let (_, summary) = load(folder.path(), &[&args[..], more].concat());
+        let late = started.elapsed().checked_sub(length).unwrap();
+        assert!(late < Duration::from_millis(300), "{more:?} {late:?} late: {summary}");
+    }
+}
+
+#[test]
+fn no_uid_uses_no_worker_id() {
+    let folder = folder();
+    for more in [&[][..], &["--no-output"], &["--format", "json"]] {
+        assert_eq!(stdout(folder.path(), &[&["take", "-n", "0"], more].concat()), "");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
+    assert!(stderr(folder.path(), &["take", "-n", "0", "--layout", "9,9,9"], 2).contains("time"));
+}
+
+#[cfg(unix)]
+#[test]
+fn an_interrupted_take_gives_its_lease_back() {
+    let folder = folder();
+    let args = ["take", "-n", "1000000000000", "--lease", "1h"];
+    let mut child = uidring(folder.path(), &args)
+        .stdout(Stdio::piped())
+        .stderr(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    let count = 1 + lines.map(Result::unwrap).count();
+    let output = child.wait_with_output().unwrap();
+    assert_eq!(output.status.code(), Some(130));
+    let said = complaint(&output);
+    let after = said.strip_prefix("uidring: interrupted after ").unwrap();
+    assert_eq!(after.split(' ').next().unwrap().replace(',', "").parse(), Ok(count), "{said}");
+    let report = json(&stdout(folder.path(), &["workers", "--json"]));
+    assert_eq!(report["leased"]["given_back"], 1, "{report}");
+}
+
+/// What is typed on a terminal shows there, at the cursor: it must not push the bar to a line that
+/// is not cleared.
+#[cfg(target_os = "linux")]
+#[test]
+fn an_interrupt_shows_on_the_line_of_the_bar() {
+    let folder = folder();
+    stdout(folder.path(), &["take"]);
+    let tool = env!("CARGO_BIN_EXE_uidring");
+    for command in [
+        format!("{tool} take -n 1000000000000 >/dev/null"),
+        format!("{tool} take --rate 1000 --no-output"),
+        format!("{tool} status --watch --rate 1000"),
+        format!("{tool} bench --for 1m"),
+    ] {
+        let mut terminal = Command::new("script");
+        terminal.args(["-qec", &format!("stty cols 80; {command}"), "/dev/null"]);
+        terminal.env("XDG_STATE_HOME", folder.path()).env("TERM", "xterm");
+        let mut terminal = terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let mut keyboard = terminal.stdin.take().unwrap();
+        thread::sleep(Duration::from_millis(1500));
+        keyboard.write_all(b"\x03").unwrap();
+        let output = terminal.wait_with_output().unwrap();
+        // The echo may come in the middle of a character of several bytes.
+        let shown = String::from_utf8_lossy(&output.stdout);
+        let (before, _) = shown.split_once("^C").unwrap_or_else(|| panic!("{command}: {shown}"));
+        // The cursor's column: lines that are redrawn fill the terminal without a line break.
+        let line = before.rsplit(['\r', '\n']).next().unwrap();
+        let columns = console::measure_text_width(line);
+        let is_at_the_edge = columns > 0 && !(1..=78).contains(&(columns % 80));
+        assert!(!is_at_the_edge, "{command}: {columns}");
+    }
+}
+
 #[test]
 fn take_heeds_the_limits() {
     let folder = folder();
@@ -320,7 +507,7 @@ fn an_interrupt_ends_a_load_with_its_summary() {
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", output.status);
         assert_eq!(
-            text(&output.stderr).contains(" UIDs in "),
+            text(&output.stderr).contains(" in the ring, "),
             args[0] == "take",
             "{}",
             text(&output.stderr)
@@ -356,7 +543,7 @@ fn status_tries_a_generator_and_leaves_nothing() {
             (&Value::from(worker), &Value::from(0))
         );
     }
-    assert_eq!(uids(&stdout(folder.path(), &["take"])).len(), 1);
+    assert_eq!(uids(&stdout(folder.path(), &["take", "--db", "uidring.db"])).len(), 1);
 }
 
 #[test]
@@ -399,7 +586,7 @@ fn layout_of_rust(line: &str) -> Layout {
     if let Some(ms) = argument(".with_tick(Duration::from_millis(") {
         layout = layout.with_tick(Duration::from_millis(number(ms))).unwrap();
     }
-    let epoch = argument(".with_epoch(SystemTime::UNIX_EPOCH + Duration::from_secs(").unwrap();
+    let epoch = argument(".with_epoch(UNIX_EPOCH + Duration::from_secs(").unwrap();
     assert!(
         line.ends_with("))?") && line.matches('(').count() == line.matches(')').count(),
         "{line}"
@@ -431,6 +618,28 @@ fn a_length_may_have_several_units() {
     };
     assert_eq!(peak("1h30m"), peak("90m"));
     assert_eq!(peak("1h 30m"), peak("1.5h"));
+}
+
+#[test]
+fn a_count_may_have_a_unit() {
+    let folder = folder();
+    for (count, expected) in [("2k", 2000), ("0.5k", 500), ("1_234", 1234)] {
+        let lines = stdout(folder.path(), &["take", "-n", count]);
+        assert_eq!(lines.lines().count(), expected, "{count}");
+    }
+    let plan =
+        |nodes: &str| stdout(folder.path(), &["plan", "--rate", "100", "--nodes", nodes, "--json"]);
+    assert_eq!(plan("1k"), plan("1000"));
+    stdout(folder.path(), &["workers", "--last", "1k"]);
+    // The largest number there is.
+    let args = ["take", "-n", "18446744073709551615", "--for", "50ms", "--no-output"];
+    assert!(load(folder.path(), &args).1.contains(" UIDs in "));
+    let args = ["take", "-n", "5", "--rate", "10k", "--for", "1h30m"];
+    assert_eq!(load(folder.path(), &args).0.lines().count(), 5);
+    for (option, wrong) in [("-n", "0.5"), ("-n", "1.0005k"), ("-n", "1h"), ("--count", "k")] {
+        let complaint = stderr(folder.path(), &["take", option, wrong], 2);
+        assert!(complaint.contains("a whole number such as 500, 20k or 1.5M"), "{complaint}");
+    }
 }
 
 #[test]
@@ -468,8 +677,9 @@ fn plan_recommends_a_layout_that_does() {
 #[test]
 fn plan_draws_what_it_recommends() {
     let page = stdout(folder().path(), &["plan", "--rate", "1000", "--years", "30"]);
-    let rust = page.lines().find_map(|line| line.strip_prefix("Rust  ")).unwrap();
-    let layout = layout_of_rust(rust);
+    let (_, rust) = page.split_once("\nRust  ").unwrap();
+    let (rust, _) = rust.split_once("\nTool  ").unwrap();
+    let layout = layout_of_rust(&rust.replace("\n      ", ""));
     assert!(page.contains(&format!("Recommended: {layout}\n")), "{page}");
     for expected in [
         "One node takes 1,000 UIDs a second",
@@ -480,7 +690,7 @@ fn plan_draws_what_it_recommends() {
         assert!(page.contains(expected), "{expected:?} is not in\n{page}");
     }
     // 28 bits of seconds are eight years and a half.
-    let short = page.lines().find(|line| line.starts_with("✘ UidGenerator's")).unwrap();
+    let short = page.lines().find(|line| line.starts_with("✘ UidGenerator ")).unwrap();
     assert!(short.contains("years short"), "{short}");
     assert!(!page.contains('\u{1b}'), "no colours in a pipe");
 }
@@ -498,6 +708,14 @@ fn plan_says_what_to_give_up() {
     let given: Vec<&str> =
         complaint.lines().filter(|line| line.contains(" instead of ")).map(str::trim).collect();
     assert_eq!(given.len(), 4, "{complaint}");
+    assert!(complaint.contains("\n  It fits with any one of these:\n"), "{complaint}");
+    let absurd =
+        ["plan", "--rate", "1M", "--nodes", "1M", "--years", "1000", "--restarts-per-day", "50"];
+    let complaint_of_absurd = stderr(folder.path(), &absurd, 1);
+    assert!(
+        complaint_of_absurd.contains("\n  It fits with all of these together:\n"),
+        "{complaint_of_absurd}"
+    );
     // Each is enough.
     for (way, option) in given.iter().zip(["--years", "--restarts-per-day", "--nodes", "--rate"]) {
         let number = way.split(' ').next().unwrap().replace(',', "");
@@ -548,7 +766,7 @@ fn a_reader_who_has_seen_enough_ends_it_quietly() {
         assert!(seen.len() == 3 && seen.iter().all(|line| !line.is_empty()), "{seen:?}");
         drop(lines);
         let output = child.wait_with_output().unwrap();
-        assert_eq!(text(&output.stderr), "");
+        assert_eq!(complaint(&output), "");
         assert!(output.status.success(), "{format}: {}", output.status);
     }
 }
@@ -677,6 +895,71 @@ fn parse_answers_line_by_line() {
     assert!(child.wait().unwrap().success());
 }
 
+/// As `tail -f uids.txt | uidring parse`.
+#[test]
+fn parse_prints_rows_as_lines_arrive() {
+    let folder = folder();
+    let mut child = uidring(folder.path(), &["parse", "7", "-"])
+        .stdin(Stdio::piped())
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let mut input = child.stdin.take().unwrap();
+    let output = child.stdout.take().unwrap();
+    let (to_us, lines) = mpsc::channel();
+    thread::spawn(move || {
+        for line in BufReader::new(output).lines() {
+            to_us.send(line.unwrap()).unwrap();
+        }
+    });
+    let next = || lines.recv_timeout(Duration::from_secs(20)).unwrap();
+    writeln!(input, "1").unwrap();
+    let heading = next();
+    assert!(heading.ends_with("UID  BASE32         TIME (UTC)             WORKER  SEQUENCE"));
+    assert!(next().starts_with("                  7  0000000000007  2026-01-01T00:00:00Z "));
+    let first = next();
+    assert!(
+        first.starts_with("                  1  0000000000001  2026-01-01T00:00:00Z "),
+        "{first}"
+    );
+    writeln!(input, "8193\n9223372036854775807").unwrap();
+    assert!(next().ends_with("        1         1"));
+    assert!(next().ends_with("  in the future"));
+    drop(input);
+    assert!(next().starts_with("layout 30 | 20 | 13 in seconds"));
+    assert!(child.wait().unwrap().success());
+}
+
+#[test]
+fn completions_and_manual_pages_are_printed() {
+    let folder = folder();
+    for (shell, begin) in [
+        ("bash", "_uidring()"),
+        ("zsh", "#compdef uidring"),
+        ("fish", "# Print an optspec"),
+        ("elvish", "\nuse builtin"),
+        ("powershell", "\nusing namespace"),
+    ] {
+        let script = stdout(folder.path(), &["completions", shell]);
+        assert!(script.starts_with(begin), "{shell}: {script}");
+        assert!(script.contains("on-lead-limit") && script.contains("release"), "{shell}");
+    }
+    for (args, name) in [
+        (&[][..], "uidring \\- "),
+        (&["take"], "uidring\\-take \\- "),
+        (&["workers", "release"], "uidring\\-workers\\-release \\- "),
+    ] {
+        let args = [&["man"], args].concat();
+        let command = &mut uidring(folder.path(), &args);
+        let output = command.env("UIDRING_DB", "postgres://me:hunter2@db/ids").output().unwrap();
+        let page = text(&output.stdout);
+        assert!(output.status.success() && page.contains(".TH"), "{page}");
+        assert!(page.contains(name) && !page.contains("hunter2"), "{name} in {page}");
+    }
+    assert!(stderr(folder.path(), &["man", "bogus"], 2).contains("bogus"));
+    assert!(stderr(folder.path(), &["completions", "tcsh"], 2).contains("fish"));
+}
+
 #[test]
 fn parse_names_what_is_wrong_and_reads_the_rest() {
     let folder = folder();
@@ -788,8 +1071,7 @@ fn workers_shows_the_newest_last() {
     assert_eq!((&report["used"], &report["rows"]), (&Value::from(4), &Value::from(4)));
     assert_eq!(report["capacity"], Layout::DEFAULT.max_worker());
     let shown = report["workers"].as_array().unwrap();
-    let remembered =
-        SqliteRegistry::open_existing(folder.path().join("uidring.db")).unwrap().workers().unwrap();
+    let remembered = with_registry(folder.path()).workers().unwrap();
     assert_eq!(shown.len(), 2);
     for (row, worker) in shown.iter().zip(&remembered[2..]) {
         assert_eq!(row["id"], worker.id);
@@ -805,7 +1087,10 @@ fn workers_shows_the_newest_last() {
 fn workers_makes_no_registry() {
     let folder = folder();
     let complaint = stderr(folder.path(), &["workers"], 1);
-    assert!(complaint.contains("uidring.db") && complaint.contains("no such file"), "{complaint}");
+    let path = registry(folder.path());
+    assert!(complaint.contains(&format!("no registry yet: {}", path.display())), "{complaint}");
+    let complaint = stderr(folder.path(), &["workers", "--db", "here.db"], 1);
+    assert!(complaint.contains("here.db") && complaint.contains("no such file"), "{complaint}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
@@ -837,6 +1122,8 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
         (&["workers", "--json", "release", "7"], "cannot be used with '--json'"),
         (&["workers", "release"], "<ID>"),
         (&["plan"], "--rate"),
+        (&["plan", "--rate", "10", "--nodes", "0"], "at least 1"),
+        (&["plan", "--rate", "10", "--nodes", "1001M"], "at most 1,000,000,000"),
         (&["plan", "--rate", "10", "--peak", "5"], "below --rate"),
         (&["plan", "--rate", "5", "--peak", "6", "--peak-for", "25h"], "more than the day"),
         (&["plan", "--rate", "5", "--epoch", "2999-01-01"], "has not begun"),
@@ -854,21 +1141,35 @@ fn help_and_version_are_answers() {
         stdout(folder.path(), &["--version"]),
         format!("uidring {}\n", env!("CARGO_PKG_VERSION"))
     );
-    for command in ["take", "parse", "workers", "layout", "plan", "status"] {
+    for command in ["take", "parse", "workers", "layout", "plan", "status", "completions", "man"] {
         assert!(stdout(folder.path(), &["--help"]).contains(&format!("\n  {command} ")));
         let help = stdout(folder.path(), &[command, "--help"]);
         assert!(help.contains(&format!("Usage: uidring {command} ")), "{help}");
     }
 }
 
+const COMMANDS: [&str; 11] = [
+    "",
+    "take",
+    "parse",
+    "workers",
+    "workers release",
+    "layout",
+    "plan",
+    "status",
+    "bench",
+    "completions",
+    "man",
+];
+
 #[test]
 fn the_examples_in_the_help_are_accepted() {
     let folder = folder();
-    for command in ["", "take", "parse", "workers", "workers release", "layout", "plan", "status"] {
-        let help = stdout(
-            folder.path(),
-            &[&command.split_whitespace().collect::<Vec<_>>()[..], &["--help"]].concat(),
-        );
+    for command in COMMANDS {
+        let args = [&command.split_whitespace().collect::<Vec<_>>()[..], &["--help"]].concat();
+        // An example that is too long would be folded.
+        let help =
+            text(&uidring(folder.path(), &args).env("COLUMNS", "80").output().unwrap().stdout);
         let (_, examples) = help.split_once("\nExamples:\n").unwrap();
         // Up to what the shell does, and to what is said about it.
         let examples: Vec<&str> = examples
@@ -878,7 +1179,8 @@ fn the_examples_in_the_help_are_accepted() {
             .filter(|line| !line.contains('<'))
             .collect();
         assert!(examples.len() >= 3, "{help}");
-        for example in examples {
+        // Its own take a minute.
+        for example in examples.into_iter().filter(|_| command != "bench") {
             let args: Vec<&str> = example.split_whitespace().collect();
             let mut child = uidring(folder.path(), &args)
                 .stdout(Stdio::piped())
@@ -894,6 +1196,134 @@ fn the_examples_in_the_help_are_accepted() {
     }
 }
 
+/// On a terminal of 80 columns, whose width a program gets from `COLUMNS` where it is in a pipe.
+#[test]
+fn every_page_fits_80_columns() {
+    let folder = folder();
+    let (registry, _) = leases(folder.path());
+    let long = registry.with_host("orders-7f9c6d5b48-x2x7q.eu-central-1", "4321");
+    long.clone().leased(HOUR).assign(&request()).unwrap();
+    let of_tenths = Layout::new(35, 10, 15).unwrap().with_tick(Duration::from_millis(100)).unwrap();
+    let tenths = of_tenths.compose(1, 1, 1).unwrap().to_string();
+    let mut pages: Vec<Vec<&str>> = [
+        "take -n 1",
+        "take -n 3 --format json",
+        "take --for 50ms --no-output",
+        "take --for 50ms --no-output --max-lead 3s --on-lead-limit fail",
+        "status --for 50ms",
+        "status --for 400ms --rate max --max-lead 10s --on-lead-limit new-worker",
+        "parse 1",
+        "parse 1 9223372036854775807 240510429044957186",
+        "parse --layout 20,10,10 9223372036854775807 1",
+        "parse nothing",
+        "workers",
+        "workers release 1",
+        "workers release 3",
+        "workers release 5",
+        "workers release 9",
+        "layout",
+        "layout --layout 41,10,12 --tick 1ms",
+        "layout --layout 20,1,42",
+        "layout --layout uid-generator",
+        "plan --rate 1000",
+        "plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5",
+        "plan --rate 500 --nodes 1000 --restarts-per-day 0.5",
+        "plan --rate 100k --peak 2M --nodes 2 --epoch 2020-01-01T00:00:00.001Z",
+        "plan --rate 5k --nodes 20 --restarts-per-day 20 --years 50",
+        "plan --rate 5k --nodes 20M --restarts-per-day 20 --years 10000",
+        "plan --rate 1M --nodes 1M --restarts-per-day 50 --years 1000",
+        "plan --rate 2.5 --peak 1M --peak-for 23h --max-lead 10m --nodes 3 --years 1",
+        "bench --for 1ms --threads 1,1024",
+        "take --layout 40,20,13",
+        "take --tick fast",
+        "take --bogus",
+        "bogus",
+        "--version",
+        "completions tcsh",
+        "man bogus",
+    ]
+    .map(|line| line.split(' ').collect())
+    .to_vec();
+    pages.push(vec!["parse", "--layout", "35,10,15", "--tick", "100ms", &tenths, &tenths]);
+    for command in COMMANDS {
+        for help in ["-h", "--help"] {
+            pages.push(command.split_whitespace().chain([help]).collect());
+        }
+    }
+    for args in pages {
+        let mut command = uidring(folder.path(), &args);
+        let output = command.env("COLUMNS", "80").env("TZ", "Asia/Kolkata").output().unwrap();
+        let page = text(&output.stdout) + &text(&output.stderr);
+        assert!(!page.is_empty(), "{args:?}");
+        for line in page.lines().filter(|line| line.chars().count() > 80) {
+            // A path, or a line of JSON, cannot be folded.
+            assert!(
+                line.starts_with("registry /") || line.starts_with('{'),
+                "{args:?}: {} columns:\n{line}\nin\n{page}",
+                line.chars().count()
+            );
+        }
+    }
+}
+
+/// The words of a page that a person would not say: numbers whose thousands are not grouped, and
+/// lengths of time such as 20448.899s.
+fn odd_words(page: &str) -> Vec<&str> {
+    let is_odd = |word: &&str| {
+        let word = word.trim_matches(|sign: char| !sign.is_ascii_alphanumeric());
+        let number = word.trim_end_matches(|sign: char| sign.is_ascii_alphabetic());
+        let is_number = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+        let (whole, decimals) = number.split_once('.').unwrap_or((number, ""));
+        let is_glued = !number.is_empty() && word.len() > number.len() && whole != "UTF";
+        is_number(whole)
+            && is_number(decimals)
+            && !whole.is_empty()
+            && (whole.len() > 3 || decimals.len() > 2 || is_glued)
+    };
+    page.split_whitespace().filter(is_odd).collect()
+}
+
+#[test]
+fn pages_speak_as_people_do() {
+    assert_eq!(
+        odd_words("UIDs: 32768 taken, lead 20448.899s, lag 10s; 1,000 in 1.5 s, -n 500"),
+        ["32768", "20448.899s,", "10s;"]
+    );
+    let folder = folder();
+    for args in [
+        "take --for 300ms --no-output --max-lead 8h --on-lead-limit fail",
+        "status --for 300ms --rate 100k",
+        "status --for 300ms --rate max --max-lead 6h",
+        "plan --rate 2k --peak 20k --peak-for 90m --nodes 2000 --restarts-per-day 0.1",
+        "plan --rate 100k --peak 2M --nodes 2",
+        "plan --rate 5k --nodes 2000 --restarts-per-day 20 --years 50",
+    ] {
+        let output = run(folder.path(), &args.split(' ').collect::<Vec<_>>());
+        let said = text(&output.stdout) + &complaint(&output);
+        let page: String = said.lines().filter(|line| !line.contains("due in")).collect();
+        let page = page.split("Rust  ").next().unwrap();
+        assert_eq!(odd_words(page), [""; 0], "{said}");
+    }
+    let (_, summary) = load(folder.path(), &["take", "-n", "1", "--rate", "10", "--no-output"]);
+    assert!(summary.starts_with("1 UID in "), "{summary}");
+    let card = stdout(folder.path(), &["parse", stdout(folder.path(), &["take"]).trim()]);
+    assert!(card.contains(" just now\n") || card.contains(" 1 s ago\n"), "{card}");
+}
+
+#[test]
+fn plan_says_when_the_default_is_enough() {
+    let plan = |rest: &str| {
+        let args: Vec<&str> = ["plan", "--rate"].into_iter().chain(rest.split(' ')).collect();
+        stdout(folder().path(), &args)
+    };
+    let said = "\nThe default layout is enough as well, and needs no option.\n";
+    assert!(plan("1000").contains(said));
+    // With an epoch of its own.
+    assert!(plan("1000 --epoch 2020-01-01").contains(said));
+    assert!(!plan("10k").contains(said));
+    assert!(!plan("1000 --years 50").contains(said));
+}
+
 /// What a start asks now.
 fn request() -> Request {
     let since = SystemTime::now().duration_since(Layout::DEFAULT.epoch()).unwrap();
@@ -905,7 +1335,7 @@ const HOUR: Duration = Duration::from_secs(3600);
 /// A registry in which the worker ids 1 and 2 are held, the first by `web-1/4321`, the lease of 3
 /// has expired, 4 was given back, and 5 was given once; and the leases of 1 and 3.
 fn leases(folder: &Path) -> (SqliteRegistry, [Lease; 2]) {
-    let registry = SqliteRegistry::open(folder.join("uidring.db")).unwrap();
+    let registry = with_registry(folder);
     let assign = |host, lease| {
         registry.clone().with_host(host, "4321").leased(lease).assign(&request()).unwrap()
     };
@@ -916,7 +1346,7 @@ fn leases(folder: &Path) -> (SqliteRegistry, [Lease; 2]) {
     registry.clone().release(&given_back, given_back.first).unwrap();
     registry.clone().assign(&request()).unwrap();
     assert_eq!((held.worker, expired.worker, given_back.worker), (1, 3, 4));
-    std::thread::sleep(Duration::from_millis(1100));
+    thread::sleep(Duration::from_millis(1100));
     (registry, [held, expired])
 }
 
@@ -954,7 +1384,9 @@ fn leased_ids_are_given_again() {
     all.sort_unstable();
     all.dedup();
     assert_eq!(all.len(), 40);
-    let status = ["status", "--for", "50ms", "--json", "--db", "uidring.db", "--lease", "10m"];
+    let db = registry(folder.path());
+    let db = db.to_str().unwrap();
+    let status = ["status", "--for", "50ms", "--json", "--db", db, "--lease", "10m"];
     assert_eq!(json(&stdout(folder.path(), &status))["worker_id"], 1);
 }
 
@@ -986,8 +1418,7 @@ fn workers_shows_leases() {
     assert!(rows[0].starts_with("ID  HOST/PORT OR PID  LAUNCHED (UTC)        LEASE "), "{page}");
     assert!(rows[0].ends_with("  RESERVED UNTIL (UTC)"), "{page}");
     assert!(
-        rows[1].starts_with(" 1  web-1/4321        20")
-            && rows[1].contains("  held, 59 minutes left"),
+        rows[1].starts_with(" 1  web-1/4321        20") && rows[1].contains("  held, 59 min "),
         "{page}"
     );
     assert!(rows[1].ends_with(&second(held.last)), "{page}");
@@ -1025,7 +1456,7 @@ fn workers_says_how_long_the_ids_last() {
     stdout(folder.path(), &["take"]);
     let day = 86_400_000;
     let age = |id: u64, days: u64| {
-        let db = rusqlite::Connection::open(folder.path().join("uidring.db")).unwrap();
+        let db = rusqlite::Connection::open(registry(folder.path())).unwrap();
         let sql = "UPDATE worker_node SET created = created - ?1 WHERE id = ?2";
         assert_eq!(db.execute(sql, (days * day, id)), Ok(1));
     };
@@ -1097,11 +1528,11 @@ fn release_refuses_what_is_held_unless_forced() {
 fn release_refuses_what_is_nobodys_to_give() {
     let folder = folder();
     leases(folder.path());
-    rusqlite::Connection::open(folder.path().join("uidring.db"))
+    rusqlite::Connection::open(registry(folder.path()))
         .unwrap()
         .execute("DELETE FROM worker_node WHERE id = 2", [])
         .unwrap();
-    let before = fs::read(folder.path().join("uidring.db")).unwrap();
+    let before = fs::read(registry(folder.path())).unwrap();
     for (worker, why) in [
         ("0", "has not given worker id 0: the largest so far is 5"),
         ("2", "does not remember worker id 2: its row is gone"),
@@ -1113,7 +1544,62 @@ fn release_refuses_what_is_nobodys_to_give() {
         assert!(complaint.contains(why), "{complaint}");
         assert_eq!(complaint.lines().count(), 1, "{complaint}");
     }
-    assert!(fs::read(folder.path().join("uidring.db")).unwrap() == before, "nothing was written");
+    assert!(fs::read(registry(folder.path())).unwrap() == before, "nothing was written");
+}
+
+#[test]
+fn a_locked_registry_is_told_after_a_second() {
+    let folder = folder();
+    stdout(folder.path(), &["take", "--lease", "1s"]);
+    let path = registry(folder.path());
+    let said = format!(
+        "uidring: waiting for the registry {}, which another process has locked",
+        path.display()
+    );
+    let db = path.to_str().unwrap();
+    for args in [
+        &["take"][..],
+        &["status", "--for", "50ms", "--db", db],
+        &["workers"],
+        &["workers", "release", "1"],
+        &["layout", "--db", db],
+        &["parse", "--db", db, "1"],
+    ] {
+        let locked = rusqlite::Connection::open(&path).unwrap();
+        locked.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        let started = Instant::now();
+        let mut child = uidring(folder.path(), args)
+            .stdout(Stdio::null())
+            .stderr(Stdio::piped())
+            .spawn()
+            .unwrap();
+        let mut lines = BufReader::new(child.stderr.take().unwrap()).lines();
+        assert_eq!(lines.next().unwrap().unwrap(), said, "{args:?}");
+        let after = started.elapsed();
+        assert!((0.9..2.5).contains(&after.as_secs_f64()), "{args:?} {after:?}");
+        locked.execute_batch("ROLLBACK").unwrap();
+        let rest: Vec<String> = lines.map(Result::unwrap).collect();
+        // An id that was given once cannot be released, and one that was given back is free.
+        assert!(rest.is_empty() || args.contains(&"release"), "said once: {rest:?}");
+        assert_eq!(child.wait().unwrap().success(), rest.is_empty(), "{args:?}");
+    }
+}
+
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[test]
+fn a_silent_server_is_told_after_a_second() {
+    let silent = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = silent.local_addr().unwrap().port();
+    let scheme = if cfg!(feature = "postgres") { "postgres" } else { "mysql" };
+    let url = format!("{scheme}://me:hunter2@127.0.0.1:{port}/ids");
+    let mut child =
+        uidring(folder().path(), &["take", "--db", &url]).stderr(Stdio::piped()).spawn().unwrap();
+    let mut said = String::new();
+    BufReader::new(child.stderr.take().unwrap()).read_line(&mut said).unwrap();
+    child.kill().unwrap();
+    child.wait().unwrap();
+    let shown = url.replace(":hunter2", "");
+    assert_eq!(said, format!("uidring: waiting for the registry {shown}, which does not answer\n"));
 }
 
 #[test]
@@ -1125,7 +1611,7 @@ fn the_environment_names_a_registry() {
         text(&output.stdout)
     };
     let taken = with("there.db", &["take", "--layout", "35,10,15"]);
-    assert!(folder.path().join("there.db").exists() && !folder.path().join("uidring.db").exists());
+    assert!(folder.path().join("there.db").exists() && !registry(folder.path()).exists());
     assert!(with("there.db", &["workers"]).ends_with("\n1 of 1,023 worker ids used\n"));
     let time_bits = |args: &[&str]| json(&with("there.db", args))["time_bits"].clone();
     assert_eq!(time_bits(&["layout", "--json"]), 35);
@@ -1176,6 +1662,20 @@ fn no_password_is_shown() {
             !complaint.contains("hunter2") && text(&output.stdout).is_empty(),
             "{args:?}: {complaint}"
         );
+    }
+}
+
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+#[test]
+fn an_address_may_name_an_authority() {
+    let folder = folder();
+    fs::write(folder.path().join("empty.pem"), "").unwrap();
+    for url in [
+        "postgres://me:hunter2@db/ids?sslrootcert=empty.pem",
+        "mysql://me:hunter2@db/ids?ssl-ca=empty.pem",
+    ] {
+        let complaint = stderr(folder.path(), &["take", "--db", url], 1);
+        assert!(complaint.contains("empty.pem: it holds no certificate"), "{complaint}");
     }
 }
 
@@ -1265,7 +1765,7 @@ fn works_with(server: databases::Server) {
     killed.wait().unwrap();
     assert_eq!(worker(&line), 2);
     let page = on(&["workers"]);
-    assert!(page.contains("  given once\n") && page.contains("  held, 59 minutes left"), "{page}");
+    assert!(page.contains("  given once\n") && page.contains("  held, 59 min "), "{page}");
     assert!(
         page.ends_with(
             "\n3 of 1,023 worker ids used; 1 leased, 0 of them free to be given again\n"

@@ -73,7 +73,7 @@ fn drawn_back() {
         model.ring.draw_back();
         model.takes(1);
         let ticket = model.ring.take().unwrap_err();
-        assert_eq!(model.block(ticket / BLOCK, &Counter::default()), Block::Beyond);
+        assert_eq!(model.publish_up_to(ticket / BLOCK, &Counter::default()), Block::Beyond);
         model.check_taken();
     });
 }

@@ -1,12 +1,12 @@
 //! Models of the whole generator, with its filler thread.
 
-use std::sync::Arc;
+use std::sync::{Arc, Mutex};
 use std::time::{Duration, SystemTime};
 
 use loom::thread;
 use uidring::clock::Clock;
-use uidring::registry::FixedWorker;
-use uidring::{Layout, UidGenerator, model};
+use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+use uidring::{Builder, Layout, RegistryError, UidGenerator, model};
 use uidring_loom_tests::{History, NOW, explore, explore_from};
 
 /// A clock that stands still. `ManualClock` has a lock, which would only add interleavings.
@@ -21,10 +21,28 @@ impl Clock for Still {
 /// A generator with a ring of `slots` blocks of two UIDs. Takers wake the filler for each block
 /// that is missing.
 fn generator(slots: usize) -> UidGenerator {
+    builder(slots).registry(FixedWorker::new(1)).build().unwrap()
+}
+
+fn builder(slots: usize) -> Builder {
     let layout = Layout::new(40, 2, 1).unwrap();
     let clock = Still(layout.epoch() + Duration::from_secs(NOW));
-    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).layout(layout).clock(clock);
-    builder.slots(slots).refill_at(99).build().unwrap()
+    UidGenerator::builder().layout(layout).clock(clock).slots(slots).refill_at(99)
+}
+
+/// Notes which ticks were used when it gets the worker id back. Loom need not know of its lock,
+/// since only the filler calls it, and what it noted is read when the filler has ended.
+struct Noting(Arc<Mutex<Option<u64>>>);
+
+impl WorkerRegistry for Noting {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        Ok(Lease::permanent(1, &request.layout))
+    }
+
+    fn release(&mut self, _: &Lease, used: u64) -> Result<(), RegistryError> {
+        *self.0.lock().unwrap() = Some(used);
+        Ok(())
+    }
 }
 
 /// The same, while the filler sleeps.
@@ -75,6 +93,36 @@ fn drop_drop() {
         let other = thread::spawn(move || drop(other));
         drop(uids);
         other.join().unwrap();
+    });
+}
+
+/// The worker id is given back while a taker may still publish blocks. Its next holder begins after
+/// all that this taker gets.
+#[test]
+fn shutdown_take() {
+    let prepare = || {
+        let used = Arc::<Mutex<Option<u64>>>::default();
+        // A deadline that does not end in loom's time.
+        let deadline = Duration::from_secs(24 * 3600);
+        let builder = builder(2).registry(Noting(Arc::clone(&used))).shutdown_deadline(deadline);
+        let uids = builder.build().unwrap();
+        // The filler sleeps, and the ring is nearly empty.
+        thread::yield_now();
+        assert!((0..3).all(|_| uids.take().is_ok()));
+        (uids, used)
+    };
+    explore_from("shutdown_take", Some(1), prepare, |(uids, used)| {
+        let layout = *uids.layout();
+        let other = uids.clone();
+        let taker = thread::spawn(move || {
+            let taken: Vec<_> = (0..3).map(|_| other.take()).take_while(Result::is_ok).collect();
+            taken.last().map(|uid| layout.parts(uid.unwrap()).time)
+        });
+        uids.shutdown_blocking().unwrap();
+        let used = used.lock().unwrap().expect("the worker id is given back");
+        if let Some(last) = taker.join().unwrap() {
+            assert!(Some(last) <= layout.time_of(used), "taken after tick {used} was given back");
+        }
     });
 }
 
@@ -132,7 +180,7 @@ fn local_take() {
             let other = thread::spawn({
                 let (uids, history) = (uids.clone(), Arc::clone(&history));
                 move || {
-                    let mut local = uids.local().with_run_length(3);
+                    let mut local = uids.local().with_claim_length(3);
                     let mut last = None;
                     for _ in 0..3 {
                         let uid = local.take().unwrap();

@@ -168,11 +168,11 @@ fn stalled_take() {
     });
 }
 
-/// A helper stops anywhere while others publish the next lap in the same slot and the window moves.
-/// When it continues it must change nothing.
+/// A publisher stops anywhere while others publish the next lap in the same slot and the window
+/// moves. When it continues it must change nothing.
 #[test]
-fn late_helper() {
-    explore("late_helper", Some(3), || {
+fn late_publisher() {
+    explore("late_publisher", Some(3), || {
         let model = Model::new(0, MANY);
         let slow = model.spawn(|model| model.publish(2));
         model.publish(4);

@@ -1,5 +1,5 @@
-//! Models of the shared window, which is moved while others publish, so that helpers have different
-//! candidates.
+//! Models of the shared window, which is moved while others publish, so that publishers have
+//! different candidates.
 
 use uidring::model::{Block, Counter};
 use uidring_loom_tests::{MANY, Model, NOW, WORKER, explore};
@@ -137,7 +137,7 @@ fn worker_comes_again_to_a_taker_at_the_end() {
 fn publish_two(model: &Model) {
     let published = Counter::default();
     for block in 3..=4 {
-        model.block(block, &published);
+        model.publish_up_to(block, &published);
     }
 }
 
@@ -147,8 +147,12 @@ fn publish_two(model: &Model) {
 fn window_ends() {
     fn to_the_end(model: &Model) -> u64 {
         let published = Counter::default();
-        assert_ne!(model.block(3, &published), Block::Beyond, "the window has room for block 3");
-        assert_eq!(model.block(4, &published), Block::Beyond);
+        assert_ne!(
+            model.publish_up_to(3, &published),
+            Block::Beyond,
+            "the window has room for block 3"
+        );
+        assert_eq!(model.publish_up_to(4, &published), Block::Beyond);
         published.get()
     }
 
@@ -169,7 +173,7 @@ fn window_ends() {
 fn window_extended() {
     fn take_beyond(model: &Model) {
         let published = Counter::default();
-        while model.block(3, &published) == Block::Beyond {
+        while model.publish_up_to(3, &published) == Block::Beyond {
             model.extend(NOW + 1);
         }
     }

@@ -94,7 +94,7 @@ fn write_groups<'a, const N: usize>(next: &mut NonZeroU64, buffer: &'a mut [Uid]
         // UIDs then cost one addition and one store.
         let first = (*next).min(Uid::MAX.into());
         for (uid, offset) in group.iter_mut().zip(0_u32..) {
-            *uid = Uid::new(first.saturating_add(offset.into()));
+            *uid = Uid::from_nonzero(first.saturating_add(offset.into()));
         }
         *next = first.saturating_add(N as u64);
     }

@@ -31,6 +31,8 @@ pub enum TakeError {
         /// The worker id.
         worker: u64,
     },
+    /// The generator was shut down by [`shutdown`](crate::UidGenerator::shutdown).
+    ShutDown,
     /// This process was forked. Its parent built this generator and still hands out its UIDs. Build
     /// another generator here, after the fork.
     Forked,
@@ -40,6 +42,15 @@ impl TakeError {
     /// How long to wait before trying again. `None` if waiting does not help, or if it is unknown
     /// how long to wait: [`LeaseExhausted`](TakeError::LeaseExhausted) ends when the registry can
     /// be reached again.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uidring::TakeError;
+    ///
+    /// let error = TakeError::LeadLimit { retry_in_ms: 250 };
+    /// assert_eq!(error.retry_in(), Some(Duration::from_millis(250)));
+    /// assert_eq!(TakeError::Forked.retry_in(), None);
+    /// ```
     #[must_use]
     pub fn retry_in(&self) -> Option<Duration> {
         match *self {
@@ -65,6 +76,9 @@ impl fmt::Display for TakeError {
                 f,
                 "the ticks reserved for worker id {worker} are used up, and the registry grants no \
                  more; make sure that it can be reached"
+            ),
+            TakeError::ShutDown => f.write_str(
+                "the generator was shut down: end what takes UIDs before, or build another one",
             ),
             TakeError::Forked => f.write_str(
                 "this process was forked from the one that built the generator: build another \
@@ -92,6 +106,22 @@ pub struct FillError {
 
 impl FillError {
     /// How many UIDs, from the start of the buffer, are new and the caller's to use.
+    ///
+    /// ```
+    /// # use uidring::{FillError, Uid, UidGenerator};
+    /// /// As many UIDs as there are now, up to `count`.
+    /// fn batch(uids: &UidGenerator, count: usize) -> Vec<Uid> {
+    ///     let mut batch = vec![Uid::MIN; count];
+    ///     if let Err(error) = uids.fill(&mut batch) {
+    ///         batch.truncate(error.filled());
+    ///     }
+    ///     batch
+    /// }
+    /// # use uidring::registry::FixedWorker;
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// # assert_eq!(batch(&uids, 9).len(), 9);
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn filled(&self) -> usize {
         self.filled
@@ -106,7 +136,10 @@ impl FillError {
 
 impl fmt::Display for FillError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the buffer holds {} new UIDs and no more: {}", self.filled, self.cause)
+        match self.filled {
+            1 => f.write_str("the buffer holds 1 new UID and no more"),
+            filled => write!(f, "the buffer holds {filled} new UIDs and no more"),
+        }
     }
 }
 

@@ -5,85 +5,161 @@
 
 use std::time::{Duration, SystemTime};
 
+#[cfg(feature = "tracing")]
+use crate::clock::utc;
 use crate::engine::lead::LeadLimit;
-use crate::registry::RegistryError;
+use crate::layout::Layout;
+use crate::registry::{Lease, RegistryError};
 
+/// An event has a name by which programs tell its kind. The message is for people.
 macro_rules! event {
-    ($level:ident, $($rest:tt)+) => {
+    ($level:ident, $name:literal, $($rest:tt)+) => {
         #[cfg(feature = "tracing")]
-        tracing::$level!(target: "uidring", $($rest)+);
+        tracing::$level!(name: $name, target: "uidring", $($rest)+);
     };
 }
 
-pub fn rollback(by: Duration) {
-    event!(warn, ?by, "the clock went back; UIDs continue with borrowed ticks");
+/// As the field of an event, with the causes of the error: subscribers that know errors show them.
+#[cfg(feature = "tracing")]
+fn cause(error: &RegistryError) -> &(dyn std::error::Error + 'static) {
+    error
 }
 
-pub fn jump_followed(by: Duration) {
-    event!(warn, ?by, "the clock jumped forward; UIDs follow it");
+pub fn started(lease: &Lease, registry: &str, layout: &Layout) {
+    event!(
+        info,
+        "started",
+        worker = lease.worker,
+        kind = if lease.is_permanent() { "permanent" } else { "leased" },
+        registry,
+        %layout,
+        reserved_until = %utc(layout.begin_of(lease.last)),
+        "the generator has started"
+    );
+}
+
+pub fn stopped(worker: u64, taken: u64) {
+    event!(info, "stopped", worker, taken, "the generator has stopped");
+}
+
+pub fn clock_back(by: Duration) {
+    event!(warn, "clock_back", ?by, "the clock went back; UIDs continue with borrowed ticks");
+}
+
+pub fn clock_forward(by: Duration) {
+    event!(warn, "clock_forward", ?by, "the clock jumped forward; UIDs follow it");
 }
 
 pub fn jump_refused(by: Duration) {
     event!(
         error,
+        "jump_refused",
         ?by,
         "the clock jumped forward by more than max_forward_jump; UIDs do not follow it"
     );
 }
 
 pub fn stale_blocks_dropped(blocks: u64) {
-    event!(debug, blocks, "dropped blocks that had become stale");
+    event!(debug, "stale_blocks_dropped", blocks, "dropped blocks that had become stale");
 }
 
 pub fn lead_limit(lead: Duration, policy: LeadLimit) {
-    event!(warn, ?lead, ?policy, "the lead limit is reached");
+    event!(warn, "lead_limit", ?lead, ?policy, "the lead limit is reached");
 }
 
-pub fn new_worker(worker: u64) {
-    event!(info, worker, "took on another worker id, from the present tick on");
+pub fn worker_id_changed(worker: u64, before: u64) {
+    event!(
+        info,
+        "worker_id_changed",
+        worker,
+        before,
+        "took on another worker id, from the present tick on"
+    );
 }
 
 pub fn no_new_worker(error: &RegistryError) {
-    event!(warn, %error, "no new worker id; takes wait for the clock until there is one");
+    event!(
+        warn,
+        "no_new_worker",
+        error = cause(error),
+        "no new worker id; takes wait for the clock until there is one"
+    );
 }
 
 pub fn new_workers_used_up(max_new_workers: u128) {
     event!(
         warn,
+        "new_workers_used_up",
         max_new_workers,
         "as many worker ids as max_new_workers allows are used up; takes at the lead limit wait \
          for the clock"
     );
 }
 
-pub fn lease_lost(worker: u64) {
+/// `error` is what the registry said, if it has answered.
+pub fn registry_unreachable(worker: u64, waited: Duration, error: Option<&RegistryError>) {
     event!(
         warn,
+        "registry_unreachable",
         worker,
-        "the worker id no longer belongs to this generator, which requests another"
+        ?waited,
+        error = error.map(cause),
+        "the registry reserves no further ticks; takes continue with the reserved ones"
     );
 }
 
-pub fn no_reservation(error: &RegistryError) {
+pub fn lease_running_out(worker: u64, left: Duration) {
     event!(
         warn,
-        %error,
-        "no further ticks could be reserved; takes continue with the reserved ones"
+        "lease_running_out",
+        worker,
+        ?left,
+        "less than a quarter of the reserved ticks is left, and the registry reserves no more"
+    );
+}
+
+pub fn lease_exhausted(worker: u64) {
+    event!(
+        error,
+        "lease_exhausted",
+        worker,
+        "the reserved ticks are used up; takes fail, or wait for the registry's answer"
+    );
+}
+
+pub fn recovered(worker: u64, reserved_until: SystemTime) {
+    event!(
+        info,
+        "recovered",
+        worker,
+        reserved_until = %utc(reserved_until),
+        "the registry reserves ticks again"
+    );
+}
+
+pub fn lease_lost(worker: u64) {
+    event!(
+        warn,
+        "lease_lost",
+        worker,
+        "the worker id no longer belongs to this generator, which requests another"
     );
 }
 
 pub fn not_released(error: &RegistryError) {
     event!(
         warn,
-        %error,
+        "not_released",
+        error = cause(error),
         "the worker id could not be given back; it is free when its lease has expired"
     );
 }
 
-pub fn end_is_near(expires_at: SystemTime) {
+pub fn time_ends(expires_at: SystemTime) {
     event!(
         warn,
-        expires_at = %crate::clock::utc(expires_at),
+        "time_ends",
+        expires_at = %utc(expires_at),
         "the layout's time field ends within a year"
     );
 }
@@ -91,6 +167,7 @@ pub fn end_is_near(expires_at: SystemTime) {
 pub fn panicked() {
     event!(
         error,
+        "filler_panicked",
         "the filler panicked; it tries again after a second, and takers refill the ring meanwhile"
     );
 }

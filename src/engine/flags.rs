@@ -30,7 +30,8 @@ impl Flags {
 
     /// How far the clock is ahead of the time that the generator follows.
     pub fn refused_jump_ms(&self) -> u64 {
-        // ORDERING: takers extend the window by this value only where no jump is ever refused.
+        // ORDERING: an old value does no harm. Takers subtract it from the clock, and where jumps
+        // may be refused they do not extend the window by the result.
         self.refused_jump_ms.load(Ordering::Relaxed)
     }
 

@@ -6,18 +6,12 @@
 //!   child                                      └ child: rings closed, list unlocked ──▶ `Forked`
 //! ```
 //!
-//! The child has a copy of each ring and would repeat the parent's UIDs. Takes do not check for
-//! that. Instead, `fork` itself runs the handlers below, and the one in the child closes each ring,
-//! which takes notice anyway.
+//! DESIGN.md, "A fork", tells what a fork does to a generator, and what the child can rely on.
 //!
-//! Only the forking thread exists in the child, whatever the other threads were doing. So the list
-//! of generators is locked across the fork: otherwise the child could find it half written, or
-//! locked for ever. The child's handler waits for nothing, allocates nothing and cannot panic. The
-//! lock of the list is taken before any lock of the allocator: an allocator installs its handlers
-//! before these, and the `prepare` handler that was installed last runs first.
-//!
-//! A child created without these handlers, by the bare system call or by `_Fork`, is not noticed. A
-//! child created by `vfork` or `posix_spawn` runs another program at once.
+//! The list of generators is locked across the fork, because otherwise the child could find it half
+//! written, or locked for ever. The child's handler waits for nothing, allocates nothing and cannot
+//! panic. The lock of the list is taken before any lock of the allocator: an allocator installs its
+//! handlers before these, and the `prepare` handler that was installed last runs first.
 
 #![allow(unsafe_code)]
 

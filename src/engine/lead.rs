@@ -16,7 +16,8 @@ pub enum LeadLimit {
     /// that, and if the registry has no worker id, takes wait as with [`Wait`](LeadLimit::Wait).
     NewWorker,
     /// A take parks its thread until the next tick is due, so that no more than `2^sequence_bits`
-    /// UIDs are taken in a tick. Waiting takes are served in order.
+    /// UIDs are taken in a tick. Waiting threads are served in order. Waiting tasks are served in
+    /// order too, but only with UIDs that are left over by threads.
     Wait,
     /// A take fails with [`TakeError::LeadLimit`](crate::TakeError::LeadLimit), which says when to
     /// try again.

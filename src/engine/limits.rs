@@ -4,7 +4,8 @@ use std::time::{Duration, SystemTime};
 
 use crate::layout::{FARTHEST_MS, Layout};
 use crate::registry::{Lease, Request};
-use crate::ring::codec::{TickCodec, Window};
+use crate::ring::codec::TickCodec;
+use crate::ring::window::Window;
 
 /// How far UIDs may be from the clock. Times are in milliseconds since the layout's epoch.
 ///
@@ -48,9 +49,9 @@ impl Limits {
             None => (lease.first.max(1), 0),
         };
         let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(earliest);
-        let [first, last, reserved] =
+        let [first_base, last_base, reserved_base] =
             [first, last, lease.last].map(|tick| codec.base_at(tick, lease.worker));
-        Window { first, last, reserved }
+        Window { first_base, last_base, reserved_base }
     }
 
     /// The request for a worker id at `now_ms`.

@@ -35,7 +35,7 @@ use crate::engine::status::Status;
 use crate::engine::waiters::Waiters;
 use crate::registry::Lease;
 use crate::ring::codec::TickCodec;
-use crate::ring::{Block, Ring};
+use crate::ring::{Block, Ended, Ring};
 use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 
 /// Each expiry lowers `claims_end` by this much. No segment of a local taker's claim is longer, so
@@ -66,7 +66,7 @@ pub struct Engine {
     /// Takers wake the filler when at most this many blocks remain.
     refill_mark: u64,
     /// The longest ready range, in blocks: at most the part of the ring above the refill mark, and
-    /// at most the part below it, so that takers check the mark before the ring is empty.
+    /// at most the part below it, so that takers compare the ring with the mark before it is empty.
     longest_range: u64,
     /// The first ticket of the generator.
     first_ticket: u64,
@@ -128,7 +128,7 @@ impl Engine {
 
     /// The worker id of the blocks that are published now.
     pub fn worker(&self) -> u64 {
-        self.codec.worker_of(self.ring.window().last())
+        self.codec.worker_of(self.ring.window().last_base())
     }
 
     /// The tick of `block`, if the ring holds that block.
@@ -153,8 +153,8 @@ impl Engine {
         if self.ring.is_closed() { 0 } else { self.ring.available() }
     }
 
-    /// Marks the generator as belonging to the process that this one was forked from. It neither
-    /// waits nor allocates.
+    /// Closes the generator for good, because it belongs to the process that this one was forked
+    /// from. It neither waits nor allocates.
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
         self.ring.abandon();
@@ -164,7 +164,15 @@ impl Engine {
     /// Whether the generator belongs to the process that this one was forked from. If so, there is
     /// no filler here, and locks may be held by threads that do not exist.
     pub fn is_forked(&self) -> bool {
-        self.ring.is_abandoned()
+        self.ring.ended() == Some(Ended::Forked)
+    }
+
+    /// Ends the generator: takes fail from now on, and the filler gives the worker id back.
+    pub fn shut_down(&self) {
+        self.ring.shut_down();
+        self.expire_claims();
+        self.waiters.wake_all();
+        self.signal.stop();
     }
 
     /// The tick of `ticket`: that of its block, or, if the block is not published yet, the one that
@@ -191,7 +199,7 @@ impl Engine {
     }
 
     fn is_past_lease(&self, tick: u64) -> bool {
-        let end = self.codec.tick_of(self.ring.window().get().reserved);
+        let end = self.codec.tick_of(self.ring.window().get().reserved_base);
         end < self.limits.layout.max_tick() && tick > end
     }
 
@@ -209,7 +217,7 @@ impl Engine {
     pub fn try_open(&self, now_ms: i64) -> bool {
         self.extend_window(now_ms);
         let block = self.ring.cursor_block();
-        let due = match self.ring.block(block, &self.counters.refilled_inline) {
+        let due = match self.ring.publish_up_to(block, &self.counters.refilled_inline) {
             Block::Published(base) => self.limits.is_due(self.codec.tick_of(base.get()), now_ms),
             Block::Overwritten => true,
             Block::Beyond => false,
@@ -252,8 +260,8 @@ impl Engine {
             worker_id: self.worker(),
             new_workers: self.counters.new_workers.get(),
             at_worker_limit: self.flags.is_at_worker_limit(),
-            oldest: layout.time_of(oldest),
-            newest: layout.time_of(newest),
+            oldest: layout.begin_of(oldest),
+            newest: layout.begin_of(newest),
             lead: self.limits.lead(newest, now_ms),
             lag: self.limits.lag(oldest, now_ms),
             at_lead_limit: self.flags.is_at_lead_limit(),

@@ -16,7 +16,7 @@ impl Engine {
         // The cursor is read only once, because each read takes its cache line from the takers.
         let current = self.ring.cursor_block();
         let mut is_any = false;
-        while self.ring.refill(current, &self.counters.refilled_by_filler) {
+        while self.ring.publish_if_room(current, &self.counters.refilled_by_filler) {
             is_any = true;
         }
         is_any
@@ -31,10 +31,10 @@ impl Engine {
         let following = self.codec.following(self.ring.newest(), self.ring.window().get());
         if !self.limits.is_stale(self.codec.tick_of(following), now_ms) {
             // This is not before the lease: the tick that follows belongs to the lease in use.
-            window.first = window.first.min(following);
+            window.first_base = window.first_base.min(following);
         }
         self.ring.window().set(window);
-        if self.codec.is_beyond(self.ring.newest(), window.last) {
+        if self.codec.is_beyond(self.ring.newest(), window.last_base) {
             self.ring.draw_back();
         }
     }
@@ -77,7 +77,7 @@ impl Engine {
         }
         // Somebody waits for this tick or for a later one.
         let due = self.next_tick();
-        if due > self.codec.tick_of(self.ring.window().get().reserved) {
+        if due > self.codec.tick_of(self.ring.window().get().reserved_base) {
             // The registry's answer brings it, not the passing of time.
             return pause;
         }

@@ -8,8 +8,8 @@ use crate::sync::{AtomicBool, AtomicU8, Ordering, Parker, Unparker};
 pub enum FillerState {
     /// It refills the ring when takers wake it.
     Running,
-    /// It panicked, in the clock it was given. It tries again after a second, and takers refill the
-    /// ring meanwhile.
+    /// It panicked in code that it was given, such as the clock or the waker of a task. It runs
+    /// again when it is woken, or after a second. Takers refill the ring meanwhile.
     Panicked,
     /// It has ended with the generator, or this process was forked from the one in which it runs.
     Stopped,
@@ -38,16 +38,16 @@ impl Signal {
 
     /// Wakes the filler for a maintenance, unless it has been woken already.
     pub fn wake_filler(&self) {
-        // ORDERING: the filler clears the mark before it reads the ring. A swap that finds the mark
+        // ORDERING: the filler clears the flag before it reads the ring. A swap that finds the flag
         // set comes before that clearing, so the filler sees what this taker has done. A swap that
-        // sets the mark wakes the filler again. A plain load that finds it set would guarantee
+        // sets the flag wakes the filler again. A plain load that finds it set would guarantee
         // nothing.
         if !self.is_woken.swap(true, Ordering::AcqRel) {
             self.unparker.unpark();
         }
     }
 
-    /// Clears the mark, and returns whether it was set. Called by the filler before it reads the
+    /// Clears `is_woken`, and returns whether it was set. Called by the filler before it reads the
     /// ring.
     pub fn take_wake_up(&self) -> bool {
         // ORDERING: see `wake_filler`.

@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use crate::engine::lead::LeadLimit;
 use crate::engine::{Engine, TakeError, waiters};
-use crate::ring::{self, Block};
+use crate::ring::{self, Block, Ended};
 use crate::sync::Ordering;
 use crate::uid::Uid;
 
@@ -55,9 +55,9 @@ impl Engine {
     /// The base of the block of the first of `tickets`, which the caller holds. `None` if the block
     /// has been overwritten.
     ///
-    /// While it waits for a block beyond the window, the caller keeps its tickets, so waiters are
-    /// served in order. A caller that may not wait closes the ring, so that the takes that fail
-    /// after it claim nothing, and gives its tickets back.
+    /// While it waits for a block beyond the window, the caller keeps its tickets, so waiting
+    /// threads are served in order. A caller that may not wait closes the ring, so that the takes
+    /// that fail after it claim nothing, and gives its tickets back.
     pub fn wait_for_base(&self, tickets: Range<u64>) -> Result<Option<NonZeroU64>, TakeError> {
         let ticket = tickets.start;
         let found = match self.resolve(ticket) {
@@ -101,7 +101,7 @@ impl Engine {
     /// only the refill mark is left.
     fn resolve(&self, ticket: u64) -> Block {
         let block = ticket >> self.ring.shift();
-        let found = self.ring.block(block, &self.counters.refilled_inline);
+        let found = self.ring.publish_up_to(block, &self.counters.refilled_inline);
         let Block::Published(base) = found else { return found };
         let left = self.ring.blocks_from(block);
         // The last block is a range of its own, so that the ring is refilled before it is empty.
@@ -113,7 +113,7 @@ impl Engine {
             // With one block left, the filler has been woken and has not come yet.
             if is_left_to_takers || left <= 1 {
                 (0..self.longest_range)
-                    .all(|_| self.ring.refill(block, &self.counters.refilled_inline));
+                    .all(|_| self.ring.publish_if_room(block, &self.counters.refilled_inline));
             }
             if !is_left_to_takers {
                 self.signal.wake_filler();
@@ -139,15 +139,15 @@ impl Engine {
                     }
                 },
                 Err(Some(block)) => {
-                    match self
-                        .retry_with_clock(|| self.ring.block(block, &self.counters.refilled_inline))
-                    {
+                    match self.retry_with_clock(|| {
+                        self.ring.publish_up_to(block, &self.counters.refilled_inline)
+                    }) {
                         Ok(_) => published = Some(block),
                         Err(now_ms) => self.report_shortage_unless_due(now_ms)?,
                     }
                 }
-                Err(None) if self.is_forked() => return Err(TakeError::Forked),
                 Err(None) => {
+                    self.check_end()?;
                     let now_ms = self.trusted_now_ms();
                     if !self.is_open(now_ms) {
                         self.report_shortage_unless_due(now_ms)?;
@@ -173,19 +173,17 @@ impl Engine {
         }
     }
 
-    /// Sleeps until `attempt` returns something. It is called when the filler has changed what can
-    /// be taken, and when the tick of `ticket` is due; a caller without a ticket waits for the next
-    /// one. Fails at once if waiting does not help, or if the policy is to fail.
+    /// Sleeps until `attempt` returns something. `attempt` is called when the filler has changed
+    /// what can be taken, and when the tick of `ticket` is due; a caller without a ticket waits for
+    /// the next one. Fails at once if waiting does not help, or if the policy is to fail.
     fn wait_until<T>(
         &self,
         ticket: Option<u64>,
         attempt: impl Fn(i64) -> Option<T>,
     ) -> Result<T, TakeError> {
-        if self.is_forked() {
-            return Err(TakeError::Forked);
-        }
         let mut waiting = None;
         loop {
+            self.check_end()?;
             let now_ms = self.trusted_now_ms();
             if let Some(found) = attempt(now_ms) {
                 return Ok(found);
@@ -202,6 +200,15 @@ impl Engine {
                 let due = error.retry_in().unwrap_or(LONGEST_WAIT);
                 waiters::park(due.clamp(SHORTEST_WAIT, LONGEST_WAIT));
             }
+        }
+    }
+
+    /// Fails if the ring is closed for good.
+    fn check_end(&self) -> Result<(), TakeError> {
+        match self.ring.ended() {
+            None => Ok(()),
+            Some(Ended::ShutDown) => Err(TakeError::ShutDown),
+            Some(Ended::Forked) => Err(TakeError::Forked),
         }
     }
 

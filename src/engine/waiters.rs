@@ -1,8 +1,9 @@
-//! The threads and tasks that wait for a tick to be due.
+//! The threads and tasks that wait for a UID.
 //!
-//! A take waits only when the generator has borrowed as far as it may, never for a UID that is in
-//! the ring. A thread keeps its ticket while it waits. A task holds no ticket, since its future may
-//! be dropped; tasks wait in a [`Line`].
+//! A take waits only while no UID may be handed out to it: until the clock allows the next tick,
+//! the registry has reserved more ticks of the lease, or the filler has taken on another worker id.
+//! A thread keeps its ticket while it waits. A task holds no ticket, since its future may be
+//! dropped. Tasks wait in a [`Line`], and get the UIDs for which no thread holds a ticket.
 
 use std::collections::BTreeMap;
 use std::time::Duration;

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
+use crate::filler::alarm::{Alarm, Rest};
 use crate::filler::registry_calls::{Answer, RegistryCalls};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
@@ -21,7 +22,10 @@ pub struct LeaseManager {
     lease: Lease,
     /// Whether another generator has the worker id now.
     is_lost: bool,
-    upkeep: Upkeep,
+    alarm: Alarm,
+    /// The time since a reservation was first requested that has not come yet.
+    asked: Option<Stopwatch>,
+    plan: ReservationPlan,
     /// A worker id that has not been taken on yet.
     spare: Option<Lease>,
     /// Whether the spare is to be taken on as soon as it arrives.
@@ -34,7 +38,7 @@ pub struct LeaseManager {
 }
 
 /// When ticks are reserved, and how many.
-struct Upkeep {
+struct ReservationPlan {
     /// The time since the last reservation.
     since: Option<Stopwatch>,
     /// How many ticks are reserved at a time: at first as many as came with the lease, later as
@@ -69,6 +73,8 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Shorter than `LAST_RETRY`, since takes may be waiting for the reservation.
 const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
+/// If the registry does not answer for so long, or for an eighth of the lease, operators are told.
+const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
 /// If a reservation is used up within this time, the next one has twice as many ticks.
 const BUSY_PERIOD: Duration = Duration::from_millis(500);
 
@@ -82,7 +88,9 @@ impl LeaseManager {
         LeaseManager {
             calls: RegistryCalls::new(registry),
             is_lost: false,
-            upkeep: Upkeep::new(&lease),
+            alarm: Alarm::None,
+            asked: None,
+            plan: ReservationPlan::new(&lease),
             lease,
             spare: None,
             is_spare_awaited: false,
@@ -108,7 +116,7 @@ impl LeaseManager {
     }
 
     /// Whether a worker id that was needed at once has arrived and not been taken on yet.
-    pub fn is_awaited_here(&self) -> bool {
+    pub fn has_awaited_spare(&self) -> bool {
         self.is_spare_awaited && self.spare.is_some()
     }
 
@@ -131,18 +139,20 @@ impl LeaseManager {
             self.request_another(engine, now_ms);
             return false;
         };
-        events::new_worker(lease.worker);
+        events::worker_id_changed(lease.worker, self.lease.worker);
+        (self.alarm, self.asked) = (Alarm::None, None);
         engine.take_on(&lease, now_ms);
         engine.counters.new_workers.add(1);
-        (self.is_lost, self.is_spare_awaited, self.upkeep) = (false, false, Upkeep::new(&lease));
+        (self.is_lost, self.is_spare_awaited, self.plan) =
+            (false, false, ReservationPlan::new(&lease));
         self.retired.push(mem::replace(&mut self.lease, lease));
         true
     }
 
     /// Requests a spare worker id if there is none, so that no taker waits for a database.
-    pub fn keep_spare(&mut self, engine: &Arc<Engine>, now_ms: i64) {
-        // A leased id is not stocked: it would have to be kept alive.
-        if self.spare.is_none() && self.lease.duration.is_none() {
+    pub fn request_spare(&mut self, engine: &Arc<Engine>, now_ms: i64) {
+        // A leased id is requested only when it is needed: a spare one would need reservations.
+        if self.spare.is_none() && self.lease.is_permanent() {
             self.request_another(engine, now_ms);
         }
     }
@@ -152,7 +162,7 @@ impl LeaseManager {
             return;
         }
         // Leased ids are given back, so the allowance does not cover them.
-        if self.lease.duration.is_none() && !self.allowance.is_any_left() {
+        if self.lease.is_permanent() && !self.allowance.is_any_left() {
             self.allowance.announce();
             return;
         }
@@ -169,18 +179,18 @@ impl LeaseManager {
 
     /// Reserves further ticks when half of the reserved ones are used up, or when half of the
     /// lease's duration is over.
-    pub fn keep_lease(&mut self, engine: &Arc<Engine>, now_ms: i64) {
-        let Some(duration) = self.lease.duration else { return };
-        if self.is_lost || self.calls.is_busy() || !self.upkeep.retry.is_due() {
+    pub fn reserve_if_due(&mut self, engine: &Arc<Engine>, now_ms: i64) {
+        let Some(duration) = self.lease.duration() else { return };
+        if self.is_lost || self.calls.is_busy() || !self.plan.retry.is_due() {
             return;
         }
         let now = engine.limits.fresh_tick(now_ms);
         let used = self.used(engine).max(now);
         let layout = &engine.limits.layout;
-        let Some(last) = self.upkeep.reserve_to(used, now, self.lease.last, duration, layout)
-        else {
+        let Some(last) = self.plan.due_up_to(used, now, self.lease.last, duration, layout) else {
             return;
         };
+        self.asked.get_or_insert_with(Stopwatch::start);
         let (lease, max) = (self.lease.clone(), engine.limits.layout.max_tick());
         let doing = format!("reserve the ticks of worker id {} up to {last}", lease.worker);
         let (asked, failing) = (lease.clone(), doing.clone());
@@ -197,6 +207,24 @@ impl LeaseManager {
             reserved => Ok(reserved.min(max)),
         };
         self.calls.start(engine, doing, reserve, |result| Answer::Reserved(lease, result));
+    }
+
+    /// Tells operators if a reservation has not come for too long, and what is left of the lease.
+    pub fn watch(&mut self, engine: &Engine, now_ms: i64) {
+        let (Some(duration), Some(asked)) = (self.lease.duration(), &self.asked) else { return };
+        let (worker, waited) = (self.lease.worker, asked.elapsed());
+        if waited >= (duration / 8).min(LONGEST_PATIENCE) {
+            self.alarm.unreachable(worker, waited, None);
+        }
+        let used = self.used(engine).max(engine.limits.fresh_tick(now_ms));
+        let left = self.lease.last.saturating_sub(used);
+        let tick = engine.limits.layout.tick();
+        let rest = Rest {
+            time: tick.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX)),
+            is_low: left < self.plan.ticks / 4,
+            is_exhausted: engine.is_lease_used_up(),
+        };
+        self.alarm.update(worker, &rest);
     }
 
     /// The tick published last, if it is of this worker id. The ring may still be full of another
@@ -226,7 +254,7 @@ impl LeaseManager {
             Some(Answer::Assigned(Ok(lease))) => {
                 self.retry.refused = None;
                 // The id is used up when it is assigned, whether or not it is taken on.
-                if lease.duration.is_none() {
+                if lease.is_permanent() {
                     self.allowance.use_one();
                 }
                 self.spare = Some(lease);
@@ -241,7 +269,7 @@ impl LeaseManager {
             Some(Answer::Reserved(lease, result)) if lease.is(&self.lease) => {
                 self.handle_reservation(engine, result);
             }
-            Some(Answer::Released(result)) => handle_release(result),
+            Some(Answer::Released(result)) => drop(handle_release(result)),
             Some(Answer::Reserved(..)) | None => {}
         }
     }
@@ -249,8 +277,11 @@ impl LeaseManager {
     fn handle_reservation(&mut self, engine: &Engine, result: Result<u64, RegistryError>) {
         match result {
             Ok(last) => {
-                self.upkeep.done();
+                self.plan.done();
                 self.lease.last = last;
+                self.asked = None;
+                let reserved_until = engine.limits.layout.begin_of(last);
+                self.alarm.recovered(self.lease.worker, reserved_until);
                 engine.flags.set_registry_down(false);
             }
             Err(RegistryError::LeaseLost { worker }) => {
@@ -258,36 +289,31 @@ impl LeaseManager {
                 self.is_lost = true;
             }
             Err(error) => {
-                if self.upkeep.retry.refused.is_none() {
-                    events::no_reservation(&error);
-                }
+                let waited = self.asked.as_ref().map_or(Duration::ZERO, Stopwatch::elapsed);
+                self.alarm.unreachable(self.lease.worker, waited, Some(&error));
                 engine.flags.set_registry_down(true);
-                self.upkeep.retry.back_off(LAST_RESERVE_RETRY);
+                self.plan.retry.back_off(LAST_RESERVE_RETRY);
             }
         }
     }
 
-    /// Gives back all worker ids. No takes are possible any more.
-    pub fn finish(&mut self, engine: &Engine) {
-        // This is final, since no takes are possible any more.
+    /// Gives back all worker ids. No ticket is claimed any more. Returns the first error.
+    pub fn finish(&mut self, engine: &Engine) -> Result<(), RegistryError> {
+        // This is final, since no ticket is claimed any more.
         let used = self.used(engine);
         // The call that is still under way.
         self.calls.finish();
         self.handle_answer(engine);
         let retired = self.retired.drain(..).map(|lease| (lease.last, lease));
-        for (used, lease) in retired.chain([(used, self.lease.clone())]) {
-            handle_release(
-                self.calls
-                    .call_now(giving_back(lease.worker), |registry| registry.release(&lease, used)),
-            );
+        // It was not used.
+        let spare = self.spare.take().map(|lease| (lease.first.saturating_sub(1), lease));
+        let mut result = Ok(());
+        for (used, lease) in retired.chain([(used, self.lease.clone())]).chain(spare) {
+            let release = |registry: &mut dyn WorkerRegistry| registry.release(&lease, used);
+            let released = self.calls.call_now(giving_back(lease.worker), release);
+            result = result.and(handle_release(released));
         }
-        // The spare id was not used.
-        if let Some(spare) = self.spare.take() {
-            let used = spare.first.saturating_sub(1);
-            let _ = self
-                .calls
-                .call_now(giving_back(spare.worker), |registry| registry.release(&spare, used));
-        }
+        result
     }
 
     /// The last tick of the lease from which a UID may have been taken so far. If there is none,
@@ -305,6 +331,8 @@ impl LeaseManager {
             }
             // This worker's blocks come later in the ring.
             Some(_) => 0,
+            // A taker that holds a ticket may still publish any tick that is reserved.
+            None if engine.ring.ended().is_some() => self.lease.last,
             None => self.newest_tick(engine).unwrap_or(self.lease.last),
         };
         // The tick may belong to an earlier lease of the same id.
@@ -324,21 +352,28 @@ fn giving_back(worker: u64) -> String {
     format!("give worker id {worker} back")
 }
 
-fn handle_release(result: Result<(), RegistryError>) {
+fn handle_release(result: Result<(), RegistryError>) -> Result<(), RegistryError> {
     match result {
         // If the lease is lost, another generator has the id already.
-        Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
-        Err(error) => events::not_released(&error),
+        Ok(()) | Err(RegistryError::LeaseLost { .. }) => Ok(()),
+        Err(error) => {
+            events::not_released(&error);
+            Err(error)
+        }
     }
 }
 
-impl Upkeep {
-    fn new(lease: &Lease) -> Upkeep {
-        Upkeep { since: None, ticks: (lease.last - lease.first).max(1), retry: Retry::default() }
+impl ReservationPlan {
+    fn new(lease: &Lease) -> ReservationPlan {
+        ReservationPlan {
+            since: None,
+            ticks: (lease.last - lease.first).max(1),
+            retry: Retry::default(),
+        }
     }
 
-    /// The last tick to reserve now, or `None` if it is not time yet.
-    fn reserve_to(
+    /// The last tick to reserve now, or `None` if no reservation is due.
+    fn due_up_to(
         &mut self,
         used: u64,
         now: u64,

@@ -9,6 +9,9 @@ use crate::engine::Engine;
 use crate::engine::events;
 use crate::engine::lead::LeadLimit;
 use crate::filler::lease_manager::LeaseManager;
+#[cfg(feature = "metrics")]
+use crate::filler::metrics::Metrics;
+use crate::registry::RegistryError;
 use crate::sync::Arc;
 
 /// The filler's state from one maintenance to the next.
@@ -20,8 +23,8 @@ pub struct Maintenance {
     seen: Option<(i64, Stopwatch)>,
     /// The time since the last maintenance.
     last_run: Option<Stopwatch>,
-    /// No local taker has UIDs of an earlier tick.
-    oldest_claim: u64,
+    /// No local taker has a claim of an earlier tick.
+    oldest_claimed_tick: u64,
     demand: Demand,
     /// The end for which waiting takers were last woken.
     end: End,
@@ -29,6 +32,8 @@ pub struct Maintenance {
     state: State,
     /// Whether the event for the end of the time field was sent.
     end_announced: bool,
+    #[cfg(feature = "metrics")]
+    metrics: Metrics,
 }
 
 /// The end of what can be taken.
@@ -56,9 +61,10 @@ struct Demand {
     is_busy: bool,
 }
 
-/// If takers wake the filler again within this interval, they refill faster than waking it is
-/// worth. This leaves at most about 20 wake-ups per second. Each of them occupies a core, and takes
-/// longer than all but one of 10,000 takes.
+/// If the filler runs again within this interval, for whatever reason, it leaves refills to takers.
+/// Usually they have woken it, and refill faster than waking it is worth. So
+/// takers wake it at most about 20 times per second. Each wake-up occupies a core, and takes longer
+/// than all but one of 10,000 takes.
 const SHORT_REST: Duration = Duration::from_millis(50);
 /// How many blocks takers then refill themselves.
 const UNDISTURBED: u64 = 1024;
@@ -67,20 +73,22 @@ const NOTED_JUMP: Duration = Duration::from_secs(60);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Maintenance {
-    /// For a ring whose first block has the tick `oldest_claim`.
+    /// For a ring whose first block has the tick `oldest_claimed_tick`.
     pub fn new(
         leases: LeaseManager,
         rng: fastrand::Rng,
         max_forward_jump: Option<Duration>,
-        oldest_claim: u64,
+        oldest_claimed_tick: u64,
     ) -> Maintenance {
         Maintenance {
+            #[cfg(feature = "metrics")]
+            metrics: Metrics::new(leases.lease().worker),
             leases,
             rng,
             max_forward_jump,
             seen: None,
             last_run: None,
-            oldest_claim,
+            oldest_claimed_tick,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: End::default(),
             state: State::default(),
@@ -93,20 +101,23 @@ impl Maintenance {
         let (now_ms, since) = self.read_clock(engine);
         self.demand.update(engine, now_ms);
         self.leases.handle_answer(engine);
-        self.keep_lease(engine, now_ms);
+        self.reserve_or_replace(engine, now_ms);
         engine.move_window(self.leases.lease(), now_ms);
-        let is_ahead = self.enforce_lead_limit(engine, now_ms);
-        if !is_ahead {
+        let is_held_back = self.enforce_lead_limit(engine, now_ms);
+        if !is_held_back {
             self.drop_stale_blocks(engine, now_ms);
         }
-        let is_short = self.fill(engine, now_ms);
-        self.update_lead_limit(engine, is_ahead || is_short, now_ms);
+        let is_end_reached = self.fill(engine, now_ms);
+        self.update_lead_limit(engine, is_held_back || is_end_reached, now_ms);
+        self.leases.watch(engine, now_ms);
         self.expire_claims(engine, now_ms);
-        self.keep_spare(engine, now_ms);
+        self.prepare_spare(engine, now_ms);
         engine.flags.set_at_worker_limit(self.leases.is_allowance_used_up());
         self.leases.give_back(engine);
         self.announce_end(engine, now_ms);
         self.wake(engine, now_ms);
+        #[cfg(feature = "metrics")]
+        self.metrics.update(engine);
         leave_to_takers(engine, since);
         engine.maintenance_pause(now_ms)
     }
@@ -133,9 +144,9 @@ impl Maintenance {
                 return (expected_ms, since);
             }
             if now_ms < *seen_ms {
-                events::rollback(crate::engine::limits::duration_ms(seen_ms - now_ms));
+                events::clock_back(crate::engine::limits::duration_ms(seen_ms - now_ms));
             } else if jump > NOTED_JUMP {
-                events::jump_followed(jump);
+                events::clock_forward(jump);
             }
         }
         self.seen = Some((now_ms, run));
@@ -143,8 +154,8 @@ impl Maintenance {
     }
 
     /// If the clock has gone back so far that blocks in the ring lie beyond the limit, keeps them
-    /// from being handed out: they are dropped in favour of a new worker's blocks, or kept until
-    /// they are due. Returns whether the blocks at the cursor are being kept.
+    /// from being handed out: they are dropped in favour of a new worker's blocks, or held back
+    /// until they are due. Returns whether the blocks at the cursor are held back.
     fn enforce_lead_limit(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
         if engine.ring.is_closed() {
             engine.ring.reset_closed_cursor();
@@ -220,7 +231,7 @@ impl Maintenance {
     /// Fills the ring. If the lead is used up and the policy says so, takes on a new worker for
     /// that. Returns whether takers have reached the end of the window.
     fn fill(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
-        let wanted = engine.flags.take_wanted() || self.leases.is_awaited_here();
+        let wanted = engine.flags.take_wanted() || self.leases.has_awaited_spare();
         loop {
             while !engine.signal.is_stopped() && engine.refill() {}
             // If the window still has ticks, the ring is short only because takers were fast.
@@ -228,7 +239,7 @@ impl Maintenance {
                 return false;
             }
             // The registry is about to reserve more ticks. Another worker id would not come sooner.
-            if engine.is_lease_used_up() && !self.leases.is_awaited_here() {
+            if engine.is_lease_used_up() && !self.leases.has_awaited_spare() {
                 return false;
             }
             // A new worker is taken on only if takers come to the end of the window, since a ring
@@ -253,33 +264,34 @@ impl Maintenance {
     fn change_worker(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
         let is_changed = self.leases.take_on_next(engine, now_ms);
         if is_changed {
-            self.oldest_claim = self.oldest_claim.min(engine.limits.fresh_tick(now_ms));
+            self.oldest_claimed_tick =
+                self.oldest_claimed_tick.min(engine.limits.fresh_tick(now_ms));
         }
         is_changed
     }
 
     /// Reserves further ticks of the lease if needed. If the lease is lost, takes on another id.
-    fn keep_lease(&mut self, engine: &Arc<Engine>, now_ms: i64) {
+    fn reserve_or_replace(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         if self.leases.is_lost() {
             let is_replaced = self.change_worker(engine, now_ms);
             engine.flags.set_registry_down(!is_replaced && !self.leases.is_first_try());
         } else {
-            self.leases.keep_lease(engine, now_ms);
+            self.leases.reserve_if_due(engine, now_ms);
         }
     }
 
     /// Requests the next worker id before it is needed.
-    fn keep_spare(&mut self, engine: &Arc<Engine>, now_ms: i64) {
+    fn prepare_spare(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         let is_near =
             self.demand.is_busy && engine.limits.is_half_used(engine.newest_tick(), now_ms);
         if engine.policy == LeadLimit::NewWorker && is_near {
-            self.leases.keep_spare(engine, now_ms);
+            self.leases.request_spare(engine, now_ms);
         }
     }
 
     /// Gives back all worker ids. No takes are possible any more.
-    pub fn finish(&mut self, engine: &Engine) {
-        self.leases.finish(engine);
+    pub fn finish(&mut self, engine: &Engine) -> Result<(), RegistryError> {
+        self.leases.finish(engine)
     }
 
     /// See [`LeaseManager::is_call_pending`].
@@ -290,22 +302,22 @@ impl Maintenance {
 
     /// Makes local takers drop their claims if one of them may be stale.
     fn expire_claims(&mut self, engine: &Engine, now_ms: i64) {
-        if engine.limits.is_stale(self.oldest_claim, now_ms) {
+        if engine.limits.is_stale(self.oldest_claimed_tick, now_ms) {
             // Read before the expiry: later claims are not older than this.
             let current = engine.tick_of_block(engine.ring.cursor_block());
             engine.expire_claims();
-            self.oldest_claim = current.unwrap_or_else(|| engine.limits.fresh_tick(now_ms));
+            self.oldest_claimed_tick = current.unwrap_or_else(|| engine.limits.fresh_tick(now_ms));
         }
     }
 
-    /// Records whether the generator is at the lead limit. It is when takers have reached the end
-    /// of the window. It no longer is when demand falls or the window moves ahead of the takers,
-    /// but not merely in each tick that a paced taker waits for.
-    fn update_lead_limit(&self, engine: &Engine, is_short: bool, now_ms: i64) {
+    /// Records whether the generator is at the lead limit. It is if takers are stopped there: they
+    /// have reached the end of the window, or the blocks at the cursor are held back. It still is
+    /// while takers wait for each tick, until demand falls or the window moves ahead of them.
+    fn update_lead_limit(&self, engine: &Engine, is_stopped: bool, now_ms: i64) {
         let newest = engine.newest_tick();
         let was = engine.flags.is_at_lead_limit();
         let is =
-            is_short || was && self.demand.is_busy && !engine.limits.is_due(newest + 1, now_ms);
+            is_stopped || was && self.demand.is_busy && !engine.limits.is_due(newest + 1, now_ms);
         if is && !was {
             events::lead_limit(engine.limits.lead(newest, now_ms), engine.policy);
         }
@@ -320,7 +332,7 @@ impl Maintenance {
             is_registry_down: engine.flags.is_registry_down(),
             is_time_over: engine.limits.is_over(now_ms),
         };
-        let end = End { tail: engine.ring.tail(), window: engine.ring.window().last() };
+        let end = End { tail: engine.ring.tail(), window: engine.ring.window().last_base() };
         if state != self.state {
             engine.waiters.wake_all();
         } else if end != self.end {
@@ -335,18 +347,18 @@ impl Maintenance {
     fn announce_end(&mut self, engine: &Engine, now_ms: i64) {
         let layout = &engine.limits.layout;
         if !self.end_announced && engine.limits.lead(layout.max_tick(), now_ms) < YEAR {
-            events::end_is_near(layout.expires_at());
+            events::time_ends(layout.expires_at());
             self.end_announced = true;
         }
     }
 }
 
-/// Lets takers that wake the filler at very short intervals refill the ring themselves for a while.
+/// Lets takers refill the ring themselves for a while if the filler runs at very short intervals.
 /// Publishing a block costs them less than waking a thread.
 fn leave_to_takers(engine: &Engine, since: Duration) {
     // Not for so long that they come near the end of the window, where the filler has work to do.
     let left =
-        engine.codec.tick_of(engine.ring.window().last()).saturating_sub(engine.newest_tick());
+        engine.codec.tick_of(engine.ring.window().last_base()).saturating_sub(engine.newest_tick());
     // Nor while takers wait: the filler wakes them.
     let is_left = since < SHORT_REST && engine.waiters.is_empty();
     engine.leave_to_takers(if is_left { UNDISTURBED.min(left / 4) } else { 0 });

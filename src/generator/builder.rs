@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{Clock, Stopwatch, SystemClock};
+use crate::engine::events;
 use crate::engine::lead::LeadLimit;
 use crate::engine::limits::Limits;
 use crate::engine::{Engine, Setup};
@@ -12,6 +13,8 @@ use crate::filler::lease_manager::LeaseManager;
 use crate::filler::maintenance::Maintenance;
 use crate::generator::BuildError;
 use crate::generator::UidGenerator;
+#[cfg(feature = "async")]
+use crate::generator::blocking;
 use crate::layout::{Layout, is_far};
 use crate::registry::RegistryError;
 use crate::registry::WorkerRegistry;
@@ -31,6 +34,7 @@ pub struct Builder {
     on_lead_limit: Option<LeadLimit>,
     max_new_workers: Option<u32>,
     start_deadline: Duration,
+    shutdown_deadline: Duration,
 }
 
 impl Builder {
@@ -47,23 +51,51 @@ impl Builder {
             on_lead_limit: None,
             max_new_workers: None,
             start_deadline: Duration::from_secs(30),
+            shutdown_deadline: Duration::from_secs(10),
         }
     }
 
     /// Where the worker id comes from. A `Box<dyn WorkerRegistry>` is accepted as well. There is no
     /// default, because a guessed id sooner or later is a duplicate.
+    ///
+    /// ```
+    /// # use uidring::UidGenerator;
+    /// use uidring::registry::{FixedWorker, WorkerRegistry};
+    ///
+    /// let registry: Box<dyn WorkerRegistry> = Box::new(FixedWorker::new(7));
+    /// let uids = UidGenerator::builder().registry(registry).build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn registry(self, registry: impl WorkerRegistry) -> Builder {
         Builder { registry: Some(Box::new(registry)), ..self }
     }
 
     /// How UIDs are split. [`Layout::DEFAULT`] unless set.
+    ///
+    /// ```
+    /// # use uidring::{Layout, UidGenerator, registry::FixedWorker};
+    /// let layout = Layout::new(31, 16, 16)?; // 65,536 UIDs per second, 65,536 workers
+    /// let uids = UidGenerator::builder().registry(FixedWorker::new(7)).layout(layout).build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn layout(self, layout: Layout) -> Builder {
         Builder { layout, ..self }
     }
 
     /// What tells the time. [`SystemClock`] unless set.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::{Layout, UidGenerator, registry::FixedWorker};
+    /// use uidring::clock::ManualClock;
+    ///
+    /// let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(3600));
+    /// let uids = UidGenerator::builder().registry(FixedWorker::new(7)).clock(clock).build()?;
+    /// assert_eq!(uids.take()?, Layout::DEFAULT.compose(3600, 7, 0).unwrap());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn clock(self, clock: impl Clock) -> Builder {
         Builder { clock: Arc::new(clock), ..self }
@@ -72,15 +104,28 @@ impl Builder {
     /// How many blocks the ring holds, one per tick: a power of two from 2 to 65,536, 64 unless
     /// set. A slot takes 64 bytes. With more slots the filler sleeps longer under load, and the
     /// generator borrows that many ticks from the start.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let builder = UidGenerator::builder().registry(FixedWorker::new(7));
+    /// let error = builder.slots(1000).build().unwrap_err();
+    /// assert!(error.to_string().ends_with("the nearest are 512 and 1024"));
+    /// ```
     #[must_use]
     pub fn slots(self, slots: usize) -> Builder {
         Builder { slots, ..self }
     }
 
     /// Takers wake the filler when at most this percentage of the ring remains: 1 to 99, 50 unless
-    /// set. If takers reach this mark again within 50 ms, they refill the ring themselves for a
-    /// while. Near 1 and near 99 more takes use the slow path, because a ready range is no longer
-    /// than the part of the ring above this mark, and no longer than the part below it.
+    /// set. If the filler runs twice within 50 ms, takers refill the ring themselves for a while.
+    /// Near 1 and near 99 more takes use the slow path, because a ready range is no longer than the
+    /// part of the ring above this mark, and no longer than the part below it.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let uids = UidGenerator::builder().registry(FixedWorker::new(7)).refill_at(25).build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn refill_at(self, percent: u32) -> Builder {
         Builder { refill_at: percent, ..self }
@@ -89,6 +134,15 @@ impl Builder {
     /// How far the time of a UID may lie ahead of the clock, that is, how much time may be
     /// borrowed. One day unless set. With less than an hour, takes at the limit wait for the clock
     /// unless [`on_lead_limit`](Builder::on_lead_limit) says otherwise.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let registry = FixedWorker::new(7);
+    /// // No UID of a time that has not come. If a second is used up, takes wait for the next.
+    /// let uids = UidGenerator::builder().registry(registry).max_lead(Duration::ZERO).build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn max_lead(self, max_lead: Duration) -> Builder {
         Builder { max_lead, ..self }
@@ -99,6 +153,15 @@ impl Builder {
     /// The filler reads the clock twice within this limit, but at most once a tick, and at least
     /// once a second. Each time it drops what would become stale before the next one. If the filler
     /// runs late, UIDs can be older by as much.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let registry = FixedWorker::new(7);
+    /// let builder = UidGenerator::builder().registry(registry).max_lag(Duration::from_secs(5));
+    /// let uids = builder.build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn max_lag(self, max_lag: Duration) -> Builder {
         Builder { max_lag, ..self }
@@ -108,6 +171,20 @@ impl Builder {
     /// [`LeadLimit::NewWorker`] if it is an hour or more, [`LeadLimit::Wait`] if it is less. With a
     /// short lead a busy generator is at the limit all the time, and would use up worker ids that
     /// are never given back. Setting the clock back by more than `max_lead` uses it up as well.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::{LeadLimit, UidGenerator, registry::FixedWorker};
+    /// let uids = UidGenerator::builder()
+    ///     .registry(FixedWorker::new(7))
+    ///     .max_lead(Duration::ZERO)
+    ///     .on_lead_limit(LeadLimit::Fail)
+    ///     .build()?;
+    /// let mut all = vec![uidring::Uid::MIN; 100_000]; // more than two seconds have
+    /// let error = uids.fill(&mut all).unwrap_err();
+    /// assert!(error.cause().retry_in().is_some());
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn on_lead_limit(self, on_lead_limit: LeadLimit) -> Builder {
         Builder { on_lead_limit: Some(on_lead_limit), ..self }
@@ -121,6 +198,13 @@ impl Builder {
     ///
     /// While none is available, takes at the limit wait as with [`LeadLimit::Wait`], and
     /// [`status`](UidGenerator::status) says so. Leased ids are given back and do not count.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let builder = UidGenerator::builder().registry(FixedWorker::new(7));
+    /// let uids = builder.max_new_workers(10).build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn max_new_workers(self, per_hour: u32) -> Builder {
         Builder { max_new_workers: Some(per_hour), ..self }
@@ -133,6 +217,16 @@ impl Builder {
     /// in [`status`](UidGenerator::status), and follows again when the clock comes back. And
     /// building a generator fails if the clock is further than this ahead of the last start that
     /// the registry knows of. So choose a limit longer than any time out of service.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let uids = UidGenerator::builder()
+    ///     .registry(FixedWorker::new(7))
+    ///     .max_forward_jump(Duration::from_secs(90 * 24 * 3600))
+    ///     .build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn max_forward_jump(self, max_forward_jump: Duration) -> Builder {
         Builder { max_forward_jump: Some(max_forward_jump), ..self }
@@ -145,25 +239,77 @@ impl Builder {
     ///
     /// If a [`FixedWorker`](crate::registry::FixedWorker) has been used too far ahead of the clock,
     /// `build` waits until it may start. If that is after the deadline, `build` fails at once.
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let builder = UidGenerator::builder().registry(FixedWorker::new(7));
+    /// let uids = builder.start_deadline(Duration::from_secs(5)).build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn start_deadline(self, start_deadline: Duration) -> Builder {
         Builder { start_deadline, ..self }
     }
 
-    /// Takes a worker id, fills the ring and starts the filler.
+    /// How long a shutdown waits for the registry to take the worker id back: 10 seconds unless
+    /// set. See [`UidGenerator::shutdown_blocking`].
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let builder = UidGenerator::builder().registry(FixedWorker::new(7));
+    /// let uids = builder.shutdown_deadline(Duration::from_secs(2)).build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
+    #[must_use]
+    pub fn shutdown_deadline(self, shutdown_deadline: Duration) -> Builder {
+        Builder { shutdown_deadline, ..self }
+    }
+
+    /// Takes a worker id, fills the ring and starts the filler. This waits for the registry, at
+    /// most until [`start_deadline`](Builder::start_deadline) and one more answer.
     ///
     /// A program that forks builds a generator in each process, after the fork, because a child
     /// cannot use its parent's.
+    ///
+    /// ```
+    /// # use uidring::UidGenerator;
+    /// let error = UidGenerator::builder().build().unwrap_err();
+    /// assert!(error.to_string().starts_with("a generator needs a registry"));
+    /// ```
     ///
     /// # Errors
     ///
     /// [`BuildError`] says what is wrong and what to do. The registry is called only after
     /// everything else has been checked.
     pub fn build(self) -> Result<UidGenerator, BuildError> {
+        let shutdown_deadline = self.shutdown_deadline;
         let (engine, maintenance, parker) = self.assemble(fastrand::Rng::new())?;
-        let filler =
-            Filler::start(Arc::clone(&engine), parker, maintenance).map_err(BuildError::Spawn)?;
-        Ok(UidGenerator::new(engine, filler))
+        let filler = Filler::start(Arc::clone(&engine), parker, maintenance, shutdown_deadline);
+        Ok(UidGenerator::new(engine, filler.map_err(BuildError::Spawn)?))
+    }
+
+    /// Does what [`build`](Builder::build) does, on a thread of its own, so that no runtime is
+    /// blocked. It needs no particular runtime. If the future is dropped, the thread ends what it
+    /// has begun, and then gives a leased worker id back.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # pollster::block_on(async {
+    /// let uids = UidGenerator::builder().registry(FixedWorker::new(7)).build_async().await?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// # })?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`build`](Builder::build).
+    #[cfg(feature = "async")]
+    pub async fn build_async(self) -> Result<UidGenerator, BuildError> {
+        let result = blocking::run("uidring-build", || self.build()).await;
+        result.unwrap_or_else(|error| Err(BuildError::Spawn(error)))
     }
 
     /// Everything but the thread.
@@ -202,6 +348,7 @@ impl Builder {
             slots,
             refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });
+        events::started(&lease, &registry.name(), &layout);
         let oldest = engine.tick_of_block(engine.ring.cursor_block()).unwrap_or(lease.first);
         let max_new_workers = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
         let workers = LeaseManager::new(registry, lease, max_new_workers);
@@ -289,7 +436,7 @@ fn check_time(layout: &Layout, clock: &dyn Clock) -> Result<(), BuildError> {
     if is_far(now) {
         return Err(BuildError::FarClock { now });
     }
-    match u64::try_from(layout.tick_at(now)) {
+    match u64::try_from(layout.signed_tick_at(now)) {
         Err(_) => Err(BuildError::BeforeEpoch { epoch: layout.epoch(), now }),
         Ok(tick) if tick > layout.max_tick() => {
             Err(BuildError::TimeExhausted { expires_at: layout.expires_at() })

@@ -9,6 +9,7 @@ use crate::clock::utc;
 use crate::generator::UidGenerator;
 use crate::registry::RegistryError;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
+use crate::sync::Arc;
 
 /// A generator cannot be built.
 #[derive(Debug)]
@@ -72,7 +73,7 @@ pub enum BuildError {
         /// The limit.
         max_forward_jump: Duration,
     },
-    /// The filler thread cannot be started.
+    /// The filler thread, or that of `build_async`, cannot be started.
     Spawn(io::Error),
 }
 
@@ -101,8 +102,8 @@ impl fmt::Display for BuildError {
                 )
             }
             BuildError::Registry(error) => error.fmt(f),
-            BuildError::StartDeadline { deadline, tries, last } => {
-                write!(f, "no worker id within {deadline:?}, in {tries} tries; the last: {last}")
+            BuildError::StartDeadline { deadline, tries, .. } => {
+                write!(f, "no worker id within {deadline:?}, in {tries} tries")
             }
             BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
@@ -137,7 +138,7 @@ impl fmt::Display for BuildError {
                 utc(*now),
                 utc(*last)
             ),
-            BuildError::Spawn(error) => write!(f, "cannot start the filler thread: {error}"),
+            BuildError::Spawn(_) => f.write_str("cannot start a thread of the generator"),
         }
     }
 }
@@ -145,9 +146,9 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            BuildError::Registry(error) | BuildError::StartDeadline { last: error, .. } => {
-                error.source()
-            }
+            // Its sentence is the registry's.
+            BuildError::Registry(error) => error.source(),
+            BuildError::StartDeadline { last, .. } => Some(last),
             BuildError::Spawn(error) => Some(error),
             _ => None,
         }
@@ -167,9 +168,80 @@ fn nearest_slots(slots: usize) -> (usize, usize) {
     (below, above)
 }
 
-/// A process-wide generator is installed already. Contains the generator that was refused.
+/// A generator was shut down, and its worker id was not given back.
 #[derive(Debug)]
-pub struct InstallError(pub UidGenerator);
+#[non_exhaustive]
+pub enum ShutdownError {
+    /// The registry refused the worker id, or cannot be reached.
+    NotReleased {
+        /// The worker id.
+        worker: u64,
+        /// What the registry said.
+        source: Arc<RegistryError>,
+    },
+    /// The registry has not answered yet. The worker id may still be given back.
+    Deadline {
+        /// The worker id.
+        worker: u64,
+        /// How long it was waited for.
+        deadline: Duration,
+    },
+    /// No thread can be started that waits for the registry. The generator is not shut down, and
+    /// its last handle gives the worker id back.
+    Spawn(io::Error),
+}
+
+impl fmt::Display for ShutdownError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            ShutdownError::NotReleased { worker, .. } => write!(
+                f,
+                "worker id {worker} was not given back: it becomes free when its lease has expired"
+            ),
+            ShutdownError::Deadline { worker, deadline } => write!(
+                f,
+                "worker id {worker} was not given back within {deadline:?}: the registry has not \
+                 answered; the id becomes free at the latest when its lease has expired"
+            ),
+            ShutdownError::Spawn(_) => {
+                f.write_str("cannot start the thread that shuts the generator down")
+            }
+        }
+    }
+}
+
+impl Error for ShutdownError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            ShutdownError::NotReleased { source, .. } => Some(&**source),
+            ShutdownError::Deadline { .. } => None,
+            ShutdownError::Spawn(error) => Some(error),
+        }
+    }
+}
+
+/// A process-wide generator is installed already.
+#[derive(Debug)]
+pub struct InstallError {
+    pub(crate) generator: UidGenerator,
+}
+
+impl InstallError {
+    /// The generator that was refused.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let uids = |worker| UidGenerator::builder().registry(FixedWorker::new(worker)).build();
+    /// uidring::install(uids(1)?)?;
+    /// let refused = uidring::install(uids(2)?).unwrap_err();
+    /// assert_eq!(refused.into_generator().worker_id(), 2);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn into_generator(self) -> UidGenerator {
+        self.generator
+    }
+}
 
 impl fmt::Display for InstallError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

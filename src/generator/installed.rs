@@ -28,9 +28,26 @@ static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 ///
 /// # Errors
 ///
-/// If a generator is installed already, [`InstallError`] returns `generator`.
+/// If a generator is installed already, [`InstallError`] gives `generator` back.
 pub fn install(generator: UidGenerator) -> Result<(), InstallError> {
-    INSTALLED.set(generator).map_err(InstallError)
+    INSTALLED.set(generator).map_err(|generator| InstallError { generator })
+}
+
+/// The process-wide generator, if there is one.
+///
+/// ```
+/// use uidring::{UidGenerator, registry::FixedWorker};
+///
+/// assert!(uidring::installed().is_none());
+/// uidring::install(UidGenerator::builder().registry(FixedWorker::new(1)).build()?)?;
+/// if let Some(uids) = uidring::installed() {
+///     println!("{:?}", uids.status());
+/// }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[must_use]
+pub fn installed() -> Option<&'static UidGenerator> {
+    INSTALLED.get()
 }
 
 /// Returns the process-wide generator. If there is none, builds and installs one. If several
@@ -39,10 +56,21 @@ pub fn install(generator: UidGenerator) -> Result<(), InstallError> {
 /// If the parent of a forked process had installed a generator before the fork, this returns that
 /// one, as with [`install`].
 ///
+/// ```
+/// use uidring::{BuildError, UidGenerator, registry::FixedWorker};
+///
+/// fn uids() -> Result<&'static UidGenerator, BuildError> {
+///     uidring::get_or_try_init(|| UidGenerator::builder().registry(FixedWorker::new(1)).build())
+/// }
+///
+/// let uid = uids()?.take()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// The error of `build`. Then nothing is installed, and the next call tries again.
-pub fn get_or_try_install<E>(
+pub fn get_or_try_init<E>(
     build: impl FnOnce() -> Result<UidGenerator, E>,
 ) -> Result<&'static UidGenerator, E> {
     INSTALLED.get_or_try_init(build)
@@ -50,11 +78,37 @@ pub fn get_or_try_install<E>(
 
 /// Takes a UID from the process-wide generator.
 ///
+/// ```
+/// # use uidring::{UidGenerator, registry::FixedWorker};
+/// # uidring::install(UidGenerator::builder().registry(FixedWorker::new(1)).build()?)?;
+/// let uid = uidring::take()?;
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
 /// # Errors
 ///
 /// [`TakeError::NotInstalled`] before [`install`]; [`TakeError::Forked`] in a child process if the
 /// parent installed the generator; otherwise as [`UidGenerator::take`].
 #[inline]
 pub fn take() -> Result<Uid, TakeError> {
-    INSTALLED.get().ok_or(TakeError::NotInstalled)?.take()
+    installed().ok_or(TakeError::NotInstalled)?.take()
+}
+
+/// Takes a UID from this thread's own claim of the process-wide generator, as
+/// [`UidGenerator::take_local`] does.
+///
+/// ```
+/// # use uidring::{UidGenerator, registry::FixedWorker};
+/// # uidring::install(UidGenerator::builder().registry(FixedWorker::new(1)).build()?)?;
+/// assert!(uidring::take_local()? < uidring::take_local()?);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// # Errors
+///
+/// As [`take`].
+#[cfg(not(uidring_loom))]
+#[inline]
+pub fn take_local() -> Result<Uid, TakeError> {
+    installed().ok_or(TakeError::NotInstalled)?.take_local()
 }

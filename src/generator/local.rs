@@ -36,12 +36,9 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    // The rest of the segment. A loop keeps these two fields in registers, since no reference to
-    // them is passed to a function that is not inlined.
-    /// The number of the next UID. The last one comes directly before the value that
-    /// [`Engine::claims_end`] had before the claim.
+    // The rest of the segment, see `Position`. A loop keeps these two fields in registers, since no
+    // reference to them is passed to a function.
     next: u64,
-    /// The difference between a UID and its number. The sum may wrap.
     shift: u64,
 
     // A reference to a field would make the compiler keep the whole taker in memory. Hence a box,
@@ -50,11 +47,21 @@ pub struct LocalTaker {
     uids: ScopeGuard<UidGenerator, fn(UidGenerator)>,
 }
 
-const _: () = assert!(LocalTaker::LONGEST_RUN as u64 <= EXPIRY_STEP);
+const _: () = assert!(LocalTaker::LONGEST_CLAIM as u64 <= EXPIRY_STEP);
+
+/// The rest of a segment.
+#[derive(Clone, Copy, Debug)]
+pub struct Position {
+    /// The number of the next UID. The last one comes directly before the value that
+    /// [`Engine::claims_end`] had before the claim.
+    pub next: u64,
+    /// The difference between a UID and its number. The sum may wrap.
+    pub shift: u64,
+}
 
 /// Where the next segments come from.
 #[derive(Debug)]
-struct Claims {
+pub struct Claims {
     /// The rest of the claim: its segments in later blocks.
     rest: Claim,
     /// `Engine::claims_end` before the claim was made.
@@ -69,36 +76,48 @@ struct Claims {
 
 impl LocalTaker {
     /// The length of the first claim, in UIDs, unless
-    /// [`with_run_length`](LocalTaker::with_run_length) says otherwise.
-    pub const RUN_LENGTH: u32 = 64;
+    /// [`with_claim_length`](LocalTaker::with_claim_length) says otherwise.
+    pub const FIRST_CLAIM: u32 = 64;
 
     /// The length to which claims grow, in UIDs, unless
-    /// [`with_run_length`](LocalTaker::with_run_length) says otherwise.
-    pub const LONGEST_RUN: u32 = 4096;
+    /// [`with_claim_length`](LocalTaker::with_claim_length) says otherwise.
+    pub const LONGEST_CLAIM: u32 = 4096;
 
     pub(crate) fn new(uids: UidGenerator) -> LocalTaker {
-        let claims = Claims {
-            rest: Claim::EMPTY,
-            end: 0,
-            length: Self::RUN_LENGTH.into(),
-            shortest: Self::RUN_LENGTH.into(),
-            longest: Self::LONGEST_RUN.into(),
-        };
         let uids = scopeguard::guard(uids, drop as fn(_));
-        LocalTaker { next: u64::MAX, shift: 0, claims: Box::new(claims), uids }
+        let Position { next, shift } = Position::NONE;
+        LocalTaker { next, shift, claims: Box::default(), uids }
     }
 
     /// The same taker with claims of `length` UIDs each, from the next one on. 0 counts as 1. No
     /// claim is longer than 65,536 UIDs or half a block. Longer claims mean less contention, but
     /// lose more when the taker drops.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let mut mine = uids.local().with_claim_length(8);
+    /// let first = mine.take()?;
+    /// assert!(uids.take()?.get() >= first.get() + 8); // the other seven are still to be taken
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
-    pub fn with_run_length(mut self, length: u32) -> LocalTaker {
+    pub fn with_claim_length(mut self, length: u32) -> LocalTaker {
         let length = u64::from(length).clamp(1, EXPIRY_STEP);
         (self.claims.length, self.claims.shortest, self.claims.longest) = (length, length, length);
         self
     }
 
     /// Takes the next UID.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let (mut mine, mut yours) = (uids.local(), uids.local());
+    /// assert!(mine.take()? < mine.take()?);
+    /// assert_ne!(mine.take()?, yours.take()?);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -112,20 +131,46 @@ impl LocalTaker {
             && let Some(uid) = NonZeroU64::new(self.next.wrapping_add(self.shift))
         {
             self.next += 1;
-            return Ok(Uid::new(uid));
+            return Ok(Uid::from_nonzero(uid));
         }
-        let ClaimSegment { base, from, to } = self.claims.next_segment(engine)?;
-        debug_assert!(to - from <= EXPIRY_STEP);
-        let (uid, number) = (base | from, self.claims.end - (to - from));
-        (self.next, self.shift) = (number + 1, uid.get().wrapping_sub(number));
-        Ok(Uid::new(uid))
+        let segment = self.claims.next_segment(engine)?;
+        let (uid, position) = self.claims.enter(segment);
+        (self.next, self.shift) = (position.next, position.shift);
+        Ok(uid)
+    }
+}
+
+impl Position {
+    /// Before the first segment.
+    pub const NONE: Position = Position { next: u64::MAX, shift: 0 };
+}
+
+impl Default for Claims {
+    fn default() -> Claims {
+        Claims {
+            rest: Claim::EMPTY,
+            end: 0,
+            length: LocalTaker::FIRST_CLAIM.into(),
+            shortest: LocalTaker::FIRST_CLAIM.into(),
+            longest: LocalTaker::LONGEST_CLAIM.into(),
+        }
     }
 }
 
 impl Claims {
+    /// The first UID of `segment`, which was claimed last, and where those after it are.
+    #[inline]
+    pub fn enter(&self, segment: ClaimSegment) -> (Uid, Position) {
+        let ClaimSegment { base, from, to } = segment;
+        debug_assert!(to - from <= EXPIRY_STEP);
+        let (uid, number) = (base | from, self.end - (to - from));
+        let shift = uid.get().wrapping_sub(number);
+        (Uid::from_nonzero(uid), Position { next: number + 1, shift })
+    }
+
     #[cold]
     #[inline(never)]
-    fn next_segment(&mut self, engine: &Engine) -> Result<ClaimSegment, TakeError> {
+    pub fn next_segment(&mut self, engine: &Engine) -> Result<ClaimSegment, TakeError> {
         loop {
             // Read before the claim, so that an expiry in between drops the claim as well.
             let end = engine.claims_end();

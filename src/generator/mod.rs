@@ -1,11 +1,16 @@
 //! [`UidGenerator`]: what programs hold.
 
+#[cfg(feature = "async")]
+mod blocking;
 pub mod builder;
 mod error;
 pub mod installed;
 pub mod local;
+pub mod take_n;
+#[cfg(not(uidring_loom))]
+mod thread_local;
 
-pub use error::{BuildError, InstallError};
+pub use error::{BuildError, InstallError, ShutdownError};
 
 use std::fmt;
 
@@ -20,6 +25,7 @@ use crate::engine::{FillError, TakeError};
 use crate::filler::Filler;
 use crate::generator::builder::Builder;
 use crate::generator::local::LocalTaker;
+use crate::generator::take_n::TakeN;
 use crate::layout::Layout;
 use crate::sync::Arc;
 use crate::uid::Uid;
@@ -27,9 +33,13 @@ use crate::uid::Uid;
 /// Hands out unique UIDs to any number of threads.
 ///
 /// This is a handle: clones share one ring and one worker id. Dropping the last one ends and joins
-/// the filler thread and gives a leased worker id back. That waits for the registry, so an
-/// asynchronous program should drop it where a thread may block. Cloning costs a reference count; a
-/// take through `&self` costs one atomic add.
+/// the filler thread and gives a leased worker id back. That waits for the registry: five seconds
+/// for a database that does not answer, unless `with_timeout` says otherwise. So does
+/// [`build`](Builder::build), for as long as [`start_deadline`](Builder::start_deadline). An
+/// asynchronous program calls `build_async` and `shutdown` (feature `async`), which block no thread
+/// of its runtime; a handle that is dropped later then has nothing to wait for.
+///
+/// Cloning costs a reference count; a take through `&self` costs one atomic add.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -74,15 +84,35 @@ use crate::uid::Uid;
 pub struct UidGenerator {
     engine: Arc<Engine>,
     /// Shared only by the handles, so that the last one stops the thread.
-    _filler: Arc<Filler>,
+    filler: Arc<Filler>,
+    /// How a thread finds its claims, see [`thread_local`].
+    #[cfg(not(uidring_loom))]
+    id: u64,
 }
 
 impl UidGenerator {
     pub(crate) fn new(engine: Arc<Engine>, filler: Filler) -> UidGenerator {
-        UidGenerator { engine, _filler: Arc::new(filler) }
+        UidGenerator {
+            engine,
+            filler: Arc::new(filler),
+            #[cfg(not(uidring_loom))]
+            id: thread_local::new_id(),
+        }
     }
 
     /// Starts a generator's configuration.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uidring::{LeadLimit, UidGenerator, registry::FixedWorker};
+    ///
+    /// let uids = UidGenerator::builder()
+    ///     .registry(FixedWorker::new(7))
+    ///     .max_lead(Duration::from_secs(3600))
+    ///     .on_lead_limit(LeadLimit::Wait)
+    ///     .build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn builder() -> Builder {
         Builder::new()
@@ -97,6 +127,15 @@ impl UidGenerator {
     /// [`max_lead`](Builder::max_lead) is used up, [`LeadLimit`] says what happens: a take may then
     /// wait for the clock, or fail. If all reserved ticks of a leased worker id are used up, a take
     /// waits for the registry's answer.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let order = uids.take()?;
+    /// let invoice = uids.take()?;
+    /// assert!(order < invoice);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -116,6 +155,16 @@ impl UidGenerator {
     ///
     /// Lock-free. A little slower than [`take`](UidGenerator::take) if many threads take at once.
     ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// match uids.try_take() {
+    ///     Ok(uid) => println!("{uid}"),
+    ///     Err(error) => println!("{error}; try again in {:?}", error.retry_in()),
+    /// }
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
@@ -132,6 +181,13 @@ impl UidGenerator {
     ///
     /// Waiting tasks are served in order, and each is woken when there is a UID for it. Threads
     /// that wait in [`take`](UidGenerator::take) are served before them.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let uid = pollster::block_on(async { uids.take_async().await })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     ///
     /// # Errors
     ///
@@ -174,27 +230,181 @@ impl UidGenerator {
         Ok(())
     }
 
+    /// Takes `count` UIDs, one with each call of the iterator's `next`. They strictly increase. One
+    /// atomic add claims up to half a block, as with [`fill`](UidGenerator::fill), but no buffer is
+    /// needed.
+    ///
+    /// An error is the last item. The UIDs before it are the caller's to use. If the iterator is
+    /// dropped before its end, the rest of its claim is lost: at most half a block.
+    ///
+    /// ```
+    /// # use uidring::{Uid, UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let batch: Vec<Uid> = uids.take_n(1000).collect::<Result<_, _>>()?;
+    /// assert_eq!(batch.len(), 1000);
+    /// assert!(batch.is_sorted_by(|a, b| a < b));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The iterator's items fail as [`take`](UidGenerator::take).
+    pub fn take_n(&self, count: usize) -> TakeN<'_> {
+        TakeN::new(&self.engine, count)
+    }
+
     /// A taker for one thread, which claims many UIDs at once, 64 at first. It writes to shared
     /// memory once per claim.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let mut mine = uids.local();
+    /// for _ in 0..1000 {
+    ///     let uid = mine.take()?;
+    /// }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn local(&self) -> LocalTaker {
         LocalTaker::new(self.clone())
     }
 
+    /// Takes the next UID of this thread's own claim, which the thread keeps: a
+    /// [`local`](UidGenerator::local) taker that nobody has to carry along, for handlers that run
+    /// on any thread of a pool. It claims as many UIDs, and is nearly as fast.
+    ///
+    /// The UIDs that one thread takes in this way from one generator strictly increase. There is
+    /// no order between threads, so a task that moves from one thread to another between two takes
+    /// can get the smaller UID last.
+    ///
+    /// What is left of a claim is lost when the thread ends, and when its ticks become older than
+    /// [`max_lag`](Builder::max_lag). A thread keeps the claims of up to 16 generators.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// std::thread::scope(|scope| {
+    ///     for _ in 0..4 {
+    ///         scope.spawn(|| {
+    ///             assert!(uids.take_local()? < uids.take_local()?);
+    ///             Ok::<(), uidring::TakeError>(())
+    ///         });
+    ///     }
+    /// });
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](UidGenerator::take).
+    #[cfg(not(uidring_loom))]
+    #[inline]
+    pub fn take_local(&self) -> Result<Uid, TakeError> {
+        thread_local::take(self, self.id)
+    }
+
     /// The layout of the UIDs.
+    ///
+    /// ```
+    /// # use uidring::{Layout, UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// assert_eq!(uids.layout(), &Layout::DEFAULT);
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn layout(&self) -> &Layout {
         &self.engine.limits.layout
     }
 
     /// The worker id in the UIDs.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let uids = UidGenerator::builder().registry(FixedWorker::new(7)).build()?;
+    /// assert_eq!(uids.worker_id(), 7);
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn worker_id(&self) -> u64 {
         self.engine.worker()
     }
 
+    /// Ends the generator, gives a leased worker id back, and says whether that succeeded. Dropping
+    /// the last handle does the same, but is silent, and waits as long as the registry does.
+    ///
+    /// From now on all takes fail with [`TakeError::ShutDown`], from this handle's clones as well;
+    /// those that wait fail at once. A take that is under way may still return its UID. Where one
+    /// is, the worker id's next holder begins after all ticks that were reserved.
+    ///
+    /// Blocks the thread until the registry has answered, at most for
+    /// [`shutdown_deadline`](Builder::shutdown_deadline). A permanent worker id needs no answer.
+    ///
+    /// ```
+    /// # use uidring::{TakeError, UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// let other = uids.clone();
+    /// uids.shutdown_blocking()?;
+    /// assert_eq!(other.take(), Err(TakeError::ShutDown));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ShutdownError`] if the worker id was not given back. It becomes free when its lease has
+    /// expired. The generator is shut down all the same.
+    // The handle is used up, as it is of no more use.
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn shutdown_blocking(self) -> Result<(), ShutdownError> {
+        let worker = self.worker_id();
+        match self.filler.shut_down() {
+            Some(Ok(())) => Ok(()),
+            Some(Err(source)) => Err(ShutdownError::NotReleased { worker, source }),
+            None => {
+                let deadline = self.filler.shutdown_deadline;
+                Err(ShutdownError::Deadline { worker, deadline })
+            }
+        }
+    }
+
+    /// Does what [`shutdown_blocking`](UidGenerator::shutdown_blocking) does, on a thread of its
+    /// own, so that no runtime is blocked. It needs no particular runtime. If the future is
+    /// dropped, the generator is shut down all the same, but nobody is told how.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # pollster::block_on(async {
+    /// let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build_async().await?;
+    /// let uid = uids.take()?;
+    /// uids.shutdown().await?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// # })?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`shutdown_blocking`](UidGenerator::shutdown_blocking).
+    #[cfg(feature = "async")]
+    pub async fn shutdown(self) -> Result<(), ShutdownError> {
+        let shutdown = move || self.shutdown_blocking();
+        blocking::run("uidring-shutdown", shutdown)
+            .await
+            .unwrap_or_else(|error| Err(ShutdownError::Spawn(error)))
+    }
+
     /// What the generator is doing. This is cheap enough to call every second, and disturbs no
     /// taker.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
+    /// uids.take()?;
+    /// let status = uids.status();
+    /// assert_eq!(status.taken, 1);
+    /// println!("{} UIDs are ready, {:?} ahead of the clock", status.available, status.lead);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn status(&self) -> Status {
         self.engine.status()

@@ -29,14 +29,14 @@ use crate::registry::RegistryError;
 use crate::sync::{Barrier, sleep, thread};
 
 /// Checks all clauses. `store` makes a store that was never used, by a name that is new each time,
-/// and returns what opens a handle to it. Handles may give fresh ids, or leased ones; for the
+/// and returns what opens a handle to it. Handles may give permanent ids, or leased ones; for the
 /// clauses about expiry to be checked, a lease lasts five seconds at most.
 ///
 /// # Panics
 ///
 /// Where a clause is broken.
 pub fn check<R: WorkerRegistry, S: Fn() -> R + Sync>(store: impl Fn(&str) -> S) {
-    ids_fit_and_no_second_is_given_twice(&store("in_turn"));
+    ids_fit_and_no_tick_is_given_twice(&store("in_turn"));
     those_who_come_at_once_get_different_ids(&store("at_once"));
     an_id_given_back_goes_on_behind_what_was_used(&store("given_back"));
     what_is_reserved_is_the_holders_alone(&store("reserved"));
@@ -60,10 +60,10 @@ fn done<T>(call: &str, result: Result<T, RegistryError>) -> T {
     result.unwrap_or_else(|error| panic!("`{call}` of a registry that is in order fails: {error}"))
 }
 
-/// Which seconds of which id are whose.
+/// Which ticks of which id are whose.
 #[derive(Default)]
 struct Ledger {
-    /// For each id, what was given: first and last second.
+    /// For each id, what was given: first and last tick.
     given: BTreeMap<u64, Vec<(u64, u64)>>,
 }
 
@@ -71,20 +71,20 @@ impl Ledger {
     fn note(&mut self, lease: &Lease) {
         let Lease { worker, first, last, .. } = *lease;
         assert!(worker <= Layout::DEFAULT.max_worker(), "worker id {worker} fits the layout");
-        assert!(last <= Layout::DEFAULT.max_tick(), "second {last} fits the layout");
-        assert!(first <= last, "a lease has a second at least: {lease:?}");
-        let seconds = self.given.entry(worker).or_default();
-        for &(from, to) in &*seconds {
+        assert!(last <= Layout::DEFAULT.max_tick(), "tick {last} fits the layout");
+        assert!(first <= last, "a lease has a tick at least: {lease:?}");
+        let ticks = self.given.entry(worker).or_default();
+        for &(from, to) in &*ticks {
             assert!(
                 last < from || to < first,
-                "seconds {first} to {last} of id {worker} are new; {from} to {to} were given"
+                "ticks {first} to {last} of id {worker} are new; {from} to {to} were given"
             );
         }
-        seconds.push((first, last));
+        ticks.push((first, last));
     }
 }
 
-fn ids_fit_and_no_second_is_given_twice<R: WorkerRegistry>(open: &impl Fn() -> R) {
+fn ids_fit_and_no_tick_is_given_twice<R: WorkerRegistry>(open: &impl Fn() -> R) {
     let mut ledger = Ledger::default();
     let mut kept = Vec::new();
     for _ in 0..5 {
@@ -125,13 +125,13 @@ fn an_id_given_back_goes_on_behind_what_was_used<R: WorkerRegistry>(open: &impl 
     let used = lease.first.max(NOW) + 1;
     done("release", registry.release(&lease, used));
     let again = assign(&mut open());
-    if lease.duration.is_none() {
-        assert_ne!(again.worker, lease.worker, "an id that is given once is not given again");
+    if lease.is_permanent() {
+        assert_ne!(again.worker, lease.worker, "a permanent id is not given again");
         return;
     }
     assert_eq!(again.worker, lease.worker, "an id that was given back is given again");
     assert!(again.first > used, "its next holder begins after {used}, at {}", again.first);
-    assert_ne!(again.holder, lease.holder, "each lease has a holder of its own");
+    assert_ne!(again.kind, lease.kind, "each lease has a holder of its own");
     is_lost(&mut registry, &lease);
 }
 
@@ -153,7 +153,7 @@ fn what_is_reserved_is_the_holders_alone<R: WorkerRegistry>(open: &impl Fn() -> 
         let next = done("assign", registry.assign(&request(Layout::DEFAULT, now)));
         assert!(
             next.worker != lease.worker || next.first > used,
-            "seconds up to {used} are used: {next:?}"
+            "ticks up to {used} are used: {next:?}"
         );
     }
 }
@@ -161,7 +161,7 @@ fn what_is_reserved_is_the_holders_alone<R: WorkerRegistry>(open: &impl Fn() -> 
 fn an_expired_lease_goes_on_behind_what_was_reserved<R: WorkerRegistry>(open: &impl Fn() -> R) {
     let mut registry = open();
     let lease = assign(&mut registry);
-    let Some(duration) = lease.duration.filter(|duration| *duration <= Duration::from_secs(5))
+    let Some(duration) = lease.duration().filter(|duration| *duration <= Duration::from_secs(5))
     else {
         return;
     };

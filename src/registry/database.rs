@@ -4,8 +4,9 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use super::host::Host;
-use super::table::{self, Config, Fault, Tables, Worker};
-use super::{Lease, RegistryError, Request, WorkerRegistry};
+use super::records::{self, WorkerRecord};
+use super::table::{self, Config, Fault, Tables};
+use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
 use crate::sql::{self, Access, Deadline, Error, Transaction};
 
@@ -38,7 +39,7 @@ pub trait RegistryAdmin: WorkerRegistry {
     /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Locked`] that
     /// others have kept the registry locked until the timeout, [`RegistryError::Unreachable`] that
     /// the server is down or does not answer, [`RegistryError::Storage`] that the database failed.
-    fn workers(&self) -> Result<Vec<Worker>, RegistryError>;
+    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError>;
 
     /// The largest id ever given, also where its row has been deleted; 0 before the first.
     ///
@@ -62,7 +63,7 @@ pub trait RegistryAdmin: WorkerRegistry {
     /// As [`workers`](Self::workers).
     fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError>;
 
-    /// Takes the leased id `worker` from whoever holds it, so that the next start can have it.
+    /// Revokes the lease of the id `worker`, whoever holds it, so that the next start can have it.
     ///
     /// This is safe at any time: the next holder begins after the last tick that was reserved, and
     /// the one before finds its lease lost and takes another id.
@@ -71,7 +72,7 @@ pub trait RegistryAdmin: WorkerRegistry {
     ///
     /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else as
     /// [`workers`](Self::workers).
-    fn take_back(&self, worker: u64) -> Result<(), RegistryError>;
+    fn revoke(&self, worker: u64) -> Result<(), RegistryError>;
 }
 
 /// Worker ids from a database. What is particular to each kind of database stands at its own name:
@@ -91,6 +92,15 @@ impl<D: Tables> SqlRegistry<D> {
     ///
     /// A server that does not answer in that time counts as down. In a file, this is how long a
     /// call waits while others have the file locked; a start holds the lock for milliseconds.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use std::time::Duration;
+    /// # use uidring::registry::SqliteRegistry;
+    /// let registry = SqliteRegistry::open("uidring.db")?.with_timeout(Duration::from_secs(1));
+    /// # }
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> Self {
         self.timeout = timeout;
@@ -100,6 +110,14 @@ impl<D: Tables> SqlRegistry<D> {
     /// Sets the host name and the port that the rows show, in place of those found.
     ///
     /// They inform those who read the table. Worker ids do not depend on them.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::registry::SqliteRegistry;
+    /// let registry = SqliteRegistry::open("uidring.db")?.with_host("orders-3", "8080");
+    /// # }
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
     #[must_use]
     pub fn with_host(mut self, name: &str, port: &str) -> Self {
         self.config.host = Some(Host::new(name, port));
@@ -114,6 +132,15 @@ impl<D: Tables> SqlRegistry<D> {
     /// writes more often; an idle generator writes twice in it. A generator that is cut off from a
     /// server goes on for as long as it has reserved: the duration at least, and longer the busier
     /// it is.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use std::time::Duration;
+    /// # use uidring::registry::SqliteRegistry;
+    /// let registry = SqliteRegistry::open("uidring.db")?.leased(Duration::from_secs(600));
+    /// # }
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
     #[must_use]
     pub fn leased(mut self, duration: Duration) -> Self {
         self.config.leased(duration);
@@ -124,7 +151,7 @@ impl<D: Tables> SqlRegistry<D> {
     pub(super) fn new(name: String, database: Result<D, Error>) -> Result<Self, RegistryError> {
         let database =
             database.map_err(|error| explain::<D>(name, "open", error, Duration::ZERO))?;
-        Ok(SqlRegistry { database, timeout: DEFAULT_TIMEOUT, config: Config::FRESH })
+        Ok(SqlRegistry { database, timeout: DEFAULT_TIMEOUT, config: Config::PERMANENT })
     }
 
     /// Looks whether there is a registry, and nothing more.
@@ -203,13 +230,13 @@ fn explain<D: Tables>(
         }
         Error::Unusable { problem, source } => (problem, source),
         Error::NoTables(source) => (D::NO_TABLES.to_owned(), source),
-        Error::ForeignTables { words, source } => (format!("{}{words}", D::FOREIGN_TABLES), source),
+        Error::ForeignTables(source) => (D::FOREIGN_TABLES.to_owned(), source),
         Error::ForeignFile { problem, source } => {
             (format!("{problem}; give the registry a file of its own"), source)
         }
-        Error::Denied { words, source } => {
+        Error::Denied(source) => {
             let rights = "give this user the rights to select, insert and update in its two tables";
-            (format!("{words}; {rights}"), Some(source))
+            (rights.to_owned(), Some(source))
         }
     };
     RegistryError::Open { registry, problem, source }
@@ -224,20 +251,22 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
-        let Some(duration) = lease.duration else { return Ok(lease.last) };
-        self.write("reserve seconds in", |transaction| {
-            table::reserve::<D>(transaction, lease, duration, last)
+        let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
+        self.write("reserve ticks in", |transaction| {
+            table::reserve::<D>(transaction, lease.worker, holder, *duration, last)
         })?;
         Ok(last)
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
-        if lease.duration.is_none() {
-            return Ok(());
-        }
+        let LeaseKind::Leased { holder, .. } = &lease.kind else { return Ok(()) };
         self.write("give a worker id back to", |transaction| {
-            table::release::<D>(transaction, lease, used)
+            table::release::<D>(transaction, lease.worker, holder, used)
         })
+    }
+
+    fn name(&self) -> String {
+        self.database.name()
     }
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
@@ -246,8 +275,8 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
 }
 
 impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
-    fn workers(&self) -> Result<Vec<Worker>, RegistryError> {
-        self.read(table::workers::<D>)
+    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
+        self.read(records::workers::<D>)
     }
 
     fn largest_given(&self) -> Result<u64, RegistryError> {
@@ -269,9 +298,7 @@ impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
         }))
     }
 
-    fn take_back(&self, worker: u64) -> Result<(), RegistryError> {
-        self.write("take a worker id back to", |transaction| {
-            table::take_back::<D>(transaction, worker)
-        })
+    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
+        self.write("revoke a lease in", |transaction| table::revoke::<D>(transaction, worker))
     }
 }

@@ -7,7 +7,14 @@ use std::time::{Duration, SystemTime};
 use crate::clock::utc;
 use crate::layout::Layout;
 
-/// A registry has no worker id to give.
+/// An error returned by a registry of worker ids.
+///
+/// An error says what is wrong and what to do. What the database, the driver or the file system
+/// said is its [`source`](Error::source).
+///
+/// A registry of one's own says [`LeaseLost`](RegistryError::LeaseLost) and
+/// [`Exhausted`](RegistryError::Exhausted) where they are so, and for all else
+/// [`unreachable`](RegistryError::unreachable) or [`other`](RegistryError::other).
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RegistryError {
@@ -15,7 +22,7 @@ pub enum RegistryError {
     Open {
         /// The file, or the address without the password.
         registry: String,
-        /// What is wrong with it and what to do, as a sentence about it.
+        /// What is wrong with it or what to do, as a sentence about it.
         problem: String,
         /// What the database said.
         source: Option<Box<dyn Error + Send + Sync>>,
@@ -31,7 +38,7 @@ pub enum RegistryError {
     Unreachable {
         /// The address without the password.
         registry: String,
-        /// What happened, as a sentence about the server.
+        /// What is wrong with it or what to do, as a sentence about the server.
         problem: String,
         /// What the driver said.
         source: Option<Box<dyn Error + Send + Sync>>,
@@ -67,9 +74,9 @@ pub enum RegistryError {
     UsedAhead {
         /// The id.
         worker: u64,
-        /// The last second used, or reserved.
+        /// The last tick used, or reserved.
         used: SystemTime,
-        /// The second of the clock.
+        /// The tick of the clock.
         now: SystemTime,
         /// How long until a generator can begin, if the clock goes on as it does.
         wait: Duration,
@@ -88,11 +95,11 @@ pub enum RegistryError {
         /// The largest that fits.
         max: u64,
     },
-    /// The lease of the id has seconds that no generator of the layout can use.
+    /// The lease of the id has ticks that no generator of the layout can use.
     LeaseRange {
         /// The id.
         worker: u64,
-        /// The first second, as a tick of the layout.
+        /// The first tick of the lease.
         first: u64,
         /// The last one.
         last: u64,
@@ -125,14 +132,66 @@ pub enum RegistryError {
         /// What the database said.
         source: Box<dyn Error + Send + Sync>,
     },
+    /// A registry of another crate failed, as [`unreachable`](RegistryError::unreachable) and
+    /// [`other`](RegistryError::other) say it.
+    Other {
+        /// Whether the same call may succeed in a moment.
+        is_transient: bool,
+        /// What happened.
+        source: Box<dyn Error + Send + Sync>,
+    },
 }
 
 impl RegistryError {
+    /// The error of a registry of one's own that cannot be reached for now. The same call is tried
+    /// again: until [`start_deadline`](crate::Builder::start_deadline) when a generator is built,
+    /// and with growing pauses while it runs.
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// use uidring::RegistryError;
+    ///
+    /// let error = RegistryError::unreachable("the connection was refused");
+    /// assert!(error.is_transient());
+    /// assert_eq!(error.to_string(), "the registry cannot be reached for now");
+    /// assert_eq!(error.source().unwrap().to_string(), "the connection was refused");
+    /// ```
+    #[must_use]
+    pub fn unreachable(cause: impl Into<Box<dyn Error + Send + Sync>>) -> RegistryError {
+        RegistryError::Other { is_transient: true, source: cause.into() }
+    }
+
+    /// The error of a registry of one's own that failed in a way that another try will not mend.
+    /// Building a generator fails at once.
+    ///
+    /// ```
+    /// use uidring::RegistryError;
+    ///
+    /// let cause = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+    /// let error = RegistryError::other(cause);
+    /// assert!(!error.is_transient());
+    /// assert_eq!(error.to_string(), "the registry failed");
+    /// ```
+    #[must_use]
+    pub fn other(cause: impl Into<Box<dyn Error + Send + Sync>>) -> RegistryError {
+        RegistryError::Other { is_transient: false, source: cause.into() }
+    }
+
     /// Whether the same call may succeed in a moment: the registry is locked, down, or does not
     /// answer.
+    ///
+    /// ```
+    /// # use uidring::RegistryError;
+    /// assert!(!RegistryError::LeaseLost { worker: 7 }.is_transient());
+    /// ```
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, RegistryError::Locked { .. } | RegistryError::Unreachable { .. })
+        matches!(
+            self,
+            RegistryError::Locked { .. }
+                | RegistryError::Unreachable { .. }
+                | RegistryError::Other { is_transient: true, .. }
+        )
     }
 }
 
@@ -192,7 +251,7 @@ impl fmt::Display for RegistryError {
             RegistryError::LeaseLost { worker } => write!(
                 f,
                 "worker id {worker} is no longer this generator's: its lease expired and another \
-                 generator has it, or its state file was removed or changed; the seconds reserved \
+                 generator has it, or its state file was removed or changed; the ticks reserved \
                  before stay this one's"
             ),
             RegistryError::WorkerRange { worker, max } => write!(
@@ -202,9 +261,9 @@ impl fmt::Display for RegistryError {
             ),
             RegistryError::LeaseRange { worker, first, last, max } => write!(
                 f,
-                "the registry gave worker id {worker} with the seconds {first} to {last}: a lease \
-                 has a second at least, none after the layout's last, {max}, and without a \
-                 duration all up to that one"
+                "the registry gave worker id {worker} with the ticks {first} to {last}: a lease \
+                 has a tick at least and none after the layout's last, {max}; a permanent one has \
+                 all up to that"
             ),
             RegistryError::Full { registry, .. } => {
                 write!(
@@ -213,11 +272,11 @@ impl fmt::Display for RegistryError {
                      nothing was used up"
                 )
             }
-            RegistryError::Storage { doing, source } => {
-                write!(f, "cannot {doing}: {source}")?;
-                // A database's first words can be as few as "disk I/O error".
-                source.source().map_or(Ok(()), |cause| write!(f, " ({cause})"))
+            RegistryError::Storage { doing, .. } => write!(f, "cannot {doing}"),
+            RegistryError::Other { is_transient: true, .. } => {
+                f.write_str("the registry cannot be reached for now")
             }
+            RegistryError::Other { is_transient: false, .. } => f.write_str("the registry failed"),
         }
     }
 }
@@ -228,9 +287,9 @@ impl Error for RegistryError {
             RegistryError::Open { source, .. } | RegistryError::Unreachable { source, .. } => {
                 source.as_deref().map(|source| source as _)
             }
-            RegistryError::Full { source, .. } | RegistryError::Storage { source, .. } => {
-                Some(&**source)
-            }
+            RegistryError::Full { source, .. }
+            | RegistryError::Storage { source, .. }
+            | RegistryError::Other { source, .. } => Some(&**source),
             _ => None,
         }
     }

@@ -15,9 +15,9 @@ use crate::registry::RegistryError;
 ///
 /// The caller guarantees that no other generator, on any machine, has the same number and layout at
 /// the same time; a forked process, too, needs a number other than its parent's. And a generator
-/// must begin only after every second that the one before it with this number used, which may be
-/// later than when it stopped: a busy generator borrows from the seconds to come, and a clock can
-/// be set back. A [state file](FixedWorker::with_state) sees to that; without one the caller
+/// must begin only after every tick that the one before it with this number used, which may be
+/// later than when it stopped: a busy generator borrows from the ticks to come, and a clock can be
+/// set back. A [state file](FixedWorker::with_state) sees to that; without one the caller
 /// guarantees it too, which suits tests, benchmarks and programs that start once.
 ///
 /// ```
@@ -60,12 +60,28 @@ const FIRST_RESERVE: Duration = Duration::from_secs(2);
 
 impl FixedWorker {
     /// Gives `worker`, once.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// let uids = UidGenerator::builder().registry(FixedWorker::new(7)).build()?;
+    /// # Ok::<(), uidring::BuildError>(())
+    /// ```
     #[must_use]
     pub fn new(worker: u64) -> FixedWorker {
         FixedWorker { worker, path: None, given: None }
     }
 
     /// Gives the number in the environment variable `name`.
+    ///
+    /// ```
+    /// # use uidring::registry::FixedWorker;
+    /// let error = FixedWorker::from_env("UIDRING_EXAMPLE_WORKER").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "no worker id in the environment variable UIDRING_EXAMPLE_WORKER: it is not set; \
+    ///      a worker id is a whole number"
+    /// );
+    /// ```
     ///
     /// # Errors
     ///
@@ -86,6 +102,12 @@ impl FixedWorker {
     /// pods of a set have the same at a time; several sets that share a layout need numbers of
     /// their own.
     ///
+    /// ```no_run
+    /// # use uidring::registry::FixedWorker;
+    /// let registry = FixedWorker::from_stateful_set()?.with_state("/data/uidring.state");
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`RegistryError::NoNumber`] when the host name does not end in a hyphen and a number.
@@ -104,34 +126,47 @@ impl FixedWorker {
         })
     }
 
-    /// Keeps in the file `path` up to which second the number has been used, so that a restart goes
+    /// Keeps in the file `path` up to which tick the number has been used, so that a restart goes
     /// on after it, even under a clock that was set back. The file is made if it does not exist;
     /// links are followed, also those that lead to a file which is yet to be made. A relative path
     /// is one in the directory that the program is in when the generator is built.
     ///
-    /// Seconds are written to the file ahead of their use: two at the start, then about every five
-    /// seconds for the next ten, and more when UIDs are taken faster. A crash passes over what was
-    /// written and not used. Where [`max_lead`](crate::Builder::max_lead) is less than twice that,
-    /// the next start waits for the clock, if it gets there before
+    /// Ticks are written to the file ahead of their use: two seconds of them at the start, then
+    /// about every five seconds those of the next ten, and more if UIDs are taken faster. A crash
+    /// passes over what was written and not used. Where [`max_lead`](crate::Builder::max_lead) is
+    /// less than twice that, the next start waits for the clock, if it gets there before
     /// [`start_deadline`](crate::Builder::start_deadline).
     ///
     /// The state file is locked, and so is a file beside it with `.lock` added to its name: a
     /// second generator of this machine is kept out by whatever name it opens the state file, and
     /// where one of the two is removed. Before each write a generator sees whether the file still
     /// says what it wrote, and after it whether `path` still leads there. If not, it goes on with
-    /// the seconds it has written, and asks for the number anew, behind these. It is refused while
+    /// the ticks it has written, and asks for the number anew, behind these. It is refused while
     /// another generator has the file; takes then fail with
     /// [`LeaseExhausted`](crate::TakeError::LeaseExhausted), until the other has ended.
     ///
     /// The file belongs to the number: keep both on a volume that follows the program. Losing it is
     /// safe as long as the clock is past all that was used. Do not remove both files, or put
     /// another volume in their place, while a generator runs: until its next write it uses the same
-    /// seconds as one that is started there.
+    /// ticks as one that is started there.
     ///
     /// A forked process inherits the lock with the open file, though it cannot use its parent's
     /// generator. It is refused the number while the parent has it; and where the parent ends
     /// first, its next start is refused the number until the children have ended too, or have
     /// started other programs. Children that outlive their parent are best made before it builds.
+    ///
+    /// ```
+    /// # use uidring::{UidGenerator, registry::FixedWorker};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("uidring.state");
+    /// let build = || {
+    ///     let registry = FixedWorker::new(7).with_state(&file);
+    ///     UidGenerator::builder().registry(registry).build()
+    /// };
+    /// let before = build()?.take()?;
+    /// assert!(build()?.take()? > before); // the next generator goes on after the one before
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     #[must_use]
     pub fn with_state(self, path: impl AsRef<Path>) -> FixedWorker {
         FixedWorker { path: Some(path.as_ref().to_owned()), ..self }
@@ -148,23 +183,24 @@ fn ordinal(name: &str) -> Option<u64> {
 impl WorkerRegistry for FixedWorker {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         let (worker, layout) = (self.worker, request.layout);
-        let lost = match &self.given {
+        let used_before = match &self.given {
             None => None,
             Some(Given { lost: Some(last), .. }) => Some(*last),
             Some(_) => return Err(RegistryError::FixedInUse { worker }),
         };
-        let mut lease = Lease::fresh(worker, &layout);
+        let mut lease = Lease::permanent(worker, &layout);
         let mut state = None;
         if let Some(path) = &self.path {
             let (mut file, used) = StateFile::open(path, worker, &layout)?;
-            lease.first = request.now.max(used.max(lost).map_or(0, |used| used.saturating_add(1)));
-            if lease.first > request.latest {
-                return Err(used_ahead(worker, lease.first - 1, request));
+            let used = used.max(used_before);
+            let first = request.now.max(used.map_or(0, |used| used.saturating_add(1)));
+            if first > request.latest {
+                return Err(used_ahead(worker, first - 1, request));
             }
             let ticks = layout.ticks_in(FIRST_RESERVE).max(2);
-            lease.last = lease.first.saturating_add(ticks - 1).min(layout.max_tick());
-            lease.duration = Some(RESERVE);
-            file.write(lease.last)?;
+            let last = first.saturating_add(ticks - 1).min(layout.max_tick());
+            lease = Lease::leased(worker, first..=last, RESERVE, first.to_string());
+            file.write(last)?;
             state = Some(file);
         }
         self.given = Some(Given { first: lease.first, layout, state, lost: None });
@@ -180,6 +216,13 @@ impl WorkerRegistry for FixedWorker {
             (given.state, given.lost) = (None, Some(lease.last));
         }
         result.map(|()| last)
+    }
+
+    fn name(&self) -> String {
+        match &self.path {
+            Some(path) => path.display().to_string(),
+            None => "a fixed number".to_owned(),
+        }
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
@@ -202,7 +245,7 @@ impl WorkerRegistry for FixedWorker {
 /// `request` comes too early by the clock.
 fn used_ahead(worker: u64, used: u64, request: &Request) -> RegistryError {
     let Request { layout, now, latest, .. } = request;
-    let [used_until, now] = [used, *now].map(|tick| layout.time_of(tick.min(layout.max_tick())));
+    let [used_until, now] = [used, *now].map(|tick| layout.begin_of(tick.min(layout.max_tick())));
     let ticks = u32::try_from(used.saturating_add(1) - latest).unwrap_or(u32::MAX);
     RegistryError::UsedAhead {
         worker,

@@ -52,31 +52,19 @@ impl Host {
     }
 
     pub(super) fn detect() -> Host {
-        if let Some((name, port)) = jpaas() {
-            return Host::new(&name, &port);
-        }
         Host::new(&gethostname::gethostname().to_string_lossy(), &process::id().to_string())
     }
 }
 
 fn detect_kind() -> WorkerKind {
-    let contained = jpaas().is_some()
-        || variable("KUBERNETES_SERVICE_HOST").is_some()
+    let contained = is_set("KUBERNETES_SERVICE_HOST")
         // Docker's mark, and Podman's.
         || ["/.dockerenv", "/run/.containerenv"].into_iter().any(|mark| Path::new(mark).exists());
     if contained { WorkerKind::Container } else { WorkerKind::Actual }
 }
 
-/// The host and port that Baidu's platform tells its containers; `None` where one of them is
-/// missing.
-fn jpaas() -> Option<(String, String)> {
-    let host = variable("JPAAS_HOST")?;
-    let port = variable("JPAAS_HTTP_PORT").or_else(|| variable("JPAAS_HOST_PORT_8080"))?;
-    Some((host, port))
-}
-
-fn variable(name: &str) -> Option<String> {
-    env::var(name).ok().filter(|value| !value.trim().is_empty())
+fn is_set(variable: &str) -> bool {
+    env::var(variable).is_ok_and(|value| !value.trim().is_empty())
 }
 
 /// `text` as the table's checks want it. A strange host name must not keep a generator from

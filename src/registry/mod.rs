@@ -12,6 +12,8 @@ mod host;
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod records;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod state_file;
@@ -28,14 +30,15 @@ pub use host::WorkerKind;
 pub use mysql::MySqlRegistry;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresRegistry;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use records::{LeaseRecord, WorkerRecord};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteRegistry;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use table::{Worker, WorkerLease};
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use crate::sql::without_password;
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use crate::layout::Layout;
@@ -44,54 +47,96 @@ use crate::layout::Layout;
 ///
 /// # Contract
 ///
-/// The uniqueness of every UID rests on one promise: **no (worker id, second) pair is given twice**
+/// The uniqueness of every UID rests on one promise: **no (worker id, tick) pair is given twice**
 /// for the layout, to anyone, on any machine, whatever happens: not after a restart, not after a
 /// crash at any instant, not when rows are deleted, not when two processes ask at once, not when a
 /// holder is stopped for a day and wakes up. What may have been seen by a caller is never given
 /// again, so it is stored durably before it is returned.
 ///
-/// Two ways keep it. A registry of *fresh* ids gives each id once, with all its seconds. A registry
-/// of *leased* ids gives an id again when its holder is gone, but from a second after the last that
-/// any holder has reserved; a reservation is one conditional write that fails when another has
-/// taken the id over. Neither needs a clock to be right, or a holder to stop in time.
+/// Two kinds of [`Lease`] keep it. A *permanent* id is given once, with all its ticks. A *leased*
+/// id is given again when its holder is gone, but from a tick after the last that any holder has
+/// reserved; a reservation is one conditional write that fails if another has taken the id over.
+/// Neither needs a clock to be right, or a holder to stop in time.
 ///
 /// A generator calls [`assign`](WorkerRegistry::assign) once when it is built, and keeps the
-/// registry. Its filler reserves ahead, and calls `assign` again where
+/// registry. Its filler reserves ahead, and calls `assign` again if
 /// [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker) asks for another id, or the lease has been
 /// lost.
 ///
-/// A call of the filler's that panics counts as one that failed, and the registry is called again.
-/// A panic in [`Builder::build`](crate::Builder::build) is the caller's.
+/// If a call of the filler's panics, it counts as one that failed, and the registry is called
+/// again. A panic in [`Builder::build`](crate::Builder::build) is the caller's.
+///
+/// # Example
+///
+/// A registry of permanent ids that a service of one's own gives out:
+///
+/// ```
+/// use uidring::RegistryError;
+/// use uidring::registry::{Lease, Request, WorkerRegistry};
+///
+/// struct Service;
+///
+/// impl Service {
+///     /// The next number, which the service has stored and never gives again.
+///     fn next(&mut self) -> std::io::Result<u64> {
+///         # static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+///         // ...
+///         # Ok(NEXT.fetch_add(1, std::sync::atomic::Ordering::Relaxed))
+///     }
+/// }
+///
+/// impl WorkerRegistry for Service {
+///     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+///         let worker = self.next().map_err(RegistryError::unreachable)?;
+///         Ok(Lease::permanent(worker, &request.layout))
+///     }
+/// }
+///
+/// let uids = uidring::UidGenerator::builder().registry(Service).build()?;
+/// assert_eq!(uids.worker_id(), 1);
+/// # Ok::<(), uidring::BuildError>(())
+/// ```
+#[cfg_attr(
+    feature = "contract",
+    doc = "\n[`contract::check`] tests any registry against this contract."
+)]
 pub trait WorkerRegistry: Send + 'static {
-    /// A worker id that nobody else holds, at most `layout.max_worker()`, with seconds that nobody
+    /// A worker id that nobody else holds, at most `layout.max_worker()`, with ticks that nobody
     /// else has had, at most `layout.max_tick()`.
     ///
     /// # Errors
     ///
-    /// [`RegistryError`] when there is none, or none can be had now. Nothing is used up by a
-    /// failure.
+    /// [`RegistryError`] if there is none, or none can be had now. A failure uses nothing up.
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError>;
 
-    /// Reserves further seconds for the holder of `lease`, up to `last`, and shows that it is
-    /// alive. Returns the last second reserved. A registry of fresh ids has given them all.
+    /// Reserves further ticks for the holder of `lease`, up to `last`, and shows that it is alive.
+    /// Returns the last tick reserved. With a permanent id all of them are reserved already.
     ///
     /// # Errors
     ///
-    /// [`RegistryError::LeaseLost`] when another has taken the id over: the seconds of `lease` are
+    /// [`RegistryError::LeaseLost`] if another has taken the id over: the ticks of `lease` are
     /// still the holder's, but no more will be. Any other error leaves it open whether the
     /// reservation was made: the holder goes on with what it has, and tries again.
-    fn reserve(&mut self, lease: &Lease, _last: u64) -> Result<u64, RegistryError> {
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        let _ = last;
         Ok(lease.last)
     }
 
-    /// Gives the id back. Its holder has used no second after `used`, and will use none.
+    /// Gives the id back. Its holder has used no tick after `used`, and will use none.
     ///
     /// # Errors
     ///
-    /// [`RegistryError`] when the registry cannot be written: the id is free when the lease has
+    /// [`RegistryError`] if the registry cannot be written: the id is free when the lease has
     /// expired.
-    fn release(&mut self, _lease: &Lease, _used: u64) -> Result<(), RegistryError> {
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        let _ = (lease, used);
         Ok(())
+    }
+
+    /// What people know the registry by, such as its file, or its address without the password. The
+    /// event of a start shows it.
+    fn name(&self) -> String {
+        std::any::type_name::<Self>().to_owned()
     }
 
     /// When an id was given last, if the registry knows: by this a generator that has a
@@ -99,7 +144,7 @@ pub trait WorkerRegistry: Send + 'static {
     ///
     /// # Errors
     ///
-    /// [`RegistryError`] when the registry cannot be read.
+    /// [`RegistryError`] if the registry cannot be read.
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         Ok(None)
     }
@@ -119,12 +164,16 @@ impl WorkerRegistry for Box<dyn WorkerRegistry> {
         (**self).release(lease, used)
     }
 
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         (**self).last_assigned()
     }
 }
 
-/// What a generator asks of a registry. Seconds are ticks of the layout since its epoch.
+/// What a generator asks of a registry. Ticks are counted from the epoch of the layout.
 #[derive(Clone, Copy, Debug)]
 #[non_exhaustive]
 pub struct Request {
@@ -137,37 +186,107 @@ pub struct Request {
 }
 
 impl Request {
-    /// What a generator of `layout` asks at the second `now`, if it can begin at `latest` or
-    /// sooner.
+    /// What a generator of `layout` asks at the tick `now`, if it can begin at `latest` or sooner:
+    /// for tests of a registry.
+    ///
+    /// ```
+    /// use uidring::Layout;
+    /// use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+    ///
+    /// let layout = Layout::DEFAULT;
+    /// let request = Request::new(layout, 10_000_000, layout.max_tick());
+    /// let lease = FixedWorker::new(7).assign(&request)?;
+    /// assert_eq!(lease, Lease::permanent(7, &layout));
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
     #[must_use]
     pub fn new(layout: Layout, now: u64, latest: u64) -> Request {
         Request { layout, now, latest }
     }
 }
 
-/// The right to a worker id: the seconds that its holder may publish, as ticks of the layout since
-/// its epoch.
+/// The right to a worker id, and to its ticks from `first` to `last`, counted from the epoch of the
+/// layout.
 #[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Lease {
     /// The worker id.
     pub worker: u64,
-    /// The first second that the holder may use.
+    /// The first tick that the holder may use.
     pub first: u64,
     /// The last one, so far.
     pub last: u64,
-    /// After how long without a reservation the id may be given to another; `None` for an id that
-    /// is given once, with all seconds from `first` to the layout's last.
-    pub duration: Option<Duration>,
-    /// How the registry knows this holder from the ones before and after it; empty for an id that
-    /// is given once.
-    pub holder: String,
+    /// Whether the id is given for ever.
+    pub kind: LeaseKind,
+}
+
+/// Whether a worker id is given for ever, or for a time.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum LeaseKind {
+    /// The id is given once, with all ticks up to the layout's last.
+    Permanent,
+    /// The id is given for a time. Its holder reserves further ticks as it goes.
+    Leased {
+        /// After how long without a reservation the id may be given to another.
+        duration: Duration,
+        /// How the registry tells this holder from those before and after it.
+        holder: String,
+    },
 }
 
 impl Lease {
-    /// An id that is given once, with all its seconds.
+    /// An id that is given once, with all its ticks.
+    ///
+    /// ```
+    /// use uidring::Layout;
+    /// use uidring::registry::Lease;
+    ///
+    /// let lease = Lease::permanent(7, &Layout::DEFAULT);
+    /// assert_eq!((lease.worker, lease.first), (7, 0));
+    /// assert_eq!(lease.last, Layout::DEFAULT.max_tick());
+    /// ```
     #[must_use]
-    pub fn fresh(worker: u64, layout: &Layout) -> Lease {
-        Lease { worker, first: 0, last: layout.max_tick(), duration: None, holder: String::new() }
+    pub fn permanent(worker: u64, layout: &Layout) -> Lease {
+        Lease { worker, first: 0, last: layout.max_tick(), kind: LeaseKind::Permanent }
+    }
+
+    /// An id that is given for a time, with these `ticks` for a start. Without a reservation for
+    /// `duration`, the registry may give it to another. `holder` is how the registry tells this
+    /// lease from the ones before and after it.
+    ///
+    /// ```
+    /// use std::time::Duration;
+    /// use uidring::Layout;
+    /// use uidring::registry::Lease;
+    ///
+    /// let now = 10_000_000;
+    /// let lease = Lease::leased(7, now..=now + 60, Duration::from_secs(60), "a1b2");
+    /// assert_eq!(lease.duration(), Some(Duration::from_secs(60)));
+    /// ```
+    #[must_use]
+    pub fn leased(
+        worker: u64,
+        ticks: RangeInclusive<u64>,
+        duration: Duration,
+        holder: impl Into<String>,
+    ) -> Lease {
+        let (first, last) = ticks.into_inner();
+        Lease { worker, first, last, kind: LeaseKind::Leased { duration, holder: holder.into() } }
+    }
+
+    /// After how long without a reservation the id may be given to another; `None` for a permanent
+    /// one.
+    #[must_use]
+    pub fn duration(&self) -> Option<Duration> {
+        match self.kind {
+            LeaseKind::Permanent => None,
+            LeaseKind::Leased { duration, .. } => Some(duration),
+        }
+    }
+
+    pub(crate) fn is_permanent(&self) -> bool {
+        self.kind == LeaseKind::Permanent
     }
 
     /// Whether it is one of a generator of `layout`: registries are written by others, too.
@@ -177,15 +296,14 @@ impl Lease {
         if worker > max_worker {
             return Err(RegistryError::WorkerRange { worker, max: max_worker });
         }
-        // Without a duration there will be no more.
-        if first > last || last > max || self.duration.is_none() && last < max {
+        if first > last || last > max || self.is_permanent() && last < max {
             return Err(RegistryError::LeaseRange { worker, first, last, max });
         }
         Ok(self)
     }
 
-    /// Whether `other` is the same one, perhaps with other seconds reserved.
+    /// Whether `other` is the same one, perhaps with other ticks reserved.
     pub(crate) fn is(&self, other: &Lease) -> bool {
-        (self.worker, self.first, &self.holder) == (other.worker, other.first, &other.holder)
+        (self.worker, self.first, &self.kind) == (other.worker, other.first, &other.kind)
     }
 }

@@ -21,7 +21,7 @@ use crate::sql::{MySql, Schema, without_password};
 ///
 /// # Guarantees
 ///
-/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at
+/// * No (worker id, tick) pair is given twice: not to two that ask at once, not after a crash at
 ///   any instant of a client or the server, not when the rows of ids that were given once are
 ///   deleted, not when a write that was given up comes about late. Ids come from a row of their own
 ///   and not from `AUTO_INCREMENT`, which older servers forget when they restart.
@@ -81,11 +81,14 @@ impl SqlRegistry<MySql> {
     /// tables are not there, the first start makes them, by the file `schema.mysql.sql`.
     ///
     /// The parameters are those of [`mysql_async::Opts`], such as
-    /// `?require_ssl=true&verify_identity=true`. TLS is used where it is required.
+    /// `?require_ssl=true&verify_identity=true`. TLS is used where it is required. Besides,
+    /// `ssl-ca=FILE`, as the server's own clients call it, does what
+    /// [`with_root_certificate`](Self::with_root_certificate) does.
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] when `url` is not an address of this form.
+    /// [`RegistryError::Open`] when `url` is not an address of this form, or names a file that
+    /// cannot be read or holds no certificate.
     pub fn open(url: &str) -> Result<MySqlRegistry, RegistryError> {
         SqlRegistry::new(without_password(url), MySql::at(url))
     }

@@ -21,7 +21,7 @@ use crate::sql::{Postgres, Schema, without_password};
 ///
 /// # Guarantees
 ///
-/// * No (worker id, second) pair is given twice: not to two that ask at once, not after a crash at
+/// * No (worker id, tick) pair is given twice: not to two that ask at once, not after a crash at
 ///   any instant of a client or the server, not when the rows of ids that were given once are
 ///   deleted, not when a write that was given up comes about late.
 /// * The ids fit the layout that the tables were first used with. Another layout is refused.
@@ -72,11 +72,14 @@ impl SqlRegistry<Postgres> {
     /// The parameters are those of [`tokio_postgres::Config`], such as
     /// `?connect_timeout=2&options=-csearch_path=ids`. With `sslmode=require` the server's
     /// certificate and name are checked, as with `verify-full`. With `prefer`, which holds unless
-    /// set, a server that cannot be checked is spoken to without TLS.
+    /// set, a server that cannot be checked is spoken to without TLS. Besides, `sslrootcert=FILE`,
+    /// as libpq calls it, does what [`with_root_certificate`](Self::with_root_certificate) does,
+    /// and requires TLS unless `sslmode` is set.
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] when `url` is not an address of this form.
+    /// [`RegistryError::Open`] when `url` is not an address of this form, or names a file that
+    /// cannot be read or holds no certificate.
     pub fn open(url: &str) -> Result<PostgresRegistry, RegistryError> {
         SqlRegistry::new(without_password(url), Postgres::at(url))
     }

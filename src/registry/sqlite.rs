@@ -46,6 +46,12 @@ impl SqlRegistry<Sqlite> {
     /// The tables are made too, by the file `schema.sql`; many processes may do so at once. The
     /// directory must exist.
     ///
+    /// ```no_run
+    /// # use uidring::registry::SqliteRegistry;
+    /// let registry = SqliteRegistry::open("/var/lib/orders/uidring.db")?;
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
+    ///
     /// # Errors
     ///
     /// [`RegistryError::Open`] says what is wrong with the file and what to do,
@@ -61,6 +67,12 @@ impl SqlRegistry<Sqlite> {
 
     /// The registry in the file `path`, which exists. Nothing is written, and a file that may only
     /// be read will do for reading.
+    ///
+    /// ```
+    /// # use uidring::registry::SqliteRegistry;
+    /// let error = SqliteRegistry::open_existing("/nowhere/uidring.db").unwrap_err();
+    /// assert!(error.to_string().starts_with("cannot open the registry /nowhere/uidring.db: "));
+    /// ```
     ///
     /// # Errors
     ///
@@ -86,6 +98,13 @@ impl SqlRegistry<Sqlite> {
     /// each is given an index for ever.
     ///
     /// The file remembers its part, and refuses another.
+    ///
+    /// ```no_run
+    /// # use uidring::registry::SqliteRegistry;
+    /// // The third of sixteen machines.
+    /// let registry = SqliteRegistry::open("uidring.db")?.partition(2, 16)?;
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
     ///
     /// # Errors
     ///

@@ -54,7 +54,7 @@ struct Form {
     owner: String,
 }
 
-const TITLE: &str = "uidring: seconds used by a fixed worker id, version 2\n";
+const TITLE: &str = "uidring: ticks used by a fixed worker id, version 2\n";
 /// What file systems and disks write as a whole: no write touches the other page's.
 const PAGE: usize = 4096;
 
@@ -155,7 +155,7 @@ impl Form {
 
     /// The page that says `record`: lines for people, and blanks.
     fn page(&self, Record { write, used }: Record) -> String {
-        let time = utc(self.layout.time_of(used.min(self.layout.max_tick())));
+        let time = utc(self.layout.begin_of(used.min(self.layout.max_tick())));
         let text = format!("{}write {write:020}\nused until {used:020}, {time}\n", self.owner);
         let text = format!("{text}check {:016x}", fnv1a(text.as_bytes()));
         page_of(&text)
@@ -188,7 +188,7 @@ impl Form {
         let text = String::from_utf8_lossy(text);
         let text = text.trim_start_matches([' ', '\n', '\0']);
         if !text.starts_with(TITLE) {
-            let title = TITLE.trim_end().replace(": seconds used by a fixed worker id", "");
+            let title = TITLE.trim_end().replace(": ticks used by a fixed worker id", "");
             return Err(format!(
                 "it is not a state file of {title}; give the path of one, or of none"
             ));
@@ -362,7 +362,7 @@ mod tests {
         let lines: Vec<_> = text.split_whitespace().collect();
         assert_eq!(
             lines[..lines.len() - 1].join(" "),
-            "uidring: seconds used by a fixed worker id, version 2 worker 7 layout 30 | 20 | 13 in \
+            "uidring: ticks used by a fixed worker id, version 2 worker 7 layout 30 | 20 | 13 in \
              seconds from 2026-01-01T00:00:00Z write 00000000000000000001 used until \
              00000000000000086400, 2026-01-02T00:00:00Z check"
         );

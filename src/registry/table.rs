@@ -7,8 +7,9 @@
 
 use std::time::{Duration, SystemTime};
 
-use super::host::{Host, WorkerKind};
+use super::host::Host;
 use super::{Lease, RegistryError, Request};
+use crate::clock::from_unix_ms;
 use crate::layout::Layout;
 use crate::sql::{self, Database, Error, Row, Schema, Transaction, Value};
 
@@ -17,51 +18,18 @@ pub(super) type Fault = sql::Fault<RegistryError>;
 /// Shorter leases would be over before they are written.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
 
-/// A worker id, as the registry remembers it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct Worker {
-    /// The worker id.
-    pub id: u64,
-    /// The machine or container that its generator started on, the last one of a leased id.
-    pub host_name: String,
-    /// The port that a container platform gave, or the process id.
-    pub port: String,
-    /// Whether it was in a container.
-    pub kind: WorkerKind,
-    /// When it started.
-    pub launched: SystemTime,
-    /// When the id was given for the first time, by the database's clock: a leased one is launched
-    /// again and again.
-    pub created: SystemTime,
-    /// The lease; `None` for an id that is given once.
-    pub lease: Option<WorkerLease>,
-}
-
-/// The lease of a [`Worker`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WorkerLease {
-    /// How the registry knows the generator that has the id; `None` when it was given back.
-    pub holder: Option<String>,
-    /// The last second that any holder may use, in ticks of the layout since its epoch.
-    pub reserved_until: u64,
-    /// When the id may be given to another, by the database's clock.
-    pub until: SystemTime,
-}
-
 /// How a registry gives ids.
 #[derive(Clone, Debug)]
 pub(super) struct Config {
     pub host: Option<Host>,
-    /// How long a lease lasts; `None` for fresh ids.
+    /// How long a lease lasts; `None` for permanent ids.
     pub lease: Option<Duration>,
     /// Of how many parts of the worker field this registry has which one.
     pub partition: Partition,
 }
 
 impl Config {
-    pub const FRESH: Config = Config { host: None, lease: None, partition: Partition::WHOLE };
+    pub const PERMANENT: Config = Config { host: None, lease: None, partition: Partition::WHOLE };
 
     pub fn leased(&mut self, duration: Duration) {
         self.lease = Some(duration.max(SHORTEST_LEASE));
@@ -135,11 +103,11 @@ fn lost_row() -> Error {
     )
 }
 
-fn foreign_tables() -> Error {
-    Error::ForeignTables { words: String::new(), source: None }
+pub(super) fn foreign_tables() -> Error {
+    Error::ForeignTables(None)
 }
 
-fn rows<D: Tables>(
+pub(super) fn rows<D: Tables>(
     transaction: &mut Transaction<'_>,
     sql: &str,
     values: &[Value],
@@ -206,11 +174,11 @@ fn use_with<D: Tables>(
         layout.time_bits().into(),
         layout.worker_bits().into(),
         layout.sequence_bits().into(),
-        u64::from(tick_ms(layout)),
+        layout.tick_ms().into(),
     ]
-    .map(Value::from)
+    .map(u64::into)
     .to_vec();
-    values.push(unix_ms(layout.epoch()).into());
+    values.push(layout.epoch_ms().into());
     if D::IS_FILE {
         values.extend([partition.index.into(), partition.of.into()]);
     }
@@ -232,16 +200,9 @@ pub(super) fn last_assigned<D: Tables>(
 ) -> Result<Option<SystemTime>, Error> {
     let row = rows::<D>(transaction, "SELECT MAX(launch_date) FROM {workers}", &[])?.pop();
     Ok(match row.as_deref() {
-        Some([Value::Int(ms)]) => from_unix_ms(*ms),
+        Some([Value::Int(ms)]) => from_unix_ms((*ms).into()),
         _ => None,
     })
-}
-
-pub(super) fn workers<D: Tables>(transaction: &mut Transaction<'_>) -> Result<Vec<Worker>, Error> {
-    let sql = "SELECT id, host_name, port, type, launch_date, holder, reserved_until, lease_until, \
-               created FROM {workers} ORDER BY id";
-    let rows = rows::<D>(transaction, sql, &[])?;
-    rows.into_iter().map(|row| worker(row).ok_or_else(foreign_tables)).collect()
 }
 
 /// Gives an id.
@@ -269,15 +230,12 @@ pub(super) fn give<D: Tables>(
     let host = config.host();
     let Some(duration) = config.lease else {
         let worker = new_worker::<D>(transaction, &host, partition.ids(&layout))?;
-        return Ok(Lease::fresh(worker, &layout));
+        return Ok(Lease::permanent(worker, &layout));
     };
     let holder = new_holder()?;
-    let lease = |worker, first: u64| Lease {
-        worker,
-        first,
-        last: first.saturating_add(layout.ticks_in(duration)).min(layout.max_tick()),
-        duration: Some(duration),
-        holder: holder.clone(),
+    let lease = |worker, first: u64| {
+        let last = first.saturating_add(layout.ticks_in(duration)).min(layout.max_tick());
+        Lease::leased(worker, first..=last, duration, &holder)
     };
     let grant = |lease: &Lease| LeaseGrant {
         host: &host,
@@ -393,42 +351,43 @@ fn lend(worker: u64, grant: &LeaseGrant<'_>) -> [Value; 7] {
     ]
 }
 
-/// Reserves ticks up to `last` for the holder of `lease`.
+/// Reserves ticks up to `last` for the `holder` of `worker`.
 pub(super) fn reserve<D: Tables>(
     transaction: &mut Transaction<'_>,
-    lease: &Lease,
+    worker: u64,
+    holder: &str,
     duration: Duration,
     last: u64,
 ) -> Result<(), Fault> {
     // Never back: a write that was given up may still come about, after the next one.
     let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \
                lease_until = {now} + ?, modified = {now} WHERE id = ? AND holder = ?";
-    let values =
-        [last.into(), whole_ms(duration).into(), lease.worker.into(), lease.holder.as_str().into()];
-    still_held(write::<D>(transaction, sql, &values)?, lease)
+    let values = [last.into(), whole_ms(duration).into(), worker.into(), holder.into()];
+    still_held(write::<D>(transaction, sql, &values)?, worker)
 }
 
-/// Frees the id of `lease`, of which no tick after `used` has been used.
+/// Frees the id `worker` of `holder`, who has used no tick after `used`.
 pub(super) fn release<D: Tables>(
     transaction: &mut Transaction<'_>,
-    lease: &Lease,
+    worker: u64,
+    holder: &str,
     used: u64,
 ) -> Result<(), Fault> {
     let sql = "UPDATE {workers} SET reserved_until = ?, lease_until = {now}, modified = {now}, \
                holder = NULL WHERE id = ? AND holder = ?";
-    let values = [used.into(), lease.worker.into(), lease.holder.as_str().into()];
-    still_held(write::<D>(transaction, sql, &values)?, lease)
+    let values = [used.into(), worker.into(), holder.into()];
+    still_held(write::<D>(transaction, sql, &values)?, worker)
 }
 
-fn still_held(written: u64, lease: &Lease) -> Result<(), Fault> {
+fn still_held(written: u64, worker: u64) -> Result<(), Fault> {
     match written {
-        0 => Err(Fault::Refused(RegistryError::LeaseLost { worker: lease.worker })),
+        0 => Err(Fault::Refused(RegistryError::LeaseLost { worker })),
         _ => Ok(()),
     }
 }
 
 /// Frees the leased id `worker`, whoever holds it.
-pub(super) fn take_back<D: Tables>(
+pub(super) fn revoke<D: Tables>(
     transaction: &mut Transaction<'_>,
     worker: u64,
 ) -> Result<(), Fault> {
@@ -444,69 +403,17 @@ fn number(number: i64) -> Result<u64, Error> {
     u64::try_from(number).map_err(|_| foreign_tables())
 }
 
-fn worker(row: Row) -> Option<Worker> {
-    let [id, host_name, port, kind, launched, holder, reserved_until, lease_until, created]: [Value;
-        9] = row.try_into().ok()?;
-    let number = |value: &Value| match value {
-        Value::Int(number) => u64::try_from(*number).ok(),
-        _ => None,
-    };
-    let time = |value: &Value| match value {
-        Value::Int(ms) => from_unix_ms(*ms),
-        _ => None,
-    };
-    let text = |value: Value| match value {
-        Value::Text(text) => Some(text),
-        _ => None,
-    };
-    let lease = match (number(&reserved_until), time(&lease_until)) {
-        (Some(reserved_until), Some(until)) => {
-            Some(WorkerLease { holder: text(holder), reserved_until, until })
-        }
-        _ => None,
-    };
-    Some(Worker {
-        id: number(&id)?,
-        host_name: text(host_name)?,
-        port: text(port)?,
-        kind: WorkerKind::from_code(i64::try_from(number(&kind)?).ok()?)?,
-        launched: time(&launched)?,
-        created: time(&created)?,
-        lease,
-    })
-}
-
 /// The layout of a row's numbers, if they are one.
 fn layout_of(widths: [u32; 3], tick_ms: u64, epoch_ms: i64) -> Option<Layout> {
     let [time_bits, worker_bits, sequence_bits] = widths;
     let layout = Layout::new(time_bits, worker_bits, sequence_bits).ok()?;
-    layout.with_tick(Duration::from_millis(tick_ms)).ok()?.with_epoch(from_unix_ms(epoch_ms)?).ok()
-}
-
-/// A layout's tick in milliseconds: one second at most.
-fn tick_ms(layout: &Layout) -> u16 {
-    u16::try_from(layout.tick().as_millis()).unwrap_or(u16::MAX)
+    layout
+        .with_tick(Duration::from_millis(tick_ms))
+        .ok()?
+        .with_epoch(from_unix_ms(epoch_ms.into())?)
+        .ok()
 }
 
 fn whole_ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
-}
-
-/// Milliseconds from 1970 to a time of whole milliseconds. An epoch out of range was refused when
-/// it was made.
-fn unix_ms(time: SystemTime) -> i64 {
-    let count = |distance: Duration| i64::try_from(distance.as_millis()).unwrap_or(i64::MAX);
-    match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => count(since),
-        Err(before) => -count(before.duration()),
-    }
-}
-
-fn from_unix_ms(ms: i64) -> Option<SystemTime> {
-    let distance = Duration::from_millis(ms.unsigned_abs());
-    if ms < 0 {
-        SystemTime::UNIX_EPOCH.checked_sub(distance)
-    } else {
-        SystemTime::UNIX_EPOCH.checked_add(distance)
-    }
 }

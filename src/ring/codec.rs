@@ -1,11 +1,11 @@
-//! [`TickCodec`]: bases from ticks and workers, and back; [`Window`]: the ticks that may be
-//! published.
+//! [`TickCodec`]: bases from ticks and workers, and back.
 //!
 //! A *base* is the first UID of one worker's tick as a plain number: time and worker in their
-//! places, sequence 0. Bases of one worker compare as their ticks do, so a single word can say
+//! fields, sequence 0. Bases of one worker compare as their ticks do, so a single word can say
 //! "this worker, up to this tick".
 
 use crate::layout::Layout;
+use crate::ring::window::Window;
 
 /// Converts between ticks and bases of one layout.
 #[derive(Clone, Copy, Debug)]
@@ -14,17 +14,6 @@ pub struct TickCodec {
     stride: u64,
     /// The bits of the worker field.
     worker_mask: u64,
-}
-
-/// The ticks of one lease that may be published now. Each is told by its base.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct Window {
-    /// The first tick that may be published. Earlier ones are stale, or belong to another lease.
-    pub first: u64,
-    /// The last tick that may be published.
-    pub last: u64,
-    /// The last tick of the lease: `last` is never moved past it.
-    pub reserved: u64,
 }
 
 impl TickCodec {
@@ -60,22 +49,22 @@ impl TickCodec {
     /// later still or belongs to another worker. `None` if it lies beyond the window.
     pub fn next(&self, previous: u64, window: Window) -> Option<u64> {
         let next = self.following(previous, window);
-        (next <= window.last).then_some(next)
+        (next <= window.last_base).then_some(next)
     }
 
     /// Like `next`, but also beyond the window.
     pub fn following(&self, previous: u64, window: Window) -> u64 {
-        if self.same_worker(window.first, previous) {
-            window.first.max(previous + self.stride)
+        if self.same_worker(window.first_base, previous) {
+            window.first_base.max(previous + self.stride)
         } else {
-            window.first
+            window.first_base
         }
     }
 
-    /// Whether `base` lies beyond the window that ends with `last`. A base of another worker never
-    /// does: it was published before this worker was taken on.
-    pub fn is_beyond(&self, base: u64, last: u64) -> bool {
-        self.same_worker(base, last) && base > last
+    /// Whether `base` lies beyond the window that ends with `last_base`. A base of another worker
+    /// never does: it was published before this worker was taken on.
+    pub fn is_beyond(&self, base: u64, last_base: u64) -> bool {
+        self.same_worker(base, last_base) && base > last_base
     }
 
     fn same_worker(&self, a: u64, b: u64) -> bool {

@@ -16,18 +16,13 @@
 //! from the first on, and block `b` is kept in slot `b % n`, where it overwrites block `b - n`.
 //!
 //! * **Take.** A taker reads the [`Front`] and then claims a ticket. A ticket within the ready
-//!   range gives its UID at once. Any other ticket leads to its slot, by [`Ring::block`]. If that
-//!   block was overwritten, the ticket is dropped: one UID is lost, and none is repeated.
+//!   range gives its UID at once. Any other ticket leads to its slot, by [`Ring::publish_up_to`].
+//!   If that block was overwritten, the ticket is dropped: one UID is lost, and none is repeated.
 //! * **Publish.** Any thread may publish the block at the tail, and may complete what another
-//!   thread has begun, so a stalled thread holds up nobody:
-//!   1. choose a candidate base, which follows the base of block `b - 1`;
-//!   2. stamp: *done with `b - n`* becomes *busy with `b`*;
-//!   3. word: the base of `b - n` becomes the candidate;
-//!   4. stamp: *busy with `b`* becomes *done with `b`*;
-//!   5. tail: `b` becomes `b + 1`.
+//!   thread has begun, so a stalled thread holds up nobody.
 //!
-//! DESIGN.md, "The ring", explains the protocol and proves it. Comments here refer to the steps by
-//! their numbers.
+//! DESIGN.md, "The ring", explains the protocol and proves it. It numbers the steps by which a
+//! block is published, and comments here use its numbers.
 
 pub mod codec;
 pub mod counter;
@@ -39,11 +34,11 @@ use std::ops::Range;
 
 use crossbeam_utils::CachePadded;
 
-use crate::ring::codec::{TickCodec, Window};
+use crate::ring::codec::TickCodec;
 use crate::ring::counter::Counter;
 use crate::ring::front::{Front, ReadyRange};
-use crate::ring::window::SharedWindow;
-use crate::sync::{AtomicBool, AtomicU64, Mutex, Ordering, lock};
+use crate::ring::window::{SharedWindow, Window};
+use crate::sync::{AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 use crate::uid::Uid;
 
 pub const MIN_SLOTS: usize = 2;
@@ -118,11 +113,20 @@ struct PublishState {
     /// Where the cursor continues when the ring is opened. The lock is taken to close the ring, to
     /// open it and to move the cursor, but never by a take from an open ring.
     resume: Mutex<Resume>,
-    /// Whether the ring is a copy made by `fork`, from which nobody may take. Written in the child
-    /// process while it has one thread.
-    is_abandoned: AtomicBool,
+    /// An [`Ended`], or 0. Once set, it stays.
+    ended: AtomicU8,
     /// The position of the cursor when the ring was abandoned.
     left_at: AtomicU64,
+}
+
+/// Why a ring is closed for good.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Ended {
+    /// The generator was shut down. Written under the lock of `resume`.
+    ShutDown = 1,
+    /// The ring is a copy made by `fork`, from which nobody may take. Written in the child process
+    /// while it has one thread.
+    Forked = 2,
 }
 
 /// Where a closed ring continues.
@@ -155,14 +159,14 @@ pub struct Ring {
     // The following fields are never written after construction. Each take reads them.
     slots: Box<[Slot]>,
     codec: TickCodec,
-    /// The largest offset in a block. It follows from `shift`; storing it saves takes a shift.
+    /// The largest offset in a block, `2^shift - 1`, stored so that takes need not compute it.
     max_offset: u64,
     /// log2 of the UIDs in a block.
     shift: u32,
     /// log2 of the number of slots.
     slot_bits: u32,
-    /// log2 of the number of workers in the layout: the width of the worker field.
-    gap_bits: u32,
+    /// The width of the worker field.
+    worker_bits: u32,
 }
 
 impl Ring {
@@ -184,7 +188,7 @@ impl Ring {
                 lost: Counter::default(),
                 skipped: Counter::default(),
                 resume: Mutex::default(),
-                is_abandoned: AtomicBool::new(false),
+                ended: AtomicU8::new(0),
                 left_at: AtomicU64::new(0),
             }),
             slots: (0..slots).map(empty).collect(),
@@ -192,7 +196,7 @@ impl Ring {
             max_offset: (1 << sequence_bits) - 1,
             shift: sequence_bits,
             slot_bits: slots.trailing_zeros(),
-            gap_bits: codec.stride().trailing_zeros() - sequence_bits,
+            worker_bits: codec.stride().trailing_zeros() - sequence_bits,
         }
     }
 
@@ -214,28 +218,28 @@ impl Ring {
     }
 
     /// Claims a ticket and returns its UID if the ticket lies in the ready range. Otherwise returns
-    /// the ticket, for [`block`](Ring::block).
+    /// the ticket, for [`publish_up_to`](Ring::publish_up_to).
     #[inline]
     pub fn take(&self) -> Result<Uid, u64> {
         // Everything is read before the claim, because work done after a claim delays the next
         // one.
         let range = self.front.read();
-        let Ring { max_offset, gap_bits, .. } = *self;
+        let Ring { max_offset, worker_bits, .. } = *self;
         let ticket = self.claim(1);
         if !range.holds(ticket) {
             return Err(ticket);
         }
         // The base plus the offset in the block. Adding the offset to the origin first makes the
         // chain of dependent steps shorter. `distance_to` would read the fields again.
-        let distance = (ticket & !max_offset) << gap_bits;
+        let distance = (ticket & !max_offset) << worker_bits;
         let uid = distance.wrapping_add(range.origin.wrapping_add(ticket & max_offset));
-        NonZeroU64::new(uid).map(Uid::new).ok_or(ticket)
+        NonZeroU64::new(uid).map(Uid::from_nonzero).ok_or(ticket)
     }
 
     /// The UID of `ticket`, whose block has the base `base`.
     #[inline]
     pub fn uid(&self, ticket: u64, base: NonZeroU64) -> Uid {
-        Uid::new(base | ticket & self.max_offset)
+        Uid::from_nonzero(base | ticket & self.max_offset)
     }
 
     /// The base of the block of `ticket`, if the ticket lies in `range`.
@@ -257,13 +261,14 @@ impl Ring {
     /// The number of the block of `ticket` times the stride. The stride is a power of two.
     #[inline]
     fn distance_to(&self, ticket: u64) -> u64 {
-        (ticket & !self.max_offset) << self.gap_bits
+        (ticket & !self.max_offset) << self.worker_bits
     }
 
     /// Claims the next ticket only if it is known to have a UID: if it lies in the ready range, or
     /// in the block `published`, which the caller has seen published. Returns what
     /// [`claim_many`](Ring::claim_many) returns. Otherwise claims nothing and fails with the
-    /// ticket's block, for [`block`](Ring::block), or with `None` if the ring is closed.
+    /// ticket's block, for [`publish_up_to`](Ring::publish_up_to), or with `None` if the ring is
+    /// closed.
     pub fn try_claim(
         &self,
         published: Option<u64>,
@@ -299,12 +304,18 @@ impl Ring {
 
     /// Closes the ring: from now on claims yield no tickets and consume nothing.
     pub fn close(&self) {
+        drop(self.close_and_hold());
+    }
+
+    /// Closes the ring. Nobody can open it while the result is held.
+    fn close_and_hold(&self) -> MutexGuard<'_, Resume> {
         let mut resume = lock(&self.publish_state.resume);
         // ORDERING: as in `claim`; the lock orders this change among those of its kind.
         let cursor = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
         if !is_closed(cursor) {
             resume.ticket = cursor;
         }
+        resume
     }
 
     /// Gives back tickets that their holder does not use, so that they can be claimed again.
@@ -346,6 +357,14 @@ impl Ring {
         }
     }
 
+    /// Closes the ring for good: no ticket is claimed from now on.
+    pub fn shut_down(&self) {
+        let resume = self.close_and_hold();
+        // ORDERING: `open` reads it under the lock. For others see `ended`.
+        self.publish_state.ended.store(Ended::ShutDown as u8, Ordering::Relaxed);
+        drop(resume);
+    }
+
     /// Closes the ring for good, in a child process that `fork` has just created.
     ///
     /// This never waits for the lock, and neither does any later operation in the child: the lock
@@ -353,7 +372,8 @@ impl Ring {
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
         // ORDERING: the child has one thread.
-        if self.publish_state.is_abandoned.swap(true, Ordering::Relaxed) {
+        let before = self.publish_state.ended.swap(Ended::Forked as u8, Ordering::Relaxed);
+        if before == Ended::Forked as u8 {
             return;
         }
         // ORDERING: as above.
@@ -366,21 +386,28 @@ impl Ring {
         self.publish_state.left_at.store(position, Ordering::Relaxed);
     }
 
-    /// Whether the ring is abandoned: closed, and never to be opened. An abandoned ring has no
-    /// filler to reset its cursor. Each claim from it ends up here, so this resets the cursor.
-    pub fn is_abandoned(&self) -> bool {
-        // ORDERING: written before a second thread exists that could read it.
-        let is_abandoned = self.publish_state.is_abandoned.load(Ordering::Relaxed);
-        if is_abandoned {
-            // ORDERING: as in `claim`; a ticket from here says only that the ring is closed.
-            self.cursor.store(CLOSED, Ordering::Relaxed);
-        }
-        is_abandoned
+    /// Why the ring is closed for good, if it is. Such a ring has no filler to reset its cursor.
+    /// Each claim from it ends up here, so this resets the cursor.
+    pub fn ended(&self) -> Option<Ended> {
+        // ORDERING: after a fork it is written before a second thread exists that could read it. A
+        // thread that misses a shutdown finds the ring closed, and waits; the lock of the waiters
+        // orders that before it is woken, or after the store.
+        let ended = match self.publish_state.ended.load(Ordering::Relaxed) {
+            0 => return None,
+            1 => Ended::ShutDown,
+            _ => Ended::Forked,
+        };
+        // ORDERING: as in `claim`; a ticket from here says only that the ring is closed.
+        self.cursor.store(CLOSED, Ordering::Relaxed);
+        Some(ended)
     }
 
-    /// Opens the ring where it was closed.
+    /// Opens the ring where it was closed, unless it is closed for good.
     pub fn open(&self) {
         let mut resume = lock(&self.publish_state.resume);
+        if self.ended().is_some() {
+            return;
+        }
         // ORDERING: as in `claim`. While the ring is closed and the lock is held, others only add
         // to the cursor. A store would do instead of the swap, but loom could not tell which of
         // those adds come before it.
@@ -424,8 +451,8 @@ impl Ring {
         let cursor = self.cursor.load(Ordering::Relaxed);
         if !is_closed(cursor) {
             cursor
-        } else if self.is_abandoned() {
-            // ORDERING: as in `is_abandoned`.
+        } else if self.ended() == Some(Ended::Forked) {
+            // ORDERING: as in `ended`.
             self.publish_state.left_at.load(Ordering::Relaxed)
         } else {
             lock(&self.publish_state.resume).ticket
@@ -469,7 +496,7 @@ impl Ring {
             return false;
         }
         let block = ticket >> self.shift;
-        let last = self.publish_state.window.last();
+        let last = self.publish_state.window.last_base();
         let is_gapless = |blocks: &u64| {
             let (stamp, word, steady) = self.slot(block + blocks).read();
             let is_beyond = self.codec.is_beyond(self.base_in_word(word), last);
@@ -495,7 +522,7 @@ impl Ring {
             return;
         };
         let newest = self.base_from_origin(origin, end.wrapping_sub(1));
-        let last = self.publish_state.window.last();
+        let last = self.publish_state.window.last_base();
         if start < end && self.codec.is_beyond(newest, last) {
             let beyond = (newest - last) / self.codec.stride();
             let end = end.saturating_sub(beyond << self.shift).max(start);
@@ -506,13 +533,13 @@ impl Ring {
     /// The state of `block`, in which the caller holds a ticket or is about to claim one. Publishes
     /// it first if needed, together with the blocks before it that are not yet published.
     /// `published` counts the blocks whose base this call has chosen.
-    pub fn block(&self, block: u64, published: &Counter) -> Block {
+    pub fn publish_up_to(&self, block: u64, published: &Counter) -> Block {
         loop {
             let tail = self.tail();
             if block < tail {
                 let Some(base) = self.published_base(block) else { return Block::Overwritten };
                 // The clock may have gone back since the block was published.
-                if self.codec.is_beyond(base.get(), self.publish_state.window.last()) {
+                if self.codec.is_beyond(base.get(), self.publish_state.window.last_base()) {
                     return Block::Beyond;
                 }
                 return Block::Published(base);
@@ -530,7 +557,7 @@ impl Ring {
     /// Publishes one block if the ring has room for it: if the block that it overwrites lies before
     /// `current` and so has been claimed completely. The caller has seen the cursor in `current`,
     /// or holds a ticket in it. Returns false if the ring is full or the window ends.
-    pub fn refill(&self, current: u64, published: &Counter) -> bool {
+    pub fn publish_if_room(&self, current: u64, published: &Counter) -> bool {
         let tail = self.tail();
         if tail >= current + self.slots.len() as u64 {
             return false;
@@ -619,7 +646,7 @@ impl Ring {
         block >> self.slot_bits << 63
     }
 
-    /// Publishes `block`, which was at the tail, or completes what another helper has begun.
+    /// Publishes `block`, which was at the tail, or completes what another publisher has begun.
     /// Returns `Some(true)` if this call chose the base, and `None` if the block lies beyond the
     /// window.
     fn publish(&self, block: u64) -> Option<bool> {
@@ -629,15 +656,16 @@ impl Ring {
         let free = done - ((self.slots.len() as u64) << self.shift);
         let mut chosen = false;
 
-        // ORDERING: pairs with steps 2 and 4 of another helper: what it saw before them, this one
-        // sees.
+        // ORDERING: pairs with steps 2 and 4 of another publisher: what it saw before them, this
+        // one sees.
         let mut stamp = slot.stamp.load(Ordering::Acquire);
         if stamp == free {
-            // Checked first, so that the slot stays as it is if the window has ended.
+            // Step 1, before step 2 so that the slot stays as it is if the window has ended.
             let Some(_) = self.candidate(block) else { return self.beyond(block) };
-            // ORDERING: Acquire, to see what another helper that is ahead has done; Release, for a
-            // helper that continues from here. Every reader sees step 2 before step 3, because step
-            // 3 is a Release.
+            // Step 2.
+            // ORDERING: Acquire, to see what another publisher that is ahead has done; Release, for
+            // a publisher that continues from here. Every reader sees step 2 before step 3, because
+            // step 3 is a Release.
             stamp = match slot.stamp.compare_exchange(
                 free,
                 busy,
@@ -652,13 +680,14 @@ impl Ring {
             // ORDERING: keeps the check of the stamp after this load.
             let word = slot.word.load(Ordering::Acquire);
             // A busy stamp before and after means that the word belongs to `block - n` or to
-            // `block`; the lap bit says to which. ORDERING: Acquire, to see what the helper that
+            // `block`; the lap bit says to which. ORDERING: Acquire, to see what the publisher that
             // made the stamp busy has seen.
             if slot.stamp.load(Ordering::Acquire) == busy {
                 if word & LAP != self.lap(block) {
                     let Some(candidate) = self.candidate(block) else { return self.beyond(block) };
+                    // Step 3. If the swap fails, another publisher's choice stands.
                     // ORDERING: Release, so that a thread that reads this base sees the busy stamp
-                    // before it. If the swap fails, another helper's choice stands.
+                    // before it.
                     let swap = slot.word.compare_exchange(
                         word,
                         candidate | self.lap(block),
@@ -667,11 +696,13 @@ impl Ring {
                     );
                     chosen = swap.is_ok();
                 }
+                // Step 4.
                 // ORDERING: Release, for `Slot::read`: a thread that sees this stamp sees the word.
                 let _ =
                     slot.stamp.compare_exchange(busy, done, Ordering::AcqRel, Ordering::Acquire);
             }
         }
+        // Step 5.
         // ORDERING: Release, so that a thread that sees the tail past the block sees its stamp.
         let _ = self.publish_state.tail.compare_exchange(
             block,

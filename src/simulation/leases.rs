@@ -14,7 +14,8 @@ use crate::filler::maintenance::Maintenance;
 use crate::generator::builder::Builder;
 use crate::layout::{Layout, Parts};
 use crate::registry::RegistryError;
-use crate::registry::{Lease, Request, WorkerRegistry};
+use crate::registry::{Lease, LeaseKind, Request, WorkerRegistry};
+use crate::ring::is_closed;
 use crate::sync::{Arc, Mutex, MutexGuard, lock};
 use crate::uid::Uid;
 
@@ -46,10 +47,9 @@ impl Memory {
     /// The row of `lease`, if its holder still has it.
     fn held(&mut self, lease: &Lease) -> Result<&mut Row, RegistryError> {
         let row = &mut self.rows[lease.worker as usize - 1];
-        if row.holder.as_ref() == Some(&lease.holder) {
-            Ok(row)
-        } else {
-            Err(RegistryError::LeaseLost { worker: lease.worker })
+        match &lease.kind {
+            LeaseKind::Leased { holder, .. } if row.holder.as_ref() == Some(holder) => Ok(row),
+            _ => Err(RegistryError::LeaseLost { worker: lease.worker }),
         }
     }
 }
@@ -84,7 +84,7 @@ impl WorkerRegistry for Memory {
             Some((_, id)) => self.rows[id as usize - 1] = row,
             None => self.rows.push(row),
         }
-        Ok(Lease { worker, first, last, duration: Some(Duration::from_secs(LEASE)), holder })
+        Ok(Lease::leased(worker, first..=last, Duration::from_secs(LEASE), holder))
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
@@ -126,8 +126,11 @@ impl File {
 impl Database for File {
     fn pass(&mut self, seconds: u64) {
         let db = rusqlite::Connection::open(self.dir.path().join(File::NAME)).unwrap();
-        db.execute("UPDATE worker_node SET lease_until = lease_until - ?1", [seconds * 1000])
-            .unwrap();
+        db.execute(
+            "UPDATE worker_node SET lease_until = lease_until - ?1",
+            [i64::try_from(seconds * 1000).unwrap()],
+        )
+        .unwrap();
     }
 }
 
@@ -208,11 +211,7 @@ impl Registry {
             FaultMode::Mute => drop(operation(&mut *flaky.database)),
             FaultMode::Late => flaky.late.push(Box::new(move |database| drop(operation(database)))),
         }
-        Err(RegistryError::Unreachable {
-            registry: "database".into(),
-            problem: "it is flaky".into(),
-            source: None,
-        })
+        Err(RegistryError::unreachable("it is flaky"))
     }
 }
 
@@ -268,8 +267,25 @@ impl Generator {
         uid
     }
 
+    /// Returns the UID of a taker that has claimed its ticket before, and gets it after.
+    fn shut_down(self, is_ahead: bool) -> Option<Uid> {
+        let engine = Arc::clone(&self.engine);
+        if is_ahead && !engine.ring.is_closed() {
+            let end = engine.ring.tail() << engine.ring.shift();
+            engine.ring.claim(end.saturating_sub(engine.ring.position()));
+        }
+        let ticket = engine.ring.claim(1);
+        engine.ring.shut_down();
+        self.end();
+        if is_closed(ticket) {
+            return None;
+        }
+        let base = engine.wait_for_base(ticket..ticket + 1).ok()??;
+        Some(engine.ring.uid(ticket, base))
+    }
+
     fn end(mut self) {
-        self.maintenance.finish(&self.engine);
+        drop(self.maintenance.finish(&self.engine));
     }
 
     fn run_filler(&mut self) {
@@ -294,6 +310,9 @@ enum Step {
     Jump(i64),
     Kill,
     End,
+    /// Shuts a generator down while a taker holds a ticket: the next one, or one of a block that is
+    /// not published yet.
+    ShutDown(bool),
     FaultMode(FaultMode),
     /// Calls that failed as `Late` take effect.
     RunLate,
@@ -316,7 +335,8 @@ fn step() -> impl Strategy<Value = (usize, Step)> {
         3 => prop_oneof![1u64..6000, 1u64..100].prop_map(Step::Pass),
         1 => (-50i64..50).prop_map(Step::Jump),
         2 => Just(Step::Kill),
-        3 => Just(Step::End),
+        2 => Just(Step::End),
+        2 => any::<bool>().prop_map(Step::ShutDown),
         3 => mode.prop_map(Step::FaultMode),
         1 => Just(Step::RunLate),
         5 => Just(Step::Expire),
@@ -377,7 +397,7 @@ fn a_lease_is_reserved_by_its_own_ticks_not_by_those_of_the_previous_one() {
     }
     // Now the ring is full of blocks that are far ahead.
     busy.run_filler();
-    let reserved = busy.engine.codec.tick_of(busy.engine.ring.window().get().reserved);
+    let reserved = busy.engine.codec.tick_of(busy.engine.ring.window().get().reserved_base);
     let now = busy.engine.limits.fresh_tick(busy.engine.now_ms());
     assert!(reserved <= now + 3 * LEASE, "{} s reserved ahead", reserved - now);
 }
@@ -425,6 +445,14 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
             }
             (Step::Kill, Some(_)) => *place = None,
             (Step::End, Some(_)) => place.take().unwrap().end(),
+            (Step::ShutDown(is_ahead), Some(_)) => {
+                let generator = place.take().unwrap();
+                if let Some(uid) = generator.shut_down(is_ahead)
+                    && !seen.insert(uid)
+                {
+                    return Some(layout().parts(uid));
+                }
+            }
             (Step::Pass(ms), _) => {
                 let time = Duration::from_millis(ms);
                 let clocks = generators.iter().flatten().map(|generator| &generator.clock);

@@ -43,7 +43,7 @@ struct Counting(u64);
 impl WorkerRegistry for Counting {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.0 += 1;
-        Ok(Lease::fresh(self.0, &request.layout))
+        Ok(Lease::permanent(self.0, &request.layout))
     }
 }
 
@@ -502,7 +502,7 @@ fn one_uid_beyond_the_limit_takes_one_worker_id_however_long_the_ring() {
 fn lead_limit_with_a_new_worker_but_none_to_be_had() {
     let mut world = World::new(settings());
     let workers =
-        LeaseManager::new(Box::new(Refusing), Lease::fresh(1, &settings().layout), u32::MAX);
+        LeaseManager::new(Box::new(Refusing), Lease::permanent(1, &settings().layout), u32::MAX);
     world.maintenance = Maintenance::new(workers, fastrand::Rng::with_seed(1), None, 0);
     world.take_many(3601 * 8);
     for _ in 0..20 {
@@ -680,7 +680,11 @@ fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
         let lap = Duration::from_secs(slots as u64);
         while world.now() + lap < layout.expires_at() {
             world.jump(world.now() + lap);
-            assert!(world.take().is_ok(), "{slots} slots, at tick {}", layout.tick_at(world.now()));
+            assert!(
+                world.take().is_ok(),
+                "{slots} slots, at tick {}",
+                layout.signed_tick_at(world.now())
+            );
         }
     }
 }
@@ -981,7 +985,7 @@ proptest! {
             policy,
             max_forward_jump: None,
         });
-        let mut local = [(); 3].map(|()| (world.uids.local().with_run_length(5), Uid::MIN));
+        let mut local = [(); 3].map(|()| (world.uids.local().with_claim_length(5), Uid::MIN));
         for step in steps {
             let ms = |ms: u32| Duration::from_millis(ms.into());
             // In a simulation nobody wakes a waiting take.

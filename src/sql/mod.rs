@@ -60,20 +60,20 @@ impl From<&str> for Value {
     }
 }
 
-/// Why a transaction failed. A `problem` says what is wrong and what to do, as a sentence about the
-/// database.
+/// Why a transaction failed. A `problem` says what is wrong or what to do, as a sentence about the
+/// database, and does not repeat the cause.
 #[derive(Debug)]
 pub enum Error {
     /// The database cannot be used as it is.
     Unusable { problem: String, source: Option<Cause> },
     /// The tables are not there.
     NoTables(Option<Cause>),
-    /// There are tables of these names, and they are others. `words` are the server's, in brackets.
-    ForeignTables { words: String, source: Option<Cause> },
+    /// There are tables of these names, and they are others.
+    ForeignTables(Option<Cause>),
     /// The file is somebody else's.
     ForeignFile { problem: &'static str, source: Option<Cause> },
-    /// The user lacks a right, as the server says in `words`.
-    Denied { words: String, source: Cause },
+    /// The user lacks a right.
+    Denied(Cause),
     /// Other transactions hold the rows, or wrote them first.
     Locked,
     /// The server is down, does not answer, or does not serve this call for now.
@@ -247,14 +247,12 @@ pub fn transact<D: Database, T: Send, E: Send>(
         Ok(result)
     };
     let make = |session: &mut dyn Session| match session.make_tables() {
-        Err(Error::Denied { source, .. }) => Err(Error::Unusable {
-            problem: format!(
-                "its tables are not there, and this user may not make them; have somebody who may \
-                 run this:\n\n{}\n",
-                statements(schema.sql)
-            ),
-            source: Some(source),
-        }),
+        // No cause, which would be told after the statements.
+        Err(Error::Denied(_)) => Err(Error::problem(format!(
+            "its tables are not there, and this user may not make them; have somebody who may run \
+             this:\n\n{}\n",
+            statements(schema.sql)
+        ))),
         made => made,
     };
     let call = || {

@@ -8,7 +8,7 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, DriverError, IoError, Opts, OptsBuilder, SslOpts};
 use rustls::crypto::{self, CryptoProvider};
 
-use super::address::{Form, NO_HOST};
+use super::address::{Form, NO_HOST, authorities, take_file};
 use super::server::{
     BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
     REPLICA, outside_of_a_runtime,
@@ -34,7 +34,8 @@ impl MySql {
         if names_no_host(url) {
             return Err(Error::problem(NO_HOST));
         }
-        let options = Opts::from_url(url)
+        let (url, authority) = take_file(url, "ssl-ca")?;
+        let options = Opts::from_url(&url)
             .map_err(|error| Error::problem(format!("{error}; see the address")))?;
         if options.db_name().is_none_or(str::is_empty) {
             return Err(Error::problem(
@@ -44,7 +45,13 @@ impl MySql {
         // An update counts the rows that it finds, also where it changes nothing. A second
         // connection, by a socket, would not be worth it for one call.
         let options = OptsBuilder::from_opts(options).client_found_rows(true).prefer_socket(false);
-        Ok(MySql { name: without_password(url), options: options.into() })
+        let mut server = MySql { name: without_password(&url), options: options.into() };
+        if let Some(path) = authority {
+            // The driver reads the file when it connects.
+            authorities(&path)?;
+            server.trust(&path);
+        }
+        Ok(server)
     }
 
     /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides

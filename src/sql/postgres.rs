@@ -4,8 +4,6 @@ use std::future::Future;
 use std::io;
 use std::path::Path;
 
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, RootCertStore, crypto};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
@@ -13,7 +11,7 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Form, NO_HOST};
+use super::address::{Form, NO_HOST, authorities, take_file};
 use super::server::{
     BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
     REPLICA, outside_of_a_runtime,
@@ -38,6 +36,7 @@ impl Postgres {
         if let Some(problem) = FORM.problem(url) {
             return Err(Error::problem(problem));
         }
+        let (url, authority) = take_file(url, "sslrootcert")?;
         // What libpq calls so is what `require` is here.
         let strict = url
             .replace("sslmode=verify-full", "sslmode=require")
@@ -52,22 +51,23 @@ impl Postgres {
         if config.get_application_name().is_none() {
             config.application_name("uidring");
         }
-        Ok(Postgres { name: without_password(url), config, tls: tls(None) })
+        let mut server = Postgres { name: without_password(&url), config, tls: tls(None) };
+        if let Some(path) = authority {
+            server.trust(&path)?;
+            if !url.contains("sslmode=") {
+                server.config.ssl_mode(SslMode::Require);
+            }
+        }
+        Ok(server)
     }
 
     /// Trusts the certificate authorities in the file `path`, in PEM, and no others.
     pub fn trust(&mut self, path: &Path) -> Result<(), Error> {
-        let refuse = |problem: &str| Error::problem(format!("{}: {problem}", path.display()));
-        let file =
-            CertificateDer::pem_file_iter(path).map_err(|error| refuse(&error.to_string()))?;
-        let certificates: Vec<_> =
-            file.collect::<Result<_, _>>().map_err(|error| refuse(&error.to_string()))?;
-        if certificates.is_empty() {
-            return Err(refuse("it holds no certificate"));
-        }
         let mut roots = RootCertStore::empty();
-        for certificate in certificates {
-            roots.add(certificate).map_err(|error| refuse(&error.to_string()))?;
+        for certificate in authorities(path)? {
+            roots
+                .add(certificate)
+                .map_err(|error| Error::problem(format!("{}: {error}", path.display())))?;
         }
         self.tls = tls(Some(roots));
         Ok(())

@@ -48,39 +48,30 @@ pub const INTERRUPTED: Diagnosis =
 pub const REPLICA: Diagnosis =
     Diagnosis::Later("give the address of the primary, or make this server the primary");
 pub const BAD_CERTIFICATE: Diagnosis = Diagnosis::Unusable(
-    "see the server's certificate, and name its authority by with_root_certificate",
+    "see the server's certificate; name its authority in the address or by with_root_certificate",
 );
 pub const BAD_PASSWORD: Diagnosis = Diagnosis::Unusable("see the user and the password");
 pub const NO_DATABASE: Diagnosis = Diagnosis::Unusable("see the name of the database");
 
 impl Diagnosis {
-    /// What `error` means, with what the driver said.
+    /// What `error` means, with the driver's error as the cause.
     pub fn of(self, error: impl StdError + Send + Sync + 'static) -> Error {
-        let words = in_short(&error);
         let source = Box::new(error);
         match self {
             Diagnosis::NoTables => Error::NoTables(Some(source)),
-            Diagnosis::ForeignTables => {
-                Error::ForeignTables { words: format!(" ({words})"), source: Some(source) }
-            }
-            Diagnosis::Denied => Error::Denied { words, source },
+            Diagnosis::ForeignTables => Error::ForeignTables(Some(source)),
+            Diagnosis::Denied => Error::Denied(source),
             Diagnosis::Locked => Error::Locked,
-            Diagnosis::Later(what_to_do) => Error::Unreachable {
-                problem: format!("{words}; {what_to_do}"),
-                source: Some(source),
-            },
+            Diagnosis::Later(what_to_do) => {
+                Error::Unreachable { problem: what_to_do.to_owned(), source: Some(source) }
+            }
             Diagnosis::Full => Error::Full(source),
             Diagnosis::Unusable(what_to_do) => {
-                Error::Unusable { problem: format!("{words}; {what_to_do}"), source: Some(source) }
+                Error::Unusable { problem: what_to_do.to_owned(), source: Some(source) }
             }
             Diagnosis::Other => Error::Other(source),
         }
     }
-}
-
-/// What the first cause of an error says: what wraps it says little more than whose it is.
-fn in_short(error: &dyn StdError) -> String {
-    error.source().map_or_else(|| error.to_string(), in_short)
 }
 
 /// Runs a driver on the thread of the call, until the deadline.

@@ -4,13 +4,14 @@
 //! ever writes, and a log would save it no syncs, as the last process to close the file moves the
 //! log into it. At rest the file is all there is.
 
+use std::cell::Cell;
 use std::fs;
 use std::io;
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
 use rusqlite::types::ValueRef;
-use rusqlite::{Connection, ErrorCode, OpenFlags, ToSql, params_from_iter};
+use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter};
 
 use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value};
 use crate::sync::sleep;
@@ -47,7 +48,7 @@ impl Sqlite {
         }
         file.check()?;
         // Said now, and not by the call that writes later.
-        if file.db.is_readonly("main")? { Err(Error::problem(READ_ONLY)) } else { Ok(()) }
+        if file.db.is_readonly(MAIN_DB)? { Err(Error::problem(READ_ONLY)) } else { Ok(()) }
     }
 
     fn open<'a>(
@@ -58,9 +59,10 @@ impl Sqlite {
     ) -> Result<File<'a>, Error> {
         self.look(!create.is_empty())?;
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
+        #[allow(unused_mut, reason = "rusqlite's busy_handler takes &self before its version 0.41")]
         let mut db = Connection::open_with_flags(&self.path, flags)?;
-        let mut left = deadline.timeout;
-        db.busy_handler(Some(move |tries| wait(tries, &mut left)))?;
+        LEFT.set(deadline.timeout);
+        db.busy_handler(Some(wait))?;
         // EXTRA: with FULL, a power failure can bring back the journal of a committed transaction,
         // and undo it. `fullfsync` is for macOS, where a sync alone leaves data in the disk's
         // cache.
@@ -117,15 +119,22 @@ impl Database for Sqlite {
     }
 }
 
-/// Waits a little for a lock, as long as there is time `left`. SQLite's own waiting sleeps up to
+thread_local! {
+    /// How much longer the file that this thread has open may wait for locks. A call opens one file
+    /// and closes it. Before its version 0.41, rusqlite takes a handler without a state of its own.
+    static LEFT: Cell<Duration> = const { Cell::new(Duration::ZERO) };
+}
+
+/// Waits a little for a lock, as long as there is time left. SQLite's own waiting sleeps up to
 /// 100 ms at a time, while a start holds the lock for a few: the last of 64 starts at once would
 /// wait several times as long.
-fn wait(tries: i32, left: &mut Duration) -> bool {
+fn wait(tries: i32) -> bool {
+    let left = LEFT.get();
     if left.is_zero() {
         return false;
     }
-    let pause = Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(*left);
-    *left -= pause;
+    let pause = Duration::from_millis(tries.clamp(1, 10).unsigned_abs().into()).min(left);
+    LEFT.set(left.saturating_sub(pause));
     sleep(pause);
     true
 }
@@ -164,7 +173,7 @@ impl From<rusqlite::Error> for Error {
 }
 
 fn foreign_tables(source: Option<super::Cause>) -> Error {
-    Error::ForeignTables { words: String::new(), source }
+    Error::ForeignTables(source)
 }
 
 /// An open file, during a call.

@@ -1,0 +1,116 @@
+//! The gauges and counters of a [`Status`], for the facade `metrics`.
+
+use std::time::SystemTime;
+
+use metrics::{Counter, Gauge, counter, describe_counter, describe_gauge, gauge};
+
+use crate::clock::unix_ms;
+use crate::engine::Engine;
+use crate::engine::signal::FillerState;
+use crate::engine::status::Status;
+
+/// The handles to the metrics of one generator, whose label `generator` is its first worker id.
+pub struct Metrics {
+    gauges: Vec<(Gauge, Of<f64>)>,
+    counters: Vec<(Counter, Of<u64>)>,
+}
+
+/// What of a status a metric shows.
+type Of<T> = fn(&Status) -> T;
+
+fn seconds_of(time: SystemTime) -> f64 {
+    // Exact to the millisecond until the year 287396.
+    #[allow(clippy::cast_precision_loss)]
+    let ms = unix_ms(time) as f64;
+    ms / 1000.0
+}
+
+#[allow(clippy::cast_precision_loss)] // a gauge shows 53 bits
+fn gauge_of(number: u64) -> f64 {
+    number as f64
+}
+
+impl Metrics {
+    /// Those of a generator that begins with the worker id `generator`. The recorder must be
+    /// installed already.
+    pub fn new(generator: u64) -> Metrics {
+        let generator = generator.to_string();
+        let gauge = |name: &'static str, what: &'static str, of: Of<f64>| {
+            describe_gauge!(name, what);
+            (gauge!(name, "generator" => generator.clone()), of)
+        };
+        let counter = |name: &'static str, what: &'static str, of: Of<u64>| {
+            describe_counter!(name, what);
+            (counter!(name, "generator" => generator.clone()), of)
+        };
+        Metrics {
+            gauges: vec![
+                gauge("uidring_worker_id", "The worker id in the UIDs published now.", |status| {
+                    gauge_of(status.worker_id)
+                }),
+                gauge(
+                    "uidring_lead_seconds",
+                    "How far the newest tick in the ring is ahead of the clock.",
+                    |status| status.lead.as_secs_f64(),
+                ),
+                gauge(
+                    "uidring_lag_seconds",
+                    "How far the tick of the next UID is behind the clock.",
+                    |status| status.lag.as_secs_f64(),
+                ),
+                gauge("uidring_available_uids", "UIDs in the ring.", |status| {
+                    gauge_of(status.available)
+                }),
+                gauge("uidring_at_lead_limit", "1 if max_lead is used up.", |status| {
+                    f64::from(status.at_lead_limit)
+                }),
+                gauge(
+                    "uidring_at_worker_limit",
+                    "1 if no further worker id may be taken on for now.",
+                    |status| f64::from(status.at_worker_limit),
+                ),
+                gauge(
+                    "uidring_refused_jump_seconds",
+                    "How far the clock is ahead after a jump that is not followed.",
+                    |status| status.refused_jump.unwrap_or_default().as_secs_f64(),
+                ),
+                gauge("uidring_filler_running", "1 if the filler runs.", |status| {
+                    f64::from(status.filler == FillerState::Running)
+                }),
+                gauge(
+                    "uidring_expires_timestamp_seconds",
+                    "When the clock reaches the end of the time field, in seconds since 1970.",
+                    |status| seconds_of(status.expires_at),
+                ),
+            ],
+            counters: vec![
+                counter("uidring_taken_uids_total", "UIDs taken or claimed.", |status| {
+                    status.taken
+                }),
+                counter("uidring_lost_uids_total", "UIDs that nobody will get.", |status| {
+                    status.lost
+                }),
+                counter("uidring_skipped_uids_total", "UIDs skipped as stale.", |status| {
+                    status.skipped
+                }),
+                counter("uidring_new_workers_total", "Worker ids after the first.", |status| {
+                    status.new_workers
+                }),
+                counter(
+                    "uidring_filler_blocks_total",
+                    "Blocks published by the filler.",
+                    |status| status.refilled_by_filler,
+                ),
+                counter("uidring_taker_blocks_total", "Blocks published by takers.", |status| {
+                    status.refilled_inline
+                }),
+            ],
+        }
+    }
+
+    pub fn update(&self, engine: &Engine) {
+        let status = engine.status();
+        self.gauges.iter().for_each(|(gauge, of)| gauge.set(of(&status)));
+        self.counters.iter().for_each(|(counter, of)| counter.absolute(of(&status)));
+    }
+}

@@ -1,0 +1,65 @@
+//! [`TakeN`]: a batch of UIDs, one by one.
+
+use std::iter::FusedIterator;
+use std::num::NonZeroU64;
+
+use crate::engine::claim::{Claim, ClaimSegment};
+use crate::engine::{Engine, TakeError};
+use crate::uid::Uid;
+
+/// The UIDs of [`UidGenerator::take_n`](crate::UidGenerator::take_n).
+#[derive(Debug)]
+#[must_use = "iterators are lazy: UIDs are taken by `next`"]
+pub struct TakeN<'a> {
+    engine: &'a Engine,
+    /// How many UIDs are still to be taken.
+    left: usize,
+    claim: Claim,
+    /// The UIDs of the claim that come next.
+    segment: ClaimSegment,
+}
+
+impl<'a> TakeN<'a> {
+    pub(crate) fn new(engine: &'a Engine, count: usize) -> TakeN<'a> {
+        let segment = ClaimSegment { base: NonZeroU64::MIN, from: 0, to: 0 };
+        TakeN { engine, left: count, claim: Claim::EMPTY, segment }
+    }
+
+    #[cold]
+    fn next_segment(&mut self) -> Result<(), TakeError> {
+        while self.segment.from == self.segment.to {
+            match self.claim.next_segment(self.engine)? {
+                Some(segment) => self.segment = segment,
+                None => self.claim = Claim::new(self.engine, self.left as u64)?,
+            }
+        }
+        Ok(())
+    }
+}
+
+impl Iterator for TakeN<'_> {
+    type Item = Result<Uid, TakeError>;
+
+    #[inline]
+    fn next(&mut self) -> Option<Result<Uid, TakeError>> {
+        if self.left == 0 {
+            return None;
+        }
+        if self.segment.from == self.segment.to
+            && let Err(error) = self.next_segment()
+        {
+            self.left = 0;
+            return Some(Err(error));
+        }
+        let uid = self.segment.base | self.segment.from;
+        self.segment.from += 1;
+        self.left -= 1;
+        Some(Ok(Uid::from_nonzero(uid)))
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left.min(1), Some(self.left))
+    }
+}
+
+impl FusedIterator for TakeN<'_> {}

@@ -1,0 +1,100 @@
+//! sqlx 0.8 and 0.9 (features `sqlx-0_8`, `sqlx-0_9`): a `Uid` is a `BIGINT`, for every database
+//! that has an `i64`.
+//!
+//! The features `sqlx-0_8-postgres` and `sqlx-0_9-postgres` add arrays, which only PostgreSQL has:
+//! `= ANY($1)`.
+//!
+//! ```no_run
+//! # #[cfg(feature = "sqlx-0_9-postgres")] mod example {
+//! # use sqlx_0_9 as sqlx;
+//! use sqlx::PgPool;
+//! use uidring::Uid;
+//!
+//! async fn insert(db: &PgPool, id: Uid, invoice: Option<Uid>) -> sqlx::Result<()> {
+//!     let insert = "INSERT INTO orders (id, invoice) VALUES ($1, $2)";
+//!     sqlx::query(insert).bind(id).bind(invoice).execute(db).await?;
+//!     Ok(())
+//! }
+//!
+//! async fn invoices(db: &PgPool, orders: &[Uid]) -> sqlx::Result<Vec<(Uid, Option<Uid>)>> {
+//!     let select = "SELECT id, invoice FROM orders WHERE id = ANY($1)";
+//!     sqlx::query_as(select).bind(orders).fetch_all(db).await
+//! }
+//! # }
+//! ```
+//!
+//! The macro `query_as!` is told of the type by the column: `SELECT id AS "id: Uid"`.
+
+use crate::uid::Uid;
+
+/// In 0.8 a buffer has a lifetime.
+macro_rules! integrate {
+    ($sqlx:ident $(, $q:lifetime)?) => {
+        const _: () = {
+            use $sqlx::encode::IsNull;
+            use $sqlx::error::{BoxDynError, UnexpectedNullError};
+            use $sqlx::{Database, Decode, Encode, Type, ValueRef};
+
+            impl<DB: Database> Type<DB> for Uid
+            where
+                i64: Type<DB>,
+            {
+                fn type_info() -> DB::TypeInfo {
+                    <i64 as Type<DB>>::type_info()
+                }
+
+                fn compatible(ty: &DB::TypeInfo) -> bool {
+                    <i64 as Type<DB>>::compatible(ty)
+                }
+            }
+
+            impl<'q, DB: Database> Encode<'q, DB> for Uid
+            where
+                i64: Encode<'q, DB>,
+            {
+                fn encode_by_ref(
+                    &self,
+                    buf: &mut <DB as Database>::ArgumentBuffer $(<$q>)?,
+                ) -> Result<IsNull, BoxDynError> {
+                    i64::from(*self).encode(buf)
+                }
+
+                fn produces(&self) -> Option<DB::TypeInfo> {
+                    i64::from(*self).produces()
+                }
+            }
+
+            impl<'r, DB: Database> Decode<'r, DB> for Uid
+            where
+                i64: Decode<'r, DB>,
+            {
+                fn decode(value: <DB as Database>::ValueRef<'r>) -> Result<Uid, BoxDynError> {
+                    // SQLite makes a 0 of it.
+                    if value.is_null() {
+                        return Err(UnexpectedNullError.into());
+                    }
+                    Ok(Uid::try_from(i64::decode(value)?)?)
+                }
+            }
+        };
+    };
+}
+
+#[cfg(feature = "sqlx-0_8")]
+integrate!(sqlx_0_8, 'q);
+#[cfg(feature = "sqlx-0_9")]
+integrate!(sqlx_0_9);
+
+#[cfg(feature = "sqlx-0_8-postgres")]
+impl sqlx_0_8::postgres::PgHasArrayType for Uid {
+    fn array_type_info() -> sqlx_0_8::postgres::PgTypeInfo {
+        i64::array_type_info()
+    }
+}
+
+#[cfg(feature = "sqlx-0_9-postgres")]
+impl sqlx_0_9::postgres::PgHasArrayType for Uid {
+    fn array_type_info() -> sqlx_0_9::postgres::PgTypeInfo {
+        i64::array_type_info()
+    }
+}
