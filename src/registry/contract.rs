@@ -185,11 +185,11 @@ fn an_expired_lease_goes_on_behind_what_was_reserved<R: WorkerRegistry>(open: &i
 fn is_lost<R: WorkerRegistry>(registry: &mut R, lease: &Lease) {
     match registry.reserve(lease, lease.last + 10_000) {
         Err(RegistryError::LeaseLost { worker }) => assert_eq!(worker, lease.worker),
-        other => panic!("who has lost a lease is told so: {other:?}"),
+        other => panic!("a holder that has lost its lease is told so: {other:?}"),
     }
     match registry.release(lease, lease.last) {
         Ok(()) | Err(RegistryError::LeaseLost { .. }) => {}
-        Err(error) => panic!("who has lost a lease may give it back in vain: {error}"),
+        Err(error) => panic!("a holder that has lost its lease may give it back in vain: {error}"),
     }
 }
 

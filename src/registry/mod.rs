@@ -133,8 +133,8 @@ pub trait WorkerRegistry: Send + 'static {
         Ok(())
     }
 
-    /// What people know the registry by, such as its file, or its address without the password. The
-    /// event of a start shows it.
+    /// The name of the registry for people, such as its file, or its address without the password.
+    /// The event of a start shows it.
     fn name(&self) -> String {
         std::any::type_name::<Self>().to_owned()
     }

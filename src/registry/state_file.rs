@@ -113,8 +113,8 @@ impl StateFile {
     /// Stores durably that the number is used up to the tick `used`.
     ///
     /// [`RegistryError::LeaseLost`] where the file is no longer the holder's: somebody else has
-    /// written to it, or its path leads elsewhere. Who starts by that path does not know of this
-    /// write, so nothing may be used on it.
+    /// written to it, or its path leads elsewhere. A generator that starts with that path does not
+    /// know of this write, so nothing may be used on the strength of it.
     pub fn write(&mut self, used: u64) -> Result<(), RegistryError> {
         let lost = RegistryError::LeaseLost { worker: self.form.worker };
         let is_kept = self.replace(used).map_err(|error| RegistryError::Storage {
@@ -139,7 +139,7 @@ impl StateFile {
         self.file.seek(SeekFrom::Start(page as u64))?;
         self.file.write_all(self.form.page(record).as_bytes())?;
         self.file.sync_data()?;
-        // Behind the write: who removes the file after this removes a file that says it.
+        // Checked after the write: if the file is removed later, it already holds the record.
         if !leads_to(&self.path, &self.file)? {
             return Ok(false);
         }
