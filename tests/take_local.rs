@@ -3,14 +3,14 @@
 #![allow(clippy::unwrap_used)]
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
-use std::thread;
+use std::thread::{self, ThreadId};
 use std::time::{Duration, SystemTime};
 
 use uidring::clock::{Clock, ManualClock};
 use uidring::registry::FixedWorker;
-use uidring::{Builder, Layout, LeadLimit, TakeError, Uid, UidGenerator};
+use uidring::{Builder, Layout, LeadLimit, Uid, UidGenerator};
 
 fn now() -> SystemTime {
     Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000)
@@ -85,10 +85,12 @@ fn unique_a_generator_does_not_go_on_with_the_claim_of_one_before() {
     }
 }
 
-/// Takes a UID itself when it is read, if it is to.
+/// A clock whose readers take UIDs themselves, if they are to.
 struct Taking {
     uids: OnceLock<UidGenerator>,
-    takes: AtomicBool,
+    /// How many UIDs the next reader takes. Not the filler: the test counts what one thread takes.
+    takes: AtomicUsize,
+    thread: ThreadId,
     taken: mpsc::SyncSender<Uid>,
     clock: ManualClock,
 }
@@ -97,23 +99,30 @@ struct Shared(Arc<Taking>);
 
 impl Clock for Shared {
     fn now(&self) -> SystemTime {
-        let Taking { uids, takes, taken, clock } = &*self.0;
-        if takes.swap(false, Ordering::Relaxed) {
-            clock.advance(Duration::from_secs(1));
-            if let Ok(uid) = uids.get().unwrap().take_local() {
-                taken.send(uid).unwrap();
+        let Taking { uids, takes, thread, taken, clock } = &*self.0;
+        if thread::current().id() == *thread {
+            let takes = takes.swap(0, Ordering::Relaxed);
+            if takes > 0 {
+                clock.advance(Duration::from_secs(1));
+            }
+            for _ in 0..takes {
+                if let Ok(uid) = uids.get().unwrap().take_local() {
+                    taken.send(uid).unwrap();
+                }
             }
         }
         clock.now()
     }
 }
 
-#[test]
-fn unique_when_a_take_comes_back_to_itself_through_the_clock() {
+/// A generator with few UIDs per tick and none of later ticks, so that takes often read its clock.
+/// This is the clock, and it sends what it has taken.
+fn taking() -> (UidGenerator, Arc<Taking>, mpsc::Receiver<Uid>) {
     let (sender, nested) = mpsc::sync_channel(1000);
     let taking = Arc::new(Taking {
         uids: OnceLock::new(),
-        takes: AtomicBool::new(false),
+        takes: AtomicUsize::new(0),
+        thread: thread::current().id(),
         taken: sender,
         clock: ManualClock::new(now()),
     });
@@ -126,46 +135,90 @@ fn unique_when_a_take_comes_back_to_itself_through_the_clock() {
         .on_lead_limit(LeadLimit::Fail)
         .build()
         .unwrap();
-    taking.uids.set(uids.clone()).unwrap();
-    let mut all = Vec::new();
-    for _ in 0..200 {
-        while let Ok(uid) = uids.take_local() {
-            all.push(uid);
-        }
-        taking.takes.store(true, Ordering::Relaxed);
-        all.extend(uids.take_local().ok());
-        all.extend(nested.try_iter());
-    }
-    assert!(all.len() > 200);
-    assert_eq!(all.iter().collect::<HashSet<_>>().len(), all.len());
+    (uids, taking, nested)
 }
 
 #[test]
-fn a_thread_that_ends_still_gets_uids() {
-    struct AtTheEnd(UidGenerator, mpsc::Sender<Result<Uid, TakeError>>);
+fn unique_and_ordered_when_a_take_comes_back_to_itself_through_the_clock() {
+    let (uids, taking, nested) = taking();
+    taking.uids.set(uids.clone()).unwrap();
+    let (mut count, mut largest) = (0, None);
+    for round in 0..20_000 {
+        // Also while the ring is open, so that takes come back while they hold tickets.
+        if round % 100 == 0 {
+            taking.takes.store(1 + round / 100 % 3, Ordering::Relaxed);
+        }
+        // A take and those within it are under way together, so either may be the larger.
+        let outer = uids.take_local().ok();
+        let inner: Vec<Uid> = nested.try_iter().collect();
+        assert!(inner.is_sorted_by(|a, b| a < b));
+        assert!(outer.is_none_or(|uid| !inner.contains(&uid)));
+        for uid in outer.iter().chain(&inner) {
+            assert!(Some(*uid) > largest, "{uid:?} after {largest:?}");
+        }
+        count += inner.len() + usize::from(outer.is_some());
+        largest = outer.into_iter().chain(inner).max().max(largest);
+    }
+    assert!(count > 10_000, "{count}");
+}
+
+#[test]
+fn unique_and_ordered_when_a_take_meets_takes_from_another_generator_through_the_clock() {
+    let (uids, taking, nested) = taking();
+    let other = builder(2).build().unwrap();
+    taking.uids.set(other.clone()).unwrap();
+    let (mut taken, mut others) = (Vec::new(), Vec::new());
+    for round in 0..200 {
+        taken.extend(std::iter::from_fn(|| uids.take_local().ok()));
+        taking.takes.store(round % 5, Ordering::Relaxed);
+        taken.extend(uids.take_local().ok());
+        others.extend(nested.try_iter());
+        others.push(other.take_local().unwrap());
+    }
+    assert!(taken.len() > 200 && others.len() > 400);
+    assert!(taken.is_sorted_by(|a, b| a < b));
+    // Each take goes on with the claim of the one before, so no UID comes twice, and none is lost.
+    assert!(is_consecutive(&others), "{others:?}");
+}
+
+#[test]
+fn unique_and_ordered_when_a_thread_takes_while_it_ends() {
+    /// More than a claim, so that takes go on past what the thread has claimed before.
+    const TAKES: usize = 200;
+
+    struct AtTheEnd([UidGenerator; 2], mpsc::Sender<[Uid; 2]>);
 
     impl Drop for AtTheEnd {
         fn drop(&mut self) {
-            self.1.send(self.0.take_local()).unwrap();
+            for _ in 0..TAKES {
+                self.1.send(self.0.each_ref().map(|uids| uids.take_local().unwrap())).unwrap();
+            }
         }
     }
 
+    // One is dropped before the thread's claims are, and the other after that.
     thread_local! {
+        static FIRST: OnceLock<AtTheEnd> = const { OnceLock::new() };
         static LAST: OnceLock<AtTheEnd> = const { OnceLock::new() };
     }
 
-    let uids = builder(1).build().unwrap();
+    let both = [builder(1).build().unwrap(), builder(2).build().unwrap()];
     let (sender, taken) = mpsc::channel();
     thread::spawn({
-        let uids = uids.clone();
+        let both = both.clone();
         move || {
-            // Its destructor runs before or after that of the claims.
-            LAST.with(|last| assert!(last.set(AtTheEnd(uids.clone(), sender)).is_ok()));
-            uids.take_local().unwrap();
+            let at_the_end = || AtTheEnd(both.clone(), sender.clone());
+            FIRST.with(|first| assert!(first.set(at_the_end()).is_ok()));
+            sender.send(both.each_ref().map(|uids| uids.take_local().unwrap())).unwrap();
+            LAST.with(|last| assert!(last.set(at_the_end()).is_ok()));
         }
     })
     .join()
     .unwrap();
-    assert!(taken.recv().unwrap().is_ok());
-    assert!(uids.take_local().is_ok());
+    let taken: Vec<[Uid; 2]> = taken.iter().collect();
+    assert_eq!(taken.len(), 1 + 2 * TAKES);
+    for (index, uids) in both.iter().enumerate() {
+        assert!(taken.is_sorted_by(|a, b| a[index] < b[index]), "{taken:?}");
+        assert!(uids.take().unwrap() > taken[2 * TAKES][index]);
+    }
 }

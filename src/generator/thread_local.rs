@@ -73,13 +73,19 @@ fn take_slowly(uids: &UidGenerator, id: u64, current: &Current) -> Result<Uid, T
         |mut taker| {
             // Outside of any borrow, because a clock or a waker may come back here.
             let result = taker.take(uids);
-            current.generator.set(id);
-            current.position.set(taker.position);
             // The thread is not about to end, see above.
             let _ = TAKERS.try_with(|takers| {
                 let mut takers = takers.borrow_mut();
-                // What came back here meanwhile has made another one.
-                takers.retain(|other| other.generator != id);
+                // What came back here may have made another generator the current one.
+                store_position(current, &mut takers);
+                // Or it has claimed from this one. Either claim may be the later one, so neither
+                // goes on.
+                if let Some(index) = takers.iter().position(|other| other.generator == id) {
+                    takers.remove(index);
+                    taker = Taker::new(id);
+                }
+                current.position.set(taker.position);
+                current.generator.set(id);
                 takers.push(taker);
             });
             result
@@ -91,20 +97,30 @@ fn take_slowly(uids: &UidGenerator, id: u64, current: &Current) -> Result<Uid, T
 /// on where it is.
 fn switch_to(id: u64, current: &Current, takers: &RefCell<Vec<Taker>>) -> Taker {
     let mut takers = takers.borrow_mut();
-    let before = current.generator.replace(0);
-    if let Some(taker) = takers.iter_mut().find(|taker| taker.generator == before) {
-        taker.position = current.position.get();
-    }
+    store_position(current, &mut takers);
+    current.generator.set(0);
     if let Some(index) = takers.iter().position(|taker| taker.generator == id) {
         return takers.remove(index);
     }
     if takers.len() >= MOST_TAKERS {
         takers.remove(0);
     }
-    Taker { generator: id, position: Position::NONE, claims: Claims::default() }
+    Taker::new(id)
+}
+
+/// Has the taker of the current generator go on where that generator is.
+fn store_position(current: &Current, takers: &mut [Taker]) {
+    let generator = current.generator.get();
+    if let Some(taker) = takers.iter_mut().find(|taker| taker.generator == generator) {
+        taker.position = current.position.get();
+    }
 }
 
 impl Taker {
+    fn new(generator: u64) -> Taker {
+        Taker { generator, position: Position::NONE, claims: Claims::default() }
+    }
+
     fn take(&mut self, uids: &UidGenerator) -> Result<Uid, TakeError> {
         let Position { next, shift } = self.position;
         // As after a switch from another generator.
