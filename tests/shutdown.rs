@@ -118,14 +118,21 @@ fn a_registry_that_does_not_take_the_id_back_is_told_of() {
 
 #[test]
 fn a_shutdown_tells_those_that_share_the_generator_alike() {
-    let uids = Arc::new(UidGenerator::builder().registry(FixedWorker::new(1)).build().unwrap());
+    let uids = UidGenerator::builder().registry(Stubborn(Answer::Refusal)).build().unwrap();
     let shutdown = |_| {
-        let uids = UidGenerator::clone(&uids);
+        let uids = uids.clone();
         thread::spawn(move || uids.shutdown_blocking())
     };
-    for thread in [0, 1, 2].map(shutdown) {
-        thread.join().unwrap().unwrap();
-    }
+    let threads = [0, 1, 2].map(shutdown);
+    let mut results = Vec::from(threads.map(|thread| thread.join().unwrap()));
+    // One that comes late is told as well.
+    results.push(uids.shutdown_blocking());
+    let errors = results.into_iter().map(|result| match result {
+        Err(ShutdownError::NotReleased { worker: 7, source }) => source,
+        other => panic!("{other:?}"),
+    });
+    let errors: Vec<Arc<RegistryError>> = errors.collect();
+    assert!(errors.iter().all(|error| Arc::ptr_eq(error, &errors[0])), "{errors:?}");
 }
 
 #[cfg(feature = "sqlite")]
@@ -193,6 +200,8 @@ mod in_a_file {
 
 #[cfg(feature = "async")]
 mod asynchronous {
+    use std::task::{Context, Wake, Waker};
+
     use super::*;
 
     #[test]
@@ -207,43 +216,125 @@ mod asynchronous {
         assert_eq!(waiting.join().unwrap(), Err(TakeError::ShutDown));
     }
 
+    /// No test fails because this is over, and one that fails does not wait for longer.
+    const LONG: Duration = Duration::from_secs(30);
+
+    /// Leases worker id 7. Each call says what it is, and ends when it is told to.
+    struct Held {
+        called: mpsc::Sender<&'static str>,
+        proceed: mpsc::Receiver<()>,
+    }
+
+    impl Held {
+        fn new() -> (Held, mpsc::Receiver<&'static str>, mpsc::Sender<()>) {
+            let ((called, calls), (go, proceed)) = (mpsc::channel(), mpsc::channel());
+            (Held { called, proceed }, calls, go)
+        }
+
+        fn call(&self, name: &'static str) -> Result<(), RegistryError> {
+            self.called.send(name).unwrap();
+            let told = self.proceed.recv_timeout(LONG);
+            told.map_err(|_| RegistryError::other("the call was not told to proceed"))
+        }
+    }
+
+    impl WorkerRegistry for Held {
+        fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+            self.call("assign")?;
+            Ok(Lease::leased(7, request.now..=request.now + 3600, LEASE, "one"))
+        }
+
+        fn release(&mut self, _: &Lease, _: u64) -> Result<(), RegistryError> {
+            self.call("release")
+        }
+    }
+
+    impl Drop for Held {
+        fn drop(&mut self) {
+            // A test that has failed listens no more.
+            let _ = self.called.send("dropped");
+        }
+    }
+
+    /// Each call of the registry ends only when another task has seen that it is under way.
     #[test]
     fn a_build_and_a_shutdown_block_no_runtime() {
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
         runtime.block_on(async {
-            let builder = UidGenerator::builder().registry(FixedWorker::new(1));
+            let (registry, calls, go) = Held::new();
+            let another = tokio::spawn(async move {
+                let mut seen = Vec::new();
+                loop {
+                    match calls.try_recv() {
+                        Ok("dropped") => return seen,
+                        Ok(call) => {
+                            seen.push(call);
+                            go.send(()).unwrap();
+                        }
+                        Err(_) => tokio::task::yield_now().await,
+                    }
+                }
+            });
+            let builder = UidGenerator::builder().registry(registry).shutdown_deadline(LONG);
             let uids = builder.build_async().await.unwrap();
             uids.take().unwrap();
             uids.shutdown().await.unwrap();
+            assert_eq!(another.await.unwrap(), ["assign", "release"]);
             let error = UidGenerator::builder().build_async().await.unwrap_err();
             assert!(matches!(error, uidring::BuildError::NoRegistry));
         });
     }
 
+    /// Tells a test that its future was woken.
+    struct Woken(mpsc::Sender<()>);
+
+    impl Wake for Woken {
+        fn wake(self: Arc<Self>) {
+            self.0.send(()).unwrap();
+        }
+    }
+
     /// Nobody is left who could use the generator.
     #[test]
     fn clean_end_a_build_that_is_given_up_gives_the_id_back() {
-        struct Telling(mpsc::Sender<&'static str>);
-
-        impl WorkerRegistry for Telling {
-            fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-                self.0.send("assigned").unwrap();
-                thread::sleep(Duration::from_millis(50));
-                Ok(Lease::leased(7, request.now..=request.now + 3600, LEASE, "one"))
-            }
-
-            fn release(&mut self, _: &Lease, _: u64) -> Result<(), RegistryError> {
-                self.0.send("released").unwrap();
-                Ok(())
-            }
-        }
-
-        let (sender, calls) = mpsc::channel();
-        let mut build = Box::pin(UidGenerator::builder().registry(Telling(sender)).build_async());
-        let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+        let (registry, calls, go) = Held::new();
+        let mut build = Box::pin(UidGenerator::builder().registry(registry).build_async());
+        let mut context = Context::from_waker(Waker::noop());
         assert!(build.as_mut().poll(&mut context).is_pending());
-        assert_eq!(calls.recv(), Ok("assigned"));
+        assert_eq!(calls.recv_timeout(LONG), Ok("assign"));
         drop(build);
-        assert_eq!(calls.recv(), Ok("released"));
+        go.send(()).and_then(|()| go.send(())).unwrap();
+        assert_eq!(calls.recv_timeout(LONG), Ok("release"));
+        assert_eq!(calls.recv_timeout(LONG), Ok("dropped"));
+    }
+
+    /// As by a timeout that ends at that moment.
+    #[test]
+    fn clean_end_a_build_that_is_given_up_when_it_is_done_blocks_no_runtime() {
+        let (registry, calls, go) = Held::new();
+        let mut build = Box::pin(UidGenerator::builder().registry(registry).build_async());
+        let (sender, woken) = mpsc::channel();
+        let waker = Waker::from(Arc::new(Woken(sender)));
+        assert!(build.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        assert_eq!(calls.recv_timeout(LONG), Ok("assign"));
+        go.send(()).unwrap();
+        woken.recv_timeout(LONG).unwrap();
+        drop(build);
+        // The registry has not been told to take the id back, so nobody can have waited for that.
+        assert_eq!(calls.recv_timeout(LONG), Ok("release"));
+        go.send(()).expect("it waits to be told");
+        assert_eq!(calls.recv_timeout(LONG), Ok("dropped"));
+    }
+
+    #[test]
+    fn clean_end_a_shutdown_whose_future_is_never_polled() {
+        let (registry, calls, go) = Held::new();
+        go.send(()).and_then(|()| go.send(())).unwrap();
+        let uids = UidGenerator::builder().registry(registry).build().unwrap();
+        assert_eq!(calls.recv_timeout(LONG), Ok("assign"));
+        let other = uids.clone();
+        drop(uids.shutdown());
+        assert_eq!(calls.recv_timeout(LONG), Ok("release"));
+        assert_eq!(other.take(), Err(TakeError::ShutDown));
     }
 }

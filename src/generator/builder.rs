@@ -291,8 +291,10 @@ impl Builder {
     }
 
     /// Does what [`build`](Builder::build) does, on a thread of its own, so that no runtime is
-    /// blocked. It needs no particular runtime. If the future is dropped, the thread ends what it
-    /// has begun, and then gives a leased worker id back.
+    /// blocked. It needs no particular runtime. The thread is started when the future is first
+    /// polled. If the future is dropped after that, the thread ends what it has begun, and then
+    /// gives a leased worker id back. So does another thread if the generator is ready and the
+    /// future is dropped before it could hand it over, as by a timeout. Neither blocks the runtime.
     ///
     /// ```
     /// # use uidring::{UidGenerator, registry::FixedWorker};

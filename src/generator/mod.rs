@@ -368,8 +368,9 @@ impl UidGenerator {
     }
 
     /// Does what [`shutdown_blocking`](UidGenerator::shutdown_blocking) does, on a thread of its
-    /// own, so that no runtime is blocked. It needs no particular runtime. If the future is
-    /// dropped, the generator is shut down all the same, but nobody is told how.
+    /// own, so that no runtime is blocked. It needs no particular runtime. The shutdown begins with
+    /// this call. If the future is dropped, even before it is polled, the generator is shut down
+    /// all the same, but nobody is told whether its worker id was given back.
     ///
     /// ```
     /// # use uidring::{UidGenerator, registry::FixedWorker};
@@ -386,11 +387,9 @@ impl UidGenerator {
     ///
     /// As [`shutdown_blocking`](UidGenerator::shutdown_blocking).
     #[cfg(feature = "async")]
-    pub async fn shutdown(self) -> Result<(), ShutdownError> {
-        let shutdown = move || self.shutdown_blocking();
-        blocking::run("uidring-shutdown", shutdown)
-            .await
-            .unwrap_or_else(|error| Err(ShutdownError::Spawn(error)))
+    pub fn shutdown(self) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static {
+        let result = blocking::run("uidring-shutdown", move || self.shutdown_blocking());
+        async { result.await.unwrap_or_else(|error| Err(ShutdownError::Spawn(error))) }
     }
 
     /// What the generator is doing. This is cheap enough to call every second, and disturbs no
