@@ -31,7 +31,9 @@ pub enum TakeError {
         /// The worker id.
         worker: u64,
     },
-    /// The generator was shut down by [`shutdown`](crate::UidGenerator::shutdown).
+    /// The generator was shut down by
+    /// [`shutdown_blocking`](crate::UidGenerator::shutdown_blocking), or by `shutdown` (feature
+    /// `async`).
     ShutDown,
     /// This process was forked. Its parent built this generator and still hands out its UIDs. Build
     /// another generator here, after the fork.
@@ -78,7 +80,8 @@ impl fmt::Display for TakeError {
                  more; make sure that it can be reached"
             ),
             TakeError::ShutDown => f.write_str(
-                "the generator was shut down: end what takes UIDs before, or build another one",
+                "the generator was shut down: stop the threads and tasks that take UIDs before the \
+                 shutdown, or build another generator",
             ),
             TakeError::Forked => f.write_str(
                 "this process was forked from the one that built the generator: build another \

@@ -51,7 +51,7 @@ impl Builder {
             on_lead_limit: None,
             max_new_workers: None,
             start_deadline: Duration::from_secs(30),
-            shutdown_deadline: Duration::from_secs(10),
+            shutdown_deadline: Duration::from_secs(15),
         }
     }
 
@@ -252,8 +252,10 @@ impl Builder {
         Builder { start_deadline, ..self }
     }
 
-    /// How long a shutdown waits for the registry to take the worker id back: 10 seconds unless
-    /// set. See [`UidGenerator::shutdown_blocking`].
+    /// How long a shutdown waits for the registry to take the worker id back: 15 seconds unless
+    /// set. A database that does not answer takes less than that: five seconds for a call that is
+    /// under way, and five for the one that gives the id back, unless `with_timeout` says
+    /// otherwise. See [`UidGenerator::shutdown_blocking`].
     ///
     /// ```
     /// # use std::time::Duration;

@@ -1,4 +1,4 @@
-//! Why a generator cannot be built or installed.
+//! Why a generator cannot be built, installed or shut down.
 
 use std::error::Error;
 use std::fmt;

@@ -10,8 +10,9 @@ use crate::uid::Uid;
 static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 
 /// Makes `generator` the process-wide one, for [`take`]. It stays installed until the process ends
-/// and is never dropped, so a leased worker id is not given back, but becomes free when its lease
-/// has expired.
+/// and is never dropped. So a program whose worker id is leased should shut it down at its end, as
+/// below. Otherwise the id becomes free only when its lease has expired. A generator that was shut
+/// down stays installed: takes fail with [`TakeError::ShutDown`], and no other can be installed.
 ///
 /// A program that forks installs a generator in each child, after the fork. A generator that the
 /// parent installed before the fork stays installed in the child. There it hands out nothing
@@ -23,6 +24,11 @@ static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 /// assert!(uidring::take().is_err()); // nothing is installed, and nothing is guessed
 /// uidring::install(UidGenerator::builder().registry(FixedWorker::new(1)).build()?)?;
 /// let uid = uidring::take()?;
+///
+/// // At the end of the program.
+/// if let Some(uids) = uidring::installed().cloned() {
+///     uids.shutdown_blocking()?;
+/// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///

@@ -33,11 +33,13 @@ use crate::uid::Uid;
 /// Hands out unique UIDs to any number of threads.
 ///
 /// This is a handle: clones share one ring and one worker id. Dropping the last one ends and joins
-/// the filler thread and gives a leased worker id back. That waits for the registry: five seconds
-/// for a database that does not answer, unless `with_timeout` says otherwise. So does
-/// [`build`](Builder::build), for as long as [`start_deadline`](Builder::start_deadline). An
-/// asynchronous program calls `build_async` and `shutdown` (feature `async`), which block no thread
-/// of its runtime; a handle that is dropped later then has nothing to wait for.
+/// the filler thread and gives a leased worker id back. That waits for the registry. A database
+/// that does not answer takes up to five seconds for each call, unless `with_timeout` says
+/// otherwise: for one that is under way, and for one per worker id that is given back.
+/// [`build`](Builder::build) waits for the registry as well, for as long as
+/// [`start_deadline`](Builder::start_deadline). An asynchronous program calls `build_async` and
+/// `shutdown` (feature `async`), which block no thread of its runtime; a handle that is dropped
+/// later then has nothing to wait for.
 ///
 /// Cloning costs a reference count; a take through `&self` costs one atomic add.
 ///
@@ -141,7 +143,8 @@ impl UidGenerator {
     ///
     /// [`TakeError::TimeExhausted`] when the layout has no ticks left, [`TakeError::LeadLimit`]
     /// under [`LeadLimit::Fail`], [`TakeError::LeaseExhausted`] when a leased worker id needs more
-    /// ticks and the registry grants none, [`TakeError::Forked`] in a child process.
+    /// ticks and the registry grants none, [`TakeError::ShutDown`] after a
+    /// [shutdown](UidGenerator::shutdown_blocking), [`TakeError::Forked`] in a child process.
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
         match self.engine.ring.take() {
@@ -170,6 +173,7 @@ impl UidGenerator {
     /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
     /// [`TakeError::LeaseExhausted`] when a leased worker id needs more ticks and the registry has
     /// not granted them yet; [`TakeError::TimeExhausted`] when the layout has no ticks left;
+    /// [`TakeError::ShutDown`] after a [shutdown](UidGenerator::shutdown_blocking);
     /// [`TakeError::Forked`] in a child process.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         self.engine.try_take()
@@ -271,8 +275,13 @@ impl UidGenerator {
     }
 
     /// Takes the next UID of this thread's own claim, which the thread keeps: a
-    /// [`local`](UidGenerator::local) taker that nobody has to carry along, for handlers that run
-    /// on any thread of a pool. It claims as many UIDs, and is nearly as fast.
+    /// [`local`](UidGenerator::local) taker that nobody has to carry along, for work that runs on
+    /// any thread of a pool. It claims as many UIDs, and is nearly as fast.
+    ///
+    /// It waits when [`take`](UidGenerator::take) does: at the limit of
+    /// [`max_lead`](Builder::max_lead), and for the registry's answer when all reserved ticks are
+    /// used up. In an asynchronous handler this would stop a thread of the runtime, with every task
+    /// on it, so such a handler calls `take_async` (feature `async`).
     ///
     /// The UIDs that one thread takes in this way from one generator strictly increase. There is
     /// no order between threads, so a task that moves from one thread to another between two takes
@@ -334,8 +343,9 @@ impl UidGenerator {
     /// the last handle does the same, but is silent, and waits as long as the registry does.
     ///
     /// From now on all takes fail with [`TakeError::ShutDown`], from this handle's clones as well;
-    /// those that wait fail at once. A take that is under way may still return its UID. Where one
-    /// is, the worker id's next holder begins after all ticks that were reserved.
+    /// those that wait fail at once. A take that has claimed a UID before may still return it. The
+    /// worker id's next holder does not get it again: it begins after the tick that takes have
+    /// reached, or, if the UIDs of that tick are not ready yet, after all ticks that are reserved.
     ///
     /// Blocks the thread until the registry has answered, at most for
     /// [`shutdown_deadline`](Builder::shutdown_deadline). A permanent worker id needs no answer.

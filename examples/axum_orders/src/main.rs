@@ -143,8 +143,8 @@ fn routes(shop: Shop) -> Router {
 }
 
 async fn create(State(shop): State<Shop>, Json(new): Json<NewOrder>) -> Result<Response, Failure> {
-    // Each thread of the runtime has a claim of its own, so handlers do not hold each other up.
-    let order = Order { id: shop.uids.take_local()?, item: new.item };
+    // If there is no UID for the moment, only this task waits, and not the runtime's thread.
+    let order = Order { id: shop.uids.take_async().await?, item: new.item };
     let sql = "INSERT INTO orders (id, item) VALUES ($1, $2)";
     on!(&shop.db, pool => {
         sqlx::query(sql).bind(order.id).bind(&order.item).execute(pool).await.map(drop)
