@@ -360,8 +360,9 @@ impl Ring {
     /// Closes the ring for good: no ticket is claimed from now on.
     pub fn shut_down(&self) {
         let resume = self.close_and_hold();
-        // ORDERING: `open` reads it under the lock. For others see `ended`.
-        self.publish_state.ended.store(Ended::ShutDown as u8, Ordering::Relaxed);
+        // ORDERING: Release, pairs with `ended`: a thread that sees this resets the cursor only
+        // after `close_and_hold` has read where it was. `open` reads it under the lock.
+        self.publish_state.ended.store(Ended::ShutDown as u8, Ordering::Release);
         drop(resume);
     }
 
@@ -389,15 +390,17 @@ impl Ring {
     /// Why the ring is closed for good, if it is. Such a ring has no filler to reset its cursor.
     /// Each claim from it ends up here, so this resets the cursor.
     pub fn ended(&self) -> Option<Ended> {
-        // ORDERING: after a fork it is written before a second thread exists that could read it. A
+        // ORDERING: Acquire, pairs with `shut_down`: the store below comes after the `fetch_or`
+        // that reads the cursor. If it came first, the position at the shutdown would be lost.
+        // After a fork, `ended` is written before a second thread exists that could read it. A
         // thread that misses a shutdown finds the ring closed, and waits; the lock of the waiters
         // orders that before it is woken, or after the store.
-        let ended = match self.publish_state.ended.load(Ordering::Relaxed) {
+        let ended = match self.publish_state.ended.load(Ordering::Acquire) {
             0 => return None,
             1 => Ended::ShutDown,
             _ => Ended::Forked,
         };
-        // ORDERING: as in `claim`; a ticket from here says only that the ring is closed.
+        // ORDERING: Relaxed, since a ticket from here says only that the ring is closed.
         self.cursor.store(CLOSED, Ordering::Relaxed);
         Some(ended)
     }
