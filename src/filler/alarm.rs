@@ -12,6 +12,8 @@ pub enum Alarm {
     /// Reservations come in time.
     #[default]
     None,
+    /// The lease is lost, and for too long there has been no other. It was told when it was lost.
+    Lost,
     /// The registry has refused a reservation, or has not answered for too long.
     Unreachable,
     /// Less than a quarter of what was reserved is left.
@@ -37,6 +39,11 @@ impl Alarm {
         }
     }
 
+    /// The lease is lost, and for too long there has been no other.
+    pub fn lost(&mut self) {
+        *self = (*self).max(Alarm::Lost);
+    }
+
     /// `rest` is left of the lease of `worker`.
     pub fn update(&mut self, worker: u64, rest: &Rest) {
         if *self == Alarm::None {
@@ -51,9 +58,9 @@ impl Alarm {
         }
     }
 
-    /// Ticks of `worker` are reserved up to `reserved_until` again.
+    /// Ticks are reserved up to `reserved_until` again: for `worker`, which may be another id.
     pub fn recovered(&mut self, worker: u64, reserved_until: SystemTime) {
-        if mem::take(self) != Alarm::None {
+        if mem::take(self) > Alarm::Lost {
             events::recovered(worker, reserved_until);
         }
     }

@@ -23,8 +23,9 @@ pub struct LeaseManager {
     /// Whether another generator has the worker id now.
     is_lost: bool,
     alarm: Alarm,
-    /// The time since a reservation was first requested that has not come yet.
-    asked: Option<Stopwatch>,
+    /// The time since more was needed of the registry than has come: further ticks or, if the lease
+    /// is lost, another worker id.
+    needed: Option<Stopwatch>,
     plan: ReservationPlan,
     /// A worker id that has not been taken on yet.
     spare: Option<Lease>,
@@ -45,6 +46,10 @@ struct ReservationPlan {
     /// many as its duration has. The number grows with the pace, so that a busy generator reserves
     /// at most a few times per second.
     ticks: u64,
+    /// The tick from which the reservation requested last counts.
+    from: u64,
+    /// How many ticks the last successful reservation covered.
+    covered: u64,
     retry: Retry,
 }
 
@@ -89,7 +94,7 @@ impl LeaseManager {
             calls: RegistryCalls::new(registry),
             is_lost: false,
             alarm: Alarm::None,
-            asked: None,
+            needed: None,
             plan: ReservationPlan::new(&lease),
             lease,
             spare: None,
@@ -139,13 +144,17 @@ impl LeaseManager {
             self.request_another(engine, now_ms);
             return false;
         };
-        events::worker_id_changed(lease.worker, self.lease.worker);
-        (self.alarm, self.asked) = (Alarm::None, None);
         engine.take_on(&lease, now_ms);
         engine.counters.new_workers.add(1);
         (self.is_lost, self.is_spare_awaited, self.plan) =
             (false, false, ReservationPlan::new(&lease));
-        self.retired.push(mem::replace(&mut self.lease, lease));
+        self.needed = None;
+        let before = mem::replace(&mut self.lease, lease);
+        let (worker, old) = (self.lease.worker, before.worker);
+        self.retired.push(before);
+        // Last, because a subscriber may panic.
+        events::worker_id_changed(worker, old);
+        self.alarm.recovered(worker, engine.limits.layout.begin_of(self.lease.last));
         true
     }
 
@@ -181,17 +190,26 @@ impl LeaseManager {
     /// lease's duration is over.
     pub fn reserve_if_due(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         let Some(duration) = self.lease.duration() else { return };
-        if self.is_lost || self.calls.is_busy() || !self.plan.retry.is_due() {
+        if self.is_lost {
             return;
         }
         let now = engine.limits.fresh_tick(now_ms);
         let used = self.used(engine).max(now);
-        let layout = &engine.limits.layout;
-        let Some(last) = self.plan.due_up_to(used, now, self.lease.last, duration, layout) else {
+        let (reserved, layout) = (self.lease.last, &engine.limits.layout);
+        let Some(from) = self.plan.due_from(used, now, reserved, duration, layout) else {
+            // The clock has gone back before anything was requested.
+            if !self.calls.is_busy() && self.plan.retry.refused.is_none() {
+                self.needed = None;
+            }
             return;
         };
-        self.asked.get_or_insert_with(Stopwatch::start);
-        let (lease, max) = (self.lease.clone(), engine.limits.layout.max_tick());
+        // Also while another call is under way: if that one hangs, operators must hear of it.
+        self.needed.get_or_insert_with(Stopwatch::start);
+        if self.calls.is_busy() || !self.plan.retry.is_due() {
+            return;
+        }
+        let last = self.plan.request(from, reserved, duration, layout);
+        let (lease, max) = (self.lease.clone(), layout.max_tick());
         let doing = format!("reserve the ticks of worker id {} up to {last}", lease.worker);
         let (asked, failing) = (lease.clone(), doing.clone());
         let reserve = move |registry: &mut dyn WorkerRegistry| match registry
@@ -211,17 +229,21 @@ impl LeaseManager {
 
     /// Tells operators if a reservation has not come for too long, and what is left of the lease.
     pub fn watch(&mut self, engine: &Engine, now_ms: i64) {
-        let (Some(duration), Some(asked)) = (self.lease.duration(), &self.asked) else { return };
-        let (worker, waited) = (self.lease.worker, asked.elapsed());
+        let (Some(duration), Some(needed)) = (self.lease.duration(), &self.needed) else { return };
+        let (worker, waited) = (self.lease.worker, needed.elapsed());
         if waited >= (duration / 8).min(LONGEST_PATIENCE) {
-            self.alarm.unreachable(worker, waited, None);
+            if self.is_lost {
+                self.alarm.lost();
+            } else {
+                self.alarm.unreachable(worker, waited, None);
+            }
         }
         let used = self.used(engine).max(engine.limits.fresh_tick(now_ms));
         let left = self.lease.last.saturating_sub(used);
         let tick = engine.limits.layout.tick();
         let rest = Rest {
             time: tick.saturating_mul(u32::try_from(left).unwrap_or(u32::MAX)),
-            is_low: left < self.plan.ticks / 4,
+            is_low: left < self.plan.covered / 4,
             is_exhausted: engine.is_lease_used_up(),
         };
         self.alarm.update(worker, &rest);
@@ -277,9 +299,9 @@ impl LeaseManager {
     fn handle_reservation(&mut self, engine: &Engine, result: Result<u64, RegistryError>) {
         match result {
             Ok(last) => {
-                self.plan.done();
+                self.plan.done(last);
                 self.lease.last = last;
-                self.asked = None;
+                self.needed = None;
                 let reserved_until = engine.limits.layout.begin_of(last);
                 self.alarm.recovered(self.lease.worker, reserved_until);
                 engine.flags.set_registry_down(false);
@@ -287,9 +309,11 @@ impl LeaseManager {
             Err(RegistryError::LeaseLost { worker }) => {
                 events::lease_lost(worker);
                 self.is_lost = true;
+                // The registry has answered. From now on another worker id is needed.
+                self.needed = Some(Stopwatch::start());
             }
             Err(error) => {
-                let waited = self.asked.as_ref().map_or(Duration::ZERO, Stopwatch::elapsed);
+                let waited = self.needed.as_ref().map_or(Duration::ZERO, Stopwatch::elapsed);
                 self.alarm.unreachable(self.lease.worker, waited, Some(&error));
                 engine.flags.set_registry_down(true);
                 self.plan.retry.back_off(LAST_RESERVE_RETRY);
@@ -365,15 +389,18 @@ fn handle_release(result: Result<(), RegistryError>) -> Result<(), RegistryError
 
 impl ReservationPlan {
     fn new(lease: &Lease) -> ReservationPlan {
+        let ticks = (lease.last - lease.first).max(1);
         ReservationPlan {
             since: None,
-            ticks: (lease.last - lease.first).max(1),
+            ticks,
+            from: lease.first,
+            covered: ticks,
             retry: Retry::default(),
         }
     }
 
-    /// The last tick to reserve now, or `None` if no reservation is due.
-    fn due_up_to(
+    /// The tick from which the next reservation counts, or `None` if no reservation is due.
+    fn due_from(
         &mut self,
         used: u64,
         now: u64,
@@ -381,12 +408,28 @@ impl ReservationPlan {
         duration: Duration,
         layout: &Layout,
     ) -> Option<u64> {
-        let since = self.since.get_or_insert_with(Stopwatch::start).elapsed();
-        let is_low = reserved.saturating_sub(used) < (self.ticks / 2).max(1);
-        let is_late = since >= duration / 2;
-        if reserved >= layout.max_tick() || !(is_low || is_late) {
-            return None;
+        let is_late = self.since() >= duration / 2;
+        if reserved >= layout.max_tick() {
+            None
+        } else if reserved.saturating_sub(used) < (self.ticks / 2).max(1) {
+            Some(used)
+        } else {
+            // If only the duration makes it necessary, the reservation counts from the clock. A
+            // generator that is ahead of the clock has enough ticks, and a crash then wastes no
+            // more.
+            is_late.then_some(now)
         }
+    }
+
+    /// The time since the last reservation, or since this was first called.
+    fn since(&mut self) -> Duration {
+        self.since.get_or_insert_with(Stopwatch::start).elapsed()
+    }
+
+    /// The last tick to reserve now, in a reservation that counts from the tick `from`.
+    fn request(&mut self, from: u64, reserved: u64, duration: Duration, layout: &Layout) -> u64 {
+        let since = self.since();
+        let is_late = since >= duration / 2;
         let enough = layout.ticks_in(duration).max(2);
         self.ticks = if self.ticks < enough {
             self.ticks.saturating_mul(2).min(enough)
@@ -397,14 +440,13 @@ impl ReservationPlan {
         } else {
             self.ticks
         };
-        // If only the duration makes it necessary, the reservation counts from the clock. A
-        // generator that is ahead of the clock has enough ticks, and a crash then wastes no more.
-        let from = if is_low { used } else { now };
-        Some(from.saturating_add(self.ticks).clamp(reserved, layout.max_tick()))
+        self.from = from;
+        from.saturating_add(self.ticks).clamp(reserved, layout.max_tick())
     }
 
-    /// Records a successful reservation.
-    fn done(&mut self) {
+    /// Records a successful reservation up to `last`.
+    fn done(&mut self, last: u64) {
+        self.covered = last.saturating_sub(self.from);
         (self.since, self.retry.refused) = (Some(Stopwatch::start()), None);
     }
 }

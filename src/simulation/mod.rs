@@ -8,6 +8,8 @@
     clippy::unchecked_time_subtraction
 )]
 
+#[cfg(feature = "tracing")]
+mod events;
 mod leases;
 
 use std::collections::{HashMap, HashSet};
