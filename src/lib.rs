@@ -90,8 +90,9 @@
 //! # Metrics
 //!
 //! With the feature `metrics`, the filler keeps these up to date, at least once a second. The label
-//! `generator` is the first worker id of the generator. Install the program's recorder before the
-//! generator is built.
+//! `generator` is the first worker id of the generator, and `registry` is the
+//! [name](registry::WorkerRegistry::name) of its registry. The counters of generators that have
+//! both in common add up. Install the program's recorder before the generator is built.
 //!
 //! | gauge | shows |
 //! |---|---|
@@ -100,7 +101,7 @@
 //! | `uidring_available_uids` | [`Status::available`] |
 //! | `uidring_at_lead_limit`, `uidring_at_worker_limit` | 1 if the generator is at the limit |
 //! | `uidring_refused_jump_seconds` | [`Status::refused_jump`], or 0 |
-//! | `uidring_filler_running` | 1 if the filler runs |
+//! | `uidring_filler_running` | 1 if [`Status::filler`] is `Running` |
 //! | `uidring_expires_timestamp_seconds` | [`Status::expires_at`] |
 //!
 //! | counter | counts |

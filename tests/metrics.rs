@@ -1,53 +1,123 @@
 //! The metrics of a generator say what its status says.
 #![cfg(feature = "metrics")]
-#![allow(clippy::unwrap_used)]
+#![allow(clippy::panic, clippy::unwrap_used)]
 
 use std::collections::BTreeMap;
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
-use metrics_util::debugging::{DebugValue, DebuggingRecorder, Snapshotter};
-use uidring::UidGenerator;
-use uidring::registry::FixedWorker;
+use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
+use metrics_util::registry::{AtomicStorage, Registry};
+use uidring::clock::{Clock, SystemClock};
+use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+use uidring::{RegistryError, UidGenerator};
 
-/// The metrics with the label of the generator that began with worker id 7.
-fn metrics(snapshotter: &Snapshotter) -> BTreeMap<String, f64> {
-    let all = snapshotter.snapshot().into_vec().into_iter();
-    let ours = all.map(|(key, _, _, value)| {
-        let labels: Vec<_> = key.key().labels().map(|l| (l.key(), l.value())).collect();
-        assert_eq!(labels, [("generator", "7")]);
-        let value = match value {
-            DebugValue::Counter(count) => f64::from(u32::try_from(count).unwrap()),
-            DebugValue::Gauge(gauge) => gauge.into_inner(),
-            DebugValue::Histogram(_) => unreachable!("there is none"),
-        };
-        (key.key().name().to_owned(), value)
-    });
-    ours.collect()
-}
+/// Keeps the metrics. That of `metrics_util` resets them whenever it shows them, gauges as well.
+struct Keeping(Registry<Key, AtomicStorage>);
 
-#[test]
-fn the_metrics_say_what_the_status_says() {
-    let recorder = DebuggingRecorder::new();
-    let snapshotter = recorder.snapshotter();
-    recorder.install().unwrap();
-    let uids = UidGenerator::builder().registry(FixedWorker::new(7)).build().unwrap();
-    for _ in 0..1000 {
-        uids.take().unwrap();
+impl Recorder for Keeping {
+    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
+
+    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
+        self.0.get_or_create_counter(key, |counter| Counter::from_arc(Arc::clone(counter)))
     }
 
-    let since = Instant::now();
-    // The filler wakes at least once a second.
-    let metrics = loop {
-        let metrics = metrics(&snapshotter);
-        // A snapshot resets the counters, until the next update.
-        if metrics.get("uidring_taken_uids_total") == Some(&1000.0) {
-            break metrics;
+    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
+        self.0.get_or_create_gauge(key, |gauge| Gauge::from_arc(Arc::clone(gauge)))
+    }
+
+    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
+        unreachable!("there is none")
+    }
+}
+
+/// The metrics by their registry and name. All are of generators that began with worker id 7.
+struct Metrics {
+    recorder: Arc<Keeping>,
+    values: BTreeMap<(String, String), f64>,
+}
+
+const FIXED: &str = "a fixed number";
+const OTHER: &str = "another registry";
+
+impl Metrics {
+    fn update(&mut self) {
+        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
+        let count = |value| f64::from(u32::try_from(value).unwrap());
+        let metrics = &self.recorder.0;
+        let counters = metrics.get_counter_handles().into_iter();
+        let counters = counters.map(|(key, value)| (key, count(load(&value))));
+        let gauges = metrics.get_gauge_handles().into_iter();
+        let gauges = gauges.map(|(key, value)| (key, f64::from_bits(load(&value))));
+        for (key, value) in counters.chain(gauges) {
+            let mut labels: Vec<_> =
+                key.labels().map(|label| (label.key(), label.value())).collect();
+            labels.sort_unstable();
+            let [("generator", "7"), ("registry", registry)] = labels[..] else {
+                panic!("{labels:?}")
+            };
+            self.values.insert((registry.to_owned(), key.name().to_owned()), value);
         }
-        assert!(since.elapsed() < Duration::from_secs(60), "{metrics:?}");
-        thread::sleep(Duration::from_millis(20));
-    };
-    let names: Vec<&str> = metrics.keys().map(String::as_str).collect();
+    }
+
+    fn get(&self, registry: &str, name: &str) -> f64 {
+        self.values[&(registry.to_owned(), name.to_owned())]
+    }
+
+    /// The filler wakes at least once a second.
+    #[allow(clippy::float_cmp)] // both are small integers
+    fn wait_for(&mut self, registry: &str, name: &str, value: f64) {
+        let since = Instant::now();
+        loop {
+            self.update();
+            if self.get(registry, name) == value {
+                return;
+            }
+            assert!(since.elapsed() < Duration::from_secs(20), "{name} {value}: {:?}", self.values);
+            thread::sleep(Duration::from_millis(20));
+        }
+    }
+}
+
+/// Panics while it is told to.
+#[derive(Clone, Debug, Default)]
+struct Moody(Arc<AtomicBool>);
+
+impl Clock for Moody {
+    fn now(&self) -> SystemTime {
+        assert!(!self.0.load(Ordering::Relaxed), "the clock is in a bad mood");
+        SystemClock.now()
+    }
+}
+
+struct Other;
+
+impl WorkerRegistry for Other {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        Ok(Lease::permanent(7, &request.layout))
+    }
+
+    fn name(&self) -> String {
+        OTHER.to_owned()
+    }
+}
+
+// One test, since a program has one recorder.
+#[test]
+fn the_metrics_say_what_the_status_says() {
+    let recorder = Arc::new(Keeping(Registry::atomic()));
+    let mut metrics = Metrics { recorder: Arc::clone(&recorder), values: BTreeMap::new() };
+    assert!(metrics::set_global_recorder(recorder).is_ok());
+    let clock = Moody::default();
+    let build = || UidGenerator::builder().registry(FixedWorker::new(7)).clock(clock.clone());
+    let uids = build().build().unwrap();
+    assert_eq!(uids.take_n(1000).flatten().count(), 1000);
+    metrics.wait_for(FIXED, "uidring_taken_uids_total", 1000.0);
+    let names: Vec<&str> = metrics.values.keys().map(|(_, name)| name.as_str()).collect();
     assert_eq!(
         names,
         [
@@ -68,10 +138,35 @@ fn the_metrics_say_what_the_status_says() {
             "uidring_worker_id",
         ]
     );
-    let is = |name: &str, value: f64| assert!((metrics[name] - value).abs() < 0.5, "{metrics:?}");
+    let is = |name: &str, value: f64| {
+        assert!((metrics.get(FIXED, name) - value).abs() < 0.5, "{:?}", metrics.values);
+    };
     is("uidring_worker_id", 7.0);
     is("uidring_filler_running", 1.0);
     is("uidring_at_lead_limit", 0.0);
     is("uidring_expires_timestamp_seconds", 2_840_967_424.0);
-    assert!(metrics["uidring_available_uids"] > 0.0 && metrics["uidring_lead_seconds"] > 0.0);
+    assert!(metrics.get(FIXED, "uidring_available_uids") > 0.0);
+    assert!(metrics.get(FIXED, "uidring_lead_seconds") > 0.0);
+
+    // The gauge follows the filler, whatever becomes of it.
+    clock.0.store(true, Ordering::Relaxed);
+    metrics.wait_for(FIXED, "uidring_filler_running", 0.0);
+    clock.0.store(false, Ordering::Relaxed);
+    metrics.wait_for(FIXED, "uidring_filler_running", 1.0);
+    uids.shutdown_blocking().unwrap();
+    metrics.update();
+    assert!(metrics.get(FIXED, "uidring_filler_running") < 0.5, "{:?}", metrics.values);
+
+    // The counters of the next generator with this worker id continue where those of this one were.
+    let uids = build().build().unwrap();
+    assert_eq!(uids.take_n(500).flatten().count(), 500);
+    metrics.wait_for(FIXED, "uidring_taken_uids_total", 1500.0);
+    metrics.wait_for(FIXED, "uidring_filler_running", 1.0);
+
+    // A generator of another registry, which also begins with worker id 7, has its own.
+    let others = UidGenerator::builder().registry(Other).build().unwrap();
+    assert_eq!(others.take_n(10).flatten().count(), 10);
+    metrics.wait_for(OTHER, "uidring_taken_uids_total", 10.0);
+    assert_eq!(uids.take_n(1).flatten().count(), 1);
+    metrics.wait_for(FIXED, "uidring_taken_uids_total", 1501.0);
 }

@@ -105,6 +105,12 @@ impl LeaseManager {
         }
     }
 
+    /// The registry's name.
+    #[cfg(feature = "metrics")]
+    pub fn registry_name(&self) -> String {
+        self.calls.registry_name()
+    }
+
     /// The lease in use.
     pub fn lease(&self) -> &Lease {
         &self.lease

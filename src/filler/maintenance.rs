@@ -82,7 +82,7 @@ impl Maintenance {
     ) -> Maintenance {
         Maintenance {
             #[cfg(feature = "metrics")]
-            metrics: Metrics::new(leases.lease().worker),
+            metrics: Metrics::new(leases.lease().worker, &leases.registry_name()),
             leases,
             rng,
             max_forward_jump,
@@ -116,8 +116,6 @@ impl Maintenance {
         self.leases.give_back(engine);
         self.announce_end(engine, now_ms);
         self.wake(engine, now_ms);
-        #[cfg(feature = "metrics")]
-        self.metrics.update(engine);
         leave_to_takers(engine, since);
         engine.maintenance_pause(now_ms)
     }
@@ -292,6 +290,18 @@ impl Maintenance {
     /// Gives back all worker ids. No takes are possible any more.
     pub fn finish(&mut self, engine: &Engine) -> Result<(), RegistryError> {
         self.leases.finish(engine)
+    }
+
+    /// Brings the metrics up to date, if there are any. Separate from [`run_once`], so that they
+    /// show what became of it.
+    ///
+    /// [`run_once`]: Maintenance::run_once
+    #[cfg_attr(not(feature = "metrics"), allow(clippy::unused_self))]
+    pub fn update_metrics(&mut self, engine: &Engine) {
+        #[cfg(feature = "metrics")]
+        self.metrics.update(engine);
+        #[cfg(not(feature = "metrics"))]
+        let _ = engine;
     }
 
     /// See [`LeaseManager::is_call_pending`].

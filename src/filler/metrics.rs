@@ -9,10 +9,14 @@ use crate::engine::Engine;
 use crate::engine::signal::FillerState;
 use crate::engine::status::Status;
 
-/// The handles to the metrics of one generator, whose label `generator` is its first worker id.
+/// The handles to the metrics of one generator. Their labels are its first worker id and the name
+/// of its registry: another registry, or one for another layout, gives the same worker id.
 pub struct Metrics {
+    running: Gauge,
     gauges: Vec<(Gauge, Of<f64>)>,
-    counters: Vec<(Counter, Of<u64>)>,
+    /// Each with the value that it has been raised to. Generators that have the same labels, one
+    /// after the other, raise the same counters.
+    counters: Vec<(Counter, Of<u64>, u64)>,
 }
 
 /// What of a status a metric shows.
@@ -31,19 +35,21 @@ fn gauge_of(number: u64) -> f64 {
 }
 
 impl Metrics {
-    /// Those of a generator that begins with the worker id `generator`. The recorder must be
-    /// installed already.
-    pub fn new(generator: u64) -> Metrics {
-        let generator = generator.to_string();
-        let gauge = |name: &'static str, what: &'static str, of: Of<f64>| {
+    /// Those of a generator that begins with the worker id `generator` of `registry`. The recorder
+    /// must be installed already.
+    pub fn new(generator: u64, registry: &str) -> Metrics {
+        let labels = [("generator", generator.to_string()), ("registry", registry.to_owned())];
+        let plain_gauge = |name: &'static str, what: &'static str| {
             describe_gauge!(name, what);
-            (gauge!(name, "generator" => generator.clone()), of)
+            gauge!(name, &labels)
         };
+        let gauge = |name, what, of: Of<f64>| (plain_gauge(name, what), of);
         let counter = |name: &'static str, what: &'static str, of: Of<u64>| {
             describe_counter!(name, what);
-            (counter!(name, "generator" => generator.clone()), of)
+            (counter!(name, &labels), of, 0)
         };
         Metrics {
+            running: plain_gauge("uidring_filler_running", "1 if the filler runs."),
             gauges: vec![
                 gauge("uidring_worker_id", "The worker id in the UIDs published now.", |status| {
                     gauge_of(status.worker_id)
@@ -74,9 +80,6 @@ impl Metrics {
                     "How far the clock is ahead after a jump that is not followed.",
                     |status| status.refused_jump.unwrap_or_default().as_secs_f64(),
                 ),
-                gauge("uidring_filler_running", "1 if the filler runs.", |status| {
-                    f64::from(status.filler == FillerState::Running)
-                }),
                 gauge(
                     "uidring_expires_timestamp_seconds",
                     "When the clock reaches the end of the time field, in seconds since 1970.",
@@ -108,9 +111,17 @@ impl Metrics {
         }
     }
 
-    pub fn update(&self, engine: &Engine) {
+    pub fn update(&mut self, engine: &Engine) {
+        // First, because a status reads the clock, for whose panic the filler may not be running.
+        self.running.set(f64::from(engine.signal.state() == FillerState::Running));
         let status = engine.status();
         self.gauges.iter().for_each(|(gauge, of)| gauge.set(of(&status)));
-        self.counters.iter().for_each(|(counter, of)| counter.absolute(of(&status)));
+        for (counter, of, raised) in &mut self.counters {
+            // A count that is made of several words, which takers change meanwhile, may come out
+            // smaller than the one before.
+            let value = of(&status).max(*raised);
+            counter.increment(value - *raised);
+            *raised = value;
+        }
     }
 }

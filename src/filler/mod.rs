@@ -146,19 +146,25 @@ fn run(
     while !signal.is_stopped() {
         // Cleared before the ring is read, see `Signal::wake_filler`.
         signal.take_wake_up();
+        let before = signal.state();
         let result = catch_unwind(AssertUnwindSafe(|| maintenance.run_once(engine)));
         let state = if result.is_ok() { FillerState::Running } else { FillerState::Panicked };
-        if state == FillerState::Panicked && signal.state() != state {
+        signal.set_state(state);
+        // The metrics show that state. Their recorder may panic, too.
+        if catch_unwind(AssertUnwindSafe(|| maintenance.update_metrics(engine))).is_err() {
+            signal.set_state(FillerState::Panicked);
+        }
+        if signal.state() == FillerState::Panicked && before != FillerState::Panicked {
             events::panicked();
         }
-        signal.set_state(state);
         let pause = result.unwrap_or(PAUSE_AFTER_PANIC);
         parker.park_timeout(pause);
     }
     // The registry and the clock may panic here, too.
     let result = catch_unwind(AssertUnwindSafe(|| maintenance.finish(engine)));
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(maintenance)));
     signal.set_state(FillerState::Stopped);
+    let _ = catch_unwind(AssertUnwindSafe(|| maintenance.update_metrics(engine)));
+    let _ = catch_unwind(AssertUnwindSafe(|| drop(maintenance)));
     events::stopped(engine.worker(), engine.taken());
     result.unwrap_or_else(|_| Err(RegistryError::other("the filler panicked")))
 }

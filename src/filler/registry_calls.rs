@@ -38,6 +38,12 @@ impl RegistryCalls {
         RegistryCalls { mailbox: Arc::new(mailbox), is_busy: false, thread: None }
     }
 
+    /// The registry's name. Not to be called while a call is under way.
+    #[cfg(feature = "metrics")]
+    pub fn registry_name(&self) -> String {
+        lock(&self.mailbox.registry).name()
+    }
+
     /// Whether a call was started whose answer has not been taken.
     pub fn is_busy(&self) -> bool {
         self.is_busy
