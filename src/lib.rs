@@ -78,7 +78,7 @@
 //! | `worker_id_changed` | info | `worker`, `before` | widen the sequence if it comes often |
 //! | `no_new_worker` | warn | `error` | see that the registry runs and has ids left |
 //! | `new_workers_used_up` | warn | `max_new_workers` | widen the sequence, or lease worker ids |
-//! | `not_released` | warn | `error` | nothing: the id is free when its lease has expired |
+//! | `not_released` | warn | `worker`, `error` | nothing: the id is free when its lease expires |
 //! | `lead_limit` | warn | `lead`, `policy` | widen the sequence, or see to the clock |
 //! | `clock_back` | warn | `by` | see who sets the clock back |
 //! | `clock_forward` | warn | `by` | see whether the clock was wrong before |

@@ -146,10 +146,11 @@ pub fn lease_lost(worker: u64) {
     );
 }
 
-pub fn not_released(error: &RegistryError) {
+pub fn not_released(worker: u64, error: &RegistryError) {
     event!(
         warn,
         "not_released",
+        worker,
         error = cause(error),
         "the worker id could not be given back; it is free when its lease has expired"
     );

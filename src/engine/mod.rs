@@ -171,8 +171,9 @@ impl Engine {
     pub fn shut_down(&self) {
         self.ring.shut_down();
         self.expire_claims();
-        self.waiters.wake_all();
         self.signal.stop();
+        // Last, because a task's waker may panic.
+        self.waiters.wake_all();
     }
 
     /// The tick of `ticket`: that of its block, or, if the block is not published yet, the one that

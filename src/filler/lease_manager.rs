@@ -9,7 +9,7 @@ use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
 use crate::filler::alarm::{Alarm, Rest};
-use crate::filler::registry_calls::{Answer, RegistryCalls};
+use crate::filler::registry_calls::{Answer, CallThread, RegistryCalls};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
@@ -109,6 +109,11 @@ impl LeaseManager {
     #[cfg(feature = "metrics")]
     pub fn registry_name(&self) -> String {
         self.calls.registry_name()
+    }
+
+    /// The thread of a registry call.
+    pub fn call_thread(&self) -> CallThread {
+        self.calls.call_thread()
     }
 
     /// The lease in use.
@@ -272,7 +277,9 @@ impl LeaseManager {
             // Every reserved tick counts as used, since a taker may be about to publish one.
             let release =
                 move |registry: &mut dyn WorkerRegistry| registry.release(&lease, lease.last);
-            self.calls.start(engine, giving_back(worker), release, Answer::Released);
+            self.calls.start(engine, giving_back(worker), release, move |result| {
+                Answer::Released(worker, result)
+            });
         }
     }
 
@@ -297,7 +304,7 @@ impl LeaseManager {
             Some(Answer::Reserved(lease, result)) if lease.is(&self.lease) => {
                 self.handle_reservation(engine, result);
             }
-            Some(Answer::Released(result)) => drop(handle_release(result)),
+            Some(Answer::Released(worker, result)) => drop(handle_release(worker, result)),
             Some(Answer::Reserved(..)) | None => {}
         }
     }
@@ -327,10 +334,18 @@ impl LeaseManager {
         }
     }
 
-    /// Gives back all worker ids. No ticket is claimed any more. Returns the first error.
-    pub fn finish(&mut self, engine: &Engine) -> Result<(), RegistryError> {
+    /// Gives back all worker ids. No ticket is claimed any more. Returns the first error, with the
+    /// worker id that was not given back.
+    pub fn finish(&mut self, engine: &Engine) -> Result<(), (u64, RegistryError)> {
         // This is final, since no ticket is claimed any more.
         let used = self.used(engine);
+        self.handle_answer(engine);
+        // A permanent id need not be given back, so a call that hangs keeps nobody waiting. Its
+        // thread ends by itself.
+        let is_any_leased = !self.retired.iter().chain([&self.lease]).all(Lease::is_permanent);
+        if self.calls.is_busy() && !is_any_leased {
+            return Ok(());
+        }
         // The call that is still under way.
         self.calls.finish();
         self.handle_answer(engine);
@@ -341,7 +356,8 @@ impl LeaseManager {
         for (used, lease) in retired.chain([(used, self.lease.clone())]).chain(spare) {
             let release = |registry: &mut dyn WorkerRegistry| registry.release(&lease, used);
             let released = self.calls.call_now(giving_back(lease.worker), release);
-            result = result.and(handle_release(released));
+            let released = handle_release(lease.worker, released);
+            result = result.and(released.map_err(|error| (lease.worker, error)));
         }
         result
     }
@@ -382,12 +398,12 @@ fn giving_back(worker: u64) -> String {
     format!("give worker id {worker} back")
 }
 
-fn handle_release(result: Result<(), RegistryError>) -> Result<(), RegistryError> {
+fn handle_release(worker: u64, result: Result<(), RegistryError>) -> Result<(), RegistryError> {
     match result {
         // If the lease is lost, another generator has the id already.
         Ok(()) | Err(RegistryError::LeaseLost { .. }) => Ok(()),
         Err(error) => {
-            events::not_released(&error);
+            events::not_released(worker, &error);
             Err(error)
         }
     }

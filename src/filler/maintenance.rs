@@ -11,6 +11,7 @@ use crate::engine::lead::LeadLimit;
 use crate::filler::lease_manager::LeaseManager;
 #[cfg(feature = "metrics")]
 use crate::filler::metrics::Metrics;
+use crate::filler::registry_calls::CallThread;
 use crate::registry::RegistryError;
 use crate::sync::Arc;
 
@@ -287,8 +288,9 @@ impl Maintenance {
         }
     }
 
-    /// Gives back all worker ids. No takes are possible any more.
-    pub fn finish(&mut self, engine: &Engine) -> Result<(), RegistryError> {
+    /// Gives back all worker ids. No takes are possible any more. Returns the first error, with the
+    /// worker id that was not given back.
+    pub fn finish(&mut self, engine: &Engine) -> Result<(), (u64, RegistryError)> {
         self.leases.finish(engine)
     }
 
@@ -302,6 +304,11 @@ impl Maintenance {
         self.metrics.update(engine);
         #[cfg(not(feature = "metrics"))]
         let _ = engine;
+    }
+
+    /// The thread of a registry call.
+    pub fn call_thread(&self) -> CallThread {
+        self.leases.call_thread()
     }
 
     /// See [`LeaseManager::is_call_pending`].

@@ -23,71 +23,115 @@ use crate::engine::events;
 use crate::engine::fork;
 use crate::engine::signal::FillerState;
 use crate::filler::maintenance::Maintenance;
+use crate::filler::registry_calls::CallThread;
 use crate::registry::RegistryError;
 use crate::sync::{Arc, AtomicBool, Condvar, Mutex, Ordering, Parker, lock, thread, wait_timeout};
 
 const PAUSE_AFTER_PANIC: Duration = Duration::from_secs(1);
 
-/// The running filler. Dropping it stops and joins the thread, which drops the registry. In a
-/// forked process, where the thread does not exist, dropping it does nothing.
+/// The running filler. Dropping it stops and joins the thread, which drops the registry, or leaves
+/// that to a registry call that it need not wait for. In a forked process, where the thread does
+/// not exist, dropping it does nothing.
 #[derive(Debug)]
 pub struct Filler {
     engine: Arc<Engine>,
     /// `None` only while this is dropped.
     thread: Option<thread::JoinHandle<()>>,
+    /// The thread of a registry call, for which the filler waits before it ends.
+    call_thread: CallThread,
     end: Arc<End>,
     /// How long a shutdown waits for the end.
-    pub shutdown_deadline: Duration,
+    shutdown_deadline: Duration,
 }
 
 /// How the filler ended, once it has.
 #[derive(Debug, Default)]
 struct End {
-    result: Mutex<Option<Result<(), Arc<RegistryError>>>>,
+    result: Mutex<Option<Released>>,
     has_ended: Condvar,
     /// Whether a shutdown has waited for as long as it may.
     is_overdue: AtomicBool,
 }
 
+/// Whether all worker ids were given back. If not, one that was not, and why.
+pub type Released = Result<(), (u64, Arc<RegistryError>)>;
+
+/// The maintenance of a filler and, if its thread cannot be started, its end.
+struct Unstarted {
+    engine: Arc<Engine>,
+    /// `None` once the thread has started.
+    maintenance: Option<Maintenance>,
+}
+
+impl Unstarted {
+    /// Runs the filler on this thread.
+    fn run(mut self, parker: &Parker) -> Result<(), (u64, RegistryError)> {
+        self.maintenance.take().map_or(Ok(()), |maintenance| run(&self.engine, parker, maintenance))
+    }
+}
+
+impl Drop for Unstarted {
+    fn drop(&mut self) {
+        if let Some(maintenance) = self.maintenance.take() {
+            // `build` fails for another reason, so this result is only told as an event.
+            let _ = finish(&self.engine, maintenance);
+        }
+    }
+}
+
 impl Filler {
-    /// Starts the thread.
+    /// Starts the thread. If it cannot be started, gives the worker id back.
     pub fn start(
         engine: Arc<Engine>,
         parker: Parker,
         maintenance: Maintenance,
         shutdown_deadline: Duration,
     ) -> io::Result<Filler> {
+        let call_thread = maintenance.call_thread();
+        let unstarted = Unstarted { engine: Arc::clone(&engine), maintenance: Some(maintenance) };
         // Registered before anybody can take from it.
         #[cfg(all(unix, not(uidring_loom)))]
         fork::watch(&engine)?;
         let end = Arc::<End>::default();
         let body = {
-            let (engine, end) = (Arc::clone(&engine), Arc::clone(&end));
-            move || end.set(run(&engine, &parker, maintenance))
+            let end = Arc::clone(&end);
+            // If no thread can be started, this is dropped.
+            move || end.set(unstarted.run(&parker))
         };
         let thread = thread::Builder::new().name("uidring-filler".to_owned()).spawn(body)?;
-        Ok(Filler { engine, thread: Some(thread), end, shutdown_deadline })
+        Ok(Filler { engine, thread: Some(thread), call_thread, end, shutdown_deadline })
     }
 
-    /// Ends the generator and waits for the filler, but no longer than `shutdown_deadline`. Returns
-    /// whether the worker id was given back, or `None` if that is still under way.
-    pub fn shut_down(&self) -> Option<Result<(), Arc<RegistryError>>> {
+    /// Ends the generator and waits for the filler, but no longer than `shutdown_deadline`, and not
+    /// at all on a thread that the filler would wait for. Returns whether the worker id was given
+    /// back or, if that is still under way, how long this was to wait for it.
+    pub fn shut_down(&self) -> Result<Released, Duration> {
         // In a forked process there is neither a filler nor a worker id to give back.
         if self.engine.is_forked() {
-            return Some(Ok(()));
+            return Ok(Ok(()));
         }
         self.engine.shut_down();
-        self.end.wait(self.shutdown_deadline)
+        if self.is_own_thread() {
+            return lock(&self.end.result).clone().ok_or(Duration::ZERO);
+        }
+        self.end.wait(self.shutdown_deadline).ok_or(self.shutdown_deadline)
+    }
+
+    /// Whether the filler can end only after what runs on this thread: on its own thread a clock, a
+    /// task's waker or a subscriber of events, on that of a registry call the registry.
+    fn is_own_thread(&self) -> bool {
+        let own = self.thread.as_ref().map(|thread| thread.thread().id());
+        own == Some(thread::current().id()) || self.call_thread.is_current()
     }
 }
 
 impl End {
-    fn set(&self, result: Result<(), RegistryError>) {
-        *lock(&self.result) = Some(result.map_err(Arc::new));
+    fn set(&self, result: Result<(), (u64, RegistryError)>) {
+        *lock(&self.result) = Some(result.map_err(|(worker, error)| (worker, Arc::new(error))));
         self.has_ended.notify_all();
     }
 
-    fn wait(&self, deadline: Duration) -> Option<Result<(), Arc<RegistryError>>> {
+    fn wait(&self, deadline: Duration) -> Option<Released> {
         let since = Stopwatch::start();
         let mut result = lock(&self.result);
         loop {
@@ -107,7 +151,8 @@ impl Filler {
     /// For a generator whose maintenance a test runs by hand.
     pub fn without_thread(engine: Arc<Engine>) -> Filler {
         let shutdown_deadline = Duration::ZERO;
-        Filler { engine, thread: None, end: Arc::default(), shutdown_deadline }
+        let (call_thread, end) = (CallThread::default(), Arc::default());
+        Filler { engine, thread: None, call_thread, end, shutdown_deadline }
     }
 }
 
@@ -122,13 +167,14 @@ impl Drop for Filler {
             return;
         }
         self.engine.signal.stop();
+        // If a clock or a registry holds the last handle, the filler itself drops it, or a registry
+        // call does, and neither can wait for itself.
+        let is_own_thread = self.is_own_thread();
         if let Some(thread) = self.thread.take() {
-            // If a clock or a registry holds the last handle, the filler itself drops it, and it
-            // cannot join itself. And a registry that has let a shutdown wait in vain may hang for
-            // ever.
+            // A registry that has let a shutdown wait in vain may hang for ever.
             // ORDERING: whoever drops the last handle comes after the shutdown of another.
             let is_overdue = self.end.is_overdue.load(Ordering::Relaxed);
-            if thread.thread().id() != thread::current().id() && !is_overdue {
+            if !is_own_thread && !is_overdue {
                 // The thread catches and reports its panics, so joining it does not fail.
                 let _ = thread.join();
             }
@@ -136,35 +182,79 @@ impl Drop for Filler {
     }
 }
 
-/// Returns whether the worker id was given back.
+/// Returns whether the worker ids were given back.
 fn run(
     engine: &Arc<Engine>,
     parker: &Parker,
     mut maintenance: Maintenance,
-) -> Result<(), RegistryError> {
+) -> Result<(), (u64, RegistryError)> {
     let signal = &engine.signal;
     while !signal.is_stopped() {
         // Cleared before the ring is read, see `Signal::wake_filler`.
         signal.take_wake_up();
         let before = signal.state();
-        let result = catch_unwind(AssertUnwindSafe(|| maintenance.run_once(engine)));
-        let state = if result.is_ok() { FillerState::Running } else { FillerState::Panicked };
+        let result = caught(|| maintenance.run_once(engine));
+        let state = if result.is_some() { FillerState::Running } else { FillerState::Panicked };
         signal.set_state(state);
         // The metrics show that state. Their recorder may panic, too.
-        if catch_unwind(AssertUnwindSafe(|| maintenance.update_metrics(engine))).is_err() {
+        if caught(|| maintenance.update_metrics(engine)).is_none() {
             signal.set_state(FillerState::Panicked);
         }
         if signal.state() == FillerState::Panicked && before != FillerState::Panicked {
-            events::panicked();
+            caught(events::panicked);
         }
         let pause = result.unwrap_or(PAUSE_AFTER_PANIC);
         parker.park_timeout(pause);
     }
-    // The registry and the clock may panic here, too.
-    let result = catch_unwind(AssertUnwindSafe(|| maintenance.finish(engine)));
-    signal.set_state(FillerState::Stopped);
-    let _ = catch_unwind(AssertUnwindSafe(|| maintenance.update_metrics(engine)));
-    let _ = catch_unwind(AssertUnwindSafe(|| drop(maintenance)));
-    events::stopped(engine.worker(), engine.taken());
-    result.unwrap_or_else(|_| Err(RegistryError::other("the filler panicked")))
+    finish(engine, maintenance)
+}
+
+/// Gives the worker ids back. Returns whether that succeeded.
+fn finish(engine: &Arc<Engine>, mut maintenance: Maintenance) -> Result<(), (u64, RegistryError)> {
+    let result = caught(|| maintenance.finish(engine));
+    engine.signal.set_state(FillerState::Stopped);
+    caught(|| maintenance.update_metrics(engine));
+    caught(|| drop(maintenance));
+    caught(|| events::stopped(engine.worker(), engine.taken()));
+    result.unwrap_or_else(|| Err((engine.worker(), RegistryError::other("the filler panicked"))))
+}
+
+/// The result of `call`, or `None` if it panics. Most of what the filler does may call foreign
+/// code: the clock, the registry, a task's waker, a subscriber of events, a recorder of metrics.
+fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
+    catch_unwind(AssertUnwindSafe(call)).ok()
+}
+
+#[cfg(test)]
+mod tests {
+    use crate::generator::builder::Builder;
+    use crate::registry::{Lease, Request, WorkerRegistry};
+
+    use super::*;
+
+    struct Noting(Arc<Mutex<Vec<u64>>>);
+
+    impl WorkerRegistry for Noting {
+        fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+            let ticks = request.now..=request.now + 10;
+            Ok(Lease::leased(7, ticks, Duration::from_secs(3600), "one"))
+        }
+
+        fn release(&mut self, lease: &Lease, _: u64) -> Result<(), RegistryError> {
+            lock(&self.0).push(lease.worker);
+            Ok(())
+        }
+    }
+
+    /// `spawn` drops what it cannot run.
+    #[test]
+    fn without_a_thread_the_worker_id_is_given_back() {
+        let released = Arc::<Mutex<Vec<u64>>>::default();
+        let builder = Builder::new().registry(Noting(Arc::clone(&released)));
+        let assembled = builder.assemble(fastrand::Rng::with_seed(7));
+        let Ok((engine, maintenance, _)) = assembled else { unreachable!("it is well") };
+        drop(Unstarted { engine: Arc::clone(&engine), maintenance: Some(maintenance) });
+        assert_eq!(*lock(&released), [7]);
+        assert_eq!(engine.signal.state(), FillerState::Stopped);
+    }
 }

@@ -22,6 +22,22 @@ pub struct RegistryCalls {
 struct Mailbox {
     registry: Mutex<Box<dyn WorkerRegistry>>,
     answer: Mutex<Option<Answer>>,
+    thread: CallThread,
+}
+
+/// Which thread makes, or made, the last registry call. No other thread ever has the same id.
+#[derive(Clone, Debug, Default)]
+pub struct CallThread(Arc<Mutex<Option<thread::ThreadId>>>);
+
+impl CallThread {
+    fn set(&self) {
+        *lock(&self.0) = Some(thread::current().id());
+    }
+
+    /// Whether it is this one.
+    pub fn is_current(&self) -> bool {
+        *lock(&self.0) == Some(thread::current().id())
+    }
 }
 
 /// The result of a registry call.
@@ -29,12 +45,17 @@ pub enum Answer {
     Assigned(Result<Lease, RegistryError>),
     /// For this lease.
     Reserved(Lease, Result<u64, RegistryError>),
-    Released(Result<(), RegistryError>),
+    /// For this worker id.
+    Released(u64, Result<(), RegistryError>),
 }
 
 impl RegistryCalls {
     pub fn new(registry: Box<dyn WorkerRegistry>) -> RegistryCalls {
-        let mailbox = Mailbox { registry: Mutex::new(registry), answer: Mutex::new(None) };
+        let mailbox = Mailbox {
+            registry: Mutex::new(registry),
+            answer: Mutex::new(None),
+            thread: CallThread::default(),
+        };
         RegistryCalls { mailbox: Arc::new(mailbox), is_busy: false, thread: None }
     }
 
@@ -42,6 +63,11 @@ impl RegistryCalls {
     #[cfg(feature = "metrics")]
     pub fn registry_name(&self) -> String {
         lock(&self.mailbox.registry).name()
+    }
+
+    /// The thread of a call.
+    pub fn call_thread(&self) -> CallThread {
+        self.mailbox.thread.clone()
     }
 
     /// Whether a call was started whose answer has not been taken.
@@ -67,6 +93,7 @@ impl RegistryCalls {
         let body = {
             let job = Arc::clone(&job);
             move || {
+                mailbox.thread.set();
                 mailbox.run(&job);
                 filler.signal.wake_filler();
             }

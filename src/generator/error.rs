@@ -183,7 +183,8 @@ pub enum ShutdownError {
     Deadline {
         /// The worker id.
         worker: u64,
-        /// How long it was waited for.
+        /// How long it was waited for. Not at all on a thread of the generator, see
+        /// [`shutdown_blocking`](crate::UidGenerator::shutdown_blocking).
         deadline: Duration,
     },
     /// No thread can be started that waits for the registry. The generator is not shut down, and
@@ -197,6 +198,11 @@ impl fmt::Display for ShutdownError {
             ShutdownError::NotReleased { worker, .. } => write!(
                 f,
                 "worker id {worker} was not given back: it becomes free when its lease has expired"
+            ),
+            ShutdownError::Deadline { worker, deadline } if deadline.is_zero() => write!(
+                f,
+                "worker id {worker} was not waited for: it is still being given back; the id \
+                 becomes free at the latest when its lease has expired"
             ),
             ShutdownError::Deadline { worker, deadline } => write!(
                 f,

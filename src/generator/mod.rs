@@ -349,6 +349,9 @@ impl UidGenerator {
     ///
     /// Blocks the thread until the registry has answered, at most for
     /// [`shutdown_deadline`](Builder::shutdown_deadline). A permanent worker id needs no answer.
+    /// Called by the generator's own clock or registry, by a subscriber of its events or by the
+    /// waker of a task, on a thread that the shutdown would have to wait for, it fails at once with
+    /// [`ShutdownError::Deadline`], and the worker id is given back later.
     ///
     /// ```
     /// # use uidring::{TakeError, UidGenerator, registry::FixedWorker};
@@ -368,12 +371,9 @@ impl UidGenerator {
     pub fn shutdown_blocking(self) -> Result<(), ShutdownError> {
         let worker = self.worker_id();
         match self.filler.shut_down() {
-            Some(Ok(())) => Ok(()),
-            Some(Err(source)) => Err(ShutdownError::NotReleased { worker, source }),
-            None => {
-                let deadline = self.filler.shutdown_deadline;
-                Err(ShutdownError::Deadline { worker, deadline })
-            }
+            Ok(Ok(())) => Ok(()),
+            Ok(Err((worker, source))) => Err(ShutdownError::NotReleased { worker, source }),
+            Err(deadline) => Err(ShutdownError::Deadline { worker, deadline }),
         }
     }
 

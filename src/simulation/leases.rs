@@ -10,6 +10,7 @@ use proptest::prelude::*;
 
 use crate::clock::{Clock, ManualClock};
 use crate::engine::Engine;
+use crate::engine::lead::LeadLimit;
 use crate::filler::maintenance::Maintenance;
 use crate::generator::builder::Builder;
 use crate::layout::{Layout, Parts};
@@ -415,6 +416,34 @@ fn while_the_registry_is_down_failed_takes_do_not_keep_the_filler_awake() {
     }
     // The lease is used up, not the lead.
     assert!(!generator.engine.flags.is_at_lead_limit(), "the lead is not used up");
+}
+
+/// Leases worker ids 1, 2 and so on, and does not take the second one back.
+struct Picky(u64);
+
+impl WorkerRegistry for Picky {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        self.0 += 1;
+        let ticks = request.now..=request.now + 3600;
+        Ok(Lease::leased(self.0, ticks, Duration::from_secs(3600), "one"))
+    }
+
+    fn release(&mut self, lease: &Lease, _: u64) -> Result<(), RegistryError> {
+        if lease.worker == 2 { Err(RegistryError::unreachable("it is away")) } else { Ok(()) }
+    }
+}
+
+#[test]
+fn a_shutdown_names_the_worker_id_that_was_not_given_back() {
+    let builder = Builder::new().registry(Picky(0)).layout(layout()).clock(clock());
+    let builder = builder.max_lead(Duration::ZERO).on_lead_limit(LeadLimit::NewWorker);
+    let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+    while engine.try_take().is_ok() {}
+    // This requests the second worker id, which is not taken on any more.
+    maintenance.run_once(&engine);
+    engine.ring.shut_down();
+    let (worker, error) = maintenance.finish(&engine).unwrap_err();
+    assert_eq!((worker, engine.worker()), (2, 1), "{error}");
 }
 
 /// Runs `steps`. Returns a UID that was taken twice, if there is one.
