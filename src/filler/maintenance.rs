@@ -63,9 +63,9 @@ struct Demand {
 }
 
 /// If the filler runs again within this interval, for whatever reason, it leaves refills to takers.
-/// Usually they have woken it, and refill faster than waking it is worth. So
-/// takers wake it at most about 20 times per second. Each wake-up occupies a core, and takes longer
-/// than all but one of 10,000 takes.
+/// Usually they have woken it, and refill faster than waking it is worth. So takers wake it at most
+/// about 20 times per second. Each wake-up occupies a core, and takes longer than all but one of
+/// 10,000 takes.
 const SHORT_REST: Duration = Duration::from_millis(50);
 /// How many blocks takers then refill themselves.
 const UNDISTURBED: u64 = 1024;
