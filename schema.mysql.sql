@@ -46,6 +46,8 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     time_bits BIGINT,
     worker_bits BIGINT,
     sequence_bits BIGINT,
+    -- 1 where the worker field is on top, 0 where the time field is.
+    worker_first BIGINT,
     -- The length of a tick, the unit of the time field, in milliseconds.
     tick_ms BIGINT,
     -- When tick 0 begins, in milliseconds since 1970; negative if that is before 1970.

@@ -87,6 +87,9 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     -- The width of the sequence field in bits.
     sequence_bits INTEGER NOT NULL
         CHECK (typeof(sequence_bits) = 'integer' AND sequence_bits BETWEEN 1 AND 42),
+    -- 1 where the worker field is on top, 0 where the time field is.
+    worker_first INTEGER NOT NULL
+        CHECK (typeof(worker_first) = 'integer' AND worker_first IN (0, 1)),
     -- The length of a tick, the unit of the time field, in milliseconds.
     tick_ms INTEGER NOT NULL
         CHECK (typeof(tick_ms) = 'integer' AND tick_ms BETWEEN 1 AND 1000),

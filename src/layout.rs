@@ -20,7 +20,8 @@ use crate::uid::Uid;
 ///
 /// The time field counts *ticks* (one second, unless [`with_tick`](Layout::with_tick) says
 /// otherwise) since the *epoch*. The widths sum to at most 63, so a UID is never negative. UIDs
-/// sort by time first, then by worker, then by sequence.
+/// sort by time first, then by worker, then by sequence, unless
+/// [`with_order`](Layout::with_order) puts the worker on top.
 ///
 /// ```
 /// use std::time::{Duration, SystemTime};
@@ -39,10 +40,22 @@ pub struct Layout {
     time_bits: u8,
     worker_bits: u8,
     sequence_bits: u8,
+    order: FieldOrder,
     /// Milliseconds per tick, 1..=1000.
     tick_ms: u16,
     /// Milliseconds from 1970-01-01T00:00:00Z to tick 0.
     epoch_ms: i64,
+}
+
+/// Which field of a [`Layout`] is on top. The sequence is always at the bottom.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
+pub enum FieldOrder {
+    /// Time, worker, sequence: UIDs of all workers sort by time.
+    #[default]
+    TimeFirst,
+    /// Worker, time, sequence: the UIDs of each worker are one run of consecutive numbers through
+    /// all ticks. Only the UIDs of the same worker sort by time.
+    WorkerFirst,
 }
 
 /// What a UID says: the three fields of its [`Layout`].
@@ -70,6 +83,7 @@ impl Layout {
         time_bits: 30,
         worker_bits: 20,
         sequence_bits: 13,
+        order: FieldOrder::TimeFirst,
         tick_ms: 1000,
         epoch_ms: 1_767_225_600_000,
     };
@@ -81,9 +95,72 @@ impl Layout {
         time_bits: 28,
         worker_bits: 22,
         sequence_bits: 13,
-        tick_ms: 1000,
         epoch_ms: 1_463_673_600_000,
+        ..Layout::DEFAULT
     };
+
+    /// 41 | 10 | 12 in milliseconds from 2010-11-04T01:42:54.657Z until 2080-07-10T17:30:30.209Z:
+    /// Twitter's Snowflake, and the snowflake mode of Leaf.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// let parts = Layout::TWITTER.parts("1256557484213448722".parse()?);
+    /// assert_eq!((parts.worker, parts.sequence), (619, 18));
+    /// # Ok::<(), uidring::ParseUidError>(())
+    /// ```
+    pub const TWITTER: Layout = Layout {
+        time_bits: 41,
+        worker_bits: 10,
+        sequence_bits: 12,
+        order: FieldOrder::TimeFirst,
+        tick_ms: 1,
+        epoch_ms: 1_288_834_974_657,
+    };
+
+    /// 41 | 10 | 12 in milliseconds from 2016-11-01T00:00:00Z until 2086-07-08T15:47:35.552Z: the
+    /// `SNOWFLAKE` of `ShardingSphere` where its servers run in UTC.
+    ///
+    /// Elsewhere it counts from midnight in the time zone of the server, with the zone's offset of
+    /// the day on which the server started. In China that is 8 hours earlier:
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::Layout;
+    /// let utc = Layout::SHARDING_SPHERE;
+    /// let layout = utc.with_epoch(utc.epoch() - Duration::from_secs(8 * 3600))?;
+    /// # assert_eq!(layout.to_string(), "41 | 10 | 12 in milliseconds from 2016-10-31T16:00:00Z");
+    /// # Ok::<(), uidring::LayoutError>(())
+    /// ```
+    pub const SHARDING_SPHERE: Layout = Layout { epoch_ms: 1_477_958_400_000, ..Layout::TWITTER };
+
+    /// 41 | 10 | 12 in milliseconds from 2020-05-02T16:00:00Z until 2090-01-07T07:47:35.552Z, with
+    /// the worker on top: the `IdWorker` of Seata.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// // Its first UID at 1,000 ms after the epoch, of worker 1.
+    /// let parts = Layout::SEATA.parts("9007199258836993".parse()?);
+    /// assert_eq!((parts.worker, parts.sequence), (1, 1));
+    /// # Ok::<(), uidring::ParseUidError>(())
+    /// ```
+    pub const SEATA: Layout =
+        Layout { order: FieldOrder::WorkerFirst, epoch_ms: 1_588_435_200_000, ..Layout::TWITTER };
+
+    /// 31 | 10 | 12 in seconds from 2026-01-01T00:00:00Z until 2094-01-19T03:14:08Z: all UIDs are
+    /// below 2^53, so a JavaScript number holds each of them exactly. 1,024 workers, 4,096 UIDs per
+    /// second before a generator borrows from future seconds.
+    ///
+    /// With so few worker ids, use a leased one, as
+    /// [`SqliteRegistry::leased`](crate::registry::SqliteRegistry::leased) does: it is given again.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// let layout = Layout::JS_SAFE;
+    /// let last = layout.compose(layout.max_tick(), layout.max_worker(), layout.max_sequence());
+    /// assert_eq!(last.unwrap().get(), (1 << 53) - 1);
+    /// ```
+    pub const JS_SAFE: Layout =
+        Layout { time_bits: 31, worker_bits: 10, sequence_bits: 12, ..Layout::DEFAULT };
 
     /// A layout of these widths, with the epoch and the tick of [`DEFAULT`](Layout::DEFAULT).
     ///
@@ -167,10 +244,26 @@ impl Layout {
         Layout { tick_ms, ..self }.representable()
     }
 
+    /// The same layout with its fields in this order.
+    ///
+    /// ```
+    /// # use uidring::{FieldOrder, Layout};
+    /// let layout = Layout::new(41, 10, 12)?.with_order(FieldOrder::WorkerFirst);
+    /// let uid = layout.compose(7, 3, 5).unwrap();
+    /// assert_eq!(uid.get(), 3 << 53 | 7 << 12 | 5);
+    /// # Ok::<(), uidring::LayoutError>(())
+    /// ```
+    #[must_use]
+    pub const fn with_order(self, order: FieldOrder) -> Layout {
+        Layout { order, ..self }
+    }
+
     /// Refuses a layout with times that this platform's `SystemTime` cannot represent, so that
     /// `parts` never fails.
     fn representable(self) -> Result<Layout, LayoutError> {
-        match self.checked_begin_of(Uid::MAX.get() >> self.time_shift()) {
+        // With the time on top, bits above it are read as part of it.
+        let latest = Uid::MAX.get() >> (self.worker_bits + self.sequence_bits);
+        match self.checked_begin_of(latest) {
             Some(_) => Ok(self),
             None => Err(LayoutError::Epoch { epoch: self.epoch() }),
         }
@@ -196,27 +289,31 @@ impl Layout {
         if !fits {
             return None;
         }
-        Uid::new(tick << self.time_shift() | worker << self.sequence_bits | sequence)
+        Uid::new(tick << self.time_shift() | worker << self.worker_shift() | sequence)
     }
 
     /// The fields of `uid`: the inverse of [`compose`](Layout::compose), once
     /// [`tick_at`](Layout::tick_at) has made a tick of the time.
     ///
-    /// Where the widths sum to less than 63, a UID of another layout may have bits above the time
-    /// field. They are read as part of the time, which then lies after
-    /// [`expires_at`](Layout::expires_at); [`contains`](Layout::contains) says so.
+    /// Where the widths sum to less than 63, a UID of another layout may have bits above the field
+    /// on top. They are read as part of that field. The time then lies after
+    /// [`expires_at`](Layout::expires_at), or the worker after
+    /// [`max_worker`](Layout::max_worker); [`contains`](Layout::contains) says so.
     #[must_use]
     pub fn parts(&self, uid: Uid) -> Parts {
+        let (time, worker) = match self.order {
+            FieldOrder::TimeFirst => (u64::MAX, self.max_worker()),
+            FieldOrder::WorkerFirst => (self.max_tick(), u64::MAX),
+        };
         let uid = uid.get();
         Parts {
-            time: self.begin_of(uid >> self.time_shift()),
-            worker: uid >> self.sequence_bits & self.max_worker(),
+            time: self.begin_of(uid >> self.time_shift() & time),
+            worker: uid >> self.worker_shift() & worker,
             sequence: uid & self.max_sequence(),
         }
     }
 
-    /// Whether `uid` can belong to this layout, that is, whether it has no bits above the time
-    /// field.
+    /// Whether `uid` can belong to this layout, that is, whether it has no bits above the fields.
     ///
     /// ```
     /// # use uidring::{Layout, Uid};
@@ -226,7 +323,7 @@ impl Layout {
     /// ```
     #[must_use]
     pub fn contains(&self, uid: Uid) -> bool {
-        self.tick_of(uid) <= self.max_tick()
+        uid.get() >> self.time_bits >> self.worker_bits >> self.sequence_bits == 0
     }
 
     /// When the time field ends: the first instant that it cannot represent.
@@ -303,13 +400,43 @@ impl Layout {
     /// A UID's time may lie ahead of the moment at which it was taken, by up to
     /// [`max_lead`](crate::Builder::max_lead), or behind it, by up to
     /// [`max_lag`](crate::Builder::max_lag).
+    ///
+    /// With [`FieldOrder::WorkerFirst`], a range of time is one range of UIDs for each worker; see
+    /// [`uids_of`](Layout::uids_of). The range returned here then goes from the first worker's to
+    /// the last one's. It has all UIDs of these times, but also UIDs of other times.
     #[must_use]
     pub fn uids_in(&self, times: impl RangeBounds<SystemTime>) -> RangeInclusive<Uid> {
-        self.checked_uids_in(&times).unwrap_or(Uid::MAX..=Uid::MIN)
+        self.range(0, self.max_worker(), &times).unwrap_or(Uid::MAX..=Uid::MIN)
     }
 
-    /// `None` if there are none.
-    fn checked_uids_in(&self, times: &impl RangeBounds<SystemTime>) -> Option<RangeInclusive<Uid>> {
+    /// The UIDs of `worker` whose time lies in `times`, as in [`uids_in`](Layout::uids_in). The
+    /// range is empty for a worker after [`max_worker`](Layout::max_worker).
+    ///
+    /// ```
+    /// # use std::time::Duration;
+    /// # use uidring::Layout;
+    /// let layout = Layout::SEATA;
+    /// let noon = layout.epoch() + Duration::from_secs(12 * 3600);
+    /// let uids = layout.uids_of(7, noon..noon + Duration::from_secs(60));
+    /// assert_eq!(layout.parts(*uids.start()).worker, 7);
+    /// // Each number of the range is a UID of this worker and that minute.
+    /// assert_eq!(uids.end().get() - uids.start().get() + 1, 60_000 * 4096);
+    /// ```
+    ///
+    /// With [`FieldOrder::TimeFirst`], the range also has UIDs of other workers.
+    #[must_use]
+    pub fn uids_of(&self, worker: u64, times: impl RangeBounds<SystemTime>) -> RangeInclusive<Uid> {
+        self.range(worker, worker, &times).unwrap_or(Uid::MAX..=Uid::MIN)
+    }
+
+    /// From the first UID of the first worker to the last one of the last worker. `None` if there
+    /// are none.
+    fn range(
+        &self,
+        first_worker: u64,
+        last_worker: u64,
+        times: &impl RangeBounds<SystemTime>,
+    ) -> Option<RangeInclusive<Uid>> {
         // The first tick that begins at `time` or later, or after `time`.
         let from = |time| match self.signed_tick_at(time) {
             tick if self.begins_at(tick, time) => tick,
@@ -328,9 +455,10 @@ impl Layout {
         };
         let first = u64::try_from(first.max(0)).ok()?;
         let last = u64::try_from(end.checked_sub(1)?).ok()?.min(self.max_tick());
-        // The UID of tick 0 whose other fields are 0 does not exist.
-        let start = self.compose(first, 0, u64::from(first == 0))?;
-        let end = self.compose(last, self.max_worker(), self.max_sequence())?;
+        // No UID has 0 in all fields.
+        let start =
+            self.compose(first, first_worker, u64::from(first == 0 && first_worker == 0))?;
+        let end = self.compose(last, last_worker, self.max_sequence())?;
         (start <= end).then_some(start..=end)
     }
 
@@ -338,8 +466,8 @@ impl Layout {
         u64::try_from(tick).is_ok_and(|tick| self.checked_begin_of(tick) == Some(time))
     }
 
-    /// The smallest UID of the tick that contains `time`; for a time before the epoch, the smallest
-    /// UID of all. `None` when the layout ends before `time`.
+    /// The smallest UID of the tick that contains `time`, of any worker; for a time before the
+    /// epoch, the smallest UID of all. `None` when the layout ends before `time`.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -357,8 +485,8 @@ impl Layout {
         }
     }
 
-    /// The largest UID of the tick that contains `time`; for a time after the end, the largest UID
-    /// of all. `None` when the layout begins after `time`.
+    /// The largest UID of the tick that contains `time`, of any worker; for a time after the end,
+    /// the largest UID of all. `None` when the layout begins after `time`.
     ///
     /// ```
     /// # use uidring::Layout;
@@ -387,6 +515,12 @@ impl Layout {
     #[must_use]
     pub const fn sequence_bits(&self) -> u32 {
         self.sequence_bits as u32
+    }
+
+    /// Which field is on top.
+    #[must_use]
+    pub const fn order(&self) -> FieldOrder {
+        self.order
     }
 
     /// The largest number of ticks since the epoch, `2^time_bits - 1`.
@@ -433,12 +567,18 @@ impl Layout {
 
     /// The number of bits below the time field.
     pub(crate) const fn time_shift(&self) -> u32 {
-        self.worker_bits() + self.sequence_bits()
+        match self.order {
+            FieldOrder::TimeFirst => self.worker_bits() + self.sequence_bits(),
+            FieldOrder::WorkerFirst => self.sequence_bits(),
+        }
     }
 
-    /// The time field of `uid`, including any bits above it.
-    pub(crate) fn tick_of(&self, uid: Uid) -> u64 {
-        uid.get() >> self.time_shift()
+    /// The number of bits below the worker field.
+    pub(crate) const fn worker_shift(&self) -> u32 {
+        match self.order {
+            FieldOrder::TimeFirst => self.sequence_bits(),
+            FieldOrder::WorkerFirst => self.time_bits() + self.sequence_bits(),
+        }
     }
 
     /// How many whole ticks after the epoch `time` is; negative before it.
@@ -478,14 +618,18 @@ impl Default for Layout {
 
 impl fmt::Display for Layout {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Layout { time_bits, worker_bits, sequence_bits, tick_ms, .. } = self;
+        let Layout { time_bits, worker_bits, sequence_bits, order, tick_ms, .. } = self;
         write!(f, "{time_bits} | {worker_bits} | {sequence_bits} in ")?;
         match tick_ms {
             1000 => f.write_str("seconds")?,
             1 => f.write_str("milliseconds")?,
             other => write!(f, "ticks of {other} ms")?,
         }
-        write!(f, " from {}", utc(self.epoch()))
+        write!(f, " from {}", utc(self.epoch()))?;
+        match order {
+            FieldOrder::TimeFirst => Ok(()),
+            FieldOrder::WorkerFirst => f.write_str(", worker first"),
+        }
     }
 }
 

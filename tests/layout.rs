@@ -8,7 +8,7 @@ use std::time::{Duration, SystemTime};
 use proptest::prelude::*;
 use uidring::clock::ManualClock;
 use uidring::registry::FixedWorker;
-use uidring::{Builder, Layout, LayoutError, Parts, Uid, UidGenerator};
+use uidring::{Builder, FieldOrder, Layout, LayoutError, Parts, Uid, UidGenerator};
 
 /// Milliseconds since 1970, before it if negative.
 fn at_ms(ms: i64) -> SystemTime {
@@ -70,12 +70,13 @@ fn epoch_ms() -> impl Strategy<Value = i64> {
 
 fn layouts() -> impl Strategy<Value = Layout> {
     let tick = prop_oneof![Just(1), Just(10), Just(1000), 1..=1000_u64];
-    let layout = |((time, worker, sequence), epoch, tick)| {
-        let layout = Layout::new(time, worker, sequence).unwrap();
+    let order = prop_oneof![Just(FieldOrder::TimeFirst), Just(FieldOrder::WorkerFirst)];
+    let layout = |((time, worker, sequence), order, epoch, tick)| {
+        let layout = Layout::new(time, worker, sequence).unwrap().with_order(order);
         layout.with_epoch(checked_at_ms(epoch)?).ok()?.with_tick(Duration::from_millis(tick)).ok()
     };
     // Unix can tell the times of them all.
-    (widths(), epoch_ms(), tick).prop_filter_map("beyond the times of this platform", layout)
+    (widths(), order, epoch_ms(), tick).prop_filter_map("beyond the times of this platform", layout)
 }
 
 /// A value of a field: its ends come up often.
@@ -142,13 +143,17 @@ proptest! {
     }
 
     #[test]
-    fn uids_sort_by_time_then_worker_then_sequence(
+    fn uids_sort_by_their_fields_in_the_order_of_the_layout(
         (layout, a, b) in
             layouts().prop_flat_map(|layout| (Just(layout), fields(layout), fields(layout))),
     ) {
         let uid = |(tick, worker, sequence)| layout.compose(tick, worker, sequence);
+        let fields = |(tick, worker, sequence)| match layout.order() {
+            FieldOrder::TimeFirst => (tick, worker, sequence),
+            FieldOrder::WorkerFirst => (worker, tick, sequence),
+        };
         // `None`, for all zeros, comes before every UID, as it should.
-        prop_assert_eq!(uid(a).cmp(&uid(b)), a.cmp(&b));
+        prop_assert_eq!(uid(a).cmp(&uid(b)), fields(a).cmp(&fields(b)));
     }
 
     #[test]
@@ -184,6 +189,9 @@ proptest! {
         if let Ok(above) = Uid::try_from(largest.get() + 1) {
             prop_assert!(!layout.contains(above));
             prop_assert_eq!(layout.parts(above).time, layout.expires_at());
+            let layout = layout.with_order(FieldOrder::WorkerFirst);
+            prop_assert!(!layout.contains(above));
+            prop_assert_eq!(layout.parts(above).worker, layout.max_worker() + 1);
         }
     }
 
@@ -201,12 +209,16 @@ proptest! {
         let Some(uid) = layout.compose(tick, worker, sequence) else { return Ok(()) };
         let begin = layout.parts(uid).time;
         let end = begin + layout.tick();
+        let is_exact = layout.order() == FieldOrder::TimeFirst;
         match layout.min_uid(time) {
-            Some(min) => prop_assert_eq!(uid < min, end <= time, "{} in {:?}", min, layout),
+            Some(min) if is_exact => prop_assert_eq!(uid < min, end <= time, "{}: {}", layout, min),
+            // With the worker on top, all UIDs of the tick and later are there, and more.
+            Some(min) => prop_assert!(uid >= min || end <= time, "{}: {}", layout, min),
             None => prop_assert!(layout.expires_at() <= time),
         }
         match layout.max_uid(time) {
-            Some(max) => prop_assert_eq!(uid > max, begin > time, "{} in {:?}", max, layout),
+            Some(max) if is_exact => prop_assert_eq!(uid > max, begin > time, "{}", layout),
+            Some(max) => prop_assert!(uid <= max || begin > time, "{}", layout),
             None => prop_assert!(time < layout.epoch()),
         }
     }
@@ -226,14 +238,19 @@ proptest! {
         };
         for to in [to, from, from - Duration::from_millis(1), layout.parts(uid).time] {
             let times = (bound(from_kind, from), bound(to_kind, to));
-            let uids = layout.uids_in(times);
-            prop_assert_eq!(
-                uids.contains(&uid),
-                RangeBounds::contains(&times, &layout.parts(uid).time),
-                "{:?} of {:?} in {:?}", uids, times, layout
-            );
-            // Its ends are UIDs of the layout, unless it is empty.
-            prop_assert!(uids.is_empty() || layout.contains(*uids.end()));
+            let is_in = RangeBounds::contains(&times, &layout.parts(uid).time);
+            let (all, own) = (layout.uids_in(times), layout.uids_of(worker, times));
+            let (exact, wider) = match layout.order() {
+                FieldOrder::TimeFirst => (all, own),
+                FieldOrder::WorkerFirst => (own, all),
+            };
+            prop_assert_eq!(exact.contains(&uid), is_in, "{}, {:?}", layout, times);
+            prop_assert!(wider.contains(&uid) || !is_in, "{}, {:?}", layout, times);
+            for uids in [exact, wider] {
+                // Its ends are UIDs of the layout, unless it is empty.
+                prop_assert!(uids.is_empty() || layout.contains(*uids.end()));
+            }
+            prop_assert!(layout.uids_of(layout.max_worker() + 1, times).is_empty());
         }
     }
 }
@@ -301,6 +318,68 @@ fn a_published_uid_of_uid_generator_is_read() {
     assert_eq!((parts.worker, parts.sequence), (4, 9));
     assert_eq!(layout.compose(1_484_799_346 - 1_474_300_800, 4, 9), Some(uid));
     assert_eq!(layout.to_string(), "29 | 21 | 13 in seconds from 2016-09-19T16:00:00Z");
+}
+
+/// Ids that Leaf, Seata and `ShardingSphere` made, and ids by their rules.
+#[test]
+fn presets_read_the_ids_of_the_originals() {
+    for (layout, epoch_ms, ids) in [
+        (
+            Layout::TWITTER,
+            1_288_834_974_657,
+            &[(4_198_401, 1, 1, 1), (1_256_557_484_213_448_722, 299_586_649_945, 619, 18)][..],
+        ),
+        (
+            Layout::SHARDING_SPHERE,
+            1_477_958_400_000,
+            // With readings of its clock 0, 1, 1, 2, ... after the epoch.
+            &[(4_194_305, 1, 0, 1), (4_194_306, 1, 0, 2), (8_388_608, 2, 0, 0)],
+        ),
+        (
+            Layout::SEATA,
+            1_588_435_200_000,
+            &[(4_096_001, 1000, 0, 1), (9_007_199_258_836_993, 1000, 1, 1)],
+        ),
+        (Layout::JS_SAFE, 1_767_225_600_000, &[((1 << 53) - 1, (1 << 31) - 1, 1023, 4095)]),
+    ] {
+        assert_eq!(layout.epoch(), at_ms(epoch_ms), "{layout}");
+        for &(id, tick, worker, sequence) in ids {
+            let uid = Uid::new(id).unwrap();
+            assert_eq!(layout.compose(tick, worker, sequence), Some(uid), "{layout}");
+            let parts = layout.parts(uid);
+            assert_eq!(layout.tick_at(parts.time), Some(tick), "{layout}");
+            assert_eq!((parts.worker, parts.sequence), (worker, sequence), "{layout}");
+        }
+    }
+    // What they print for the id of Leaf above, and where each ends.
+    let leaf = Layout::TWITTER.parts(1_256_557_484_213_448_722_u64.try_into().unwrap());
+    assert_eq!(leaf.time, at_ms(1_588_421_624_602));
+    for (layout, text, end) in [
+        (
+            Layout::TWITTER,
+            "41 | 10 | 12 in milliseconds from 2010-11-04T01:42:54.657Z",
+            "2080-07-10T17:30:30.209Z",
+        ),
+        (
+            Layout::SHARDING_SPHERE,
+            "41 | 10 | 12 in milliseconds from 2016-11-01T00:00:00Z",
+            "2086-07-08T15:47:35.552Z",
+        ),
+        (
+            Layout::SEATA,
+            "41 | 10 | 12 in milliseconds from 2020-05-02T16:00:00Z, worker first",
+            "2090-01-07T07:47:35.552Z",
+        ),
+        (
+            Layout::JS_SAFE,
+            "31 | 10 | 12 in seconds from 2026-01-01T00:00:00Z",
+            "2094-01-19T03:14:08Z",
+        ),
+    ] {
+        assert_eq!(layout.to_string(), text);
+        let end: jiff::Timestamp = end.parse().unwrap();
+        assert_eq!(layout.expires_at(), SystemTime::from(end), "{layout}");
+    }
 }
 
 #[test]

@@ -331,9 +331,14 @@ fn the_tables_refuse_rows_that_make_no_sense() {
         let refused = db.execute_batch(&format!("{rows} {values}")).unwrap_err().to_string();
         assert!(refused.starts_with("CHECK constraint failed"), "{values}: {refused}");
     }
-    for change in
-        ["id = 2", "time_bits = 19", "worker_bits = 31", "tick_ms = 0", "epoch_ms = 'then'"]
-    {
+    for change in [
+        "id = 2",
+        "time_bits = 19",
+        "worker_bits = 31",
+        "worker_first = 2",
+        "tick_ms = 0",
+        "epoch_ms = 'then'",
+    ] {
         let refused = db
             .execute_batch(&format!("UPDATE uidring_layout SET {change}"))
             .unwrap_err()

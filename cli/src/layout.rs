@@ -5,8 +5,8 @@ use std::time::SystemTime;
 use anstyle::Style;
 use indicatif::HumanCount;
 use serde::Serialize;
-use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
+use uidring::{FieldOrder, Layout};
 
 use crate::layout_args::LayoutOrDb;
 use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, paint, row};
@@ -20,6 +20,7 @@ use crate::words::{self, counted};
 #[command(after_help = "\
 Examples:
   uidring layout
+  uidring layout --preset seata
   uidring layout --layout 41,10,12 --tick 1ms
   uidring layout --layout 31,14,18 --epoch 2026-01-01
   uidring layout --db uidring.db")]
@@ -36,6 +37,7 @@ pub(crate) struct Args {
 struct Report {
     #[serde(flatten)]
     split: Split,
+    worker_first: bool,
     epoch: Option<String>,
     expires: Option<String>,
     expired: bool,
@@ -59,6 +61,7 @@ fn report(layout: &Layout, now: SystemTime) -> Report {
     let split = Split::of(layout);
     Report {
         split,
+        worker_first: layout.order() == FieldOrder::WorkerFirst,
         epoch: times.rfc3339(layout.epoch()),
         expires: times.rfc3339(layout.expires_at()),
         expired: layout.expires_at() <= now,
@@ -120,15 +123,17 @@ struct Cell {
 /// Draws the 64 bits as boxes. A box is as wide as its field has bits, within limits.
 pub(crate) fn picture(layout: &Layout) -> String {
     let mut high = 64;
+    let unused = 64 - layout.time_bits() - layout.worker_bits() - layout.sequence_bits();
+    let time = ("time", TIME, layout.time_bits(), 10..=32);
+    let worker = ("worker", WORKER, layout.worker_bits(), 10..=32);
+    let (top, middle) = match layout.order() {
+        FieldOrder::TimeFirst => (time, worker),
+        FieldOrder::WorkerFirst => (worker, time),
+    };
     let cells = [
-        (
-            "0",
-            Style::new(),
-            64 - layout.time_bits() - layout.worker_bits() - layout.sequence_bits(),
-            3..=10,
-        ),
-        ("time", TIME, layout.time_bits(), 10..=32),
-        ("worker", WORKER, layout.worker_bits(), 10..=32),
+        ("0", Style::new(), unused, 3..=10),
+        top,
+        middle,
         ("sequence", SEQUENCE, layout.sequence_bits(), 10..=32),
     ]
     .map(|(name, style, bits, widths)| {

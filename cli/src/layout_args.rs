@@ -2,10 +2,11 @@
 
 use std::time::{Duration, SystemTime};
 
+use clap::ValueEnum;
 use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
-use uidring::{Layout, LayoutError};
+use uidring::{FieldOrder, Layout, LayoutError};
 
 use crate::db::{self, Db};
 use crate::output::{Failure, with_causes};
@@ -15,10 +16,18 @@ use crate::quantity;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Layout options")]
 pub(crate) struct LayoutArgs {
-    /// How a UID is split: `default` (30,20,13), `uid-generator` (28,22,13 from
-    /// 2016-05-19T16:00:00Z), or the widths of time, worker and sequence in bits, such as 29,21,13
-    #[arg(long, value_name = "NAME|T,W,S", value_parser = named_or_widths)]
+    /// A layout that is known by a name
+    #[arg(long, value_name = "NAME", hide_possible_values = true, conflicts_with = "layout",
+        help = preset_help())]
+    preset: Option<Preset>,
+
+    /// The widths of time, worker and sequence in bits, such as 29,21,13
+    #[arg(long, value_name = "T,W,S", value_parser = widths)]
     layout: Option<Layout>,
+
+    /// Which field is on top: `time-first`, so that all UIDs sort by time, or `worker-first`
+    #[arg(long, value_name = "ORDER", hide_possible_values = true)]
+    order: Option<Order>,
 
     /// When the time field begins: RFC 3339, or a date, which begins at midnight UTC
     #[arg(long, value_name = "TIME", value_parser = epoch)]
@@ -29,14 +38,63 @@ pub(crate) struct LayoutArgs {
     tick: Option<Duration>,
 }
 
+/// The constants of [`Layout`].
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Preset {
+    Default,
+    UidGenerator,
+    #[value(alias = "leaf")]
+    Twitter,
+    ShardingSphere,
+    Seata,
+    JsSafe,
+}
+
+impl Preset {
+    pub(crate) fn layout(self) -> Layout {
+        match self {
+            Preset::Default => Layout::DEFAULT,
+            Preset::UidGenerator => Layout::UID_GENERATOR,
+            Preset::Twitter => Layout::TWITTER,
+            Preset::ShardingSphere => Layout::SHARDING_SPHERE,
+            Preset::Seata => Layout::SEATA,
+            Preset::JsSafe => Layout::JS_SAFE,
+        }
+    }
+
+    /// As it is written on the command line.
+    pub(crate) fn name(self) -> String {
+        self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
+    }
+}
+
+fn preset_help() -> String {
+    let names: Vec<String> =
+        Preset::value_variants().iter().map(|preset| format!("`{}`", preset.name())).collect();
+    format!("A layout that is known by a name: {}", names.join(", "))
+}
+
+/// [`FieldOrder`] on the command line.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+enum Order {
+    TimeFirst,
+    WorkerFirst,
+}
+
 impl LayoutArgs {
     /// The layout asked for; `None` where no option was given.
     pub(crate) fn asked(&self) -> Result<Option<Layout>, LayoutError> {
-        let &LayoutArgs { layout, epoch, tick } = self;
-        if layout.is_none() && epoch.is_none() && tick.is_none() {
+        let &LayoutArgs { preset, layout, order, epoch, tick } = self;
+        let named = preset.map(Preset::layout).or(layout);
+        if named.is_none() && order.is_none() && epoch.is_none() && tick.is_none() {
             return Ok(None);
         }
-        let mut asked = layout.unwrap_or_default();
+        let mut asked = named.unwrap_or_default();
+        match order {
+            Some(Order::TimeFirst) => asked = asked.with_order(FieldOrder::TimeFirst),
+            Some(Order::WorkerFirst) => asked = asked.with_order(FieldOrder::WorkerFirst),
+            None => {}
+        }
         if let Some(tick) = tick {
             asked = asked.with_tick(tick)?;
         }
@@ -57,20 +115,24 @@ pub(crate) struct LayoutOrDb {
     /// mysql://.. Without this option and without a layout, `UIDRING_DB` names the registry
     #[arg(
         long, value_name = "FILE|URL", value_parser = db::parser(),
-        conflicts_with_all = ["layout", "epoch", "tick"]
+        conflicts_with_all = ["preset", "layout", "order", "epoch", "tick"]
     )]
     db: Option<Db>,
 }
 
 impl LayoutOrDb {
     pub(crate) fn layout(&self) -> Result<Layout, Failure> {
+        Ok(self.chosen()?.unwrap_or_default())
+    }
+
+    /// `None` where neither a layout nor a registry was named.
+    pub(crate) fn chosen(&self) -> Result<Option<Layout>, Failure> {
         if let Some(db) = &self.db {
-            return remembered(db);
+            return remembered(db).map(Some);
         }
         match (self.layout.asked()?, Db::of_environment()) {
-            (Some(asked), _) => Ok(asked),
-            (None, Some(db)) => remembered(&db),
-            (None, None) => Ok(Layout::DEFAULT),
+            (None, Some(db)) => remembered(&db).map(Some),
+            (asked, _) => Ok(asked),
         }
     }
 }
@@ -82,12 +144,7 @@ fn remembered(db: &Db) -> Result<Layout, Failure> {
     })
 }
 
-fn named_or_widths(text: &str) -> Result<Layout, String> {
-    match text {
-        "default" => return Ok(Layout::DEFAULT),
-        "uid-generator" => return Ok(Layout::UID_GENERATOR),
-        _ => {}
-    }
+fn widths(text: &str) -> Result<Layout, String> {
     let widths: Vec<u32> = text
         .split(',')
         .map(|width| width.trim().parse().ok())
@@ -97,10 +154,9 @@ fn named_or_widths(text: &str) -> Result<Layout, String> {
         [time, worker, sequence] => {
             Layout::new(time, worker, sequence).map_err(|error| with_causes(&error))
         }
-        _ => {
-            Err("a layout is `default`, `uid-generator`, or three widths in bits such as 29,21,13"
-                .to_owned())
-        }
+        _ => Err("a layout is three widths in bits, such as 29,21,13; a layout with a name is \
+                  chosen by --preset"
+            .to_owned()),
     }
 }
 
@@ -126,22 +182,18 @@ fn tick(text: &str) -> Result<Duration, String> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{epoch, named_or_widths, tick};
+    use super::{epoch, tick, widths};
     use std::time::{Duration, SystemTime};
     use uidring::Layout;
 
     #[test]
-    fn layouts_have_names_or_widths() {
-        assert_eq!(named_or_widths("default"), Ok(Layout::DEFAULT));
-        assert_eq!(named_or_widths("uid-generator"), Ok(Layout::UID_GENERATOR));
-        assert_eq!(
-            named_or_widths("29,21,13"),
-            Layout::new(29, 21, 13).map_err(|error| error.to_string())
-        );
+    fn layouts_have_three_widths() {
+        let expected = Layout::new(29, 21, 13).map_err(|error| error.to_string());
+        assert_eq!(widths("29,21,13"), expected);
         for wrong in ["", "29,21", "29,21,13,1", "29,21,x", "-29,21,13", "leaf"] {
-            assert!(named_or_widths(wrong).unwrap_err().contains("three widths"), "{wrong}");
+            assert!(widths(wrong).unwrap_err().contains("three widths"), "{wrong}");
         }
-        assert!(named_or_widths("40,20,13").unwrap_err().contains("73"));
+        assert!(widths("40,20,13").unwrap_err().contains("73"));
     }
 
     #[test]

@@ -3,25 +3,29 @@
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::time::{Duration, SystemTime};
 
+use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{Layout, ParseUidError, Uid};
 
-use crate::layout_args::LayoutOrDb;
+use crate::layout_args::{LayoutOrDb, Preset};
 use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 use crate::table::{Column, Stream, Table};
 use crate::words;
 
 /// Decode UIDs into time, worker and sequence
 ///
-/// A UID does not contain its layout: decoded with the wrong one, its fields are wrong. A text with
-/// a letter is read as base32, one of digits alone as a decimal number.
+/// A UID does not contain its layout: decoded with the wrong one, its fields are wrong. If neither
+/// a layout nor a registry is named, the page of a single UID also says which layouts that have a
+/// name would give it a time in the past. A text with a letter is read as base32, one of digits
+/// alone as a decimal number.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   uidring parse --db uidring.db 240475639809867779
   uidring parse 06NJQA8001003
+  uidring parse --preset twitter 1256557484213448722
   uidring parse --layout 29,21,13 --epoch 2016-09-19T16:00:00Z 05067S0001009
   tail -f uids.txt | uidring parse
   cut -f1 orders.tsv | uidring parse --json")]
@@ -45,14 +49,20 @@ pub(crate) struct Args {
 
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let layout = self.layout.layout()?;
+        let chosen = self.layout.chosen()?;
+        let layout = chosen.unwrap_or_default();
         if self.uids.is_empty() && io::stdin().is_terminal() {
             return Err(Failure::Usage(
                 "no UID to parse: name one, or pipe them in, one a line".to_owned(),
             ));
         }
-        let mut reader =
-            Reader { layout, times: Times::of(&layout), base32: self.base32, wrong: false };
+        let mut reader = Reader {
+            layout,
+            is_chosen: chosen.is_some(),
+            times: Times::of(&layout),
+            base32: self.base32,
+            wrong: false,
+        };
         if self.json {
             reader.print_json(&self.uids)?;
         } else if self.uids.is_empty() || self.uids.iter().any(|uid| uid == "-") {
@@ -76,11 +86,14 @@ struct Record {
     sequence: u64,
     in_layout: bool,
     in_future: bool,
+    plausible_presets: Vec<String>,
 }
 
 /// Parses texts as UIDs, and decodes them.
 struct Reader {
     layout: Layout,
+    /// Whether the layout was asked for.
+    is_chosen: bool,
     times: Times,
     base32: bool,
     /// Whether one of the texts was not a UID.
@@ -183,6 +196,7 @@ impl Reader {
             sequence: parts.sequence,
             in_layout: self.layout.contains(uid),
             in_future: parts.time > SystemClock.now(),
+            plausible_presets: plausible(uid, SystemClock.now()).map(Preset::name).collect(),
         }
     }
 
@@ -209,7 +223,38 @@ impl Reader {
         if let Some(remark) = self.remark(uid, parts.time, now) {
             card += &(paint(remark.style, remark.sentence) + "\n");
         }
+        if !self.is_chosen {
+            card += &self.guesses(uid, now);
+        }
         card
+    }
+
+    /// What the UID would say if it were of another layout that has a name.
+    fn guesses(&self, uid: Uid, now: SystemTime) -> String {
+        let mut table = Table::new([
+            Column::text("WITH --preset", DIM),
+            Column::text("TIME (UTC)", TIME),
+            Column::number("WORKER", WORKER),
+            Column::number("SEQUENCE", SEQUENCE),
+        ]);
+        let others = plausible(uid, now).filter(|preset| preset.layout() != self.layout);
+        let mut is_any = false;
+        for preset in others {
+            let layout = preset.layout();
+            let parts = layout.parts(uid);
+            is_any = true;
+            table.row([
+                preset.name(),
+                Times::of(&layout).utc(parts.time),
+                parts.worker.to_string(),
+                parts.sequence.to_string(),
+            ]);
+        }
+        if is_any {
+            format!("\nIt may also be of one of these layouts:\n{table}")
+        } else {
+            String::new()
+        }
     }
 
     /// The table for many UIDs, with one row for each.
@@ -237,13 +282,21 @@ impl Reader {
             Some(Remark {
                 style: YELLOW,
                 text: "in the future",
-                sentence: "This UID lies in the future: its generator was ahead of the clock \
-                           under load, or it is of another layout.",
+                sentence: "This UID lies in the future: its tick was borrowed, or it is of \
+                           another layout.",
             })
         } else {
             None
         }
     }
+}
+
+/// The presets by which `uid` was made in the past.
+fn plausible(uid: Uid, now: SystemTime) -> impl Iterator<Item = Preset> {
+    Preset::value_variants().iter().copied().filter(move |preset| {
+        let layout = preset.layout();
+        layout.contains(uid) && layout.parts(uid).time <= now
+    })
 }
 
 struct Remark {

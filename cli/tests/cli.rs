@@ -281,7 +281,7 @@ fn take_has_a_layout_and_the_registry_remembers_it() {
         }
     }
 
-    let refused = stderr(folder.path(), &["take", "--layout", "default"], 1);
+    let refused = stderr(folder.path(), &["take", "--preset", "default"], 1);
     assert!(refused.contains("35 | 10 | 15") && refused.contains("30 | 20 | 13"), "{refused}");
     let db = registry(folder.path());
     let shown = json(&stdout(folder.path(), &["layout", "--db", db.to_str().unwrap(), "--json"]));
@@ -291,7 +291,7 @@ fn take_has_a_layout_and_the_registry_remembers_it() {
 #[test]
 fn take_refuses_a_layout_that_has_ended() {
     let folder = folder();
-    let complaint = stderr(folder.path(), &["take", "--layout", "uid-generator"], 1);
+    let complaint = stderr(folder.path(), &["take", "--preset", "uid-generator"], 1);
     assert!(complaint.contains("2024-11-20T13:24:16Z"), "{complaint}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no registry is left for it");
 }
@@ -806,6 +806,50 @@ fn parse_sample(text: &str, more: &[&str]) -> String {
 }
 
 #[test]
+fn parse_tells_the_presets_that_give_a_plausible_time() {
+    let folder = folder();
+    let presets = |args: &[&str]| {
+        let args = [&["parse", "--json"], args].concat();
+        json(&stdout(folder.path(), &args))["plausible_presets"].clone()
+    };
+    // The first is an id of Leaf of 2020. With the default layout it would be from the future.
+    let of_leaf = "1256557484213448722";
+    assert_eq!(
+        presets(&[of_leaf]),
+        serde_json::json!(["uid-generator", "twitter", "sharding-sphere"])
+    );
+    // Beyond 2^53, and of a time after now with every other preset.
+    assert_eq!(presets(&["--base32", "7ZZZZZZZZZZZZ"]), serde_json::json!(["uid-generator"]));
+    let page = stdout(folder.path(), &["parse", of_leaf]);
+    let (card, others) = page.split_once("one of these layouts:\n").unwrap();
+    assert!(card.contains("This UID lies in the future"), "{page}");
+    let row = "twitter          2020-05-02T12:13:44.602Z      619        18";
+    assert!(others.lines().any(|line| line == row), "{page}");
+    // A layout that was asked for is not doubted.
+    for args in [["--preset", "leaf", of_leaf], ["--layout", "30,20,13", of_leaf]] {
+        let page = stdout(folder.path(), &[&["parse"], &args[..]].concat());
+        assert!(!page.contains("these layouts"), "{page}");
+    }
+}
+
+#[test]
+fn a_worker_on_top_is_remembered() {
+    let folder = folder();
+    let args = ["--preset", "seata", "--max-lead", "10ms", "--lease", "1h"];
+    let taken = stdout(folder.path(), &[&["take"], &args[..]].concat());
+    let parsed =
+        json(&stdout(folder.path(), &["parse", "--json", "--preset", "seata", taken.trim()]));
+    assert_eq!((&parsed["worker"], &parsed["in_future"]), (&Value::from(1), &Value::from(false)));
+    let db = registry(folder.path());
+    let layout = stdout(folder.path(), &["layout", "--json", "--db", db.to_str().unwrap()]);
+    assert_eq!(json(&layout)["worker_first"], Value::from(true));
+    // The same widths in the other order are another layout.
+    let other = [&["take"], &args[..], &["--order", "time-first"]].concat();
+    let complaint = stderr(folder.path(), &other, 1);
+    assert!(complaint.contains("worker first"), "{complaint}");
+}
+
+#[test]
 fn parse_reads_the_published_sample() {
     let card = parse_sample(SAMPLE, &[]);
     for expected in [
@@ -1020,7 +1064,7 @@ fn layout_draws_the_bits_and_says_what_fits() {
         page.lines().skip(1).take(3).map(|line| line.chars().count()).collect();
     assert_eq!(picture, [picture[0]; 3], "\n{page}");
 
-    let ended = stdout(folder().path(), &["layout", "--layout", "uid-generator"]);
+    let ended = stdout(folder().path(), &["layout", "--preset", "uid-generator"]);
     assert!(ended.contains("ends      2024-11-20T13:24:16Z, ended "), "{ended}");
 }
 
@@ -1216,6 +1260,8 @@ fn every_page_fits_80_columns() {
         "parse 1 9223372036854775807 240510429044957186",
         "parse --layout 20,10,10 9223372036854775807 1",
         "parse nothing",
+        "parse 1256557484213448722",
+        "parse --preset seata 9007199258836993",
         "workers",
         "workers release 1",
         "workers release 3",
@@ -1224,7 +1270,8 @@ fn every_page_fits_80_columns() {
         "layout",
         "layout --layout 41,10,12 --tick 1ms",
         "layout --layout 20,1,42",
-        "layout --layout uid-generator",
+        "layout --preset uid-generator",
+        "layout --preset seata",
         "plan --rate 1000",
         "plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5",
         "plan --rate 500 --nodes 1000 --restarts-per-day 0.5",
@@ -1620,7 +1667,7 @@ fn the_environment_names_a_registry() {
     let parsed = json(&with("there.db", &["parse", "--json", taken.trim()]));
     assert_eq!(parsed["worker"], 1);
     // What is asked for comes first.
-    assert_eq!(time_bits(&["layout", "--json", "--layout", "default"]), 30);
+    assert_eq!(time_bits(&["layout", "--json", "--preset", "default"]), 30);
     with("there.db", &["take", "--db", "here.db"]);
     assert!(
         with("there.db", &["workers", "--db", "here.db"])
@@ -1750,7 +1797,7 @@ fn works_with(server: databases::Server) {
     assert_eq!(json(&on(&["layout", "--json"]))["time_bits"], 35);
     assert_eq!(json(&on(&["parse", "--json", taken.trim()]))["worker"], 2);
     assert_eq!(json(&on(&["status", "--json", "--for", "50ms"]))["worker_id"], 3);
-    assert!(refused(&["take", "--layout", "default"]).contains("35 | 10 | 15"));
+    assert!(refused(&["take", "--preset", "default"]).contains("35 | 10 | 15"));
     let partition =
         stderr(folder.path(), &["take", "--partition", "0/2", "--db", &database.url], 2);
     assert!(partition.contains("--partition"), "{partition}");

@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::layout::{FARTHEST_MS, Layout};
+use crate::layout::{FARTHEST_MS, FieldOrder, Layout};
 use crate::registry::{Lease, Request};
 use crate::ring::codec::TickCodec;
 use crate::ring::window::Window;
@@ -14,6 +14,8 @@ use crate::ring::window::Window;
 #[derive(Clone, Copy, Debug)]
 pub struct Limits {
     pub layout: Layout,
+    /// The last tick of the layout that is published.
+    pub final_tick: u64,
     max_lead_ms: i64,
     max_lag_ms: i64,
 }
@@ -27,7 +29,12 @@ impl Limits {
     pub fn new(layout: Layout, max_lead: Duration, max_lag: Duration) -> Limits {
         let ms =
             |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(FAR_MS).min(FAR_MS);
-        Limits { layout, max_lead_ms: ms(max_lead), max_lag_ms: ms(max_lag) }
+        let final_tick = match layout.order() {
+            FieldOrder::TimeFirst => layout.max_tick(),
+            // The base after the last one of a worker is the next worker's first.
+            FieldOrder::WorkerFirst => layout.max_tick() - 1,
+        };
+        Limits { layout, final_tick, max_lead_ms: ms(max_lead), max_lag_ms: ms(max_lag) }
     }
 
     /// `now` in the unit of the other functions.
@@ -48,7 +55,7 @@ impl Limits {
             // Not even tick 0 is due, so the window is empty.
             None => (lease.first.max(1), 0),
         };
-        let first = self.fresh_tick(now_ms).min(self.layout.max_tick() + 1).max(earliest);
+        let first = self.fresh_tick(now_ms).min(self.final_tick + 1).max(earliest);
         let [first_base, last_base, reserved_base] =
             [first, last, lease.last].map(|tick| codec.base_at(tick, lease.worker));
         Window { first_base, last_base, reserved_base }
@@ -58,7 +65,7 @@ impl Limits {
     pub fn request(&self, now_ms: i64) -> Request {
         // At least half of the lead is left then.
         let latest = u64::try_from(self.tick_at(now_ms + self.max_lead_ms / 2)).unwrap_or(0);
-        Request::new(self.layout, self.fresh_tick(now_ms), latest.min(self.layout.max_tick()))
+        Request::new(self.layout, self.fresh_tick(now_ms), latest.min(self.final_tick))
     }
 
     /// The tick at which a new worker id, or a ring that has become stale, begins: the clock's
@@ -75,7 +82,7 @@ impl Limits {
     /// there is none.
     pub fn last_tick(&self, now_ms: i64) -> Option<u64> {
         let last = u64::try_from(self.tick_at(now_ms + self.max_lead_ms)).ok()?;
-        Some(last.min(self.layout.max_tick()))
+        Some(last.min(self.final_tick))
     }
 
     /// Whether `tick` may be published, that is, whether it is at most `max_lead` ahead of the
@@ -84,9 +91,9 @@ impl Limits {
         self.last_tick(now_ms).is_some_and(|last| tick <= last)
     }
 
-    /// Whether the clock has reached the layout's last tick, for which nothing new is published.
+    /// Whether the clock has reached the final tick, for which nothing new is published.
     pub fn is_over(&self, now_ms: i64) -> bool {
-        u64::try_from(self.tick_at(now_ms)).is_ok_and(|tick| tick >= self.layout.max_tick())
+        u64::try_from(self.tick_at(now_ms)).is_ok_and(|tick| tick >= self.final_tick)
     }
 
     /// Whether `tick` is further behind the clock than `max_lag`, or will be before the next

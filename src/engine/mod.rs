@@ -201,7 +201,7 @@ impl Engine {
 
     fn is_past_lease(&self, tick: u64) -> bool {
         let end = self.codec.tick_of(self.ring.window().get().reserved_base);
-        end < self.limits.layout.max_tick() && tick > end
+        end < self.limits.final_tick && tick > end
     }
 
     /// Extends the window as far as the clock allows, if takers may read the clock.

@@ -246,7 +246,7 @@ impl Engine {
             return TakeError::LeaseExhausted { worker: self.worker() };
         }
         // A new worker id can use the rest of the time field again, except for its last tick.
-        let ends = due > layout.max_tick() && self.policy != LeadLimit::NewWorker;
+        let ends = due > self.limits.final_tick && self.policy != LeadLimit::NewWorker;
         if ends || self.limits.is_over(now_ms) {
             TakeError::TimeExhausted { expires_at_ms: layout.expires_at_ms() }
         } else {

@@ -147,7 +147,7 @@ impl LeaseManager {
     pub fn take_on_next(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
         let fresh = engine.limits.fresh_tick(now_ms);
         // No worker id is used up for the last tick of the layout.
-        if !engine.limits.is_due(fresh, now_ms) || fresh >= engine.limits.layout.max_tick() {
+        if !engine.limits.is_due(fresh, now_ms) || fresh >= engine.limits.final_tick {
             return false;
         }
         let Some(lease) = self.spare.take() else {

@@ -24,7 +24,7 @@ use std::fmt::Debug;
 use std::time::Duration;
 
 use super::{Lease, Request, WorkerRegistry};
-use crate::layout::Layout;
+use crate::layout::{FieldOrder, Layout};
 use crate::registry::RegistryError;
 use crate::sync::{Barrier, sleep, thread};
 
@@ -200,6 +200,7 @@ fn another_layout_is_refused_and_uses_nothing_up<R: WorkerRegistry>(open: &impl 
         widths(Layout::new(31, 19, 13)),
         widths(Layout::DEFAULT.with_epoch(Layout::DEFAULT.epoch() + Duration::from_secs(1))),
         widths(Layout::DEFAULT.with_tick(Duration::from_millis(500))),
+        Layout::DEFAULT.with_order(FieldOrder::WorkerFirst),
     ] {
         refused(&open().assign(&request(other, NOW)), "another layout");
     }

@@ -133,11 +133,11 @@ impl Tables for Sqlite {
     const IS_FILE: bool = true;
 
     // The version is the file's own.
-    const USED_WITH: &'static str = "SELECT 1, time_bits, worker_bits, sequence_bits, tick_ms, \
-        epoch_ms, partition_index, partition_of FROM uidring_layout";
+    const USED_WITH: &'static str = "SELECT 1, time_bits, worker_bits, sequence_bits, \
+        worker_first, tick_ms, epoch_ms, partition_index, partition_of FROM uidring_layout";
     const USE_WITH: &'static str = "INSERT INTO uidring_layout (id, time_bits, worker_bits, \
-        sequence_bits, tick_ms, epoch_ms, partition_index, partition_of) \
-        VALUES (1, ?, ?, ?, ?, ?, ?, ?)";
+        sequence_bits, worker_first, tick_ms, epoch_ms, partition_index, partition_of) \
+        VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)";
     // The number that AUTOINCREMENT adds one to.
     const LARGEST_GIVEN: &'static str = "SELECT max( \
         ifnull((SELECT max(id) FROM worker_node), 0), \

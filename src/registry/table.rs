@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 use super::host::Host;
 use super::{Lease, RegistryError, Request};
 use crate::clock::from_unix_ms;
-use crate::layout::Layout;
+use crate::layout::{FieldOrder, Layout};
 use crate::sql::{self, Database, Error, Row, Schema, Transaction, Value};
 
 pub(super) type Fault = sql::Fault<RegistryError>;
@@ -72,11 +72,11 @@ pub trait Tables: Database {
     // The last column is there for its table, which the schemas make last: a transaction that sees
     // it sees all that is made before.
     const USED_WITH: &'static str = "SELECT version, time_bits, worker_bits, sequence_bits, \
-        tick_ms, epoch_ms, (SELECT MAX(id) FROM uidring_worker_node) \
+        worker_first, tick_ms, epoch_ms, (SELECT MAX(id) FROM uidring_worker_node) \
         FROM uidring_layout WHERE id = 1";
     /// Stores the layout, and the partition.
     const USE_WITH: &'static str = "UPDATE uidring_layout SET time_bits = ?, worker_bits = ?, \
-        sequence_bits = ?, tick_ms = ?, epoch_ms = ? WHERE id = 1";
+        sequence_bits = ?, worker_first = ?, tick_ms = ?, epoch_ms = ? WHERE id = 1";
     /// Returns the largest id ever given, that of a deleted row too; 0 before the first.
     const LARGEST_GIVEN: &'static str = "SELECT GREATEST(last_worker, \
         (SELECT COALESCE(MAX(id), 0) FROM uidring_worker_node)) \
@@ -134,11 +134,11 @@ pub(super) fn used_with<D: Tables>(
         return if D::IS_FILE { Ok(None) } else { Err(lost_row()) };
     };
     let known = D::SCHEMA.version;
-    let (time, worker, sequence, tick_ms, epoch_ms, rest) = match &row[..] {
+    let (widths, worker_first, tick_ms, epoch_ms, rest) = match &row[..] {
         [Value::Int(version), ..] if *version != known => {
             return Err(Error::other_version(*version, known));
         }
-        [_, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, ..] => {
+        [_, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, ..] => {
             return Ok(None);
         }
         [
@@ -146,15 +146,16 @@ pub(super) fn used_with<D: Tables>(
             Value::Int(time),
             Value::Int(worker),
             Value::Int(sequence),
+            Value::Int(worker_first),
             Value::Int(tick_ms),
             Value::Int(epoch_ms),
             rest @ ..,
-        ] => (*time, *worker, *sequence, *tick_ms, *epoch_ms, rest),
+        ] => ([*time, *worker, *sequence], *worker_first, *tick_ms, *epoch_ms, rest),
         _ => return Err(no_layout()),
     };
     let bits = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
     let tick_ms = u64::try_from(tick_ms).unwrap_or(0);
-    let layout = layout_of([time, worker, sequence].map(bits), tick_ms, epoch_ms);
+    let layout = layout_of(widths.map(bits), worker_first, tick_ms, epoch_ms);
     let partition = match rest {
         [Value::Int(index), Value::Int(of)] => {
             Partition { index: number(*index)?, of: number(*of)? }
@@ -174,6 +175,7 @@ fn use_with<D: Tables>(
         layout.time_bits().into(),
         layout.worker_bits().into(),
         layout.sequence_bits().into(),
+        u32::from(layout.order() == FieldOrder::WorkerFirst).into(),
         layout.tick_ms().into(),
     ]
     .map(u64::into)
@@ -404,10 +406,16 @@ fn number(number: i64) -> Result<u64, Error> {
 }
 
 /// The layout of a row's numbers, if they are one.
-fn layout_of(widths: [u32; 3], tick_ms: u64, epoch_ms: i64) -> Option<Layout> {
+fn layout_of(widths: [u32; 3], worker_first: i64, tick_ms: u64, epoch_ms: i64) -> Option<Layout> {
     let [time_bits, worker_bits, sequence_bits] = widths;
-    let layout = Layout::new(time_bits, worker_bits, sequence_bits).ok()?;
-    layout
+    let order = match worker_first {
+        0 => FieldOrder::TimeFirst,
+        1 => FieldOrder::WorkerFirst,
+        _ => return None,
+    };
+    Layout::new(time_bits, worker_bits, sequence_bits)
+        .ok()?
+        .with_order(order)
         .with_tick(Duration::from_millis(tick_ms))
         .ok()?
         .with_epoch(from_unix_ms(epoch_ms.into())?)

@@ -4,7 +4,7 @@
 //! fields, sequence 0. Bases of one worker compare as their ticks do, so a single word can say
 //! "this worker, up to this tick".
 
-use crate::layout::Layout;
+use crate::layout::{FieldOrder, Layout};
 use crate::ring::window::Window;
 
 /// Converts between ticks and bases of one layout.
@@ -12,15 +12,23 @@ use crate::ring::window::Window;
 pub struct TickCodec {
     /// The distance from one tick's base to the next.
     stride: u64,
+    /// The bits of the time field, and those above it if it is on top: there the tick after the
+    /// last one has its highest bit.
+    time_mask: u64,
     /// The bits of the worker field.
     worker_mask: u64,
 }
 
 impl TickCodec {
     pub fn new(layout: &Layout) -> TickCodec {
+        let last_tick = match layout.order() {
+            FieldOrder::TimeFirst => u64::MAX,
+            FieldOrder::WorkerFirst => layout.max_tick(),
+        };
         TickCodec {
             stride: 1 << layout.time_shift(),
-            worker_mask: layout.max_worker() << layout.sequence_bits(),
+            time_mask: last_tick << layout.time_shift(),
+            worker_mask: layout.max_worker() << layout.worker_shift(),
         }
     }
 
@@ -37,7 +45,7 @@ impl TickCodec {
 
     /// The tick of `base`.
     pub fn tick_of(&self, base: u64) -> u64 {
-        base / self.stride
+        (base & self.time_mask) / self.stride
     }
 
     /// The worker of `base`.

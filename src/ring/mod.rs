@@ -165,8 +165,9 @@ pub struct Ring {
     shift: u32,
     /// log2 of the number of slots.
     slot_bits: u32,
-    /// The width of the worker field.
-    worker_bits: u32,
+    /// log2 of the stride per UID in a block: how far the block number of a ticket is moved up to
+    /// the time field. With the time on top, the width of the worker field; else 0.
+    time_offset: u32,
 }
 
 impl Ring {
@@ -196,7 +197,7 @@ impl Ring {
             max_offset: (1 << sequence_bits) - 1,
             shift: sequence_bits,
             slot_bits: slots.trailing_zeros(),
-            worker_bits: codec.stride().trailing_zeros() - sequence_bits,
+            time_offset: codec.stride().trailing_zeros() - sequence_bits,
         }
     }
 
@@ -224,14 +225,14 @@ impl Ring {
         // Everything is read before the claim, because work done after a claim delays the next
         // one.
         let range = self.front.read();
-        let Ring { max_offset, worker_bits, .. } = *self;
+        let Ring { max_offset, time_offset, .. } = *self;
         let ticket = self.claim(1);
         if !range.holds(ticket) {
             return Err(ticket);
         }
         // The base plus the offset in the block. Adding the offset to the origin first makes the
         // chain of dependent steps shorter. `distance_to` would read the fields again.
-        let distance = (ticket & !max_offset) << worker_bits;
+        let distance = (ticket & !max_offset) << time_offset;
         let uid = distance.wrapping_add(range.origin.wrapping_add(ticket & max_offset));
         NonZeroU64::new(uid).map(Uid::from_nonzero).ok_or(ticket)
     }
@@ -261,7 +262,7 @@ impl Ring {
     /// The number of the block of `ticket` times the stride. The stride is a power of two.
     #[inline]
     fn distance_to(&self, ticket: u64) -> u64 {
-        (ticket & !self.max_offset) << self.worker_bits
+        (ticket & !self.max_offset) << self.time_offset
     }
 
     /// Claims the next ticket only if it is known to have a UID: if it lies in the ready range, or

@@ -28,7 +28,7 @@ use crate::filler::maintenance::Maintenance;
 use crate::generator::UidGenerator;
 use crate::generator::builder::Builder;
 use crate::generator::local::LocalTaker;
-use crate::layout::Layout;
+use crate::layout::{FieldOrder, Layout};
 use crate::registry::RegistryError;
 use crate::registry::{Lease, Request, WorkerRegistry};
 use crate::sync::{Arc, Mutex, lock, thread};
@@ -834,30 +834,42 @@ fn forward_jump_beyond_the_limit_lets_time_go_on_however_often_it_is_looked_at()
 fn last_tick_of_the_layout() {
     for policy in [LeadLimit::NewWorker, LeadLimit::Wait, LeadLimit::Fail] {
         let layout = settings().layout;
-        let start = layout.expires_at() - SECOND;
-        let mut world = World::new(Settings { start, policy, ..settings() });
-        world.take_many(8);
-        let end = TakeError::TimeExhausted { expires_at_ms: 2_840_967_424_000 };
-        assert_eq!(world.take().unwrap_err(), end, "{policy:?}");
-        world.pass(10 * SECOND);
-        assert_eq!(world.take().unwrap_err(), end, "{policy:?}");
-        assert_eq!(
-            end.to_string().split(';').next().unwrap(),
-            "the layout's time field is used up: it ends at 2060-01-10T13:37:04Z"
-        );
+        ends(Settings { start: layout.expires_at() - SECOND, policy, ..settings() });
+        // The number after the last tick of a worker is the next worker's, so a tick is left out.
+        let layout = layout.with_order(FieldOrder::WorkerFirst);
+        ends(Settings { layout, start: layout.expires_at() - 2 * SECOND, policy, ..settings() });
     }
+}
+
+/// Takes the UIDs of the last tick, and finds that there are no more.
+fn ends(settings: Settings) {
+    let policy = settings.policy;
+    let mut world = World::new(settings);
+    world.take_many(8);
+    let end = TakeError::TimeExhausted { expires_at_ms: 2_840_967_424_000 };
+    assert_eq!(world.take().unwrap_err(), end, "{policy:?}");
+    world.pass(10 * SECOND);
+    assert_eq!(world.take().unwrap_err(), end, "{policy:?}");
+    assert_eq!(
+        end.to_string().split(';').next().unwrap(),
+        "the layout's time field is used up: it ends at 2060-01-10T13:37:04Z"
+    );
 }
 
 #[test]
 fn the_end_of_time_is_not_borrowed_across() {
-    let layout = settings().layout;
-    let mut world = World::new(Settings {
-        start: layout.expires_at() - 10 * SECOND,
-        policy: LeadLimit::Wait,
-        ..settings()
-    });
-    world.take_many(80);
-    assert!(matches!(world.take().unwrap_err(), TakeError::TimeExhausted { .. }));
+    for (order, ticks) in [(FieldOrder::TimeFirst, 10), (FieldOrder::WorkerFirst, 9)] {
+        let layout = settings().layout.with_order(order);
+        let mut world = World::new(Settings {
+            layout,
+            start: layout.expires_at() - 10 * SECOND,
+            policy: LeadLimit::Wait,
+            ..settings()
+        });
+        world.take_many(8 * ticks);
+        let error = world.take().unwrap_err();
+        assert!(matches!(error, TakeError::TimeExhausted { .. }), "{order:?}: {error}");
+    }
 }
 
 #[test]
@@ -911,7 +923,8 @@ fn burned(rate: u32, seconds: u32) -> f64 {
             last = world.take().unwrap();
         }
     }
-    let used = layout.tick_of(last) - layout.tick_of(first) + 1;
+    let tick_of = |uid| layout.tick_at(layout.parts(uid).time).unwrap();
+    let used = tick_of(last) - tick_of(first) + 1;
     used as f64 / (world.taken as f64 / (layout.max_sequence() + 1) as f64)
 }
 
@@ -973,9 +986,10 @@ proptest! {
         max_lead_ms in prop_oneof![Just(0u64), 0u64..200_000],
         max_lag_ms in prop_oneof![0u64..5_000, 0u64..50],
         tick_ms in prop_oneof![Just(1u64), Just(10), Just(300), Just(1000)],
+        order in prop_oneof![Just(FieldOrder::TimeFirst), Just(FieldOrder::WorkerFirst)],
     ) {
         let tick = Duration::from_millis(tick_ms);
-        let layout = Layout::new(40, 12, 2).unwrap().with_tick(tick).unwrap();
+        let layout = Layout::new(40, 12, 2).unwrap().with_tick(tick).unwrap().with_order(order);
         // Building fails if both limits are shorter than a tick.
         let max_lag_ms = if max_lead_ms < tick_ms { max_lag_ms.max(tick_ms) } else { max_lag_ms };
         let mut world = World::new(Settings {
