@@ -51,7 +51,11 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     -- The length of a tick, the unit of the time field, in milliseconds.
     tick_ms BIGINT,
     -- When tick 0 begins, in milliseconds since 1970; negative if that is before 1970.
-    epoch_ms BIGINT
+    epoch_ms BIGINT,
+    -- The first and the last worker id that this registry gives: all of the layout but 0, unless
+    -- other registries give some of them.
+    ids_from BIGINT,
+    ids_to BIGINT
 ) ENGINE = InnoDB;
 
 INSERT IGNORE INTO uidring_layout (id, version, last_worker) VALUES (1, 1, 0);

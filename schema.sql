@@ -96,12 +96,12 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     -- When tick 0 begins, in milliseconds since 1970; negative if that is before 1970.
     epoch_ms INTEGER NOT NULL
         CHECK (typeof(epoch_ms) = 'integer'),
-    -- The worker field is split into partition_of equal parts, and this file gives the ids of the
-    -- part partition_index: 0 of 1, unless each of several machines has a file of its own.
-    partition_index INTEGER NOT NULL DEFAULT 0
-        CHECK (typeof(partition_index) = 'integer' AND partition_index >= 0),
-    partition_of INTEGER NOT NULL DEFAULT 1
-        CHECK (typeof(partition_of) = 'integer' AND partition_of > partition_index),
+    -- The first and the last worker id that this file gives: all of the layout but 0, unless other
+    -- registries give some of them.
+    ids_from INTEGER NOT NULL
+        CHECK (typeof(ids_from) = 'integer' AND ids_from >= 1),
+    ids_to INTEGER NOT NULL
+        CHECK (typeof(ids_to) = 'integer' AND ids_to BETWEEN 0 AND 4398046511103),
     CHECK (time_bits + worker_bits + sequence_bits <= 63)
 );
 

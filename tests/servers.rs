@@ -10,6 +10,7 @@ use std::env;
 use std::error::Error;
 use std::io::Read;
 use std::net::TcpListener;
+use std::ops::RangeInclusive;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -55,6 +56,17 @@ impl AnyRegistry {
             return AnyRegistry::Postgres(PostgresRegistry::open(url).unwrap());
         }
         panic!("no feature for {url}")
+    }
+
+    fn worker_ids(self, ids: RangeInclusive<u64>) -> AnyRegistry {
+        match self {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres(registry) => {
+                AnyRegistry::Postgres(registry.worker_ids(ids).unwrap())
+            }
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.worker_ids(ids).unwrap()),
+        }
     }
 
     fn leased(self, duration: Duration) -> AnyRegistry {
@@ -511,6 +523,20 @@ on_servers! {
         database.run("UPDATE uidring_worker_node SET reserved_until = 5, lease_until = 0");
         database.run(&recipe(schema(server), 100));
         assert_eq!(build().worker_id(), 101);
+    }
+
+    fn worker_ids_outside_of_a_range_are_left_alone(server) {
+        let database = server.database();
+        let open = || AnyRegistry::open(&database.url);
+        let build = |registry: AnyRegistry| builder(registry).build();
+        for worker in [700, 701] {
+            assert_eq!(build(open().worker_ids(700..=701)).unwrap().worker_id(), worker);
+        }
+        let full = build(open().worker_ids(700..=701)).unwrap_err().to_string();
+        assert!(full.contains("2 of 2"), "{full}");
+        let error = build(open()).unwrap_err().to_string();
+        assert!(error.contains("worker ids 700 to 701, and not with 1 to 1048575"), "{error}");
+        assert_eq!(each!(open(), registry => registry.ids()).unwrap(), Some(700..=701));
     }
 
     fn a_schema_applied_by_hand_is_the_one_applied_by_itself(server) {

@@ -838,16 +838,53 @@ fn a_file_keeps_its_partition() {
     let id = open(1, 4).assign_id(&Layout::DEFAULT).unwrap();
     assert_eq!(id, 1 << 18);
     assert_eq!(open(1, 4).assign_id(&Layout::DEFAULT).unwrap(), id + 1);
-    for (mut other, name) in [
-        (open(2, 4), "2 of 4"),
-        (open(1, 5), "1 of 5"),
-        (SqliteRegistry::open(&path).unwrap(), "0 of 1"),
+    let of_all = SqliteRegistry::open(&path).unwrap();
+    let of_few = SqliteRegistry::open(&path).unwrap().worker_ids(0..=9).unwrap();
+    for (mut other, ids) in [
+        (open(2, 4), "524288 to 786431"),
+        (open(1, 5), "209715 to 419429"),
+        (open(5, 1 << 42), "none"),
+        (of_all, "1 to 1048575"),
+        (of_few, "1 to 9"),
     ] {
         let error = other.assign_id(&Layout::DEFAULT).unwrap_err();
         let expected = format!(
-            "it was first used with partition 1 of 4, and not with {name}: its ids could be"
+            "it was first used with the worker ids 262144 to 524287, and not with {ids}, which \
+             others could have; give each registry its ids for ever"
         );
-        assert!(problem(&error, &path).starts_with(&expected), "{error}");
+        assert_eq!(problem(&error, &path), expected);
+    }
+    // The same ids by another name.
+    let same = SqliteRegistry::open(&path).unwrap().worker_ids(1 << 18..=(1 << 19) - 1);
+    assert_eq!(same.unwrap().assign_id(&Layout::DEFAULT).unwrap(), id + 2);
+}
+
+#[test]
+fn worker_ids_outside_of_a_range_are_left_alone() {
+    let (_dir, path) = place();
+    let layout = Layout::new(40, 4, 19).unwrap();
+    let open = |ids| SqliteRegistry::open(&path).unwrap().worker_ids(ids).unwrap();
+    let error = open(5..=16).assign_id(&layout).unwrap_err();
+    assert_eq!(
+        problem(&error, &path),
+        "it was asked for the worker ids 5 to 16, but the layout 40 | 4 | 19 in seconds from \
+         2026-01-01T00:00:00Z ends at 15; ask for fewer, or choose a wider worker field"
+    );
+    let given: Vec<u64> = (0..3).map(|_| open(5..=7).assign_id(&layout).unwrap()).collect();
+    assert_eq!(given, [5, 6, 7]);
+    let error = open(5..=7).assign_id(&layout).unwrap_err();
+    assert!(matches!(error, RegistryError::Exhausted { used: 3, capacity: 3 }), "{error}");
+    assert_eq!(SqliteRegistry::open(&path).unwrap().ids().unwrap(), Some(5..=7));
+    #[allow(clippy::reversed_empty_ranges)]
+    for ids in [0..=0, 7..=5, 1..=1 << 42, 0..=u64::MAX] {
+        let (first, last) = (*ids.start(), *ids.end());
+        assert_eq!(
+            text(SqliteRegistry::open(&path).unwrap().worker_ids(ids)),
+            format!(
+                "a registry cannot give the worker ids {first} to {last}: the range needs an id \
+                 from 1 on, and 2^42 - 1 is the last of any layout"
+            )
+        );
     }
 }
 

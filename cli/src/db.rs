@@ -5,6 +5,7 @@ use std::ffi::OsString;
 use std::fmt;
 use std::fs::DirBuilder;
 use std::io;
+use std::ops::RangeInclusive;
 use std::path::{self, Path, PathBuf};
 use std::time::Duration;
 
@@ -96,6 +97,34 @@ impl fmt::Debug for Db {
     }
 }
 
+/// How a registry gives ids.
+#[derive(Debug, Default)]
+pub(crate) struct Terms {
+    /// How long a lease lasts; `None` for permanent ids.
+    pub(crate) lease: Option<Duration>,
+    /// The part with this index among so many.
+    pub(crate) partition: Option<(u64, u64)>,
+    pub(crate) worker_ids: Option<RangeInclusive<u64>>,
+}
+
+/// `registry`, which gives ids on these `terms`. A macro, because the registries share no trait
+/// that has these methods.
+macro_rules! boxed {
+    ($registry:expr, $terms:expr) => {{
+        let (mut registry, Terms { lease, partition, worker_ids }) = ($registry, $terms);
+        if let Some(duration) = lease {
+            registry = registry.leased(*duration);
+        }
+        if let Some((index, of)) = partition {
+            registry = registry.partition(*index, *of)?;
+        }
+        if let Some(ids) = worker_ids {
+            registry = registry.worker_ids(ids.clone())?;
+        }
+        Box::new(registry) as Box<dyn RegistryAdmin>
+    }};
+}
+
 impl Db {
     fn own() -> Result<Db, Failure> {
         let Ok(folders) = choose_native_strategy() else {
@@ -128,40 +157,23 @@ impl Db {
         }
     }
 
-    /// Opens the registry to take ids from it: leased for `lease`, and of the part with this index
-    /// among so many. A missing file is created, which is reported; a server is not contacted yet.
-    pub(crate) fn open(
-        &self,
-        lease: Option<Duration>,
-        partition: Option<(u64, u64)>,
-    ) -> Result<Box<dyn RegistryAdmin>, Failure> {
+    /// Opens the registry to take ids from it. A missing file is created, which is reported; a
+    /// server is not contacted yet.
+    pub(crate) fn open(&self, terms: &Terms) -> Result<Box<dyn RegistryAdmin>, Failure> {
         match self {
             Db::Own(path) | Db::File(path) => {
                 let is_missing = self.is_missing();
                 if let Db::Own(path) = self {
                     create_folder_of(path)?;
                 }
-                let mut registry = SqliteRegistry::open(path)?;
+                let registry = SqliteRegistry::open(path)?;
                 if is_missing {
                     let path = path::absolute(path).unwrap_or_else(|_| path.clone());
                     complain(&format!("created the registry {}", path.display()));
                 }
-                if let Some((index, of)) = partition {
-                    registry = registry.partition(index, of)?;
-                }
-                Ok(boxed(registry, lease, SqliteRegistry::leased))
+                Ok(boxed!(registry, terms))
             }
-            Db::Url(url) => {
-                let registry = server(url, lease)?;
-                if partition.is_some() {
-                    return Err(Failure::Usage(
-                        "--partition is for machines that each have a file; machines that share a \
-                         server do not need it"
-                            .to_owned(),
-                    ));
-                }
-                Ok(registry)
-            }
+            Db::Url(url) => server(url, terms),
         }
     }
 
@@ -174,7 +186,7 @@ impl Db {
                 path.display()
             ))),
             Db::Own(path) | Db::File(path) => Ok(Box::new(SqliteRegistry::open_existing(path)?)),
-            Db::Url(url) => server(url, None),
+            Db::Url(url) => server(url, &Terms::default()),
         }
     }
 }
@@ -196,17 +208,15 @@ fn create_private(folder: &Path) -> io::Result<()> {
 }
 
 #[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
-fn server(url: &str, lease: Option<Duration>) -> Result<Box<dyn RegistryAdmin>, Failure> {
+fn server(url: &str, terms: &Terms) -> Result<Box<dyn RegistryAdmin>, Failure> {
     // What stands before "://" may be a part of a password, which this hides.
     match without_password(url).split_once("://").map_or("", |(scheme, _)| scheme) {
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => {
-            Ok(boxed(PostgresRegistry::open(url)?, lease, PostgresRegistry::leased))
-        }
+        "postgres" | "postgresql" => Ok(boxed!(PostgresRegistry::open(url)?, terms)),
         #[cfg(not(feature = "postgres"))]
         "postgres" | "postgresql" => Err(not_built_in(url, "PostgreSQL", "postgres")),
         #[cfg(feature = "mysql")]
-        "mysql" => Ok(boxed(MySqlRegistry::open(url)?, lease, MySqlRegistry::leased)),
+        "mysql" => Ok(boxed!(MySqlRegistry::open(url)?, terms)),
         #[cfg(not(feature = "mysql"))]
         "mysql" => Err(not_built_in(url, "MySQL and MariaDB", "mysql")),
         "" => Err(Failure::Failed(
@@ -220,18 +230,6 @@ fn server(url: &str, lease: Option<Duration>) -> Result<Box<dyn RegistryAdmin>, 
              mysql://, and not with {scheme}://"
         ))),
     }
-}
-
-/// `registry`, with its ids `leased` where `lease` says for how long.
-fn boxed<R: RegistryAdmin>(
-    registry: R,
-    lease: Option<Duration>,
-    leased: fn(R, Duration) -> R,
-) -> Box<dyn RegistryAdmin> {
-    Box::new(match lease {
-        Some(duration) => leased(registry, duration),
-        None => registry,
-    })
 }
 
 #[cfg(not(all(feature = "mysql", feature = "postgres")))]

@@ -1,11 +1,12 @@
 //! The options that set up a generator.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use uidring::registry::{FixedWorker, WorkerRegistry};
 use uidring::{BuildError, Builder, Layout, LeadLimit, UidGenerator};
 
-use crate::db::Db;
+use crate::db::{Db, Terms};
 use crate::output::Failure;
 use crate::patience::patiently;
 use crate::quantity;
@@ -19,10 +20,14 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "LENGTH", value_parser = lease)]
     lease: Option<Duration>,
 
-    /// Take worker ids from part I of N equal parts, counted from 0. For N machines that each have
-    /// a SQLite file of their own
+    /// Take worker ids from part I of N equal parts, counted from 0. For N registries that do not
+    /// know of each other, such as machines that each have a file of their own
     #[arg(long, value_name = "I/N", value_parser = partition)]
     partition: Option<(u64, u64)>,
+
+    /// Take the worker ids A to B only, and leave the others to other generators
+    #[arg(long, value_name = "A-B", value_parser = worker_ids, conflicts_with = "partition")]
+    worker_ids: Option<RangeInclusive<u64>>,
 
     /// How far the time of UIDs may run ahead of the clock
     #[arg(long, value_name = "LENGTH", default_value = "1d", value_parser = quantity::length)]
@@ -75,6 +80,15 @@ fn partition(text: &str) -> Result<(u64, u64), String> {
         .ok_or_else(|| "a part is such as 0/4 to 3/4, those of four".to_owned())
 }
 
+fn worker_ids(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    let ends = text.split_once('-').and_then(|(from, to)| Some((number(from)?, number(to)?)));
+    match ends {
+        Some((from, to)) if from <= to && to > 0 => Ok(from..=to),
+        _ => Err("worker ids are such as 32-1023: the first and the last".to_owned()),
+    }
+}
+
 impl GeneratorArgs {
     pub(crate) fn is_leased(&self) -> bool {
         self.lease.is_some()
@@ -82,7 +96,7 @@ impl GeneratorArgs {
 
     /// Whether an option needs a registry.
     pub(crate) fn wants_registry(&self) -> bool {
-        self.lease.is_some() || self.partition.is_some()
+        self.lease.is_some() || self.partition.is_some() || self.worker_ids.is_some()
     }
 
     /// Whether a take may wait at the lead limit. By default that depends on the length of the
@@ -101,7 +115,7 @@ impl GeneratorArgs {
             self.build(asked.unwrap_or_default(), FixedWorker::new(1))?;
         }
         patiently(db, || {
-            let registry = db.open(self.lease, self.partition)?;
+            let registry = db.open(&self.terms())?;
             // A registry serves one layout, which is used unless another is asked for.
             let layout = match asked {
                 Some(layout) => layout,
@@ -117,6 +131,11 @@ impl GeneratorArgs {
         registry: impl WorkerRegistry,
     ) -> Result<UidGenerator, BuildError> {
         self.builder().registry(registry).layout(layout).build()
+    }
+
+    fn terms(&self) -> Terms {
+        let GeneratorArgs { lease, partition, ref worker_ids, .. } = *self;
+        Terms { lease, partition, worker_ids: worker_ids.clone() }
     }
 
     fn builder(&self) -> Builder {

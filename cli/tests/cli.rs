@@ -1448,12 +1448,29 @@ fn a_partition_has_ids_of_its_own() {
     }
     assert!(stdout(folder.path(), &["workers"]).ends_with("\n2 of 262,144 worker ids used\n"));
     let complaint = stderr(folder.path(), &["take"], 1);
-    assert!(complaint.contains("partition 1 of 4"), "{complaint}");
+    assert!(complaint.contains("the worker ids 262144 to 524287, and not"), "{complaint}");
     let complaint = stderr(folder.path(), &["workers", "release", "7"], 1);
     assert!(
         complaint.contains("has not given worker id 7: the largest so far is 262145"),
         "{complaint}"
     );
+}
+
+#[test]
+fn worker_ids_of_another_system_are_left_alone() {
+    let folder = folder();
+    let range = ["take", "--preset", "twitter", "--max-lead", "0s", "--worker-ids", "1022-1023"];
+    for worker in [1022, 1023] {
+        let taken = uids(&stdout(folder.path(), &range));
+        assert_eq!(Layout::TWITTER.parts(taken[0]).worker, worker);
+    }
+    assert!(stderr(folder.path(), &range, 1).contains("2 of 2 used"));
+    for (wrong, said) in [("5-4", "such as"), ("0-0", "such as"), ("x", "such as")] {
+        assert!(stderr(folder.path(), &["take", "--worker-ids", wrong], 2).contains(said));
+    }
+    let too_many = ["take", "--preset", "twitter", "--worker-ids", "1000-1024", "--db", "other.db"];
+    let complaint = stderr(folder.path(), &too_many, 1);
+    assert!(complaint.contains("1000 to 1024, but the layout 41 | 10 | 12"), "{complaint}");
 }
 
 #[test]
@@ -1798,9 +1815,7 @@ fn works_with(server: databases::Server) {
     assert_eq!(json(&on(&["parse", "--json", taken.trim()]))["worker"], 2);
     assert_eq!(json(&on(&["status", "--json", "--for", "50ms"]))["worker_id"], 3);
     assert!(refused(&["take", "--preset", "default"]).contains("35 | 10 | 15"));
-    let partition =
-        stderr(folder.path(), &["take", "--partition", "0/2", "--db", &database.url], 2);
-    assert!(partition.contains("--partition"), "{partition}");
+    assert!(refused(&["take", "--partition", "0/2"]).contains("worker ids 1 to 1023, and not"));
 
     let killed =
         uidring(folder.path(), &["take", "--rate", "10", "--lease", "1h", "--db", &database.url])

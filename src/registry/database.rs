@@ -5,12 +5,14 @@ use std::time::{Duration, SystemTime};
 
 use super::host::Host;
 use super::records::{self, WorkerRecord};
-use super::table::{self, Config, Fault, Tables};
+use super::table::{self, Config, Fault, Ids, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
 use crate::sql::{self, Access, Deadline, Error, Transaction};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+/// The widest worker field has 42 bits.
+const MOST_IDS: u64 = 1 << 42;
 
 /// What operators do with a registry: they list the worker ids, and free those of lost machines.
 ///
@@ -55,8 +57,8 @@ pub trait RegistryAdmin: WorkerRegistry {
     /// As [`workers`](Self::workers).
     fn layout(&self) -> Result<Option<Layout>, RegistryError>;
 
-    /// The worker ids that the registry gives, never 0: those of its partition, if it has one.
-    /// `None` before its first use.
+    /// The worker ids that the registry gives, never 0: those of its partition, or those that it
+    /// was limited to. `None` before its first use.
     ///
     /// # Errors
     ///
@@ -145,6 +147,60 @@ impl<D: Tables> SqlRegistry<D> {
     pub fn leased(mut self, duration: Duration) -> Self {
         self.config.leased(duration);
         self
+    }
+
+    /// Gives only the ids of one of `of` equal parts of the worker field, that with the number
+    /// `index`, counted from 0: for registries that do not know of each other, such as machines
+    /// that each have a file of their own, or data centres that each have a server of their own.
+    ///
+    /// The registry remembers its ids, and refuses others.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::registry::SqliteRegistry;
+    /// // The third of sixteen machines.
+    /// let registry = SqliteRegistry::open("uidring.db")?.partition(2, 16)?;
+    /// # }
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Partition`] when `index` is not below `of`, or there are more parts than
+    /// any layout has ids.
+    pub fn partition(mut self, index: u64, of: u64) -> Result<Self, RegistryError> {
+        if index >= of || of > MOST_IDS {
+            return Err(RegistryError::Partition { index, of });
+        }
+        self.config.ids = Ids::Part { index, of };
+        Ok(self)
+    }
+
+    /// Gives only these worker ids, which must all be of the layout. The others are left to other
+    /// generators, such as those of a system that a service moves over from. The id 0 is not given.
+    ///
+    /// The registry remembers its ids, and refuses others.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::registry::SqliteRegistry;
+    /// // Leaf has the ids up to 31.
+    /// let registry = SqliteRegistry::open("uidring.db")?.worker_ids(32..=1023)?;
+    /// # }
+    /// # Ok::<(), uidring::RegistryError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::WorkerIds`] when there is no id but 0 among `ids`, or one that no layout
+    /// has.
+    pub fn worker_ids(mut self, ids: RangeInclusive<u64>) -> Result<Self, RegistryError> {
+        let (first, last) = (*ids.start(), *ids.end());
+        if last == 0 || first > last || last >= MOST_IDS {
+            return Err(RegistryError::WorkerIds { first, last });
+        }
+        self.config.ids = Ids::Range { first, last };
+        Ok(self)
     }
 
     /// The registry in `database`, which errors call `name`.
@@ -292,10 +348,7 @@ impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
     fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
         let used_with =
             |transaction: &mut Transaction<'_>| table::used_with::<D>(transaction, false);
-        Ok(self.read_if_used(used_with)?.map(|(layout, partition)| {
-            let (first, last) = partition.ids(&layout);
-            first..=last
-        }))
+        Ok(self.read_if_used(used_with)?.map(|(_, ids)| ids))
     }
 
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {

@@ -118,6 +118,13 @@ pub enum RegistryError {
         /// How many parts there are.
         of: u64,
     },
+    /// There are no such worker ids.
+    WorkerIds {
+        /// The first id asked for.
+        first: u64,
+        /// The last id asked for.
+        last: u64,
+    },
     /// The disk of the registry is full.
     Full {
         /// The file, or the address without the password.
@@ -219,6 +226,13 @@ impl fmt::Display for RegistryError {
                     f,
                     "there is no partition {index} of {of}: they are numbered from 0, and 2^42 are \
                      the most"
+                )
+            }
+            RegistryError::WorkerIds { first, last } => {
+                write!(
+                    f,
+                    "a registry cannot give the worker ids {first} to {last}: the range needs an \
+                     id from 1 on, and 2^42 - 1 is the last of any layout"
                 )
             }
             RegistryError::OtherLayout { remembered, asked } => write!(

@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::RegistryError;
 use super::database::SqlRegistry;
-use super::table::{Partition, Tables};
+use super::table::Tables;
 use crate::sql::{Deadline, Error, Schema, Sqlite};
 
 /// Worker ids from a SQLite file, for all processes of one machine.
@@ -92,32 +92,6 @@ impl SqlRegistry<Sqlite> {
         };
         SqlRegistry::new(path.display().to_string(), file)
     }
-
-    /// Gives the ids of one part of the worker field only: of `of` equal parts the one with the
-    /// number `index`, from 0. So can machines that each have a file of their own share one layout:
-    /// each is given an index for ever.
-    ///
-    /// The file remembers its part, and refuses another.
-    ///
-    /// ```no_run
-    /// # use uidring::registry::SqliteRegistry;
-    /// // The third of sixteen machines.
-    /// let registry = SqliteRegistry::open("uidring.db")?.partition(2, 16)?;
-    /// # Ok::<(), uidring::RegistryError>(())
-    /// ```
-    ///
-    /// # Errors
-    ///
-    /// [`RegistryError::Partition`] when `index` is not below `of`, or there are more parts than
-    /// any layout has ids.
-    pub fn partition(mut self, index: u64, of: u64) -> Result<SqliteRegistry, RegistryError> {
-        // The widest worker field has 42 bits.
-        if index >= of || of > 1 << 42 {
-            return Err(RegistryError::Partition { index, of });
-        }
-        self.config.partition = Partition { index, of };
-        Ok(self)
-    }
 }
 
 impl Tables for Sqlite {
@@ -134,9 +108,9 @@ impl Tables for Sqlite {
 
     // The version is the file's own.
     const USED_WITH: &'static str = "SELECT 1, time_bits, worker_bits, sequence_bits, \
-        worker_first, tick_ms, epoch_ms, partition_index, partition_of FROM uidring_layout";
+        worker_first, tick_ms, epoch_ms, ids_from, ids_to FROM uidring_layout";
     const USE_WITH: &'static str = "INSERT INTO uidring_layout (id, time_bits, worker_bits, \
-        sequence_bits, worker_first, tick_ms, epoch_ms, partition_index, partition_of) \
+        sequence_bits, worker_first, tick_ms, epoch_ms, ids_from, ids_to) \
         VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)";
     // The number that AUTOINCREMENT adds one to.
     const LARGEST_GIVEN: &'static str = "SELECT max( \

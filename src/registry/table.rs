@@ -5,6 +5,7 @@
 //! reservation is one conditional write to the row of its id; a start that would give that id again
 //! makes its write conditional on the same row being as it was found.
 
+use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use super::host::Host;
@@ -24,12 +25,12 @@ pub(super) struct Config {
     pub host: Option<Host>,
     /// How long a lease lasts; `None` for permanent ids.
     pub lease: Option<Duration>,
-    /// Of how many parts of the worker field this registry has which one.
-    pub partition: Partition,
+    /// Which of the layout's worker ids it gives.
+    pub ids: Ids,
 }
 
 impl Config {
-    pub const PERMANENT: Config = Config { host: None, lease: None, partition: Partition::WHOLE };
+    pub const PERMANENT: Config = Config { host: None, lease: None, ids: Ids::All };
 
     pub fn leased(&mut self, duration: Duration) {
         self.lease = Some(duration.max(SHORTEST_LEASE));
@@ -40,21 +41,39 @@ impl Config {
     }
 }
 
-/// The worker ids `index * size ..= (index + 1) * size - 1`, where `of * size` are those of the
-/// layout; never 0.
+/// Which of a layout's worker ids a registry gives; never 0.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Partition {
-    pub index: u64,
-    pub of: u64,
+pub(super) enum Ids {
+    All,
+    /// The ids `index * size ..= (index + 1) * size - 1`, where `of * size` are those of the
+    /// layout.
+    Part {
+        index: u64,
+        of: u64,
+    },
+    Range {
+        first: u64,
+        last: u64,
+    },
 }
 
-impl Partition {
-    pub const WHOLE: Partition = Partition { index: 0, of: 1 };
-
-    /// The first and the last id. The first is larger where a part of the field has no id.
-    pub fn ids(self, layout: &Layout) -> (u64, u64) {
-        let size = (layout.max_worker() + 1) / self.of;
-        ((self.index * size).max(1), ((self.index + 1) * size).saturating_sub(1))
+impl Ids {
+    /// The ids of `layout`. The range is empty where a part of the field has no id. Fails if the
+    /// layout does not have them all.
+    fn of(self, layout: &Layout) -> Result<RangeInclusive<u64>, Error> {
+        let max = layout.max_worker();
+        match self {
+            Ids::All => Ok(1..=max),
+            Ids::Part { index, of } => {
+                let size = (max + 1) / of;
+                Ok((index * size).max(1)..=((index + 1) * size).saturating_sub(1))
+            }
+            Ids::Range { first, last } if last <= max => Ok(first.max(1)..=last),
+            Ids::Range { first, last } => Err(Error::problem(format!(
+                "it was asked for the worker ids {first} to {last}, but the layout {layout} ends \
+                 at {max}; ask for fewer, or choose a wider worker field"
+            ))),
+        }
     }
 }
 
@@ -63,20 +82,21 @@ impl Partition {
 pub trait Tables: Database {
     const SCHEMA: Schema;
     const WORKERS: &'static str = "uidring_worker_node";
-    /// Whether they are in a file: the first use writes the row of `uidring_layout`, with a
-    /// partition, and the file keeps the largest id given by itself. On a server the row is there
-    /// from the beginning.
+    /// Whether they are in a file: the first use writes the row of `uidring_layout`, and the file
+    /// keeps the largest id given by itself. On a server the row is there from the beginning.
     const IS_FILE: bool = false;
 
-    /// Returns the version of the schema and the layout, as numbers, and the partition.
+    /// Returns the version of the schema, the layout, and the range of ids, as numbers.
     // The last column is there for its table, which the schemas make last: a transaction that sees
     // it sees all that is made before.
     const USED_WITH: &'static str = "SELECT version, time_bits, worker_bits, sequence_bits, \
-        worker_first, tick_ms, epoch_ms, (SELECT MAX(id) FROM uidring_worker_node) \
+        worker_first, tick_ms, epoch_ms, ids_from, ids_to, \
+        (SELECT MAX(id) FROM uidring_worker_node) \
         FROM uidring_layout WHERE id = 1";
-    /// Stores the layout, and the partition.
+    /// Stores the layout and the range of ids.
     const USE_WITH: &'static str = "UPDATE uidring_layout SET time_bits = ?, worker_bits = ?, \
-        sequence_bits = ?, worker_first = ?, tick_ms = ?, epoch_ms = ? WHERE id = 1";
+        sequence_bits = ?, worker_first = ?, tick_ms = ?, epoch_ms = ?, ids_from = ?, ids_to = ? \
+        WHERE id = 1";
     /// Returns the largest id ever given, that of a deleted row too; 0 before the first.
     const LARGEST_GIVEN: &'static str = "SELECT GREATEST(last_worker, \
         (SELECT COALESCE(MAX(id), 0) FROM uidring_worker_node)) \
@@ -123,67 +143,56 @@ fn write<D: Tables>(
     transaction.write(&sql.replace("{workers}", D::WORKERS), values)
 }
 
-/// The layout and partition that the registry was first used with.
+/// The layout that the registry was first used with, and which of its ids it gives.
 pub(super) fn used_with<D: Tables>(
     transaction: &mut Transaction<'_>,
     lock: bool,
-) -> Result<Option<(Layout, Partition)>, Error> {
+) -> Result<Option<(Layout, RangeInclusive<u64>)>, Error> {
     // The lock that makes starts come one after the other.
     let lock = if lock { " {for update}" } else { "" };
     let Some(row) = rows::<D>(transaction, &format!("{}{lock}", D::USED_WITH), &[])?.pop() else {
         return if D::IS_FILE { Ok(None) } else { Err(lost_row()) };
     };
     let known = D::SCHEMA.version;
-    let (widths, worker_first, tick_ms, epoch_ms, rest) = match &row[..] {
+    let numbers = match &row[..] {
         [Value::Int(version), ..] if *version != known => {
             return Err(Error::other_version(*version, known));
         }
-        [_, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, Value::Null, ..] => {
-            return Ok(None);
-        }
-        [
-            _,
-            Value::Int(time),
-            Value::Int(worker),
-            Value::Int(sequence),
-            Value::Int(worker_first),
-            Value::Int(tick_ms),
-            Value::Int(epoch_ms),
-            rest @ ..,
-        ] => ([*time, *worker, *sequence], *worker_first, *tick_ms, *epoch_ms, rest),
-        _ => return Err(no_layout()),
+        [_, numbers @ ..] => numbers.get(..USED_WITH_NUMBERS).ok_or_else(foreign_tables)?,
+        [] => return Err(foreign_tables()),
     };
-    let bits = |number: i64| u32::try_from(number).unwrap_or(u32::MAX);
-    let tick_ms = u64::try_from(tick_ms).unwrap_or(0);
-    let layout = layout_of(widths.map(bits), worker_first, tick_ms, epoch_ms);
-    let partition = match rest {
-        [Value::Int(index), Value::Int(of)] => {
-            Partition { index: number(*index)?, of: number(*of)? }
+    if numbers.iter().all(|number| matches!(number, Value::Null)) {
+        return Ok(None);
+    }
+    let numbers: Option<Vec<i64>> = numbers.iter().map(Value::int).collect();
+    match numbers.as_deref() {
+        Some([widths @ .., worker_first, tick_ms, epoch_ms, from, to]) => {
+            let layout = layout_of(widths, *worker_first, *tick_ms, *epoch_ms);
+            Ok(Some((layout.ok_or_else(no_layout)?, number(*from)?..=number(*to)?)))
         }
-        _ => Partition::WHOLE,
-    };
-    Ok(Some((layout.ok_or_else(no_layout)?, partition)))
+        _ => Err(no_layout()),
+    }
 }
+
+/// How many numbers `USED_WITH` returns after the version.
+const USED_WITH_NUMBERS: usize = 8;
 
 /// Remembers them.
 fn use_with<D: Tables>(
     transaction: &mut Transaction<'_>,
     layout: &Layout,
-    partition: Partition,
+    ids: &RangeInclusive<u64>,
 ) -> Result<(), Error> {
-    let mut values: Vec<Value> = [
-        layout.time_bits().into(),
-        layout.worker_bits().into(),
-        layout.sequence_bits().into(),
-        u32::from(layout.order() == FieldOrder::WorkerFirst).into(),
-        layout.tick_ms().into(),
-    ]
-    .map(u64::into)
-    .to_vec();
-    values.push(layout.epoch_ms().into());
-    if D::IS_FILE {
-        values.extend([partition.index.into(), partition.of.into()]);
-    }
+    let values: [Value; USED_WITH_NUMBERS] = [
+        u64::from(layout.time_bits()).into(),
+        u64::from(layout.worker_bits()).into(),
+        u64::from(layout.sequence_bits()).into(),
+        u64::from(layout.order() == FieldOrder::WorkerFirst).into(),
+        u64::from(layout.tick_ms()).into(),
+        layout.epoch_ms().into(),
+        (*ids.start()).into(),
+        (*ids.end()).into(),
+    ];
     write::<D>(transaction, D::USE_WITH, &values).map(drop)
 }
 
@@ -213,25 +222,27 @@ pub(super) fn give<D: Tables>(
     config: &Config,
     request: &Request,
 ) -> Result<Lease, Fault> {
-    let (layout, partition) = (request.layout, config.partition);
+    let layout = request.layout;
+    let ids = config.ids.of(&layout)?;
     match used_with::<D>(transaction, true)? {
-        None => use_with::<D>(transaction, &layout, partition)?,
+        None => use_with::<D>(transaction, &layout, &ids)?,
         Some((remembered, _)) if remembered != layout => {
             let error = RegistryError::OtherLayout { remembered, asked: layout };
             return Err(Fault::Refused(error));
         }
-        Some((_, Partition { index, of })) if partition != (Partition { index, of }) => {
+        Some((_, remembered)) if remembered != ids => {
             return Err(Fault::Database(Error::problem(format!(
-                "it was first used with partition {index} of {of}, and not with {} of {}: its ids \
-                 could be another machine's; give each machine one partition, for ever",
-                partition.index, partition.of
+                "it was first used with the worker ids {}, and not with {}, which others could \
+                 have; give each registry its ids for ever",
+                words(&remembered),
+                words(&ids)
             ))));
         }
         Some(_) => {}
     }
     let host = config.host();
     let Some(duration) = config.lease else {
-        let worker = new_worker::<D>(transaction, &host, partition.ids(&layout))?;
+        let worker = new_worker::<D>(transaction, &host, &ids)?;
         return Ok(Lease::permanent(worker, &layout));
     };
     let holder = new_holder()?;
@@ -251,7 +262,7 @@ pub(super) fn give<D: Tables>(
             return Ok(lease);
         }
     }
-    let worker = new_worker::<D>(transaction, &host, partition.ids(&layout))?;
+    let worker = new_worker::<D>(transaction, &host, &ids)?;
     let lease = lease(worker, request.now);
     write::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
     Ok(lease)
@@ -266,13 +277,13 @@ fn new_holder() -> Result<String, Error> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-/// Stores an id from `first` to `last` that was never given before, if there is one, and returns
-/// it.
+/// Stores one of `ids` that was never given before, if there is one, and returns it.
 fn new_worker<D: Tables>(
     transaction: &mut Transaction<'_>,
     host: &Host,
-    (first, last): (u64, u64),
+    ids: &RangeInclusive<u64>,
 ) -> Result<u64, Fault> {
+    let (first, last) = (*ids.start(), *ids.end());
     let given = largest_given::<D>(transaction)?;
     if given >= last {
         let capacity = (last + 1).saturating_sub(first);
@@ -401,22 +412,28 @@ pub(super) fn revoke<D: Tables>(
     }
 }
 
+/// "5 to 9", or "none" for an empty range.
+fn words(ids: &RangeInclusive<u64>) -> String {
+    if ids.is_empty() { "none".to_owned() } else { format!("{} to {}", ids.start(), ids.end()) }
+}
+
 fn number(number: i64) -> Result<u64, Error> {
     u64::try_from(number).map_err(|_| foreign_tables())
 }
 
 /// The layout of a row's numbers, if they are one.
-fn layout_of(widths: [u32; 3], worker_first: i64, tick_ms: u64, epoch_ms: i64) -> Option<Layout> {
-    let [time_bits, worker_bits, sequence_bits] = widths;
+fn layout_of(widths: &[i64], worker_first: i64, tick_ms: i64, epoch_ms: i64) -> Option<Layout> {
+    let bits = |number: &i64| u32::try_from(*number).ok();
+    let [time_bits, worker_bits, sequence_bits] = widths else { return None };
     let order = match worker_first {
         0 => FieldOrder::TimeFirst,
         1 => FieldOrder::WorkerFirst,
         _ => return None,
     };
-    Layout::new(time_bits, worker_bits, sequence_bits)
+    Layout::new(bits(time_bits)?, bits(worker_bits)?, bits(sequence_bits)?)
         .ok()?
         .with_order(order)
-        .with_tick(Duration::from_millis(tick_ms))
+        .with_tick(Duration::from_millis(tick_ms.try_into().ok()?))
         .ok()?
         .with_epoch(from_unix_ms(epoch_ms.into())?)
         .ok()

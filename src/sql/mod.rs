@@ -41,6 +41,16 @@ pub enum Value {
     Text(String),
 }
 
+impl Value {
+    /// `None` for a text or nothing.
+    pub fn int(&self) -> Option<i64> {
+        match self {
+            Value::Int(number) => Some(*number),
+            _ => None,
+        }
+    }
+}
+
 impl From<u64> for Value {
     /// Ids, widths and ticks have less than 63 bits.
     fn from(number: u64) -> Value {
