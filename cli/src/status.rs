@@ -103,7 +103,9 @@ impl Args {
             Some(db) => self.generator.open(db, asked)?,
             None if self.generator.wants_registry() => {
                 return Err(Failure::Usage(
-                    "--lease, --partition and --worker-ids are about a registry: name one with --db".to_owned(),
+                    "--lease, --partition and --worker-ids are about a registry: name one \
+                     with --db"
+                        .to_owned(),
                 ));
             }
             None => self.generator.build(asked.unwrap_or_default(), OnTrial { last: 0 })?,

@@ -268,7 +268,7 @@ impl<D: Tables> SqlRegistry<D> {
 }
 
 /// The error of a call that could not do what it was `doing`, as it found out after `waited`.
-fn explain<D: Tables>(
+pub(super) fn explain<D: Tables>(
     registry: String,
     doing: &str,
     error: Error,

@@ -19,6 +19,8 @@ mod sqlite;
 mod state_file;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod table;
+#[cfg(feature = "mysql")]
+mod worker_node;
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use database::{RegistryAdmin, SqlRegistry};
@@ -34,6 +36,9 @@ pub use postgres::PostgresRegistry;
 pub use records::{LeaseRecord, WorkerRecord};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteRegistry;
+
+#[cfg(feature = "mysql")]
+pub use worker_node::UidGeneratorRegistry;
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use crate::sql::without_password;

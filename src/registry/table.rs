@@ -36,7 +36,13 @@ impl Config {
         self.lease = Some(duration.max(SHORTEST_LEASE));
     }
 
-    fn host(&self) -> Host {
+    /// Whether it gives any id, once.
+    #[cfg(feature = "mysql")]
+    pub fn is_plain(&self) -> bool {
+        self.lease.is_none() && self.ids == Ids::All
+    }
+
+    pub fn host(&self) -> Host {
         self.host.clone().unwrap_or_else(Host::detect)
     }
 }

@@ -125,7 +125,8 @@ impl<E> From<Error> for Fault<E> {
 /// The tables of a caller, in the words of one database.
 #[derive(Debug)]
 pub struct Schema {
-    /// The statements that make them. They change nothing where the tables are there.
+    /// The statements that make them. They change nothing where the tables are there. Empty where
+    /// the tables are somebody else's to make.
     pub sql: &'static str,
     pub version: i64,
     /// The names of the tables. Servers are asked whether they keep them through a power failure.
@@ -269,7 +270,7 @@ pub fn transact<D: Database, T: Send, E: Send>(
         let mut session = database.connect(schema, deadline)?;
         let result = match attempt(&mut session) {
             Err(Fault::Database(Error::NoTables(_)))
-                if access == Access::Write && D::MAKES_TABLES =>
+                if access == Access::Write && D::MAKES_TABLES && !schema.sql.is_empty() =>
             {
                 make(&mut session).map_err(Fault::from).and_then(|()| attempt(&mut session))
             }

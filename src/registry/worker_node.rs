@@ -1,0 +1,159 @@
+//! Worker ids from the table of Baidu's `UidGenerator`.
+
+use std::time::{Duration, SystemTime};
+
+use super::database::explain;
+use super::host::Host;
+use super::table::{Fault, foreign_tables};
+use super::{Lease, MySqlRegistry, RegistryError, Request, WorkerRegistry};
+use crate::clock::from_unix_ms;
+use crate::sql::{self, Access, Deadline, Error, MySql, Schema, Transaction, Value};
+
+/// Worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on a MySQL or MariaDB server.
+///
+/// Each start inserts a row with the statement of `UidGenerator`, and its key is the worker id. So
+/// programs with `UidGenerator` and programs with this library may share the table, at the same
+/// time, and none gets an id of another. [`MySqlRegistry::uid_generator`] makes one.
+///
+/// # Guarantees
+///
+/// * No id is given twice, as long as the server remembers its `AUTO_INCREMENT`: MySQL before 8.0
+///   and MariaDB before 10.2.4 forget it when they restart, and go on after the largest row that is
+///   left. There, do not delete the newest rows.
+/// * The server is refused if it may forget a commit, as a [`MySqlRegistry`] does.
+/// * The table does not know the layout. All programs that share it must have the same widths,
+///   epoch and tick.
+#[derive(Clone, Debug)]
+pub struct UidGeneratorRegistry {
+    server: MySqlRegistry,
+}
+
+/// The table is `UidGenerator`'s to make.
+const SCHEMA: Schema = Schema { sql: "", version: 0, tables: &["WORKER_NODE"], witness: "" };
+
+/// The columns `HOST_NAME` and `PORT` hold as many characters.
+const WIDTH: usize = 64;
+
+impl MySqlRegistry {
+    /// Takes worker ids from the table `WORKER_NODE` of `UidGenerator` in this database, instead of
+    /// the tables of this library. Each id is given once, to one start.
+    ///
+    /// ```no_run
+    /// use uidring::registry::MySqlRegistry;
+    /// use uidring::{Layout, UidGenerator};
+    ///
+    /// # fn main() -> Result<(), Box<dyn std::error::Error>> {
+    /// // timeBits = 29, workerBits = 21, seqBits = 13, epochStr = 2016-09-20 in China.
+    /// let epoch = std::time::UNIX_EPOCH + std::time::Duration::from_secs(1_474_300_800);
+    /// let layout = Layout::new(29, 21, 13)?.with_epoch(epoch)?;
+    /// let registry = MySqlRegistry::open("mysql://orders@db.example.com/orders")?.uid_generator();
+    /// let uids = UidGenerator::builder().layout(layout).registry(registry).build()?;
+    /// # Ok(())
+    /// # }
+    /// ```
+    #[must_use]
+    pub fn uid_generator(self) -> UidGeneratorRegistry {
+        UidGeneratorRegistry { server: self }
+    }
+}
+
+impl UidGeneratorRegistry {
+    fn transact<T: Send>(
+        &self,
+        doing: &str,
+        access: Access,
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
+    ) -> Result<T, RegistryError> {
+        let MySqlRegistry { database, timeout, .. } = &self.server;
+        let deadline = Deadline::after(*timeout);
+        sql::transact(database, &SCHEMA, &deadline, access, body).map_err(|fault| match fault {
+            Fault::Refused(error) => error,
+            Fault::Database(error) => {
+                explain::<MySql>(self.name(), doing, of_this_table(error), deadline.waited())
+            }
+        })
+    }
+}
+
+/// `error` in words about the table of `UidGenerator`.
+fn of_this_table(error: Error) -> Error {
+    let (problem, source) = match error {
+        Error::NoTables(source) => (
+            "its table WORKER_NODE is not there; name the database that UidGenerator uses, or take \
+             ids from this library's own tables",
+            source,
+        ),
+        Error::ForeignTables(source) => {
+            ("its table WORKER_NODE does not have the columns of UidGenerator's", source)
+        }
+        Error::Denied(source) => (
+            "give this user the rights to select and insert in its table WORKER_NODE",
+            Some(source),
+        ),
+        error => return error,
+    };
+    Error::Unusable { problem: problem.to_owned(), source }
+}
+
+fn insert(
+    transaction: &mut Transaction<'_>,
+    host: &Host,
+    request: &Request,
+) -> Result<Lease, Fault> {
+    let clipped = |text: &str| text.chars().take(WIDTH).collect::<String>();
+    let sql = "INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
+               VALUES (?, ?, ?, CURRENT_DATE, NOW(), NOW())";
+    let values = [
+        clipped(&host.name).as_str().into(),
+        clipped(&host.port).as_str().into(),
+        host.kind.code().into(),
+    ];
+    transaction.write(sql, &values)?;
+    let row = transaction.rows("SELECT LAST_INSERT_ID()", &[])?.pop();
+    let [Value::Int(worker)] = row.as_deref().unwrap_or_default() else {
+        return Err(foreign_tables().into());
+    };
+    let capacity = request.layout.max_worker();
+    match u64::try_from(*worker) {
+        // Without AUTO_INCREMENT there is no key.
+        Ok(0) | Err(_) => Err(foreign_tables().into()),
+        Ok(worker) if worker > capacity => {
+            Err(Fault::Refused(RegistryError::Exhausted { used: capacity, capacity }))
+        }
+        Ok(worker) => Ok(Lease::permanent(worker, &request.layout)),
+    }
+}
+
+impl WorkerRegistry for UidGeneratorRegistry {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let config = &self.server.config;
+        if !config.is_plain() {
+            let problem = "its table WORKER_NODE gives each id once, and any id; leave out leased, \
+                           partition and worker_ids";
+            return Err(explain::<MySql>(
+                self.name(),
+                "open",
+                Error::problem(problem),
+                Duration::ZERO,
+            ));
+        }
+        let host = config.host();
+        self.transact("store a worker id in", Access::Write, |transaction| {
+            insert(transaction, &host, request)
+        })
+    }
+
+    fn name(&self) -> String {
+        self.server.name()
+    }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        let sql = "SELECT CAST(UNIX_TIMESTAMP(MAX(CREATED)) AS SIGNED) FROM WORKER_NODE";
+        let row = self
+            .transact("read", Access::Read, |transaction| Ok(transaction.rows(sql, &[])?.pop()));
+        Ok(match row?.as_deref() {
+            Some([Value::Int(seconds)]) => from_unix_ms(i128::from(*seconds) * 1000),
+            _ => None,
+        })
+    }
+}
