@@ -276,21 +276,22 @@ fn take(criterion: &mut Criterion) {
 fn fill(criterion: &mut Criterion) {
     let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
     let bare = |count, seen: &mut Seen| {
-        let mut buffer = [0; BLOCK as usize];
+        // Else its place on the stack would decide: stores that cross cache lines cost more.
+        let mut buffer = CachePadded::new([0; BLOCK as usize]);
         for _ in 0..count {
             let first = counter.claim(BLOCK.into());
             buffer.iter_mut().zip(first..).for_each(|(place, number)| *place = number);
-            note_ends(seen, black_box(&buffer), |&number| number);
+            note_ends(seen, black_box(&*buffer), |&number| number);
         }
-        note_inside(seen, &counter, &buffer, |&number| number);
+        note_inside(seen, &counter, &*buffer, |&number| number);
     };
     let ours = |count, seen: &mut Seen| {
-        let mut buffer = [Uid::MIN; BLOCK as usize];
+        let mut buffer = CachePadded::new([Uid::MIN; BLOCK as usize]);
         for _ in 0..count {
-            uids.fill(&mut buffer).unwrap();
-            note_ends(seen, black_box(&buffer), |uid| uid.get());
+            uids.fill(&mut *buffer).unwrap();
+            note_ends(seen, black_box(&*buffer), |uid| uid.get());
         }
-        note_inside(seen, &uids, &buffer, |uid| uid.get());
+        note_inside(seen, &uids, &*buffer, |uid| uid.get());
     };
     let sides = [
         Side { name: "consecutive", source: &counter, unused: 0, turn: &bare },
