@@ -13,7 +13,7 @@ use crate::layout_args::epoch;
 use crate::output::{self, Failure, Times};
 use crate::plan_page;
 use crate::quantity::{Quantity, count, millis, quantity, saturated, some_length};
-use crate::sizing::{BITS, Needs, Split};
+use crate::sizing::{BITS, DAY_MS, Needs, Split, YEAR_MS};
 use crate::ways_out::{WaysOut, ways_out};
 
 /// Find the layout that a service needs
@@ -28,6 +28,7 @@ Examples:
   uidring plan --rate 1000
   uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --years 20
   uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5
+  uidring plan --rate 1000 --above 1256557484213448722
   uidring plan --rate 10k --json | jq -r .recommended.rust")]
 pub(crate) struct Args {
     /// UIDs a second of each node, without peaks: 500, 20k, 1.5M
@@ -64,6 +65,11 @@ pub(crate) struct Args {
     #[arg(long, value_name = "TIME", value_parser = epoch)]
     epoch: Option<SystemTime>,
 
+    /// Make each UID larger than this one, the largest id of another generator when it is replaced
+    /// (an estimate from above will do). The time field then begins earlier, and ends earlier
+    #[arg(long, value_name = "MAX_ID", value_parser = above, allow_negative_numbers = true)]
+    above: Option<u64>,
+
     /// How far UIDs may run ahead of the clock
     #[arg(long, value_name = "LENGTH", default_value = "1d", value_parser = some_length)]
     max_lead: Duration,
@@ -71,6 +77,14 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
+}
+
+/// 0 for a negative id, as every UID is larger.
+fn above(text: &str) -> Result<u64, String> {
+    match text.parse::<i64>() {
+        Ok(id) => Ok(u64::try_from(id).unwrap_or(0)),
+        Err(_) => Err("an id is a whole number below 2^63".to_owned()),
+    }
 }
 
 fn some_nodes(text: &str) -> Result<u64, String> {
@@ -137,18 +151,19 @@ impl Args {
         let needs = self.needs(epoch, now)?;
         let Some(split) = needs.recommended() else {
             if self.json {
-                output::print(&output::json(&report(&needs, &[], epoch))?)?;
+                output::print(&output::json(&report(&needs, &[], now))?)?;
             }
             return Err(Failure::Failed(plan_page::refusal(&needs)));
         };
-        let candidates = candidates(&needs, split, epoch)?;
+        let candidates = candidates(&needs, split, epoch, now)?;
         let page = if self.json {
-            output::json(&report(&needs, &candidates, epoch))?
+            output::json(&report(&needs, &candidates, now))?
         } else {
             // It has an epoch of its own.
             let age = now.duration_since(Layout::DEFAULT.epoch()).unwrap_or_default();
             let of_default = Needs { age_ms: saturated(age.as_millis()), ..needs };
-            let is_enough = of_default.fits(Split::of(&Layout::DEFAULT));
+            let is_enough = of_default.fits(Split::of(&Layout::DEFAULT))
+                && Layout::DEFAULT.min_uid(now).is_some_and(|first| first.get() > needs.above);
             plan_page::page(&needs, &candidates, is_enough, now)
         };
         output::print(&page)
@@ -156,6 +171,7 @@ impl Args {
 
     fn needs(&self, epoch: SystemTime, now: SystemTime) -> Result<Needs, Failure> {
         let Args {
+            above,
             rate,
             peak,
             peak_for,
@@ -187,6 +203,7 @@ impl Args {
         let age_ms = saturated(age.as_millis());
         let peaks_per_day = if peak == rate { Quantity { thousandths: 0 } } else { peaks_per_day };
         Ok(Needs {
+            above: above.unwrap_or(0),
             age_ms,
             years,
             nodes,
@@ -215,6 +232,7 @@ fn candidates(
     needs: &Needs,
     recommended: Split,
     epoch: SystemTime,
+    now: SystemTime,
 ) -> Result<Vec<Candidate>, Failure> {
     let least = needs.least(recommended.tick_ms);
     let spare = BITS - least.bits();
@@ -236,11 +254,27 @@ fn candidates(
         if candidates.iter().all(|seen| seen.split != split) {
             let layout = Layout::new(split.time_bits, split.worker_bits, split.sequence_bits)?
                 .with_tick(Duration::from_millis(split.tick_ms))?
-                .with_epoch(epoch)?;
+                .with_epoch(epoch.min(epoch_above(needs, split, now)))?;
             candidates.push(Candidate { name, split, layout });
         }
     }
     Ok(candidates)
+}
+
+/// A midnight from which on the present tick exceeds the UIDs in use.
+fn epoch_above(needs: &Needs, split: Split, now: SystemTime) -> SystemTime {
+    let Some(age_ms) = needs.least_age_ms(split.time_bits, split.tick_ms) else { return now };
+    // Also before 1970: ids of other layouts may be large.
+    let latest = Timestamp::try_from(now).map_or(0, Timestamp::as_millisecond);
+    let latest = i128::from(latest) - i128::try_from(age_ms).unwrap_or(i128::MAX / 2);
+    let day = i128::from(saturated(DAY_MS));
+    let midnight = latest.div_euclid(day) * day;
+    let distance = millis(midnight.unsigned_abs());
+    if midnight < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance).unwrap_or(now)
+    } else {
+        SystemTime::UNIX_EPOCH + distance
+    }
 }
 
 impl Candidate {
@@ -297,11 +331,11 @@ impl Candidate {
 }
 
 #[allow(clippy::cast_precision_loss)] // a rate with three decimals
-fn report(needs: &Needs, candidates: &[Candidate], epoch: SystemTime) -> Report {
+fn report(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> Report {
     let least = candidates
         .first()
         .map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
-    let until = epoch.checked_add(millis(needs.span_ms()));
+    let until = now.checked_add(millis(u128::from(needs.years) * YEAR_MS));
     let mut rows = candidates.iter().map(|candidate| candidate.row(needs));
     let instead = match candidates {
         [] => match ways_out(needs) {

@@ -29,16 +29,33 @@ pub(crate) fn page(
     let Some(first) = candidates.first() else { return String::new() };
     let rust = first.rust().join(&format!("\n{:6}", ""));
     format!(
-        "{}\n\n{}\n{}\n{}\n{}\n{}\n{}{}",
+        "{}\n\n{}\n{}{}\n{}\n{}\n{}\n{}{}",
         output::folded(&asked(needs), output::columns(), 0),
         paint(BOLD, format_args!("{} {}", paint(GREEN, "Recommended:"), paint(BOLD, first.layout))),
         if is_enough { "The default layout is enough as well, and needs no option.\n" } else { "" },
+        exceeding(needs, &first.layout, now),
         picture(&first.layout),
         explained(needs, first, now),
         compared(needs, candidates, now),
         row::<4>("Rust", DIM, rust),
         row::<4>("Tool", DIM, format!("uidring take {}", first.flags()))
     )
+}
+
+/// What it costs to exceed the UIDs in use.
+fn exceeding(needs: &Needs, layout: &Layout, now: SystemTime) -> String {
+    if needs.above == 0 {
+        return String::new();
+    }
+    let age = ms_between(layout.epoch(), now);
+    let text = format!(
+        "All its UIDs exceed {}, because its time field began {} ago. So it ends {} earlier than \
+         one that begins now.",
+        needs.above,
+        words::span(millis(age)),
+        words::span(millis(age))
+    );
+    output::folded(&text, output::columns(), 0) + "\n"
 }
 
 /// The numbers on the command line, in words.

@@ -23,7 +23,7 @@ use crate::quantity::{Quantity, saturated};
 pub(crate) const BITS: u32 = 63;
 /// 365.2425 days.
 pub(crate) const YEAR_MS: u128 = 31_556_952_000;
-const DAY_MS: u128 = 86_400_000;
+pub(crate) const DAY_MS: u128 = 86_400_000;
 /// The fewest bits that a time field may have.
 const LEAST_TIME_BITS: u32 = 20;
 /// Ticks that divide a second, the most usual ones first.
@@ -32,7 +32,9 @@ const TICKS_MS: [u64; 16] = [1000, 100, 10, 1, 500, 200, 250, 50, 20, 25, 125, 5
 /// What a service asks of a layout.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Needs {
-    /// How long ago the epoch was, in milliseconds.
+    /// The largest UID in use, which all new ones must exceed; 0 if there is none.
+    pub(crate) above: u64,
+    /// How long ago the epoch was that was asked for, in milliseconds.
     pub(crate) age_ms: u64,
     /// How long the layout must last from now.
     pub(crate) years: u64,
@@ -87,13 +89,29 @@ fn bits_for(count: u128) -> u32 {
 }
 
 impl Needs {
-    /// From the epoch to the end.
-    pub(crate) fn span_ms(&self) -> u128 {
-        u128::from(self.age_ms) + u128::from(self.years) * YEAR_MS
+    /// From the epoch to the end, with this time field.
+    fn span_ms(&self, time_bits: u32, tick_ms: u64) -> u128 {
+        self.age_ms(time_bits, tick_ms) + u128::from(self.years) * YEAR_MS
+    }
+
+    /// How long ago a time field of so many bits began. It is at most a day longer than needed,
+    /// because days begin at midnight.
+    fn age_ms(&self, time_bits: u32, tick_ms: u64) -> u128 {
+        let above = self.least_age_ms(time_bits, tick_ms).map_or(0, |ms| ms + DAY_MS);
+        above.max(self.age_ms.into())
+    }
+
+    /// How long ago it must have begun for the present tick to exceed the UIDs in use, if there are
+    /// any.
+    pub(crate) fn least_age_ms(&self, time_bits: u32, tick_ms: u64) -> Option<u128> {
+        // The fields below the time have the other bits.
+        let ticks = u128::from(self.above >> BITS.saturating_sub(time_bits)) + 1;
+        (self.above > 0).then_some(ticks * u128::from(tick_ms))
     }
 
     pub(crate) fn time_bits(&self, tick_ms: u64) -> u32 {
-        bits_for(self.span_ms().div_ceil(tick_ms.into())).max(LEAST_TIME_BITS)
+        let fits = |bits: &u32| self.span_ms(*bits, tick_ms) <= u128::from(tick_ms) << bits;
+        (LEAST_TIME_BITS..BITS + LEAST_TIME_BITS).find(fits).unwrap_or(BITS + LEAST_TIME_BITS)
     }
 
     /// `per_day` things a day from now to the end, rounded up.
@@ -244,7 +262,10 @@ impl Needs {
     fn room(&self, split: Split) -> [f64; 3] {
         let times = |have: u128, need: u128| have as f64 / need.max(1) as f64;
         [
-            times((1 << split.time_bits) * u128::from(split.tick_ms), self.span_ms()),
+            times(
+                (1 << split.time_bits) * u128::from(split.tick_ms),
+                self.span_ms(split.time_bits, split.tick_ms),
+            ),
             times((1 << split.worker_bits) - 1, self.ids(split)),
             times(split.capacity(), u128::from(self.peak.thousandths) * u128::from(split.tick_ms)),
         ]
@@ -269,6 +290,7 @@ mod tests {
 
     fn modest() -> Needs {
         Needs {
+            above: 0,
             age_ms: 0,
             years: 10,
             nodes: 4,

@@ -121,6 +121,7 @@ mod tests {
     #[test]
     fn what_is_given_up_is_no_more_than_needed() {
         let greedy = Needs {
+            above: 0,
             age_ms: 0,
             years: 50,
             nodes: 20,

@@ -586,12 +586,18 @@ fn layout_of_rust(line: &str) -> Layout {
     if let Some(ms) = argument(".with_tick(Duration::from_millis(") {
         layout = layout.with_tick(Duration::from_millis(number(ms))).unwrap();
     }
-    let epoch = argument(".with_epoch(UNIX_EPOCH + Duration::from_secs(").unwrap();
+    let distance =
+        |sign: &str| argument(&format!(".with_epoch(UNIX_EPOCH {sign} Duration::from_secs("));
+    let seconds = |text| Duration::from_secs(number(text));
+    let epoch = match (distance("+"), distance("-")) {
+        (Some(after), _) => SystemTime::UNIX_EPOCH + seconds(after),
+        (None, before) => SystemTime::UNIX_EPOCH - seconds(before.unwrap()),
+    };
     assert!(
         line.ends_with("))?") && line.matches('(').count() == line.matches(')').count(),
         "{line}"
     );
-    layout.with_epoch(SystemTime::UNIX_EPOCH + Duration::from_secs(number(epoch))).unwrap()
+    layout.with_epoch(epoch).unwrap()
 }
 
 const SHOP: [&str; 12] = [
@@ -672,6 +678,38 @@ fn plan_recommends_a_layout_that_does() {
         }
     }
     assert_eq!(plan["recommended"]["fits"], true);
+}
+
+#[test]
+fn plan_exceeds_the_ids_in_use() {
+    let folder = folder();
+    let plan = |above: &str, more: &[&str]| {
+        let args = ["plan", "--rate", "1000", "--years", "10", "--above", above];
+        stdout(folder.path(), &[&args[..], more].concat())
+    };
+    for above in ["1", "9007199258836993", "1256557484213448722", "6000000000000000000", "-5"] {
+        let report = json(&plan(above, &["--json"]));
+        let now = SystemTime::now();
+        for row in [&report["recommended"]].into_iter().chain(report["others"].as_array().unwrap())
+        {
+            let layout = layout_of_rust(row["rust"].as_str().unwrap());
+            let first = i64::from(layout.min_uid(now).unwrap());
+            assert!(first > above.parse().unwrap(), "{first} and {above}: {layout}");
+            let years = layout.expires_at().duration_since(now).unwrap().as_secs() / 31_556_952;
+            assert_eq!(row["fits"] == true, years >= 10, "{row}");
+        }
+    }
+    // More than half of all numbers are used up, and so is more than half of the time field.
+    let page = plan("6000000000000000000", &[]);
+    assert!(page.contains("All its UIDs exceed 6000000000000000000, because its"), "{page}");
+    assert!(!page.contains("The default layout is enough"), "{page}");
+    // Nothing can exceed the largest number.
+    let args = ["plan", "--rate", "1000", "--above", "9223372036854775807"];
+    assert!(stderr(folder.path(), &args, 1).contains("this needs at least"));
+    for wrong in ["", "x", "9223372036854775808", "1.5"] {
+        let complaint = stderr(folder.path(), &["plan", "--rate", "1000", "--above", wrong], 2);
+        assert!(complaint.contains("a whole number below 2^63"), "{complaint}");
+    }
 }
 
 #[test]
@@ -1275,6 +1313,8 @@ fn every_page_fits_80_columns() {
         "plan --rate 1000",
         "plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5",
         "plan --rate 500 --nodes 1000 --restarts-per-day 0.5",
+        "plan --rate 500 --above 1256557484213448722",
+        "plan --rate 500 --above 9223372036854775807",
         "plan --rate 100k --peak 2M --nodes 2 --epoch 2020-01-01T00:00:00.001Z",
         "plan --rate 5k --nodes 20 --restarts-per-day 20 --years 50",
         "plan --rate 5k --nodes 20M --restarts-per-day 20 --years 10000",
