@@ -69,6 +69,9 @@ struct Demand {
 const SHORT_REST: Duration = Duration::from_millis(50);
 /// How many blocks takers then refill themselves.
 const UNDISTURBED: u64 = 1024;
+/// The UIDs of a busy service have all remainders of `uid % SHARDS` in turn. A power of two, as is
+/// the length of a block.
+const SHARDS: u64 = 64;
 /// A forward jump that is followed is reported if it is longer than this.
 const NOTED_JUMP: Duration = Duration::from_secs(60);
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
@@ -219,9 +222,13 @@ impl Maintenance {
         // The last stale block counts: after a worker's far blocks may come those of the next
         // worker, which began at the clock's tick.
         let Some(stale) = (current..tail).rev().find(|&block| is_stale(block)) else { return };
-        // The UIDs of a busy service spread by themselves, so it skips none.
-        let offset =
-            if self.demand.is_busy { 0 } else { self.rng.u64(0..=engine.ring.max_offset()) };
+        // A quiet service begins anywhere. A busy one skips few UIDs: it goes on at the remainder
+        // that it has come to.
+        let offset = if self.demand.is_busy {
+            engine.ring.position() & engine.ring.max_offset() & (SHARDS - 1)
+        } else {
+            self.rng.u64(0..=engine.ring.max_offset())
+        };
         if engine.skip_to(stale + 1, offset) {
             events::stale_blocks_dropped(stale + 1 - current);
         }

@@ -893,6 +893,58 @@ fn uids_of_a_quiet_service_spread_over_any_number_of_shards() {
     );
 }
 
+/// The UIDs of `takes` takes, `rate` a second, each at some moment of its share of the time.
+fn at_rate(layout: Layout, rate: f64, takes: u32) -> Vec<u64> {
+    let mut world = World::new(Settings { layout, start: layout.epoch() + YEAR, ..settings() });
+    let mut rng = fastrand::Rng::with_seed(7);
+    // A take when its time has come, looked at every millisecond at most.
+    let mut passed = Duration::ZERO;
+    let mut take = |nth: u32| {
+        let due = Duration::from_secs_f64((f64::from(nth) + rng.f64()) / rate);
+        if due > passed + Duration::from_millis(1) {
+            world.pass(due - passed);
+            passed = due;
+        }
+        world.take().unwrap().get()
+    };
+    (0..takes).map(&mut take).collect()
+}
+
+#[test]
+fn uids_of_any_rate_spread_over_shards() {
+    let of_ms = Layout::TWITTER;
+    for (layout, rate, takes) in [
+        (Layout::DEFAULT, 1.0 / 3600.0, 1_000),
+        (Layout::DEFAULT, 1.0 / 60.0, 10_000),
+        (Layout::DEFAULT, 10.0, 100_000),
+        (Layout::DEFAULT, 700.0, 500_000),
+        (Layout::DEFAULT, 1_100.0, 500_000),
+        (Layout::DEFAULT, 3_001.0, 500_000),
+        (Layout::DEFAULT, 8_000.0, 500_000),
+        (Layout::DEFAULT, 8_192.0, 500_000),
+        (of_ms, 1.0, 50_000),
+        (of_ms, 999.0, 100_000),
+        (of_ms, 100_000.0, 500_000),
+        (of_ms, 600_000.0, 1_000_000),
+        (of_ms, 3_001_000.0, 1_000_000),
+        (of_ms, 4_096_000.0, 1_000_000),
+        (Layout::SEATA, 1.0, 50_000),
+        (Layout::SEATA, 600_000.0, 1_000_000),
+    ] {
+        let uids = at_rate(layout, rate, takes);
+        // Blocks of a quiet service with short ticks begin when the filler runs, each half second.
+        // So their bases have one remainder by 1000, and 4,096 offsets are not a multiple of it.
+        let is_even = layout.tick() == SECOND || rate > 1_000.0;
+        for n in [2, 8, 64, 1000] {
+            // With fewer than five UIDs for each remainder, the approximation is too coarse.
+            assert!(
+                n == 1000 && !is_even || u64::from(takes) < 5 * n || is_uniform(&uids, n),
+                "uid % {n}, {rate} a second, {layout}"
+            );
+        }
+    }
+}
+
 /// Pearson's chi-square test of `uid % n` at a level of 10^-7, with the Wilson-Hilferty
 /// approximation of the quantile.
 #[allow(clippy::cast_precision_loss)]
