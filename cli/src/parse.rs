@@ -1,5 +1,6 @@
 //! `uidring parse`: decodes UIDs.
 
+use std::fmt;
 use std::io::{self, BufRead, BufReader, IsTerminal, Write};
 use std::time::{Duration, SystemTime};
 
@@ -7,10 +8,11 @@ use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
-use uidring::{Layout, ParseUidError, Uid};
+use uidring::{FieldOrder, Layout, ParseUidError, Parts, Uid};
 
 use crate::layout_args::{LayoutOrDb, Preset};
 use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
+use crate::quantity::millis;
 use crate::table::{Column, Stream, Table};
 use crate::words;
 
@@ -19,7 +21,8 @@ use crate::words;
 /// A UID does not contain its layout: decoded with the wrong one, its fields are wrong. If neither
 /// a layout nor a registry is named, the page of a single UID also says which layouts that have a
 /// name would give it a time in the past. A text with a letter is read as base32, one of digits
-/// alone as a decimal number.
+/// alone as a decimal number. With a layout, a negative number is read as an id that a generator
+/// made after the end of its time field.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
@@ -75,10 +78,57 @@ impl Args {
     }
 }
 
+/// A UID, or what a generator made that went on after the end of its time field.
+#[derive(Clone, Copy)]
+enum Id {
+    Uid(Uid),
+    /// The time has run over into the sign.
+    Negative(i64),
+}
+
+impl Id {
+    fn parts(self, layout: &Layout) -> Parts {
+        match self {
+            Id::Uid(uid) => layout.parts(uid),
+            Id::Negative(number) => {
+                let bits = number.cast_unsigned();
+                let ticks = bits >> (layout.worker_bits() + layout.sequence_bits());
+                let since = layout.tick().as_millis() * u128::from(ticks);
+                Parts {
+                    time: layout.epoch().checked_add(millis(since)).unwrap_or(layout.expires_at()),
+                    worker: bits >> layout.sequence_bits() & layout.max_worker(),
+                    sequence: bits & layout.max_sequence(),
+                }
+            }
+        }
+    }
+
+    /// Nothing for a negative number.
+    fn base32(self) -> String {
+        match self {
+            Id::Uid(uid) => uid.base32().to_string(),
+            Id::Negative(_) => String::new(),
+        }
+    }
+
+    fn is_of(self, layout: &Layout) -> bool {
+        matches!(self, Id::Uid(uid) if layout.contains(uid))
+    }
+}
+
+impl fmt::Display for Id {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Id::Uid(uid) => uid.fmt(f),
+            Id::Negative(number) => number.fmt(f),
+        }
+    }
+}
+
 /// A decoded UID, in JSON.
 #[derive(Serialize)]
 struct Record {
-    uid: Uid,
+    uid: String,
     base32: String,
     time: Option<String>,
     local: Option<String>,
@@ -123,7 +173,7 @@ impl Reader {
             if let Some(uid) = self.uid(text) {
                 let headings = if is_first { rows.headings() } else { String::new() };
                 is_first = false;
-                let (now, time) = (SystemClock.now(), self.layout.parts(uid).time);
+                let (now, time) = (SystemClock.now(), uid.parts(&self.layout).time);
                 let local = self.times.local(time).unwrap_or_default();
                 let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
                 let line = rows.line(&row(&self.layout, uid, [local, remark.to_owned()]));
@@ -173,10 +223,16 @@ impl Reader {
         }
     }
 
-    fn uid(&mut self, text: &str) -> Option<Uid> {
+    fn uid(&mut self, text: &str) -> Option<Id> {
         match parse(text, self.base32) {
-            Ok(uid) => Some(uid),
+            Ok(uid) => Some(Id::Uid(uid)),
             Err(error) => {
+                // No generator of this library makes negative ones.
+                if self.is_chosen
+                    && let Some(id) = negative(text, &self.layout)
+                {
+                    return Some(id);
+                }
                 self.wrong = true;
                 let why = output::with_causes(&error);
                 output::complain(&format!("{text:?} is not a UID: {why}"));
@@ -185,24 +241,24 @@ impl Reader {
         }
     }
 
-    fn record(&self, uid: Uid) -> Record {
-        let parts = self.layout.parts(uid);
+    fn record(&self, uid: Id) -> Record {
+        let parts = uid.parts(&self.layout);
         Record {
-            uid,
-            base32: uid.base32().to_string(),
+            uid: uid.to_string(),
+            base32: uid.base32(),
             time: self.times.rfc3339(parts.time),
             local: self.times.local(parts.time),
             worker: parts.worker,
             sequence: parts.sequence,
-            in_layout: self.layout.contains(uid),
+            in_layout: uid.is_of(&self.layout),
             in_future: parts.time > SystemClock.now(),
             plausible_presets: plausible(uid, SystemClock.now()).map(Preset::name).collect(),
         }
     }
 
     /// The page for a single UID.
-    fn card(&self, uid: Uid) -> String {
-        let parts = self.layout.parts(uid);
+    fn card(&self, uid: Id) -> String {
+        let parts = uid.parts(&self.layout);
         let now = SystemClock.now();
         let utc = self.times.utc(parts.time);
         let local = self.times.local(parts.time).unwrap_or_default();
@@ -212,7 +268,10 @@ impl Reader {
             format!("{}  {}", paint(TIME, format_args!("{text:<width$}")), paint(DIM, remark))
         };
 
-        let mut card = line("uid", paint(BOLD, uid)) + &line("base32", uid.base32().to_string());
+        let mut card = line("uid", paint(BOLD, uid));
+        if matches!(uid, Id::Uid(_)) {
+            card += &line("base32", uid.base32());
+        }
         card += &line("time", time(&utc, words::distance(parts.time, now)));
         if !local.is_empty() {
             card += &line("local", time(&local, zone()));
@@ -230,7 +289,7 @@ impl Reader {
     }
 
     /// What the UID would say if it were of another layout that has a name.
-    fn guesses(&self, uid: Uid, now: SystemTime) -> String {
+    fn guesses(&self, uid: Id, now: SystemTime) -> String {
         let mut table = Table::new([
             Column::text("WITH --preset", DIM),
             Column::text("TIME (UTC)", TIME),
@@ -241,7 +300,7 @@ impl Reader {
         let mut is_any = false;
         for preset in others {
             let layout = preset.layout();
-            let parts = layout.parts(uid);
+            let parts = uid.parts(&layout);
             is_any = true;
             table.row([
                 preset.name(),
@@ -258,21 +317,30 @@ impl Reader {
     }
 
     /// The table for many UIDs, with one row for each.
-    fn table(&self, uids: &[Uid]) -> String {
+    fn table(&self, uids: &[Id]) -> String {
         let now = SystemClock.now();
         // If local time is UTC, its column would only repeat the other.
-        let elsewhere = uids.iter().any(|&uid| output::is_elsewhere(self.layout.parts(uid).time));
-        let table = table(&self.layout, uids, |uid, time| {
-            let local = self.times.local(time).filter(|_| elsewhere);
-            let remark = self.remark(uid, time, now).map(|remark| remark.text.to_owned());
-            [local.unwrap_or_default(), remark.unwrap_or_default()]
-        });
+        let elsewhere = uids.iter().any(|uid| output::is_elsewhere(uid.parts(&self.layout).time));
+        let mut table = Table::new(columns());
+        for &uid in uids {
+            let time = uid.parts(&self.layout).time;
+            let local = self.times.local(time).filter(|_| elsewhere).unwrap_or_default();
+            let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
+            table.row(row(&self.layout, uid, [local, remark.to_owned()]));
+        }
         format!("{table}{}\n", self.footer())
     }
 
     /// A reason to doubt that the layout is the right one.
-    fn remark(&self, uid: Uid, time: SystemTime, now: SystemTime) -> Option<Remark> {
-        if !self.layout.contains(uid) {
+    fn remark(&self, uid: Id, time: SystemTime, now: SystemTime) -> Option<Remark> {
+        if matches!(uid, Id::Negative(_)) {
+            Some(Remark {
+                style: RED,
+                text: "after the end",
+                sentence: "This id is negative: its generator went on after the end of its time \
+                           field.",
+            })
+        } else if !uid.is_of(&self.layout) {
             Some(Remark {
                 style: RED,
                 text: "not of this layout",
@@ -292,10 +360,10 @@ impl Reader {
 }
 
 /// The presets by which `uid` was made in the past.
-fn plausible(uid: Uid, now: SystemTime) -> impl Iterator<Item = Preset> {
+fn plausible(uid: Id, now: SystemTime) -> impl Iterator<Item = Preset> {
     Preset::value_variants().iter().copied().filter(move |preset| {
         let layout = preset.layout();
-        layout.contains(uid) && layout.parts(uid).time <= now
+        uid.is_of(&layout) && uid.parts(&layout).time <= now
     })
 }
 
@@ -305,15 +373,11 @@ struct Remark {
     sentence: &'static str,
 }
 
-/// UIDs and their fields, with a local time and a remark that `more` returns for each.
-pub(crate) fn table(
-    layout: &Layout,
-    uids: &[Uid],
-    more: impl Fn(Uid, SystemTime) -> [String; 2],
-) -> String {
+/// UIDs and their fields.
+pub(crate) fn table(layout: &Layout, uids: &[Uid]) -> String {
     let mut table = Table::new(columns());
     for &uid in uids {
-        table.row(row(layout, uid, more(uid, layout.parts(uid).time)));
+        table.row(row(layout, Id::Uid(uid), Default::default()));
     }
     table.to_string()
 }
@@ -334,11 +398,11 @@ fn columns() -> [Column; 7] {
     ]
 }
 
-fn row(layout: &Layout, uid: Uid, [local, remark]: [String; 2]) -> [String; 7] {
-    let parts = layout.parts(uid);
+fn row(layout: &Layout, uid: Id, [local, remark]: [String; 2]) -> [String; 7] {
+    let parts = uid.parts(layout);
     [
         uid.to_string(),
-        uid.base32().to_string(),
+        uid.base32(),
         Times::of(layout).utc(parts.time),
         local,
         parts.worker.to_string(),
@@ -358,6 +422,14 @@ fn parse(text: &str, base32: bool) -> Result<Uid, ParseUidError> {
     } else {
         text.parse()
     }
+}
+
+/// A negative number in a layout in which it is what follows the last UID: one of 63 bits, with the
+/// time on top.
+fn negative(text: &str, layout: &Layout) -> Option<Id> {
+    let bits = layout.time_bits() + layout.worker_bits() + layout.sequence_bits();
+    let number = text.parse::<i64>().ok().filter(|number| *number < 0)?;
+    (bits == 63 && layout.order() == FieldOrder::TimeFirst).then_some(Id::Negative(number))
 }
 
 /// Calls `act` with each text of the arguments or of standard input, and with whether another one

@@ -144,7 +144,7 @@ impl Args {
             format!("worker {worker}: no other run has had this number, and none will")
         };
         let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
-        let table = parse::table(uids.layout(), &taken, |_, _| [String::new(), String::new()]);
+        let table = parse::table(uids.layout(), &taken);
         output::print(&format!("{table}{}\n", paint(DIM, footer)))
     }
 

@@ -620,7 +620,7 @@ fn a_length_may_have_several_units() {
     let folder = folder();
     let peak = |length: &str| {
         let args = ["plan", "--rate", "1k", "--peak", "9k", "--peak-for", length, "--json"];
-        stdout(folder.path(), &args)
+        json(&stdout(folder.path(), &args))["recommended"].clone()
     };
     assert_eq!(peak("1h30m"), peak("90m"));
     assert_eq!(peak("1h 30m"), peak("1.5h"));
@@ -633,8 +633,10 @@ fn a_count_may_have_a_unit() {
         let lines = stdout(folder.path(), &["take", "-n", count]);
         assert_eq!(lines.lines().count(), expected, "{count}");
     }
-    let plan =
-        |nodes: &str| stdout(folder.path(), &["plan", "--rate", "100", "--nodes", nodes, "--json"]);
+    let plan = |nodes: &str| {
+        let args = ["plan", "--rate", "100", "--nodes", nodes, "--json"];
+        json(&stdout(folder.path(), &args))["recommended"].clone()
+    };
     assert_eq!(plan("1k"), plan("1000"));
     stdout(folder.path(), &["workers", "--last", "1k"]);
     // The largest number there is.
@@ -867,6 +869,32 @@ fn parse_tells_the_presets_that_give_a_plausible_time() {
     for args in [["--preset", "leaf", of_leaf], ["--layout", "30,20,13", of_leaf]] {
         let page = stdout(folder.path(), &[&["parse"], &args[..]].concat());
         assert!(!page.contains("these layouts"), "{page}");
+    }
+}
+
+#[test]
+fn parse_reads_what_uid_generator_makes_after_its_end() {
+    let folder = folder();
+    // The first second after 2024-11-20T13:24:15Z, worker 7, sequence 9, as Java's signed sum.
+    let id = ((1_i64 << 28) << 35 | 7 << 13 | 9).to_string();
+    assert!(id.starts_with('-'));
+    let parse = |more: &[&str]| {
+        let args = ["parse", "--preset", "uid-generator", &id];
+        stdout(folder.path(), &[&args[..], more].concat())
+    };
+    let record = json(&parse(&["--json"]));
+    assert_eq!(record["uid"], id.as_str());
+    assert_eq!(record["time"], "2024-11-20T13:24:16Z");
+    assert_eq!((&record["worker"], &record["sequence"]), (&Value::from(7), &Value::from(9)));
+    assert_eq!(record["in_layout"], false);
+    let card = parse(&[]);
+    assert!(card.contains("This id is negative") && !card.contains("base32"), "{card}");
+    let table = parse(&["1"]);
+    assert!(table.lines().any(|line| line.ends_with("after the end")), "{table}");
+    // In a layout of fewer bits, or with the worker on top, the sign is no part of the time.
+    for layout in [["--layout", "29,20,13"], ["--preset", "seata"]] {
+        let args = [&["parse", &id], &layout[..]].concat();
+        assert!(stderr(folder.path(), &args, 1).contains("is not a UID"));
     }
 }
 
@@ -1300,6 +1328,8 @@ fn every_page_fits_80_columns() {
         "parse nothing",
         "parse 1256557484213448722",
         "parse --preset seata 9007199258836993",
+        "parse --preset uid-generator -9223372036854718455",
+        "parse --preset uid-generator -9223372036854718455 1",
         "workers",
         "workers release 1",
         "workers release 3",
