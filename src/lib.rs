@@ -143,6 +143,9 @@ pub mod design {}
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
+#[cfg(all(doctest, feature = "sqlite"))]
+#[doc = include_str!("../MIGRATION.md")]
+mod migration {}
 
 pub use engine::lead::LeadLimit;
 pub use engine::signal::FillerState;

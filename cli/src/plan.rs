@@ -153,7 +153,11 @@ impl Args {
             if self.json {
                 output::print(&output::json(&report(&needs, &[], now))?)?;
             }
-            return Err(Failure::Failed(plan_page::refusal(&needs)));
+            let without = Needs { above: 0, ..needs };
+            return Err(Failure::Failed(match without.recommended() {
+                Some(_) => plan_page::beyond(&needs),
+                None => plan_page::refusal(&needs),
+            }));
         };
         let candidates = candidates(&needs, split, epoch, now)?;
         let page = if self.json {

@@ -47,14 +47,15 @@ fn exceeding(needs: &Needs, layout: &Layout, now: SystemTime) -> String {
     if needs.above == 0 {
         return String::new();
     }
-    let age = ms_between(layout.epoch(), now);
-    let text = format!(
-        "All its UIDs exceed {}, because its time field began {} ago. So it ends {} earlier than \
-         one that begins now.",
-        needs.above,
-        words::span(millis(age)),
-        words::span(millis(age))
-    );
+    let mut text = format!("All its UIDs exceed {}.", needs.above);
+    let earlier = ms_between(layout.epoch(), now).saturating_sub(needs.age_ms.into());
+    if earlier > 0 {
+        let earlier = words::span(millis(earlier));
+        let _ = write!(
+            text,
+            " For that, its time field begins {earlier} earlier, and so it ends {earlier} earlier."
+        );
+    }
     output::folded(&text, output::columns(), 0) + "\n"
 }
 
@@ -286,6 +287,16 @@ fn date(time: SystemTime) -> String {
         Some(text) => text.split('T').next().unwrap_or_default().to_owned(),
         None => "after the year 9999".to_owned(),
     }
+}
+
+/// Why no layout exceeds the ids in use.
+pub(crate) fn beyond(needs: &Needs) -> String {
+    format!(
+        "no layout that lasts for {} exceeds {}: too few numbers are left above it; ask for fewer \
+         --years, or give the old rows new ids",
+        counted(needs.years, "year"),
+        needs.above
+    )
 }
 
 /// Why nothing fits, and what to reduce.

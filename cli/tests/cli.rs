@@ -703,15 +703,37 @@ fn plan_exceeds_the_ids_in_use() {
     }
     // More than half of all numbers are used up, and so is more than half of the time field.
     let page = plan("6000000000000000000", &[]);
-    assert!(page.contains("All its UIDs exceed 6000000000000000000, because its"), "{page}");
+    assert!(page.contains("All its UIDs exceed 6000000000000000000. For that, its"), "{page}");
+    // The first year of the layout is enough for that.
+    assert!(plan("9007199258836993", &[]).contains("All its UIDs exceed 9007199258836993.\n"));
     assert!(!page.contains("The default layout is enough"), "{page}");
     // Nothing can exceed the largest number.
     let args = ["plan", "--rate", "1000", "--above", "9223372036854775807"];
-    assert!(stderr(folder.path(), &args, 1).contains("this needs at least"));
+    assert!(stderr(folder.path(), &args, 1).contains("no layout that lasts for 30 years exceeds"));
     for wrong in ["", "x", "9223372036854775808", "1.5"] {
         let complaint = stderr(folder.path(), &["plan", "--rate", "1000", "--above", wrong], 2);
         assert!(complaint.contains("a whole number below 2^63"), "{complaint}");
     }
+}
+
+/// The commands of MIGRATION.md print what stands there.
+#[test]
+fn the_page_on_moving_over_is_right() {
+    let folder = folder();
+    let page = include_str!("../../MIGRATION.md");
+    let mut commands = 0;
+    for block in page.split("```text\n$ uidring ").skip(1) {
+        let mut lines = block.lines().take_while(|line| *line != "```");
+        let args: Vec<&str> = lines.next().unwrap().split(' ').collect();
+        let output = run(folder.path(), &args);
+        let said = text(&output.stdout) + &text(&output.stderr);
+        commands += 1;
+        for line in lines {
+            let mut all = said.lines();
+            assert!(all.any(|said| said.starts_with(line)), "{args:?}: {line:?} is not in\n{said}");
+        }
+    }
+    assert_eq!(commands, 5);
 }
 
 #[test]
