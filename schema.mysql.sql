@@ -1,4 +1,4 @@
--- The registry of worker ids in a MySQL or MariaDB database, version 1. Tried on MariaDB 10.11.
+-- The registry of worker ids in a MySQL or MariaDB database, version 2. Tried on MariaDB 10.11.
 -- According to the manuals, MySQL since 5.7 and MariaDB since 10.2 will do.
 --
 -- `MySqlRegistry` applies this schema when it is first used, if its user may create tables. By
@@ -58,7 +58,7 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     ids_to BIGINT
 ) ENGINE = InnoDB;
 
-INSERT IGNORE INTO uidring_layout (id, version, last_worker) VALUES (1, 1, 0);
+INSERT IGNORE INTO uidring_layout (id, version, last_worker) VALUES (1, 2, 0);
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.

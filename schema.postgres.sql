@@ -1,4 +1,4 @@
--- The registry of worker ids in a PostgreSQL database, version 1. Tried on PostgreSQL 15. According
+-- The registry of worker ids in a PostgreSQL database, version 2. Tried on PostgreSQL 15. According
 -- to the manuals, any version since 11 will do.
 --
 -- `PostgresRegistry` applies this schema when it is first used, if its user may create tables. By
@@ -62,7 +62,7 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     ids_to BIGINT
 );
 
-INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 1, 0) ON CONFLICT (id) DO NOTHING;
+INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 2, 0) ON CONFLICT (id) DO NOTHING;
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.

@@ -1,4 +1,4 @@
--- The registry of worker ids in a SQLite file, version 1. Any SQLite since 3.8 reads it.
+-- The registry of worker ids in a SQLite file, version 2. Any SQLite since 3.8 reads it.
 --
 -- `SqliteRegistry::open` applies this schema to a new file. By hand:
 --
@@ -27,7 +27,7 @@ BEGIN IMMEDIATE;
 -- 0x75696472, "uidr": by this number uidring recognises its own files.
 PRAGMA application_id = 1969841266;
 -- The version of this schema.
-PRAGMA user_version = 1;
+PRAGMA user_version = 2;
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.

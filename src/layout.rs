@@ -54,7 +54,8 @@ pub enum FieldOrder {
     #[default]
     TimeFirst,
     /// Worker, time, sequence: the UIDs of each worker are one run of consecutive numbers through
-    /// all ticks. Only the UIDs of the same worker sort by time.
+    /// all ticks. Only the UIDs of the same worker sort by time. Generators leave out the last tick
+    /// of the layout.
     WorkerFirst,
 }
 
@@ -380,8 +381,8 @@ impl Layout {
     /// The UIDs whose time, as [`parts`](Layout::parts) tells it, lies in `times`: a range of time
     /// as a range of the key. Where no tick begins within `times`, the range is empty.
     ///
-    /// Ranges of time that follow one another give ranges of UIDs that follow one another, without
-    /// a gap or an overlap:
+    /// With [`FieldOrder::TimeFirst`], ranges of time that follow one another give ranges of UIDs
+    /// that follow one another, without a gap or an overlap:
     ///
     /// ```
     /// # use std::time::Duration;
@@ -455,11 +456,14 @@ impl Layout {
         };
         let first = u64::try_from(first.max(0)).ok()?;
         let last = u64::try_from(end.checked_sub(1)?).ok()?.min(self.max_tick());
+        if first > last {
+            return None;
+        }
         // No UID has 0 in all fields.
         let start =
             self.compose(first, first_worker, u64::from(first == 0 && first_worker == 0))?;
         let end = self.compose(last, last_worker, self.max_sequence())?;
-        (start <= end).then_some(start..=end)
+        Some(start..=end)
     }
 
     fn begins_at(&self, tick: i64, time: SystemTime) -> bool {
@@ -467,7 +471,9 @@ impl Layout {
     }
 
     /// The smallest UID of the tick that contains `time`, of any worker; for a time before the
-    /// epoch, the smallest UID of all. `None` when the layout ends before `time`.
+    /// epoch, the smallest UID of all. `None` when the layout ends before `time`. With
+    /// [`FieldOrder::WorkerFirst`], nearly all earlier UIDs are larger, see
+    /// [`uids_of`](Layout::uids_of).
     ///
     /// ```
     /// # use std::time::Duration;
@@ -486,7 +492,9 @@ impl Layout {
     }
 
     /// The largest UID of the tick that contains `time`, of any worker; for a time after the end,
-    /// the largest UID of all. `None` when the layout begins after `time`.
+    /// the largest UID of all. `None` when the layout begins after `time`. With
+    /// [`FieldOrder::WorkerFirst`], nearly all later UIDs are smaller, see
+    /// [`uids_of`](Layout::uids_of).
     ///
     /// ```
     /// # use uidring::Layout;
@@ -497,6 +505,15 @@ impl Layout {
     pub fn max_uid(&self, time: SystemTime) -> Option<Uid> {
         let tick = u64::try_from(self.signed_tick_at(time)).ok()?.min(self.max_tick());
         self.compose(tick, self.max_worker(), self.max_sequence())
+    }
+
+    /// The last tick that generators use.
+    pub(crate) const fn final_tick(&self) -> u64 {
+        match self.order {
+            FieldOrder::TimeFirst => self.max_tick(),
+            // The base after the last one of a worker is the next worker's first.
+            FieldOrder::WorkerFirst => self.max_tick() - 1,
+        }
     }
 
     /// The width of the time field in bits.

@@ -246,10 +246,12 @@ proptest! {
             };
             prop_assert_eq!(exact.contains(&uid), is_in, "{}, {:?}", layout, times);
             prop_assert!(wider.contains(&uid) || !is_in, "{}, {:?}", layout, times);
-            for uids in [exact, wider] {
+            for uids in [&exact, &wider] {
                 // Its ends are UIDs of the layout, unless it is empty.
                 prop_assert!(uids.is_empty() || layout.contains(*uids.end()));
             }
+            // Where there is no such tick, there is no such UID of any worker.
+            prop_assert_eq!(exact.is_empty(), wider.is_empty());
             prop_assert!(layout.uids_of(layout.max_worker() + 1, times).is_empty());
         }
     }

@@ -387,7 +387,7 @@ on_servers! {
              CREATE TABLE uidring_worker_node (id INT)",
         );
         let text = refusal(AnyRegistry::open(&database.url));
-        let others = "are not those of the schema; give the registry a database of its own";
+        let others = "are not those of the schema; use the uidring that made them, or give";
         assert!(text.contains(others), "{text}");
     }
 

@@ -155,8 +155,8 @@ fn ids_run_out_at_the_last_one_that_fits() {
     for _ in 0..3 {
         assert_eq!(
             text(registry.assign_id(&small)),
-            "worker ids ran out: 7 of 7 used; choose a layout with more worker bits and start a \
-             new registry for it"
+            "worker ids ran out: 7 of 7 used; start a new registry with other ids, or for a layout \
+             with more worker bits whose UIDs exceed those in use"
         );
     }
     // The refused starts have used nothing up, and old rows do not come back by being deleted.
@@ -521,13 +521,13 @@ fn databases_of_others_are_refused_and_left_alone() {
         ("PRAGMA user_version = 1", format!("it is the database of another program; {own_file}")),
         ("PRAGMA application_id = 7", format!("it is the database of another program; {own_file}")),
         (
-            "PRAGMA application_id = 1969841266; PRAGMA user_version = 2",
-            "its schema has the version 2, and this uidring knows version 1; use the uidring that \
+            "PRAGMA application_id = 1969841266; PRAGMA user_version = 3",
+            "its schema has the version 3, and this uidring knows version 2; use the uidring that \
              made it"
                 .into(),
         ),
         (
-            "PRAGMA application_id = 1969841266; PRAGMA user_version = 1",
+            "PRAGMA application_id = 1969841266; PRAGMA user_version = 2",
             format!("its tables are not those of schema.sql; {own_file}"),
         ),
         // schema.sql applied to a file with a table of that name: nothing would keep ids from being
@@ -535,7 +535,7 @@ fn databases_of_others_are_refused_and_left_alone() {
         (
             "CREATE TABLE worker_node (id INTEGER PRIMARY KEY, host_name, port, type, \
              launch_date, modified, created);
-             PRAGMA application_id = 1969841266; PRAGMA user_version = 1",
+             PRAGMA application_id = 1969841266; PRAGMA user_version = 2",
             format!("its tables are not those of schema.sql; {own_file}"),
         ),
     ];

@@ -91,7 +91,7 @@ fn what_a_table_of_uid_generator_lacks_is_told() {
     }
     database.run("ALTER TABLE WORKER_NODE AUTO_INCREMENT = 1048576");
     let full = error(open().uid_generator());
-    assert!(full.contains("1048575 of 1048575 used"), "{full}");
+    assert!(full.contains("has come to the id 1048576, and the worker field ends"), "{full}");
     let rows = "SELECT COUNT(*) FROM WORKER_NODE";
     assert_eq!(database.run(rows).trim(), "1", "what is refused leaves no row");
     database.run("ALTER TABLE WORKER_NODE DROP COLUMN HOST_NAME");

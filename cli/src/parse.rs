@@ -195,7 +195,7 @@ impl Reader {
         // With and without summer time.
         let is_elsewhere = [now, now + half_a_year].into_iter().any(output::is_elsewhere);
         let widths = [
-            Uid::MAX.to_string().len(),
+            if self.is_chosen { i64::MIN.to_string() } else { Uid::MAX.to_string() }.len(),
             Uid::MAX.base32().as_str().len(),
             times.utc(layout.epoch()).len(),
             if is_elsewhere { width(times.local(layout.epoch())) } else { 0 },
@@ -344,7 +344,7 @@ impl Reader {
             Some(Remark {
                 style: RED,
                 text: "not of this layout",
-                sentence: "This UID cannot be of this layout: it has bits above the time field.",
+                sentence: "This UID cannot be of this layout: it has bits above its fields.",
             })
         } else if time > now {
             Some(Remark {

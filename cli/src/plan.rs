@@ -255,7 +255,8 @@ fn candidates(
     splits.push(("UidGenerator", Split::of(&Layout::UID_GENERATOR)));
     let mut candidates: Vec<Candidate> = Vec::new();
     for (name, split) in splits {
-        if candidates.iter().all(|seen| seen.split != split) {
+        let is_new = candidates.iter().all(|seen| seen.split != split);
+        if is_new && needs.is_young(split) {
             let layout = Layout::new(split.time_bits, split.worker_bits, split.sequence_bits)?
                 .with_tick(Duration::from_millis(split.tick_ms))?
                 .with_epoch(epoch.min(epoch_above(needs, split, now)))?;

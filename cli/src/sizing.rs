@@ -26,6 +26,9 @@ pub(crate) const YEAR_MS: u128 = 31_556_952_000;
 pub(crate) const DAY_MS: u128 = 86_400_000;
 /// The fewest bits that a time field may have.
 const LEAST_TIME_BITS: u32 = 20;
+/// The time field begins at most a thousand years ago, so that the epoch is a date as people write
+/// it.
+const MOST_AGE_MS: u128 = 1000 * YEAR_MS;
 /// Ticks that divide a second, the most usual ones first.
 const TICKS_MS: [u64; 16] = [1000, 100, 10, 1, 500, 200, 250, 50, 20, 25, 125, 5, 2, 4, 8, 40];
 
@@ -110,7 +113,10 @@ impl Needs {
     }
 
     pub(crate) fn time_bits(&self, tick_ms: u64) -> u32 {
-        let fits = |bits: &u32| self.span_ms(*bits, tick_ms) <= u128::from(tick_ms) << bits;
+        let fits = |bits: &u32| {
+            let split = Split { time_bits: *bits, worker_bits: 0, sequence_bits: 0, tick_ms };
+            self.span_ms(*bits, tick_ms) <= u128::from(tick_ms) << bits && self.is_young(split)
+        };
         (LEAST_TIME_BITS..BITS + LEAST_TIME_BITS).find(fits).unwrap_or(BITS + LEAST_TIME_BITS)
     }
 
@@ -206,7 +212,12 @@ impl Needs {
     }
 
     pub(crate) fn time_fits(&self, split: Split) -> bool {
-        self.time_bits(split.tick_ms) <= split.time_bits
+        self.time_bits(split.tick_ms) <= split.time_bits && self.is_young(split)
+    }
+
+    /// Whether the epoch is a date as people write it.
+    pub(crate) fn is_young(&self, split: Split) -> bool {
+        self.age_ms(split.time_bits, split.tick_ms) <= MOST_AGE_MS
     }
 
     pub(crate) fn ids_fit(&self, split: Split) -> bool {
@@ -245,7 +256,11 @@ impl Needs {
             return None;
         }
         while split.bits() < BITS {
-            let [time, worker, sequence] = self.room(split);
+            let [mut time, worker, sequence] = self.room(split);
+            let longer = Split { time_bits: split.time_bits + 1, ..split };
+            if !self.time_fits(longer) {
+                time = f64::INFINITY;
+            }
             if sequence <= worker && sequence <= time {
                 split.sequence_bits += 1;
             } else if worker <= time {

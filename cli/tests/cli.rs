@@ -689,16 +689,21 @@ fn plan_exceeds_the_ids_in_use() {
         let args = ["plan", "--rate", "1000", "--years", "10", "--above", above];
         stdout(folder.path(), &[&args[..], more].concat())
     };
-    for above in ["1", "9007199258836993", "1256557484213448722", "6000000000000000000", "-5"] {
-        let report = json(&plan(above, &["--json"]));
+    let ids = ["1", "9007199258836993", "1256557484213448722", "6000000000000000000", "-5"];
+    for (above, restarts) in ids.into_iter().flat_map(|id| [(id, "0"), (id, "1"), (id, "200")]) {
+        let report = json(&plan(above, &["--json", "--restarts-per-day", restarts]));
         let now = SystemTime::now();
+        assert_eq!(report["recommended"]["fits"], true, "{report}");
         for row in [&report["recommended"]].into_iter().chain(report["others"].as_array().unwrap())
         {
             let layout = layout_of_rust(row["rust"].as_str().unwrap());
             let first = i64::from(layout.min_uid(now).unwrap());
             assert!(first > above.parse().unwrap(), "{first} and {above}: {layout}");
             let years = layout.expires_at().duration_since(now).unwrap().as_secs() / 31_556_952;
-            assert_eq!(row["fits"] == true, years >= 10, "{row}");
+            assert!(row["fits"] == false || years >= 10, "{row}");
+            let flags: Vec<&str> = row["flags"].as_str().unwrap().split(' ').collect();
+            let shown = json(&stdout(folder.path(), &[&["layout", "--json"], &flags[..]].concat()));
+            assert_eq!(shown["epoch"], row["epoch"], "{row}");
         }
     }
     // More than half of all numbers are used up, and so is more than half of the time field.

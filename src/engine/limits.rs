@@ -2,7 +2,7 @@
 
 use std::time::{Duration, SystemTime};
 
-use crate::layout::{FARTHEST_MS, FieldOrder, Layout};
+use crate::layout::{FARTHEST_MS, Layout};
 use crate::registry::{Lease, Request};
 use crate::ring::codec::TickCodec;
 use crate::ring::window::Window;
@@ -29,11 +29,7 @@ impl Limits {
     pub fn new(layout: Layout, max_lead: Duration, max_lag: Duration) -> Limits {
         let ms =
             |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(FAR_MS).min(FAR_MS);
-        let final_tick = match layout.order() {
-            FieldOrder::TimeFirst => layout.max_tick(),
-            // The base after the last one of a worker is the next worker's first.
-            FieldOrder::WorkerFirst => layout.max_tick() - 1,
-        };
+        let final_tick = layout.final_tick();
         Limits { layout, final_tick, max_lead_ms: ms(max_lead), max_lag_ms: ms(max_lag) }
     }
 

@@ -77,7 +77,8 @@ impl Engine {
         }
         // Somebody waits for this tick or for a later one.
         let due = self.next_tick();
-        if due > self.codec.tick_of(self.ring.window().get().reserved_base) {
+        let reserved = self.codec.tick_of(self.ring.window().get().reserved_base);
+        if due > reserved.min(self.limits.final_tick) {
             // The registry's answer brings it, not the passing of time.
             return pause;
         }

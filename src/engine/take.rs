@@ -250,7 +250,12 @@ impl Engine {
         if ends || self.limits.is_over(now_ms) {
             TakeError::TimeExhausted { expires_at_ms: layout.expires_at_ms() }
         } else {
-            let retry_in = self.limits.until_allowed(due, now_ms);
+            let retry_in = if due > self.limits.final_tick {
+                // Another worker id brings it, not the passing of time.
+                LONGEST_WAIT
+            } else {
+                self.limits.until_allowed(due, now_ms)
+            };
             TakeError::LeadLimit {
                 retry_in_ms: u64::try_from(retry_in.as_millis()).unwrap_or(u64::MAX),
             }

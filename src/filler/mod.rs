@@ -106,15 +106,23 @@ impl Filler {
     /// at all on a thread that the filler would wait for. Returns whether the worker id was given
     /// back or, if that is still under way, how long this was to wait for it.
     pub fn shut_down(&self) -> Result<Released, Duration> {
-        // In a forked process there is neither a filler nor a worker id to give back.
-        if self.engine.is_forked() {
+        if !self.begin_shutdown() {
             return Ok(Ok(()));
         }
-        self.engine.shut_down();
         if self.is_own_thread() {
             return lock(&self.end.result).clone().ok_or(Duration::ZERO);
         }
         self.end.wait(self.shutdown_deadline).ok_or(self.shutdown_deadline)
+    }
+
+    /// Ends the generator and waits for nothing. Returns false in a forked process, where there is
+    /// neither a filler nor a worker id to give back.
+    pub fn begin_shutdown(&self) -> bool {
+        let is_parent = !self.engine.is_forked();
+        if is_parent {
+            self.engine.shut_down();
+        }
+        is_parent
     }
 
     /// Whether the filler can end only after what runs on this thread: on its own thread a clock, a

@@ -253,9 +253,9 @@ impl Builder {
     }
 
     /// How long a shutdown waits for the registry to take the worker id back: 15 seconds unless
-    /// set. A database that does not answer takes less than that: five seconds for a call that is
-    /// under way, and five for the one that gives the id back, unless `with_timeout` says
-    /// otherwise. See [`UidGenerator::shutdown_blocking`].
+    /// set. With one worker id to give back, a database that does not answer takes less than that:
+    /// five seconds for a call that is under way, and five for the one that gives the id back,
+    /// unless `with_timeout` says otherwise. See [`UidGenerator::shutdown_blocking`].
     ///
     /// ```
     /// # use std::time::Duration;
@@ -442,7 +442,7 @@ fn check_time(layout: &Layout, clock: &dyn Clock) -> Result<(), BuildError> {
     }
     match u64::try_from(layout.signed_tick_at(now)) {
         Err(_) => Err(BuildError::BeforeEpoch { epoch: layout.epoch(), now }),
-        Ok(tick) if tick > layout.max_tick() => {
+        Ok(tick) if tick > layout.final_tick() => {
             Err(BuildError::TimeExhausted { expires_at: layout.expires_at() })
         }
         Ok(_) => Ok(()),

@@ -187,8 +187,8 @@ pub enum ShutdownError {
         /// [`shutdown_blocking`](crate::UidGenerator::shutdown_blocking).
         deadline: Duration,
     },
-    /// No thread can be started that waits for the registry. The generator is not shut down, and
-    /// its last handle gives the worker id back.
+    /// No thread can be started that waits for the registry. The generator is shut down. If this
+    /// was its last handle, the call has waited for the registry on its own thread.
     Spawn(io::Error),
 }
 

@@ -398,6 +398,7 @@ impl UidGenerator {
     /// As [`shutdown_blocking`](UidGenerator::shutdown_blocking).
     #[cfg(feature = "async")]
     pub fn shutdown(self) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static {
+        self.filler.begin_shutdown();
         let result = blocking::run("uidring-shutdown", move || self.shutdown_blocking());
         async { result.await.unwrap_or_else(|error| Err(ShutdownError::Spawn(error))) }
     }

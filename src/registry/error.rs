@@ -243,8 +243,8 @@ impl fmt::Display for RegistryError {
             ),
             RegistryError::Exhausted { used, capacity } => write!(
                 f,
-                "worker ids ran out: {used} of {capacity} used; choose a layout with more worker \
-                 bits and start a new registry for it"
+                "worker ids ran out: {used} of {capacity} used; start a new registry with other \
+                 ids, or for a layout with more worker bits whose UIDs exceed those in use"
             ),
             RegistryError::FixedInUse { worker } => write!(
                 f,

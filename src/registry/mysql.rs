@@ -105,7 +105,7 @@ impl SqlRegistry<MySql> {
 impl Tables for MySql {
     const SCHEMA: Schema = Schema {
         sql: include_str!("../../schema.mysql.sql"),
-        version: 1,
+        version: 2,
         tables: &["uidring_layout", "uidring_worker_node"],
         witness: "",
     };

@@ -103,7 +103,7 @@ impl SqlRegistry<Postgres> {
 impl Tables for Postgres {
     const SCHEMA: Schema = Schema {
         sql: include_str!("../../schema.postgres.sql"),
-        version: 1,
+        version: 2,
         tables: &["uidring_layout", "uidring_worker_node"],
         witness: "",
     };

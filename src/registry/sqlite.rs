@@ -97,7 +97,7 @@ impl SqlRegistry<Sqlite> {
 impl Tables for Sqlite {
     const SCHEMA: Schema = Schema {
         sql: include_str!("../../schema.sql"),
-        version: 1,
+        version: 2,
         tables: &["uidring_layout", "worker_node"],
         // Without AUTOINCREMENT, SQLite gives the ids of deleted rows again.
         witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
@@ -106,9 +106,9 @@ impl Tables for Sqlite {
     const WORKERS: &'static str = "worker_node";
     const IS_FILE: bool = true;
 
-    // The version is the file's own.
-    const USED_WITH: &'static str = "SELECT 1, time_bits, worker_bits, sequence_bits, \
-        worker_first, tick_ms, epoch_ms, ids_from, ids_to FROM uidring_layout";
+    const USED_WITH: &'static str = "SELECT (SELECT user_version FROM pragma_user_version), \
+        time_bits, worker_bits, sequence_bits, worker_first, tick_ms, epoch_ms, ids_from, ids_to \
+        FROM uidring_layout";
     const USE_WITH: &'static str = "INSERT INTO uidring_layout (id, time_bits, worker_bits, \
         sequence_bits, worker_first, tick_ms, epoch_ms, ids_from, ids_to) \
         VALUES (1, ?, ?, ?, ?, ?, ?, ?, ?)";

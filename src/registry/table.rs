@@ -113,7 +113,8 @@ pub trait Tables: Database {
         "its tables are not there; start a generator with it, which makes them";
     /// What is wrong where there are others, and what to do.
     const FOREIGN_TABLES: &'static str = "its tables uidring_layout and uidring_worker_node are \
-        not those of the schema; give the registry a database of its own";
+        not those of the schema; use the uidring that made them, or give the registry a database \
+        of its own, where worker ids begin at 1";
 }
 
 fn no_layout() -> Error {

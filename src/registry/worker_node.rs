@@ -19,7 +19,8 @@ use crate::sql::{self, Access, Deadline, Error, MySql, Schema, Transaction, Valu
 ///
 /// * No id is given twice, as long as the server remembers its `AUTO_INCREMENT`: MySQL before 8.0
 ///   and MariaDB before 10.2.4 forget it when they restart, and go on after the largest row that is
-///   left. There, do not delete the newest rows.
+///   left. There, do not delete the newest rows. All of them forget it when the table is truncated
+///   or made anew.
 /// * The server is refused if it may forget a commit, as a [`MySqlRegistry`] does.
 /// * The table does not know the layout. All programs that share it must have the same widths,
 ///   epoch and tick.
@@ -113,13 +114,15 @@ fn insert(
     let [Value::Int(worker)] = row.as_deref().unwrap_or_default() else {
         return Err(foreign_tables().into());
     };
-    let capacity = request.layout.max_worker();
+    let max = request.layout.max_worker();
     match u64::try_from(*worker) {
         // Without AUTO_INCREMENT there is no key.
         Ok(0) | Err(_) => Err(foreign_tables().into()),
-        Ok(worker) if worker > capacity => {
-            Err(Fault::Refused(RegistryError::Exhausted { used: capacity, capacity }))
-        }
+        Ok(worker) if worker > max => Err(Fault::Database(Error::problem(format!(
+            "its table WORKER_NODE has come to the id {worker}, and the worker field ends at \
+             {max}; all programs that use the table need a layout with more worker bits, whose ids \
+             exceed those in use"
+        )))),
         Ok(worker) => Ok(Lease::permanent(worker, &request.layout)),
     }
 }
@@ -128,8 +131,8 @@ impl WorkerRegistry for UidGeneratorRegistry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         let config = &self.server.config;
         if !config.is_plain() {
-            let problem = "its table WORKER_NODE gives each id once, and any id; leave out leased, \
-                           partition and worker_ids";
+            let problem = "the ids of its table WORKER_NODE can neither be leased nor limited; \
+                           leave out leased, partition and worker_ids";
             return Err(explain::<MySql>(
                 self.name(),
                 "open",

@@ -856,6 +856,25 @@ fn ends(settings: Settings) {
     );
 }
 
+/// The rest of the time field is borrowed, and another worker id may use it again. Until there is
+/// one, takes fail, and the filler rests.
+#[test]
+fn at_the_end_of_a_workers_time_nobody_spins() {
+    for order in [FieldOrder::TimeFirst, FieldOrder::WorkerFirst] {
+        let layout = settings().layout.with_order(order);
+        let start = layout.expires_at() - HOUR / 2;
+        let world = World::new(Settings { layout, start, ..settings() });
+        // The filler, which would take on another worker id, does not run.
+        let engine = &world.engine;
+        let error = std::iter::repeat_with(|| engine.try_take()).find_map(Result::err).unwrap();
+        assert_eq!(engine.newest_tick(), engine.limits.final_tick);
+        assert!(error.retry_in().is_some_and(|wait| wait >= SECOND), "{order:?}: {error}");
+        let _waiting = engine.waiters.wait_with(engine.ring.position());
+        let pause = engine.maintenance_pause(engine.now_ms());
+        assert!(pause >= SECOND / 2, "{order:?}: {pause:?}");
+    }
+}
+
 #[test]
 fn the_end_of_time_is_not_borrowed_across() {
     for (order, ticks) in [(FieldOrder::TimeFirst, 10), (FieldOrder::WorkerFirst, 9)] {
