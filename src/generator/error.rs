@@ -210,7 +210,7 @@ impl fmt::Display for ShutdownError {
                  answered; the id becomes free at the latest when its lease has expired"
             ),
             ShutdownError::Spawn(_) => {
-                f.write_str("cannot start the thread that shuts the generator down")
+                f.write_str("no thread can be started that waits until the worker id is given back")
             }
         }
     }
