@@ -87,7 +87,7 @@ impl Limits {
         self.last_tick(now_ms).is_some_and(|last| tick <= last)
     }
 
-    /// Whether the clock has reached the final tick, for which nothing new is published.
+    /// Whether the clock has reached the final tick, after which no tick is published.
     pub fn is_over(&self, now_ms: i64) -> bool {
         u64::try_from(self.tick_at(now_ms)).is_ok_and(|tick| tick >= self.final_tick)
     }

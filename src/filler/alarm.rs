@@ -12,7 +12,7 @@ pub enum Alarm {
     /// Reservations come in time.
     #[default]
     None,
-    /// The lease is lost, and for too long there has been no other. It was told when it was lost.
+    /// The lease is lost, and no other has come for too long. The event of the loss has told them.
     Lost,
     /// The registry has refused a reservation, or has not answered for too long.
     Unreachable,
@@ -39,7 +39,7 @@ impl Alarm {
         }
     }
 
-    /// The lease is lost, and for too long there has been no other.
+    /// The lease is lost, and no other has come for too long.
     pub fn lost(&mut self) {
         *self = (*self).max(Alarm::Lost);
     }

@@ -23,8 +23,8 @@ pub struct LeaseManager {
     /// Whether another generator has the worker id now.
     is_lost: bool,
     alarm: Alarm,
-    /// The time since more was needed of the registry than has come: further ticks or, if the lease
-    /// is lost, another worker id.
+    /// Runs while the registry has yet to grant what is needed: further ticks or, if the lease is
+    /// lost, another worker id.
     needed: Option<Stopwatch>,
     plan: ReservationPlan,
     /// A worker id that has not been taken on yet.

@@ -112,7 +112,8 @@ impl Metrics {
     }
 
     pub fn update(&mut self, engine: &Engine) {
-        // First, because a status reads the clock, for whose panic the filler may not be running.
+        // First, because `status` reads the clock. If the clock panics, the gauge must still show
+        // that the filler does not run.
         self.running.set(f64::from(engine.signal.state() == FillerState::Running));
         let status = engine.status();
         self.gauges.iter().for_each(|(gauge, of)| gauge.set(of(&status)));

@@ -125,8 +125,8 @@ impl Filler {
         is_parent
     }
 
-    /// Whether the filler can end only after what runs on this thread: on its own thread a clock, a
-    /// task's waker or a subscriber of events, on that of a registry call the registry.
+    /// Whether the filler must wait for this thread before it ends. It is the filler's own, where a
+    /// clock, a task's waker or a subscriber of events may run, or that of a registry call.
     fn is_own_thread(&self) -> bool {
         let own = self.thread.as_ref().map(|thread| thread.thread().id());
         own == Some(thread::current().id()) || self.call_thread.is_current()
