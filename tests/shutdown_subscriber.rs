@@ -2,14 +2,15 @@
 #![cfg(feature = "tracing")]
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod observer;
+
 use std::fmt::Debug;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, OnceLock};
 use std::time::Duration;
 
+use tracing::Event;
 use tracing::field::{Field, Visit};
-use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
 use uidring::clock::ManualClock;
 use uidring::registry::{Lease, Request, WorkerRegistry};
 use uidring::{Layout, RegistryError, ShutdownError, UidGenerator};
@@ -24,8 +25,6 @@ static REACTION: OnceLock<(UidGenerator, Mutex<Sender<Outcome>>)> = OnceLock::ne
 
 type Outcome = Result<(), ShutdownError>;
 
-struct Reacting;
-
 #[derive(Default)]
 struct Worker(u64);
 
@@ -39,33 +38,18 @@ impl Visit for Worker {
     fn record_debug(&mut self, _: &Field, _: &dyn Debug) {}
 }
 
-impl Subscriber for Reacting {
-    fn enabled(&self, metadata: &Metadata<'_>) -> bool {
-        metadata.target() == "uidring"
-    }
-
-    fn event(&self, event: &Event<'_>) {
-        let mut worker = Worker::default();
-        event.record(&mut worker);
-        match (event.metadata().name(), worker.0) {
-            ("lease_exhausted", SHUT_DOWN) => {
-                if let Some((uids, told)) = REACTION.get() {
-                    told.lock().unwrap().send(uids.clone().shutdown_blocking()).unwrap();
-                }
+fn react(event: &Event<'_>) {
+    let mut worker = Worker::default();
+    event.record(&mut worker);
+    match (event.metadata().name(), worker.0) {
+        ("lease_exhausted", SHUT_DOWN) => {
+            if let Some((uids, told)) = REACTION.get() {
+                told.lock().unwrap().send(uids.clone().shutdown_blocking()).unwrap();
             }
-            ("stopped", PANICS) => panic!("a subscriber that panics"),
-            _ => {}
         }
+        ("stopped", PANICS) => panic!("a subscriber that panics"),
+        _ => {}
     }
-
-    fn new_span(&self, _: &Attributes<'_>) -> Id {
-        Id::from_u64(1)
-    }
-
-    fn record(&self, _: &Id, _: &Record<'_>) {}
-    fn record_follows_from(&self, _: &Id, _: &Id) {}
-    fn enter(&self, _: &Id) {}
-    fn exit(&self, _: &Id) {}
 }
 
 /// Leases this worker id, and reserves nothing more.
@@ -91,7 +75,7 @@ fn generator(worker: u64, shutdown_deadline: Duration) -> UidGenerator {
 // One test, since a program has one subscriber.
 #[test]
 fn a_shutdown_ends_whatever_a_subscriber_does() {
-    tracing::subscriber::set_global_default(Reacting).unwrap();
+    observer::listen(react);
     let (told, result) = mpsc::channel();
     let uids = generator(SHUT_DOWN, Duration::from_secs(3600));
     REACTION.set((uids.clone(), Mutex::new(told))).unwrap();

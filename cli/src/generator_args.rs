@@ -156,7 +156,7 @@ impl GeneratorArgs {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use clap::Parser;
 
     use super::*;
@@ -167,9 +167,14 @@ mod tests {
         generator: GeneratorArgs,
     }
 
+    /// What these arguments say.
+    pub(crate) fn parsed(args: &[&str]) -> GeneratorArgs {
+        CommandLine::parse_from(["uidring"].iter().chain(args)).generator
+    }
+
     #[test]
     fn defaults_are_the_librarys() {
-        let CommandLine { generator } = CommandLine::parse_from(["uidring"]);
+        let generator = parsed(&[]);
         assert_eq!(format!("{:?}", generator.builder()), format!("{:?}", UidGenerator::builder()));
     }
 }

@@ -331,28 +331,21 @@ mod tests {
     use std::time::Duration;
 
     use anstream::adapter::strip_str;
-    use clap::Parser;
     use indicatif::ProgressDrawTarget;
     use uidring::registry::FixedWorker;
     use uidring::{Layout, UidGenerator};
 
     use super::{FREE_COLUMNS, Panel};
-    use crate::generator_args::GeneratorArgs;
+    use crate::generator_args::tests::parsed;
     use crate::load::Load;
     use crate::quantity::Quantity;
-
-    #[derive(Parser)]
-    struct CommandLine {
-        #[command(flatten)]
-        generator: GeneratorArgs,
-    }
 
     #[test]
     fn the_panel_fits_80_columns() {
         let layout = Layout::new(31, 27, 5).unwrap();
         let uids =
             UidGenerator::builder().layout(layout).registry(FixedWorker::new(1)).build().unwrap();
-        let CommandLine { generator } = CommandLine::parse_from(["uidring", "--max-lead", "59m"]);
+        let generator = parsed(&["--max-lead", "59m"]);
         let long = Duration::from_secs(36_500 * 24 * 3600);
         let rate = Some(Quantity::whole(1_000_000_000_000));
         for load in [

@@ -256,7 +256,7 @@ fn candidates(
     let mut candidates: Vec<Candidate> = Vec::new();
     for (name, split) in splits {
         let is_new = candidates.iter().all(|seen| seen.split != split);
-        if is_new && needs.is_young(split) {
+        if is_new && needs.is_young(split.time_bits, split.tick_ms) {
             let layout = Layout::new(split.time_bits, split.worker_bits, split.sequence_bits)?
                 .with_tick(Duration::from_millis(split.tick_ms))?
                 .with_epoch(epoch.min(epoch_above(needs, split, now)))?;

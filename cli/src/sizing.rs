@@ -114,8 +114,8 @@ impl Needs {
 
     pub(crate) fn time_bits(&self, tick_ms: u64) -> u32 {
         let fits = |bits: &u32| {
-            let split = Split { time_bits: *bits, worker_bits: 0, sequence_bits: 0, tick_ms };
-            self.span_ms(*bits, tick_ms) <= u128::from(tick_ms) << bits && self.is_young(split)
+            self.span_ms(*bits, tick_ms) <= u128::from(tick_ms) << bits
+                && self.is_young(*bits, tick_ms)
         };
         (LEAST_TIME_BITS..BITS + LEAST_TIME_BITS).find(fits).unwrap_or(BITS + LEAST_TIME_BITS)
     }
@@ -212,12 +212,13 @@ impl Needs {
     }
 
     pub(crate) fn time_fits(&self, split: Split) -> bool {
-        self.time_bits(split.tick_ms) <= split.time_bits && self.is_young(split)
+        self.time_bits(split.tick_ms) <= split.time_bits
+            && self.is_young(split.time_bits, split.tick_ms)
     }
 
     /// Whether the epoch is a date as people write it.
-    pub(crate) fn is_young(&self, split: Split) -> bool {
-        self.age_ms(split.time_bits, split.tick_ms) <= MOST_AGE_MS
+    pub(crate) fn is_young(&self, time_bits: u32, tick_ms: u64) -> bool {
+        self.age_ms(time_bits, tick_ms) <= MOST_AGE_MS
     }
 
     pub(crate) fn ids_fit(&self, split: Split) -> bool {
@@ -257,8 +258,7 @@ impl Needs {
         }
         while split.bits() < BITS {
             let [mut time, worker, sequence] = self.room(split);
-            let longer = Split { time_bits: split.time_bits + 1, ..split };
-            if !self.time_fits(longer) {
+            if !self.is_young(split.time_bits + 1, tick_ms) {
                 time = f64::INFINITY;
             }
             if sequence <= worker && sequence <= time {

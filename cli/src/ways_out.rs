@@ -26,12 +26,11 @@ pub(crate) fn ways_out(needs: &Needs) -> WaysOut {
 /// What is different in `less`.
 fn changes(needs: &Needs, less: &Needs) -> Vec<String> {
     let mut changes = Vec::new();
+    let fewer = |some: u64, name: &str, all: u64| {
+        format!("{} instead of {}", counted(some, name), HumanCount(all))
+    };
     if less.years < needs.years {
-        changes.push(format!(
-            "{} instead of {}",
-            counted(less.years, "year"),
-            HumanCount(needs.years)
-        ));
+        changes.push(fewer(less.years, "year", needs.years));
     }
     if less.restarts_per_day < needs.restarts_per_day {
         changes.push(format!(
@@ -41,11 +40,7 @@ fn changes(needs: &Needs, less: &Needs) -> Vec<String> {
         ));
     }
     if less.nodes < needs.nodes {
-        changes.push(format!(
-            "{} instead of {}",
-            counted(less.nodes, "node"),
-            HumanCount(needs.nodes)
-        ));
+        changes.push(fewer(less.nodes, "node", needs.nodes));
     }
     if less.rate < needs.rate {
         changes.push(format!("{} a second instead of {}", less.rate.of("UID"), needs.rate));

@@ -8,9 +8,9 @@
 mod databases;
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Write};
+use std::io::{BufRead, BufReader, Lines, Write};
 use std::path::{Path, PathBuf};
-use std::process::{Command, Output, Stdio};
+use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc;
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
@@ -406,20 +406,24 @@ fn no_uid_uses_no_worker_id() {
     assert!(stderr(folder.path(), &["take", "-n", "0", "--layout", "9,9,9"], 2).contains("time"));
 }
 
+/// A run that gets a Ctrl-C after its first line, and the lines that follow.
+#[cfg(unix)]
+fn interrupted(folder: &Path, args: &[&str]) -> (Child, Lines<BufReader<ChildStdout>>) {
+    let mut child =
+        uidring(folder, args).stdout(Stdio::piped()).stderr(Stdio::piped()).spawn().unwrap();
+    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
+    lines.next().unwrap().unwrap();
+    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
+    assert!(killed.success());
+    (child, lines)
+}
+
 #[cfg(unix)]
 #[test]
 fn an_interrupted_take_gives_its_lease_back() {
     let folder = folder();
     let args = ["take", "-n", "1000000000000", "--lease", "1h"];
-    let mut child = uidring(folder.path(), &args)
-        .stdout(Stdio::piped())
-        .stderr(Stdio::piped())
-        .spawn()
-        .unwrap();
-    let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-    lines.next().unwrap().unwrap();
-    let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-    assert!(killed.success());
+    let (child, lines) = interrupted(folder.path(), &args);
     let count = 1 + lines.map(Result::unwrap).count();
     let output = child.wait_with_output().unwrap();
     assert_eq!(output.status.code(), Some(130));
@@ -494,15 +498,7 @@ fn take_heeds_the_limits() {
 fn an_interrupt_ends_a_load_with_its_summary() {
     let folder = folder();
     for args in [&["take", "--rate", "1000"][..], &["status", "--watch"]] {
-        let mut child = uidring(folder.path(), args)
-            .stdout(Stdio::piped())
-            .stderr(Stdio::piped())
-            .spawn()
-            .unwrap();
-        let mut lines = BufReader::new(child.stdout.take().unwrap()).lines();
-        lines.next().unwrap().unwrap();
-        let killed = Command::new("kill").args(["-INT", &child.id().to_string()]).status().unwrap();
-        assert!(killed.success());
+        let (child, mut lines) = interrupted(folder.path(), args);
         assert!(lines.all(|line| !line.unwrap().is_empty()));
         let output = child.wait_with_output().unwrap();
         assert!(output.status.success(), "{args:?}: {}", output.status);

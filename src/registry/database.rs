@@ -8,7 +8,7 @@ use super::records::{self, WorkerRecord};
 use super::table::{self, Config, Fault, Ids, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
-use crate::sql::{self, Access, Deadline, Error, Transaction};
+use crate::sql::{self, Access, Deadline, Error, Schema, Transaction};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The widest worker field has 42 bits.
@@ -217,7 +217,6 @@ impl<D: Tables> SqlRegistry<D> {
     }
 
     /// The error of something other than a transaction that could not do what it was `doing`.
-    #[cfg(any(feature = "postgres", feature = "sqlite"))]
     pub(super) fn explain(&self, doing: &str, error: Error) -> RegistryError {
         explain::<D>(self.database.name(), doing, error, self.timeout)
     }
@@ -255,20 +254,33 @@ impl<D: Tables> SqlRegistry<D> {
         access: Access,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
+        self.transact_on(&D::SCHEMA, |error| error, doing, access, body)
+    }
+
+    /// Makes a transaction on the tables of `schema`, whose errors `in_words` tells in words about
+    /// these tables.
+    pub(super) fn transact_on<T: Send>(
+        &self,
+        schema: &Schema,
+        in_words: fn(Error) -> Error,
+        doing: &str,
+        access: Access,
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
+    ) -> Result<T, RegistryError> {
         let deadline = Deadline::after(self.timeout);
-        sql::transact(&self.database, &D::SCHEMA, &deadline, access, body).map_err(|fault| {
-            match fault {
+        sql::transact(&self.database, schema, &deadline, access, body).map_err(
+            |fault| match fault {
                 Fault::Refused(error) => error,
                 Fault::Database(error) => {
-                    explain::<D>(self.database.name(), doing, error, deadline.waited())
+                    explain::<D>(self.database.name(), doing, in_words(error), deadline.waited())
                 }
-            }
-        })
+            },
+        )
     }
 }
 
 /// The error of a call that could not do what it was `doing`, as it found out after `waited`.
-pub(super) fn explain<D: Tables>(
+fn explain<D: Tables>(
     registry: String,
     doing: &str,
     error: Error,

@@ -1,13 +1,12 @@
 //! Worker ids from the table of Baidu's `UidGenerator`.
 
-use std::time::{Duration, SystemTime};
+use std::time::SystemTime;
 
-use super::database::explain;
 use super::host::Host;
 use super::table::{Fault, foreign_tables};
 use super::{Lease, MySqlRegistry, RegistryError, Request, WorkerRegistry};
 use crate::clock::from_unix_ms;
-use crate::sql::{self, Access, Deadline, Error, MySql, Schema, Transaction, Value};
+use crate::sql::{Access, Error, Schema, Transaction, Value};
 
 /// Worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on a MySQL or MariaDB server.
 ///
@@ -65,14 +64,7 @@ impl UidGeneratorRegistry {
         access: Access,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
-        let MySqlRegistry { database, timeout, .. } = &self.server;
-        let deadline = Deadline::after(*timeout);
-        sql::transact(database, &SCHEMA, &deadline, access, body).map_err(|fault| match fault {
-            Fault::Refused(error) => error,
-            Fault::Database(error) => {
-                explain::<MySql>(self.name(), doing, of_this_table(error), deadline.waited())
-            }
-        })
+        self.server.transact_on(&SCHEMA, of_this_table, doing, access, body)
     }
 }
 
@@ -133,12 +125,7 @@ impl WorkerRegistry for UidGeneratorRegistry {
         if !config.is_plain() {
             let problem = "the ids of its table WORKER_NODE can neither be leased nor limited; \
                            leave out leased, partition and worker_ids";
-            return Err(explain::<MySql>(
-                self.name(),
-                "open",
-                Error::problem(problem),
-                Duration::ZERO,
-            ));
+            return Err(self.server.explain("open", Error::problem(problem)));
         }
         let host = config.host();
         self.transact("store a worker id in", Access::Write, |transaction| {

@@ -1,4 +1,4 @@
-//! Keeps the events of uidring.
+//! Listens to the events of uidring.
 
 use std::fmt::{Debug, Write};
 use std::sync::Mutex;
@@ -20,11 +20,23 @@ pub struct Event {
 pub static EVENTS: Mutex<Vec<Event>> = Mutex::new(Vec::new());
 
 /// Keeps all events of this process from now on.
+#[allow(dead_code)] // not every test does
 pub fn observe() {
-    tracing::subscriber::set_global_default(Observer).unwrap();
+    listen(|event| {
+        let metadata = event.metadata();
+        let text = format!("{} ", metadata.level());
+        let mut kept = Event { name: metadata.name(), text, fields: String::new() };
+        event.record(&mut kept);
+        EVENTS.lock().unwrap().push(kept);
+    });
 }
 
-struct Observer;
+/// Calls `listener` for each event of this process from now on, on the thread that sends it.
+pub fn listen(listener: fn(&tracing::Event<'_>)) {
+    tracing::subscriber::set_global_default(Listener(listener)).unwrap();
+}
+
+struct Listener(fn(&tracing::Event<'_>));
 
 impl Visit for Event {
     fn record_debug(&mut self, field: &Field, value: &dyn Debug) {
@@ -36,17 +48,13 @@ impl Visit for Event {
     }
 }
 
-impl Subscriber for Observer {
+impl Subscriber for Listener {
     fn enabled(&self, metadata: &Metadata<'_>) -> bool {
         metadata.target() == "uidring"
     }
 
     fn event(&self, event: &tracing::Event<'_>) {
-        let metadata = event.metadata();
-        let text = format!("{} ", metadata.level());
-        let mut kept = Event { name: metadata.name(), text, fields: String::new() };
-        event.record(&mut kept);
-        EVENTS.lock().unwrap().push(kept);
+        (self.0)(event);
     }
 
     fn new_span(&self, _: &Attributes<'_>) -> Id {
