@@ -1,29 +1,33 @@
--- The registry of worker ids in a PostgreSQL database, version 2. Tried on PostgreSQL 15. According
+-- Worker ids and tags in a PostgreSQL database, version 3. Tried on PostgreSQL 15. According
 -- to the manuals, any version since 11 will do.
 --
--- `PostgresRegistry` applies this schema when it is first used, if its user may create tables. By
--- hand:
+-- `PostgresRegistry` and `PostgresSegments` apply this schema when they are first used, if their
+-- user may create tables. By hand:
 --
 --     psql "$DATABASE_URL" -f schema.postgres.sql
 --
--- Applying it again changes nothing. A generator's user needs SELECT, INSERT and UPDATE on both
--- tables.
+-- Applying it again changes nothing. For worker ids a user needs SELECT, INSERT and UPDATE on
+-- uidring_layout and uidring_worker_node. For tags it needs SELECT and UPDATE on uidring_segment,
+-- INSERT to create tags, DELETE to remove them, and SELECT on uidring_layout.
 --
--- Only these tables know which ids have been given, and UIDs are unique because no (id, tick) pair
--- is given twice:
+-- Only these tables know which ids and numbers have been given, and UIDs are unique because no (id,
+-- tick) pair is given twice:
 --
 -- * Rows of uidring_worker_node whose ids were given once may be deleted; the ids are not given
 --   again. The row of a leased id says up to which tick the id has been used: do not delete it.
 -- * Do not change uidring_layout: it holds the largest id ever given, deleted rows included.
+-- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again.
 -- * The server must keep what it has committed, even through a power failure. A server is
 --   refused if its fsync is off, or if a table is UNLOGGED.
 -- * Do not restore an old copy of the database, nor promote a standby that lacks the last commits:
---   the ids given since would be given again. If nothing else is left, first stop all generators.
---   Then raise the counter above all of their ids, and delete the leased ids, because the copy does
---   not know how far they have been used:
+--   the ids and numbers given since would be given again. If nothing else is left, first stop all
+--   generators. Then raise the counter above all of their ids, and delete the leased ids, because
+--   the copy does not know how far they have been used:
 --
 --     UPDATE uidring_layout SET last_worker = 12345;
 --     DELETE FROM uidring_worker_node WHERE lease_until IS NOT NULL;
+--
+--   And raise each tag's last_number above all numbers that were given.
 --
 -- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  to_timestamp(launch_date /
 -- 1000.0)
@@ -62,7 +66,7 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     ids_to BIGINT
 );
 
-INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 2, 0) ON CONFLICT (id) DO NOTHING;
+INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 3, 0) ON CONFLICT (id) DO NOTHING;
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.
@@ -92,6 +96,29 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
     -- For a leased id, when it may be given to another generator, in milliseconds since 1970. NULL
     -- for an id that is given once.
     lease_until BIGINT
+);
+
+-- One row for each tag, whose numbers are counted up. Nobody has had a number above `last_number`.
+CREATE TABLE IF NOT EXISTS uidring_segment (
+    -- The name: 1 to 128 characters, compared exactly.
+    tag VARCHAR(128) PRIMARY KEY
+        CHECK (CHAR_LENGTH(tag) >= 1),
+    -- The largest number given; one less than the first number before it is given. A process adds
+    -- to it, and then has the numbers from the old value plus 1 to the new one for itself.
+    last_number BIGINT NOT NULL
+        CHECK (last_number >= 0),
+    -- How many numbers a process takes at least. It may be changed at any time.
+    step BIGINT NOT NULL
+        CHECK (step >= 1),
+    -- The most numbers that a process takes at once; NULL where the process decides.
+    max_step BIGINT,
+    -- What people want to know about the tag.
+    description VARCHAR(256),
+    -- When numbers were last taken, or the row was changed otherwise, in milliseconds since 1970.
+    modified BIGINT NOT NULL,
+    -- When the row was written, in milliseconds since 1970.
+    created BIGINT NOT NULL,
+    CHECK (max_step >= step)
 );
 
 COMMIT;

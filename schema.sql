@@ -1,23 +1,26 @@
--- The registry of worker ids in a SQLite file, version 2. Any SQLite since 3.8 reads it.
+-- Worker ids and tags in a SQLite file, version 3. Any SQLite since 3.8 reads it.
 --
--- `SqliteRegistry::open` applies this schema to a new file. By hand:
+-- `SqliteRegistry::open` and `SqliteSegments::open` apply this schema to a new file. By hand:
 --
 --     sqlite3 uidring.db < schema.sql
 --
 -- Applying it again changes nothing.
 --
--- Only this file knows which ids have been given, and UIDs are unique because no (id, tick) pair is
--- given twice:
+-- Only this file knows which ids and numbers have been given, and UIDs are unique because no (id,
+-- tick) pair is given twice:
 --
 -- * Rows of worker_node may be deleted at any time; their ids are not given again.
 -- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included.
--- * Do not restore an old copy of the file, nor use a copy on a second machine: the ids given since
---   the copy was made would be given again. If only an old copy is left, first stop all generators.
---   Then raise the counter above all of their ids, and delete the leased ids, because the copy does
---   not know how far they have been used:
+-- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again.
+-- * Do not restore an old copy of the file, nor use a copy on a second machine: the ids and numbers
+--   given since the copy was made would be given again. If only an old copy is left, first stop all
+--   generators. Then raise the counter above all of their ids, and delete the leased ids, because
+--   the copy does not know how far they have been used:
 --
 --     UPDATE sqlite_sequence SET seq = 12345 WHERE name = 'worker_node';
 --     DELETE FROM worker_node WHERE lease_until IS NOT NULL;
+--
+--   And raise each tag's last_number above all numbers that were given.
 --
 -- All times are milliseconds since 1970-01-01T00:00:00Z. To read one:  datetime(launch_date / 1000,
 -- 'unixepoch')
@@ -27,7 +30,7 @@ BEGIN IMMEDIATE;
 -- 0x75696472, "uidr": by this number uidring recognises its own files.
 PRAGMA application_id = 1969841266;
 -- The version of this schema.
-PRAGMA user_version = 2;
+PRAGMA user_version = 3;
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.
@@ -103,6 +106,34 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     ids_to INTEGER NOT NULL
         CHECK (typeof(ids_to) = 'integer' AND ids_to BETWEEN 0 AND 4398046511103),
     CHECK (time_bits + worker_bits + sequence_bits <= 63)
+);
+
+-- One row for each tag, whose numbers are counted up. Nobody has had a number above `last_number`.
+CREATE TABLE IF NOT EXISTS uidring_segment (
+    -- The name: 1 to 128 characters, compared exactly.
+    tag TEXT NOT NULL PRIMARY KEY
+        CHECK (typeof(tag) = 'text' AND length(tag) BETWEEN 1 AND 128),
+    -- The largest number given; one less than the first number before it is given. A process adds
+    -- to it, and then has the numbers from the old value plus 1 to the new one for itself.
+    last_number INTEGER NOT NULL
+        CHECK (typeof(last_number) = 'integer' AND last_number >= 0),
+    -- How many numbers a process takes at least. It may be changed at any time.
+    step INTEGER NOT NULL
+        CHECK (typeof(step) = 'integer' AND step >= 1),
+    -- The most numbers that a process takes at once; NULL where the process decides.
+    max_step INTEGER
+        CHECK (max_step IS NULL OR typeof(max_step) = 'integer' AND max_step >= step),
+    -- What people want to know about the tag.
+    description TEXT
+        CHECK (description IS NULL OR typeof(description) = 'text' AND length(description) <= 256),
+    -- When numbers were last taken, or the row was changed otherwise, in milliseconds since 1970.
+    modified INTEGER NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
+        CHECK (typeof(modified) = 'integer'),
+    -- When the row was written, in milliseconds since 1970.
+    created INTEGER NOT NULL
+        DEFAULT (CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER))
+        CHECK (typeof(created) = 'integer')
 );
 
 COMMIT;

@@ -9,6 +9,8 @@
 //! * `local`: a thread's own taker, beside a thread's own counter that is fed by blocks of 1,024.
 //! * `take_local`: takes from a claim that the thread keeps, beside a thread's own taker that is in
 //!   memory, as it is in the handlers of a service, and not in the registers of a loop.
+//! * `segment_take`, `segment_fill`, `segment_local`: the same as `take`, `fill` and `local` with
+//!   the numbers of a tag, which a source in memory gives at once.
 //!
 //! The sides of a comparison run in turns, in short rounds within each sample, so that what
 //! disturbs the machine disturbs them alike. Criterion reports each side by itself, and then their
@@ -31,6 +33,9 @@ use criterion::{
 use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+use uidring::segment::{
+    Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
+};
 use uidring::{Layout, LeadLimit, LocalTaker, RegistryError, Uid, UidGenerator};
 
 /// UIDs in a buffer and in a local taker's claim, and numbers in a block of the counter.
@@ -111,6 +116,50 @@ impl Source for UidGenerator {
             .map(in_tick)
             .fold((0, 0), |(count, sum), (more, of)| (count + more, sum.wrapping_add(of)))
     }
+}
+
+impl Source for SegmentGenerator {
+    fn lost(&self) -> u64 {
+        self.status().lost
+    }
+
+    fn between(&self, first: u64, last: u64) -> (u64, u64) {
+        consecutive(first, last)
+    }
+}
+
+/// A row in memory, which gives as many numbers as are asked for.
+struct Row(AtomicU64);
+
+impl SegmentSource for Row {
+    fn name(&self) -> String {
+        "a row in memory".to_owned()
+    }
+
+    fn load(&self, _: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+        let count = count.unwrap_or(1_000_000);
+        let first = self.0.fetch_add(count, Ordering::Relaxed);
+        let mut segment = Segment::new(first, count, 1, first + count);
+        (segment.step, segment.max_step) = (1_000_000, Some(u64::MAX));
+        Ok(segment)
+    }
+
+    fn give_back(&self, _: &str, _: &Segment) -> Result<bool, SegmentError> {
+        Ok(false)
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        Ok(Vec::new())
+    }
+
+    fn create(&self, tag: &str, _: &Tag) -> Result<TagRecord, SegmentError> {
+        Ok(TagRecord::new(tag, 1, 1_000_000, 1))
+    }
+}
+
+fn tag() -> SegmentGenerator {
+    let segments = Segments::builder().source(Row(AtomicU64::new(1))).build().unwrap();
+    segments.tag("orders").unwrap()
 }
 
 fn consecutive(first: u64, last: u64) -> (u64, u64) {
@@ -300,6 +349,65 @@ fn fill(criterion: &mut Criterion) {
     compare(criterion, "fill", 1, BLOCK.into(), &sides);
 }
 
+fn segment_take(criterion: &mut Criterion) {
+    for threads in [1, 2, 4, 8] {
+        let (counter, tag) = (Counter::new(), tag());
+        let bare = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(counter.claim(1)));
+        let ours =
+            |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(tag.take().unwrap().get()));
+        let sides = [
+            Side { name: "fetch_add", source: &counter, unused: 0, turn: &bare },
+            Side { name: "segment", source: &tag, unused: 0, turn: &ours },
+        ];
+        compare(criterion, "segment_take", threads, 1, &sides);
+    }
+}
+
+fn segment_fill(criterion: &mut Criterion) {
+    let (counter, tag) = (Counter::new(), tag());
+    let bare = |count, seen: &mut Seen| {
+        let mut buffer = CachePadded::new([0; BLOCK as usize]);
+        for _ in 0..count {
+            let first = counter.claim(BLOCK.into());
+            buffer.iter_mut().zip(first..).for_each(|(place, number)| *place = number);
+            note_ends(seen, black_box(&*buffer), |&number| number);
+        }
+        note_inside(seen, &counter, &*buffer, |&number| number);
+    };
+    let ours = |count, seen: &mut Seen| {
+        let mut buffer = CachePadded::new([Uid::MIN; BLOCK as usize]);
+        for _ in 0..count {
+            tag.fill(&mut *buffer).unwrap();
+            note_ends(seen, black_box(&*buffer), |uid| uid.get());
+        }
+        note_inside(seen, &tag, &*buffer, |uid| uid.get());
+    };
+    let sides = [
+        Side { name: "consecutive", source: &counter, unused: 0, turn: &bare },
+        Side { name: "segment", source: &tag, unused: 0, turn: &ours },
+    ];
+    compare(criterion, "segment_fill", 1, BLOCK.into(), &sides);
+}
+
+fn segment_local(criterion: &mut Criterion) {
+    for threads in [1, 2] {
+        let (uids, tag) = (generator(FixedWorker::new(1), Duration::MAX), tag());
+        let of_time = |count, seen: &mut Seen| {
+            let mut mine = uids.local().with_claim_length(BLOCK);
+            (0..count * u64::from(BLOCK)).for_each(|_| seen.note(mine.take().unwrap().get()));
+        };
+        let of_tag = |count, seen: &mut Seen| {
+            let mut mine = tag.local().with_claim_length(BLOCK);
+            (0..count * u64::from(BLOCK)).for_each(|_| seen.note(mine.take().unwrap().get()));
+        };
+        let sides = [
+            Side { name: "generator", source: &uids, unused: BLOCK.into(), turn: &of_time },
+            Side { name: "segment", source: &tag, unused: BLOCK.into(), turn: &of_tag },
+        ];
+        compare(criterion, "segment_local", threads, BLOCK.into(), &sides);
+    }
+}
+
 /// Notes the first and the last number of a buffer. Reading every number would cost more than
 /// writing them.
 fn note_ends<T>(seen: &mut Seen, buffer: &[T], number: impl Fn(&T) -> u64) {
@@ -455,5 +563,16 @@ fn take_local(criterion: &mut Criterion) {
     }
 }
 
-criterion_group!(benches, take, fill, local, take_local, lead, leased);
+criterion_group!(
+    benches,
+    take,
+    fill,
+    local,
+    take_local,
+    lead,
+    leased,
+    segment_take,
+    segment_fill,
+    segment_local
+);
 criterion_main!(benches);

@@ -8,7 +8,8 @@ use crate::sync::{Arc, Mutex};
 /// A source of wall-clock time.
 ///
 /// A generator reads it when it is built, whenever its filler runs, and in takes that have reached
-/// a limit, but never in a take from the ring. The clock may stand still, jump and run backwards:
+/// a limit, but never in a take from the ring. With [`exact_time`](crate::Builder::exact_time),
+/// each take reads it, so it should be quick. The clock may stand still, jump and run backwards:
 /// uniqueness does not depend on it. It should show times within 10^15 s (31 million years) of
 /// 1970. Building a generator fails while it does not, and a running generator treats a time more
 /// than 73 million years from its epoch as one at that distance.
@@ -126,11 +127,10 @@ impl Stopwatch {
 
 /// Milliseconds since 1970, rounded down.
 pub(crate) fn unix_ms(time: SystemTime) -> i128 {
-    let ns = match time.duration_since(SystemTime::UNIX_EPOCH) {
-        Ok(since) => since.as_nanos().cast_signed(),
-        Err(before) => -before.duration().as_nanos().cast_signed(),
-    };
-    ns.div_euclid(1_000_000)
+    match time.duration_since(SystemTime::UNIX_EPOCH) {
+        Ok(since) => since.as_millis().cast_signed(),
+        Err(before) => -before.duration().as_nanos().div_ceil(1_000_000).cast_signed(),
+    }
 }
 
 /// The time at `ms` milliseconds since 1970, if the platform can represent it.

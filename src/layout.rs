@@ -565,13 +565,11 @@ impl Layout {
     }
 
     /// `epoch` in milliseconds since 1970.
-    #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
     pub(crate) fn epoch_ms(&self) -> i64 {
         self.epoch_ms
     }
 
     /// `tick` in milliseconds, at most 1,000.
-    #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
     pub(crate) fn tick_ms(&self) -> u16 {
         self.tick_ms
     }

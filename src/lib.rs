@@ -41,15 +41,19 @@
 //!   ranges of UIDs.
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
 //! * [`Status`]: what a generator is doing, for operators.
+//! * [`segment`]: numbers without time in them, small and nearly without gaps.
 //! * [`integrations`]: UIDs in the queries and rows of sqlx, SeaORM, diesel and others.
 //! * [`design`]: how it works inside, why it is right, and what happens when.
 //!
 //! # Features
 //!
-//! * `sqlite` (on by default): `SqliteRegistry`. SQLite is compiled in.
-//! * `postgres`, `mysql`: `PostgresRegistry` and `MySqlRegistry`, for many machines, with TLS.
-//! * `contract`: `registry::contract`, the tests that every registry must pass, for authors of a
-//!   registry.
+//! * `sqlite` (on by default): `SqliteRegistry` and `SqliteSegments`. SQLite is compiled in.
+//! * `postgres`, `mysql`: `PostgresRegistry`, `MySqlRegistry`, `PostgresSegments` and
+//!   `MySqlSegments`, for many machines, with TLS.
+//! * `http`: `HttpSegments`, dense numbers from a server, for programs that may not reach the
+//!   database. With TLS.
+//! * `contract`: `registry::contract` and `segment::contract`, the tests that every registry and
+//!   every source of segments must pass, for their authors.
 //! * `serde`: a [`Uid`] is a string in JSON, because JavaScript needs that, and an integer in
 //!   binary formats. The modules of `uidring::serde` have other forms for single fields.
 //! * `async`: `UidGenerator::take_async`, `Builder::build_async` and `UidGenerator::shutdown`, for
@@ -68,7 +72,7 @@
 //!
 //! | name | level | fields | what to do |
 //! |---|---|---|---|
-//! | `started` | info | `worker`, `kind`, `registry`, `layout`, `reserved_until` | nothing |
+//! | `started` | info | `worker`, `kind`, `registry`, `layout`, `time`, `reserved_until` | none |
 //! | `stopped` | info | `worker`, `taken` | nothing |
 //! | `registry_unreachable` | warn | `worker`, `waited`, `error` | see that the registry runs |
 //! | `lease_running_out` | warn | `worker`, `left` | the same, within `left` |
@@ -134,6 +138,7 @@ mod uid;
 pub mod clock;
 pub mod integrations;
 pub mod registry;
+pub mod segment;
 #[cfg(feature = "serde")]
 pub mod serde;
 
@@ -150,7 +155,7 @@ mod migration {}
 pub use engine::lead::LeadLimit;
 pub use engine::signal::FillerState;
 pub use engine::status::Status;
-pub use engine::{FillError, TakeError};
+pub use engine::{FillError, SegmentFailure, TakeError};
 pub use generator::builder::Builder;
 #[cfg(not(uidring_loom))]
 pub use generator::installed::take_local;
@@ -168,11 +173,37 @@ pub mod model {
     //! The types that the loom models use.
     pub use crate::ring::codec::TickCodec;
     pub use crate::ring::counter::Counter;
+    pub use crate::ring::segments::{Found, SegmentChain, Unclaimed};
     pub use crate::ring::window::Window;
     pub use crate::ring::{Block, Ring, is_closed};
+    pub use crate::segment::request_list::RequestList;
+    pub use crate::segment::stock::Stock;
+    pub use crate::segment::tag::TagEngine;
+
+    use crate::filler::Filler;
+    use crate::generator::builder::Builder;
+    use crate::generator::{BuildError, UidGenerator};
+    use crate::sync::Arc;
 
     /// The ring of a generator.
-    pub fn ring(uids: &crate::UidGenerator) -> &Ring {
+    pub fn ring(uids: &UidGenerator) -> &Ring {
         &uids.engine().ring
+    }
+
+    /// A generator whose filler never runs.
+    pub fn without_filler(builder: Builder) -> Result<UidGenerator, BuildError> {
+        let (engine, _, _) = builder.assemble(fastrand::Rng::with_seed(7))?;
+        Ok(UidGenerator::new(Arc::clone(&engine), Filler::without_thread(engine)))
+    }
+
+    /// Continues with the ticks of another lease, as the filler does.
+    pub fn take_on(uids: &UidGenerator, window: Window) {
+        uids.engine().ring.window().take_on(window);
+        uids.engine().waiters.wake_all();
+    }
+
+    /// A list of requests that wakes nobody.
+    pub fn request_list() -> Arc<RequestList> {
+        Arc::new(RequestList::new().0)
     }
 }

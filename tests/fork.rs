@@ -7,6 +7,7 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 mod alone;
+mod rows;
 
 #[cfg(feature = "sqlite")]
 use std::collections::BTreeSet;
@@ -111,6 +112,47 @@ fn assert_refuses(uids: &UidGenerator, local: &mut LocalTaker) {
     assert!(bad.len() >= 15 && bad.iter().all(|&error| error == TakeError::Forked), "{bad:?}");
 }
 
+/// The numbers of tags, in all ways to take them.
+#[test]
+fn a_tag_gives_nothing_in_a_child_and_goes_on_in_the_parent() {
+    alone("a_tag_gives_nothing_in_a_child_and_goes_on_in_the_parent", || {
+        let rows = rows::Rows::default().with("a", rows::row(1000)).with("b", rows::row(5));
+        let segments = rows.segments();
+        let (a, b) = (segments.tag("a").unwrap(), segments.tag("b").unwrap());
+        let mut local = a.local();
+        let taken = [a.take(), local.take(), b.take()].map(|uid| uid.unwrap().get());
+        assert_eq!(taken, [1, 2, 1]);
+        let (of_child, calls) = ((segments.clone(), a.clone(), b.clone(), a.local()), rows.calls());
+        in_child(|| {
+            for _ in 0..3 {
+                for tag in [&a, &b] {
+                    assert_eq!(tag.take(), Err(TakeError::Forked));
+                    assert_eq!(tag.try_take(), Err(TakeError::Forked));
+                    assert_eq!(tag.local().take(), Err(TakeError::Forked));
+                    let error = tag.fill(&mut [Uid::MIN; 10]).unwrap_err();
+                    assert_eq!((error.filled(), error.cause()), (0, TakeError::Forked));
+                    #[cfg(feature = "async")]
+                    assert_eq!(pollster::block_on(tag.take_async()), Err(TakeError::Forked));
+                }
+                assert_eq!(local.take(), Err(TakeError::Forked));
+            }
+            assert!(a.status().taken > 0);
+            assert!(segments.tag("a").unwrap_err().to_string().contains("ended"));
+            assert!(segments.clone().shutdown_blocking().is_ok());
+            drop(of_child);
+            assert_eq!(rows.calls(), calls, "the child gives nothing back");
+            // A child has tags of its own.
+            assert!(rows.segments().tag("a").unwrap().take().is_ok());
+            Vec::new()
+        });
+        assert_eq!(local.take().unwrap().get(), 3);
+        drop(local);
+        assert_eq!(a.take().unwrap().get(), 4);
+        segments.shutdown_blocking().unwrap();
+        assert_eq!([rows.next("a"), rows.next("b")], [5, 2]);
+    });
+}
+
 fn assert_distinct(uids: impl IntoIterator<Item = Uid>) {
     let mut uids: Vec<Uid> = uids.into_iter().collect();
     uids.sort_unstable();
@@ -154,8 +196,10 @@ fn a_child_takes_nothing_from_its_parents_generator() {
         let mut local = uids.local();
         // In the middle of a run, and of a run that spans two seconds.
         let mut long = uids.local().with_claim_length(4000);
+        let mut batch = uids.take_n(1000);
         let mut before: Vec<Uid> = (0..10).map(|_| local.take().unwrap()).collect();
         before.extend((0..3000).map(|_| long.take().unwrap()));
+        before.push(batch.next().unwrap().unwrap());
         before.extend(
             (0..2)
                 .map(|_| uids.fill(&mut [Uid::MIN; 1500]).map(|()| uids.take().unwrap()).unwrap()),
@@ -165,6 +209,7 @@ fn a_child_takes_nothing_from_its_parents_generator() {
             let child = in_child(|| {
                 assert_refuses(&uids, &mut local);
                 assert_eq!(long.take(), Err(TakeError::Forked));
+                assert_eq!(batch.next(), Some(Err(TakeError::Forked)));
                 assert_eq!(TakeError::Forked.retry_in(), None);
                 assert_eq!(
                     TakeError::Forked.to_string(),
@@ -184,6 +229,7 @@ fn a_child_takes_nothing_from_its_parents_generator() {
             assert_eq!(bad, []);
             before.extend(good);
             before.push(long.take().unwrap());
+            before.push(batch.next().unwrap().unwrap());
             assert_eq!(uids.status().filler, FillerState::Running);
         }
         assert_distinct(before);

@@ -124,6 +124,7 @@ fn the_metrics_say_what_the_status_says() {
             "uidring_at_lead_limit",
             "uidring_at_worker_limit",
             "uidring_available_uids",
+            "uidring_clock_steps_total",
             "uidring_expires_timestamp_seconds",
             "uidring_filler_blocks_total",
             "uidring_filler_running",
@@ -135,6 +136,7 @@ fn the_metrics_say_what_the_status_says() {
             "uidring_skipped_uids_total",
             "uidring_taken_uids_total",
             "uidring_taker_blocks_total",
+            "uidring_waits_total",
             "uidring_worker_id",
         ]
     );

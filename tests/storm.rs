@@ -11,32 +11,61 @@
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod databases;
+mod takers;
 
 use std::collections::{BTreeMap, BTreeSet};
 use std::fs::{self, File};
 use std::io::{Read, Write};
 use std::os::unix::process::CommandExt;
 use std::path::{Path, PathBuf};
-use std::process::{Child, Command, Stdio};
+use std::process::Command;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::time::{Duration, Instant};
 use std::{env, thread};
 
 use databases::{OwnServer, Server};
 use fork::{Fork, fork};
+use takers::{BadServer, Taker, number};
 use uidring::registry::{MySqlRegistry, PostgresRegistry, SqliteRegistry};
-use uidring::{BuildError, Layout, RegistryError, Uid, UidGenerator};
+use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, Uid, UidGenerator};
 
 const DATABASE: &str = "UIDRING_STORM_DATABASE";
 const OUT: &str = "UIDRING_STORM_OUT";
+/// Set where UIDs have the time of their take.
+const EXACT: &str = "UIDRING_STORM_EXACT";
 const PROCESSES: usize = 8;
 const LEASE: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(2);
 const DAY: i64 = 24 * 3600;
 
-/// A million UIDs a second, so that a saturated process gets not too far ahead.
-fn layout() -> Layout {
-    Layout::new(30, 13, 20).unwrap()
+/// Which time UIDs have: borrowed from a day or more ahead, or that of their take.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Time {
+    Borrowed,
+    Exact,
+}
+
+impl Time {
+    fn layout(self) -> Layout {
+        match self {
+            // A million UIDs a second, so that a saturated process gets not too far ahead.
+            Time::Borrowed => Layout::new(30, 13, 20).unwrap(),
+            Time::Exact => {
+                Layout::new(41, 13, 9).unwrap().with_tick(Duration::from_millis(1)).unwrap()
+            }
+        }
+    }
+
+    fn builder(self) -> Builder {
+        let builder = UidGenerator::builder().layout(self.layout());
+        match self {
+            // A long lead, so that an id can be used again after a saturated process, and under a
+            // clock that is two days behind.
+            Time::Borrowed => builder.max_lead(Duration::from_secs(30 * 24 * 3600)),
+            // A taker that waited for a clock set back by a day would not hear of its end.
+            Time::Exact => builder.exact_time().on_lead_limit(LeadLimit::Fail),
+        }
+    }
 }
 
 /// Takes until its standard input ends, and writes runs of consecutive UIDs: first, length.
@@ -45,10 +74,8 @@ fn layout() -> Layout {
 fn child() {
     let (Ok(database), Ok(out)) = (env::var(DATABASE), env::var(OUT)) else { return };
     let mut out = File::create(out).unwrap();
-    // A long lead, so that an id can be used again after a saturated process, and under a clock
-    // that is two days behind.
-    let builder =
-        UidGenerator::builder().layout(layout()).max_lead(Duration::from_secs(30 * 24 * 3600));
+    let time = if env::var(EXACT).is_ok() { Time::Exact } else { Time::Borrowed };
+    let builder = time.builder();
     let builder = match database.split_once("://") {
         Some(("postgres", _)) => builder.registry(
             PostgresRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT),
@@ -116,57 +143,26 @@ fn take_in_a_fork(uids: &UidGenerator) {
     panic!("a program is run in place of this: {error}");
 }
 
-struct Taker {
-    child: Child,
-    stopped: bool,
-    /// What its clock is read from.
-    clock: PathBuf,
+fn start(dir: &Path, database: &str, number: usize, offset: i64, time: Time) -> Taker {
+    let clock = clock(dir, number);
+    set_clock(&clock, offset);
+    Taker::start(number, |command| {
+        command
+            .env("LD_PRELOAD", libfaketime().expect("Debian's package faketime is installed"))
+            .env("FAKETIME_TIMESTAMP_FILE", clock)
+            .env("FAKETIME_NO_CACHE", "1")
+            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1")
+            .env(DATABASE, database)
+            .env(OUT, dir.join(format!("{number}.runs")));
+        if time == Time::Exact {
+            command.env(EXACT, "1");
+        }
+    })
 }
 
-impl Taker {
-    fn start(dir: &Path, database: &str, number: usize, offset: i64) -> Taker {
-        let clock = dir.join(format!("{number}.clock"));
-        let mut command = Command::new(env::current_exe().unwrap());
-        command.env("LD_PRELOAD", libfaketime().expect("Debian's package faketime is installed"));
-        command
-            .env("FAKETIME_TIMESTAMP_FILE", &clock)
-            .env("FAKETIME_NO_CACHE", "1")
-            .env("FAKETIME_DONT_FAKE_MONOTONIC", "1");
-        set_clock(&clock, offset);
-        let child = command
-            .args(["--exact", "child", "--ignored", "--nocapture"])
-            .env(DATABASE, database)
-            .env(OUT, dir.join(format!("{number}.runs")))
-            .stdin(Stdio::piped())
-            .stdout(Stdio::null())
-            .spawn()
-            .unwrap();
-        Taker { child, stopped: false, clock }
-    }
-
-    /// A stopped process that keeps a SQLite file locked can hold the end up, but not for ever.
-    /// Where it does, the process is left to be looked at.
-    fn wait_for_end(&mut self) {
-        let since = Instant::now();
-        let status = loop {
-            if let Some(status) = self.child.try_wait().unwrap() {
-                break status;
-            }
-            assert!(
-                since.elapsed() < Duration::from_secs(120),
-                "process {} does not end",
-                self.child.id()
-            );
-            thread::sleep(Duration::from_millis(5));
-        };
-        assert!(status.success(), "{status}");
-    }
-
-    fn signal(&self, name: &str) {
-        let done =
-            Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
-        assert!(done.success(), "process {} is there to get {name}", self.child.id());
-    }
+/// What the clock of a process is read from.
+fn clock(dir: &Path, number: usize) -> PathBuf {
+    dir.join(format!("{number}.clock"))
 }
 
 /// In one step, as it is read at any time.
@@ -184,26 +180,28 @@ fn libfaketime() -> Option<PathBuf> {
         .find(|file| file.exists())
 }
 
-fn number(name: &str, default: u64) -> u64 {
-    env::var(name).map_or(default, |text| text.parse().unwrap())
+#[test]
+#[ignore = "takes minutes; needs libfaketime, Debian's package faketime"]
+fn storm_sqlite() {
+    storm(None, Time::Borrowed);
 }
 
 #[test]
 #[ignore = "takes minutes; needs libfaketime, Debian's package faketime"]
-fn storm_sqlite() {
-    storm(None);
+fn storm_exact_time() {
+    storm(None, Time::Exact);
 }
 
 #[test]
 #[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and PostgreSQL's server"]
 fn storm_postgres() {
-    storm(Some(OwnServer::start(Server::Postgres)));
+    storm(Some(OwnServer::start(Server::Postgres)), Time::Borrowed);
 }
 
 #[test]
 #[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and MariaDB's server"]
 fn storm_mysql() {
-    storm(Some(OwnServer::start(Server::MySql)));
+    storm(Some(OwnServer::start(Server::MySql)), Time::Borrowed);
 }
 
 #[derive(Debug, Default)]
@@ -220,7 +218,7 @@ struct Counts {
 }
 
 #[allow(clippy::too_many_lines)] // a story
-fn storm(mut server: Option<OwnServer>) {
+fn storm(server: Option<OwnServer>, time: Time) {
     let seed = number("UIDRING_STORM_SEED", 1);
     let seconds = number("UIDRING_STORM_SECONDS", 20);
     let mut rng = fastrand::Rng::with_seed(seed);
@@ -228,73 +226,43 @@ fn storm(mut server: Option<OwnServer>) {
     let file = dir.path().join("uidring.db");
     let database =
         server.as_ref().map_or_else(|| file.to_str().unwrap().to_owned(), OwnServer::url);
+    let mut server = server.map(BadServer::new);
     let mut counts = Counts::default();
-    let start = |rng: &mut fastrand::Rng, counts: &mut Counts| {
+    let start_one = |rng: &mut fastrand::Rng, counts: &mut Counts| {
         counts.started += 1;
         // By the clocks that are right, most ids are used.
         let offset = if rng.u8(0..4) == 0 { rng.i64(-DAY..=DAY) } else { 0 };
-        Taker::start(dir.path(), &database, counts.started, offset)
+        start(dir.path(), &database, counts.started, offset, time)
     };
-    let mut takers: Vec<Taker> = (0..PROCESSES).map(|_| start(&mut rng, &mut counts)).collect();
-    let mut resume_server_at = None;
+    let mut takers: Vec<Taker> = (0..PROCESSES).map(|_| start_one(&mut rng, &mut counts)).collect();
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(seconds) {
         thread::sleep(Duration::from_millis(rng.u64(20..300)));
         if let Some(server) = &mut server {
-            match resume_server_at {
-                Some(at) if since.elapsed() >= at => {
-                    server.resume();
-                    resume_server_at = None;
-                }
-                Some(_) => {}
-                None => match rng.u8(0..60) {
-                    0 => {
-                        server.crash_and_restart();
-                        counts.server_crashes += 1;
-                    }
-                    1..=2 => {
-                        server.pause();
-                        // Longer than a lease, and than any call to it.
-                        resume_server_at =
-                            Some(since.elapsed() + Duration::from_millis(rng.u64(100..5000)));
-                        counts.server_pauses += 1;
-                    }
-                    3..=6 => {
-                        server.cut_connections();
-                        counts.connections_cut += 1;
-                    }
-                    _ => {}
-                },
-            }
+            server.maybe_disturb(&mut rng);
         }
         let taker = rng.choice(&mut takers).unwrap();
         match (taker.stopped, rng.u8(0..6)) {
-            (true, 0..=1) => {
-                taker.signal("-CONT");
-                taker.stopped = false;
-            }
+            (true, 0..=1) => taker.go_on(),
             (false, 0) => {
-                taker.signal("-STOP");
-                taker.stopped = true;
+                taker.stop();
                 counts.paused += 1;
             }
             (false, 1) => {
                 // The end of its input: it gives its id back, if there is somebody to give it to.
                 drop(taker.child.stdin.take());
-                if resume_server_at.is_none() {
-                    taker.wait_for_end();
+                if server.as_ref().is_some_and(BadServer::is_paused) {
+                    taker.kill();
                 } else {
-                    taker.child.kill().unwrap();
-                    taker.child.wait().unwrap();
+                    taker.wait_for_end();
                 }
                 counts.ended += 1;
-                *taker = start(&mut rng, &mut counts);
+                *taker = start_one(&mut rng, &mut counts);
             }
             (_, 2) => {
-                taker.child.kill().unwrap();
-                taker.child.wait().unwrap();
+                taker.kill();
                 counts.killed += 1;
-                *taker = start(&mut rng, &mut counts);
+                *taker = start_one(&mut rng, &mut counts);
             }
             (false, 4)
                 // It may be gone, for want of a server.
@@ -302,15 +270,19 @@ fn storm(mut server: Option<OwnServer>) {
                     counts.forked += 1;
                 }
             (_, 3) => {
-                set_clock(&taker.clock, rng.i64(-DAY..=DAY));
+                set_clock(&clock(dir.path(), taker.number), rng.i64(-DAY..=DAY));
                 counts.clocks_moved += 1;
             }
             _ => {}
         }
     }
     for mut taker in takers {
-        taker.child.kill().unwrap();
-        taker.child.wait().unwrap();
+        taker.kill();
+    }
+    if let Some(server) = &server {
+        counts.server_crashes = server.crashes;
+        counts.server_pauses = server.pauses;
+        counts.connections_cut = server.cuts;
     }
 
     // Each run with the process that had it, and whether that was a fork of it.
@@ -337,7 +309,7 @@ fn storm(mut server: Option<OwnServer>) {
     runs.sort_unstable();
     for pair in runs.windows(2) {
         let ((first, length, ..), (next, ..)) = (pair[0], pair[1]);
-        let parts = layout().parts(Uid::try_from(next).unwrap());
+        let parts = time.layout().parts(Uid::try_from(next).unwrap());
         assert!(
             first + length <= next,
             "UID {next} came twice; seed {seed}; {parts:?}; first, length, process, fork: {pair:?}"
@@ -346,7 +318,7 @@ fn storm(mut server: Option<OwnServer>) {
     let uids: u64 = runs.iter().map(|&(_, length, ..)| length).sum();
     let mut holders: BTreeMap<u64, BTreeSet<usize>> = BTreeMap::new();
     for (first, _, process, _) in runs {
-        let worker = layout().parts(Uid::try_from(first).unwrap()).worker;
+        let worker = time.layout().parts(Uid::try_from(first).unwrap()).worker;
         holders.entry(worker).or_default().insert(process);
     }
     let recycled = holders.values().filter(|processes| processes.len() > 1).count();
@@ -355,8 +327,7 @@ fn storm(mut server: Option<OwnServer>) {
         "seed {seed}: {uids} UIDs, none twice; {workers} worker ids, {recycled} of them used in \
          turn; {counts:?}"
     );
-    assert!(
-        uids > 1_000_000 * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0
-    );
+    let few = if time == Time::Exact { 100_000 } else { 1_000_000 };
+    assert!(uids > few * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0);
     assert!(recycled > 0 && forked_files > 0);
 }

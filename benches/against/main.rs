@@ -103,6 +103,10 @@ fn main() {
     let pairs = [
         (rows::TAKE, "ferroid, atomic"),
         (rows::TAKE, "snowid"),
+        (rows::EXACT, "snowid"),
+        (rows::EXACT, "snowflake_me"),
+        (rows::EXACT, "snowdon"),
+        (rows::EXACT, "ferroid, atomic"),
         (rows::LOCAL, "ferroid, basic"),
         (rows::LOCAL, "rs-snowflake, lazy"),
         (rows::FILL, "snowflake_me, 1,024 at once"),

@@ -14,6 +14,7 @@ use crate::peers;
 pub const BATCH: u32 = 1024;
 
 pub const TAKE: &str = "uidring take";
+pub const EXACT: &str = "uidring take, exact time";
 pub const LOCAL: &str = "uidring local take";
 pub const FILL: &str = "uidring fill, 1,024 at once";
 const FETCH_ADD: &str = "bare fetch_add";
@@ -173,6 +174,10 @@ fn ours() -> Vec<Row> {
             Each(move || uids.take().unwrap().get())
         })
     };
+    let exact = Row {
+        limit: NOW,
+        ..take(EXACT, builder(equal_layout()).exact_time().max_lead(Duration::ZERO))
+    };
     let local = shared(LOCAL, COUNTER, builder(equal_layout()).build().unwrap(), |uids| {
         let mut mine = uids.local().with_claim_length(BATCH);
         Each(move || mine.take().unwrap().get())
@@ -187,6 +192,7 @@ fn ours() -> Vec<Row> {
     let sequence_of = |bits| Layout::new(62 - bits, 1, bits).unwrap();
     vec![
         take(TAKE, builder(equal_layout())),
+        exact,
         local,
         fill,
         take("uidring take, 8 slots", builder(sequence_of(13)).slots(8)),

@@ -13,6 +13,9 @@ use crossbeam::utils::CachePadded;
 use indicatif::{HumanCount, ProgressDrawTarget};
 use serde::Serialize;
 use uidring::registry::FixedWorker;
+use uidring::segment::{
+    Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
+};
 use uidring::{Layout, Uid, UidGenerator};
 
 use crate::load::joined;
@@ -40,6 +43,7 @@ const WIDTH: usize = 20;
 Examples:
   uidring bench                          in 20 seconds
   uidring bench --threads 1,16 --for 1m
+  uidring bench --tag                    the numbers of a tag
   uidring bench --json | jq '.results[] | select(.threads == 1)'")]
 pub(crate) struct Args {
     /// How long the whole measurement lasts
@@ -52,6 +56,10 @@ pub(crate) struct Args {
         value_parser = clap::value_parser!(u16).range(1..=1024))]
     threads: Vec<u16>,
 
+    /// Measure the numbers of a tag instead of UIDs. The tag is in memory: no registry is used
+    #[arg(long)]
+    tag: bool,
+
     /// Print JSON
     #[arg(long)]
     json: bool,
@@ -60,7 +68,7 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let threads = if self.threads.is_empty() { usual_threads() } else { self.threads };
-        let sources = Sources::new()?;
+        let sources = if self.tag { Sources::of_a_tag()? } else { Sources::of_uids()? };
         let mut cells = Vec::new();
         for way in [Way::Take, Way::Local, Way::Fill] {
             cells.extend(threads.iter().map(|&threads| Cell::new(way, threads)));
@@ -137,9 +145,9 @@ impl Way {
 
     fn heading(self) -> String {
         let (style, rest) = match self {
-            Way::Take => (TIME, "one UID a call, beside a bare fetch_add"),
-            Way::Local => (WORKER, "a thread's own UIDs, beside a thread's own counter"),
-            Way::Fill => (SEQUENCE, "1,024 UIDs a call, beside writing consecutive numbers"),
+            Way::Take => (TIME, "one a call, beside a bare fetch_add"),
+            Way::Local => (WORKER, "a thread's own, beside a thread's own counter"),
+            Way::Fill => (SEQUENCE, "1,024 a call, beside writing consecutive numbers"),
         };
         format!("{}  {}\n", paint(style.bold(), self.name()), paint(DIM, rest))
     }
@@ -147,29 +155,61 @@ impl Way {
 
 struct Sources {
     counter: CachePadded<AtomicU64>,
-    uids: UidGenerator,
+    generator: Generator,
 }
 
-impl Sources {
-    /// A generator with the default sequence whose time field outlasts any measurement.
-    fn new() -> Result<Sources, Failure> {
-        let layout = Layout::new(48, 2, 13)?;
-        let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
-        let uids = builder.max_lead(Duration::from_secs(1 << 40)).build()?;
-        Ok(Sources { counter: CachePadded::new(AtomicU64::new(1)), uids })
+/// What is measured. Both have the same verbs.
+enum Generator {
+    Uids(UidGenerator),
+    Tag(SegmentGenerator),
+}
+
+/// A tag in memory, whose first segment outlasts any measurement.
+struct Endless(AtomicU64);
+
+impl Endless {
+    const SEGMENT: u64 = 1 << 50;
+}
+
+impl SegmentSource for Endless {
+    fn name(&self) -> String {
+        "memory".to_owned()
     }
 
-    /// Takes one thread's part of a slice of UIDs.
-    fn ours(&self, way: Way, count: u64) -> Result<(), Failure> {
-        match way {
+    fn load(&self, _: &str, _: Option<u64>) -> Result<Segment, SegmentError> {
+        // ORDERING: relaxed, as nothing but the number itself is communicated.
+        let first = self.0.fetch_add(Endless::SEGMENT, Ordering::Relaxed);
+        Ok(Segment::new(first, Endless::SEGMENT, 1, first + Endless::SEGMENT - 1))
+    }
+
+    fn give_back(&self, _: &str, _: &Segment) -> Result<bool, SegmentError> {
+        Ok(false)
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        Ok(Vec::new())
+    }
+
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+        let _ = new;
+        // ORDERING: relaxed, as nothing but the number itself is communicated.
+        Ok(TagRecord::new(tag, self.0.load(Ordering::Relaxed), Endless::SEGMENT, 1))
+    }
+}
+
+/// Takes one thread's part of a slice from a generator. A macro, as the generators share no trait.
+macro_rules! take_from {
+    ($generator:expr, $way:expr, $count:expr) => {{
+        let (generator, count) = ($generator, $count);
+        match $way {
             Way::Take => {
                 for _ in 0..count {
-                    black_box(self.uids.take()?);
+                    black_box(generator.take()?);
                 }
             }
             Way::Local => {
                 // Both sides are behind a pointer, like a taker that outlives a loop.
-                let mut mine = black_box(Box::new(self.uids.local().with_claim_length(BATCH)));
+                let mut mine = black_box(Box::new(generator.local().with_claim_length(BATCH)));
                 for _ in 0..count {
                     black_box(mine.take()?);
                 }
@@ -177,12 +217,39 @@ impl Sources {
             Way::Fill => {
                 let mut buffer = [Uid::MIN; BATCH as usize];
                 for _ in 0..count / u64::from(BATCH) {
-                    self.uids.fill(&mut buffer).map_err(|error| error.cause())?;
+                    generator.fill(&mut buffer).map_err(|error| error.cause())?;
                     black_box(&mut buffer);
                 }
             }
         }
         Ok(())
+    }};
+}
+
+impl Sources {
+    /// A generator with the default sequence whose time field outlasts any measurement.
+    fn of_uids() -> Result<Sources, Failure> {
+        let layout = Layout::new(48, 2, 13)?;
+        let builder = UidGenerator::builder().layout(layout).registry(FixedWorker::new(1));
+        let uids = builder.max_lead(Duration::from_secs(1 << 40)).build()?;
+        Ok(Sources::of(Generator::Uids(uids)))
+    }
+
+    fn of_a_tag() -> Result<Sources, Failure> {
+        let segments = Segments::builder().source(Endless(AtomicU64::new(1))).build()?;
+        Ok(Sources::of(Generator::Tag(segments.tag("bench")?)))
+    }
+
+    fn of(generator: Generator) -> Sources {
+        Sources { counter: CachePadded::new(AtomicU64::new(1)), generator }
+    }
+
+    /// Takes one thread's part of a slice of UIDs.
+    fn ours(&self, way: Way, count: u64) -> Result<(), Failure> {
+        match &self.generator {
+            Generator::Uids(uids) => take_from!(uids, way, count),
+            Generator::Tag(numbers) => take_from!(numbers, way, count),
+        }
     }
 
     /// Takes the same part of bare numbers.

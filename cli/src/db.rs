@@ -1,4 +1,4 @@
-//! Which registry: the user's own, another file, or a server by its address.
+//! Which registry, and which tags: the user's own, another file, or a server by its address.
 
 use std::env;
 use std::ffi::OsString;
@@ -16,6 +16,11 @@ use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
 use uidring::registry::{RegistryAdmin, SqliteRegistry, without_password};
+#[cfg(feature = "mysql")]
+use uidring::segment::MySqlSegments;
+#[cfg(feature = "postgres")]
+use uidring::segment::PostgresSegments;
+use uidring::segment::{SegmentAdmin, SqliteSegments};
 
 use crate::output::{Failure, complain};
 
@@ -35,9 +40,9 @@ pub(crate) enum Db {
 /// `--db` of the commands that always use a registry.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DbArg {
-    /// The registry of worker ids: a SQLite file, or the address of a server, postgres://.. or
-    /// mysql://.. [default: one file for each user and machine, uidring/uidring.db in the user's
-    /// state folder]
+    /// The registry of worker ids and tags: a SQLite file, or the address of a server,
+    /// postgres://.. or mysql://.. [default: one file for each user and machine,
+    /// uidring/uidring.db in the user's state folder]
     ///
     /// If a server's certificate is from an authority of your own, its address names that
     /// authority's: by sslrootcert=FILE for PostgreSQL, by ssl-ca=FILE for MySQL.
@@ -125,6 +130,31 @@ macro_rules! boxed {
     }};
 }
 
+/// The table that tags are in.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Tags {
+    /// `uidring_segment`, this library's own
+    Own,
+    /// `leaf_alloc`, of Meituan's Leaf
+    Leaf,
+    /// `tiny_id_info`, of tinyid
+    #[value(name = "tinyid")]
+    TinyId,
+}
+
+/// `source`, on the table `tags`. A macro, as the sources share no trait that has these methods.
+macro_rules! on_table {
+    ($source:expr, $tags:expr) => {{
+        let (source, tags) = ($source, $tags);
+        let tags: Box<dyn SegmentAdmin> = match tags {
+            Tags::Own => Box::new(source),
+            Tags::Leaf => Box::new(source.leaf()),
+            Tags::TinyId => Box::new(source.tinyid()),
+        };
+        tags
+    }};
+}
+
 impl Db {
     fn own() -> Result<Db, Failure> {
         let Ok(folders) = choose_native_strategy() else {
@@ -168,8 +198,7 @@ impl Db {
                 }
                 let registry = SqliteRegistry::open(path)?;
                 if is_missing {
-                    let path = path::absolute(path).unwrap_or_else(|_| path.clone());
-                    complain(&format!("created the registry {}", path.display()));
+                    created(path);
                 }
                 Ok(boxed!(registry, terms))
             }
@@ -191,6 +220,47 @@ impl Db {
     }
 }
 
+impl Db {
+    /// Opens the tags to change them. A missing file is created for tags of its own, which is
+    /// reported; a server is not contacted yet.
+    pub(crate) fn tags(&self, tags: Tags) -> Result<Box<dyn SegmentAdmin>, Failure> {
+        match self {
+            Db::Own(path) | Db::File(path) if tags == Tags::Own => {
+                let is_missing = self.is_missing();
+                if let Db::Own(path) = self {
+                    create_folder_of(path)?;
+                }
+                let source = SqliteSegments::open(path)?;
+                if is_missing {
+                    created(path);
+                }
+                Ok(Box::new(source))
+            }
+            _ => self.existing_tags(tags),
+        }
+    }
+
+    /// Opens the tags that are there. A missing file is an error.
+    pub(crate) fn existing_tags(&self, tags: Tags) -> Result<Box<dyn SegmentAdmin>, Failure> {
+        match self {
+            Db::Own(path) if self.is_missing() => Err(Failure::Failed(format!(
+                "this user has no registry yet: {} is created by `uidring tags create`; \
+                 or name another one with --db",
+                path.display()
+            ))),
+            Db::Own(path) | Db::File(path) => {
+                Ok(on_table!(SqliteSegments::open_existing(path)?, tags))
+            }
+            Db::Url(url) => tags_on_server(url, tags),
+        }
+    }
+}
+
+fn created(path: &Path) {
+    let path = path::absolute(path).unwrap_or_else(|_| path.to_owned());
+    complain(&format!("created the registry {}", path.display()));
+}
+
 /// Creates the folder of the file `path` for this user alone.
 fn create_folder_of(path: &Path) -> Result<(), Failure> {
     let Some(folder) = path.parent() else { return Ok(()) };
@@ -209,26 +279,55 @@ fn create_private(folder: &Path) -> io::Result<()> {
 
 #[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
 fn server(url: &str, terms: &Terms) -> Result<Box<dyn RegistryAdmin>, Failure> {
-    // What stands before "://" may be a part of a password, which this hides.
-    match without_password(url).split_once("://").map_or("", |(scheme, _)| scheme) {
+    match Kind::of(url)? {
         #[cfg(feature = "postgres")]
-        "postgres" | "postgresql" => Ok(boxed!(PostgresRegistry::open(url)?, terms)),
-        #[cfg(not(feature = "postgres"))]
-        "postgres" | "postgresql" => Err(not_built_in(url, "PostgreSQL", "postgres")),
+        Kind::Postgres => Ok(boxed!(PostgresRegistry::open(url)?, terms)),
         #[cfg(feature = "mysql")]
-        "mysql" => Ok(boxed!(MySqlRegistry::open(url)?, terms)),
-        #[cfg(not(feature = "mysql"))]
-        "mysql" => Err(not_built_in(url, "MySQL and MariaDB", "mysql")),
-        "" => Err(Failure::Failed(
-            "a registry is a file, or an address that begins with postgres://, postgresql:// or \
-             mysql://; write keys and values as such an address, and begin the path of a file that \
-             looks like one with ./"
-                .to_owned(),
-        )),
-        scheme => Err(Failure::Failed(format!(
-            "a registry is a file, or an address that begins with postgres://, postgresql:// or \
-             mysql://, and not with {scheme}://"
-        ))),
+        Kind::MySql => Ok(boxed!(MySqlRegistry::open(url)?, terms)),
+    }
+}
+
+#[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
+fn tags_on_server(url: &str, tags: Tags) -> Result<Box<dyn SegmentAdmin>, Failure> {
+    match Kind::of(url)? {
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => Ok(on_table!(PostgresSegments::open(url)?, tags)),
+        #[cfg(feature = "mysql")]
+        Kind::MySql => Ok(on_table!(MySqlSegments::open(url)?, tags)),
+    }
+}
+
+/// A kind of server that is built in.
+enum Kind {
+    #[cfg(feature = "postgres")]
+    Postgres,
+    #[cfg(feature = "mysql")]
+    MySql,
+}
+
+impl Kind {
+    fn of(url: &str) -> Result<Kind, Failure> {
+        // What stands before "://" may be a part of a password, which this hides.
+        match without_password(url).split_once("://").map_or("", |(scheme, _)| scheme) {
+            #[cfg(feature = "postgres")]
+            "postgres" | "postgresql" => Ok(Kind::Postgres),
+            #[cfg(not(feature = "postgres"))]
+            "postgres" | "postgresql" => Err(not_built_in(url, "PostgreSQL", "postgres")),
+            #[cfg(feature = "mysql")]
+            "mysql" => Ok(Kind::MySql),
+            #[cfg(not(feature = "mysql"))]
+            "mysql" => Err(not_built_in(url, "MySQL and MariaDB", "mysql")),
+            "" => Err(Failure::Failed(
+                "a registry is a file, or an address that begins with postgres://, postgresql:// \
+                 or mysql://; write keys and values as such an address, and begin the path of a \
+                 file that looks like one with ./"
+                    .to_owned(),
+            )),
+            scheme => Err(Failure::Failed(format!(
+                "a registry is a file, or an address that begins with postgres://, postgresql:// \
+                 or mysql://, and not with {scheme}://"
+            ))),
+        }
     }
 }
 

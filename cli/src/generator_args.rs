@@ -10,6 +10,7 @@ use crate::db::{Db, Terms};
 use crate::output::Failure;
 use crate::patience::patiently;
 use crate::quantity;
+use crate::stream::Source;
 
 /// The defaults are those of the library.
 #[derive(Debug, clap::Args)]
@@ -29,9 +30,15 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "A-B", value_parser = worker_ids, conflicts_with = "partition")]
     worker_ids: Option<RangeInclusive<u64>>,
 
-    /// How far the time of UIDs may run ahead of the clock
-    #[arg(long, value_name = "LENGTH", default_value = "1d", value_parser = quantity::length)]
-    pub(crate) max_lead: Duration,
+    /// Give each UID the time of its take, neither older nor ahead: for ticks of a few
+    /// milliseconds, as those of --preset twitter. A take reads the clock, and waits when a tick is
+    /// full
+    #[arg(long)]
+    pub(crate) exact_time: bool,
+
+    /// How far the time of UIDs may run ahead of the clock [default: 1d, or 0s with --exact-time]
+    #[arg(long, value_name = "LENGTH", value_parser = quantity::length)]
+    max_lead: Option<Duration>,
 
     /// How far the time of UIDs may fall behind the clock
     #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = quantity::length)]
@@ -51,6 +58,8 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "N", default_value_t = 64)]
     pub(crate) slots: usize,
 }
+
+const DAY: Duration = Duration::from_secs(24 * 3600);
 
 /// [`LeadLimit`] on the command line.
 #[derive(Clone, Copy, Debug, clap::ValueEnum)]
@@ -101,11 +110,22 @@ impl GeneratorArgs {
 
     /// Whether a take may wait at the lead limit. By default that depends on the length of the
     /// lead, as [`Builder::on_lead_limit`] says.
-    pub(crate) fn may_wait(&self) -> bool {
+    /// How to take from `uids`, which was built by these options.
+    pub(crate) fn source<'a>(&self, uids: &'a UidGenerator) -> Source<'a> {
+        if self.may_wait() { Source::PatientUids(uids) } else { Source::Uids(uids) }
+    }
+
+    fn may_wait(&self) -> bool {
         match self.on_lead_limit {
             Some(policy) => matches!(policy, Policy::Wait),
-            None => self.max_lead < Duration::from_secs(3600),
+            None => self.max_lead() < Duration::from_secs(3600),
         }
+    }
+
+    /// How far the time of UIDs may run ahead of the clock.
+    pub(crate) fn max_lead(&self) -> Duration {
+        let default = if self.exact_time { Duration::ZERO } else { DAY };
+        self.max_lead.unwrap_or(default)
     }
 
     /// Builds a generator with a worker id from `db`. A missing file is created.
@@ -139,8 +159,13 @@ impl GeneratorArgs {
     }
 
     fn builder(&self) -> Builder {
-        let mut builder =
-            UidGenerator::builder().max_lead(self.max_lead).max_lag(self.max_lag).slots(self.slots);
+        let mut builder = UidGenerator::builder().max_lag(self.max_lag).slots(self.slots);
+        if self.exact_time {
+            builder = builder.exact_time();
+        }
+        if let Some(max_lead) = self.max_lead {
+            builder = builder.max_lead(max_lead);
+        }
         if let Some(policy) = self.on_lead_limit {
             builder = builder.on_lead_limit(match policy {
                 Policy::NewWorker => LeadLimit::NewWorker,

@@ -13,7 +13,7 @@ pub(crate) enum Format {
     Decimal,
     /// Its 13 characters in Crockford's base32, which sort as the numbers do
     Base32,
-    /// A JSON object: uid (a string), time, worker, sequence
+    /// A JSON object: uid (a string), time, worker, sequence; of a tag: uid, tag
     Json,
 }
 
@@ -21,6 +21,20 @@ pub(crate) enum Format {
 #[derive(Clone, Debug)]
 pub(crate) struct Lines {
     format: Format,
+    of: Of,
+}
+
+/// What the UIDs are of.
+#[derive(Clone, Debug)]
+enum Of {
+    Layout(Fields),
+    /// What follows a UID in a JSON line.
+    Tag(String),
+}
+
+/// The fields of UIDs of one layout.
+#[derive(Clone, Debug)]
+struct Fields {
     layout: Layout,
     times: Times,
     /// The text between `uid` and `sequence` in the last JSON line, with its time and worker.
@@ -30,7 +44,14 @@ pub(crate) struct Lines {
 
 impl Lines {
     pub(crate) fn new(format: Format, layout: Layout) -> Lines {
-        Lines { format, layout, times: Times::of(&layout), middle: None }
+        let fields = Fields { layout, times: Times::of(&layout), middle: None };
+        Lines { format, of: Of::Layout(fields) }
+    }
+
+    /// Lines of the numbers of `tag`, which have no fields.
+    pub(crate) fn of_tag(format: Format, tag: &str) -> Lines {
+        let tag = serde_json::Value::from(tag);
+        Lines { format, of: Of::Tag(format!("\",\"tag\":{tag}}}\n")) }
     }
 
     /// Appends a line for each of `uids` to `text`.
@@ -38,10 +59,24 @@ impl Lines {
         match self.format {
             Format::Decimal => append_decimal(uids, text),
             Format::Base32 => append_base32(uids, text),
-            Format::Json => self.append_json(uids, text),
+            Format::Json => match &mut self.of {
+                Of::Layout(fields) => fields.append_json(uids, text),
+                Of::Tag(rest) => append_json_of_tag(uids, rest, text),
+            },
         }
     }
+}
 
+fn append_json_of_tag(uids: &[Uid], rest: &str, text: &mut Vec<u8>) {
+    let mut digits = itoa::Buffer::new();
+    for uid in uids {
+        text.extend_from_slice(b"{\"uid\":\"");
+        text.extend_from_slice(digits.format(uid.get()).as_bytes());
+        text.extend_from_slice(rest.as_bytes());
+    }
+}
+
+impl Fields {
     /// Nothing in these lines needs escaping: they contain only digits and a time.
     fn append_json(&mut self, uids: &[Uid], text: &mut Vec<u8>) {
         let mut digits = itoa::Buffer::new();

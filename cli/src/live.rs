@@ -71,7 +71,7 @@ impl Panel {
             first: uids.status(),
             load,
             layout: *uids.layout(),
-            max_lead: generator.max_lead,
+            max_lead: generator.max_lead(),
             slots: generator.slots,
         }
     }
@@ -145,6 +145,10 @@ impl Panel {
     }
 
     fn lead(&self, status: &Status) -> String {
+        if status.exact_time && self.max_lead.is_zero() && !status.at_lead_limit {
+            let waits = words::counted(status.waits, "wait");
+            return format!("none: each UID has the time of its take; {waits} for the next tick");
+        }
         let style = if status.at_lead_limit {
             RED
         } else if status.lead > self.max_lead / 2 {
@@ -177,6 +181,14 @@ impl Panel {
 
     /// A mark for each slot, full or empty, up to the width of a line.
     fn ring(&self, status: &Status) -> String {
+        if status.exact_time {
+            let (left, all) = (status.available, self.layout.max_sequence() + 1);
+            return format!(
+                "none; {} of {} UIDs left in this tick",
+                HumanCount(left),
+                HumanCount(all)
+            );
+        }
         let all = self.slots as u64 * (self.layout.max_sequence() + 1);
         let signs = self.slots.clamp(1, 32);
         let gauge = output::gauge(["▮", "▯"], signs, status.available.into(), all.into(), SEQUENCE);
@@ -225,22 +237,15 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let jump = refused_jump.map_or_else(String::new, |jump| {
         format!("the clock is {} ahead after a jump, which is not followed\n", measured(jump))
     });
-    let [taken, available, skipped, lost, by_filler, by_takers] = [
-        status.taken,
-        status.available,
-        status.skipped,
-        status.lost,
-        status.refilled_by_filler,
-        status.refilled_inline,
-    ]
-    .map(HumanCount);
+    let (uids, waits, steps) =
+        (account(status), HumanCount(status.waits), HumanCount(status.clock_steps));
     let page = format!(
         "{} in {}: {} a second\n\
          worker {worker_id}{others}, filler {filler}\n\
          lead {}{limit}; lag {}\n\
          {jump}\
-         UIDs: {taken} taken, {available} in the ring, {skipped} skipped as stale, {lost} lost\n\
-         refills: {by_filler} by the filler, {by_takers} by takers\n\
+         {uids}\
+         takes waited: {waits}; steps of the clock back: {steps}\n\
          the time field ends at {}, {}\n",
         counted(run.done(), "UID"),
         measured(elapsed),
@@ -251,6 +256,26 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
         words::distance(expires_at, SystemClock.now())
     );
     output::folded(&page, output::columns(), 2)
+}
+
+/// What became of the UIDs.
+fn account(status: &Status) -> String {
+    let [taken, available, skipped, lost, by_filler, by_takers] = [
+        status.taken,
+        status.available,
+        status.skipped,
+        status.lost,
+        status.refilled_by_filler,
+        status.refilled_inline,
+    ]
+    .map(HumanCount);
+    if status.exact_time {
+        return format!("UIDs: {taken} taken, {available} left in this tick, {lost} lost");
+    }
+    format!(
+        "UIDs: {taken} taken, {available} in the ring, {skipped} skipped as stale, {lost} lost\n\
+         refills: {by_filler} by the filler, {by_takers} by takers"
+    )
 }
 
 /// A status in JSON.
@@ -267,6 +292,9 @@ pub(crate) struct Record {
     newest: Option<String>,
     lead_ms: u128,
     lag_ms: u128,
+    exact_time: bool,
+    waits: u64,
+    clock_steps: u64,
     at_lead_limit: bool,
     refused_jump_ms: Option<u128>,
     available: u64,
@@ -299,6 +327,9 @@ impl Record {
             newest: times.rfc3339(status.newest),
             lead_ms: status.lead.as_millis(),
             lag_ms: status.lag.as_millis(),
+            exact_time: status.exact_time,
+            waits: status.waits,
+            clock_steps: status.clock_steps,
             at_lead_limit: status.at_lead_limit,
             refused_jump_ms: status.refused_jump.map(|jump| jump.as_millis()),
             available: status.available,

@@ -26,7 +26,10 @@ mod sizing;
 mod status;
 mod stream;
 mod table;
+mod tag_changes;
+mod tags;
 mod take;
+mod take_tag;
 mod ways_out;
 mod words;
 mod workers;
@@ -51,6 +54,7 @@ Examples:
   uidring parse 240475639809867779       what a UID says
   uidring plan --rate 5k --nodes 20      which layout to choose
   uidring status --watch --rate 20k      a generator under load
+  uidring take --tag orders              a dense number of the tag orders
   uidring <COMMAND> --help               more of each"
 )]
 struct Cli {
@@ -63,6 +67,7 @@ enum Command {
     Take(take::Args),
     Parse(parse::Args),
     Workers(workers::Args),
+    Tags(tags::Args),
     Layout(layout::Args),
     Plan(plan::Args),
     Status(status::Args),
@@ -76,6 +81,7 @@ fn main() -> ExitCode {
         Command::Take(args) => args.run(),
         Command::Parse(args) => args.run(),
         Command::Workers(args) => args.run(),
+        Command::Tags(args) => args.run(),
         Command::Layout(args) => args.run(),
         Command::Plan(args) => args.run(),
         Command::Status(args) => args.run(),

@@ -14,6 +14,7 @@ use console::{Term, measure_text_width};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
+use uidring::segment::{self, SegmentError};
 use uidring::{BuildError, Layout, LayoutError, RegistryError, TakeError};
 
 use crate::db::without_passwords;
@@ -113,6 +114,22 @@ impl From<LayoutError> for Failure {
 
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Failure {
+        Failure::Failed(with_causes(&error))
+    }
+}
+
+impl From<SegmentError> for Failure {
+    fn from(error: SegmentError) -> Failure {
+        let how = match &error {
+            SegmentError::NoSuchTag { tag, .. } => format!(": uidring tags create {tag}"),
+            _ => String::new(),
+        };
+        Failure::Failed(with_causes(&error) + &how)
+    }
+}
+
+impl From<segment::BuildError> for Failure {
+    fn from(error: segment::BuildError) -> Failure {
         Failure::Failed(with_causes(&error))
     }
 }

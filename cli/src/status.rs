@@ -15,7 +15,7 @@ use crate::load::{Load, Run};
 use crate::output::{self, Failure};
 use crate::progress::target;
 use crate::quantity::{self, Quantity};
-use crate::stream::{self, Source};
+use crate::stream;
 
 /// How long a run without --watch lasts: long enough for a rate.
 const A_MOMENT: Duration = Duration::from_secs(1);
@@ -112,7 +112,7 @@ impl Args {
         };
         let length = if self.watch { self.length } else { self.length.or(Some(A_MOMENT)) };
         let load = Load { threads: self.threads, rate: self.rate.0, count: None, length };
-        let source = Source { uids: &uids, may_wait: self.generator.may_wait() };
+        let source = self.generator.source(&uids);
         let run = Run::start(load);
         run.stop_on_interrupt()?;
         let second = Duration::from_secs(1);

@@ -15,6 +15,7 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
+use uidring::segment::SegmentGenerator;
 use uidring::{TakeError, Uid, UidGenerator};
 
 use crate::lines::Lines;
@@ -34,40 +35,43 @@ struct Buffer {
 
 /// A generator, and how to take from it.
 #[derive(Clone, Copy)]
-pub(crate) struct Source<'a> {
-    pub(crate) uids: &'a UidGenerator,
-    /// Whether a take may wait at the lead limit. The run then waits instead, because it has to end
-    /// in time.
-    pub(crate) may_wait: bool,
+pub(crate) enum Source<'a> {
+    Uids(&'a UidGenerator),
+    /// A generator that may wait at the lead limit. The run waits instead, because it has to end in
+    /// time.
+    PatientUids(&'a UidGenerator),
+    Tag(&'a SegmentGenerator),
 }
 
 impl Source<'_> {
     /// Fills the front of `batch`. Returns how many UIDs there are, and why there are not more.
     fn fill(self, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
-        if self.may_wait {
-            return self.fill_without_waiting(batch);
-        }
-        match self.uids.fill(batch) {
+        let filled = match self {
+            Source::Uids(uids) => uids.fill(batch),
+            Source::PatientUids(uids) => return fill_without_waiting(uids, batch),
+            Source::Tag(numbers) => numbers.fill(batch),
+        };
+        match filled {
             Ok(()) => (batch.len(), Ok(())),
             Err(error) => (error.filled(), Err(error.cause())),
         }
     }
+}
 
-    fn fill_without_waiting(self, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
-        for (filled, place) in batch.iter_mut().enumerate() {
-            *place = match self.uids.try_take() {
+fn fill_without_waiting(uids: &UidGenerator, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
+    for (filled, place) in batch.iter_mut().enumerate() {
+        *place = match uids.try_take() {
+            Ok(uid) => uid,
+            Err(TakeError::LeadLimit { .. }) => return (filled, Ok(())),
+            // The registry's answer is not far.
+            Err(TakeError::LeaseExhausted { .. }) => match uids.take() {
                 Ok(uid) => uid,
-                Err(TakeError::LeadLimit { .. }) => return (filled, Ok(())),
-                // The registry's answer is not far.
-                Err(TakeError::LeaseExhausted { .. }) => match self.uids.take() {
-                    Ok(uid) => uid,
-                    Err(error) => return (filled, Err(error)),
-                },
                 Err(error) => return (filled, Err(error)),
-            };
-        }
-        (batch.len(), Ok(()))
+            },
+            Err(error) => return (filled, Err(error)),
+        };
     }
+    (batch.len(), Ok(()))
 }
 
 /// Takes what is due and writes a line for each UID. Meanwhile calls `look` at each `interval`.

@@ -6,7 +6,7 @@ use std::time::Duration;
 use console::Term;
 use uidring::{Uid, UidGenerator};
 
-use crate::db::{Db, DbArg};
+use crate::db::{Db, DbArg, Tags};
 use crate::generator_args::GeneratorArgs;
 use crate::layout_args::LayoutArgs;
 use crate::lines::{Format, Lines};
@@ -16,7 +16,8 @@ use crate::output::{self, DIM, Failure, columns, folded, paint};
 use crate::parse;
 use crate::progress::{Progress, target};
 use crate::quantity::{self, Quantity};
-use crate::stream::{self, Source};
+use crate::stream;
+use crate::take_tag::Order;
 
 /// On a terminal, up to this many UIDs come in a table; more come as a list.
 const EXPLAINED: u64 = 20;
@@ -29,6 +30,10 @@ const FRAME: Duration = Duration::from_millis(200);
 /// missing, or a server. UIDs are unique among all runs that share it: without --db, those of this
 /// user on this machine. On a terminal, up to 20 of them come in a table with their fields.
 ///
+/// With --tag it prints numbers of a tag: small and dense, without time, counted up in a row of the
+/// registry. `uidring tags create` makes a tag. What is left of the segment that is taken for it is
+/// given back.
+///
 /// With --rate, --for, --threads or --no-output the run is a load test: standard error shows what
 /// the generator does, and a summary at the end. Ctrl-C ends the run with the summary.
 #[derive(Debug, clap::Args)]
@@ -39,6 +44,7 @@ Examples:
   uidring take -n 5 --format base32         in 13 characters each
   uidring take -n 5 --format json | jq .time
   uidring take --db postgres://orders@db.example.com/orders --lease 10m
+  uidring take --tag orders -n 5            five numbers of a tag
   uidring take -n 100000000 | gzip > uids.gz
   uidring take --rate 500 --for 10s > uids.txt
   uidring take --for 2s --threads 4 --no-output   as fast as the generator can")]
@@ -46,6 +52,14 @@ pub(crate) struct Args {
     /// How many UIDs to take: 500, 20k, 1.5M [default: 1; with --rate or --for: no end]
     #[arg(short = 'n', long, value_name = "N", value_parser = quantity::count)]
     count: Option<u64>,
+
+    /// Take numbers of this tag, which are dense and have no time in them, instead of UIDs
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["GeneratorArgs", "LayoutArgs"])]
+    tag: Option<String>,
+
+    /// The table with the tag
+    #[arg(long, value_name = "TABLE", value_enum, requires = "tag", default_value_t = Tags::Own)]
+    table: Tags,
 
     #[command(flatten)]
     db: DbArg,
@@ -96,11 +110,17 @@ impl Args {
             return Ok(());
         }
         let db = self.db.db()?;
-        let uids = self.generator.open(&db, asked)?;
         let endless = self.rate.is_some() || self.length.is_some();
         let count = self.count.or(if endless { None } else { Some(1) });
         let load = Load { threads: self.threads, rate: self.rate, count, length: self.length };
-        if endless || self.threads > 1 || self.no_output {
+        let is_test = endless || self.threads > 1 || self.no_output;
+        if let Some(tag) = &self.tag {
+            let format = self.format.unwrap_or(Format::Decimal);
+            let format = (!self.no_output).then_some(format);
+            return Order { tag, table: self.table, load, format, is_test }.carry(&db);
+        }
+        let uids = self.generator.open(&db, asked)?;
+        if is_test {
             return self.carry(&uids, load);
         }
         match (self.format, count) {
@@ -111,16 +131,19 @@ impl Args {
         }
     }
 
-    fn source<'a>(&self, uids: &'a UidGenerator) -> Source<'a> {
-        Source { uids, may_wait: self.generator.may_wait() }
-    }
-
     /// Prints the UIDs, one a line.
     fn list(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
         let progress = load.count.and_then(Progress::new);
         let run = Run::start(load);
         run.stop_on_interrupt()?;
-        stream::print(self.source(uids), &run, &self.lines(uids), progress, Duration::MAX, || {})?;
+        stream::print(
+            self.generator.source(uids),
+            &run,
+            &self.lines(uids),
+            progress,
+            Duration::MAX,
+            || {},
+        )?;
         match load.count {
             Some(all) if run.done() < all && run.is_stopped() => {
                 Err(Failure::Interrupted { done: run.done(), all })
@@ -163,9 +186,9 @@ impl Args {
             }
         };
         let done = if self.no_output {
-            stream::drop_all(self.source(uids), &run, FRAME, look)
+            stream::drop_all(self.generator.source(uids), &run, FRAME, look)
         } else {
-            stream::print(self.source(uids), &run, &self.lines(uids), None, FRAME, look)
+            stream::print(self.generator.source(uids), &run, &self.lines(uids), None, FRAME, look)
         };
         if let Some(panel) = panel {
             panel.clear();

@@ -1254,6 +1254,14 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
         (&["take", "--partition", "4/4"], "3/4"),
         (&["workers", "--json", "release", "7"], "cannot be used with '--json'"),
         (&["workers", "release"], "<ID>"),
+        (&["take", "--tag", "orders", "--layout", "30,20,13"], "cannot be used with"),
+        (&["take", "--tag", "orders", "--lease", "10m"], "cannot be used with"),
+        (&["take", "--table", "leaf"], "--tag"),
+        (&["tags", "create"], "<NAME>"),
+        (&["tags", "create", "orders", "--step", "some"], "500, 20k or 1.5M"),
+        (&["tags", "set", "orders"], "nothing to change: name --next, --step"),
+        (&["tags", "--json", "remove", "orders"], "cannot be used with '--json'"),
+        (&["tags", "--table", "cosid"], "own, leaf, tinyid"),
         (&["plan"], "--rate"),
         (&["plan", "--rate", "10", "--nodes", "0"], "at least 1"),
         (&["plan", "--rate", "10", "--nodes", "1001M"], "at most 1,000,000,000"),
@@ -1274,19 +1282,25 @@ fn help_and_version_are_answers() {
         stdout(folder.path(), &["--version"]),
         format!("uidring {}\n", env!("CARGO_PKG_VERSION"))
     );
-    for command in ["take", "parse", "workers", "layout", "plan", "status", "completions", "man"] {
+    for command in
+        ["take", "parse", "workers", "tags", "layout", "plan", "status", "completions", "man"]
+    {
         assert!(stdout(folder.path(), &["--help"]).contains(&format!("\n  {command} ")));
         let help = stdout(folder.path(), &[command, "--help"]);
         assert!(help.contains(&format!("Usage: uidring {command} ")), "{help}");
     }
 }
 
-const COMMANDS: [&str; 11] = [
+const COMMANDS: [&str; 15] = [
     "",
     "take",
     "parse",
     "workers",
     "workers release",
+    "tags",
+    "tags create",
+    "tags set",
+    "tags remove",
     "layout",
     "plan",
     "status",
@@ -1358,6 +1372,21 @@ fn every_page_fits_80_columns() {
         "workers release 3",
         "workers release 5",
         "workers release 9",
+        "tags",
+        "tags create orders",
+        "tags create orders-of-all-shops-in-the-north --description what_shops_in_the_north_sell",
+        "tags set orders --step 1M --max-step 20M --next 9223372036854775807",
+        "tags set orders --next 5",
+        "tags set order --step 5",
+        "tags",
+        "tags --for 10ms",
+        "tags --json",
+        "tags remove orders",
+        "tags remove orders --force",
+        "tags remove orders",
+        "tags --table tinyid",
+        "take --tag orders-of-all-shops-in-the-north --for 50ms --no-output",
+        "take --tag orders-of-all-shops-in-the-south",
         "layout",
         "layout --layout 41,10,12 --tick 1ms",
         "layout --layout 20,1,42",
@@ -1374,6 +1403,7 @@ fn every_page_fits_80_columns() {
         "plan --rate 1M --nodes 1M --restarts-per-day 50 --years 1000",
         "plan --rate 2.5 --peak 1M --peak-for 23h --max-lead 10m --nodes 3 --years 1",
         "bench --for 1ms --threads 1,1024",
+        "bench --tag --for 1ms --threads 1,1024",
         "take --layout 40,20,13",
         "take --tick fast",
         "take --bogus",
@@ -1440,9 +1470,9 @@ fn pages_speak_as_people_do() {
     ] {
         let output = run(folder.path(), &args.split(' ').collect::<Vec<_>>());
         let said = text(&output.stdout) + &complaint(&output);
-        let page: String = said.lines().filter(|line| !line.contains("due in")).collect();
-        let page = page.split("Rust  ").next().unwrap();
-        assert_eq!(odd_words(page), [""; 0], "{said}");
+        let page = said.split("Rust  ").next().unwrap();
+        let lines = page.lines().filter(|line| !line.contains("due in"));
+        assert_eq!(lines.flat_map(odd_words).collect::<Vec<_>>(), [""; 0], "{said}");
     }
     let (_, summary) = load(folder.path(), &["take", "-n", "1", "--rate", "10", "--no-output"]);
     assert!(summary.starts_with("1 UID in "), "{summary}");
@@ -1704,6 +1734,123 @@ fn release_refuses_what_is_nobodys_to_give() {
     assert!(fs::read(registry(folder.path())).unwrap() == before, "nothing was written");
 }
 
+// ------------------------------------------------------------------------------------------------
+// Tags
+
+#[test]
+fn a_tag_is_created_used_changed_and_removed() {
+    let folder = folder();
+    let path = registry(folder.path());
+    let on = |args: &str| stdout(folder.path(), &args.split(' ').collect::<Vec<_>>());
+    let refused = |args: &str| stderr(folder.path(), &args.split(' ').collect::<Vec<_>>(), 1);
+    for args in ["tags", "take --tag orders", "tags set orders --step 5", "tags remove orders"] {
+        let complaint = refused(args);
+        assert!(complaint.contains("is created by `uidring tags create`"), "{complaint}");
+    }
+    assert!(!path.exists(), "nothing is made by accident");
+    let page = on("tags create orders --first 5000 --step 20k");
+    assert_eq!(
+        page,
+        "the tag orders: its next number is 5,000, and a process takes 20,000 numbers at a time\n\
+         `uidring take --tag orders` takes one\n"
+    );
+    assert!(path.exists());
+    assert_eq!(on("take --tag orders -n 5"), "5000\n5001\n5002\n5003\n5004\n");
+    // What was left of the segment went back.
+    assert_eq!(on("take --tag orders"), "5005\n");
+    assert_eq!(on("take --tag orders --format json"), "{\"uid\":\"5006\",\"tag\":\"orders\"}\n");
+    assert_eq!(on("take --tag orders --format base32"), "00000000004WF\n");
+    let complaint = refused("tags create orders");
+    assert!(complaint.contains("there already: its next number is 5,008, and a"), "{complaint}");
+    let complaint = refused("take --tag order");
+    assert!(
+        complaint.contains(
+            "no tag \"order\"; did you mean \"orders\"? If it is new, create it first: uidring \
+             tags create order\n"
+        ),
+        "{complaint}"
+    );
+    let lower = refused("tags set orders --next 5007");
+    assert!(lower.contains("has given its numbers below 5008, and would give"), "{lower}");
+    on("tags set orders --next 6000 --max-step 30k --description of_the_shop");
+    on("tags create invoices");
+    let page = on("tags");
+    let lines: Vec<Vec<&str>> =
+        page.lines().map(|line| line.split_whitespace().collect()).collect();
+    assert_eq!(lines[0], ["TAG", "NEXT", "STEP", "AT", "MOST", "CHANGED", "DESCRIPTION"]);
+    assert_eq!(lines[1][..3], ["invoices", "1", "1,000"]);
+    assert_eq!(lines[2][..4], ["orders", "6,000", "20,000", "30,000"]);
+    assert!(lines[3].starts_with(&["2", "tags;", "--for", "1m"]), "{page}");
+    let report = json(&on("tags --json"));
+    let tag = &report["tags"][1];
+    assert_eq!(tag["tag"], "orders");
+    assert_eq!((&tag["next"], &tag["step"]), (&Value::from("6000"), &Value::from(20_000)));
+    assert_eq!((&tag["max_step"], &tag["delta"]), (&Value::from(30_000), &Value::from(1)));
+    assert_eq!((&tag["description"], &tag["pace"]), (&Value::from("of_the_shop"), &Value::Null));
+    let updated: jiff::Timestamp = tag["updated"].as_str().unwrap().parse().unwrap();
+    assert!(Around::now().contains(updated.into()));
+    let complaint = refused("tags remove orders");
+    assert!(complaint.contains("begin above them: uidring tags create orders --first 6000"));
+    assert!(on("tags remove orders --force").starts_with("the tag orders is removed\n"));
+    assert!(on("tags remove invoices").starts_with("the tag invoices is removed\n"));
+    assert!(refused("tags remove orders").ends_with(" has no tag \"orders\" to remove\n"));
+    assert_eq!(on("tags"), "no tags yet: `uidring tags create NAME` creates one\n");
+    // The same file serves the worker ids.
+    assert_eq!(uids(&on("take")).len(), 1);
+}
+
+#[test]
+fn tags_tell_the_pace() {
+    let folder = folder();
+    stdout(folder.path(), &["tags", "create", "orders", "--step", "100"]);
+    stdout(folder.path(), &["tags", "create", "quiet"]);
+    let mut busy = uidring(folder.path(), &["take", "--tag", "orders", "--rate", "5k"])
+        .stdout(Stdio::piped())
+        .stderr(Stdio::null())
+        .spawn()
+        .unwrap();
+    let mut lines = BufReader::new(busy.stdout.take().unwrap()).lines();
+    assert_eq!(lines.next().unwrap().unwrap(), "1");
+    let reader = thread::spawn(move || lines.count());
+    let args = ["tags", "--for", "2s"];
+    let report = json(&stdout(folder.path(), &[&args[..], &["--json"]].concat()));
+    assert!(report["over_seconds"].as_f64().unwrap() >= 2.0);
+    let [orders, quiet] = [0, 1].map(|index| report["tags"][index]["pace"].clone());
+    let taken = orders["taken"].as_f64().unwrap();
+    assert!(taken > 0.0, "{report}");
+    let lasts = orders["step_lasts_seconds"].as_f64().unwrap();
+    let expected = report["over_seconds"].as_f64().unwrap() * 100.0 / taken;
+    assert!((lasts - expected).abs() < 1e-6, "{report}");
+    assert_eq!((&quiet["taken"], &quiet["step_lasts_seconds"]), (&Value::from(0), &Value::Null));
+    let page = stdout(folder.path(), &args);
+    assert!(page.contains("A STEP LASTS") && page.contains("over "), "{page}");
+    busy.kill().unwrap();
+    busy.wait().unwrap();
+    assert!(reader.join().unwrap() > 100);
+}
+
+#[test]
+fn numbers_of_a_tag_come_as_a_load() {
+    let folder = folder();
+    stdout(folder.path(), &["tags", "create", "orders"]);
+    let args = ["take", "--tag", "orders", "-n", "100k", "--threads", "3"];
+    let (lines, summary) = load(folder.path(), &args);
+    let taken: std::collections::BTreeSet<u64> =
+        lines.lines().map(|line| line.parse().unwrap()).collect();
+    assert_eq!(taken, (1..=100_000).collect());
+    assert!(summary.starts_with("100,000 numbers of orders in "), "{summary}");
+    assert_eq!(stdout(folder.path(), &["take", "--tag", "orders"]), "100001\n");
+}
+
+#[test]
+fn bench_measures_a_tag() {
+    let folder = folder();
+    let args = ["bench", "--tag", "--for", "1ms", "--threads", "1", "--json"];
+    let report = json(&stdout(folder.path(), &args));
+    assert!(report["results"][0]["uids_per_second"].as_f64().unwrap() > 0.0);
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no registry is used");
+}
+
 #[test]
 fn a_locked_registry_is_told_after_a_second() {
     let folder = folder();
@@ -1806,6 +1953,9 @@ fn no_password_is_shown() {
         &["take", "--db", "oracle://me:hunter2@127.0.0.1/ids"],
         &["workers", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"],
         &["workers", "release", "1", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"],
+        &["tags", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"],
+        &["tags", "create", "orders", "--db", "mysql://me:hunter2@127.0.0.1:1/ids"],
+        &["take", "--tag", "orders", "--db", "mysql://me:hunter2@127.0.0.1:1/ids"],
         &["parse", "--db", "postgres://me:hunter2@127.0.0.1:1/ids", "1"],
         &["status", "--db", "postgres://me:hunter2@127.0.0.1:1/ids"],
         &["take", "postgres://me:hunter2@127.0.0.1:1/ids"],
@@ -1940,6 +2090,22 @@ fn works_with(server: databases::Server) {
         layout.parts(again).worker == 2 && layout.parts(again).time > SystemTime::now(),
         "behind what was reserved"
     );
+
+    assert!(on(&["tags"]).starts_with("no tags yet"));
+    on(&["tags", "create", "orders", "--step", "100"]);
+    assert_eq!(on(&["take", "--tag", "orders", "-n", "3"]), "1\n2\n3\n");
+    assert_eq!(json(&on(&["tags", "--json"]))["tags"][0]["next"], "4");
+    assert!(refused(&["take", "--tag", "order"]).contains("uidring tags create order"));
+    assert!(refused(&["tags", "--table", "leaf"]).contains("its table leaf_alloc is not there"));
+    database.run(
+        "CREATE TABLE leaf_alloc (biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT NOT NULL, \
+         step INT NOT NULL, description VARCHAR(256), \
+         update_time TIMESTAMP DEFAULT CURRENT_TIMESTAMP); \
+         INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('leaf', 7, 100)",
+    );
+    assert!(on(&["tags", "--table", "leaf"]).contains("\nleaf"));
+    assert_eq!(on(&["take", "--tag", "leaf", "--table", "leaf"]), "7\n");
+    on(&["tags", "remove", "orders", "--force"]);
 
     let (scheme, address) = database.url.split_once("://").unwrap();
     let stranger = format!("{scheme}://stranger:hunter2@{}", address.split_once('@').unwrap().1);

@@ -3,11 +3,15 @@
 #[cfg(uidring_loom)]
 mod cursor;
 #[cfg(uidring_loom)]
+mod exact;
+#[cfg(uidring_loom)]
 mod front;
 #[cfg(uidring_loom)]
 mod generator;
 #[cfg(uidring_loom)]
 mod ring;
+#[cfg(uidring_loom)]
+mod segments;
 #[cfg(uidring_loom)]
 mod window;
 

@@ -40,10 +40,34 @@ impl Claim {
         Ok(Claim { next, end: next + count, base })
     }
 
+    /// A claim whose UIDs are handed out one by one. In exact time it is short, because what is
+    /// left of it when its tick ends is lost.
+    #[inline]
+    pub fn held(engine: &Engine, count: u64) -> Result<Claim, TakeError> {
+        let longest = if engine.is_exact { (engine.ring.max_offset() + 1) / 16 } else { count };
+        Claim::new(engine, count.min(longest))
+    }
+
+    /// The next segment of a claim whose UIDs are handed out one by one: in exact time a single
+    /// UID, of the clock's tick.
+    #[inline]
+    pub fn next_held(&mut self, engine: &Engine) -> Result<Option<ClaimSegment>, TakeError> {
+        self.next_part(engine, if engine.is_exact { 1 } else { u64::MAX })
+    }
+
     /// The next segment of the claim, or `None` at its end. Skips tickets whose block was
     /// overwritten. If it fails, the rest of the claim has been given back.
     #[inline]
     pub fn next_segment(&mut self, engine: &Engine) -> Result<Option<ClaimSegment>, TakeError> {
+        self.next_part(engine, u64::MAX)
+    }
+
+    #[inline]
+    fn next_part(
+        &mut self,
+        engine: &Engine,
+        longest: u64,
+    ) -> Result<Option<ClaimSegment>, TakeError> {
         while self.next < self.end {
             let ticket = self.next;
             let from = ticket & engine.ring.max_offset();
@@ -54,11 +78,14 @@ impl Claim {
                 }
                 known => known,
             };
+            let Some(base) = base else {
+                self.next += to - from;
+                engine.drop_tickets(to - from);
+                continue;
+            };
+            let to = to.min(from.saturating_add(longest));
             self.next += to - from;
-            match base {
-                Some(base) => return Ok(Some(ClaimSegment { base, from, to })),
-                None => engine.ring.lose(to - from),
-            }
+            return Ok(Some(ClaimSegment { base, from, to }));
         }
         Ok(None)
     }
@@ -72,17 +99,22 @@ impl ClaimSegment {
     }
 
     /// Writes the UIDs to `buffer`, which has room for them and no more.
+    #[inline]
     pub fn write(&self, buffer: &mut [Uid]) {
-        let mut next = self.base | self.from;
-        // A vector register holds two UIDs or more, and two vectors are stored at once if they lie
-        // in one cache line.
-        let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<Uid>();
-        let (head, buffer) = buffer.split_at_mut(unaligned.min(buffer.len()));
-        write_groups::<1>(&mut next, head);
-        let buffer = write_groups::<32>(&mut next, buffer);
-        let buffer = write_groups::<8>(&mut next, buffer);
-        write_groups::<1>(&mut next, buffer);
+        write_consecutive(self.base | self.from, buffer);
     }
+}
+
+/// Fills `buffer` with consecutive UIDs from `next` on.
+pub fn write_consecutive(mut next: NonZeroU64, buffer: &mut [Uid]) {
+    // A vector register holds two UIDs or more, and two vectors are stored at once if they lie in
+    // one cache line.
+    let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<Uid>();
+    let (head, buffer) = buffer.split_at_mut(unaligned.min(buffer.len()));
+    write_groups::<1>(&mut next, head);
+    let buffer = write_groups::<32>(&mut next, buffer);
+    let buffer = write_groups::<8>(&mut next, buffer);
+    write_groups::<1>(&mut next, buffer);
 }
 
 /// Writes consecutive UIDs, from `next` on, to all whole groups of `N` in `buffer`. Returns the

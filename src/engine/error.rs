@@ -31,6 +31,12 @@ pub enum TakeError {
         /// The worker id.
         worker: u64,
     },
+    /// The numbers of a tag that were loaded are used up, and no further ones have come for
+    /// `max_wait`. Takes succeed again when they come.
+    SegmentExhausted {
+        /// Why none have come.
+        cause: SegmentFailure,
+    },
     /// The generator was shut down by
     /// [`shutdown_blocking`](crate::UidGenerator::shutdown_blocking), or by `shutdown` (feature
     /// `async`).
@@ -43,7 +49,7 @@ pub enum TakeError {
 impl TakeError {
     /// How long to wait before trying again. `None` if waiting does not help, or if it is unknown
     /// how long to wait: [`LeaseExhausted`](TakeError::LeaseExhausted) ends when the registry can
-    /// be reached again.
+    /// be reached again, [`SegmentExhausted`](TakeError::SegmentExhausted) when the source can.
     ///
     /// ```
     /// use std::time::Duration;
@@ -79,6 +85,9 @@ impl fmt::Display for TakeError {
                 "the ticks reserved for worker id {worker} are used up, and the registry grants no \
                  more; make sure that it can be reached"
             ),
+            TakeError::SegmentExhausted { cause } => {
+                write!(f, "the numbers of the tag that were loaded are used up, and {cause}")
+            }
             TakeError::ShutDown => f.write_str(
                 "the generator was shut down: stop the threads and tasks that take UIDs before the \
                  shutdown, or build another generator",
@@ -99,6 +108,51 @@ impl fmt::Display for TakeError {
 }
 
 impl Error for TakeError {}
+
+/// Why the numbers of a tag have not been loaded. The status of its generator has the whole error.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum SegmentFailure {
+    /// They are on their way.
+    Loading = 1,
+    /// The source cannot be reached, or does not answer.
+    Unreachable,
+    /// The source no longer has the tag.
+    NoSuchTag,
+    /// The tag has no numbers left.
+    RanOut,
+    /// The row of the tag gives numbers again that it has given.
+    WentBack,
+    /// The row of the tag has values that cannot be used.
+    BadRow,
+    /// The source failed in another way.
+    Failed,
+}
+
+impl fmt::Display for SegmentFailure {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            SegmentFailure::Loading => "the next ones have not come yet; try again soon",
+            SegmentFailure::Unreachable => {
+                "the source of numbers cannot be reached; see that it runs"
+            }
+            SegmentFailure::NoSuchTag => {
+                "the source of numbers no longer has the tag; create it again above its last number"
+            }
+            SegmentFailure::RanOut => "the tag has no numbers left; go on with another tag",
+            SegmentFailure::WentBack => {
+                "the row of the tag went back; set its next number above all that were given, and \
+                 restart"
+            }
+            SegmentFailure::BadRow => {
+                "the row of the tag cannot be used; the status of the generator says why"
+            }
+            SegmentFailure::Failed => {
+                "the source of numbers failed; the status of the generator says why"
+            }
+        })
+    }
+}
 
 /// A buffer was not filled to its end.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -25,7 +25,7 @@ fn cause(error: &RegistryError) -> &(dyn std::error::Error + 'static) {
     error
 }
 
-pub fn started(lease: &Lease, registry: &str, layout: &Layout) {
+pub fn started(lease: &Lease, registry: &str, layout: &Layout, is_exact: bool) {
     event!(
         info,
         "started",
@@ -33,6 +33,7 @@ pub fn started(lease: &Lease, registry: &str, layout: &Layout) {
         kind = if lease.is_permanent() { "permanent" } else { "leased" },
         registry,
         %layout,
+        time = if is_exact { "exact" } else { "borrowed" },
         reserved_until = %utc(layout.begin_of(lease.last)),
         "the generator has started"
     );
@@ -43,7 +44,7 @@ pub fn stopped(worker: u64, taken: u64) {
 }
 
 pub fn clock_back(by: Duration) {
-    event!(warn, "clock_back", ?by, "the clock went back; UIDs continue with borrowed ticks");
+    event!(warn, "clock_back", ?by, "the clock went back; no UID is repeated");
 }
 
 pub fn clock_forward(by: Duration) {

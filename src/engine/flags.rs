@@ -18,6 +18,8 @@ pub struct Flags {
     registry_down: AtomicBool,
     /// Whether a taker needs UIDs beyond the limit and the filler has not seen that yet.
     wanted: AtomicBool,
+    /// In exact time, whether UIDs are ahead of the clock. Written by takers and the filler.
+    ahead: AtomicBool,
 }
 
 impl Flags {
@@ -69,6 +71,24 @@ impl Flags {
     pub fn is_registry_down(&self) -> bool {
         // ORDERING: a taker that reads an old value waits a little longer, or fails once more.
         self.registry_down.load(Ordering::Relaxed)
+    }
+
+    /// Records that a UID is ahead of the clock. Returns true if the filler must be woken.
+    pub fn set_ahead(&self) -> bool {
+        // ORDERING: a hint. Usually it is set already, and a load leaves the line shared.
+        !self.ahead.load(Ordering::Relaxed) && !self.ahead.swap(true, Ordering::Relaxed)
+    }
+
+    /// Whether a UID is ahead of the clock.
+    pub fn is_ahead(&self) -> bool {
+        // ORDERING: a hint.
+        self.ahead.load(Ordering::Relaxed)
+    }
+
+    /// Records that no UID is ahead of the clock any more. Called by the filler.
+    pub fn clear_ahead(&self) {
+        // ORDERING: a hint.
+        self.ahead.store(false, Ordering::Relaxed);
     }
 
     /// Records that a taker needs a UID beyond the limit. Returns true if the filler must be woken.

@@ -19,12 +19,18 @@ use std::cell::Cell;
 use std::io;
 use std::mem::ManuallyDrop;
 
-use crate::engine::Engine;
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, Weak, lock};
 
-type List = Vec<Weak<Engine>>;
+/// What a child process must not use, because it is the parent's.
+pub trait Abandon: Send + Sync {
+    /// Called in the child, which has one thread. It neither waits nor allocates, nor can panic.
+    fn abandon(&self);
+}
 
-/// The generators of this process and of the processes that it was forked from.
+type List = Vec<Weak<dyn Abandon>>;
+
+/// The generators of this process and of the processes that it was forked from. A generator of
+/// segments has an entry for each tag.
 static GENERATORS: Mutex<List> = Mutex::new(Vec::new());
 
 /// Whether the handlers are installed.
@@ -38,17 +44,31 @@ thread_local! {
 }
 
 /// From now on `generator` is abandoned in every child process.
-pub fn watch(generator: &Arc<Engine>) -> io::Result<()> {
+pub fn watch<T: Abandon + 'static>(generator: &Arc<T>) -> io::Result<()> {
     install_handlers()?;
+    let generator: Weak<T> = Arc::downgrade(generator);
     let mut generators = lock(&GENERATORS);
-    generators.retain(|known| known.strong_count() > 0);
-    generators.push(Arc::downgrade(generator));
+    // Only now and then, as there may be many.
+    if generators.len() == generators.capacity() {
+        generators.retain(|known| known.strong_count() > 0);
+    }
+    generators.push(generator);
     Ok(())
 }
 
 /// Undoes `watch`.
-pub fn unwatch(generator: &Arc<Engine>) {
-    lock(&GENERATORS).retain(|known| known.as_ptr() != Arc::as_ptr(generator));
+pub fn unwatch<T: Abandon>(generator: &Arc<T>) {
+    lock(&GENERATORS).retain(|known| !std::ptr::addr_eq(known.as_ptr(), Arc::as_ptr(generator)));
+}
+
+/// Undoes `watch` for all that has been dropped before this.
+#[derive(Debug)]
+pub struct ForgetDropped;
+
+impl Drop for ForgetDropped {
+    fn drop(&mut self) {
+        lock(&GENERATORS).retain(|known| known.strong_count() > 0);
+    }
 }
 
 /// Installs the handlers, which every later fork runs.

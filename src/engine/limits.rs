@@ -18,6 +18,7 @@ pub struct Limits {
     pub final_tick: u64,
     max_lead_ms: i64,
     max_lag_ms: i64,
+    max_forward_jump_ms: Option<i64>,
 }
 
 /// Keeps sums of times within the range of the type. It stands for 73 million years, further than
@@ -26,11 +27,22 @@ const FAR_MS: i64 = i64::MAX / 4;
 const _: () = assert!(2 * FARTHEST_MS < FAR_MS);
 
 impl Limits {
-    pub fn new(layout: Layout, max_lead: Duration, max_lag: Duration) -> Limits {
+    pub fn new(
+        layout: Layout,
+        max_lead: Duration,
+        max_lag: Duration,
+        max_forward_jump: Option<Duration>,
+    ) -> Limits {
         let ms =
             |duration: Duration| i64::try_from(duration.as_millis()).unwrap_or(FAR_MS).min(FAR_MS);
         let final_tick = layout.final_tick();
-        Limits { layout, final_tick, max_lead_ms: ms(max_lead), max_lag_ms: ms(max_lag) }
+        Limits {
+            layout,
+            final_tick,
+            max_lead_ms: ms(max_lead),
+            max_lag_ms: ms(max_lag),
+            max_forward_jump_ms: max_forward_jump.map(ms),
+        }
     }
 
     /// `now` in the unit of the other functions.
@@ -42,6 +54,25 @@ impl Limits {
     /// last.
     pub fn tick_at(&self, now_ms: i64) -> i64 {
         now_ms.div_euclid(self.tick_ms())
+    }
+
+    /// Whether `now_ms` lies in `tick`. Costs no division.
+    #[inline]
+    pub fn is_in(&self, tick: u64, now_ms: i64) -> bool {
+        let tick_ms = self.layout.tick_ms().into();
+        now_ms.cast_unsigned().wrapping_sub(tick.wrapping_mul(tick_ms)) < tick_ms
+    }
+
+    /// How ticks are numbered: when tick 0 begins, in milliseconds since 1970, and how many of
+    /// these each lasts.
+    #[inline]
+    pub fn numbering(&self) -> (i64, u16) {
+        (self.layout.epoch_ms(), self.layout.tick_ms())
+    }
+
+    /// The tick that contains `now_ms`, or the first one if the clock has not come to it.
+    pub fn clock_tick(&self, now_ms: i64) -> u64 {
+        self.tick_at(now_ms).max(0).cast_unsigned()
     }
 
     /// The window of `lease` at `now_ms`.
@@ -116,6 +147,19 @@ impl Limits {
         duration_ms(self.ms_of(tick).saturating_sub(self.max_lead_ms).saturating_sub(now_ms))
     }
 
+    /// The last tick that the clock can show without a jump that is not followed, if there may be
+    /// such jumps.
+    pub fn latest_tick(&self, now_ms: i64) -> Option<u64> {
+        let jump_ms = self.max_forward_jump_ms?;
+        Some(self.clock_tick(now_ms.saturating_add(jump_ms)))
+    }
+
+    /// When `tick` may be published, to the resolution of the clock.
+    pub fn allowed_from(&self, tick: u64) -> SystemTime {
+        let begin = self.layout.begin_of(tick.min(self.final_tick));
+        begin.checked_sub(duration_ms(self.max_lead_ms)).unwrap_or(begin)
+    }
+
     /// How far `tick` is ahead of the clock.
     pub fn lead(&self, tick: u64, now_ms: i64) -> Duration {
         duration_ms(self.ms_of(tick).saturating_sub(now_ms))
@@ -136,7 +180,7 @@ impl Limits {
     }
 
     fn tick_ms(&self) -> i64 {
-        i64::try_from(self.layout.tick().as_millis()).unwrap_or(1000)
+        self.layout.tick_ms().into()
     }
 }
 

@@ -4,6 +4,7 @@ pub mod claim;
 mod counters;
 mod error;
 pub mod events;
+pub mod exact;
 mod flags;
 #[cfg(all(unix, not(uidring_loom)))]
 pub mod fork;
@@ -19,9 +20,10 @@ mod take;
 pub mod turn;
 pub mod waiters;
 
-pub use error::{FillError, TakeError};
+pub use error::{FillError, SegmentFailure, TakeError};
 
 use std::fmt;
+use std::num::NonZeroU64;
 
 use crossbeam_utils::CachePadded;
 
@@ -61,6 +63,9 @@ pub struct Engine {
     /// Whether takers at the limit may read the clock themselves. They may not if a jump of the
     /// clock may be refused, which only the filler decides.
     pub takers_read_clock: bool,
+    /// Whether the tick of each UID is the clock's at the take. The ring then publishes no blocks,
+    /// and the number of a block is its tick.
+    pub is_exact: bool,
     /// Up to this block takers refill the ring themselves and do not wake the filler.
     undisturbed_until: AtomicU64,
     /// Takers wake the filler when at most this many blocks remain.
@@ -78,6 +83,7 @@ pub struct Setup<'a> {
     pub limits: Limits,
     pub policy: LeadLimit,
     pub takers_read_clock: bool,
+    pub is_exact: bool,
     pub lease: &'a Lease,
     pub slots: usize,
     pub refill_mark: u64,
@@ -90,11 +96,15 @@ const LONGEST_RANGE: u64 = 64;
 impl Engine {
     /// An engine with a full ring.
     pub fn new(setup: Setup<'_>) -> (Engine, Parker) {
-        let Setup { clock, limits, policy, takers_read_clock, lease, slots, refill_mark } = setup;
+        let Setup { takers_read_clock, is_exact, .. } = setup;
+        let Setup { clock, limits, policy, lease, slots, refill_mark, .. } = setup;
         let (signal, parker) = signal::signal();
         let codec = TickCodec::new(&limits.layout);
         let window = limits.window(&codec, limits.ms_at(clock.now()), lease);
-        let ring = Ring::new(slots, limits.layout.sequence_bits(), codec, window);
+        let mut ring = Ring::new(slots, limits.layout.sequence_bits(), codec, window);
+        if is_exact {
+            ring.begin_at(exact::first_ticket(&ring, lease));
+        }
         let engine = Engine {
             first_ticket: ring.position(),
             ring,
@@ -108,12 +118,21 @@ impl Engine {
             limits,
             policy,
             takers_read_clock,
+            is_exact,
             undisturbed_until: AtomicU64::new(0),
             refill_mark,
             longest_range: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_RANGE),
         };
-        engine.refill();
+        engine.start(lease);
         (engine, parker)
+    }
+
+    fn start(&self, lease: &Lease) {
+        if self.is_exact {
+            self.move_window(lease, self.now_ms());
+        } else {
+            self.refill();
+        }
     }
 
     /// What the clock shows.
@@ -122,7 +141,7 @@ impl Engine {
     }
 
     /// What the clock shows, less a jump that is not followed.
-    fn trusted_now_ms(&self) -> i64 {
+    pub fn trusted_now_ms(&self) -> i64 {
         self.now_ms().saturating_sub_unsigned(self.flags.refused_jump_ms())
     }
 
@@ -133,12 +152,23 @@ impl Engine {
 
     /// The tick of `block`, if the ring holds that block.
     pub fn tick_of_block(&self, block: u64) -> Option<u64> {
-        self.ring.published_base(block).map(|base| self.codec.tick_of(base.get()))
+        self.base_of_block(block).map(|base| self.codec.tick_of(base.get()))
     }
 
-    /// The tick of the block published last.
+    /// The base of `block`, if the ring holds that block or, in exact time, if the tick of this
+    /// number is reserved.
+    pub fn base_of_block(&self, block: u64) -> Option<NonZeroU64> {
+        if self.is_exact { self.base_of_tick(block) } else { self.ring.published_base(block) }
+    }
+
+    /// The tick of the block published last or, in exact time, that of the next ticket.
     pub fn newest_tick(&self) -> u64 {
-        self.codec.tick_of(self.ring.newest())
+        self.codec.tick_of(self.newest())
+    }
+
+    /// The base of the block published last or, in exact time, of the tick of the next ticket.
+    pub fn newest(&self) -> u64 {
+        if self.is_exact { self.newest_exact() } else { self.ring.newest() }
     }
 
     /// The number of UIDs that have been taken or claimed.
@@ -150,15 +180,13 @@ impl Engine {
 
     /// The number of UIDs in the ring that takes can get now.
     pub fn at_hand(&self) -> u64 {
-        if self.ring.is_closed() { 0 } else { self.ring.available() }
-    }
-
-    /// Closes the generator for good, because it belongs to the process that this one was forked
-    /// from. It neither waits nor allocates.
-    #[cfg(all(unix, not(uidring_loom)))]
-    pub fn abandon(&self) {
-        self.ring.abandon();
-        self.expire_claims();
+        if self.is_exact {
+            self.at_hand_exact(self.trusted_now_ms())
+        } else if self.ring.is_closed() {
+            0
+        } else {
+            self.ring.available()
+        }
     }
 
     /// Whether the generator belongs to the process that this one was forked from. If so, there is
@@ -180,6 +208,9 @@ impl Engine {
     /// it will have.
     fn tick_of_ticket(&self, ticket: u64) -> u64 {
         let block = ticket >> self.ring.shift();
+        if self.is_exact {
+            return block;
+        }
         self.tick_of_block(block).unwrap_or_else(|| {
             // Read in this order, a block published meanwhile makes the result too early, never too
             // late.
@@ -191,6 +222,9 @@ impl Engine {
     /// The tick of the next ticket. If takers wait with tickets of unpublished blocks, the tick
     /// that is published next.
     fn next_tick(&self) -> u64 {
+        if self.is_exact {
+            return self.next_tick_exact(self.trusted_now_ms());
+        }
         self.tick_of_ticket(self.ring.position().min(self.ring.tail() << self.ring.shift()))
     }
 
@@ -207,6 +241,7 @@ impl Engine {
     /// Extends the window as far as the clock allows, if takers may read the clock.
     fn extend_window(&self, now_ms: i64) {
         if self.takers_read_clock
+            && !self.is_exact
             && let Some(last) = self.limits.last_tick(now_ms)
         {
             self.ring.window().extend(last, &self.codec);
@@ -217,16 +252,23 @@ impl Engine {
     /// has.
     pub fn try_open(&self, now_ms: i64) -> bool {
         self.extend_window(now_ms);
-        let block = self.ring.cursor_block();
-        let due = match self.ring.publish_up_to(block, &self.counters.refilled_inline) {
-            Block::Published(base) => self.limits.is_due(self.codec.tick_of(base.get()), now_ms),
-            Block::Overwritten => true,
-            Block::Beyond => false,
+        let due = if self.is_exact {
+            self.is_cursor_due(now_ms)
+        } else {
+            self.is_block_due(self.ring.cursor_block(), now_ms)
         };
         if due {
             self.ring.open();
         }
         due
+    }
+
+    fn is_block_due(&self, block: u64, now_ms: i64) -> bool {
+        match self.ring.publish_up_to(block, &self.counters.refilled_inline) {
+            Block::Published(base) => self.limits.is_due(self.codec.tick_of(base.get()), now_ms),
+            Block::Overwritten => true,
+            Block::Beyond => false,
+        }
     }
 
     /// Makes local takers drop their claims.
@@ -251,11 +293,22 @@ impl Engine {
         number >= self.claims_end.load(Ordering::Relaxed)
     }
 
+    /// The tick of the next UID, and the last one that is published.
+    fn oldest_and_newest(&self, now_ms: i64) -> (u64, u64) {
+        if self.is_exact {
+            // Waiting takers hold tickets of ticks to come, but none of these has been handed out.
+            let last = self.limits.last_tick(now_ms).unwrap_or(0);
+            let tick = self.next_tick_exact(now_ms).min(last.max(self.limits.clock_tick(now_ms)));
+            return (tick, tick);
+        }
+        let newest = self.newest_tick();
+        (self.tick_of_block(self.ring.cursor_block()).unwrap_or(newest), newest)
+    }
+
     /// The state of the generator, for operators.
     pub fn status(&self) -> Status {
         let now_ms = self.trusted_now_ms();
-        let newest = self.newest_tick();
-        let oldest = self.tick_of_block(self.ring.cursor_block()).unwrap_or(newest);
+        let (oldest, newest) = self.oldest_and_newest(now_ms);
         let layout = self.limits.layout;
         Status {
             worker_id: self.worker(),
@@ -265,17 +318,28 @@ impl Engine {
             newest: layout.begin_of(newest),
             lead: self.limits.lead(newest, now_ms),
             lag: self.limits.lag(oldest, now_ms),
+            exact_time: self.is_exact,
+            waits: self.counters.waits.get(),
+            clock_steps: self.counters.clock_steps.get(),
             at_lead_limit: self.flags.is_at_lead_limit(),
             refused_jump: self.flags.refused_jump(),
-            available: self.ring.available(),
+            available: if self.is_exact { self.at_hand() } else { self.ring.available() },
             taken: self.taken(),
             lost: self.ring.lost(),
-            skipped: self.ring.skipped(),
+            skipped: if self.is_exact { 0 } else { self.ring.skipped() },
             refilled_inline: self.counters.refilled_inline.get(),
             refilled_by_filler: self.counters.refilled_by_filler.get(),
             filler: if self.is_forked() { FillerState::Stopped } else { self.signal.state() },
             expires_at: layout.expires_at(),
         }
+    }
+}
+
+#[cfg(all(unix, not(uidring_loom)))]
+impl fork::Abandon for Engine {
+    fn abandon(&self) {
+        self.ring.abandon();
+        self.expire_claims();
     }
 }
 

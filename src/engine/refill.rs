@@ -27,6 +27,9 @@ impl Engine {
     /// The first tick of the window moves on only if the tick after the newest one is stale. So no
     /// tick is skipped for takers that wait for each one and come a little late.
     pub fn move_window(&self, lease: &Lease, now_ms: i64) {
+        if self.is_exact {
+            return self.ring.window().set(self.exact_window(lease, now_ms));
+        }
         let mut window = self.limits.window(&self.codec, now_ms, lease);
         let following = self.codec.following(self.ring.newest(), self.ring.window().get());
         if !self.limits.is_stale(self.codec.tick_of(following), now_ms) {
@@ -41,7 +44,12 @@ impl Engine {
 
     /// Continues with the ticks of another lease. Called by the filler.
     pub fn take_on(&self, lease: &Lease, now_ms: i64) {
-        self.ring.window().take_on(self.limits.window(&self.codec, now_ms, lease));
+        let window = if self.is_exact {
+            self.exact_window(lease, now_ms)
+        } else {
+            self.limits.window(&self.codec, now_ms, lease)
+        };
+        self.ring.window().take_on(window);
     }
 
     /// Moves the cursor forward to `offset` in `block`, unless it is there already. Returns whether
@@ -60,7 +68,7 @@ impl Engine {
     /// The tick of the ticket claimed last, or, if its block is not published, the newest tick. No
     /// claim has a UID of a later tick.
     pub fn claimed_tick(&self) -> u64 {
-        let block = (self.ring.position() - 1) >> self.ring.shift();
+        let block = self.ring.position().saturating_sub(1) >> self.ring.shift();
         self.tick_of_block(block).unwrap_or_else(|| self.newest_tick())
     }
 

@@ -9,7 +9,7 @@ pub enum FillerState {
     /// It refills the ring when takers wake it.
     Running,
     /// It panicked in code that it was given, such as the clock or the waker of a task. It runs
-    /// again when it is woken, or after a second. Takers refill the ring meanwhile.
+    /// again when it is woken, or after a second. Takes go on meanwhile.
     Panicked,
     /// It has ended with the generator, or this process was forked from the one in which it runs.
     Stopped,

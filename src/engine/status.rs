@@ -29,12 +29,22 @@ pub struct Status {
     pub lead: Duration,
     /// How far `oldest` is behind the clock.
     pub lag: Duration,
-    /// Whether `max_lead` is used up.
+    /// Whether each UID has the tick of its take, by
+    /// [`exact_time`](crate::Builder::exact_time).
+    pub exact_time: bool,
+    /// Takes that waited: for the next tick because one was full, for a clock that had gone back,
+    /// or for the registry.
+    pub waits: u64,
+    /// How often the clock was seen to have gone back. In exact time it is read as UIDs are taken,
+    /// and a step back that no taker comes upon is not seen.
+    pub clock_steps: u64,
+    /// Whether `max_lead` is used up. In exact time: whether takes wait for longer than until the
+    /// next tick, because the clock has gone back.
     pub at_lead_limit: bool,
     /// How far the clock is ahead after a jump that exceeds
     /// [`max_forward_jump`](crate::Builder::max_forward_jump) and is not followed.
     pub refused_jump: Option<Duration>,
-    /// UIDs in the ring that nobody has taken.
+    /// UIDs in the ring that nobody has taken; in exact time, those of the present tick.
     pub available: u64,
     /// UIDs taken, including those that `fill` and local takers have claimed.
     pub taken: u64,
@@ -42,6 +52,7 @@ pub struct Status {
     /// was overwritten, or a failed take gave them back after later ones had been taken.
     pub lost: u64,
     /// UIDs skipped because their tick had become stale, or lay too far ahead of a clock set back.
+    /// Zero in exact time, which skips what is left of each tick.
     pub skipped: u64,
     /// Blocks published by takers: when the ring was empty, or when they took so fast that the
     /// filler left the refill to them.
@@ -76,34 +87,46 @@ impl Status {
 
 impl fmt::Display for Status {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Status { worker_id, new_workers, lead, lag, available, taken, lost, skipped, .. } =
-            self;
+        let Status { worker_id, new_workers, available, taken, lost, .. } = self;
         write!(f, "worker {worker_id}")?;
         if *new_workers > 0 {
             let limit = if self.at_worker_limit { ", and no further one for now" } else { "" };
             write!(f, " (after {new_workers} others{limit})")?;
         }
         writeln!(f, ", filler {}", self.filler)?;
-        write!(
-            f,
-            "ticks {} to {}: lead {lead:?}, lag {lag:?}",
-            utc(self.oldest),
-            utc(self.newest)
-        )?;
-        writeln!(f, "{}", if self.at_lead_limit { ", at the lead limit" } else { "" })?;
+        self.write_ticks(f)?;
         if let Some(jump) = self.refused_jump {
             writeln!(f, "the clock is {jump:?} ahead after a jump, which is not followed")?;
         }
-        writeln!(
-            f,
-            "UIDs: {taken} taken, {available} in the ring, {skipped} skipped as stale, {lost} lost"
-        )?;
-        writeln!(
-            f,
-            "refills: {} by the filler, {} by takers",
-            self.refilled_by_filler, self.refilled_inline
-        )?;
+        if self.exact_time {
+            writeln!(f, "UIDs: {taken} taken, {available} left in this tick, {lost} lost")?;
+        } else {
+            let Status { skipped, refilled_by_filler, refilled_inline, .. } = self;
+            writeln!(
+                f,
+                "UIDs: {taken} taken, {available} in the ring, {skipped} skipped as stale, {lost} \
+                 lost"
+            )?;
+            writeln!(
+                f,
+                "refills: {refilled_by_filler} by the filler, {refilled_inline} by takers"
+            )?;
+        }
+        writeln!(f, "takes waited: {}; steps of the clock back: {}", self.waits, self.clock_steps)?;
         write!(f, "the time field ends at {}", utc(self.expires_at))
+    }
+}
+
+impl Status {
+    fn write_ticks(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Status { lead, lag, .. } = self;
+        if self.exact_time {
+            write!(f, "exact time, tick {}: lead {lead:?}", utc(self.oldest))?;
+        } else {
+            let (oldest, newest) = (utc(self.oldest), utc(self.newest));
+            write!(f, "ticks {oldest} to {newest}: lead {lead:?}, lag {lag:?}")?;
+        }
+        writeln!(f, "{}", if self.at_lead_limit { ", at the lead limit" } else { "" })
     }
 }
 

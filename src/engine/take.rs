@@ -11,7 +11,7 @@ use crate::sync::Ordering;
 use crate::uid::Uid;
 
 /// The longest sleep of a waiting taker. It then checks by itself, since the filler may be starved.
-const LONGEST_WAIT: Duration = Duration::from_secs(1);
+pub const LONGEST_WAIT: Duration = Duration::from_secs(1);
 /// The shortest sleep of a waiting taker, and of a filler while takers wait.
 pub const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
@@ -39,14 +39,26 @@ impl Engine {
     /// Completes a take whose ticket does not lie in the ready range, or comes from a closed ring.
     #[cold]
     #[inline(never)]
-    pub fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
+    pub fn take_slowly(&self, ticket: u64) -> Result<Uid, TakeError> {
+        // Apart from what follows, which saves more registers, because in exact time every take
+        // comes here.
+        if self.is_exact
+            && let Some(uid) = self.take_at_present(ticket)
+        {
+            return Ok(uid);
+        }
+        self.complete(ticket)
+    }
+
+    #[inline(never)]
+    fn complete(&self, mut ticket: u64) -> Result<Uid, TakeError> {
         loop {
             if ring::is_closed(ticket) {
                 ticket = self.claim_many(1)?.0;
             }
             match self.wait_for_base(ticket..ticket + 1)? {
                 Some(base) => return Ok(self.ring.uid(ticket, base)),
-                None => self.ring.lose(1),
+                None => self.drop_tickets(1),
             }
             ticket = self.ring.claim(1);
         }
@@ -61,6 +73,7 @@ impl Engine {
     pub fn wait_for_base(&self, tickets: Range<u64>) -> Result<Option<NonZeroU64>, TakeError> {
         let ticket = tickets.start;
         let found = match self.resolve(ticket) {
+            Block::Beyond if self.is_exact => self.wait_for_tick(ticket),
             Block::Beyond => self.wait_until(Some(ticket), |now_ms| {
                 self.extend_window(now_ms);
                 match self.resolve(ticket) {
@@ -100,6 +113,9 @@ impl Engine {
     /// The state of the block of `ticket`. Advances the front there, and then refills the ring if
     /// only the refill mark is left.
     fn resolve(&self, ticket: u64) -> Block {
+        if self.is_exact {
+            return self.resolve_exact(ticket, u64::MAX, self.trusted_now_ms());
+        }
         let block = ticket >> self.ring.shift();
         let found = self.ring.publish_up_to(block, &self.counters.refilled_inline);
         let Block::Published(base) = found else { return found };
@@ -138,6 +154,8 @@ impl Engine {
                         self.report_shortage_unless_due(now_ms)?;
                     }
                 },
+                // The front covers nothing then.
+                Err(Some(_)) if self.is_exact => return self.try_take_exact(),
                 Err(Some(block)) => {
                     match self.retry_with_clock(|| {
                         self.ring.publish_up_to(block, &self.counters.refilled_inline)
@@ -146,15 +164,22 @@ impl Engine {
                         Err(now_ms) => self.report_shortage_unless_due(now_ms)?,
                     }
                 }
-                Err(None) => {
-                    self.check_end()?;
-                    let now_ms = self.trusted_now_ms();
-                    if !self.is_open(now_ms) {
-                        self.report_shortage_unless_due(now_ms)?;
-                    }
-                }
+                Err(None) => self.open_or_fail()?,
             }
         }
+    }
+
+    /// Opens the closed ring, or fails if that is not possible now.
+    pub fn open_or_fail(&self) -> Result<(), TakeError> {
+        self.check_end()?;
+        let now_ms = self.trusted_now_ms();
+        if self.is_open(now_ms) { Ok(()) } else { self.report_shortage_unless_due(now_ms) }
+    }
+
+    /// Counts claimed tickets that their holder cannot use: their block was overwritten or, in
+    /// exact time, their tick is past.
+    pub fn drop_tickets(&self, count: u64) {
+        if self.is_exact { self.ring.skip(count) } else { self.ring.lose(count) }
     }
 
     /// Repeats `attempt` once, with an extended window, if the block lies beyond the window: the
@@ -176,7 +201,7 @@ impl Engine {
     /// Sleeps until `attempt` returns something. `attempt` is called when the filler has changed
     /// what can be taken, and when the tick of `ticket` is due; a caller without a ticket waits for
     /// the next one. Fails at once if waiting does not help, or if the policy is to fail.
-    fn wait_until<T>(
+    pub fn wait_until<T>(
         &self,
         ticket: Option<u64>,
         attempt: impl Fn(i64) -> Option<T>,
@@ -196,6 +221,9 @@ impl Engine {
             if waiting.is_none() {
                 // Then tries once more, since no wake-up comes for what has changed before.
                 waiting = Some(self.waiters.wait_with(ticket));
+                self.counters.waits.add(1);
+            } else if self.is_exact {
+                waiters::park(self.taker_pause(ticket, now_ms));
             } else {
                 let due = error.retry_in().unwrap_or(LONGEST_WAIT);
                 waiters::park(due.clamp(SHORTEST_WAIT, LONGEST_WAIT));
@@ -225,23 +253,34 @@ impl Engine {
     /// the window by what the clock showed a moment before.
     fn report_shortage_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
         match self.report_shortage(self.ring.position(), now_ms) {
-            TakeError::LeadLimit { retry_in_ms: 0 } if self.takers_read_clock => Ok(()),
+            // In exact time, the filler may have to allow the tick.
+            TakeError::LeadLimit { retry_in_ms: 0 }
+                if self.takers_read_clock
+                    && !(self.is_exact && self.is_past_window(self.ring.position(), now_ms)) =>
+            {
+                Ok(())
+            }
             error => Err(error),
         }
     }
 
     /// Tells the filler that a UID is needed beyond the limit. Returns why `ticket` has none.
-    fn report_shortage(&self, ticket: u64, now_ms: i64) -> TakeError {
-        if self.flags.set_wanted() {
+    pub fn report_shortage(&self, ticket: u64, now_ms: i64) -> TakeError {
+        let is_filler_needed = !self.is_exact || self.is_filler_needed(ticket, now_ms);
+        if is_filler_needed && self.flags.set_wanted() {
             self.signal.wake_filler();
         }
         self.obstacle(ticket, now_ms)
     }
 
     /// Why `ticket` has no UID.
-    fn obstacle(&self, ticket: u64, now_ms: i64) -> TakeError {
+    pub fn obstacle(&self, ticket: u64, now_ms: i64) -> TakeError {
         let layout = &self.limits.layout;
-        let due = self.tick_of_ticket(ticket);
+        let due = if self.is_exact {
+            (ticket >> self.ring.shift()).max(self.limits.clock_tick(now_ms))
+        } else {
+            self.tick_of_ticket(ticket)
+        };
         if self.is_past_lease(due) {
             return TakeError::LeaseExhausted { worker: self.worker() };
         }

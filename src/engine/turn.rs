@@ -4,16 +4,81 @@ use std::task::{Context, Poll};
 
 use crate::engine::Engine;
 use crate::engine::TakeError;
+use crate::engine::line::Line;
 use crate::uid::Uid;
 
+/// What a task takes from.
+pub trait Takes {
+    /// Takes a number, or fails at once.
+    fn try_take(&self) -> Result<Uid, TakeError>;
+
+    /// Whether a task waits instead of failing with `error`.
+    fn is_worth_waiting(&self, error: TakeError) -> bool;
+
+    /// The tasks that wait.
+    fn line(&self) -> &Line;
+
+    /// How many numbers there are now.
+    fn at_hand(&self) -> u64;
+
+    /// Wakes the thread that brings numbers, which calls the waiting tasks when they are there.
+    fn wake_filler(&self);
+
+    /// Counts a task that begins to wait.
+    fn count_wait(&self) {}
+
+    /// Called when the first task in line waits.
+    fn first_waits(&self) {}
+
+    /// Whether this is a copy in a forked process.
+    fn is_forked(&self) -> bool;
+}
+
+impl Takes for Engine {
+    fn try_take(&self) -> Result<Uid, TakeError> {
+        self.try_take()
+    }
+
+    fn is_worth_waiting(&self, error: TakeError) -> bool {
+        self.is_worth_waiting(error)
+    }
+
+    fn line(&self) -> &Line {
+        &self.waiters.line
+    }
+
+    fn at_hand(&self) -> u64 {
+        self.at_hand()
+    }
+
+    fn wake_filler(&self) {
+        self.signal.wake_filler();
+    }
+
+    fn count_wait(&self) {
+        self.counters.waits.add(1);
+    }
+
+    fn first_waits(&self) {
+        if self.is_exact {
+            // It then wakes when the next tick begins.
+            self.signal.wake_filler();
+        }
+    }
+
+    fn is_forked(&self) -> bool {
+        self.is_forked()
+    }
+}
+
 /// The state of a take's future. Once the task has had to wait, it has a place in the line.
-pub struct Turn<'a> {
-    engine: &'a Engine,
+pub struct Turn<'a, T: Takes> {
+    engine: &'a T,
     place: Option<u64>,
 }
 
-impl<'a> Turn<'a> {
-    pub fn new(engine: &'a Engine) -> Turn<'a> {
+impl<'a, T: Takes> Turn<'a, T> {
+    pub fn new(engine: &'a T) -> Turn<'a, T> {
         Turn { engine, place: None }
     }
 
@@ -22,7 +87,7 @@ impl<'a> Turn<'a> {
         if self.engine.is_forked() {
             return Poll::Ready(Err(TakeError::Forked));
         }
-        let line = &self.engine.waiters.line;
+        let line = self.engine.line();
         if line.admits(self.place)
             && let Poll::Ready(result) = self.try_take()
         {
@@ -30,8 +95,18 @@ impl<'a> Turn<'a> {
         }
         // The first in line tries again, since no call came for what changed before it joined. The
         // others are called after it.
+        if self.place.is_none() {
+            self.engine.count_wait();
+        }
         let is_first = line.join(&mut self.place, context.waker().clone());
-        if is_first { self.try_take() } else { Poll::Pending }
+        if !is_first {
+            return Poll::Pending;
+        }
+        let polled = self.try_take();
+        if polled.is_pending() {
+            self.engine.first_waits();
+        }
+        polled
     }
 
     /// Takes a UID and leaves the line, unless it is worth waiting for one.
@@ -41,7 +116,7 @@ impl<'a> Turn<'a> {
         if result.is_err_and(|error| engine.is_worth_waiting(error)) {
             return Poll::Pending;
         }
-        let line = &engine.waiters.line;
+        let line = engine.line();
         if let Some(place) = self.place.take() {
             line.leave(place);
         }
@@ -49,7 +124,7 @@ impl<'a> Turn<'a> {
             match engine.at_hand() {
                 _ if result.is_err() => line.call_next(),
                 // The filler calls the waiting tasks with the next tick.
-                0 => engine.signal.wake_filler(),
+                0 => engine.wake_filler(),
                 uids => line.call(uids),
             }
         }
@@ -57,14 +132,14 @@ impl<'a> Turn<'a> {
     }
 }
 
-impl Drop for Turn<'_> {
+impl<T: Takes> Drop for Turn<'_, T> {
     fn drop(&mut self) {
         // In a forked process no task waits, and the lock may be held by a thread that does not
         // exist.
         if let Some(place) = self.place
             && !self.engine.is_forked()
         {
-            self.engine.waiters.line.give_up(place);
+            self.engine.line().give_up(place);
         }
     }
 }

@@ -80,6 +80,8 @@ const LAST_RETRY: Duration = Duration::from_secs(60);
 const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
 /// If the registry does not answer for so long, or for an eighth of the lease, operators are told.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
+/// How long the filler rests at least where nothing but the lease needs it.
+const SHORTEST_REST: Duration = Duration::from_millis(10);
 /// If a reservation is used up within this time, the next one has twice as many ticks.
 const BUSY_PERIOD: Duration = Duration::from_millis(500);
 
@@ -263,8 +265,20 @@ impl LeaseManager {
     /// The tick published last, if it is of this worker id. The ring may still be full of another
     /// worker's blocks, far ahead.
     fn newest_tick(&self, engine: &Engine) -> Option<u64> {
-        let newest = engine.ring.newest();
+        let newest = engine.newest();
         (engine.codec.worker_of(newest) == self.lease.worker).then(|| engine.codec.tick_of(newest))
+    }
+
+    /// How long the leases need no maintenance. `None` if they never do, unless takers or a
+    /// registry's answer wake the filler.
+    pub fn rest(&self, engine: &Engine, now_ms: i64) -> Option<Duration> {
+        if self.needed.is_some() || self.is_lost || !self.retired.is_empty() {
+            return Some(FIRST_RETRY);
+        }
+        let duration = self.lease.duration()?;
+        // Reservations are due at half of what is left, or of the duration, so this is in time.
+        let left = engine.limits.lead(self.lease.last, now_ms).min(duration);
+        Some((left / 4).max(SHORTEST_REST))
     }
 
     /// Gives back one worker id that is no longer in use.
@@ -366,10 +380,7 @@ impl LeaseManager {
     /// the tick before the first one of the lease.
     fn used(&self, engine: &Engine) -> u64 {
         let position = engine.ring.position();
-        let used = match engine
-            .ring
-            .published_base(position >> engine.ring.shift())
-            .map(NonZeroU64::get)
+        let used = match engine.base_of_block(position >> engine.ring.shift()).map(NonZeroU64::get)
         {
             Some(base) if engine.codec.worker_of(base) == self.lease.worker => {
                 let is_untouched = position & engine.ring.max_offset() == 0;

@@ -7,6 +7,7 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
+use crate::engine::exact::SHARDS;
 use crate::engine::lead::LeadLimit;
 use crate::filler::lease_manager::LeaseManager;
 #[cfg(feature = "metrics")]
@@ -42,6 +43,8 @@ pub struct Maintenance {
 struct End {
     tail: u64,
     window: u64,
+    /// Whether the clock is not followed, after a jump.
+    is_jump_refused: bool,
 }
 
 /// The other state that takes depend on.
@@ -69,11 +72,15 @@ struct Demand {
 const SHORT_REST: Duration = Duration::from_millis(50);
 /// How many blocks takers then refill themselves.
 const UNDISTURBED: u64 = 1024;
-/// The UIDs of a busy service have all remainders of `uid % SHARDS` in turn. A power of two, as is
-/// the length of a block.
-const SHARDS: u64 = 64;
+/// How often the filler looks at what may change by itself.
+const WATCH: Duration = Duration::from_secs(1);
+/// How long it sleeps where nothing does. The event for the end of the time field may be as late.
+const LONG_REST: Duration = Duration::from_secs(3600);
 /// A forward jump that is followed is reported if it is longer than this.
 const NOTED_JUMP: Duration = Duration::from_secs(60);
+/// By how much the clock may fall behind what was expected, beside a thousandth of the time since
+/// it was read, before it counts as gone back: clocks are corrected in small steps.
+const SLACK_MS: i64 = 100;
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Maintenance {
@@ -100,6 +107,12 @@ impl Maintenance {
         }
     }
 
+    /// Has the generator follow the clock from `now_ms` on, what it shows now: a jump before the
+    /// first maintenance is a jump, too.
+    pub fn follow(&mut self, now_ms: i64) {
+        self.seen = Some((now_ms, Stopwatch::start()));
+    }
+
     /// Runs one maintenance. Returns how long the filler may sleep unless it is woken.
     pub fn run_once(&mut self, engine: &Arc<Engine>) -> Duration {
         let (now_ms, since) = self.read_clock(engine);
@@ -107,21 +120,41 @@ impl Maintenance {
         self.leases.handle_answer(engine);
         self.reserve_or_replace(engine, now_ms);
         engine.move_window(self.leases.lease(), now_ms);
+        if engine.is_exact {
+            watch_exact(engine, now_ms);
+            self.finish_run(engine, now_ms);
+            return self.exact_pause(engine, now_ms);
+        }
         let is_held_back = self.enforce_lead_limit(engine, now_ms);
         if !is_held_back {
             self.drop_stale_blocks(engine, now_ms);
         }
         let is_end_reached = self.fill(engine, now_ms);
         self.update_lead_limit(engine, is_held_back || is_end_reached, now_ms);
-        self.leases.watch(engine, now_ms);
         self.expire_claims(engine, now_ms);
         self.prepare_spare(engine, now_ms);
         engine.flags.set_at_worker_limit(self.leases.is_allowance_used_up());
+        self.finish_run(engine, now_ms);
+        leave_to_takers(engine, since);
+        engine.maintenance_pause(now_ms)
+    }
+
+    fn finish_run(&mut self, engine: &Arc<Engine>, now_ms: i64) {
+        self.leases.watch(engine, now_ms);
         self.leases.give_back(engine);
         self.announce_end(engine, now_ms);
         self.wake(engine, now_ms);
-        leave_to_takers(engine, since);
-        engine.maintenance_pause(now_ms)
+    }
+
+    /// How long the filler may sleep in exact time: takers do without it.
+    fn exact_pause(&self, engine: &Engine, now_ms: i64) -> Duration {
+        // Until operators have been told that the limit is left, and metrics are read each second.
+        let is_watching = engine.flags.is_at_lead_limit() || engine.flags.is_ahead();
+        let pause = if is_watching || cfg!(feature = "metrics") { WATCH } else { LONG_REST };
+        let pause = self.leases.rest(engine, now_ms).map_or(pause, |rest| rest.min(pause));
+        // Before the clock can come to the end of the window.
+        let pause = self.max_forward_jump.map_or(pause, |jump| pause.min(jump / 2));
+        engine.pause_for_tasks(pause, now_ms)
     }
 
     /// The time that the generator follows, and the time since the last maintenance. A forward jump
@@ -145,8 +178,14 @@ impl Maintenance {
                 // Always computed from the time last followed, so that rounding does not add up.
                 return (expected_ms, since);
             }
-            if now_ms < *seen_ms {
-                events::clock_back(crate::engine::limits::duration_ms(seen_ms - now_ms));
+            // After a long sleep, a step back can be shorter than the sleep. A clock that stands
+            // still is set by hand, as in tests.
+            let slack_ms = (expected_ms - seen_ms) / 1000 + SLACK_MS;
+            let earliest_ms = (*seen_ms).max(expected_ms.saturating_sub(slack_ms));
+            if now_ms < earliest_ms && now_ms != *seen_ms {
+                engine.counters.clock_steps.add(1);
+                let expected_ms = if now_ms < *seen_ms { *seen_ms } else { expected_ms };
+                events::clock_back(crate::engine::limits::duration_ms(expected_ms - now_ms));
             } else if jump > NOTED_JUMP {
                 events::clock_forward(jump);
             }
@@ -356,15 +395,21 @@ impl Maintenance {
             is_registry_down: engine.flags.is_registry_down(),
             is_time_over: engine.limits.is_over(now_ms),
         };
-        let end = End { tail: engine.ring.tail(), window: engine.ring.window().last_base() };
+        let end = End {
+            tail: engine.ring.tail(),
+            window: engine.ring.window().last_base(),
+            is_jump_refused: engine.flags.refused_jump().is_some(),
+        };
         if state != self.state {
             engine.waiters.wake_all();
         } else if end != self.end {
-            engine.waiters.wake_threads(end.tail << engine.ring.shift());
+            // In exact time nothing is published, and the end of the window decides.
+            let tail = end.tail << engine.ring.shift();
+            engine.waiters.wake_threads(if engine.is_exact { u64::MAX } else { tail });
         }
         (self.state, self.end) = (state, end);
         #[cfg(feature = "async")]
-        engine.waiters.line.call_anew(engine.at_hand());
+        wake_tasks(engine, now_ms);
     }
 
     /// Sends an event in the last year of the time field.
@@ -375,6 +420,41 @@ impl Maintenance {
             self.end_announced = true;
         }
     }
+}
+
+/// Calls as many tasks as there are UIDs, or all of them if it is not worth waiting for more.
+#[cfg(feature = "async")]
+fn wake_tasks(engine: &Engine, now_ms: i64) {
+    let line = &engine.waiters.line;
+    if line.is_empty() {
+        return;
+    }
+    let uids = engine.at_hand();
+    if uids == 0 && !engine.is_worth_waiting(engine.obstacle(engine.ring.position(), now_ms)) {
+        line.call_all();
+    } else {
+        line.call_anew(uids);
+    }
+}
+
+/// In exact time: records whether UIDs are ahead of the clock, and by more than they may be.
+fn watch_exact(engine: &Engine, now_ms: i64) {
+    // Cleared first: a taker that finds it cleared wakes the filler again.
+    engine.flags.take_wanted();
+    if engine.newest_tick() <= engine.limits.clock_tick(now_ms) {
+        engine.flags.clear_ahead();
+    }
+    if engine.ring.is_closed() {
+        engine.ring.reset_closed_cursor();
+        engine.try_open(now_ms);
+    }
+    // Takers that wait for the next tick hold its tickets, so one tick ahead is usual.
+    let tick = engine.ring.cursor_block();
+    let is_far = engine.limits.until_allowed(tick, now_ms) > engine.limits.layout.tick();
+    if is_far && !engine.flags.is_at_lead_limit() {
+        events::lead_limit(engine.limits.lead(tick, now_ms), engine.policy);
+    }
+    engine.flags.set_at_lead_limit(is_far);
 }
 
 /// Lets takers refill the ring themselves for a while if the filler runs at very short intervals.

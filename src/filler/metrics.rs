@@ -64,7 +64,7 @@ impl Metrics {
                     "How far the tick of the next UID is behind the clock.",
                     |status| status.lag.as_secs_f64(),
                 ),
-                gauge("uidring_available_uids", "UIDs in the ring.", |status| {
+                gauge("uidring_available_uids", "UIDs that can be taken now.", |status| {
                     gauge_of(status.available)
                 }),
                 gauge("uidring_at_lead_limit", "1 if max_lead is used up.", |status| {
@@ -99,6 +99,12 @@ impl Metrics {
                 counter("uidring_new_workers_total", "Worker ids after the first.", |status| {
                     status.new_workers
                 }),
+                counter("uidring_waits_total", "Takes that had to wait.", |status| status.waits),
+                counter(
+                    "uidring_clock_steps_total",
+                    "How often the clock was seen to have gone back.",
+                    |status| status.clock_steps,
+                ),
                 counter(
                     "uidring_filler_blocks_total",
                     "Blocks published by the filler.",

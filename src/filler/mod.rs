@@ -154,9 +154,9 @@ impl End {
     }
 }
 
-#[cfg(test)]
+#[cfg(any(test, uidring_loom))]
 impl Filler {
-    /// For a generator whose maintenance a test runs by hand.
+    /// For a generator whose maintenance a test or a model runs by hand.
     pub fn without_thread(engine: Arc<Engine>) -> Filler {
         let shutdown_deadline = Duration::ZERO;
         let (call_thread, end) = (CallThread::default(), Arc::default());
@@ -229,7 +229,7 @@ fn finish(engine: &Arc<Engine>, mut maintenance: Maintenance) -> Result<(), (u64
 
 /// The result of `call`, or `None` if it panics. Most of what the filler does may call foreign
 /// code: the clock, the registry, a task's waker, a subscriber of events, a recorder of metrics.
-fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
+pub fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
     catch_unwind(AssertUnwindSafe(call)).ok()
 }
 

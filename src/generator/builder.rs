@@ -28,8 +28,9 @@ pub struct Builder {
     layout: Layout,
     slots: usize,
     refill_at: u32,
-    max_lead: Duration,
+    max_lead: Option<Duration>,
     max_lag: Duration,
+    is_exact: bool,
     max_forward_jump: Option<Duration>,
     on_lead_limit: Option<LeadLimit>,
     max_new_workers: Option<u32>,
@@ -45,8 +46,9 @@ impl Builder {
             layout: Layout::DEFAULT,
             slots: 64,
             refill_at: 50,
-            max_lead: Duration::from_secs(24 * 3600),
+            max_lead: None,
             max_lag: Duration::from_secs(1),
+            is_exact: false,
             max_forward_jump: None,
             on_lead_limit: None,
             max_new_workers: None,
@@ -145,7 +147,7 @@ impl Builder {
     /// ```
     #[must_use]
     pub fn max_lead(self, max_lead: Duration) -> Builder {
-        Builder { max_lead, ..self }
+        Builder { max_lead: Some(max_lead), ..self }
     }
 
     /// How far the time of a UID may lie behind the clock. One second unless set.
@@ -165,6 +167,40 @@ impl Builder {
     #[must_use]
     pub fn max_lag(self, max_lag: Duration) -> Builder {
         Builder { max_lag, ..self }
+    }
+
+    /// Has each take read the clock: the tick of a UID is the clock's at the take, neither older
+    /// nor ahead, as in a Snowflake. Meant for ticks of a few milliseconds, with
+    /// [`Layout::TWITTER`] and the other presets.
+    ///
+    /// * A take costs what reading the clock costs, some 20 ns more than without. Nothing is
+    ///   published ahead, so [`slots`](Builder::slots), [`refill_at`](Builder::refill_at) and
+    ///   [`max_lag`](Builder::max_lag) have no effect, and the filler sleeps while nobody takes.
+    /// * When all UIDs of a tick are taken, a take sleeps until the next tick, or fails, as
+    ///   [`on_lead_limit`](Builder::on_lead_limit) says: `Wait` unless set.
+    /// * When the clock goes back, takes wait until it has caught up, or fail. With a
+    ///   [`max_lead`](Builder::max_lead), zero unless set, a step back by up to that much is
+    ///   tolerated, and as much may be borrowed when a tick is full. No UID is repeated in any
+    ///   case.
+    /// * The first tick after a pause begins at a place that differs from tick to tick, in the
+    ///   first quarter of its UIDs or in the 64 after that, so that the UIDs of a quiet service do
+    ///   not all end in the same bits. At the limit every UID of a tick is taken.
+    ///
+    /// ```
+    /// # use std::time::SystemTime;
+    /// # use uidring::{Layout, UidGenerator, registry::FixedWorker};
+    /// let layout = Layout::TWITTER; // 41 bits of milliseconds, 10 for the worker, 4,096 UIDs each
+    /// let builder = UidGenerator::builder().registry(FixedWorker::new(7)).layout(layout);
+    /// let uids = builder.exact_time().build()?;
+    /// let before = layout.tick_at(SystemTime::now()).unwrap();
+    /// let uid = uids.take()?;
+    /// let after = layout.tick_at(SystemTime::now()).unwrap();
+    /// assert!((before..=after).contains(&layout.tick_at(layout.parts(uid).time).unwrap()));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn exact_time(self) -> Builder {
+        Builder { is_exact: true, ..self }
     }
 
     /// What happens when `max_lead` is used up. Unless set, this depends on `max_lead`:
@@ -321,7 +357,9 @@ impl Builder {
         self,
         rng: fastrand::Rng,
     ) -> Result<(Arc<Engine>, Maintenance, Parker), BuildError> {
-        let Builder { layout, slots, refill_at, max_lead, max_lag, .. } = self;
+        let Builder { layout, slots, refill_at, max_lag, is_exact, .. } = self;
+        let max_lead = self.max_lead.unwrap_or(if is_exact { Duration::ZERO } else { DAY });
+        let policy = self.on_lead_limit.unwrap_or(LeadLimit::of(max_lead));
         if !slots.is_power_of_two() || !(MIN_SLOTS..=MAX_SLOTS).contains(&slots) {
             return Err(BuildError::Slots { slots });
         }
@@ -329,12 +367,17 @@ impl Builder {
             return Err(BuildError::RefillAt { percent: refill_at });
         }
         let tick = layout.tick();
-        if max_lag < tick && max_lead < tick {
+        if is_exact && policy == LeadLimit::NewWorker {
+            return Err(BuildError::ExactTime { max_lead });
+        }
+        if !is_exact && max_lag < tick && max_lead < tick {
             return Err(BuildError::Limits { max_lead, max_lag, tick });
         }
         let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         check_time(&layout, &*self.clock)?;
-        let limits = Limits::new(layout, max_lead, max_lag);
+        // In exact time no UID lags.
+        let max_lag = if is_exact { max_lag.max(tick) } else { max_lag };
+        let limits = Limits::new(layout, max_lead, max_lag, self.max_forward_jump);
         let lease = retry_until(self.start_deadline, || {
             if let Some(max_forward_jump) = self.max_forward_jump {
                 check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
@@ -346,17 +389,19 @@ impl Builder {
         let (engine, parker) = Engine::new(Setup {
             clock: self.clock,
             limits,
-            policy: self.on_lead_limit.unwrap_or(LeadLimit::of(max_lead)),
-            takers_read_clock: self.max_forward_jump.is_none(),
+            policy,
+            takers_read_clock: is_exact || self.max_forward_jump.is_none(),
+            is_exact,
             lease: &lease,
             slots,
             refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });
-        events::started(&lease, &registry.name(), &layout);
+        events::started(&lease, &registry.name(), &layout, is_exact);
         let oldest = engine.tick_of_block(engine.ring.cursor_block()).unwrap_or(lease.first);
         let max_new_workers = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
         let workers = LeaseManager::new(registry, lease, max_new_workers);
-        let maintenance = Maintenance::new(workers, rng, self.max_forward_jump, oldest);
+        let mut maintenance = Maintenance::new(workers, rng, self.max_forward_jump, oldest);
+        maintenance.follow(engine.now_ms());
         Ok((Arc::new(engine), maintenance, parker))
     }
 }
@@ -369,6 +414,7 @@ impl fmt::Debug for Builder {
             .field("refill_at", &self.refill_at)
             .field("max_lead", &self.max_lead)
             .field("max_lag", &self.max_lag)
+            .field("is_exact", &self.is_exact)
             .field("on_lead_limit", &self.on_lead_limit)
             .field("max_new_workers", &self.max_new_workers)
             .field("max_forward_jump", &self.max_forward_jump)
@@ -417,6 +463,7 @@ fn is_early(error: &RegistryError) -> bool {
     matches!(error, RegistryError::UsedAhead { .. })
 }
 
+const DAY: Duration = Duration::from_secs(24 * 3600);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 

@@ -64,6 +64,11 @@ pub enum BuildError {
         /// What the clock shows.
         now: SystemTime,
     },
+    /// With exact time, another worker id is never taken on for a lead that is used up.
+    ExactTime {
+        /// The limit on the lead.
+        max_lead: Duration,
+    },
     /// The clock is further ahead of the registry's last start than the builder allows.
     ForwardJump {
         /// What the clock shows.
@@ -95,6 +100,11 @@ impl fmt::Display for BuildError {
                     (below, above) => write!(f, "; the nearest are {below} and {above}"),
                 }
             }
+            BuildError::ExactTime { max_lead } => write!(
+                f,
+                "exact time cannot take on another worker id at the lead limit: set on_lead_limit \
+                 to Wait or Fail, or max_lead, which is {max_lead:?}, to less than an hour"
+            ),
             BuildError::RefillAt { percent } => {
                 write!(
                     f,

@@ -181,11 +181,11 @@ impl Claims {
             }
             // Near a limit claims are short.
             let segment =
-                self.rest.next_segment(engine).inspect_err(|_| self.length = self.shortest)?;
+                self.rest.next_held(engine).inspect_err(|_| self.length = self.shortest)?;
             if let Some(segment) = segment {
                 return Ok(segment);
             }
-            self.rest = Claim::new(engine, self.length)?;
+            self.rest = Claim::held(engine, self.length)?;
             self.length = (self.length * 2).min(self.longest);
         }
     }

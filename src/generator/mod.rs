@@ -1,7 +1,7 @@
 //! [`UidGenerator`]: what programs hold.
 
 #[cfg(feature = "async")]
-mod blocking;
+pub mod blocking;
 pub mod builder;
 mod error;
 pub mod installed;
@@ -198,7 +198,7 @@ impl UidGenerator {
     /// As [`take`](UidGenerator::take).
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<Uid, TakeError> {
-        let mut turn = Turn::new(&self.engine);
+        let mut turn = Turn::new(&*self.engine);
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 

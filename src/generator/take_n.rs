@@ -17,20 +17,31 @@ pub struct TakeN<'a> {
     claim: Claim,
     /// The UIDs of the claim that come next.
     segment: ClaimSegment,
+    /// [`Engine::claims_end`] before the claim was made. When it changes, the claim is dropped: the
+    /// process was forked, the generator shut down, or its UIDs have become stale.
+    claims_end: u64,
 }
 
 impl<'a> TakeN<'a> {
     pub(crate) fn new(engine: &'a Engine, count: usize) -> TakeN<'a> {
         let segment = ClaimSegment { base: NonZeroU64::MIN, from: 0, to: 0 };
-        TakeN { engine, left: count, claim: Claim::EMPTY, segment }
+        let claims_end = engine.claims_end();
+        TakeN { engine, left: count, claim: Claim::EMPTY, segment, claims_end }
     }
 
     #[cold]
     fn next_segment(&mut self) -> Result<(), TakeError> {
+        // Read before the claim, so that an expiry in between drops the claim as well.
+        let claims_end = self.engine.claims_end();
+        if claims_end != self.claims_end {
+            self.claims_end = claims_end;
+            self.claim = Claim::EMPTY;
+            self.segment.from = self.segment.to;
+        }
         while self.segment.from == self.segment.to {
-            match self.claim.next_segment(self.engine)? {
+            match self.claim.next_held(self.engine)? {
                 Some(segment) => self.segment = segment,
-                None => self.claim = Claim::new(self.engine, self.left as u64)?,
+                None => self.claim = Claim::held(self.engine, self.left as u64)?,
             }
         }
         Ok(())
@@ -45,7 +56,8 @@ impl Iterator for TakeN<'_> {
         if self.left == 0 {
             return None;
         }
-        if self.segment.from == self.segment.to
+        let is_expired = self.engine.claims_end() != self.claims_end;
+        if (is_expired || self.segment.from == self.segment.to)
             && let Err(error) = self.next_segment()
         {
             self.left = 0;

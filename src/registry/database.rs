@@ -8,7 +8,7 @@ use super::records::{self, WorkerRecord};
 use super::table::{self, Config, Fault, Ids, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
-use crate::sql::{self, Access, Deadline, Error, Schema, Transaction};
+use crate::sql::{self, Access, Deadline, Error, Failure, Schema, Transaction, Words};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The widest worker field has 42 bits.
@@ -205,8 +205,8 @@ impl<D: Tables> SqlRegistry<D> {
 
     /// The registry in `database`, which errors call `name`.
     pub(super) fn new(name: String, database: Result<D, Error>) -> Result<Self, RegistryError> {
-        let database =
-            database.map_err(|error| explain::<D>(name, "open", error, Duration::ZERO))?;
+        let database = database
+            .map_err(|error| explain(name, "open", error.in_words(&D::WORDS), Duration::ZERO))?;
         Ok(SqlRegistry { database, timeout: DEFAULT_TIMEOUT, config: Config::PERMANENT })
     }
 
@@ -218,7 +218,7 @@ impl<D: Tables> SqlRegistry<D> {
 
     /// The error of something other than a transaction that could not do what it was `doing`.
     pub(super) fn explain(&self, doing: &str, error: Error) -> RegistryError {
-        explain::<D>(self.database.name(), doing, error, self.timeout)
+        explain(self.database.name(), doing, error.in_words(&D::WORDS), self.timeout)
     }
 
     fn read<T: Send>(
@@ -254,15 +254,14 @@ impl<D: Tables> SqlRegistry<D> {
         access: Access,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
-        self.transact_on(&D::SCHEMA, |error| error, doing, access, body)
+        self.transact_on(&D::SCHEMA, &D::WORDS, doing, access, body)
     }
 
-    /// Makes a transaction on the tables of `schema`, whose errors `in_words` tells in words about
-    /// these tables.
+    /// Makes a transaction on the tables of `schema`, whose errors are told in `words`.
     pub(super) fn transact_on<T: Send>(
         &self,
         schema: &Schema,
-        in_words: fn(Error) -> Error,
+        words: &Words,
         doing: &str,
         access: Access,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
@@ -272,7 +271,7 @@ impl<D: Tables> SqlRegistry<D> {
             |fault| match fault {
                 Fault::Refused(error) => error,
                 Fault::Database(error) => {
-                    explain::<D>(self.database.name(), doing, in_words(error), deadline.waited())
+                    explain(self.database.name(), doing, error.in_words(words), deadline.waited())
                 }
             },
         )
@@ -280,34 +279,18 @@ impl<D: Tables> SqlRegistry<D> {
 }
 
 /// The error of a call that could not do what it was `doing`, as it found out after `waited`.
-fn explain<D: Tables>(
-    registry: String,
-    doing: &str,
-    error: Error,
-    waited: Duration,
-) -> RegistryError {
-    let (problem, source) = match error {
-        Error::Locked => return RegistryError::Locked { registry, waited },
-        Error::Unreachable { problem, source } => {
-            return RegistryError::Unreachable { registry, problem, source };
+fn explain(registry: String, doing: &str, failure: Failure, waited: Duration) -> RegistryError {
+    match failure {
+        Failure::Unusable { problem, source } => RegistryError::Open { registry, problem, source },
+        Failure::Locked => RegistryError::Locked { registry, waited },
+        Failure::Unreachable { problem, source } => {
+            RegistryError::Unreachable { registry, problem, source }
         }
-        Error::Full(source) => return RegistryError::Full { registry, source },
-        Error::Other(source) => {
-            let doing = format!("{doing} the registry {registry}");
-            return RegistryError::Storage { doing, source };
+        Failure::Full(source) => RegistryError::Full { registry, source },
+        Failure::Other(source) => {
+            RegistryError::Storage { doing: format!("{doing} the registry {registry}"), source }
         }
-        Error::Unusable { problem, source } => (problem, source),
-        Error::NoTables(source) => (D::NO_TABLES.to_owned(), source),
-        Error::ForeignTables(source) => (D::FOREIGN_TABLES.to_owned(), source),
-        Error::ForeignFile { problem, source } => {
-            (format!("{problem}; give the registry a file of its own"), source)
-        }
-        Error::Denied(source) => {
-            let rights = "give this user the rights to select, insert and update in its two tables";
-            (rights.to_owned(), Some(source))
-        }
-    };
-    RegistryError::Open { registry, problem, source }
+    }
 }
 
 impl<D: Tables> WorkerRegistry for SqlRegistry<D> {

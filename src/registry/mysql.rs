@@ -5,7 +5,7 @@ use std::path::Path;
 use super::RegistryError;
 use super::database::SqlRegistry;
 use super::table::Tables;
-use crate::sql::{MySql, Schema, without_password};
+use crate::sql::{Database, MySql, Schema, VERSION, without_password};
 
 /// Worker ids from a MySQL or MariaDB server, for the processes of any number of machines.
 ///
@@ -104,8 +104,8 @@ impl SqlRegistry<MySql> {
 
 impl Tables for MySql {
     const SCHEMA: Schema = Schema {
-        sql: include_str!("../../schema.mysql.sql"),
-        version: 2,
+        sql: Self::TABLES,
+        version: VERSION,
         tables: &["uidring_layout", "uidring_worker_node"],
         witness: "",
     };

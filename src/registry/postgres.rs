@@ -5,7 +5,7 @@ use std::path::Path;
 use super::RegistryError;
 use super::database::SqlRegistry;
 use super::table::Tables;
-use crate::sql::{Postgres, Schema, without_password};
+use crate::sql::{Database, Postgres, Schema, VERSION, without_password};
 
 /// Worker ids from a PostgreSQL server, for the processes of any number of machines.
 ///
@@ -102,8 +102,8 @@ impl SqlRegistry<Postgres> {
 
 impl Tables for Postgres {
     const SCHEMA: Schema = Schema {
-        sql: include_str!("../../schema.postgres.sql"),
-        version: 2,
+        sql: Self::TABLES,
+        version: VERSION,
         tables: &["uidring_layout", "uidring_worker_node"],
         witness: "",
     };

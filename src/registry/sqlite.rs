@@ -5,7 +5,7 @@ use std::path::Path;
 use super::RegistryError;
 use super::database::SqlRegistry;
 use super::table::Tables;
-use crate::sql::{Deadline, Error, Schema, Sqlite};
+use crate::sql::{Database, Deadline, Error, Schema, Sqlite, VERSION, Words};
 
 /// Worker ids from a SQLite file, for all processes of one machine.
 ///
@@ -96,8 +96,8 @@ impl SqlRegistry<Sqlite> {
 
 impl Tables for Sqlite {
     const SCHEMA: Schema = Schema {
-        sql: include_str!("../../schema.sql"),
-        version: 2,
+        sql: Self::TABLES,
+        version: VERSION,
         tables: &["uidring_layout", "worker_node"],
         // Without AUTOINCREMENT, SQLite gives the ids of deleted rows again.
         witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
@@ -117,8 +117,12 @@ impl Tables for Sqlite {
         ifnull((SELECT max(id) FROM worker_node), 0), \
         ifnull((SELECT max(seq) FROM sqlite_sequence WHERE name = 'worker_node'), 0))";
 
-    const NO_TABLES: &'static str = "it is empty; if it has just been put there, start a \
-        generator with it, otherwise find out who emptied it";
-    const FOREIGN_TABLES: &'static str =
-        "its tables are not those of schema.sql; give the registry a file of its own";
+    const WORDS: Words = Words {
+        no_tables: "it is empty; if it has just been put there, start a generator with it, \
+            otherwise find out who emptied it",
+        foreign_tables: "its tables are not those of schema.sql; give the registry a file of its \
+            own",
+        foreign_file: "give the registry a file of its own",
+        rights: "",
+    };
 }

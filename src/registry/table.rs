@@ -12,7 +12,7 @@ use super::host::Host;
 use super::{Lease, RegistryError, Request};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
-use crate::sql::{self, Database, Error, Row, Schema, Transaction, Value};
+use crate::sql::{self, Database, Error, Row, Schema, Transaction, Value, Words};
 
 pub(super) type Fault = sql::Fault<RegistryError>;
 
@@ -108,13 +108,14 @@ pub trait Tables: Database {
         (SELECT COALESCE(MAX(id), 0) FROM uidring_worker_node)) \
         FROM uidring_layout WHERE id = 1";
 
-    /// What is wrong where there are no tables, and what to do.
-    const NO_TABLES: &'static str =
-        "its tables are not there; start a generator with it, which makes them";
-    /// What is wrong where there are others, and what to do.
-    const FOREIGN_TABLES: &'static str = "its tables uidring_layout and uidring_worker_node are \
-        not those of the schema; use the uidring that made them, or give the registry a database \
-        of its own, where worker ids begin at 1";
+    const WORDS: Words = Words {
+        no_tables: "its tables are not there; start a generator with it, which makes them",
+        foreign_tables: "its tables uidring_layout and uidring_worker_node are not those of the \
+            schema; use the uidring that made them, or give the registry a database of its own, \
+            where worker ids begin at 1",
+        foreign_file: "give the registry a file of its own",
+        rights: "give this user the rights to select, insert and update in its two tables",
+    };
 }
 
 fn no_layout() -> Error {

@@ -6,7 +6,7 @@ use super::host::Host;
 use super::table::{Fault, foreign_tables};
 use super::{Lease, MySqlRegistry, RegistryError, Request, WorkerRegistry};
 use crate::clock::from_unix_ms;
-use crate::sql::{Access, Error, Schema, Transaction, Value};
+use crate::sql::{Access, Error, Schema, Transaction, Value, Words};
 
 /// Worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on a MySQL or MariaDB server.
 ///
@@ -30,6 +30,14 @@ pub struct UidGeneratorRegistry {
 
 /// The table is `UidGenerator`'s to make.
 const SCHEMA: Schema = Schema { sql: "", version: 0, tables: &["WORKER_NODE"], witness: "" };
+
+const WORDS: Words = Words {
+    no_tables: "its table WORKER_NODE is not there; name the database that UidGenerator uses, or \
+        take ids from this library's own tables",
+    foreign_tables: "its table WORKER_NODE does not have the columns of UidGenerator's",
+    foreign_file: "",
+    rights: "give this user the rights to select and insert in its table WORKER_NODE",
+};
 
 /// The columns `HOST_NAME` and `PORT` hold as many characters.
 const WIDTH: usize = 64;
@@ -64,28 +72,8 @@ impl UidGeneratorRegistry {
         access: Access,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
-        self.server.transact_on(&SCHEMA, of_this_table, doing, access, body)
+        self.server.transact_on(&SCHEMA, &WORDS, doing, access, body)
     }
-}
-
-/// `error` in words about the table of `UidGenerator`.
-fn of_this_table(error: Error) -> Error {
-    let (problem, source) = match error {
-        Error::NoTables(source) => (
-            "its table WORKER_NODE is not there; name the database that UidGenerator uses, or take \
-             ids from this library's own tables",
-            source,
-        ),
-        Error::ForeignTables(source) => {
-            ("its table WORKER_NODE does not have the columns of UidGenerator's", source)
-        }
-        Error::Denied(source) => (
-            "give this user the rights to select and insert in its table WORKER_NODE",
-            Some(source),
-        ),
-        error => return error,
-    };
-    Error::Unusable { problem: problem.to_owned(), source }
 }
 
 fn insert(

@@ -43,9 +43,14 @@ impl TickCodec {
         (tick * self.stride) | (worker << self.worker_mask.trailing_zeros())
     }
 
+    /// The base of `tick` for the worker of `other`. The caller has checked that the tick fits.
+    pub fn base_beside(&self, tick: u64, other: u64) -> u64 {
+        (tick * self.stride) | (other & self.worker_mask)
+    }
+
     /// The tick of `base`.
     pub fn tick_of(&self, base: u64) -> u64 {
-        (base & self.time_mask) / self.stride
+        (base & self.time_mask) >> self.stride.trailing_zeros()
     }
 
     /// The worker of `base`.

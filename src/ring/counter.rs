@@ -2,7 +2,7 @@
 
 use crate::sync::{AtomicU64, Ordering};
 
-/// A number that only grows. No other state depends on it.
+/// A number on which no other state depends.
 #[derive(Debug, Default)]
 pub struct Counter(AtomicU64);
 
@@ -10,6 +10,12 @@ impl Counter {
     pub fn add(&self, count: u64) {
         // ORDERING: a statistic.
         self.0.fetch_add(count, Ordering::Relaxed);
+    }
+
+    /// Takes back what was added.
+    pub fn take_back(&self, count: u64) {
+        // ORDERING: a statistic.
+        self.0.fetch_sub(count, Ordering::Relaxed);
     }
 
     pub fn get(&self) -> u64 {

@@ -18,7 +18,7 @@ pub struct Front {
 }
 
 /// The part of a [`Front`] that takers read.
-#[derive(Clone, Copy)]
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub struct ReadyRange {
     pub end: u64,
     pub origin: u64,

@@ -26,37 +26,32 @@
 
 pub mod codec;
 pub mod counter;
+pub mod cursor;
 mod front;
+pub mod segments;
 pub mod window;
 
 use std::num::NonZeroU64;
-use std::ops::Range;
+use std::ops::Deref;
 
 use crossbeam_utils::CachePadded;
 
 use crate::ring::codec::TickCodec;
 use crate::ring::counter::Counter;
+pub use crate::ring::cursor::{Cursor, Ended, is_closed};
 use crate::ring::front::{Front, ReadyRange};
 use crate::ring::window::{SharedWindow, Window};
-use crate::sync::{AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
+use crate::sync::{AtomicU64, Ordering};
 use crate::uid::Uid;
 
 pub const MIN_SLOTS: usize = 2;
 pub const MAX_SLOTS: usize = 65_536;
 
-/// Set in the cursor while the ring is closed, and therefore in each ticket claimed meanwhile. No
-/// real ticket is this large (see `Ring::cursor`).
-const CLOSED: u64 = 1 << 63;
 /// Set in a stamp, or in the start of the front, while it is being changed. No ticket is this
 /// large.
 const BUSY: u64 = 1 << 63;
 /// Set in a word whose block belongs to an odd lap round the ring.
 const LAP: u64 = 1 << 63;
-
-/// Whether `ticket` was claimed while the ring was closed, and so is not a ticket at all.
-pub fn is_closed(ticket: u64) -> bool {
-    ticket & CLOSED != 0
-}
 
 /// One block, on a cache line of its own. The words that takers write have a pair of lines each.
 /// For slots that would double the memory and gain little, since they are written in order.
@@ -105,43 +100,12 @@ struct PublishState {
     tail: AtomicU64,
     /// What may be published.
     window: SharedWindow,
-    /// Tickets that were dropped because their block was overwritten, or were given back too late.
-    /// Written by takers.
-    lost: Counter,
-    /// Tickets that the cursor was moved past, so that no taker got them. Written by the filler.
-    skipped: Counter,
-    /// Where the cursor continues when the ring is opened. The lock is taken to close the ring, to
-    /// open it and to move the cursor, but never by a take from an open ring.
-    resume: Mutex<Resume>,
-    /// An [`Ended`], or 0. Once set, it stays.
-    ended: AtomicU8,
-    /// The position of the cursor when the ring was abandoned.
-    left_at: AtomicU64,
-}
-
-/// Why a ring is closed for good.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Ended {
-    /// The generator was shut down. Written under the lock of `resume`.
-    ShutDown = 1,
-    /// The ring is a copy made by `fork`, from which nobody may take. Written in the child process
-    /// while it has one thread.
-    Forked = 2,
-}
-
-/// Where a closed ring continues.
-#[derive(Debug, Default)]
-struct Resume {
-    /// The next ticket.
-    ticket: u64,
-    /// Tickets before `ticket` that were given back while later ones are still held.
-    given_back: Vec<Range<u64>>,
 }
 
 /// A lock-free ring of blocks.
 #[derive(Debug)]
 pub struct Ring {
-    /// The next ticket. The only word that every taker writes.
+    /// The next ticket.
     ///
     /// It stays below 2^63, whatever the layout. Takers claim the tickets of published blocks and,
     /// beyond those, one claim for each waiting thread. No two blocks have the same base, and
@@ -150,7 +114,7 @@ pub struct Ring {
     /// `2^(time_bits + sequence_bits)` tickets below 2^63. The first lap, which is never published,
     /// needs at most a sixteenth of these, because a ring has at most 2^16 slots and a time field
     /// has at least 20 bits. While the ring is closed, the filler resets what claims add.
-    cursor: CachePadded<AtomicU64>,
+    cursor: CachePadded<Cursor>,
     /// What a take reads first.
     front: CachePadded<Front>,
     /// What takers read once per ready range.
@@ -170,6 +134,16 @@ pub struct Ring {
     time_offset: u32,
 }
 
+/// The operations of its cursor are those of a ring: claims, closing and opening.
+impl Deref for Ring {
+    type Target = Cursor;
+
+    #[inline]
+    fn deref(&self) -> &Cursor {
+        &self.cursor
+    }
+}
+
 impl Ring {
     /// An empty ring of `slots` slots, a power of two, with blocks of `2^sequence_bits` UIDs.
     pub fn new(slots: usize, sequence_bits: u32, codec: TickCodec, window: Window) -> Ring {
@@ -181,16 +155,11 @@ impl Ring {
             word: AtomicU64::new(0),
         };
         Ring {
-            cursor: CachePadded::new(AtomicU64::new((slots as u64) << sequence_bits)),
+            cursor: CachePadded::new(Cursor::new((slots as u64) << sequence_bits)),
             front: CachePadded::default(),
             publish_state: CachePadded::new(PublishState {
                 tail: AtomicU64::new(slots as u64),
                 window: SharedWindow::new(window),
-                lost: Counter::default(),
-                skipped: Counter::default(),
-                resume: Mutex::default(),
-                ended: AtomicU8::new(0),
-                left_at: AtomicU64::new(0),
             }),
             slots: (0..slots).map(empty).collect(),
             codec,
@@ -201,12 +170,9 @@ impl Ring {
         }
     }
 
-    /// Claims `count` tickets and returns the first.
-    #[inline]
-    pub fn claim(&self, count: u64) -> u64 {
-        // ORDERING: the counter alone makes tickets distinct and ordered. Access to a ticket's
-        // block is ordered by the block's slot.
-        self.cursor.fetch_add(count, Ordering::Relaxed)
+    /// Has the first ticket be `ticket`. Before any is claimed.
+    pub fn begin_at(&mut self, ticket: u64) {
+        self.cursor = CachePadded::new(Cursor::new(ticket));
     }
 
     /// Claims `count` tickets and returns the first, with the base of its block if the ticket lies
@@ -275,8 +241,7 @@ impl Ring {
         published: Option<u64>,
     ) -> Result<(u64, Option<NonZeroU64>), Option<u64>> {
         let range = self.front.read();
-        // ORDERING: as in `claim`; the swap checks that the ticket is still the next one.
-        let mut ticket = self.cursor.load(Ordering::Relaxed);
+        let mut ticket = self.cursor.next();
         loop {
             if is_closed(ticket) {
                 return Err(None);
@@ -285,181 +250,10 @@ impl Ring {
             if base.is_none() && published != Some(ticket >> self.shift) {
                 return Err(Some(ticket >> self.shift));
             }
-            match self.cursor.compare_exchange_weak(
-                ticket,
-                ticket + 1,
-                Ordering::Relaxed,
-                Ordering::Relaxed,
-            ) {
-                Ok(_) => return Ok((ticket, base)),
+            match self.cursor.claim_exactly(ticket) {
+                Ok(()) => return Ok((ticket, base)),
                 Err(now) => ticket = now,
             }
-        }
-    }
-
-    /// Whether the ring is closed.
-    pub fn is_closed(&self) -> bool {
-        // ORDERING: a thread that acts on this takes the lock first.
-        is_closed(self.cursor.load(Ordering::Relaxed))
-    }
-
-    /// Closes the ring: from now on claims yield no tickets and consume nothing.
-    pub fn close(&self) {
-        drop(self.close_and_hold());
-    }
-
-    /// Closes the ring. Nobody can open it while the result is held.
-    fn close_and_hold(&self) -> MutexGuard<'_, Resume> {
-        let mut resume = lock(&self.publish_state.resume);
-        // ORDERING: as in `claim`; the lock orders this change among those of its kind.
-        let cursor = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
-        if !is_closed(cursor) {
-            resume.ticket = cursor;
-        }
-        resume
-    }
-
-    /// Gives back tickets that their holder does not use, so that they can be claimed again.
-    ///
-    /// A ticket can be claimed again only when nobody holds a later one. In an open ring that must
-    /// be true at once. In a closed ring it becomes true when all later tickets have been given
-    /// back too. If it is still not true when the ring is opened, the ticket is lost, because
-    /// handing it out after later ones would break the order.
-    ///
-    /// A ticket that advanced the front is never given back, so the cursor stays past the start of
-    /// the front.
-    pub fn give_back(&self, tickets: Range<u64>) {
-        let mut resume = lock(&self.publish_state.resume);
-        // ORDERING: as in `claim`; the lock prevents others from closing or opening the ring
-        // meanwhile. The next taker that claims these tickets needs to see nothing that their
-        // holder did.
-        if is_closed(self.cursor.load(Ordering::Relaxed)) {
-            resume.given_back.push(tickets);
-            let Resume { ticket, given_back } = &mut *resume;
-            while let Some(last) = given_back.iter().position(|tickets| tickets.end == *ticket) {
-                *ticket = given_back.swap_remove(last).start;
-            }
-        } else if self
-            .cursor
-            .compare_exchange(tickets.end, tickets.start, Ordering::Relaxed, Ordering::Relaxed)
-            .is_err()
-        {
-            self.lose(tickets.end - tickets.start);
-        }
-    }
-
-    /// Undoes what claims have added to the cursor of a closed ring. Otherwise the sum would reach
-    /// the top bit some day.
-    pub fn reset_closed_cursor(&self) {
-        let resume = lock(&self.publish_state.resume);
-        // ORDERING: as in `open`.
-        if is_closed(self.cursor.load(Ordering::Relaxed)) {
-            self.cursor.store(CLOSED | resume.ticket, Ordering::Relaxed);
-        }
-    }
-
-    /// Closes the ring for good: no ticket is claimed from now on.
-    pub fn shut_down(&self) {
-        let resume = self.close_and_hold();
-        // ORDERING: Release, pairs with `ended`: a thread that sees this resets the cursor only
-        // after `close_and_hold` has read where it was. `open` reads it under the lock.
-        self.publish_state.ended.store(Ended::ShutDown as u8, Ordering::Release);
-        drop(resume);
-    }
-
-    /// Closes the ring for good, in a child process that `fork` has just created.
-    ///
-    /// This never waits for the lock, and neither does any later operation in the child: the lock
-    /// may be held by a thread that does not exist there.
-    #[cfg(all(unix, not(uidring_loom)))]
-    pub fn abandon(&self) {
-        // ORDERING: the child has one thread.
-        let before = self.publish_state.ended.swap(Ended::Forked as u8, Ordering::Relaxed);
-        if before == Ended::Forked as u8 {
-            return;
-        }
-        // ORDERING: as above.
-        let before = self.cursor.fetch_or(CLOSED, Ordering::Relaxed);
-        let position = match self.publish_state.resume.try_lock() {
-            Ok(resume) if is_closed(before) => resume.ticket,
-            _ => before & !CLOSED,
-        };
-        // ORDERING: a statistic.
-        self.publish_state.left_at.store(position, Ordering::Relaxed);
-    }
-
-    /// Why the ring is closed for good, if it is. Such a ring has no filler to reset its cursor.
-    /// Each claim from it ends up here, so this resets the cursor.
-    pub fn ended(&self) -> Option<Ended> {
-        // ORDERING: Acquire, pairs with `shut_down`: the store below comes after the `fetch_or`
-        // that reads the cursor. If it came first, the position at the shutdown would be lost.
-        // After a fork, `ended` is written before a second thread exists that could read it. A
-        // thread that misses a shutdown finds the ring closed, and waits; the lock of the waiters
-        // orders that before it is woken, or after the store.
-        let ended = match self.publish_state.ended.load(Ordering::Acquire) {
-            0 => return None,
-            1 => Ended::ShutDown,
-            _ => Ended::Forked,
-        };
-        // ORDERING: Relaxed, since a ticket from here says only that the ring is closed.
-        self.cursor.store(CLOSED, Ordering::Relaxed);
-        Some(ended)
-    }
-
-    /// Opens the ring where it was closed, unless it is closed for good.
-    pub fn open(&self) {
-        let mut resume = lock(&self.publish_state.resume);
-        if self.ended().is_some() {
-            return;
-        }
-        // ORDERING: as in `claim`. While the ring is closed and the lock is held, others only add
-        // to the cursor. A store would do instead of the swap, but loom could not tell which of
-        // those adds come before it.
-        if is_closed(self.cursor.load(Ordering::Relaxed)) {
-            self.cursor.swap(resume.ticket, Ordering::Relaxed);
-            let left = resume.given_back.drain(..).map(|tickets| tickets.end - tickets.start);
-            self.lose(left.sum());
-        }
-    }
-
-    /// Moves the cursor forward to `ticket` unless it is there already or further on. Returns
-    /// whether it moved. Called by the filler.
-    pub fn skip_to(&self, ticket: u64) -> bool {
-        let mut resume = lock(&self.publish_state.resume);
-        // ORDERING: as in `claim`. Nobody holds the skipped tickets: a taker gets a ticket only by
-        // its own add.
-        let mut from = self.cursor.load(Ordering::Relaxed);
-        if is_closed(from) {
-            from = resume.ticket;
-            resume.ticket = from.max(ticket);
-        } else {
-            while from < ticket {
-                match self.cursor.compare_exchange_weak(
-                    from,
-                    ticket,
-                    Ordering::Relaxed,
-                    Ordering::Relaxed,
-                ) {
-                    Ok(_) => break,
-                    Err(now) => from = now,
-                }
-            }
-        }
-        self.publish_state.skipped.add(ticket.saturating_sub(from));
-        from < ticket
-    }
-
-    /// The next ticket, also while the ring is closed.
-    pub fn position(&self) -> u64 {
-        // ORDERING: takers may claim at any time, and no other read relies on this one.
-        let cursor = self.cursor.load(Ordering::Relaxed);
-        if !is_closed(cursor) {
-            cursor
-        } else if self.ended() == Some(Ended::Forked) {
-            // ORDERING: as in `ended`.
-            self.publish_state.left_at.load(Ordering::Relaxed)
-        } else {
-            lock(&self.publish_state.resume).ticket
         }
     }
 
@@ -573,21 +367,6 @@ impl Ring {
             }
             None => false,
         }
-    }
-
-    /// Counts `count` tickets that nobody will use.
-    pub fn lose(&self, count: u64) {
-        self.publish_state.lost.add(count);
-    }
-
-    /// The number of tickets lost so far.
-    pub fn lost(&self) -> u64 {
-        self.publish_state.lost.get()
-    }
-
-    /// The number of tickets skipped so far.
-    pub fn skipped(&self) -> u64 {
-        self.publish_state.skipped.get()
     }
 
     /// The block of the next ticket.

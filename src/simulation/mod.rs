@@ -11,6 +11,7 @@
 #[cfg(feature = "tracing")]
 mod events;
 mod leases;
+mod segments;
 
 use std::collections::{HashMap, HashSet};
 use std::time::{Duration, SystemTime};
@@ -78,6 +79,7 @@ struct Settings {
     max_lead: Duration,
     max_lag: Duration,
     policy: LeadLimit,
+    is_exact: bool,
     max_forward_jump: Option<Duration>,
 }
 
@@ -91,6 +93,7 @@ fn settings() -> Settings {
         max_lead: HOUR,
         max_lag: SECOND,
         policy: LeadLimit::NewWorker,
+        is_exact: false,
         max_forward_jump: None,
     }
 }
@@ -109,6 +112,9 @@ impl World {
             .max_new_workers(u32::MAX);
         if let Some(jump) = limits.max_forward_jump {
             builder = builder.max_forward_jump(jump);
+        }
+        if limits.is_exact {
+            builder = builder.exact_time();
         }
         let (engine, maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
         let mut world = World {
@@ -218,8 +224,16 @@ impl World {
 
     fn check(&mut self, uid: Uid) {
         let parts = self.limits.layout.parts(uid);
-        let (now, Settings { max_lag, max_lead, .. }) = (self.now(), self.limits);
-        assert!(parts.time + max_lag >= now, "lag: {:?}", now.duration_since(parts.time));
+        let (now, Settings { max_lag, max_lead, layout, .. }) = (self.now(), self.limits);
+        if self.limits.is_exact {
+            assert!(
+                parts.time + layout.tick() > now,
+                "exact: {:?}",
+                now.duration_since(parts.time)
+            );
+        } else {
+            assert!(parts.time + max_lag >= now, "lag: {:?}", now.duration_since(parts.time));
+        }
         assert!(parts.time <= now + max_lead, "lead: {:?}", parts.time.duration_since(now));
         self.taken += 1;
         self.failures = 0;
@@ -730,7 +744,7 @@ fn a_task_is_woken_when_the_clock_reaches_what_the_ring_holds() {
     while world.engine.try_take().is_ok() {}
     let context = std::task::Context::from_waker(std::task::Waker::noop());
     let engine = Arc::clone(&world.engine);
-    let mut turn = crate::engine::turn::Turn::new(&engine);
+    let mut turn = crate::engine::turn::Turn::new(&*engine);
     assert!(turn.poll(&context).is_pending());
     assert!(!world.engine.waiters.is_empty());
     let to = world.now() + tick;
@@ -913,8 +927,8 @@ fn uids_of_a_quiet_service_spread_over_any_number_of_shards() {
 }
 
 /// The UIDs of `takes` takes, `rate` a second, each at some moment of its share of the time.
-fn at_rate(layout: Layout, rate: f64, takes: u32) -> Vec<u64> {
-    let mut world = World::new(Settings { layout, start: layout.epoch() + YEAR, ..settings() });
+fn at_rate(settings: Settings, rate: f64, takes: u32) -> Vec<u64> {
+    let mut world = World::new(settings);
     let mut rng = fastrand::Rng::with_seed(7);
     // A take when its time has come, looked at every millisecond at most.
     let mut passed = Duration::ZERO;
@@ -950,17 +964,50 @@ fn uids_of_any_rate_spread_over_shards() {
         (Layout::SEATA, 1.0, 50_000),
         (Layout::SEATA, 600_000.0, 1_000_000),
     ] {
-        let uids = at_rate(layout, rate, takes);
         // Blocks of a quiet service with short ticks begin when the filler runs, each half second.
         // So their bases have one remainder by 1000, and 4,096 offsets are not a multiple of it.
         let is_even = layout.tick() == SECOND || rate > 1_000.0;
-        for n in [2, 8, 64, 1000] {
-            // With fewer than five UIDs for each remainder, the approximation is too coarse.
-            assert!(
-                n == 1000 && !is_even || u64::from(takes) < 5 * n || is_uniform(&uids, n),
-                "uid % {n}, {rate} a second, {layout}"
-            );
-        }
+        let start = layout.epoch() + YEAR;
+        let uids = at_rate(Settings { layout, start, ..settings() }, rate, takes);
+        check_shards(&uids, if is_even { &[2, 8, 64, 1000] } else { &[2, 8, 64] });
+    }
+}
+
+#[test]
+fn uids_of_exact_time_spread_over_shards_at_any_rate() {
+    for (layout, rate, takes) in [
+        (Layout::TWITTER, 1.0 / 3600.0, 10_000),
+        (Layout::TWITTER, 1.0, 50_000),
+        (Layout::TWITTER, 8.0, 100_000),
+        (Layout::TWITTER, 999.0, 100_000),
+        (Layout::TWITTER, 1_000.0, 100_000),
+        (Layout::TWITTER, 3_000.0, 100_000),
+        (Layout::TWITTER, 100_000.0, 500_000),
+        (Layout::TWITTER, 600_000.0, 1_000_000),
+        (Layout::TWITTER, 3_001_000.0, 1_000_000),
+        (Layout::SEATA, 1.0, 50_000),
+        (Layout::SEATA, 600_000.0, 1_000_000),
+        (Layout::DEFAULT, 1.0, 50_000),
+        (Layout::DEFAULT, 3_001.0, 500_000),
+    ] {
+        let settings = Settings {
+            layout,
+            start: layout.epoch() + YEAR,
+            policy: LeadLimit::Wait,
+            // A take that comes a moment before a tick's end goes on in the next one.
+            max_lead: layout.tick(),
+            is_exact: true,
+            ..settings()
+        };
+        check_shards(&at_rate(settings, rate, takes), &[2, 8, 64, 1000]);
+    }
+}
+
+#[track_caller]
+fn check_shards(uids: &[u64], numbers: &[u64]) {
+    for &n in numbers {
+        // With fewer than five UIDs for each remainder, the approximation is too coarse.
+        assert!((uids.len() as u64) < 5 * n || is_uniform(uids, n), "uid % {n}");
     }
 }
 
@@ -1058,7 +1105,11 @@ proptest! {
         max_lag_ms in prop_oneof![0u64..5_000, 0u64..50],
         tick_ms in prop_oneof![Just(1u64), Just(10), Just(300), Just(1000)],
         order in prop_oneof![Just(FieldOrder::TimeFirst), Just(FieldOrder::WorkerFirst)],
+        is_exact in any::<bool>(),
     ) {
+        // In exact time, another worker id is never taken on.
+        let is_new_worker = policy == LeadLimit::NewWorker;
+        let policy = if is_exact && is_new_worker { LeadLimit::Wait } else { policy };
         let tick = Duration::from_millis(tick_ms);
         let layout = Layout::new(40, 12, 2).unwrap().with_tick(tick).unwrap().with_order(order);
         // Building fails if both limits are shorter than a tick.
@@ -1070,6 +1121,7 @@ proptest! {
             max_lead: Duration::from_millis(max_lead_ms),
             max_lag: Duration::from_millis(max_lag_ms),
             policy,
+            is_exact,
             max_forward_jump: None,
         });
         let mut local = [(); 3].map(|()| (world.uids.local().with_claim_length(5), Uid::MIN));

@@ -22,7 +22,7 @@ pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
 pub use sqlite::Sqlite;
 
-use std::fmt::Debug;
+use std::fmt::{self, Debug};
 use std::io;
 use std::time::Duration;
 
@@ -94,7 +94,49 @@ pub enum Error {
     Other(Cause),
 }
 
+/// What to say of the tables of a caller.
+#[derive(Debug)]
+pub struct Words {
+    /// What is wrong where there are none, and what to do.
+    pub no_tables: &'static str,
+    /// What is wrong where there are others of their names, and what to do.
+    pub foreign_tables: &'static str,
+    /// What to do about a file that is somebody else's.
+    pub foreign_file: &'static str,
+    /// Which rights to give to the user.
+    pub rights: &'static str,
+}
+
+/// An [`Error`] in the words of a caller, whose own errors have the same kinds.
+#[derive(Debug)]
+pub enum Failure {
+    Unusable { problem: String, source: Option<Cause> },
+    Locked,
+    Unreachable { problem: String, source: Option<Cause> },
+    Full(Cause),
+    Other(Cause),
+}
+
 impl Error {
+    pub fn in_words(self, words: &Words) -> Failure {
+        let (problem, source) = match self {
+            Error::NoTables(source) => (words.no_tables.to_owned(), source),
+            Error::ForeignTables(source) => (words.foreign_tables.to_owned(), source),
+            Error::ForeignFile { problem, source } => {
+                (format!("{problem}; {}", words.foreign_file), source)
+            }
+            Error::Denied(source) => (words.rights.to_owned(), Some(source)),
+            Error::Unusable { problem, source } => (problem, source),
+            Error::Locked => return Failure::Locked,
+            Error::Unreachable { problem, source } => {
+                return Failure::Unreachable { problem, source };
+            }
+            Error::Full(source) => return Failure::Full(source),
+            Error::Other(source) => return Failure::Other(source),
+        };
+        Failure::Unusable { problem, source }
+    }
+
     pub fn problem(problem: impl Into<String>) -> Error {
         Error::Unusable { problem: problem.into(), source: None }
     }
@@ -122,11 +164,14 @@ impl<E> From<Error> for Fault<E> {
     }
 }
 
+/// The version of `schema.sql` and of its siblings for servers.
+pub const VERSION: i64 = 3;
+
 /// The tables of a caller, in the words of one database.
 #[derive(Debug)]
 pub struct Schema {
     /// The statements that make them. They change nothing where the tables are there. Empty where
-    /// the tables are somebody else's to make.
+    /// the tables are somebody else's to make, as a file may then be, too.
     pub sql: &'static str,
     pub version: i64,
     /// The names of the tables. Servers are asked whether they keep them through a power failure.
@@ -177,6 +222,8 @@ pub struct Dialect {
 /// A database, and how to connect to it.
 pub trait Database: Clone + Debug + Send + Sync + 'static {
     const DIALECT: Dialect;
+    /// The statements that make all tables of this library.
+    const TABLES: &'static str;
     /// Whether a transaction that writes makes the tables where they are missing.
     const MAKES_TABLES: bool;
 
@@ -222,6 +269,12 @@ pub trait Session {
 pub struct Transaction<'a> {
     session: &'a mut dyn Session,
     dialect: Dialect,
+}
+
+impl fmt::Debug for Transaction<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Transaction").finish_non_exhaustive()
+    }
 }
 
 impl Transaction<'_> {

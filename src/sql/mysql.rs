@@ -77,6 +77,7 @@ fn names_no_host(url: &str) -> bool {
 }
 
 impl Database for MySql {
+    const TABLES: &'static str = include_str!("../../schema.mysql.sql");
     const DIALECT: Dialect = Dialect {
         // `NOW` would be a time of the session's zone.
         now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
@@ -148,6 +149,9 @@ const CODES: &[(u16, Diagnosis)] = &[
     (1054, Diagnosis::ForeignTables), // ER_BAD_FIELD_ERROR
     (1364, Diagnosis::ForeignTables), // ER_NO_DEFAULT_FOR_FIELD
     (1366, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
+    (1264, Diagnosis::ForeignTables), // ER_WARN_DATA_OUT_OF_RANGE
+    (1265, Diagnosis::ForeignTables), // WARN_DATA_TRUNCATED
+    (1292, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE
     (1044, Diagnosis::Denied),        // ER_DBACCESS_DENIED_ERROR
     (1142, Diagnosis::Denied),        // ER_TABLEACCESS_DENIED_ERROR
     (1143, Diagnosis::Denied),        // ER_COLUMNACCESS_DENIED_ERROR
@@ -156,6 +160,7 @@ const CODES: &[(u16, Diagnosis)] = &[
     (1698, BAD_PASSWORD),             // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
     (1049, NO_DATABASE),              // ER_BAD_DB_ERROR
     // Other transactions.
+    (1062, Diagnosis::Locked), // ER_DUP_ENTRY: another was first
     (1020, Diagnosis::Locked), // ER_CHECKREAD, of innodb_snapshot_isolation
     (1205, Diagnosis::Locked), // ER_LOCK_WAIT_TIMEOUT
     (1213, Diagnosis::Locked), // ER_LOCK_DEADLOCK, at a commit as well
@@ -285,9 +290,11 @@ impl Session for Conversation<'_> {
             return Err(Error::problem(problem));
         }
         let seconds = self.deadline.timeout.as_secs().clamp(1, 3600);
+        // The server gives up on a lock before this side does, so that the error says what is so.
+        let lock_seconds = (seconds / 2).max(1);
         self.batch(&format!(
-            "SET SESSION wait_timeout = {seconds}, SESSION innodb_lock_wait_timeout = {seconds}, \
-             SESSION sql_mode = 'TRADITIONAL'"
+            "SET SESSION wait_timeout = {seconds}, \
+             SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL'"
         ))?;
         self.batch("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
         self.batch("START TRANSACTION READ WRITE")

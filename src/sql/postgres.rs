@@ -92,6 +92,7 @@ fn tls(roots: Option<RootCertStore>) -> Arc<ClientConfig> {
 }
 
 impl Database for Postgres {
+    const TABLES: &'static str = include_str!("../../schema.postgres.sql");
     const DIALECT: Dialect = Dialect {
         now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
         greatest: "GREATEST",
@@ -166,6 +167,10 @@ const CODES: &[(&str, Diagnosis)] = &[
     ("42703", Diagnosis::ForeignTables), // undefined_column
     ("42804", Diagnosis::ForeignTables), // datatype_mismatch
     ("42809", Diagnosis::ForeignTables), // wrong_object_type
+    ("42846", Diagnosis::ForeignTables), // cannot_coerce
+    ("42883", Diagnosis::ForeignTables), // undefined_function: of an operator for these types
+    ("22003", Diagnosis::ForeignTables), // numeric_value_out_of_range
+    ("23505", Diagnosis::Locked),        // unique_violation: another was first
     ("42501", Diagnosis::Denied),        // insufficient_privilege
     ("28000", BAD_PASSWORD),             // invalid_authorization_specification
     ("28P01", BAD_PASSWORD),             // invalid_password
@@ -239,10 +244,14 @@ struct Conversation<'a> {
 
 impl Session for Conversation<'_> {
     fn begin(&mut self, _: Access) -> Result<(), Error> {
-        let ms = self.deadline.timeout.as_millis().clamp(1, 3_600_000);
+        let ms = self.deadline.timeout.as_millis().clamp(2, 3_600_000);
+        // The server gives up on a lock before this side does. Else it would go on waiting, with a
+        // connection for each call, and the error would say that it is away.
+        let lock_ms = ms / 2;
         let sql = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED; \
-             SET LOCAL idle_in_transaction_session_timeout = {ms}; {}",
+             SET LOCAL idle_in_transaction_session_timeout = {ms}; \
+             SET LOCAL lock_timeout = {lock_ms}; {}",
             settings(self.schema)
         );
         let answer = self.wait(self.client.simple_query(&sql))?;
@@ -314,10 +323,21 @@ fn typed_value(value: &Value) -> (&(dyn ToSql + Sync), Type) {
 
 fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
     let value = |(index, column): (usize, &tokio_postgres::Column)| {
-        let value = if *column.type_() == Type::INT8 {
-            row.try_get::<_, Option<i64>>(index)?.map(Value::Int)
-        } else {
-            row.try_get::<_, Option<String>>(index)?.map(Value::Text)
+        let value = match *column.type_() {
+            Type::INT8 => row.try_get::<_, Option<i64>>(index)?.map(Value::Int),
+            Type::INT4 => {
+                row.try_get::<_, Option<i32>>(index)?.map(|number| Value::Int(number.into()))
+            }
+            Type::INT2 => {
+                row.try_get::<_, Option<i16>>(index)?.map(|number| Value::Int(number.into()))
+            }
+            Type::TEXT | Type::VARCHAR | Type::BPCHAR | Type::NAME => {
+                row.try_get::<_, Option<String>>(index)?.map(Value::Text)
+            }
+            ref other => {
+                let cause = format!("the column {} has the type {other}", column.name());
+                return Err(Error::ForeignTables(Some(cause.into())));
+            }
         };
         Ok(value.unwrap_or(Value::Null))
     };

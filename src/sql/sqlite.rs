@@ -97,6 +97,7 @@ impl Sqlite {
 }
 
 impl Database for Sqlite {
+    const TABLES: &'static str = include_str!("../../schema.sql");
     const DIALECT: Dialect = Dialect {
         now: "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)",
         greatest: "MAX",
@@ -150,7 +151,9 @@ impl From<rusqlite::Error> for Error {
         let source = Box::new(error);
         let problem = match code {
             _ if is_sql => return foreign_tables(Some(source)),
-            Some(ErrorCode::Unknown) => return foreign_tables(Some(source)),
+            Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => {
+                return foreign_tables(Some(source));
+            }
             Some(ErrorCode::NotADatabase) => {
                 let problem = "it is not a SQLite database";
                 return Error::ForeignFile { problem, source: Some(source) };
@@ -184,7 +187,7 @@ struct File<'a> {
 
 /// What the file is to uidring.
 enum State {
-    /// It has nothing in it.
+    /// It has nothing in it, or not the tables that are somebody else's to make.
     Empty,
     /// It has the tables of the schema.
     Ours,
@@ -193,11 +196,14 @@ enum State {
 impl File<'_> {
     /// Looks at the file without writing to it.
     fn state(&mut self) -> Result<State, Error> {
-        let Schema { version: known, witness, .. } = self.schema;
+        let Schema { sql, version: known, witness, .. } = self.schema;
         // All in one transaction, so that it is seen either before another process has made the
         // tables or after.
         let db = self.db.transaction()?;
         let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
+        if sql.is_empty() {
+            return if number(witness)? == 1 { Ok(State::Ours) } else { Ok(State::Empty) };
+        }
         let application = number("PRAGMA application_id")?;
         let version = number("PRAGMA user_version")?;
         let is_empty = || Ok::<_, Error>(number("SELECT count(*) FROM sqlite_master")? == 0);

@@ -74,6 +74,26 @@ impl Server {
         }
     }
 
+    /// Runs statements on the server at `url`, each in a transaction of its own unless they say
+    /// otherwise. A client's own commands may be among them. Returns whether all were run, and what
+    /// they have said.
+    pub fn script(self, url: &str, statements: &str) -> (bool, String) {
+        let mut session = self
+            .client(url)
+            .stdin(Stdio::piped())
+            .stdout(Stdio::piped())
+            .spawn()
+            .expect("the client is installed");
+        let mut input = session.stdin.take().expect("a pipe");
+        let script = format!("{statements}\n");
+        // A client that has met an error reads no further.
+        let writer = std::thread::spawn(move || input.write_all(script.as_bytes()).is_ok());
+        let output = session.wait_with_output().expect("a client ends");
+        let was_read = writer.join().expect("a writer ends");
+        let said = String::from_utf8(output.stdout).expect("a client answers in UTF-8");
+        (was_read && output.status.success(), said)
+    }
+
     fn client(self, url: &str) -> Command {
         match self {
             Server::Postgres => {
@@ -93,6 +113,7 @@ impl Server {
                 client.args([
                     "--batch",
                     "--skip-column-names",
+                    "--skip-reconnect",
                     "-u",
                     user,
                     "-h",
@@ -139,6 +160,19 @@ impl Database {
             Server::Postgres => self.server.run(&format!("SET search_path = {}; {sql}", self.name)),
             Server::MySql => self.server.run(&format!("USE {}; {sql}", self.name)),
         }
+    }
+
+    /// Runs statements in it, each in a transaction of its own unless they say otherwise. A
+    /// client's own commands may be among them.
+    pub fn script(&self, statements: &str) -> String {
+        let place = match self.server {
+            Server::Postgres => format!("SET search_path = {}", self.name),
+            Server::MySql => format!("USE {}", self.name),
+        };
+        let script = format!("{place};\n{statements}");
+        let (is_good, said) = self.server.script(&self.server.url(), &script);
+        assert!(is_good, "{:?} runs {statements}", self.server);
+        said
     }
 
     pub fn name(&self) -> &str {

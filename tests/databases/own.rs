@@ -175,6 +175,11 @@ impl OwnServer {
     /// Ends it without giving it time to do anything, as a crash does, and starts it again.
     pub fn crash_and_restart(&mut self) {
         self.crash();
+        self.restart();
+    }
+
+    /// Starts it again after a crash.
+    pub fn restart(&mut self) {
         self.launch();
     }
 

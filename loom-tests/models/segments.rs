@@ -1,0 +1,355 @@
+//! Models of the chain of segments: takers beside an append, across the switch of a segment, and
+//! at the end of what is loaded, where they wait, fail, or are shut down.
+
+use std::sync::Arc;
+use std::time::Duration;
+
+use loom::thread;
+use uidring::model::{Found, SegmentChain, Stock, TagEngine, Unclaimed, is_closed, request_list};
+use uidring::{TakeError, Uid};
+use uidring_loom_tests::{History, explore, explore_from};
+
+/// Longer than loom's time ever gets.
+const FOREVER: Duration = Duration::from_secs(24 * 3600);
+
+/// A tag without a loader: the models append by themselves.
+struct Model {
+    tag: TagEngine,
+    history: History,
+}
+
+impl Model {
+    /// Segments of the numbers `first..first + count`.
+    fn new(max_wait: Duration, segments: &[(u64, u64)]) -> Arc<Model> {
+        let tag = TagEngine::new("orders", request_list(), max_wait, Stock::new(Duration::ZERO));
+        let model = Model { tag, history: History::default() };
+        segments.iter().for_each(|&(first, count)| model.append(first, count));
+        Arc::new(model)
+    }
+
+    fn chain(&self) -> &SegmentChain {
+        &self.tag.chain
+    }
+
+    fn append(&self, first: u64, count: u64) {
+        assert!(self.chain().has_claimed_room(), "no unclaimed ticket is overwritten");
+        self.chain().append(first, count);
+    }
+
+    /// What the loader does when numbers have come.
+    fn load(&self, first: u64, count: u64) {
+        self.append(first, count);
+        self.tag.set_loaded_end(self.chain().end());
+        if self.chain().is_closed() {
+            self.tag.try_open();
+        }
+        self.tag.wake();
+    }
+
+    fn spawn<T: 'static>(
+        self: &Arc<Self>,
+        body: impl FnOnce(&Model) -> T + 'static,
+    ) -> thread::JoinHandle<T> {
+        let model = Arc::clone(self);
+        thread::spawn(move || body(&model))
+    }
+
+    /// What `SegmentGenerator::take` does.
+    fn take(&self) -> Result<Uid, TakeError> {
+        let start = self.history.start();
+        let result = self.chain().take().or_else(|ticket| self.tag.take_slowly(ticket));
+        self.history.end(start, result.ok());
+        result
+    }
+
+    fn takes(&self, count: u64) -> u64 {
+        (0..count).filter(|_| self.take().is_ok()).count() as u64
+    }
+
+    fn try_takes(&self, count: u64) {
+        for _ in 0..count {
+            let start = self.history.start();
+            self.history.end(start, self.tag.try_take().ok());
+        }
+    }
+
+    /// What must hold when every thread is done: takes are ordered, and what was taken are the
+    /// numbers of the claimed tickets, except for those counted as lost.
+    fn check(&self, numbers: &[u64]) {
+        self.history.assert_ordered();
+        let taken = self.history.uids();
+        let claimed = usize::try_from(self.chain().position()).unwrap();
+        let claimed = &numbers[..claimed.min(numbers.len())];
+        assert!(taken.iter().all(|uid| claimed.contains(uid)), "{taken:?} of {claimed:?}");
+        assert_eq!(
+            taken.len() as u64 + self.chain().lost(),
+            self.chain().position(),
+            "tickets neither used nor counted as lost: {taken:?}"
+        );
+    }
+}
+
+/// Two takers across the end of a segment. Each may advance the front.
+#[test]
+fn switch() {
+    explore("switch", Some(3), || {
+        let model = Model::new(FOREVER, &[(1, 2), (11, 2)]);
+        let other = model.spawn(|model| model.takes(2));
+        model.takes(2);
+        other.join().unwrap();
+        model.check(&[1, 2, 11, 12]);
+        assert_eq!(model.chain().lost(), 0);
+    });
+}
+
+/// One of them uses `try_take`.
+#[test]
+fn switch_try_take() {
+    explore("switch_try_take", Some(2), || {
+        let model = Model::new(FOREVER, &[(1, 2), (11, 2)]);
+        let other = model.spawn(|model| model.try_takes(2));
+        model.takes(2);
+        other.join().unwrap();
+        model.check(&[1, 2, 11, 12]);
+        assert_eq!(model.chain().lost(), 0);
+    });
+}
+
+/// Across two ends, so that a taker may have read parts of two ready ranges.
+#[test]
+fn switch_twice() {
+    explore("switch_twice", Some(3), || {
+        let model = Model::new(FOREVER, &[(1, 1), (11, 1), (21, 1)]);
+        let other = model.spawn(|model| model.takes(1));
+        model.takes(2);
+        other.join().unwrap();
+        model.check(&[1, 11, 21]);
+        assert_eq!(model.chain().lost(), 0);
+    });
+}
+
+/// A segment is appended while takers use the one before up, and wait for it.
+#[test]
+fn append_take() {
+    explore("append_take", Some(3), || {
+        let model = Model::new(FOREVER, &[(1, 1)]);
+        let other = model.spawn(|model| model.takes(2));
+        model.load(11, 2);
+        assert_eq!(other.join().unwrap(), 2, "a waiting taker gets its number");
+        model.check(&[1, 11, 12]);
+    });
+}
+
+/// Two takers wait for two segments.
+#[test]
+fn append_take_take() {
+    explore("append_take_take", Some(1), || {
+        let model = Model::new(FOREVER, &[]);
+        let others = [(); 2].map(|()| model.spawn(|model| model.takes(1)));
+        model.load(11, 1);
+        model.load(21, 1);
+        for other in others {
+            assert_eq!(other.join().unwrap(), 1, "a waiting taker gets its number");
+        }
+        model.check(&[11, 21]);
+        assert_eq!(model.chain().lost(), 0);
+    });
+}
+
+/// The slot of a segment is used again while a taker that was stopped looks for its ticket there.
+/// It finds its own number or none.
+#[test]
+fn overwrite() {
+    let prepare = || {
+        let model = Model::new(FOREVER, &[(1, 1), (11, 1), (21, 1)]);
+        assert_eq!(model.chain().claim(3), 0);
+        model
+    };
+    explore_from("overwrite", Some(2), prepare, |model| {
+        let stalled = model.spawn(|model| model.chain().find(0));
+        model.append(41, 1);
+        model.append(51, 1);
+        match stalled.join().unwrap() {
+            Found::Ready(range) => {
+                assert_eq!(model.chain().number(0, range.origin), 1);
+                assert_eq!(range.end, 1);
+            }
+            found => assert_eq!(found, Found::Overwritten),
+        }
+    });
+}
+
+/// A taker that wants the next number looks for it while others are appended.
+#[test]
+fn append_find() {
+    let prepare = || {
+        let model = Model::new(FOREVER, &[(1, 1), (11, 1), (21, 1)]);
+        assert_eq!(model.takes(3), 3);
+        model
+    };
+    explore_from("append_find", None, prepare, |model| {
+        let other = model.spawn(|model| match model.chain().try_claim() {
+            Ok((ticket, Found::Ready(range))) => Some(model.chain().number(ticket, range.origin)),
+            Ok(lost) => panic!("{lost:?}"),
+            Err(found) => {
+                assert_eq!(found, Unclaimed::Beyond);
+                None
+            }
+        });
+        model.append(41, 1);
+        let number = other.join().unwrap();
+        assert!(number.is_none_or(|number| number == 41), "{number:?}");
+    });
+}
+
+/// A taker looks for a ticket beyond the last segment while several are appended, one into the slot
+/// that it looks at. It finds its number, or that there is none yet.
+#[test]
+fn append_far() {
+    let prepare = || {
+        let model = Model::new(FOREVER, &[(1, 1)]);
+        assert_eq!(model.chain().claim(5), 0);
+        model
+    };
+    explore_from("append_far", Some(3), prepare, |model| {
+        let other = model.spawn(|model| model.chain().find(3));
+        for first in [11, 21, 31] {
+            model.append(first, 1);
+        }
+        match other.join().unwrap() {
+            Found::Ready(range) => assert_eq!(model.chain().number(3, range.origin), 31),
+            found => assert_eq!(found, Found::Beyond),
+        }
+    });
+}
+
+/// Takes that do not wait fail at the end and give their tickets back, while numbers come.
+#[test]
+fn fail_load() {
+    explore("fail_load", Some(3), || {
+        let model = Model::new(Duration::ZERO, &[(1, 1)]);
+        let other = model.spawn(|model| model.takes(2));
+        model.load(11, 2);
+        let taken = other.join().unwrap();
+        assert!(taken >= 1, "the first number was there");
+        // Whatever has failed, takes go on.
+        assert_eq!(model.takes(3 - taken), 3 - taken - model.chain().lost());
+        model.check(&[1, 11, 12]);
+        assert_eq!(model.chain().lost(), 0, "a take that fails uses nothing up");
+    });
+}
+
+/// Takes that fail at the same time, whoever comes first.
+#[test]
+fn fail_fail() {
+    explore("fail_fail", Some(3), || {
+        let model = Model::new(Duration::ZERO, &[(1, 1)]);
+        let other = model.spawn(|model| model.takes(1));
+        assert_eq!(model.takes(2) + other.join().unwrap(), 1, "there is one number");
+        assert_eq!((model.chain().position(), model.chain().lost()), (1, 0));
+    });
+}
+
+#[test]
+fn fail_fail_load() {
+    explore_from(
+        "fail_fail_load",
+        Some(2),
+        || Model::new(Duration::ZERO, &[]),
+        |model| {
+            let others = [(); 2].map(|()| model.spawn(|model| model.takes(1)));
+            model.load(11, 3);
+            for other in others {
+                other.join().unwrap();
+            }
+            model.takes(3);
+            // Opening the chain loses the tickets that were given back out of order.
+            model.tag.try_open();
+            model.check(&[11, 12, 13]);
+        },
+    );
+}
+
+/// The loader ends the tag while a taker takes, and another waits. What is left after that was
+/// taken by nobody.
+#[test]
+fn end() {
+    explore("end", Some(2), || {
+        let model = Model::new(FOREVER, &[(1, 2)]);
+        let other = model.spawn(|model| model.takes(3));
+        model.tag.shut_down();
+        // What the loader gives back.
+        let unused = model.chain().position()..2;
+        let taken = other.join().unwrap();
+        assert!(taken <= 2);
+        let uids = model.history.uids();
+        assert!(uids.iter().all(|uid| !unused.contains(&(uid - 1))), "{uids:?}, but {unused:?}");
+        assert_eq!(model.take(), Err(TakeError::ShutDown));
+        assert!(is_closed(model.chain().claim(1)));
+    });
+}
+
+/// Two tags are added while the loader reads the list. Whatever they did before, the loader
+/// has seen, or will see when it reads the list again.
+#[test]
+fn requests() {
+    explore("requests", Some(3), || {
+        let requests = request_list();
+        let tags: Vec<Arc<TagEngine>> = (0..2)
+            .map(|place| {
+                let stock = Stock::new(Duration::ZERO);
+                let tag = TagEngine::new("orders", Arc::clone(&requests), FOREVER, stock);
+                tag.entry.set_place(place);
+                Arc::new(tag)
+            })
+            .collect();
+        let takers: Vec<_> = tags
+            .iter()
+            .map(|tag| {
+                let tag = Arc::clone(tag);
+                thread::spawn(move || {
+                    tag.chain.claim(1);
+                    tag.request_maintenance();
+                })
+            })
+            .collect();
+        let mut seen = [0; 2];
+        let mut run_due = || {
+            let mut place = requests.first();
+            while let Some(tag) = place {
+                place = tags[tag].entry.next();
+                seen[tag] = tags[tag].chain.position();
+            }
+        };
+        run_due();
+        for taker in takers {
+            taker.join().unwrap();
+        }
+        run_due();
+        assert_eq!(seen, [1, 1], "each tag that was added was seen");
+    });
+}
+
+/// A tag requests maintenance again while the loader is at it.
+#[test]
+fn requests_again() {
+    explore("requests_again", None, || {
+        let model = Model::new(FOREVER, &[]);
+        let requests = &model.tag.requests;
+        let other = model.spawn(|model| {
+            for _ in 0..2 {
+                model.chain().claim(1);
+                model.tag.request_maintenance();
+            }
+        });
+        let run_due = || {
+            requests.first().map(|_| {
+                assert_eq!(model.tag.entry.next(), None);
+                model.chain().position()
+            })
+        };
+        let first = run_due();
+        other.join().unwrap();
+        assert_eq!(run_due().or(first), Some(2), "the loader has seen all that happened");
+    });
+}

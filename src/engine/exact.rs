@@ -1,0 +1,326 @@
+//! Exact time: the tick of each UID is the clock's at the take.
+//!
+//! No block is published ahead. The number of a block is its tick, so a ticket says by itself which
+//! UID it stands for, and the ring's front never covers it: each take comes to the slow path and
+//! reads the clock.
+//!
+//! ```text
+//!                       the clock's tick
+//!                              │
+//!     ticket of a tick that is │ past: dropped; the cursor moves to the clock's tick
+//!                              │ present: its UID is the taker's
+//!                              │ to come: the tick is full; wait with the ticket, or fail
+//! ```
+//!
+//! The cursor never goes back, so no ticket is claimed twice, whatever the clock shows. And a
+//! ticket's UID belongs to the lease in use, whose window is read after the claim: it is reserved.
+
+use std::cell::Cell;
+use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
+use std::time::{Duration, SystemTime};
+
+use crate::engine::take::LONGEST_WAIT;
+use crate::engine::{Engine, TakeError};
+use crate::registry::Lease;
+use crate::ring::window::Window;
+use crate::ring::{Block, Ring};
+use crate::uid::Uid;
+
+/// The UIDs of a busy service have all remainders of `uid % SHARDS` in turn. A power of two, as is
+/// the length of a block.
+pub const SHARDS: u64 = 64;
+
+/// The shortest sleep until a tick begins. Timers are about as exact.
+const SHORTEST_SLEEP: Duration = Duration::from_micros(20);
+
+/// A tick that this thread has seen the clock in, and when it begins and ends. Comparing two times
+/// costs less than turning one into a number.
+#[derive(Clone, Copy)]
+struct Present {
+    /// How the ticks are numbered: from when, and how long each is.
+    epoch_ms: i64,
+    tick_ms: u16,
+    tick: u64,
+    begin: SystemTime,
+    end: SystemTime,
+}
+
+thread_local! {
+    static PRESENT: Cell<Present> = const {
+        Cell::new(Present {
+            epoch_ms: 0,
+            tick_ms: 0,
+            tick: 0,
+            begin: SystemTime::UNIX_EPOCH,
+            end: SystemTime::UNIX_EPOCH,
+        })
+    };
+}
+
+impl Engine {
+    /// Completes a take whose ticket is of the clock's tick. Otherwise returns `None`, and the
+    /// ticket is still the caller's.
+    #[inline]
+    pub fn take_at_present(&self, ticket: u64) -> Option<Uid> {
+        let tick = ticket >> self.ring.shift();
+        if !self.is_clock_in(tick) {
+            return None;
+        }
+        // No tick of the layout is as late as the ticket of a closed ring.
+        if tick > self.limits.final_tick {
+            return None;
+        }
+        let window = self.ring.window().get();
+        let base = self.codec.base_beside(tick, window.first_base);
+        let is_in_window = (window.first_base..=window.last_base).contains(&base);
+        let base = NonZeroU64::new(base).filter(|_| is_in_window)?;
+        Some(self.ring.uid(ticket, base))
+    }
+
+    /// Whether the clock shows a time in `tick`.
+    #[inline]
+    fn is_clock_in(&self, tick: u64) -> bool {
+        let now = self.clock.now();
+        let known = PRESENT.with(Cell::get);
+        if known.tick == tick
+            && known.begin <= now
+            && now < known.end
+            && (known.epoch_ms, known.tick_ms) == self.limits.numbering()
+            && self.flags.refused_jump_ms() == 0
+        {
+            return true;
+        }
+        self.is_clock_in_by_number(tick, now)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn is_clock_in_by_number(&self, tick: u64, now: SystemTime) -> bool {
+        let jump_ms = self.flags.refused_jump_ms();
+        let now_ms = self.limits.ms_at(now).saturating_sub_unsigned(jump_ms);
+        let is_in = self.limits.is_in(tick, now_ms);
+        if is_in && jump_ms == 0 && tick < self.limits.final_tick {
+            let [begin, end] = [tick, tick + 1].map(|tick| self.limits.layout.begin_of(tick));
+            let (epoch_ms, tick_ms) = self.limits.numbering();
+            PRESENT.set(Present { epoch_ms, tick_ms, tick, begin, end });
+        }
+        is_in
+    }
+
+    /// Records that `block` is ahead of the clock, if it is, so that operators see it.
+    fn note_ahead(&self, block: u64, now_ms: i64) {
+        if block > self.limits.clock_tick(now_ms) && self.flags.set_ahead() {
+            self.signal.wake_filler();
+        }
+    }
+
+    /// The state of the tick `block`: `Published` if it may be handed out, `Overwritten` if it is
+    /// past, `Beyond` if it is to come or not reserved. A caller that has waited since the tick
+    /// `since` may also use one that has passed meanwhile.
+    fn state_at(&self, block: u64, since: u64, now_ms: i64) -> Block {
+        let window = self.ring.window().get();
+        let Some(present) = self.present_tick(window, now_ms) else { return Block::Beyond };
+        let (first, last) = self.ticks_of(window).into_inner();
+        if block < present.min(since.max(first)) {
+            return Block::Overwritten;
+        }
+        if block > last || !self.limits.is_due(block, now_ms) {
+            return Block::Beyond;
+        }
+        let base = NonZeroU64::new(self.codec.base_beside(block, window.first_base));
+        base.map_or(Block::Overwritten, Block::Published)
+    }
+
+    /// The clock's tick, or the first of the window if that is later. `None` if the window ends
+    /// before.
+    fn present_tick(&self, window: Window, now_ms: i64) -> Option<u64> {
+        let (first, last) = self.ticks_of(window).into_inner();
+        let present = self.limits.clock_tick(now_ms).max(first);
+        (present <= last).then_some(present)
+    }
+
+    fn ticks_of(&self, window: Window) -> RangeInclusive<u64> {
+        self.codec.tick_of(window.first_base)..=self.codec.tick_of(window.last_base)
+    }
+
+    /// Moves the cursor to the present tick if it is still in an earlier one. The caller has
+    /// dropped the last `dropped` tickets before the cursor.
+    ///
+    /// The low bits of UIDs stay even: the cursor goes on at the remainder that it has come to or,
+    /// if no UID was taken in the tick before, at a place that depends on the tick, in the first
+    /// quarter of the block or in the 64 UIDs after that. A tick whose predecessor is full begins
+    /// at its first UID, so nothing is left out at the limit.
+    fn advance_to_present(&self, dropped: u64, now_ms: i64) {
+        let Some(present) = self.present_tick(self.ring.window().get(), now_ms) else { return };
+        self.ring.advance_to(present << self.ring.shift(), |cursor| {
+            let last_used = cursor.saturating_sub(dropped);
+            if last_used >> self.ring.shift() == present - 1 {
+                last_used & (SHARDS - 1) & self.ring.max_offset()
+            } else {
+                fresh_offset(&self.ring, present)
+            }
+        });
+    }
+
+    /// The state of the tick of `ticket`, which the caller holds. If it is past, moves the cursor,
+    /// and the caller drops the ticket.
+    pub fn resolve_exact(&self, ticket: u64, since: u64, now_ms: i64) -> Block {
+        let block = ticket >> self.ring.shift();
+        let found = self.state_at(block, since, now_ms);
+        match found {
+            Block::Published(_) => self.note_ahead(block, now_ms),
+            Block::Overwritten => self.advance_to_present(1, now_ms),
+            Block::Beyond => {}
+        }
+        found
+    }
+
+    /// Waits for the tick of `ticket`, or fails.
+    pub fn wait_for_tick(&self, ticket: u64) -> Result<Block, TakeError> {
+        let since = self.limits.clock_tick(self.trusted_now_ms());
+        self.wait_until(Some(ticket), |now_ms| match self.resolve_exact(ticket, since, now_ms) {
+            Block::Beyond => None,
+            found => Some(found),
+        })
+    }
+
+    /// Whether the next ticket has a UID that may be handed out, or is past.
+    pub fn is_cursor_due(&self, now_ms: i64) -> bool {
+        self.state_at(self.ring.cursor_block(), u64::MAX, now_ms) != Block::Beyond
+    }
+
+    /// Takes the next UID, or fails at once.
+    pub fn try_take_exact(&self) -> Result<Uid, TakeError> {
+        let mut known = None;
+        loop {
+            let block = match (self.ring.try_claim(known.map(|(block, _)| block)), known) {
+                // The UID's tick was the clock's a moment ago, and belongs to the lease.
+                (Ok((ticket, _)), Some((_, base))) => return Ok(self.ring.uid(ticket, base)),
+                (Err(Some(block)), _) => block,
+                (Err(None), _) => {
+                    self.open_or_fail()?;
+                    continue;
+                }
+                // Not claimed: only a known block is.
+                (Ok(_), None) => continue,
+            };
+            let now_ms = self.trusted_now_ms();
+            match self.state_at(block, u64::MAX, now_ms) {
+                Block::Published(base) => {
+                    self.note_ahead(block, now_ms);
+                    known = Some((block, base));
+                }
+                Block::Overwritten => self.advance_to_present(0, now_ms),
+                Block::Beyond => {
+                    let ticket = block << self.ring.shift();
+                    return Err(self.report_shortage(ticket, now_ms));
+                }
+            }
+        }
+    }
+
+    /// The base of `tick`, if it is reserved.
+    pub fn base_of_tick(&self, tick: u64) -> Option<NonZeroU64> {
+        let window = self.ring.window().get();
+        let reserved = self.codec.tick_of(window.reserved_base);
+        let first = self.codec.tick_of(window.first_base);
+        let base = self.codec.base_beside(tick.min(reserved), window.first_base);
+        NonZeroU64::new(base).filter(|_| (first..=reserved).contains(&tick))
+    }
+
+    /// The base of the tick that the cursor is in, or the nearest one that is reserved.
+    pub fn newest_exact(&self) -> u64 {
+        let window = self.ring.window().get();
+        let reserved = self.codec.tick_of(window.reserved_base);
+        let tick = self.ring.cursor_block().min(reserved);
+        self.codec.base_beside(tick, window.first_base).max(window.first_base)
+    }
+
+    /// The tick of the next UID, reserved or not.
+    pub fn next_tick_exact(&self, now_ms: i64) -> u64 {
+        self.ring.cursor_block().max(self.limits.clock_tick(now_ms))
+    }
+
+    /// How many UIDs can be taken now.
+    pub fn at_hand_exact(&self, now_ms: i64) -> u64 {
+        let position = self.ring.position();
+        let length = self.ring.max_offset() + 1;
+        match self.state_at(position >> self.ring.shift(), u64::MAX, now_ms) {
+            Block::Published(_) => length - (position & self.ring.max_offset()),
+            Block::Overwritten => length,
+            Block::Beyond => 0,
+        }
+    }
+
+    /// The window of `lease`: all of its ticks, but none that the clock could show only after a
+    /// jump that is not followed.
+    pub fn exact_window(&self, lease: &Lease, now_ms: i64) -> Window {
+        let last = match self.limits.latest_tick(now_ms) {
+            Some(latest) => latest.min(lease.last),
+            None => lease.last,
+        };
+        // No UID has base 0.
+        let first = lease.first.max(u64::from(lease.worker == 0));
+        let [first_base, last_base, reserved_base] =
+            [first, last, lease.last].map(|tick| self.codec.base_at(tick, lease.worker));
+        Window { first_base, last_base, reserved_base }
+    }
+
+    /// How long the filler may sleep: no longer than `pause`, and while tasks wait, until their
+    /// tick begins. Threads wake by themselves.
+    #[cfg_attr(not(feature = "async"), allow(clippy::unused_self, unused_variables))]
+    pub fn pause_for_tasks(&self, pause: Duration, now_ms: i64) -> Duration {
+        #[cfg(feature = "async")]
+        if !self.waiters.line.is_empty() && !self.is_past_window(self.ring.position(), now_ms) {
+            // The UIDs of the present tick are for those who have been called.
+            let next = self.limits.clock_tick(now_ms) + 1;
+            let tick = self.ring.cursor_block().max(next);
+            return pause.min(self.sleep_until(tick << self.ring.shift()));
+        }
+        pause
+    }
+
+    /// How long a taker that waits for `ticket` sleeps at most. What only the filler can bring, the
+    /// filler tells.
+    pub fn taker_pause(&self, ticket: u64, now_ms: i64) -> Duration {
+        let is_past = self.is_past_window(ticket, now_ms);
+        if is_past { LONGEST_WAIT } else { self.sleep_until(ticket).min(LONGEST_WAIT) }
+    }
+
+    /// How long it takes until the tick of `ticket` begins.
+    fn sleep_until(&self, ticket: u64) -> Duration {
+        let from = self.limits.allowed_from(ticket >> self.ring.shift());
+        let (now, jump_ms) = (self.clock.now(), self.flags.refused_jump_ms());
+        let now = now.checked_sub(Duration::from_millis(jump_ms)).unwrap_or(now);
+        from.duration_since(now).unwrap_or_default().max(SHORTEST_SLEEP)
+    }
+
+    /// Whether a taker that waits for `ticket` needs the filler: for further ticks of the lease, or
+    /// because the clock has gone back, which operators should know.
+    pub fn is_filler_needed(&self, ticket: u64, now_ms: i64) -> bool {
+        let wait = self.limits.until_allowed(ticket >> self.ring.shift(), now_ms);
+        self.is_past_window(ticket, now_ms) || wait > 2 * self.limits.layout.tick()
+    }
+
+    /// Whether the ticket, or the clock, is past the ticks that the filler has allowed.
+    pub fn is_past_window(&self, ticket: u64, now_ms: i64) -> bool {
+        let window = self.ring.window().get();
+        self.present_tick(window, now_ms).is_none()
+            || ticket >> self.ring.shift() > *self.ticks_of(window).end()
+    }
+}
+
+/// The ticket with which the ticks of `lease` begin.
+pub fn first_ticket(ring: &Ring, lease: &Lease) -> u64 {
+    (lease.first << ring.shift()) + fresh_offset(ring, lease.first)
+}
+
+/// Where `tick` begins if no UID was taken in the one before: in the first quarter of its UIDs, or
+/// in the 64 after that. The sum of two numbers is as even modulo 1000 as the one, and modulo
+/// `SHARDS` as the other.
+fn fresh_offset(ring: &Ring, tick: u64) -> u64 {
+    let most = ((ring.max_offset() + 1) / 4).clamp(1, 1000);
+    let mut random = fastrand::Rng::with_seed(tick);
+    (random.u64(0..most) + random.u64(0..SHARDS)) & ring.max_offset()
+}

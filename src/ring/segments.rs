@@ -1,0 +1,308 @@
+//! [`SegmentChain`]: segments of any length, one behind the other. Takers are lock-free; one thread
+//! appends.
+//!
+//! ```text
+//!   ticket = cursor.fetch_add(1)                        number = origin + ticket * delta
+//!
+//!   tickets      0            1,000                     46,000          91,000
+//!                ├─ segment 0 ─┼─────── segment 1 ───────┼── segment 2 ──┤ ◀─ appended here
+//!   numbers      5,001..6,000  9,001..54,000             54,001..99,000
+//!                                 ▲ the cursor
+//! ```
+//!
+//! Segments cover the tickets without a gap, whatever gaps their numbers have. A ticket therefore
+//! has the same number for ever, or none yet. The chain keeps the last three segments, segment `s`
+//! in slot `s % 3`. The oldest one is overwritten when all of its tickets have been claimed and the
+//! front has gone past it. So a taker that claims many tickets at once gets a number for each, even
+//! if they lie in more segments than the chain keeps. Others do not wait for it for long: if it
+//! stops on the way, its tickets are lost.
+//!
+//! * **Take.** As with the ring of blocks: a taker reads the [`Front`] and then claims a ticket. A
+//!   ticket within the ready range gives its number at once. For any other ticket the taker looks
+//!   for its segment, and advances the front there.
+//! * **Append.** The loader alone writes slots. A taker that holds a ticket past the last segment
+//!   decides by itself whether to wait for it.
+
+use std::num::NonZeroU64;
+use std::ops::Deref;
+
+use crossbeam_utils::CachePadded;
+
+use crate::ring::BUSY;
+use crate::ring::cursor::{Cursor, is_closed};
+use crate::ring::front::Front;
+pub use crate::ring::front::ReadyRange;
+use crate::sync::{AtomicU64, Ordering};
+use crate::uid::Uid;
+
+/// How many segments takers can see. A taker that is stopped in the middle of a take while two
+/// whole segments are used up by others loses its ticket, and takes another.
+pub const SLOTS: usize = 3;
+
+/// The tickets and numbers of one segment.
+#[derive(Debug)]
+struct Slot {
+    /// The first ticket, with `BUSY` while the other words are written.
+    stamp: AtomicU64,
+    /// The first ticket past it; 0 if the slot is empty.
+    end: AtomicU64,
+    /// The number that ticket 0 would have. The subtraction may wrap.
+    origin: AtomicU64,
+}
+
+/// Where a ticket leads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Found {
+    /// To a number of this range. Of the range, the ticket and those after it are the caller's to
+    /// read.
+    Ready(ReadyRange),
+    /// The segment was overwritten, so the ticket is lost.
+    Overwritten,
+    /// The ticket lies past the last segment.
+    Beyond,
+}
+
+/// Why a ticket was not claimed.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Unclaimed {
+    Closed,
+    /// The next ticket lies past the last segment.
+    Beyond,
+}
+
+/// What takers read, on one pair of cache lines: every take reads the front and the distance, and
+/// what follows is read once per ready range.
+#[derive(Debug)]
+struct Shared {
+    front: Front,
+    /// The distance from one number to the next. Written by the loader, before the first segment.
+    delta: AtomicU64,
+    /// How many segments have been appended. Written by the loader.
+    count: AtomicU64,
+    /// The length of a ready range, at most. Written by the loader.
+    longest_range: AtomicU64,
+    /// A ticket at which a ready range ends. Written by the loader.
+    mark: AtomicU64,
+    slots: [Slot; SLOTS],
+}
+
+/// A lock-free chain of segments.
+#[derive(Debug)]
+pub struct SegmentChain {
+    cursor: CachePadded<Cursor>,
+    shared: CachePadded<Shared>,
+}
+
+/// The operations of its cursor are those of a chain: claims, closing and opening.
+impl Deref for SegmentChain {
+    type Target = Cursor;
+
+    #[inline]
+    fn deref(&self) -> &Cursor {
+        &self.cursor
+    }
+}
+
+impl Default for SegmentChain {
+    fn default() -> SegmentChain {
+        let word = || AtomicU64::new(0);
+        let slot = || Slot { stamp: word(), end: word(), origin: word() };
+        SegmentChain {
+            cursor: CachePadded::new(Cursor::new(0)),
+            shared: CachePadded::new(Shared {
+                front: Front::default(),
+                delta: AtomicU64::new(1),
+                count: word(),
+                longest_range: AtomicU64::new(u64::MAX),
+                mark: word(),
+                slots: [slot(), slot(), slot()],
+            }),
+        }
+    }
+}
+
+impl SegmentChain {
+    /// Claims a ticket and returns its number if the ticket lies in the ready range. Otherwise
+    /// returns the ticket.
+    #[inline]
+    pub fn take(&self) -> Result<Uid, u64> {
+        // Everything is read before the claim, because work done after a claim delays the next
+        // one.
+        let range = self.shared.front.read();
+        let delta = self.delta();
+        let ticket = self.cursor.claim(1);
+        if !range.holds(ticket) {
+            return Err(ticket);
+        }
+        let number = range.origin.wrapping_add(ticket.wrapping_mul(delta));
+        NonZeroU64::new(number).map(Uid::from_nonzero).ok_or(ticket)
+    }
+
+    /// Claims `count` tickets. Returns the first, with the ready range if that holds it. It works
+    /// like [`take`](SegmentChain::take).
+    #[inline]
+    pub fn claim_many(&self, count: u64) -> (u64, Option<ReadyRange>) {
+        let range = self.shared.front.read();
+        let ticket = self.cursor.claim(count);
+        (ticket, range.holds(ticket).then_some(range))
+    }
+
+    /// Claims the next ticket only if it has a number. Returns it with its segment.
+    pub fn try_claim(&self) -> Result<(u64, Found), Unclaimed> {
+        loop {
+            let range = self.shared.front.read();
+            let ticket = self.cursor.next();
+            if is_closed(ticket) {
+                return Err(Unclaimed::Closed);
+            }
+            let found = if range.holds(ticket) { Found::Ready(range) } else { self.find(ticket) };
+            match found {
+                Found::Beyond => return Err(Unclaimed::Beyond),
+                // Found for this ticket alone, so that a swap that fails begins anew.
+                found if self.cursor.claim_exactly(ticket).is_ok() => return Ok((ticket, found)),
+                _ => {}
+            }
+        }
+    }
+
+    /// The distance from one number to the next.
+    #[inline]
+    pub fn delta(&self) -> u64 {
+        // ORDERING: a thread that has read a ready range, or the count of segments, sees what the
+        // loader wrote before the first of them. It never changes after that.
+        self.shared.delta.load(Ordering::Relaxed)
+    }
+
+    /// The number of `ticket`, which has this origin.
+    #[inline]
+    pub fn number(&self, ticket: u64, origin: u64) -> u64 {
+        origin.wrapping_add(ticket.wrapping_mul(self.delta()))
+    }
+
+    /// Where `ticket` leads.
+    pub fn find(&self, ticket: u64) -> Found {
+        if ticket >= self.end() {
+            return Found::Beyond;
+        }
+        let is_of =
+            |&(first, ReadyRange { end, .. }): &(u64, ReadyRange)| (first..end).contains(&ticket);
+        let found = self.shared.slots.iter().filter_map(Slot::read).find(is_of);
+        // A slot that is being written no longer holds a segment that anybody can claim from.
+        found.map_or(Found::Overwritten, |(_, range)| Found::Ready(range))
+    }
+
+    /// Where `ticket` leads, which the caller holds. Advances the front there, unless the front is
+    /// there already or further on. The flag says whether it did.
+    pub fn resolve(&self, ticket: u64) -> (Found, bool) {
+        let found = self.find(ticket);
+        let Found::Ready(ReadyRange { end, origin }) = found else { return (found, false) };
+        let Some((start, range)) = self.shared.front.read_with_start() else {
+            return (found, false);
+        };
+        if ticket < range.end {
+            return (found, false);
+        }
+        // ORDERING: hints, both.
+        let longest = self.shared.longest_range.load(Ordering::Relaxed);
+        let mark = self.shared.mark.load(Ordering::Relaxed);
+        let until_mark = if ticket < mark { mark } else { u64::MAX };
+        let end = end.min(ticket.saturating_add(longest)).min(until_mark);
+        (found, self.shared.front.replace(start, ticket, ReadyRange { end, origin }))
+    }
+
+    /// Says how long a ready range may be, and at which ticket one ends in any case. A taker that
+    /// comes to the end of a range wakes the loader.
+    pub fn set_range(&self, longest: u64, mark: u64) {
+        // ORDERING: hints, both.
+        self.shared.longest_range.store(longest.max(1), Ordering::Relaxed);
+        self.shared.mark.store(mark, Ordering::Relaxed);
+    }
+
+    /// Sets the distance from one number to the next. Called by the loader, before the first
+    /// append.
+    pub fn set_delta(&self, delta: u64) {
+        // ORDERING: see `delta`.
+        self.shared.delta.store(delta, Ordering::Relaxed);
+    }
+
+    /// The first ticket past the last segment.
+    pub fn end(&self) -> u64 {
+        loop {
+            // ORDERING: pairs with `append`: a thread that sees the count sees the end of the last
+            // segment, or of a later one.
+            let count = self.shared.count.load(Ordering::Acquire);
+            let Some(last) = count.checked_sub(1) else { return 0 };
+            // ORDERING: keeps the second read of the count after it. A thread that has read the end
+            // of a later segment, which may not be complete, sees that the count has changed.
+            let end = self.slot(last).end.load(Ordering::Acquire);
+            // ORDERING: none needed, see above.
+            if self.shared.count.load(Ordering::Relaxed) == count {
+                return end;
+            }
+        }
+    }
+
+    /// Whether a segment can be appended. The oldest one, which it overwrites, must have been
+    /// claimed completely, and takers must have gone on to a later one. Called by the loader.
+    pub fn has_room(&self) -> bool {
+        let front = self.shared.front.read_with_start();
+        self.is_oldest_before(|| front.map_or(0, |(start, _)| start))
+    }
+
+    /// Whether a segment can be appended if the tickets of those may be lost that have claimed
+    /// them, and have not asked where they lead. Called by the loader.
+    pub fn has_claimed_room(&self) -> bool {
+        self.is_oldest_before(|| self.cursor.position())
+    }
+
+    /// Whether the oldest segment, which the next one overwrites, ends at `ticket` or before.
+    fn is_oldest_before(&self, ticket: impl FnOnce() -> u64) -> bool {
+        // ORDERING: written by the loader alone, both.
+        let count = self.shared.count.load(Ordering::Relaxed);
+        count < SLOTS as u64 || self.slot(count).end.load(Ordering::Relaxed) <= ticket()
+    }
+
+    /// Appends `tickets` tickets, of which the first has the number `number`. There is room for
+    /// them. Called by the loader.
+    pub fn append(&self, number: u64, tickets: u64) {
+        let first = self.end();
+        // ORDERING: written by the loader alone.
+        let segment = self.shared.count.load(Ordering::Relaxed);
+        let origin = number.wrapping_sub(first.wrapping_mul(self.delta()));
+        self.slot(segment).write(first, first + tickets, origin);
+        // ORDERING: Release, for `end`.
+        self.shared.count.store(segment + 1, Ordering::Release);
+    }
+
+    fn slot(&self, segment: u64) -> &Slot {
+        // Truncating the number keeps the bits that matter.
+        #[allow(clippy::cast_possible_truncation)]
+        &self.shared.slots[segment as usize % SLOTS]
+    }
+}
+
+impl Slot {
+    /// The first ticket and the range, unless they are being written.
+    fn read(&self) -> Option<(u64, ReadyRange)> {
+        // ORDERING: keeps the loads of the words after it.
+        let first = self.stamp.load(Ordering::Acquire);
+        // ORDERING: pairs with `write`: a thread that sees a later segment's word sees the busy
+        // stamp of that segment below.
+        let end = self.end.load(Ordering::Acquire);
+        let origin = self.origin.load(Ordering::Acquire);
+        // ORDERING: none needed; the acquire loads above keep this load after them.
+        let is_steady = first & BUSY == 0 && self.stamp.load(Ordering::Relaxed) == first;
+        is_steady.then_some((first, ReadyRange { end, origin }))
+    }
+
+    /// Called by the loader.
+    fn write(&self, first: u64, end: u64, origin: u64) {
+        // ORDERING: the Release stores below keep this one before them.
+        self.stamp.store(first | BUSY, Ordering::Relaxed);
+        // ORDERING: Release, for `read`.
+        self.end.store(end, Ordering::Release);
+        self.origin.store(origin, Ordering::Release);
+        // ORDERING: nobody looks for these tickets before `append` has released the count.
+        self.stamp.store(first, Ordering::Relaxed);
+    }
+}

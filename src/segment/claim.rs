@@ -1,0 +1,87 @@
+//! Tickets of a tag that were claimed together.
+
+use std::num::NonZeroU64;
+
+use crate::clock::Stopwatch;
+use crate::engine::TakeError;
+use crate::ring::segments::ReadyRange;
+use crate::segment::tag::TagEngine;
+use crate::uid::Uid;
+
+/// Tickets that were claimed together and are not used yet.
+#[derive(Debug)]
+pub struct Claim {
+    pub next: u64,
+    pub end: u64,
+    /// The ready range, if it held the first ticket.
+    range: Option<ReadyRange>,
+}
+
+/// The part of a claim that lies in one segment: numbers at the same distance from each other.
+#[derive(Clone, Copy, Debug)]
+pub struct Numbers {
+    pub first: NonZeroU64,
+    pub count: u64,
+    pub delta: u64,
+}
+
+/// The most tickets that are claimed together. Local takers rely on it.
+pub const LONGEST: u64 = crate::engine::EXPIRY_STEP;
+
+impl Claim {
+    pub const EMPTY: Claim = Claim { next: 0, end: 0, range: None };
+
+    /// Claims up to `count` tickets.
+    #[inline]
+    pub fn new(tag: &TagEngine, count: u64) -> Result<Claim, TakeError> {
+        let count = count.clamp(1, LONGEST);
+        let (next, range) = tag.claim_many(count)?;
+        Ok(Claim { next, end: next + count, range })
+    }
+
+    /// The next numbers of the claim, or `None` at its end. If it fails, the rest of the claim has
+    /// been given back.
+    #[inline]
+    pub fn next_numbers(&mut self, tag: &TagEngine) -> Result<Option<Numbers>, TakeError> {
+        while self.next < self.end {
+            let ticket = self.next;
+            let range = match self.range.take() {
+                None => tag
+                    .wait_for_range(ticket..self.end, Stopwatch::start())
+                    .inspect_err(|_| self.next = self.end)?,
+                known => known,
+            };
+            let first =
+                range.and_then(|range| NonZeroU64::new(tag.chain.number(ticket, range.origin)));
+            if let (Some(range), Some(first)) = (range, first) {
+                self.next = range.end.min(self.end);
+                let delta = tag.chain.delta();
+                return Ok(Some(Numbers { first, count: self.next - ticket, delta }));
+            }
+            tag.chain.lose(1);
+            self.next += 1;
+        }
+        Ok(None)
+    }
+}
+
+impl Numbers {
+    // The length is at most what the caller asked for, so it fits.
+    #[allow(clippy::cast_possible_truncation)]
+    pub fn len(&self) -> usize {
+        self.count as usize
+    }
+
+    /// Writes the numbers to `buffer`, which has room for them and no more.
+    pub fn write(&self, buffer: &mut [Uid]) {
+        if self.delta == 1 {
+            crate::engine::claim::write_consecutive(self.first, buffer);
+            return;
+        }
+        let mut next = self.first;
+        for place in buffer {
+            *place = Uid::from_nonzero(next);
+            next = next.saturating_add(self.delta);
+        }
+    }
+}

@@ -1,0 +1,323 @@
+//! The sources in databases, as users have them: one type for all kinds and all tables.
+
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::changes::end_before;
+use super::leaf::Leaf;
+use super::row::{Row, alike, record};
+use super::table::{Own, Table, Tables};
+use super::tinyid::TinyId;
+use super::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use crate::sql::{
+    self, Access, Deadline, Error, Failure, Schema, Transaction, VERSION, Value, Words,
+};
+use crate::sync::Arc;
+
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+pub(super) type Fault = sql::Fault<SegmentError>;
+
+/// Numbers of tags from a database. What is particular to each kind of database stands at its own
+/// name:
+#[cfg_attr(feature = "sqlite", doc = "[`SqliteSegments`](super::SqliteSegments),")]
+#[cfg_attr(feature = "postgres", doc = "[`PostgresSegments`](super::PostgresSegments),")]
+#[cfg_attr(feature = "mysql", doc = "[`MySqlSegments`](super::MySqlSegments),")]
+/// as the features have them. They use the table `uidring_segment` of this library, unless
+/// [`leaf`](SqlSegments::leaf) or [`tinyid`](SqlSegments::tinyid) says otherwise.
+///
+/// # Guarantees
+///
+/// * No number is given twice: not to two processes or threads that ask at once, not after a crash
+///   at any instant, not after a power failure (where the disk keeps what it has acknowledged).
+/// * A call that fails uses nothing up, unless it is unknown whether it failed: then the numbers
+///   are lost.
+/// * The largest number is 2<sup>63</sup> - 1. A row that comes near gives the rest, and then an
+///   error.
+///
+/// They rest on the rows. An old copy of the database that is put back, or a tag that is removed
+/// and created again, gives numbers again.
+///
+/// # Cost
+///
+/// Each call connects and makes one transaction. No connection is held in between.
+#[derive(Clone, Debug)]
+pub struct SqlSegments<D, T = Own> {
+    pub(super) database: D,
+    pub(super) timeout: Duration,
+    table: PhantomData<T>,
+}
+
+impl<D: Tables> SqlSegments<D> {
+    /// The tags in `database`, which errors call `place`.
+    pub(super) fn new(place: String, database: Result<D, Error>) -> Result<Self, SegmentError> {
+        let database = database.map_err(|error| {
+            explain(place, "open", error.in_words(&D::OWN_WORDS), Duration::ZERO)
+        })?;
+        Ok(SqlSegments { database, timeout: DEFAULT_TIMEOUT, table: PhantomData })
+    }
+
+    /// Takes numbers from the table `leaf_alloc` of Meituan's Leaf in this database, by the
+    /// statements that Leaf makes, so that servers with Leaf may go on beside.
+    ///
+    /// The table is not made and not altered. Where an operator inserts rows by hand,
+    /// [`create`](SegmentSource::create) inserts the same ones.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "mysql")] {
+    /// use uidring::segment::MySqlSegments;
+    ///
+    /// let source = MySqlSegments::open("mysql://leaf@db.example.com/leaf")?.leaf();
+    /// # }
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    #[must_use]
+    pub fn leaf(self) -> SqlSegments<D, Leaf> {
+        self.of_table()
+    }
+
+    /// Takes numbers from the table `tiny_id_info` of tinyid in this database, by the statements
+    /// that tinyid makes, so that servers with tinyid may go on beside.
+    ///
+    /// The table is not made and not altered. Where tinyid has several databases, give all of them
+    /// to [`TinyIdSegments`](super::TinyIdSegments).
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "mysql")] {
+    /// use uidring::segment::MySqlSegments;
+    ///
+    /// let source = MySqlSegments::open("mysql://tinyid@db.example.com/tinyid")?.tinyid();
+    /// # }
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    #[must_use]
+    pub fn tinyid(self) -> SqlSegments<D, TinyId> {
+        self.of_table()
+    }
+
+    fn of_table<T>(self) -> SqlSegments<D, T> {
+        SqlSegments { database: self.database, timeout: self.timeout, table: PhantomData }
+    }
+}
+
+impl<D: Tables, T: Table> SqlSegments<D, T> {
+    /// Sets how long a call may take: five seconds unless set.
+    ///
+    /// A server that does not answer in that time counts as down. In a file, this is how long a
+    /// call waits while others have the file locked.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use std::time::Duration;
+    /// # use uidring::segment::SqliteSegments;
+    /// let source = SqliteSegments::open("uidring.db")?.with_timeout(Duration::from_secs(1));
+    /// # }
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.timeout = timeout;
+        self
+    }
+
+    /// The error of something other than a transaction that could not do what it was `doing`.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(super) fn explain(&self, doing: &str, error: Error) -> SegmentError {
+        explain(self.database.name(), doing, error.in_words(T::words::<D>()), self.timeout)
+    }
+
+    /// Reads, or returns `empty` where the first use has yet to make the tables.
+    fn read<R: Send>(
+        &self,
+        empty: impl Fn() -> Result<R, Fault> + Sync,
+        body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
+    ) -> Result<R, SegmentError> {
+        let makes_tables = D::MAKES_TABLES && !T::schema::<D>().sql.is_empty();
+        let deadline = Deadline::after(self.timeout);
+        self.transact("read the tags in", Access::Read, &deadline, |transaction| {
+            match body(transaction) {
+                Err(Fault::Database(Error::NoTables(_))) if makes_tables => empty(),
+                result => result,
+            }
+        })
+    }
+
+    pub(super) fn write<R: Send>(
+        &self,
+        doing: &str,
+        body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
+    ) -> Result<R, SegmentError> {
+        self.transact(doing, Access::Write, &Deadline::after(self.timeout), body)
+    }
+
+    pub(super) fn transact<R: Send>(
+        &self,
+        doing: &str,
+        access: Access,
+        deadline: &Deadline,
+        body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
+    ) -> Result<R, SegmentError> {
+        let (schema, words): (&Schema, &Words) = (T::schema::<D>(), T::words::<D>());
+        sql::transact(&self.database, schema, deadline, access, body).map_err(|fault| match fault {
+            Fault::Refused(error) => error,
+            Fault::Database(error) => {
+                explain(self.database.name(), doing, error.in_words(words), deadline.waited())
+            }
+        })
+    }
+
+    /// The row of `tag`, locked until the end of the transaction, if there is one. It may be that
+    /// of another tag, which the column's collation takes for the same.
+    pub(super) fn find(transaction: &mut Transaction<'_>, tag: &str) -> Result<Option<Row>, Error> {
+        Self::check_version(transaction)?;
+        // PostgreSQL refuses such a text.
+        if tag.contains('\0') {
+            return Ok(None);
+        }
+        let (columns, name, key) = (T::COLUMNS, T::NAME, T::TAG);
+        let sql = format!("SELECT {columns} FROM {name} WHERE {key} = ? {{for update}}");
+        let Some(columns) = transaction.rows(&sql, &[tag.into()])?.pop() else { return Ok(None) };
+        Ok(Some(Row::of(&columns, T::COUNTING)?))
+    }
+
+    /// The same, where it has to be there.
+    pub(super) fn row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
+        match Self::find(transaction, tag)? {
+            Some(row) if row.tag == tag => Ok(row),
+            _ => Err(Fault::Refused(self.no_such_tag(transaction, tag)?)),
+        }
+    }
+
+    /// What operators see of the row of `tag`, which is there.
+    pub(super) fn record(transaction: &mut Transaction<'_>, tag: &str) -> Result<TagRecord, Error> {
+        let sql = format!("{} WHERE {} = ?", Self::select(), T::TAG);
+        let columns = transaction.rows(&sql, &[tag.into()])?.pop().ok_or(Error::Locked)?;
+        record(&columns, T::COUNTING)
+    }
+
+    fn select() -> String {
+        let (description, updated) = (T::DESCRIPTION, T::updated::<D>());
+        format!("SELECT {}, {description}, {updated} FROM {}", T::COLUMNS, T::NAME)
+    }
+
+    /// The row of `tag`, locked, whose values give numbers.
+    fn good_row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
+        let row = self.row(transaction, tag)?;
+        match row.problem(T::COUNTING) {
+            None => Ok(row),
+            Some(problem) => {
+                let place = self.name();
+                Err(Fault::Refused(SegmentError::BadRow { place, tag: row.tag, problem }))
+            }
+        }
+    }
+
+    fn no_such_tag(
+        &self,
+        transaction: &mut Transaction<'_>,
+        tag: &str,
+    ) -> Result<SegmentError, Error> {
+        let sql = format!("SELECT {} FROM {}", T::TAG, T::NAME);
+        let rows = transaction.rows(&sql, &[])?;
+        let tags = rows.into_iter().filter_map(|row| match row.into_iter().next() {
+            Some(Value::Text(tag)) => Some(tag),
+            _ => None,
+        });
+        let alike = alike(tag, tags);
+        Ok(SegmentError::NoSuchTag { place: self.name(), tag: tag.to_owned(), alike })
+    }
+
+    /// A file is looked at when it is opened.
+    fn check_version(transaction: &mut Transaction<'_>) -> Result<(), Error> {
+        let Some(version) = T::version::<D>().filter(|_| D::MAKES_TABLES) else { return Ok(()) };
+        match transaction.rows(version, &[])?.pop().as_deref() {
+            Some([Value::Int(VERSION), _]) => Ok(()),
+            Some([Value::Int(version), _]) => Err(Error::other_version(*version, VERSION)),
+            _ => Err(Error::problem(
+                "its table uidring_layout has lost its row; put back what was there",
+            )),
+        }
+    }
+
+    fn take(
+        &self,
+        transaction: &mut Transaction<'_>,
+        tag: &str,
+        count: Option<u64>,
+    ) -> Result<Segment, Fault> {
+        let row = self.good_row(transaction, tag)?;
+        let Some(range) = row.next(count, T::COUNTING) else {
+            let (place, tag, last) = (self.name(), row.tag, row.last.unsigned_abs());
+            return Err(Fault::Refused(SegmentError::RanOut { place, tag, last }));
+        };
+        if T::take(transaction, &row, range)? {
+            Ok(row.segment(range, T::COUNTING))
+        } else {
+            // Only where the lock is none.
+            Err(Fault::Database(Error::Locked))
+        }
+    }
+}
+
+/// The error of a call that could not do what it was `doing`, as it found out after `waited`.
+pub(super) fn explain(
+    place: String,
+    doing: &str,
+    failure: Failure,
+    waited: Duration,
+) -> SegmentError {
+    match failure {
+        Failure::Unusable { problem, source } => {
+            SegmentError::Open { place, problem, source: source.map(Arc::from) }
+        }
+        Failure::Locked => SegmentError::Locked { place, waited },
+        Failure::Unreachable { problem, source } => {
+            SegmentError::Unreachable { place, problem, source: source.map(Arc::from) }
+        }
+        Failure::Full(source) => SegmentError::Full { place, source: source.into() },
+        Failure::Other(source) => {
+            SegmentError::Storage { doing: format!("{doing} {place}"), source: source.into() }
+        }
+    }
+}
+
+impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
+    fn name(&self) -> String {
+        self.database.name()
+    }
+
+    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+        self.write("take numbers from", |transaction| self.take(transaction, tag, count))
+    }
+
+    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
+        let end = end_before::<T>(unused.first);
+        let row_end = i64::try_from(unused.row_end).unwrap_or(i64::MAX);
+        if end >= row_end {
+            return Ok(false);
+        }
+        let values = [end.into(), tag.into(), row_end.into()];
+        self.write("give numbers back to", |transaction| {
+            Ok(transaction.write(T::SET_END, &values)? == 1)
+        })
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        let sql = Self::select();
+        let mut tags = self.read(
+            || Ok(Vec::new()),
+            |transaction| {
+                Self::check_version(transaction)?;
+                let rows = transaction.rows(&sql, &[])?;
+                Ok(rows.iter().map(|row| record(row, T::COUNTING)).collect::<Result<_, _>>()?)
+            },
+        )?;
+        // Each database has an order of its own.
+        tags.sort_by(|one: &TagRecord, other| one.tag.cmp(&other.tag));
+        Ok(tags)
+    }
+
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+        self.create_with(tag, new, 1, 0)
+    }
+}

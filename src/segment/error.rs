@@ -1,0 +1,312 @@
+//! Why there are no numbers of a tag.
+
+use std::error::Error;
+use std::fmt;
+use std::time::Duration;
+
+use crate::engine::TakeError;
+use crate::sync::Arc;
+
+/// An error returned by a source of segments.
+///
+/// An error says what is wrong and what to do. What the database, the driver or the server said is
+/// its [`source`](Error::source). The field `place` of an error is where the tags are: the file, or
+/// the address without the password. An error can be cloned, because all who wait for a load get
+/// the one of it.
+///
+/// A source of one's own says [`NoSuchTag`](SegmentError::NoSuchTag) and
+/// [`RanOut`](SegmentError::RanOut) where they are so, and for all else
+/// [`unreachable`](SegmentError::unreachable) or [`other`](SegmentError::other).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub enum SegmentError {
+    /// The source has no such tag.
+    NoSuchTag {
+        /// Where it was looked for.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// Tags there that are alike, the most alike first.
+        alike: Vec<String>,
+    },
+    /// There can be no tag of this name, or with these properties.
+    BadTag {
+        /// The name.
+        tag: String,
+        /// What is wrong with it, as a sentence about it.
+        problem: String,
+    },
+    /// The tag is there, and its next number is below the one that it should begin with.
+    Behind {
+        /// Where it is.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// Its next number.
+        next: u64,
+        /// The first number that was asked for.
+        first: u64,
+    },
+    /// A lower next number would give numbers twice.
+    Lower {
+        /// Where the tag is.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// Its next number.
+        next: u64,
+        /// The next number that was asked for.
+        asked: u64,
+    },
+    /// The next number of the tag is another than the one that was seen: others have taken some, or
+    /// an operator has changed it.
+    Moved {
+        /// Where the tag is.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// Its next number.
+        next: u64,
+        /// The next number that was seen before.
+        seen: u64,
+    },
+    /// The row of the tag has values that give no numbers, or wrong ones.
+    BadRow {
+        /// Where it is.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// What is wrong with it or what to do, as a sentence about the row.
+        problem: String,
+    },
+    /// All numbers of the tag have been given.
+    RanOut {
+        /// Where it is.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// The last number that the row could give.
+        last: u64,
+    },
+    /// The row gives numbers again that this process has had: it was set back, or restored from an
+    /// old copy.
+    WentBack {
+        /// Where it is.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// The first number that it gave now.
+        first: u64,
+        /// The last number that it gave before.
+        last: u64,
+    },
+    /// The database or the server cannot be used as it is.
+    Open {
+        /// The database, or the server.
+        place: String,
+        /// What is wrong with it or what to do, as a sentence about it.
+        problem: String,
+        /// What the database or the driver said.
+        source: Option<Arc<dyn Error + Send + Sync>>,
+    },
+    /// Others held the tag for longer than this process is ready to wait.
+    Locked {
+        /// The database.
+        place: String,
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The server is down, does not answer, or does not serve this call for now.
+    Unreachable {
+        /// The server.
+        place: String,
+        /// What is wrong with it or what to do, as a sentence about the server.
+        problem: String,
+        /// What the driver said.
+        source: Option<Arc<dyn Error + Send + Sync>>,
+    },
+    /// The disk of the database is full.
+    Full {
+        /// The database.
+        place: String,
+        /// What the database said.
+        source: Arc<dyn Error + Send + Sync>,
+    },
+    /// The database failed.
+    Storage {
+        /// What could not be done, as "take numbers from uidring.db".
+        doing: String,
+        /// What the database said.
+        source: Arc<dyn Error + Send + Sync>,
+    },
+    /// A source of another crate failed, as [`unreachable`](SegmentError::unreachable) and
+    /// [`other`](SegmentError::other) say it.
+    Other {
+        /// Whether the same call may succeed in a moment.
+        is_transient: bool,
+        /// What happened.
+        source: Arc<dyn Error + Send + Sync>,
+    },
+    /// What is left has not been given back in time.
+    NotGivenBack {
+        /// How long it was waited for.
+        waited: Duration,
+    },
+    /// The generator of the tags has ended.
+    Ended {
+        /// Why.
+        cause: TakeError,
+    },
+}
+
+impl SegmentError {
+    /// The error of a source of one's own that cannot be reached for now. The same call is tried
+    /// again, with growing pauses.
+    ///
+    /// ```
+    /// use std::error::Error;
+    /// use uidring::segment::SegmentError;
+    ///
+    /// let error = SegmentError::unreachable("the connection was refused");
+    /// assert!(error.is_transient());
+    /// assert_eq!(error.to_string(), "the source of numbers cannot be reached for now");
+    /// assert_eq!(error.source().unwrap().to_string(), "the connection was refused");
+    /// ```
+    #[must_use]
+    pub fn unreachable(cause: impl Into<Box<dyn Error + Send + Sync>>) -> SegmentError {
+        SegmentError::Other { is_transient: true, source: Arc::from(cause.into()) }
+    }
+
+    /// The error of a source of one's own that failed in a way that another try will not mend.
+    ///
+    /// ```
+    /// use uidring::segment::SegmentError;
+    ///
+    /// let cause = std::io::Error::from(std::io::ErrorKind::PermissionDenied);
+    /// let error = SegmentError::other(cause);
+    /// assert!(!error.is_transient());
+    /// assert_eq!(error.to_string(), "the source of numbers failed");
+    /// ```
+    #[must_use]
+    pub fn other(cause: impl Into<Box<dyn Error + Send + Sync>>) -> SegmentError {
+        SegmentError::Other { is_transient: false, source: Arc::from(cause.into()) }
+    }
+
+    /// Whether the same call may succeed in a moment: the row is locked, or the server is down or
+    /// does not answer.
+    ///
+    /// ```
+    /// # use uidring::segment::SegmentError;
+    /// let error = SegmentError::RanOut { place: "ids.db".into(), tag: "a".into(), last: 9 };
+    /// assert!(!error.is_transient());
+    /// ```
+    #[must_use]
+    pub fn is_transient(&self) -> bool {
+        matches!(
+            self,
+            SegmentError::Locked { .. }
+                | SegmentError::Unreachable { .. }
+                | SegmentError::Other { is_transient: true, .. }
+        )
+    }
+}
+
+impl fmt::Display for SegmentError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            SegmentError::NoSuchTag { place, tag, alike } => no_such_tag(f, place, tag, alike),
+            SegmentError::BadTag { tag, problem } => {
+                write!(f, "the tag {tag:?} cannot be used: {problem}")
+            }
+            SegmentError::Behind { place, tag, next, first } => write!(
+                f,
+                "{place} has the tag {tag:?} already, and its next number is {next}, below the \
+                 first one asked for, {first}; use it as it is, or set its next number"
+            ),
+            SegmentError::Lower { place, tag, next, asked } => write!(
+                f,
+                "the tag {tag:?} in {place} has given its numbers below {next}, and would give \
+                 those from {asked} on twice; name {next} or more"
+            ),
+            SegmentError::Moved { place, tag, next, seen } => write!(
+                f,
+                "the tag {tag:?} in {place} is in use: its next number is {next}, and was {seen} \
+                 when it was looked at; see who takes from it"
+            ),
+            SegmentError::BadRow { place, tag, problem } => {
+                write!(f, "the row of the tag {tag:?} in {place} cannot be used: {problem}")
+            }
+            SegmentError::RanOut { place, tag, last } => write!(
+                f,
+                "the tag {tag:?} in {place} has no numbers left: {last} was the last; go on with \
+                 another tag"
+            ),
+            SegmentError::WentBack { place, tag, first, last } => write!(
+                f,
+                "the row of the tag {tag:?} in {place} went back: it gives {first} after {last}; \
+                 set its next number above all that were given, and restart this program"
+            ),
+            SegmentError::Open { place, problem, .. } => {
+                write!(f, "cannot use the tags in {place}: {problem}")
+            }
+            SegmentError::Locked { place, waited } => write!(
+                f,
+                "the tags in {place} were locked by others for {waited:?}; see who holds them, or \
+                 wait longer"
+            ),
+            SegmentError::Unreachable { place, problem, .. } => {
+                write!(f, "cannot reach the tags in {place}: {problem}")
+            }
+            SegmentError::Full { place, .. } => write!(
+                f,
+                "the disk of {place} is full: make room and try again; no number was used up"
+            ),
+            SegmentError::Storage { doing, .. } => write!(f, "cannot {doing}"),
+            SegmentError::Other { is_transient: true, .. } => {
+                f.write_str("the source of numbers cannot be reached for now")
+            }
+            SegmentError::Other { is_transient: false, .. } => {
+                f.write_str("the source of numbers failed")
+            }
+            SegmentError::NotGivenBack { waited } => write!(
+                f,
+                "not all numbers were given back within {waited:?}; those that were not are lost"
+            ),
+            SegmentError::Ended { .. } => f.write_str("the generator of the tags has ended"),
+        }
+    }
+}
+
+fn no_such_tag(
+    f: &mut fmt::Formatter<'_>,
+    place: &str,
+    tag: &str,
+    alike: &[String],
+) -> fmt::Result {
+    write!(f, "{place} has no tag {tag:?}; ")?;
+    match alike {
+        [] => f.write_str("create it first"),
+        [most @ .., last] => {
+            f.write_str("did you mean ")?;
+            for tag in most {
+                write!(f, "{tag:?} or ")?;
+            }
+            write!(f, "{last:?}? If it is new, create it first")
+        }
+    }
+}
+
+impl Error for SegmentError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            SegmentError::Open { source, .. } | SegmentError::Unreachable { source, .. } => {
+                source.as_deref().map(|source| source as _)
+            }
+            SegmentError::Full { source, .. }
+            | SegmentError::Storage { source, .. }
+            | SegmentError::Other { source, .. } => Some(&**source),
+            SegmentError::Ended { cause } => Some(cause),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,310 @@
+//! [`SegmentGenerator`]: the numbers of one tag.
+
+use std::fmt;
+
+#[cfg(feature = "async")]
+use crate::clock::Stopwatch;
+#[cfg(feature = "async")]
+use crate::engine::line::Line;
+#[cfg(feature = "async")]
+use crate::engine::turn::{Takes, Turn};
+use crate::engine::{FillError, TakeError};
+use crate::segment::claim::Claim;
+use crate::segment::loader::Running;
+use crate::segment::local::SegmentTaker;
+use crate::segment::status::SegmentStatus;
+use crate::segment::tag::TagEngine;
+#[cfg(feature = "async")]
+use crate::segment::tag::is_worth_waiting;
+use crate::sync::{Arc, lock};
+use crate::uid::Uid;
+
+/// Hands out the numbers of one tag to any number of threads: small, and nearly without gaps.
+///
+/// This is a handle, and cloning it costs two reference counts. A take costs one atomic add, as
+/// that of a [`UidGenerator`](crate::UidGenerator). The numbers are those that the row of the tag
+/// has for this process: it takes a *segment* of them at a time, before they are needed.
+///
+/// # Guarantees
+///
+/// * **Unique**: no two takes return the same number, whatever threads, processes and restarts take
+///   part, as long as they take from the same rows.
+/// * **Ordered**: in one process, a take that starts after another has returned gets the larger
+///   number. Between processes there is no order. A source of several databases keeps the order of
+///   each.
+/// * **Never blocked**: while numbers are in memory, a take does no I/O, takes no lock and reads no
+///   clock.
+///
+/// In a child process created by `fork`, all takes fail with [`TakeError::Forked`].
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// # use uidring::segment::{Segments, SqliteSegments, Tag};
+/// # let dir = tempfile::tempdir()?;
+/// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+/// let segments = Segments::builder().source(source).build()?;
+/// let orders = segments.create("orders", Tag::new())?;
+///
+/// assert_eq!(orders.take()?.get(), 1);
+/// assert_eq!(orders.take()?.get(), 2);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct SegmentGenerator {
+    tag: Arc<TagEngine>,
+    /// Only held, so that the last handle ends the loader.
+    _running: Arc<Running>,
+}
+
+impl SegmentGenerator {
+    pub(crate) fn new(tag: Arc<TagEngine>, running: Arc<Running>) -> SegmentGenerator {
+        SegmentGenerator { tag, _running: running }
+    }
+
+    /// The name of the tag.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// assert_eq!(orders.tag(), "orders");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn tag(&self) -> &str {
+        &self.tag.name
+    }
+
+    /// Takes the next number.
+    ///
+    /// Lock-free while numbers are in memory. If there are none, it waits for the load that is
+    /// under way, at most for [`max_wait`](crate::segment::Builder::max_wait); waiting threads are
+    /// served in order. A take that fails uses nothing up.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// let first = orders.take()?;
+    /// assert!(first < orders.take()?);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`TakeError::SegmentExhausted`] when no numbers have come, with the cause: at once where
+    /// waiting cannot help. [`TakeError::ShutDown`] after a shutdown, [`TakeError::Forked`] in a
+    /// child process.
+    #[inline]
+    pub fn take(&self) -> Result<Uid, TakeError> {
+        match self.tag.chain.take() {
+            Ok(uid) => Ok(uid),
+            Err(ticket) => self.tag.take_slowly(ticket),
+        }
+    }
+
+    /// Takes the next number, or fails at once with the reason why there is none. It never waits,
+    /// and a failure uses nothing up.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// match orders.try_take() {
+    ///     Ok(number) => println!("{number}"),
+    ///     Err(error) => println!("{error}"),
+    /// }
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](SegmentGenerator::take).
+    pub fn try_take(&self) -> Result<Uid, TakeError> {
+        self.tag.try_take()
+    }
+
+    /// Takes the next number. If [`take`](SegmentGenerator::take) would wait, this waits without
+    /// blocking the thread, for about as long. It needs no particular runtime. Dropping the future
+    /// loses nothing. Waiting tasks are served in order, after the threads that wait.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// let number = pollster::block_on(async { orders.take_async().await })?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](SegmentGenerator::take).
+    #[cfg(feature = "async")]
+    pub async fn take_async(&self) -> Result<Uid, TakeError> {
+        let taker = PatientTaker { tag: &self.tag, since: Stopwatch::start() };
+        let mut turn = Turn::new(&taker);
+        std::future::poll_fn(|context| turn.poll(context)).await
+    }
+
+    /// Fills `buffer` with new numbers, which strictly increase. One atomic add claims up to 65,536
+    /// of them.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// # use uidring::Uid;
+    /// let mut batch = [Uid::MIN; 3];
+    /// orders.fill(&mut batch)?;
+    /// assert_eq!(batch.map(|number| number.get()), [1, 2, 3]);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`FillError`] holds the cause, the same as for [`take`](SegmentGenerator::take), and how
+    /// many numbers at the start of the buffer are new.
+    pub fn fill(&self, buffer: &mut [Uid]) -> Result<(), FillError> {
+        let mut filled = 0;
+        while filled < buffer.len() {
+            let claim = Claim::new(&self.tag, (buffer.len() - filled) as u64);
+            let mut claim = claim.map_err(|cause| FillError { filled, cause })?;
+            while let Some(numbers) =
+                claim.next_numbers(&self.tag).map_err(|cause| FillError { filled, cause })?
+            {
+                let end = filled + numbers.len();
+                numbers.write(&mut buffer[filled..end]);
+                filled = end;
+            }
+        }
+        Ok(())
+    }
+
+    /// A taker for one thread, which claims many numbers at once, 64 at first. It writes to shared
+    /// memory once per claim.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// let mut mine = orders.local();
+    /// assert!(mine.take()? < mine.take()?);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn local(&self) -> SegmentTaker {
+        SegmentTaker::new(self.clone())
+    }
+
+    /// What the tag is doing. This disturbs no taker.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// orders.take()?;
+    /// let status = orders.status();
+    /// assert_eq!((status.taken, status.in_memory, status.last_number), (1, 999, Some(1000)));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn status(&self) -> SegmentStatus {
+        let TagEngine { chain, counters, .. } = &*self.tag;
+        let loaded = self.tag.loaded_end();
+        let position = chain.position().min(loaded);
+        // In a forked process the lock may be held by a thread that does not exist.
+        let stock = (!self.tag.is_forked()).then(|| lock(&self.tag.stock));
+        SegmentStatus {
+            in_memory: loaded - position,
+            taken: position.saturating_sub(chain.lost()),
+            lost: chain.lost(),
+            delta: chain.delta(),
+            segment: stock.as_ref().map_or(0, |stock| stock.last_size),
+            last_number: stock.as_ref().and_then(|stock| stock.last_number(chain.delta())),
+            loads: counters.loads.get(),
+            load_time: stock.as_ref().map(|stock| stock.load_time).unwrap_or_default(),
+            failures: counters.failures.get(),
+            last_failure: stock.and_then(|stock| stock.last_failure.clone()),
+            waits: counters.waits.get(),
+            longest_wait: counters.longest_wait(),
+        }
+    }
+
+    pub(crate) fn engine(&self) -> &TagEngine {
+        &self.tag
+    }
+}
+
+impl fmt::Debug for SegmentGenerator {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("SegmentGenerator").field("tag", &self.tag()).finish_non_exhaustive()
+    }
+}
+
+/// A task that takes from a tag, and since when.
+#[cfg(feature = "async")]
+struct PatientTaker<'a> {
+    tag: &'a TagEngine,
+    since: Stopwatch,
+}
+
+#[cfg(feature = "async")]
+impl Takes for PatientTaker<'_> {
+    fn try_take(&self) -> Result<Uid, TakeError> {
+        self.tag.try_take()
+    }
+
+    fn is_worth_waiting(&self, error: TakeError) -> bool {
+        is_worth_waiting(error) && self.since.elapsed() < self.tag.max_wait
+    }
+
+    fn line(&self) -> &Line {
+        &self.tag.waiters.line
+    }
+
+    fn at_hand(&self) -> u64 {
+        self.tag.at_hand()
+    }
+
+    fn wake_filler(&self) {
+        self.tag.request_maintenance();
+    }
+
+    fn count_wait(&self) {
+        self.tag.counters.waits.add(1);
+    }
+
+    /// The loader is told with each attempt.
+    fn is_forked(&self) -> bool {
+        self.tag.is_forked()
+    }
+}

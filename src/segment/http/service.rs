@@ -1,0 +1,277 @@
+//! The answers of this project's own service, below `/v1`.
+//!
+//! Numbers are strings in JSON, since JavaScript's end at 2<sup>53</sup>; plain ones are understood
+//! as well.
+
+use std::time::SystemTime;
+
+use serde_json::{Value, json};
+use ureq::http::{Method, StatusCode};
+
+use super::address::encoded;
+use super::client::{Answer, LONG, Question, SHORT, Server, Trouble, words_of};
+use crate::segment::{Segment, SegmentError, Tag, TagRecord};
+use crate::uid::Uid;
+
+/// The largest wish: the service refuses larger ones.
+const LARGEST_WISH: u64 = 1_000_000_000;
+/// How the type of each problem of the service begins. What follows is the kind of problem.
+const KIND: &str = "urn:uidring:problem:";
+
+/// Takes the next numbers of `tag`. Nothing if this is not how the service answers.
+pub fn load(
+    server: &Server<'_>,
+    tag: &str,
+    count: Option<u64>,
+) -> Result<Option<Segment>, Trouble> {
+    let size = |count: u64| format!("?size={}", count.clamp(1, LARGEST_WISH));
+    let size = count.map_or_else(String::new, size);
+    let path = format!("/v1/tags/{}/segments{size}", encoded(tag));
+    let answer = ask(server, Method::POST, path, String::new(), SHORT)?;
+    if let Some(problem) = Problem::of(&answer) {
+        // There is no tag of a name that cannot be.
+        let is_unknown = problem.kind == "bad-tag";
+        return Err(if is_unknown {
+            server.no_such_tag(tag)
+        } else {
+            problem.trouble(server, tag)
+        });
+    }
+    let Some(answer) = object(server, answer)? else { return Ok(None) };
+    let found = segment(tag, &answer).map_err(|problem| server.bad_row(tag, problem))?;
+    Ok(Some(found))
+}
+
+/// Creates `tag`, or returns what is there.
+pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRecord>, Trouble> {
+    let mut body = json!({ "first": new.first.to_string(), "step": new.step.to_string() });
+    if let Some(most) = new.max_step {
+        body["max_step"] = json!(most.to_string());
+    }
+    if let Some(text) = &new.description {
+        body["description"] = json!(text);
+    }
+    let path = format!("/v1/tags/{}", encoded(tag));
+    let answer = ask(server, Method::PUT, path, body.to_string(), SHORT)?;
+    if let Some(problem) = Problem::of(&answer) {
+        return Err(match problem.kind {
+            "behind" => behind(server, tag, new, &problem),
+            "bad-tag" | "bad-number" => {
+                let (tag, problem) = (tag.to_owned(), server.client.words(problem.words));
+                Trouble::last(SegmentError::BadTag { tag, problem })
+            }
+            _ => problem.trouble(server, tag),
+        });
+    }
+    let Some(answer) = object(server, answer)? else { return Ok(None) };
+    let record = record(&answer).ok_or_else(|| not_understood(server, &answer))?;
+    Ok(Some(record))
+}
+
+/// All tags, in their order.
+pub fn tags(server: &Server<'_>) -> Result<Option<Vec<TagRecord>>, Trouble> {
+    let answer = ask(server, Method::GET, "/v1/tags".to_owned(), String::new(), LONG)?;
+    if let Some(problem) = Problem::of(&answer) {
+        return Err(problem.trouble(server, "*"));
+    }
+    let Some(answer) = object(server, answer)? else { return Ok(None) };
+    let records = answer["tags"].as_array().map(|tags| tags.iter().map(record).collect());
+    let mut records: Vec<TagRecord> =
+        records.flatten().ok_or_else(|| not_understood(server, &answer))?;
+    records.sort_by(|one, other| one.tag.cmp(&other.tag));
+    Ok(Some(records))
+}
+
+fn ask(
+    server: &Server<'_>,
+    method: Method,
+    path: String,
+    body: String,
+    limit: u64,
+) -> Result<Answer, Trouble> {
+    server.ask(Question { method, path, body, limit, has_token: true })
+}
+
+/// The object in an answer that brings something. Nothing if the service does not answer so.
+fn object(server: &Server<'_>, answer: Answer) -> Result<Option<Value>, Trouble> {
+    server.check_serves(&answer)?;
+    if !answer.status.is_success() || !answer.text.starts_with('{') {
+        return Ok(None);
+    }
+    let object = serde_json::from_str(&answer.text);
+    object.map(Some).map_err(|_| not_understood(server, &Value::String(answer.text)))
+}
+
+fn not_understood(server: &Server<'_>, answer: &Value) -> Trouble {
+    let said = server.said(StatusCode::OK, &answer.to_string());
+    server.strange(format!("its answer is not one of uidring-server's{said}; see its version"))
+}
+
+/// A problem that the service has with a call, as RFC 9457 has them.
+struct Problem<'a> {
+    answer: &'a Answer,
+    /// Empty if it is another's problem.
+    kind: &'a str,
+    /// For people.
+    words: &'a str,
+}
+
+impl Problem<'_> {
+    fn of(answer: &Answer) -> Option<Problem<'_>> {
+        let details = answer.problem.as_ref()?;
+        let kind = details["type"].as_str().and_then(|kind| kind.strip_prefix(KIND));
+        let words = words_of(details).unwrap_or(&answer.text);
+        Some(Problem { answer, kind: kind.unwrap_or_default(), words })
+    }
+
+    /// What it means, whatever was asked.
+    fn trouble(&self, server: &Server<'_>, tag: &str) -> Trouble {
+        let said = server.said(self.answer.status, self.words);
+        match (self.answer.status, self.kind) {
+            (_, "no-such-tag") => server.no_such_tag(tag),
+            (_, "ran-out") => {
+                let (place, tag) = (server.address.to_string(), tag.to_owned());
+                let last = self.number("last").unwrap_or(Uid::MAX.get());
+                Trouble::last(SegmentError::RanOut { place, tag, last })
+            }
+            // Another server may do better, but waiting does not help.
+            (_, "no-ids-any-more") => server.strange(format!("it gives none any more{said}")),
+            (_, "no-such-path" | "no-such-method") => {
+                server.strange(format!("it does not know what is asked{said}; see the address"))
+            }
+            (StatusCode::UNAUTHORIZED | StatusCode::FORBIDDEN, _) => {
+                server.refused_token(tag, &said)
+            }
+            _ => match server.check_serves(self.answer) {
+                Ok(()) => server.refused(format!("it refuses the call{said}")),
+                Err(trouble) => trouble,
+            },
+        }
+    }
+
+    /// A number that it has besides its words.
+    fn number(&self, name: &str) -> Option<u64> {
+        number(self.answer.problem.as_ref()?.get(name)?)
+    }
+}
+
+fn behind(server: &Server<'_>, tag: &str, new: &Tag, problem: &Problem<'_>) -> Trouble {
+    let listed = || {
+        let record = tags(server).ok()??.into_iter().find(|record| record.tag == tag)?;
+        Some(record.next)
+    };
+    match problem.number("next").or_else(listed) {
+        Some(next) => {
+            let (place, tag) = (server.address.to_string(), tag.to_owned());
+            Trouble::last(SegmentError::Behind { place, tag, next, first: new.first })
+        }
+        None => problem.trouble(server, tag),
+    }
+}
+
+fn number(value: &Value) -> Option<u64> {
+    match value {
+        Value::String(digits) if digits.bytes().all(|byte| byte.is_ascii_digit()) => {
+            digits.parse().ok()
+        }
+        value => value.as_u64(),
+    }
+}
+
+/// The numbers that `answer` gives, or what is wrong with it, as a sentence about the row.
+fn segment(tag: &str, answer: &Value) -> Result<Segment, String> {
+    if let Some(other) = answer["tag"].as_str().filter(|other| *other != tag) {
+        return Err(format!("the server answers for another tag, {other:?}"));
+    }
+    let field = |name: &str| {
+        let found = number(&answer[name]).filter(|number| *number > 0);
+        found.ok_or_else(|| {
+            format!("the server gives {} as its {name}, and that begins at 1", answer[name])
+        })
+    };
+    let (first, count, delta) = (field("first")?, field("count")?, field("delta")?);
+    let last = (count - 1).checked_mul(delta).and_then(|length| first.checked_add(length));
+    let Some(last) = last.filter(|last| *last <= Uid::MAX.get()) else {
+        return Err(format!(
+            "{count} numbers from {first} on, {delta} apart, do not lie in 1..={}",
+            Uid::MAX
+        ));
+    };
+    let mut segment = Segment::new(first, count, delta, last);
+    // Each remainder is that of one database behind the server.
+    segment.database = usize::try_from(first % delta).unwrap_or(usize::MAX);
+    if let Some(step) = number(&answer["step"]) {
+        segment.step = step.max(1);
+    }
+    segment.max_step = number(&answer["max_step"]);
+    Ok(segment)
+}
+
+fn record(answer: &Value) -> Option<TagRecord> {
+    let tag = answer["tag"].as_str()?;
+    let field = |name: &str| number(&answer[name]);
+    let mut record = TagRecord::new(tag, field("next")?, field("step")?, field("delta")?);
+    record.max_step = field("max_step");
+    record.description = answer["description"].as_str().map(str::to_owned);
+    let updated = answer["updated"].as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok());
+    record.updated = updated.map(SystemTime::from);
+    Some(record)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_segment_has_its_numbers_and_the_steps_of_its_row() {
+        let answer = json!({ "tag": "orders", "first": "1001", "count": "1000", "delta": "1" });
+        let found = segment("orders", &answer).unwrap();
+        assert_eq!((found.first, found.count, found.delta, found.row_end), (1001, 1000, 1, 2000));
+        assert_eq!((found.step, found.max_step, found.database), (1000, None, 0));
+        let answer = json!({
+            "first": 5, "count": "7", "delta": "3", "step": "2", "max_step": "9", "more": [],
+        });
+        let found = segment("orders", &answer).unwrap();
+        assert_eq!(
+            (found.row_end, found.step, found.max_step, found.database),
+            (23, 2, Some(9), 2)
+        );
+    }
+
+    #[test]
+    fn what_gives_no_numbers_is_refused() {
+        for answer in [
+            json!({ "first": "0", "count": "1", "delta": "1" }),
+            json!({ "first": "1", "count": "0", "delta": "1" }),
+            json!({ "first": "1", "count": "1", "delta": "0" }),
+            json!({ "first": "-1", "count": "1", "delta": "1" }),
+            json!({ "first": "+1", "count": "1", "delta": "1" }),
+            json!({ "first": " 1", "count": "1", "delta": "1" }),
+            json!({ "first": "", "count": "1", "delta": "1" }),
+            json!({ "first": 1.5, "count": "1", "delta": "1" }),
+            json!({ "first": "1", "count": "1" }),
+            json!({ "first": null, "count": "1", "delta": "1" }),
+            json!({ "first": "9223372036854775808", "count": "1", "delta": "1" }),
+            json!({ "first": "9223372036854775807", "count": "2", "delta": "1" }),
+            json!({ "first": "2", "count": "18446744073709551615", "delta": "3" }),
+            json!({ "tag": "others", "first": "1", "count": "1", "delta": "1" }),
+        ] {
+            assert!(segment("orders", &answer).is_err(), "{answer}");
+        }
+    }
+
+    #[test]
+    fn a_record_has_what_the_service_tells() {
+        let answer = json!({
+            "tag": "orders", "next": "5", "step": "10", "max_step": null, "delta": "1",
+            "description": "of the shop", "updated": "2026-01-02T03:04:05Z",
+        });
+        let found = record(&answer).unwrap();
+        assert_eq!((found.next, found.step, found.max_step, found.delta), (5, 10, None, 1));
+        assert_eq!(found.description.as_deref(), Some("of the shop"));
+        let since = found.updated.unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap();
+        assert_eq!(since.as_secs(), 1_767_323_045);
+        assert!(record(&json!({ "tag": "orders" })).is_none());
+    }
+}

@@ -1,0 +1,322 @@
+//! [`Loader`]: one thread that decides what to load for all tags, and short-lived ones that load,
+//! because a source blocks.
+
+use std::io;
+use std::mem;
+use std::time::Duration;
+
+use crate::clock::Stopwatch;
+use crate::engine::TakeError;
+#[cfg(all(unix, not(uidring_loom)))]
+use crate::engine::fork::{self, Abandon};
+use crate::filler::caught;
+use crate::segment::policy::Policy;
+use crate::segment::request_list::RequestList;
+use crate::segment::scheduler::{Job, Scheduler};
+use crate::segment::tag::TagEngine;
+use crate::segment::{SegmentError, SegmentSource};
+use crate::sync::{
+    Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, Parker, lock, thread, wait_timeout,
+};
+
+/// What the loader's threads and the handles share.
+pub struct Loader {
+    pub source: Box<dyn SegmentSource>,
+    pub policy: Policy,
+    scheduler: Mutex<Scheduler>,
+    /// A load has ended, or the loader has.
+    changed: Condvar,
+    requests: Arc<RequestList>,
+    clock: Stopwatch,
+    /// Set in a child process: there are no threads here, and locks may be held for ever.
+    is_forked: AtomicBool,
+}
+
+/// How long the loader waits for a call to the source before it checks again whether it has ended.
+const RECHECK: Duration = Duration::from_secs(1);
+
+impl Loader {
+    pub fn new(source: Box<dyn SegmentSource>, policy: Policy, loads: usize) -> (Loader, Parker) {
+        let (requests, parker) = RequestList::new();
+        let scheduler = Scheduler::new(policy, loads.max(1), source.name(), fastrand::Rng::new());
+        let loader = Loader {
+            source,
+            policy,
+            scheduler: Mutex::new(scheduler),
+            changed: Condvar::new(),
+            requests: Arc::new(requests),
+            clock: Stopwatch::start(),
+            is_forked: AtomicBool::new(false),
+        };
+        (loader, parker)
+    }
+
+    fn now(&self) -> Duration {
+        self.clock.elapsed()
+    }
+
+    /// Whether this is a copy in a process that was forked from the one that loads.
+    pub fn is_forked(&self) -> bool {
+        // ORDERING: written while the child has one thread.
+        self.is_forked.load(Ordering::Relaxed)
+    }
+
+    /// The tag of this name, once it has numbers.
+    pub fn tag(&self, name: &str) -> Result<Arc<TagEngine>, SegmentError> {
+        if self.is_forked() {
+            return Err(SegmentError::Ended { cause: TakeError::Forked });
+        }
+        let since = Stopwatch::start();
+        let mut scheduler = lock(&self.scheduler);
+        let (tag, is_new) = scheduler.enter(name, &self.requests, self.now());
+        if is_new {
+            // Before anybody can take from it.
+            #[cfg(all(unix, not(uidring_loom)))]
+            fork::watch(&tag).map_err(SegmentError::other)?;
+            self.requests.signal.wake_filler();
+        }
+        loop {
+            if scheduler.has_ended {
+                return Err(SegmentError::Ended { cause: TakeError::ShutDown });
+            }
+            let stock = lock(&tag.stock);
+            if stock.last_size > 0 {
+                drop(stock);
+                return Ok(tag);
+            }
+            if let Some(error) = &stock.last_failure {
+                return Err(SegmentError::clone(error));
+            }
+            // A load that has begun ends within a time of the source's own.
+            let outage = scheduler.outage().filter(|_| !stock.is_loading());
+            drop(stock);
+            let mut pause = RECHECK;
+            if let Some(error) = outage {
+                pause = self.policy.max_wait.saturating_sub(since.elapsed());
+                if pause.is_zero() {
+                    return Err(SegmentError::clone(&error));
+                }
+            }
+            scheduler = wait_timeout(&self.changed, scheduler, pause.min(RECHECK));
+        }
+    }
+
+    /// Runs until the end, on the loader's thread.
+    fn run(self: &Arc<Self>, parker: &Parker) {
+        while !self.requests.signal.is_stopped() {
+            // Cleared before the list is read, see `Signal::wake_filler`.
+            self.requests.signal.take_wake_up();
+            let pause = self.run_once();
+            parker.park_timeout(pause);
+        }
+        self.finish();
+    }
+
+    /// Looks at what has changed, and starts the loads that are due. Returns how long to sleep.
+    fn run_once(self: &Arc<Self>) -> Duration {
+        let now = self.now();
+        let mut scheduler = lock(&self.scheduler);
+        scheduler.run_due(&self.requests, now);
+        let jobs: Vec<Job> = std::iter::from_fn(|| scheduler.next_job(now)).collect();
+        let pause = scheduler.next_run(now);
+        wake(scheduler);
+        for job in jobs {
+            self.start(job);
+        }
+        pause
+    }
+
+    /// Runs `job` on a thread of its own, and what is due after it.
+    fn start(self: &Arc<Self>, job: Job) {
+        let loader = Arc::clone(self);
+        let job = Arc::new(Mutex::new(Some(job)));
+        let body = {
+            let job = Arc::clone(&job);
+            move || loader.work(&job)
+        };
+        if thread::Builder::new().name("uidring-load".to_owned()).spawn(body).is_err() {
+            // There may be a thread the next time. Until then the loader loads by itself.
+            self.work(&job);
+        }
+    }
+
+    fn work(&self, job: &Mutex<Option<Job>>) {
+        let mut next = lock(job).take();
+        while let Some(job) = next {
+            match job {
+                Job::Load { tag, count } => self.load(&tag, count),
+                Job::GiveBack { tag, unused } => {
+                    let result = self.call(|| self.source.give_back(&tag.name, &unused));
+                    lock(&self.scheduler).gave_back(result);
+                }
+            }
+            self.changed.notify_all();
+            next = lock(&self.scheduler).next_job(self.now());
+        }
+        // The loader learns when it is to run again.
+        self.requests.signal.wake_filler();
+    }
+
+    fn load(&self, tag: &Arc<TagEngine>, count: Option<u64>) {
+        let since = Stopwatch::start();
+        let result = self.call(|| self.source.load(&tag.name, count));
+        let now = self.now();
+        let mut scheduler = lock(&self.scheduler);
+        let refused = scheduler.loaded(tag, result, since.elapsed(), now);
+        wake(scheduler);
+        if let Some(segment) = refused {
+            // If that fails, its numbers are lost.
+            let _ = self.call(|| self.source.give_back(&tag.name, &segment));
+        }
+    }
+
+    /// The result of a call to the source, which is foreign code.
+    fn call<T>(&self, call: impl FnOnce() -> Result<T, SegmentError>) -> Result<T, SegmentError> {
+        caught(call).unwrap_or_else(|| {
+            Err(SegmentError::other(format!("the source {} panicked", self.source.name())))
+        })
+    }
+
+    /// Takes fail from now on, and the loader gives back what is left.
+    pub fn begin_end(&self) {
+        if self.is_forked() || self.requests.signal.is_stopped() {
+            return;
+        }
+        let tags = lock(&self.scheduler).end();
+        for tag in tags {
+            // A task's waker may panic.
+            caught(|| tag.shut_down());
+        }
+        self.changed.notify_all();
+        self.requests.signal.stop();
+    }
+
+    /// Waits for the calls that run, and gives back what is left.
+    fn finish(self: &Arc<Self>) {
+        self.wait_until_idle();
+        let mut scheduler = lock(&self.scheduler);
+        scheduler.clear_out();
+        let jobs: Vec<Job> = std::iter::from_fn(|| scheduler.next_job(Duration::ZERO)).collect();
+        drop(scheduler);
+        for job in jobs {
+            self.start(job);
+        }
+        self.wait_until_idle();
+        lock(&self.scheduler).set_end();
+        self.changed.notify_all();
+    }
+
+    fn wait_until_idle(&self) {
+        let mut scheduler = lock(&self.scheduler);
+        while scheduler.is_busy() {
+            scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
+        }
+    }
+}
+
+#[cfg(all(unix, not(uidring_loom)))]
+impl Abandon for Loader {
+    fn abandon(&self) {
+        // ORDERING: the child has one thread.
+        self.is_forked.store(true, Ordering::Relaxed);
+    }
+}
+
+/// Unlocks the scheduler and wakes those for whom something has changed. Wakers are foreign code,
+/// and may panic.
+fn wake(mut scheduler: MutexGuard<'_, Scheduler>) {
+    let wake_ups = scheduler.take_wake_ups();
+    drop(scheduler);
+    if !wake_ups.is_empty() {
+        wake_ups.wake_takers();
+    }
+}
+
+/// The running loader. Dropping it ends all tags, gives back what is left, and joins the thread. In
+/// a forked process, where the thread does not exist, dropping it does nothing.
+pub struct Running {
+    pub loader: Arc<Loader>,
+    /// `None` only while this is dropped.
+    thread: Option<thread::JoinHandle<()>>,
+    shutdown_deadline: Duration,
+    is_overdue: AtomicBool,
+    /// Dropped last, after the tags.
+    #[cfg(all(unix, not(uidring_loom)))]
+    _forget: fork::ForgetDropped,
+}
+
+impl Running {
+    pub fn start(
+        loader: Loader,
+        parker: Parker,
+        shutdown_deadline: Duration,
+    ) -> io::Result<Running> {
+        let loader = Arc::new(loader);
+        #[cfg(all(unix, not(uidring_loom)))]
+        fork::watch(&loader)?;
+        let body = {
+            let loader = Arc::clone(&loader);
+            move || loader.run(&parker)
+        };
+        let thread = thread::Builder::new().name("uidring-segments".to_owned()).spawn(body)?;
+        let is_overdue = AtomicBool::new(false);
+        Ok(Running {
+            loader,
+            thread: Some(thread),
+            shutdown_deadline,
+            is_overdue,
+            #[cfg(all(unix, not(uidring_loom)))]
+            _forget: fork::ForgetDropped,
+        })
+    }
+
+    /// Ends all tags, and waits until what is left has been given back, but no longer than the
+    /// deadline.
+    pub fn shut_down(&self) -> Result<(), SegmentError> {
+        self.loader.begin_end();
+        if self.loader.is_forked() || self.is_own_thread() {
+            return Ok(());
+        }
+        let since = Stopwatch::start();
+        let mut scheduler = lock(&self.loader.scheduler);
+        loop {
+            if let Some(result) = &scheduler.end {
+                return result.as_ref().map_err(|error| SegmentError::clone(error)).copied();
+            }
+            let left = self.shutdown_deadline.saturating_sub(since.elapsed());
+            if left.is_zero() {
+                // ORDERING: whoever drops the last handle comes after this.
+                self.is_overdue.store(true, Ordering::Relaxed);
+                return Err(SegmentError::NotGivenBack { waited: since.elapsed() });
+            }
+            scheduler = wait_timeout(&self.loader.changed, scheduler, left.min(RECHECK));
+        }
+    }
+
+    fn is_own_thread(&self) -> bool {
+        let own = self.thread.as_ref().map(|thread| thread.thread().id());
+        own == Some(thread::current().id())
+    }
+}
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        if self.loader.is_forked() {
+            // There is no thread to join. Its handle is leaked, because dropping or waking it may
+            // take a lock that is held by a thread that does not exist here.
+            mem::forget(self.thread.take());
+            return;
+        }
+        self.loader.begin_end();
+        let is_own_thread = self.is_own_thread();
+        // ORDERING: see `shut_down`.
+        let is_overdue = self.is_overdue.load(Ordering::Relaxed);
+        if let Some(thread) = self.thread.take()
+            && !is_own_thread
+            && !is_overdue
+        {
+            // What the thread calls is caught, so joining it does not fail.
+            let _ = thread.join();
+        }
+    }
+}

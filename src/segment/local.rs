@@ -1,0 +1,174 @@
+//! [`SegmentTaker`]: numbers of a tag that one thread has claimed together.
+
+use std::num::NonZeroU64;
+
+use scopeguard::ScopeGuard;
+
+use crate::engine::TakeError;
+use crate::segment::claim::{Claim, LONGEST, Numbers};
+use crate::segment::generator::SegmentGenerator;
+use crate::segment::tag::TagEngine;
+use crate::uid::Uid;
+
+/// Claims many numbers at once for one thread, so that most takes write to no shared memory.
+///
+/// The numbers of one taker strictly increase. There is no order between two takers, since each
+/// holds a claim. The first claim has 64 numbers, and each further one twice as many, up to 4,096.
+/// When the taker is dropped, the rest of its claim goes back if nobody has taken a number since,
+/// and is lost otherwise.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// # use uidring::segment::{Segments, SqliteSegments, Tag};
+/// # let dir = tempfile::tempdir()?;
+/// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+/// # let segments = Segments::builder().source(source).build()?;
+/// # let orders = segments.create("orders", Tag::new())?;
+/// let mut mine = orders.local();
+/// assert_eq!(mine.take()?.get(), 1);
+/// assert_eq!(orders.take()?.get(), 65, "the others are claimed");
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Debug)]
+pub struct SegmentTaker {
+    // The rest of the numbers of one segment: the number of the next UID, as with the generator's
+    // local taker, the UID itself, and the distance to the one after it. A loop keeps these fields
+    // in registers, since no reference to them is passed to a function.
+    next: u64,
+    uid: u64,
+    delta: u64,
+
+    // A reference to a field would make the compiler keep the whole taker in memory. Hence a box,
+    // and a guard that moves the rest out to drop it.
+    claims: Box<Claims>,
+    numbers: ScopeGuard<SegmentGenerator, fn(SegmentGenerator)>,
+}
+
+/// Where the next numbers come from.
+#[derive(Debug)]
+struct Claims {
+    /// The rest of the claim, in later segments.
+    rest: Claim,
+    /// `TagEngine::claims_end` before the claim was made.
+    end: u64,
+    /// The length of the next claim.
+    length: u64,
+    /// The length to which claims grow.
+    longest: u64,
+}
+
+impl SegmentTaker {
+    /// The length of the first claim, unless
+    /// [`with_claim_length`](SegmentTaker::with_claim_length) says otherwise.
+    pub const FIRST_CLAIM: u32 = 64;
+
+    /// The length to which claims grow, unless
+    /// [`with_claim_length`](SegmentTaker::with_claim_length) says otherwise.
+    pub const LONGEST_CLAIM: u32 = 4096;
+
+    pub(crate) fn new(numbers: SegmentGenerator) -> SegmentTaker {
+        let claims = Claims {
+            rest: Claim::EMPTY,
+            end: 0,
+            length: SegmentTaker::FIRST_CLAIM.into(),
+            longest: SegmentTaker::LONGEST_CLAIM.into(),
+        };
+        let numbers = scopeguard::guard(numbers, drop as fn(_));
+        SegmentTaker { next: u64::MAX, uid: 0, delta: 1, claims: Box::new(claims), numbers }
+    }
+
+    /// The same taker with claims of `length` numbers each, from the next one on. 0 counts as 1. No
+    /// claim is longer than 65,536 numbers.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// let mut mine = orders.local().with_claim_length(8);
+    /// mine.take()?;
+    /// assert_eq!(orders.take()?.get(), 9);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn with_claim_length(mut self, length: u32) -> SegmentTaker {
+        let length = u64::from(length).clamp(1, LONGEST);
+        (self.claims.length, self.claims.longest) = (length, length);
+        self
+    }
+
+    /// Takes the next number.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// let (mut mine, mut yours) = (orders.local(), orders.local());
+    /// assert_ne!(mine.take()?, yours.take()?);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`SegmentGenerator::take`].
+    #[inline]
+    pub fn take(&mut self) -> Result<Uid, TakeError> {
+        let tag = self.numbers.engine();
+        if !tag.is_used_up(self.next)
+            && let Some(uid) = NonZeroU64::new(self.uid)
+        {
+            self.next += 1;
+            self.uid = self.uid.wrapping_add(self.delta);
+            return Ok(Uid::from_nonzero(uid));
+        }
+        let Numbers { first, count, delta } = self.claims.next_numbers(tag)?;
+        (self.next, self.delta) = (self.claims.end - count + 1, delta);
+        self.uid = first.get().wrapping_add(delta);
+        Ok(Uid::from_nonzero(first))
+    }
+}
+
+impl Claims {
+    #[cold]
+    #[inline(never)]
+    fn next_numbers(&mut self, tag: &TagEngine) -> Result<Numbers, TakeError> {
+        loop {
+            // Read before the claim, so that an expiry in between drops the claim as well.
+            let end = tag.claims_end();
+            if end != self.end {
+                (self.rest, self.end) = (Claim::EMPTY, end);
+            }
+            if let Some(numbers) = self.rest.next_numbers(tag)? {
+                return Ok(numbers);
+            }
+            self.rest = Claim::new(tag, self.length)?;
+            self.length = (self.length * 2).min(self.longest);
+        }
+    }
+
+    /// Gives the rest of the claim back, where `next` is the number of the next UID.
+    fn give_back(&self, next: u64, tag: &TagEngine) {
+        // In a forked process the claim is the parent's, and after a shutdown it has expired.
+        if tag.claims_end() == self.end && tag.chain.ended().is_none() {
+            let first = self.rest.next - self.end.saturating_sub(next);
+            if first < self.rest.end {
+                tag.chain.give_back(first..self.rest.end);
+            }
+        }
+    }
+}
+
+impl Drop for SegmentTaker {
+    #[inline]
+    fn drop(&mut self) {
+        self.claims.give_back(self.next, self.numbers.engine());
+    }
+}

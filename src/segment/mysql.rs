@@ -1,0 +1,53 @@
+//! Numbers of tags from a MySQL or MariaDB server.
+
+use std::path::Path;
+
+use super::SegmentError;
+use super::database::SqlSegments;
+use super::table::Tables;
+use crate::sql::{MySql, without_password};
+
+/// Numbers of tags from a MySQL or MariaDB server, for the processes of any number of machines.
+///
+/// ```no_run
+/// use uidring::segment::{MySqlSegments, SegmentSource};
+///
+/// let url = "mysql://orders:secret@db.example.com/orders";
+/// let segment = MySqlSegments::open(url)?.load("orders", None)?;
+/// # Ok::<(), uidring::segment::SegmentError>(())
+/// ```
+///
+/// [`SqlSegments`] says what it guarantees. It rests on the server's memory: a server that may
+/// forget a commit is refused, as by a
+/// [`MySqlRegistry`](crate::registry::MySqlRegistry#guarantees), and what is said there about
+/// replicas, clusters and proxies holds here, too.
+pub type MySqlSegments = SqlSegments<MySql>;
+
+impl SqlSegments<MySql> {
+    /// The tags at `url`, `mysql://user:password@host:port/database`, in the table
+    /// `uidring_segment`. Nothing is asked of the server yet. Where the table is not there, the
+    /// first use makes it, by the file `schema.mysql.sql`.
+    ///
+    /// The parameters are those of [`MySqlRegistry::open`](crate::registry::MySqlRegistry::open).
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Open`] when `url` is not an address of this form, or names a file that
+    /// cannot be read or holds no certificate.
+    pub fn open(url: &str) -> Result<MySqlSegments, SegmentError> {
+        SqlSegments::new(without_password(url), MySql::at(url))
+    }
+
+    /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides
+    /// Mozilla's list: for servers with certificates of one's own.
+    #[must_use]
+    pub fn with_root_certificate(mut self, path: impl AsRef<Path>) -> MySqlSegments {
+        self.database.trust(path.as_ref());
+        self
+    }
+}
+
+impl Tables for MySql {
+    const MS_OF: &'static str = "CAST(UNIX_TIMESTAMP({}) * 1000 AS SIGNED)";
+    const SETS_TIMESTAMPS: bool = true;
+}

@@ -1,0 +1,166 @@
+//! How many numbers to load, and when. Pure arithmetic.
+
+use std::time::Duration;
+
+/// What a program sets.
+#[derive(Clone, Copy, Debug)]
+pub struct Policy {
+    /// At least the demand of so much time is kept in memory.
+    pub ahead: Duration,
+    /// A segment lasts for about so long, if its size may be chosen freely.
+    pub refresh: Duration,
+    /// The largest segment of a tag whose row does not say one.
+    pub max_step: u64,
+    /// How long a take waits.
+    pub max_wait: Duration,
+}
+
+/// What the row of a tag says of its segments.
+#[derive(Clone, Copy, Debug)]
+pub struct Steps {
+    pub step: u64,
+    pub max_step: Option<u64>,
+}
+
+/// A segment is at most so many times as large as the one before. A short burst then does not fetch
+/// what nobody wants; from 1,000 to 1,000,000 it takes five loads.
+const GROWTH: u64 = 4;
+
+/// The first pause after a failure, and the longest.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+
+/// How fast the numbers of a tag are taken: the mean of the last [`Policy::ahead`] or so.
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Demand {
+    /// Numbers a second.
+    pub rate: f64,
+    /// The next ticket when it was measured.
+    position: u64,
+    measured_at: Duration,
+}
+
+impl Demand {
+    /// Nothing has been taken yet.
+    pub fn new(now: Duration) -> Demand {
+        Demand { rate: 0.0, position: 0, measured_at: now }
+    }
+
+    /// At `now`, the next ticket is `position`.
+    #[allow(clippy::cast_precision_loss)] // it is a mean
+    pub fn measure(&mut self, position: u64, now: Duration, ahead: Duration) {
+        let elapsed = now.saturating_sub(self.measured_at).as_secs_f64();
+        let taken = position.saturating_sub(self.position) as f64;
+        let ahead = ahead.as_secs_f64().max(0.001);
+        // Older demand counts less and less. In no time at all, `taken` still counts in full.
+        let weight = 1.0 - (-elapsed / ahead).exp();
+        let recent = if elapsed < ahead / 1e6 { taken / ahead } else { weight * taken / elapsed };
+        self.rate = (1.0 - weight) * self.rate + recent;
+        (self.position, self.measured_at) = (position, now);
+    }
+
+    /// The demand of so much time.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the cast saturates
+    pub fn of(&self, time: Duration) -> u64 {
+        (self.rate * time.as_secs_f64()).ceil() as u64
+    }
+}
+
+impl Policy {
+    /// A load is due if fewer numbers than this are left: those that takers want if the source is
+    /// away for `ahead`, and is tried again as late as it may be; or half of the row's own step.
+    pub fn low_water(&self, demand: &Demand, load_time: Duration, steps: Steps) -> u64 {
+        // A load that fails, one that fails at the end of that time, the last one, and a reserve.
+        let loads = load_time.saturating_mul(4);
+        let time = self.ahead.saturating_add(LONGEST_PAUSE).saturating_add(loads);
+        demand.of(time).max(steps.step / 2).max(1)
+    }
+
+    /// How many numbers to load, if `last` were loaded the last time, and takers already wait for
+    /// `missing`. `None` leaves it to the row.
+    pub fn size(&self, demand: &Demand, steps: Steps, last: u64, missing: u64) -> Option<u64> {
+        let largest = steps.max_step.unwrap_or(self.max_step).max(steps.step);
+        let wanted = demand.of(self.refresh).min(last.saturating_mul(GROWTH)).max(missing);
+        (wanted > steps.step).then_some(wanted.min(largest)).filter(|size| *size > steps.step)
+    }
+
+    /// How long a ready range may be if so many numbers are left. At its end a taker wakes the
+    /// loader, which then measures the demand.
+    pub fn longest_range(left: u64) -> u64 {
+        (left / 8).max(16)
+    }
+}
+
+/// How long to wait after so many failures in a row. A part of it is random, so that processes that
+/// failed together do not come again together.
+pub fn pause(failures: u32, rng: &mut fastrand::Rng) -> Duration {
+    let doublings = failures.saturating_sub(1).min(16);
+    let longest = SHORTEST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);
+    longest.mul_f64(0.5 + rng.f64() / 2.0)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const POLICY: Policy = Policy {
+        ahead: Duration::from_secs(10),
+        refresh: Duration::from_secs(900),
+        max_step: 1_000_000,
+        max_wait: Duration::from_secs(1),
+    };
+    const STEPS: Steps = Steps { step: 1000, max_step: None };
+
+    fn at(seconds: u64) -> Duration {
+        Duration::from_secs(seconds)
+    }
+
+    #[test]
+    fn the_rate_follows_the_demand_whatever_the_intervals() {
+        for step_ms in [1, 10, 1000, 30_000] {
+            let mut demand = Demand::new(at(0));
+            for ms in (step_ms..=120_000).step_by(usize::try_from(step_ms).unwrap_or(1)) {
+                demand.measure(ms * 10, Duration::from_millis(ms), POLICY.ahead);
+            }
+            assert!((9_990.0..10_010.0).contains(&demand.rate), "{step_ms}: {demand:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_taken_in_no_time_counts_once() {
+        let mut demand = Demand::new(at(0));
+        for _ in 0..10 {
+            let position = demand.position + 100;
+            demand.measure(position, at(0), POLICY.ahead);
+        }
+        assert!((demand.rate - 100.0).abs() < 0.1, "1,000 numbers in 10 s: {demand:?}");
+        demand.measure(1000, at(3600), POLICY.ahead);
+        assert!(demand.rate < 0.1, "idle for an hour: {demand:?}");
+    }
+
+    #[test]
+    fn a_segment_lasts_for_the_refresh_within_the_limits() {
+        let rate = |rate| Demand { rate, ..Demand::default() };
+        let size = |demand, steps, last| POLICY.size(&rate(demand), steps, last, 0);
+        assert_eq!(size(0.0, STEPS, 1000), None);
+        assert_eq!(size(1.0, STEPS, 1000), None, "900 is below the row's step");
+        assert_eq!(size(2.0, STEPS, 1000), Some(1800));
+        assert_eq!(size(100.0, STEPS, 1000), Some(4000), "it grows step by step");
+        assert_eq!(size(10_000.0, STEPS, 900_000), Some(1_000_000));
+        let own = Steps { max_step: Some(3000), ..STEPS };
+        assert_eq!(size(100.0, own, 1000), Some(3000), "the row's own limit");
+        let free = Steps { max_step: Some(u64::MAX), ..STEPS };
+        assert_eq!(size(10_000.0, free, 9_000_000), Some(9_000_000), "no limit");
+        let large = Steps { step: 5_000_000, max_step: None };
+        assert_eq!(size(10_000.0, large, 1), None, "never less than the row's step");
+    }
+
+    #[test]
+    fn pauses_grow_to_a_limit_and_stay_there() {
+        let mut rng = fastrand::Rng::with_seed(7);
+        for (failures, longest) in [(1, 100), (2, 200), (7, 5000), (1000, 5000), (u32::MAX, 5000)] {
+            let pause = pause(failures, &mut rng).as_millis();
+            assert!((longest / 2..=longest).contains(&pause), "{failures}: {pause}");
+        }
+    }
+}

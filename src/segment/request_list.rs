@@ -1,0 +1,88 @@
+//! [`RequestList`]: how takers tell the loader which tags need maintenance. Lock-free, and without
+//! an allocation: each tag is in the list at most once, so the list is made of the tags themselves.
+
+use crate::engine::signal::Signal;
+use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker};
+
+/// The tags that need maintenance, and the wake-up of the loader. Tags are known by their places in
+/// the loader's list of all tags.
+#[derive(Debug)]
+pub struct RequestList {
+    /// One more than the place of the tag that came last; 0 if there is none.
+    last: AtomicU64,
+    pub signal: Signal,
+}
+
+/// A tag's part of the list.
+#[derive(Debug, Default)]
+pub struct Entry {
+    /// The place of the tag. Written by the loader, before the tag has takers.
+    place: AtomicU64,
+    /// Whether the tag is in the list.
+    is_listed: AtomicBool,
+    /// What was [`RequestList::last`] before this tag.
+    before: AtomicU64,
+}
+
+impl RequestList {
+    pub(crate) fn new() -> (RequestList, Parker) {
+        let (signal, parker) = crate::engine::signal::signal();
+        (RequestList { last: AtomicU64::new(0), signal }, parker)
+    }
+
+    /// Puts the tag in the list unless it is there, and wakes the loader.
+    pub fn add(&self, entry: &Entry) {
+        // ORDERING: the loader clears the flag before it maintains the tag. A swap that finds the
+        // flag set comes before that clearing, so the loader sees what this taker has done.
+        if entry.is_listed.swap(true, Ordering::AcqRel) {
+            return;
+        }
+        // ORDERING: written before the tag has takers.
+        let place = entry.place.load(Ordering::Relaxed);
+        // ORDERING: the swap below checks it.
+        let mut last = self.last.load(Ordering::Relaxed);
+        loop {
+            // ORDERING: the swap below releases it.
+            entry.before.store(last, Ordering::Relaxed);
+            // ORDERING: Release, pairs with `first`. A tag that follows continues the release.
+            match self.last.compare_exchange_weak(
+                last,
+                place + 1,
+                Ordering::Release,
+                Ordering::Relaxed,
+            ) {
+                Ok(_) => break,
+                Err(now) => last = now,
+            }
+        }
+        self.signal.wake_filler();
+    }
+
+    /// Empties the list, and returns the place of its first tag. Called by the loader.
+    pub fn first(&self) -> Option<usize> {
+        // ORDERING: Acquire, pairs with `add`.
+        place(self.last.swap(0, Ordering::Acquire))
+    }
+}
+
+impl Entry {
+    /// Called by the loader, before the tag has takers.
+    pub fn set_place(&self, place: u64) {
+        // ORDERING: whoever gets the tag from the loader's lock sees it.
+        self.place.store(place, Ordering::Relaxed);
+    }
+
+    /// Takes the tag out of the list that [`RequestList::first`] has emptied, and returns the place
+    /// of the next one. Called by the loader, before it maintains the tag.
+    pub fn next(&self) -> Option<usize> {
+        // ORDERING: `first` has acquired it. Nobody writes it while the tag is listed.
+        let before = self.before.load(Ordering::Relaxed);
+        // ORDERING: see `add`.
+        self.is_listed.swap(false, Ordering::AcqRel);
+        place(before)
+    }
+}
+
+fn place(word: u64) -> Option<usize> {
+    usize::try_from(word).ok()?.checked_sub(1)
+}

@@ -1,0 +1,418 @@
+//! [`Scheduler`]: what is to be loaded next. It neither blocks nor reads a clock: the loader's
+//! threads tell it what has happened and when, and ask for the next job.
+
+use std::borrow::Borrow;
+use std::collections::{BTreeMap, HashSet};
+use std::hash::{Hash, Hasher};
+use std::mem;
+use std::time::Duration;
+
+use crate::engine::TakeError;
+use crate::filler::caught;
+use crate::segment::policy::{Policy, pause};
+use crate::segment::request_list::RequestList;
+use crate::segment::stock::{Place, Stock, kind};
+use crate::segment::tag::{TagEngine, is_worth_waiting};
+use crate::segment::{Segment, SegmentError};
+use crate::sync::{Arc, lock};
+
+/// One call to the source.
+#[derive(Debug)]
+pub enum Job {
+    Load { tag: Arc<TagEngine>, count: Option<u64> },
+    GiveBack { tag: Arc<TagEngine>, unused: Segment },
+}
+
+/// The state of all tags and of the source.
+#[derive(Debug)]
+pub struct Scheduler {
+    policy: Policy,
+    /// How many calls may run at once.
+    limit: usize,
+    /// The name of the source.
+    place: String,
+    names: HashSet<ByName>,
+    /// The tags that have been loaded once, by their places.
+    tags: Vec<Arc<TagEngine>>,
+    /// The tags to load. Those that nobody waits for come last.
+    queue: BTreeMap<(bool, u64), Arc<TagEngine>>,
+    /// When a tag needs maintenance again.
+    timers: BTreeMap<(Duration, u64), Arc<TagEngine>>,
+    /// Distinguishes keys.
+    count: u64,
+    /// Calls that run.
+    running: usize,
+    outage: Option<Outage>,
+    /// Tags whose takers are to be woken, once the scheduler is unlocked.
+    wake_ups: WakeUps,
+    /// What to give back, once the end has begun.
+    left_over: Vec<Job>,
+    pub has_ended: bool,
+    /// Why something was not given back.
+    not_given_back: Option<Arc<SegmentError>>,
+    /// Set when the loader has ended: whether all that was left was given back.
+    pub end: Option<Result<(), Arc<SegmentError>>>,
+    rng: fastrand::Rng,
+}
+
+/// The source is away: one call at a time tries whether it is back.
+#[derive(Debug)]
+struct Outage {
+    failures: u32,
+    until: Duration,
+    error: Arc<SegmentError>,
+}
+
+/// Whom to wake. Wakers are foreign code, so they are called without a lock.
+#[derive(Debug, Default)]
+pub struct WakeUps {
+    /// There are numbers.
+    numbers: Vec<Arc<TagEngine>>,
+    /// Something else has changed: each taker must see for itself.
+    other: Vec<Arc<TagEngine>>,
+}
+
+impl WakeUps {
+    pub fn wake_takers(self) {
+        // One by one, because the waker of a task may panic.
+        for tag in self.numbers {
+            caught(|| tag.wake());
+        }
+        for tag in self.other {
+            caught(|| tag.waiters.wake_all());
+        }
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.numbers.is_empty() && self.other.is_empty()
+    }
+}
+
+/// A tag, known by its name.
+#[derive(Debug)]
+struct ByName(Arc<TagEngine>);
+
+impl Borrow<str> for ByName {
+    fn borrow(&self) -> &str {
+        &self.0.name
+    }
+}
+
+impl Hash for ByName {
+    fn hash<H: Hasher>(&self, state: &mut H) {
+        self.0.name.hash(state);
+    }
+}
+
+impl PartialEq for ByName {
+    fn eq(&self, other: &ByName) -> bool {
+        self.0.name == other.0.name
+    }
+}
+
+impl Eq for ByName {}
+
+impl Scheduler {
+    pub fn new(policy: Policy, limit: usize, place: String, rng: fastrand::Rng) -> Scheduler {
+        Scheduler {
+            policy,
+            limit,
+            place,
+            names: HashSet::new(),
+            tags: Vec::new(),
+            queue: BTreeMap::new(),
+            timers: BTreeMap::new(),
+            count: 0,
+            running: 0,
+            outage: None,
+            wake_ups: WakeUps::default(),
+            left_over: Vec::new(),
+            has_ended: false,
+            not_given_back: None,
+            end: None,
+            rng,
+        }
+    }
+
+    /// The tag of this name. If it is new, its first load is queued, and the flag is true.
+    pub fn enter(
+        &mut self,
+        name: &str,
+        requests: &Arc<RequestList>,
+        now: Duration,
+    ) -> (Arc<TagEngine>, bool) {
+        if let Some(ByName(tag)) = self.names.get(name) {
+            return (Arc::clone(tag), false);
+        }
+        let stock = Stock::new(now);
+        let tag = TagEngine::new(name, Arc::clone(requests), self.policy.max_wait, stock);
+        let tag = Arc::new(tag);
+        self.names.insert(ByName(Arc::clone(&tag)));
+        self.maintain(&tag, now);
+        (tag, true)
+    }
+
+    /// Maintains the tags that requested it, and those whose time has come.
+    pub fn run_due(&mut self, requests: &RequestList, now: Duration) {
+        let mut place = requests.first();
+        while let Some(tag) = place.and_then(|place| self.tags.get(place)).cloned() {
+            place = tag.entry.next();
+            self.maintain(&tag, now);
+        }
+        while let Some(entry) = self.timers.first_entry().filter(|entry| entry.key().0 <= now) {
+            let tag = entry.remove();
+            lock(&tag.stock).timer = None;
+            self.maintain(&tag, now);
+            #[cfg(feature = "async")]
+            if !tag.waiters.line.is_empty() {
+                // Some of the tasks may have waited for long enough.
+                self.wake_ups.other.push(tag);
+            }
+        }
+    }
+
+    /// Appends what is in stock, measures the demand, and queues a load if one is due.
+    fn maintain(&mut self, tag: &Arc<TagEngine>, now: Duration) {
+        if self.has_ended {
+            return;
+        }
+        let mut stock = lock(&tag.stock);
+        if let Some(at) = stock.publish(&tag.chain, now) {
+            self.set_timer(tag, &mut stock, at);
+        }
+        let position = tag.chain.position();
+        stock.demand.measure(position, now, self.policy.ahead);
+        let has_waiters = !tag.waiters.is_empty();
+        if tag.chain.is_closed() && !tag.try_open() {
+            tag.chain.reset_closed_cursor();
+        }
+        if has_waiters {
+            self.wake_ups.numbers.push(Arc::clone(tag));
+        }
+        // Each further load would take the row further, up to where others have been before.
+        if stock.went_back {
+            self.wake_ups.other.extend(has_waiters.then(|| Arc::clone(tag)));
+            return;
+        }
+        let end = tag.loaded_end();
+        let left = end.saturating_sub(position);
+        let low = self.policy.low_water(&stock.demand, stock.load_time, stock.steps);
+        tag.chain.set_range(Policy::longest_range(left), end.saturating_sub(low));
+        if left >= low {
+            return;
+        }
+        // A new tag has no takers yet, but somebody waits for it.
+        let is_waited_for = left == 0 && (has_waiters || tag.chain.is_closed())
+            || position > end
+            || stock.last_size == 0;
+        if let Some(outage) = self.outage.as_ref().filter(|_| is_waited_for && has_waiters) {
+            stock.last_failure = Some(Arc::clone(&outage.error));
+            tag.set_failure(Some(kind(&outage.error)));
+        }
+        #[cfg(feature = "async")]
+        if !tag.waiters.line.is_empty() && left == 0 {
+            self.set_timer(tag, &mut stock, now + (self.policy.max_wait / 8).max(SHORT));
+        }
+        match stock.place {
+            Place::Loading => {}
+            _ if now < stock.retry_at => {
+                let at = stock.retry_at;
+                self.set_timer(tag, &mut stock, at);
+            }
+            Place::Queued((false, _)) => {}
+            Place::Queued(_) if !is_waited_for => {}
+            before => {
+                if let Place::Queued(key) = before {
+                    self.queue.remove(&key);
+                }
+                self.count += 1;
+                let key = (!is_waited_for, self.count);
+                stock.place = Place::Queued(key);
+                self.queue.insert(key, Arc::clone(tag));
+            }
+        }
+    }
+
+    fn set_timer(&mut self, tag: &Arc<TagEngine>, stock: &mut Stock, at: Duration) {
+        if let Some(key) = stock.timer {
+            if key.0 <= at {
+                return;
+            }
+            self.timers.remove(&key);
+        }
+        self.count += 1;
+        stock.timer = Some((at, self.count));
+        self.timers.insert((at, self.count), Arc::clone(tag));
+    }
+
+    /// The next call to the source, if one may begin now.
+    pub fn next_job(&mut self, now: Duration) -> Option<Job> {
+        let limit = if self.outage.is_some() { 1 } else { self.limit };
+        if self.running >= limit {
+            return None;
+        }
+        if self.has_ended {
+            let job = self.left_over.pop()?;
+            self.running += 1;
+            return Some(job);
+        }
+        if self.outage.as_ref().is_some_and(|outage| now < outage.until) {
+            return None;
+        }
+        let (_, tag) = self.queue.pop_first()?;
+        let mut stock = lock(&tag.stock);
+        stock.place = Place::Loading;
+        let missing = tag.chain.position().saturating_sub(tag.loaded_end());
+        let count = if stock.last_size == 0 {
+            None
+        } else {
+            self.policy.size(&stock.demand, stock.steps, stock.last_size, missing)
+        };
+        drop(stock);
+        self.running += 1;
+        Some(Job::Load { tag, count })
+    }
+
+    /// When the loader must run again, unless it is woken.
+    pub fn next_run(&self, now: Duration) -> Duration {
+        let timer = self.timers.first_key_value().map(|((at, _), _)| *at);
+        let outage = self.outage.as_ref().filter(|_| !self.queue.is_empty() && self.running == 0);
+        let next = timer.into_iter().chain(outage.map(|outage| outage.until)).min();
+        next.map_or(LONG, |next| next.saturating_sub(now).max(SHORT))
+    }
+
+    /// A load of `tag` has ended. Returns a segment that was refused, and that its row may take
+    /// back.
+    pub fn loaded(
+        &mut self,
+        tag: &Arc<TagEngine>,
+        result: Result<Segment, SegmentError>,
+        took: Duration,
+        now: Duration,
+    ) -> Option<Segment> {
+        self.running -= 1;
+        let mut stock = lock(&tag.stock);
+        stock.place = Place::Idle;
+        let is_new = stock.last_size == 0;
+        let (result, refused) = match result {
+            Ok(segment) => match stock.add(tag, &self.place, &segment) {
+                Ok(()) => (Ok(()), None),
+                Err(error) => {
+                    stock.went_back = matches!(error, SegmentError::WentBack { .. });
+                    (Err(error), (!stock.went_back).then_some(segment))
+                }
+            },
+            Err(error) => (Err(error), None),
+        };
+        match result {
+            Ok(()) => {
+                self.outage = None;
+                stock.load_time = took.max(stock.load_time.mul_f64(0.75));
+                (stock.failures, stock.retry_at) = (0, Duration::ZERO);
+                stock.last_failure = None;
+                tag.set_failure(None);
+                tag.counters.loads.add(1);
+                if is_new {
+                    tag.entry.set_place(self.tags.len() as u64);
+                    self.tags.push(Arc::clone(tag));
+                }
+                drop(stock);
+                self.maintain(tag, now);
+            }
+            Err(error) => self.failed(tag, &mut stock, error, now),
+        }
+        refused
+    }
+
+    fn failed(
+        &mut self,
+        tag: &Arc<TagEngine>,
+        stock: &mut Stock,
+        error: SegmentError,
+        now: Duration,
+    ) {
+        let cause = kind(&error);
+        let error = Arc::new(error);
+        tag.counters.failures.add(1);
+        tag.set_failure(Some(cause));
+        stock.failures = stock.failures.saturating_add(1);
+        stock.retry_at = now + pause(stock.failures, &mut self.rng);
+        stock.last_failure = Some(Arc::clone(&error));
+        if is_away(&error) {
+            let failures = self.outage.as_ref().map_or(0, |outage| outage.failures) + 1;
+            let until = now + pause(failures, &mut self.rng);
+            self.outage = Some(Outage { failures, until, error });
+        } else {
+            // The source has answered.
+            self.outage = None;
+        }
+        if stock.last_size == 0 {
+            self.names.remove(&*tag.name);
+        } else if is_worth_waiting(TakeError::SegmentExhausted { cause }) {
+            let at = stock.retry_at;
+            self.set_timer(tag, stock, at);
+        } else {
+            // Tried again when somebody needs a number. Those that wait now fail.
+            self.wake_ups.other.push(Arc::clone(tag));
+        }
+    }
+
+    /// Whether the source is away, and why.
+    pub fn outage(&self) -> Option<Arc<SegmentError>> {
+        self.outage.as_ref().map(|outage| Arc::clone(&outage.error))
+    }
+
+    /// Whom to wake.
+    pub fn take_wake_ups(&mut self) -> WakeUps {
+        mem::take(&mut self.wake_ups)
+    }
+
+    /// No load begins from now on. Returns all tags, which the caller shuts down.
+    pub fn end(&mut self) -> Vec<Arc<TagEngine>> {
+        self.has_ended = true;
+        self.queue.clear();
+        self.timers.clear();
+        self.tags.clone()
+    }
+
+    /// All loads have ended, and no tag hands out a number from now on: what is left is given back.
+    pub fn clear_out(&mut self) {
+        self.outage = None;
+        for tag in &self.tags {
+            if let Some(unused) = lock(&tag.stock).unused(tag) {
+                self.left_over.push(Job::GiveBack { tag: Arc::clone(tag), unused });
+            }
+        }
+    }
+
+    /// A call that gives back has ended. If the source is away, the others need not be tried.
+    pub fn gave_back(&mut self, result: Result<bool, SegmentError>) {
+        self.running -= 1;
+        if let Err(error) = result {
+            if is_away(&error) {
+                self.left_over.clear();
+            }
+            self.not_given_back.get_or_insert(Arc::new(error));
+        }
+    }
+
+    /// Nothing runs any more.
+    pub fn set_end(&mut self) {
+        self.end = Some(self.not_given_back.take().map_or(Ok(()), Err));
+    }
+
+    /// Whether a call runs or could begin.
+    pub fn is_busy(&self) -> bool {
+        self.running > 0 || !self.left_over.is_empty()
+    }
+}
+
+/// Whether `error` says that the source is away. A row that others have locked says nothing about
+/// the other rows.
+fn is_away(error: &SegmentError) -> bool {
+    error.is_transient() && !matches!(error, SegmentError::Locked { .. })
+}
+
+/// A pause that is as good as none.
+const LONG: Duration = Duration::from_secs(3600 * 24);
+const SHORT: Duration = Duration::from_millis(1);

@@ -1,0 +1,433 @@
+//! [`Segments`]: the tags of one source, and their loader.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::engine::TakeError;
+#[cfg(feature = "async")]
+use crate::generator::blocking;
+use crate::segment::loader::{Loader, Running};
+use crate::segment::policy::Policy;
+use crate::segment::{SegmentError, SegmentGenerator, SegmentSource, Tag, TagRecord};
+use crate::sync::Arc;
+
+/// The numbers of all tags of one source. One per process is enough.
+///
+/// This is a handle: clones share one loader. The loader takes the next segment of a tag before it
+/// is needed, as many numbers as the tag wants in [`refresh`](Builder::refresh). It has one thread,
+/// and starts a short-lived one for each load. A tag that nobody takes from costs less than 1 KiB,
+/// no thread, and no query.
+///
+/// When the last handle is dropped, that of a [`SegmentGenerator`] included, the loader ends: what
+/// is left of each tag is given back to its row, if no other process has taken from the row since.
+/// That waits for the source. After a kill, what was in memory is lost.
+///
+/// ```
+/// # #[cfg(feature = "sqlite")] {
+/// # use uidring::segment::{Segments, SqliteSegments, Tag};
+/// # let dir = tempfile::tempdir()?;
+/// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+/// let segments = Segments::builder().source(source).build()?;
+/// segments.create("orders", Tag::new().first(100))?;
+///
+/// let orders = segments.tag("orders")?;
+/// assert_eq!(orders.take()?.get(), 100);
+/// # }
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone)]
+pub struct Segments {
+    running: Arc<Running>,
+}
+
+impl Segments {
+    /// Starts a configuration.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// let segments = Segments::builder().source(source).loads(8).build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn builder() -> Builder {
+        Builder::new()
+    }
+
+    /// The numbers of `tag`. If this process uses the tag for the first time, this waits until its
+    /// first load has ended; while the source is known to be away, at most for
+    /// [`max_wait`](Builder::max_wait).
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # use uidring::segment::SegmentError;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// assert_eq!(segments.tag("orders")?.take()?.get(), 1);
+    /// let error = segments.tag("ordres").unwrap_err();
+    /// assert!(error.to_string().contains("did you mean \"orders\"?"));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::NoSuchTag`] if there is no such tag, with those that are alike. Any other
+    /// [`SegmentError`] if its numbers cannot be loaded. The next call tries again.
+    pub fn tag(&self, tag: &str) -> Result<SegmentGenerator, SegmentError> {
+        let engine = self.running.loader.tag(tag)?;
+        Ok(SegmentGenerator::new(engine, Arc::clone(&self.running)))
+    }
+
+    /// Creates `tag`, or uses the one that is there. Then as [`tag`](Segments::tag).
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// let orders = segments.create("orders", Tag::new().first(1).step(500))?;
+    /// assert_eq!(orders.take()?.get(), 1);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`tag`](Segments::tag), and if there can be no such tag, or if the one that is there is
+    /// not what `new` asks for.
+    // A tag is made for this one call.
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn create(&self, tag: &str, new: Tag) -> Result<SegmentGenerator, SegmentError> {
+        self.check_fork()?;
+        self.running.loader.source.create(tag, &new)?;
+        self.tag(tag)
+    }
+
+    /// All tags of the source, in their order. Each call asks the source.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// assert_eq!(segments.tags()?[0].tag, "orders");
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError`] if the source cannot tell.
+    pub fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        self.check_fork()?;
+        self.running.loader.source.tags()
+    }
+
+    /// Where the numbers come from, without a password.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// assert!(segments.source_name().ends_with("uidring.db"));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn source_name(&self) -> String {
+        self.running.loader.source.name()
+    }
+
+    /// Ends all tags, gives back what is left of each, and says whether that succeeded. Dropping
+    /// the last handle does the same, but is silent, and waits as long as the source does.
+    ///
+    /// From now on all takes fail with [`TakeError::ShutDown`]; those that wait fail at once. A
+    /// take that has claimed a number before may still return it.
+    ///
+    /// Blocks the thread until the source has answered, at most for
+    /// [`shutdown_deadline`](Builder::shutdown_deadline).
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// segments.shutdown_blocking()?;
+    /// assert_eq!(orders.take(), Err(uidring::TakeError::ShutDown));
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError`] if something was not given back. Those numbers are lost; all has ended all
+    /// the same.
+    // The handle is used up, as it is of no more use.
+    #[allow(clippy::needless_pass_by_value)]
+    pub fn shutdown_blocking(self) -> Result<(), SegmentError> {
+        self.running.shut_down()
+    }
+
+    /// Does what [`shutdown_blocking`](Segments::shutdown_blocking) does, on a thread of its own,
+    /// so that no runtime is blocked. It needs no particular runtime. The shutdown begins with this
+    /// call, also if the future is dropped.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// pollster::block_on(async { segments.shutdown().await })?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`shutdown_blocking`](Segments::shutdown_blocking).
+    #[cfg(feature = "async")]
+    pub fn shutdown(self) -> impl Future<Output = Result<(), SegmentError>> + Send + 'static {
+        self.running.loader.begin_end();
+        let result = blocking::run("uidring-shutdown", move || self.shutdown_blocking());
+        async { result.await.unwrap_or_else(|error| Err(SegmentError::other(error))) }
+    }
+
+    /// In a forked process the source's connections are the parent's.
+    fn check_fork(&self) -> Result<(), SegmentError> {
+        if self.running.loader.is_forked() {
+            return Err(SegmentError::Ended { cause: TakeError::Forked });
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Debug for Segments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Segments").field("source", &self.source_name()).finish_non_exhaustive()
+    }
+}
+
+/// The configuration of [`Segments`].
+#[must_use]
+pub struct Builder {
+    source: Option<Box<dyn SegmentSource>>,
+    loads: usize,
+    policy: Policy,
+    shutdown_deadline: Duration,
+}
+
+impl Builder {
+    fn new() -> Builder {
+        Builder {
+            source: None,
+            loads: 4,
+            policy: Policy {
+                ahead: Duration::from_secs(10),
+                refresh: Duration::from_secs(15 * 60),
+                max_step: 1_000_000,
+                max_wait: Duration::from_secs(1),
+            },
+            shutdown_deadline: Duration::from_secs(15),
+        }
+    }
+
+    /// Where the numbers come from. There is no default. A `Box<dyn SegmentSource>` is accepted as
+    /// well.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// let segments = Segments::builder().source(source).build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn source(self, source: impl SegmentSource) -> Builder {
+        Builder { source: Some(Box::new(source)), ..self }
+    }
+
+    /// How many loads run at once, of different tags: 4 unless set. 0 counts as 1. A tag whose row
+    /// is slow does not hold up another.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// let segments = Segments::builder().source(source).loads(8).build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn loads(self, loads: usize) -> Builder {
+        Builder { loads, ..self }
+    }
+
+    /// The demand of at least so much time is kept in memory, by the demand of the last seconds: 10
+    /// seconds unless set. If the source is away for no longer, no take notices.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// use std::time::Duration;
+    ///
+    /// let segments = Segments::builder().source(source).ahead(Duration::from_secs(60)).build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ahead(mut self, ahead: Duration) -> Builder {
+        self.policy.ahead = ahead;
+        self
+    }
+
+    /// How often a busy tag asks the source: about once in this time, 15 minutes unless set, as far
+    /// as the step of its row and [`max_step`](Builder::max_step) allow. Each segment is at most
+    /// four times as large as the one before.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Segments::builder().source(source).refresh(Duration::from_secs(3600));
+    /// let segments = builder.build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn refresh(mut self, refresh: Duration) -> Builder {
+        self.policy.refresh = refresh;
+        self
+    }
+
+    /// The most numbers that are loaded at once, if the row of the tag does not say one: 1,000,000
+    /// unless set. A kill loses what is in memory. If the step of the row is larger, that counts.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// let segments = Segments::builder().source(source).max_step(10_000).build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_step(mut self, max_step: u64) -> Builder {
+        self.policy.max_step = max_step;
+        self
+    }
+
+    /// How long a take waits when no numbers are in memory, before it fails: one second unless set.
+    /// A batch waits so long for each segment that it needs.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Segments::builder().source(source).max_wait(Duration::from_millis(50));
+    /// let segments = builder.build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn max_wait(mut self, max_wait: Duration) -> Builder {
+        self.policy.max_wait = max_wait;
+        self
+    }
+
+    /// How long a shutdown waits until all that is left has been given back: 15 seconds unless set.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// use std::time::Duration;
+    ///
+    /// let builder = Segments::builder().source(source).shutdown_deadline(Duration::from_secs(2));
+    /// let segments = builder.build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn shutdown_deadline(self, shutdown_deadline: Duration) -> Builder {
+        Builder { shutdown_deadline, ..self }
+    }
+
+    /// Starts the loader. The source is not asked yet.
+    ///
+    /// ```
+    /// # use uidring::segment::Segments;
+    /// let error = Segments::builder().build().unwrap_err();
+    /// assert_eq!(error.to_string(), "segments need a source: call Builder::source");
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`BuildError`] says what is missing.
+    pub fn build(self) -> Result<Segments, BuildError> {
+        let source = self.source.ok_or(BuildError::NoSource)?;
+        let (loader, parker) = Loader::new(source, self.policy, self.loads);
+        let running =
+            Running::start(loader, parker, self.shutdown_deadline).map_err(BuildError::Spawn)?;
+        Ok(Segments { running: Arc::new(running) })
+    }
+}
+
+impl fmt::Debug for Builder {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Builder")
+            .field("source", &self.source.as_ref().map(SegmentSource::name))
+            .field("loads", &self.loads)
+            .field("policy", &self.policy)
+            .finish_non_exhaustive()
+    }
+}
+
+/// [`Segments`] cannot be built.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum BuildError {
+    /// The builder was given no source.
+    NoSource,
+    /// The loader's thread cannot be started.
+    Spawn(io::Error),
+}
+
+impl fmt::Display for BuildError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            BuildError::NoSource => "segments need a source: call Builder::source",
+            BuildError::Spawn(_) => "the thread that loads segments cannot be started",
+        })
+    }
+}
+
+impl Error for BuildError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            BuildError::NoSource => None,
+            BuildError::Spawn(error) => Some(error),
+        }
+    }
+}

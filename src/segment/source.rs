@@ -1,0 +1,267 @@
+//! [`SegmentSource`]: where the numbers of tags come from.
+
+use crate::segment::SegmentError;
+
+/// A table, or a server, that gives the numbers of each tag out in ranges.
+///
+/// Calls may block, but each ends within a time of the source's own. Several calls run at once, for
+/// different tags.
+///
+/// # Example
+///
+/// A source that counts one tag up, in a service of one's own:
+///
+/// ```
+/// use uidring::segment::{Segment, SegmentError, SegmentSource, Segments, Tag, TagRecord};
+///
+/// struct Service;
+///
+/// /// How many numbers it gives to those who wish for none.
+/// const STEP: u64 = 1000;
+///
+/// impl Service {
+///     /// Adds `count` to the number that the service stores, and returns what it was before.
+///     fn add(&self, count: u64) -> std::io::Result<u64> {
+///         # static NEXT: std::sync::atomic::AtomicU64 = std::sync::atomic::AtomicU64::new(1);
+///         // ...
+///         # Ok(NEXT.fetch_add(count, std::sync::atomic::Ordering::Relaxed))
+///     }
+/// }
+///
+/// impl SegmentSource for Service {
+///     fn name(&self) -> String {
+///         "the service".to_owned()
+///     }
+///
+///     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+///         if tag != "orders" {
+///             let (place, tag) = (self.name(), tag.to_owned());
+///             return Err(SegmentError::NoSuchTag { place, tag, alike: Vec::new() });
+///         }
+///         let count = count.unwrap_or(STEP);
+///         let first = self.add(count).map_err(SegmentError::unreachable)?;
+///         let mut segment = Segment::new(first, count, 1, first + count);
+///         // Also where more were wished.
+///         segment.step = STEP;
+///         Ok(segment)
+///     }
+///
+///     /// The service only counts up.
+///     fn give_back(&self, _: &str, _: &Segment) -> Result<bool, SegmentError> {
+///         Ok(false)
+///     }
+///
+///     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+///         let next = self.add(0).map_err(SegmentError::unreachable)?;
+///         Ok(vec![TagRecord::new("orders", next, STEP, 1)])
+///     }
+///
+///     fn create(&self, tag: &str, _: &Tag) -> Result<TagRecord, SegmentError> {
+///         let problem = "the service has one tag, orders".to_owned();
+///         Err(SegmentError::BadTag { tag: tag.to_owned(), problem })
+///     }
+/// }
+///
+/// let segments = Segments::builder().source(Service).build()?;
+/// assert_eq!(segments.tag("orders")?.take()?.get(), 1);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg_attr(
+    feature = "contract",
+    doc = "\n[`contract::check`](super::contract::check) tests any source against this contract, \
+           and [`contract::check_one_way`](super::contract::check_one_way) one that takes no \
+           numbers back."
+)]
+pub trait SegmentSource: Send + Sync + 'static {
+    /// Where the numbers come from, without a password: for errors, events and metrics.
+    fn name(&self) -> String;
+
+    /// Takes the next numbers of `tag`. When this returns, nobody else can get them, also after a
+    /// power failure. `count` is how many the caller would like; `None` asks for the row's own
+    /// step. A source may give more or fewer, but never none.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError`] says what is wrong. If it is unknown whether the source has counted the
+    /// numbers as taken, they are lost, and the next call takes later ones.
+    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError>;
+
+    /// Gives the unused end of the numbers loaded last back. `unused` is what is left of the last
+    /// segment, and of those before it if they follow one another without a gap. The row is changed
+    /// only where it still ends where `unused` ends. Returns whether it was.
+    ///
+    /// Whatever this returns, the caller uses none of the numbers any more, and does not give them
+    /// back again: after an error the row may be changed all the same, now or a moment later, and
+    /// others may have the numbers.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError`] says what is wrong.
+    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError>;
+
+    /// All tags, in their order.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError`] says what is wrong.
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError>;
+
+    /// Creates `tag`, or returns the row that is there. Its steps stay as they are, because
+    /// operators change them.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Behind`] when the tag is there and would give numbers below the first one of
+    /// `new`; else [`SegmentError`] says what is wrong.
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError>;
+}
+
+/// For a program that finds out when it starts which source it uses.
+impl<S: SegmentSource + ?Sized> SegmentSource for Box<S> {
+    fn name(&self) -> String {
+        (**self).name()
+    }
+
+    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+        (**self).load(tag, count)
+    }
+
+    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
+        (**self).give_back(tag, unused)
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        (**self).tags()
+    }
+
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+        (**self).create(tag, new)
+    }
+}
+
+/// Numbers of one tag that one process may hand out: `first`, `first + delta`, and so on, `count`
+/// of them.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct Segment {
+    /// The first number, at least 1.
+    pub first: u64,
+    /// How many numbers there are, at least one.
+    pub count: u64,
+    /// The distance from one number to the next, at least 1.
+    pub delta: u64,
+    /// What the row stored as its end before this was loaded, in the source's own way of counting.
+    pub row_start: u64,
+    /// What the row stores as its end since this was loaded, in the source's own way of counting.
+    pub row_end: u64,
+    /// Which of the source's databases the row is in, from 0.
+    pub database: usize,
+    /// How many numbers the row says to take at least.
+    pub step: u64,
+    /// The most numbers that the row says to take at once, if it says so.
+    pub max_step: Option<u64>,
+}
+
+/// A new tag: its first number and its steps.
+///
+/// ```
+/// use uidring::segment::Tag;
+///
+/// let tag = Tag::new().first(5000).step(20_000).description("of the shop");
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Tag {
+    pub(crate) first: u64,
+    pub(crate) step: u64,
+    pub(crate) max_step: Option<u64>,
+    pub(crate) description: Option<String>,
+}
+
+/// What a source stores about a tag.
+#[derive(Clone, Debug, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TagRecord {
+    /// Its name.
+    pub tag: String,
+    /// The next number that the source gives out. After the largest, 2<sup>63</sup> - 1, there is
+    /// none.
+    pub next: u64,
+    /// How many numbers the row says to take at least.
+    pub step: u64,
+    /// The most numbers that the row says to take at once, if it says so.
+    pub max_step: Option<u64>,
+    /// The distance from one number to the next.
+    pub delta: u64,
+    /// What people wrote about it.
+    pub description: Option<String>,
+    /// When the row was last changed.
+    pub updated: Option<std::time::SystemTime>,
+}
+
+impl Tag {
+    /// A tag that begins at 1 and takes 1,000 numbers at a time.
+    #[must_use]
+    pub fn new() -> Tag {
+        Tag { first: 1, step: 1000, max_step: None, description: None }
+    }
+
+    /// The first number.
+    #[must_use]
+    pub fn first(self, first: u64) -> Tag {
+        Tag { first, ..self }
+    }
+
+    /// How many numbers a process takes at least.
+    #[must_use]
+    pub fn step(self, step: u64) -> Tag {
+        Tag { step, ..self }
+    }
+
+    /// The most numbers that a process takes at once; unless set, the process decides.
+    #[must_use]
+    pub fn max_step(self, max_step: u64) -> Tag {
+        Tag { max_step: Some(max_step), ..self }
+    }
+
+    /// What people want to know about it, in 256 characters at most.
+    #[must_use]
+    pub fn description(self, description: impl Into<String>) -> Tag {
+        Tag { description: Some(description.into()), ..self }
+    }
+}
+
+impl Default for Tag {
+    fn default() -> Tag {
+        Tag::new()
+    }
+}
+
+impl Segment {
+    /// `count` numbers from `first` on, `delta` apart, of a row that now ends at `row_end`. For a
+    /// source of one's own. Its [`step`](Segment::step) is `count`, and there is no
+    /// [`max_step`](Segment::max_step): set them to those of the row. A step that grew with what
+    /// was wished would be the least that is wished next.
+    #[must_use]
+    pub fn new(first: u64, count: u64, delta: u64, row_end: u64) -> Segment {
+        let row_start = row_end.saturating_sub(count.saturating_mul(delta));
+        let (database, step, max_step) = (0, count, None);
+        Segment { first, count, delta, row_start, row_end, database, step, max_step }
+    }
+}
+
+impl TagRecord {
+    /// A tag that gives `next` next, takes `step` numbers at a time, and has them `delta` apart.
+    /// For a source of one's own.
+    #[must_use]
+    pub fn new(tag: impl Into<String>, next: u64, step: u64, delta: u64) -> TagRecord {
+        TagRecord {
+            tag: tag.into(),
+            next,
+            step,
+            max_step: None,
+            delta,
+            description: None,
+            updated: None,
+        }
+    }
+}

@@ -1,0 +1,115 @@
+//! Numbers of tags from a SQLite file.
+
+use std::path::Path;
+
+use super::SegmentError;
+use super::database::SqlSegments;
+use super::leaf::Leaf;
+use super::table::{Own, Table, Tables};
+use super::tinyid::TinyId;
+use crate::sql::{Access, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words};
+
+/// Numbers of tags from a SQLite file, for all processes of one machine.
+///
+/// The file may be that of a [`SqliteRegistry`](crate::registry::SqliteRegistry), too.
+///
+/// ```
+/// # let folder = tempfile::tempdir()?;
+/// # let file = folder.path().join("uidring.db");
+/// use uidring::segment::{SegmentSource, SqliteSegments, Tag};
+///
+/// let source = SqliteSegments::open(&file)?;
+/// source.create("orders", &Tag::new().step(500))?;
+/// let segment = source.load("orders", None)?;
+/// assert_eq!((segment.first, segment.count), (1, 500));
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+///
+/// [`SqlSegments`] says what it guarantees. A network file system whose locks do not work, or a
+/// copy of the file on a second machine, gives numbers twice; machines that share tags need a
+/// server. The file is open during a call only.
+pub type SqliteSegments = SqlSegments<Sqlite>;
+
+impl SqlSegments<Sqlite> {
+    /// The tags in the file `path`, which is made if it does not exist.
+    ///
+    /// The tables are made too, by the file `schema.sql`; many processes may do so at once. The
+    /// directory must exist. Where the file is another program's, nothing is written; it must have
+    /// the table of [`leaf`](SqlSegments::leaf) or [`tinyid`](SqlSegments::tinyid).
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Open`] says what is wrong with the file and what to do,
+    /// [`SegmentError::Full`] that the disk is full, [`SegmentError::Locked`] that others have kept
+    /// the file locked for five seconds, [`SegmentError::Storage`] that the disk failed.
+    pub fn open(path: impl AsRef<Path>) -> Result<SqliteSegments, SegmentError> {
+        let source = SqliteSegments::at(path.as_ref())?;
+        let deadline = Deadline::after(source.timeout);
+        match source.database.create(&Sqlite::OWN, &deadline) {
+            Err(Error::ForeignFile { source: None, .. })
+                if source.has::<Leaf>(&deadline) || source.has::<TinyId>(&deadline) => {}
+            result => result.map_err(|error| source.explain("make the tables of", error))?,
+        }
+        Ok(source)
+    }
+
+    /// The tags in the file `path`, which exists. Nothing is written, and a file that may only be
+    /// read will do for reading.
+    ///
+    /// ```
+    /// # use uidring::segment::SqliteSegments;
+    /// let error = SqliteSegments::open_existing("/nowhere/uidring.db").unwrap_err();
+    /// assert!(error.to_string().starts_with("cannot use the tags in /nowhere/uidring.db: "));
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](SqliteSegments::open); [`SegmentError::Open`] also when there is no such file.
+    pub fn open_existing(path: impl AsRef<Path>) -> Result<SqliteSegments, SegmentError> {
+        let source = SqliteSegments::at(path.as_ref())?;
+        let deadline = Deadline::after(source.timeout);
+        match source.check::<Own>(&deadline) {
+            Err(Error::ForeignFile { source: None, .. })
+                if source.has::<Leaf>(&deadline) || source.has::<TinyId>(&deadline) => {}
+            result => result.map_err(|error| source.explain("open", error))?,
+        }
+        Ok(source)
+    }
+
+    fn at(path: &Path) -> Result<SqliteSegments, SegmentError> {
+        let problem = "tags in memory forget the numbers that they gave; give the path of a file";
+        let file = if path == Path::new(":memory:") {
+            Err(Error::problem(problem))
+        } else {
+            Sqlite::at(path)
+        };
+        SqlSegments::new(path.display().to_string(), file)
+    }
+
+    /// Looks whether the file has the table `T`, and nothing more.
+    fn check<T: Table>(&self, deadline: &Deadline) -> Result<(), Error> {
+        self.database.connect(T::schema::<Sqlite>(), deadline)?.begin(Access::Read)
+    }
+
+    fn has<T: Table>(&self, deadline: &Deadline) -> bool {
+        self.check::<T>(deadline).is_ok()
+    }
+}
+
+impl Tables for Sqlite {
+    const OWN: Schema = Schema {
+        sql: Self::TABLES,
+        version: VERSION,
+        tables: &["uidring_segment"],
+        witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
+                  AND name = 'uidring_segment'",
+    };
+    const OWN_WORDS: Words = Words {
+        no_tables: "it is empty; if it has just been put there, create a tag in it, otherwise find \
+            out who emptied it",
+        foreign_tables: "its tables are not those of schema.sql; give the tags a file of their own",
+        foreign_file: "give the tags a file of their own",
+        rights: "",
+    };
+    const MS_OF: &'static str = "CAST(strftime('%s', {}) AS INTEGER) * 1000";
+}

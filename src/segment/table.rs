@@ -1,0 +1,131 @@
+//! The tables of tags: our own, and what differs in those of others.
+//!
+//! A load is one transaction: it reads the row and locks it, and writes the new end. So two that
+//! load the same tag come one after the other, and the second one reads what the first has written.
+//! Leaf's and tinyid's own servers lock the same row by their `UPDATE`, and fit in between.
+
+use std::fmt::Debug;
+
+use super::row::{Counting, Range, Row};
+use crate::sql::{Database, Error, Schema, Transaction, VERSION, Value, Words};
+
+/// A database that has tables of tags.
+pub trait Tables: Database {
+    /// The tables of this library, those for tags among them.
+    const OWN: Schema = Schema {
+        sql: Self::TABLES,
+        version: VERSION,
+        tables: &["uidring_layout", "uidring_segment"],
+        witness: "",
+    };
+    /// Returns the version of the tables.
+    // The last column is there for its table, which the schemas make last: a transaction that sees
+    // it sees all that is made before.
+    const OWN_VERSION: &'static str = "SELECT (SELECT version FROM uidring_layout WHERE id = 1), \
+        (SELECT COUNT(*) FROM uidring_segment WHERE 1 = 0)";
+    /// What is wrong with the tables of this library, and what to do.
+    const OWN_WORDS: Words = Words {
+        no_tables: "its tables are not there; create a tag, which makes them",
+        foreign_tables: "its table uidring_segment is not that of the schema; use the uidring that \
+            made it, or give the tags a database of their own",
+        foreign_file: "give the tags a file of their own",
+        rights: "give this user the rights to select and update in its table uidring_segment and \
+            to select in uidring_layout, and to insert and delete for changes of tags",
+    };
+    /// The milliseconds since 1970 of the timestamp `{}`.
+    const MS_OF: &'static str;
+    /// Whether a column may be a timestamp that the database sets when it changes a row.
+    const SETS_TIMESTAMPS: bool = false;
+}
+
+/// A table of tags.
+pub trait Table: Clone + Debug + Send + Sync + 'static {
+    const NAME: &'static str;
+    /// The column of the tag.
+    const TAG: &'static str;
+    /// The most characters of a tag.
+    const WIDTH: usize;
+    const COUNTING: Counting;
+    /// Tag, end, step, largest step, delta, remainder, version, key: what a load reads.
+    const COLUMNS: &'static str;
+    /// The description, or `NULL`.
+    const DESCRIPTION: &'static str;
+    /// The time of the last change in milliseconds since 1970, as one kind of database writes it.
+    fn updated<D: Tables>() -> String;
+    /// Sets the end to the first value, where the row has the tag and the end that follow.
+    const SET_END: &'static str;
+    /// What is set with every change of a row by an operator, begun by a comma.
+    const TOUCH: &'static str;
+    /// Whether there is a column for the most numbers at once.
+    const HAS_MAX_STEP: bool = false;
+    /// The largest step that its column holds.
+    const LARGEST_STEP: u64 = i64::MAX.unsigned_abs();
+    fn schema<D: Tables>() -> &'static Schema;
+    fn words<D: Tables>() -> &'static Words;
+
+    /// Returns the version of the tables, where there is one.
+    fn version<D: Tables>() -> Option<&'static str> {
+        None
+    }
+
+    /// Takes the numbers of `range`. Returns whether the row was as it was read.
+    fn take(transaction: &mut Transaction<'_>, row: &Row, range: Range) -> Result<bool, Error>;
+
+    /// The statement that inserts a row, and its values.
+    fn insert(row: &Row, description: Option<&str>) -> (&'static str, Vec<Value>);
+}
+
+/// Our own table, `uidring_segment`.
+///
+/// It has no delta: numbers are interleaved where several databases give numbers of one tag, and
+/// ours is one.
+#[derive(Clone, Copy, Debug)]
+pub enum Own {}
+
+impl Table for Own {
+    const NAME: &'static str = "uidring_segment";
+    const TAG: &'static str = "tag";
+    const WIDTH: usize = 128;
+    const COUNTING: Counting = Counting { end: "last_number", ahead: 0, whole_steps: false };
+    const COLUMNS: &'static str = "tag, last_number, step, max_step, 1, 0, 0, 0";
+    const DESCRIPTION: &'static str = "description";
+    const SET_END: &'static str = "UPDATE uidring_segment SET last_number = ?, modified = {now} \
+        WHERE tag = ? AND last_number = ?";
+    const TOUCH: &'static str = ", modified = {now}";
+    const HAS_MAX_STEP: bool = true;
+
+    fn schema<D: Tables>() -> &'static Schema {
+        &D::OWN
+    }
+
+    fn words<D: Tables>() -> &'static Words {
+        &D::OWN_WORDS
+    }
+
+    fn version<D: Tables>() -> Option<&'static str> {
+        Some(D::OWN_VERSION)
+    }
+
+    fn updated<D: Tables>() -> String {
+        "modified".to_owned()
+    }
+
+    fn take(transaction: &mut Transaction<'_>, row: &Row, range: Range) -> Result<bool, Error> {
+        let values = [range.last.into(), row.tag.as_str().into(), row.last.into()];
+        Ok(transaction.write(Self::SET_END, &values)? == 1)
+    }
+
+    fn insert(row: &Row, description: Option<&str>) -> (&'static str, Vec<Value>) {
+        let sql = "INSERT INTO uidring_segment \
+                   (tag, last_number, step, max_step, description, modified, created) \
+                   VALUES (?, ?, ?, ?, ?, {now}, {now})";
+        let values = vec![
+            row.tag.as_str().into(),
+            row.last.into(),
+            row.step.into(),
+            row.max_step.map_or(Value::Null, Value::Int),
+            description.map_or(Value::Null, Value::from),
+        ];
+        (sql, values)
+    }
+}

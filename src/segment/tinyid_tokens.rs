@@ -1,0 +1,92 @@
+//! The table `tiny_id_token` of tinyid: which of its clients may take numbers of which tags.
+
+use std::fmt;
+
+use super::SegmentError;
+use super::database::{Fault, SqlSegments, explain};
+use super::table::Tables;
+use super::tinyid::TinyId;
+use crate::sql::{self, Access, Deadline, Error, Schema, Transaction, Value, Words};
+
+/// A row of tinyid's table `tiny_id_token`: whoever has the token may take numbers of the tag.
+///
+/// A token that may be used for several tags has a row for each.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TinyIdToken {
+    /// What a client sends.
+    pub token: String,
+    /// The tag, tinyid's `biz_type`.
+    pub tag: String,
+}
+
+/// Without the token, which is a secret.
+impl fmt::Debug for TinyIdToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TinyIdToken").field("tag", &self.tag).finish_non_exhaustive()
+    }
+}
+
+/// The table of tokens. It is tinyid's to make, too.
+const SCHEMA: Schema = Schema {
+    sql: "",
+    version: 0,
+    tables: &["tiny_id_token"],
+    witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'tiny_id_token'",
+};
+
+const WORDS: Words = Words {
+    no_tables: "its table tiny_id_token is not there; name the database that tinyid uses",
+    foreign_tables: "its table tiny_id_token does not have the columns of tinyid's, with these \
+        types",
+    foreign_file: "give the path of the one with the table tiny_id_token",
+    rights: "give this user the right to select in its table tiny_id_token",
+};
+
+impl<D: Tables> SqlSegments<D, TinyId> {
+    /// The tokens of tinyid's clients, from the table `tiny_id_token` of the same database. For a
+    /// server that stands in for tinyid's; [`load`](super::SegmentSource::load) asks for none.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "mysql")] {
+    /// use uidring::segment::MySqlSegments;
+    ///
+    /// let source = MySqlSegments::open("mysql://tinyid@db.example.com/tinyid")?.tinyid();
+    /// for token in source.tokens()? {
+    ///     println!("there is a token for {}", token.tag);
+    /// }
+    /// # }
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Open`] when the table is not there or is another, else as
+    /// [`load`](super::SegmentSource::load).
+    pub fn tokens(&self) -> Result<Vec<TinyIdToken>, SegmentError> {
+        let deadline = Deadline::after(self.timeout);
+        let read = |transaction: &mut Transaction<'_>| {
+            let sql = "SELECT token, biz_type FROM tiny_id_token";
+            let rows = transaction.rows(sql, &[])?;
+            let tokens: Result<_, Error> = rows.into_iter().map(token).collect();
+            tokens.map_err(Fault::from)
+        };
+        let result = sql::transact(&self.database, &SCHEMA, &deadline, Access::Read, read);
+        result.map_err(|fault| match fault {
+            Fault::Refused(error) => error,
+            Fault::Database(error) => {
+                let failure = error.in_words(&WORDS);
+                explain(self.database.name(), "read the tokens in", failure, deadline.waited())
+            }
+        })
+    }
+}
+
+fn token(row: Vec<Value>) -> Result<TinyIdToken, Error> {
+    let columns: Result<[Value; 2], _> = row.try_into();
+    match columns {
+        Ok([Value::Text(token), Value::Text(tag)]) => Ok(TinyIdToken { token, tag }),
+        // Not the value, which may be a secret.
+        _ => Err(Error::ForeignTables(Some("a token is not a text".into()))),
+    }
+}

@@ -1,0 +1,478 @@
+//! Simulations of the loader of segments without its threads: a test moves the time, makes the
+//! calls to the source by hand, and lets them fail.
+
+use std::collections::BTreeSet;
+use std::ops::Range;
+
+use proptest::prelude::*;
+
+use super::{HOUR, SECOND};
+use crate::clock::Stopwatch;
+use crate::engine::TakeError;
+use crate::segment::claim::Claim;
+use crate::segment::policy::Policy;
+use crate::segment::request_list::RequestList;
+use crate::segment::scheduler::{Job, Scheduler};
+use crate::segment::tag::TagEngine;
+use crate::segment::{Segment, SegmentError};
+use crate::sync::{Arc, lock};
+use std::time::Duration;
+
+const MS: Duration = Duration::from_millis(1);
+
+/// Calls that run at once.
+const LOADS: usize = 2;
+
+/// A call to the source that has begun.
+struct Call {
+    job: Job,
+    since: Duration,
+}
+
+/// Tickets that a waiting thread holds, and the largest number that takes had returned before.
+struct Held {
+    tickets: Range<u64>,
+    after: u64,
+}
+
+/// One tag with its loader, its row, and all that has been taken.
+struct Simulation {
+    now: Duration,
+    requests: Arc<RequestList>,
+    scheduler: Scheduler,
+    tag: Arc<TagEngine>,
+    calls: Vec<Call>,
+    /// The row: the number that it gives next.
+    next: u64,
+    step: u64,
+    /// How many numbers have been loaded into the stock, and which.
+    loaded: u64,
+    segments: Vec<Segment>,
+    loads: u64,
+    taken: BTreeSet<u64>,
+    held: Vec<Held>,
+    /// How many tickets threads have ever held for a while. Only these may be lost.
+    held_ever: u64,
+    /// How many tickets they gave back.
+    given_up: u64,
+    given_back: Option<Segment>,
+}
+
+fn policy() -> Policy {
+    Policy {
+        ahead: 10 * SECOND,
+        refresh: 900 * SECOND,
+        max_step: 1_000_000,
+        // Takers that wait are simulated by the tickets that they hold.
+        max_wait: Duration::ZERO,
+    }
+}
+
+impl Simulation {
+    /// A tag whose row takes `step` numbers at a time, after its first load.
+    fn new(step: u64) -> Simulation {
+        let rng = fastrand::Rng::with_seed(7);
+        let mut scheduler = Scheduler::new(policy(), LOADS, "the row".to_owned(), rng);
+        let (requests, _) = RequestList::new();
+        let requests = Arc::new(requests);
+        let (tag, is_new) = scheduler.enter("orders", &requests, Duration::ZERO);
+        assert!(is_new);
+        let mut simulation = Simulation {
+            now: Duration::ZERO,
+            requests,
+            scheduler,
+            tag,
+            calls: Vec::new(),
+            next: 1,
+            step,
+            loaded: 0,
+            segments: Vec::new(),
+            loads: 0,
+            taken: BTreeSet::new(),
+            held: Vec::new(),
+            held_ever: 0,
+            given_up: 0,
+            given_back: None,
+        };
+        simulation.run_due();
+        simulation.answer(0, Answer::Numbers);
+        simulation
+    }
+
+    /// What the loader's thread does when it is woken.
+    fn run_due(&mut self) {
+        self.scheduler.run_due(&self.requests, self.now);
+        self.begin_calls();
+        self.scheduler.take_wake_ups().wake_takers();
+    }
+
+    fn begin_calls(&mut self) {
+        while let Some(job) = self.scheduler.next_job(self.now) {
+            assert!(self.calls.len() < LOADS, "too many calls at once");
+            self.calls.push(Call { job, since: self.now });
+        }
+    }
+
+    /// The source answers one of the calls.
+    fn answer(&mut self, call: usize, answer: Answer) {
+        if self.calls.is_empty() {
+            return;
+        }
+        let Call { job, since } = self.calls.remove(call % self.calls.len());
+        match job {
+            Job::Load { tag, count } => {
+                let result = self.load(count, answer);
+                let segment = result.as_ref().ok().cloned();
+                let before = tag.loaded_end();
+                let refused = self.scheduler.loaded(&tag, result, self.now - since, self.now);
+                if let Some(segment) = segment.filter(|_| tag.loaded_end() > before) {
+                    assert_eq!(tag.loaded_end() - before, segment.count);
+                    self.loaded += segment.count;
+                    self.segments.push(segment);
+                    self.loads += 1;
+                } else if let Some(refused) = refused {
+                    self.give_back(&refused);
+                }
+            }
+            Job::GiveBack { unused, .. } => {
+                let result = match answer {
+                    Answer::Away => Err(SegmentError::unreachable("away")),
+                    _ => Ok(self.give_back(&unused)),
+                };
+                if let Ok(true) = result {
+                    self.given_back = Some(unused);
+                }
+                self.scheduler.gave_back(result);
+            }
+        }
+        self.begin_calls();
+        self.scheduler.take_wake_ups().wake_takers();
+    }
+
+    fn load(&mut self, count: Option<u64>, answer: Answer) -> Result<Segment, SegmentError> {
+        let place = || "the row".to_owned();
+        match answer {
+            Answer::Away => return Err(SegmentError::unreachable("away")),
+            Answer::Locked => {
+                return Err(SegmentError::Locked { place: place(), waited: SECOND });
+            }
+            Answer::Failed => return Err(SegmentError::other("broken")),
+            // Another process was first.
+            Answer::AfterAnother => self.next += self.step,
+            // A copy is restored, the process loads, and the operator mends the row.
+            Answer::WentBack => {
+                let segment = Segment::new(1, self.step, 1, 1 + self.step);
+                return Ok(segment);
+            }
+            Answer::OtherDelta => {
+                self.next += 3 * self.step;
+                let first = self.next - 3 * self.step;
+                return Ok(Segment::new(first, self.step, 3, self.next));
+            }
+            // A source may give fewer.
+            Answer::Few => {
+                self.next += 1;
+                let mut segment = Segment::new(self.next - 1, 1, 1, self.next);
+                segment.step = self.step;
+                return Ok(segment);
+            }
+            Answer::Numbers => {}
+        }
+        let count = count.unwrap_or(self.step);
+        let first = self.next;
+        self.next += count;
+        let mut segment = Segment::new(first, count, 1, self.next);
+        segment.step = self.step;
+        Ok(segment)
+    }
+
+    fn give_back(&mut self, unused: &Segment) -> bool {
+        let is_last = unused.row_end == self.next;
+        if is_last {
+            self.next = unused.first;
+        }
+        is_last
+    }
+
+    fn newest(&self) -> u64 {
+        self.taken.last().copied().unwrap_or(0)
+    }
+
+    /// Notes a number that a take has returned which began when `after` was the largest.
+    fn note(&mut self, number: u64, after: u64) {
+        assert!(number > after, "{number} after {after}");
+        let of_a_segment =
+            |segment: &&Segment| (segment.first..segment.first + segment.count).contains(&number);
+        assert!(self.segments.iter().any(|segment| of_a_segment(&segment)), "{number} from where?");
+        assert!(self.taken.insert(number), "{number} came twice");
+    }
+
+    /// `count` takes that do not wait.
+    fn take(&mut self, count: u64) {
+        for _ in 0..count {
+            match self.tag.try_take() {
+                Ok(uid) => self.note(uid.get(), self.newest()),
+                Err(error) => {
+                    assert!(matches!(error, TakeError::SegmentExhausted { .. }), "{error}");
+                    return;
+                }
+            }
+        }
+    }
+
+    /// As `fill` does.
+    fn fill(&mut self, count: u64) {
+        let tag = Arc::clone(&self.tag);
+        let Ok(mut claim) = Claim::new(&tag, count) else { return };
+        while let Ok(Some(numbers)) = claim.next_numbers(&tag) {
+            for index in 0..numbers.count {
+                self.note(numbers.first.get() + index * numbers.delta, self.newest());
+            }
+        }
+    }
+
+    /// A thread claims tickets, and is stopped or waits.
+    fn hold(&mut self, count: u64) {
+        let first = self.tag.chain.claim(count);
+        if !crate::ring::cursor::is_closed(first) {
+            self.held_ever += count;
+            self.held.push(Held { tickets: first..first + count, after: self.newest() });
+        }
+    }
+
+    /// The thread goes on. If there are no numbers for it, it has waited long enough.
+    fn release(&mut self, index: usize) {
+        if self.held.is_empty() {
+            return;
+        }
+        let Held { tickets, after } = self.held.remove(index % self.held.len());
+        let mut ticket = tickets.start;
+        while ticket < tickets.end {
+            match self.tag.wait_for_range(ticket..tickets.end, Stopwatch::start()) {
+                Ok(Some(range)) => {
+                    let end = range.end.min(tickets.end);
+                    for ticket in ticket..end {
+                        self.note(self.tag.chain.number(ticket, range.origin), after);
+                    }
+                    ticket = end;
+                }
+                Ok(None) => {
+                    self.tag.chain.lose(1);
+                    ticket += 1;
+                }
+                Err(_) => {
+                    self.given_up += tickets.end - ticket;
+                    break;
+                }
+            }
+        }
+    }
+
+    /// Everything ends. What is in memory is given back as far as it can be, and each number that
+    /// was loaded is accounted for.
+    fn end(mut self) {
+        for tag in self.scheduler.end() {
+            tag.shut_down();
+        }
+        while !self.held.is_empty() {
+            self.release(0);
+        }
+        while !self.calls.is_empty() {
+            self.answer(0, Answer::Numbers);
+        }
+        let (loaded, row_end) = (self.tag.loaded_end(), self.next);
+        assert_eq!(loaded, self.loaded);
+        let position = self.tag.chain.position();
+        // What was given back behind tickets that were still held is counted as lost only when the
+        // chain opens again, and it may not have.
+        let accounted = self.taken.len() as u64 + self.tag.chain.lost();
+        assert!(
+            (accounted..=accounted + self.given_up).contains(&position),
+            "{position} tickets, {accounted} used or counted as lost, {} given back",
+            self.given_up
+        );
+        assert!(self.tag.chain.lost() <= self.held_ever, "lost without a reason");
+        self.scheduler.clear_out();
+        self.begin_calls();
+        self.answer(0, Answer::Numbers);
+        assert!(self.calls.is_empty() && !self.scheduler.is_busy());
+
+        let left = loaded.saturating_sub(position);
+        let is_last = self.segments.last().unwrap().row_end == row_end;
+        let given_back = self.given_back.as_ref().map_or(0, |unused| unused.count);
+        assert!(given_back <= left);
+        if is_last && left > 0 {
+            assert!(given_back > 0, "{left} numbers left, and none given back");
+            // All that follows without a gap up to the end.
+            let mut tail = self.segments.pop().unwrap();
+            while let Some(before) = self.segments.pop() {
+                if before.row_end != tail.first {
+                    break;
+                }
+                tail = Segment { first: before.first, count: before.count + tail.count, ..tail };
+            }
+            assert_eq!(given_back, left.min(tail.count));
+        }
+        assert!(self.newest() < self.next, "{} comes again", self.newest());
+    }
+}
+
+/// How the source answers a call.
+#[derive(Clone, Copy, Debug)]
+enum Answer {
+    Numbers,
+    Few,
+    AfterAnother,
+    Away,
+    Locked,
+    Failed,
+    WentBack,
+    OtherDelta,
+}
+
+#[derive(Clone, Debug)]
+enum Event {
+    Wait(u64),
+    Take(u64),
+    Fill(u64),
+    Hold(u64),
+    Release(usize),
+    LookRound,
+    Answer(usize, Answer),
+}
+
+fn event() -> impl Strategy<Value = Event> {
+    let answer = prop_oneof![
+        8 => Just(Answer::Numbers),
+        1 => Just(Answer::Few),
+        2 => Just(Answer::AfterAnother),
+        2 => Just(Answer::Away),
+        1 => Just(Answer::Locked),
+        1 => Just(Answer::Failed),
+        1 => Just(Answer::WentBack),
+        1 => Just(Answer::OtherDelta),
+    ];
+    prop_oneof![
+        2 => (0_u64..6000).prop_map(Event::Wait),
+        4 => (1_u64..100).prop_map(Event::Take),
+        2 => (1_u64..300).prop_map(Event::Fill),
+        1 => (1_u64..20).prop_map(Event::Hold),
+        1 => (0_usize..4).prop_map(Event::Release),
+        5 => Just(Event::LookRound),
+        5 => (0_usize..4, answer).prop_map(|(call, answer)| Event::Answer(call, answer)),
+    ]
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig::with_cases(1000))]
+
+    #[test]
+    fn no_number_comes_twice_and_each_load_is_accounted_for(
+        step in 1_u64..50,
+        events in prop::collection::vec(event(), 1..120),
+    ) {
+        let mut simulation = Simulation::new(step);
+        for event in events {
+            match event {
+                Event::Wait(ms) => simulation.now += Duration::from_millis(ms),
+                Event::Take(count) => simulation.take(count),
+                Event::Fill(count) => simulation.fill(count),
+                Event::Hold(count) => simulation.hold(count),
+                Event::Release(index) => simulation.release(index),
+                Event::LookRound => simulation.run_due(),
+                Event::Answer(call, answer) => simulation.answer(call, answer),
+            }
+        }
+        simulation.end();
+    }
+}
+
+/// Takes `rate` numbers a second for `time`, in steps of `pace`, from a source that takes 50 ms.
+/// Returns how many numbers did not come at once, in each step.
+fn run(simulation: &mut Simulation, rate: u64, time: Duration, pace: Duration) -> Vec<u64> {
+    run_with(simulation, rate, time, pace, Answer::Numbers)
+}
+
+/// The same, from a source that answers in this way.
+fn run_with(
+    simulation: &mut Simulation,
+    rate: u64,
+    time: Duration,
+    pace: Duration,
+    answer: Answer,
+) -> Vec<u64> {
+    let each = rate * pace.as_millis() as u64 / 1000;
+    let mut missing = Vec::new();
+    let end = simulation.now + time;
+    while simulation.now < end {
+        let before = simulation.tag.chain.position();
+        let tag = Arc::clone(&simulation.tag);
+        while simulation.tag.chain.position() < before + each {
+            let left = before + each - simulation.tag.chain.position();
+            let Ok(mut claim) = Claim::new(&tag, left) else { break };
+            while let Ok(Some(_)) = claim.next_numbers(&tag) {}
+        }
+        missing.push(before + each - tag.chain.position());
+        simulation.run_due();
+        simulation.now += pace;
+        let now = simulation.now;
+        while let Some(due) = simulation.calls.iter().position(|call| now >= call.since + 50 * MS) {
+            simulation.answer(due, answer);
+        }
+    }
+    missing
+}
+
+#[test]
+fn a_source_that_is_away_for_ten_seconds_is_not_felt() {
+    let mut simulation = Simulation::new(1000);
+    run(&mut simulation, 10_000, 600 * SECOND, 100 * MS);
+    for outage in 0..10 {
+        // It begins with a load.
+        while simulation.calls.is_empty() {
+            run(&mut simulation, 10_000, 10 * MS, 10 * MS);
+        }
+        let missing = run_with(&mut simulation, 10_000, 10 * SECOND, 10 * MS, Answer::Away);
+        assert_eq!(missing.iter().sum::<u64>(), 0, "in outage {outage}");
+        let missing = run(&mut simulation, 10_000, 60 * SECOND, 10 * MS);
+        assert_eq!(missing.iter().sum::<u64>(), 0, "after outage {outage}");
+    }
+    assert!(simulation.tag.counters.failures.get() >= 50);
+}
+
+#[test]
+fn a_steady_tag_asks_less_than_twice_a_minute() {
+    let mut simulation = Simulation::new(1000);
+    run(&mut simulation, 10_000, HOUR, 100 * MS);
+    let before = simulation.loads;
+    let missing = run(&mut simulation, 10_000, HOUR, 100 * MS);
+    let loads = simulation.loads - before;
+    assert!(loads <= 120, "{loads} loads in an hour");
+    assert!(loads >= 36, "no segment is larger than max_step: {loads}");
+    assert_eq!(missing.iter().sum::<u64>(), 0);
+}
+
+#[test]
+fn at_ten_million_a_second_nobody_waits_after_ten_seconds() {
+    let mut simulation = Simulation::new(1000);
+    let missing = run(&mut simulation, 10_000_000, 60 * SECOND, 10 * MS);
+    let (first, later) = missing.split_at(1000);
+    assert!(first.iter().sum::<u64>() > 0, "it begins with 1,000 numbers");
+    assert_eq!(later.iter().sum::<u64>(), 0, "{:?}", later.iter().position(|&count| count > 0));
+    let in_memory = simulation.tag.loaded_end() - simulation.tag.chain.position();
+    assert!(in_memory >= 90_000_000, "{in_memory}: nearly ten seconds of the demand");
+}
+
+#[test]
+fn a_tag_that_slows_down_loads_less_and_an_idle_one_nothing() {
+    let mut simulation = Simulation::new(1000);
+    run(&mut simulation, 1000, 1800 * SECOND, 100 * MS);
+    assert_eq!(lock(&simulation.tag.stock).last_size, 900_000, "15 minutes of the demand");
+    let before = simulation.loads;
+    run(&mut simulation, 0, HOUR, SECOND);
+    assert_eq!(simulation.loads, before);
+    // The rate of the last seconds counts.
+    run(&mut simulation, 10, 24 * HOUR, SECOND);
+    let size = lock(&simulation.tag.stock).last_size;
+    assert!((8_900..9_200).contains(&size), "{size}");
+}

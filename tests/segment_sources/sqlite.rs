@@ -1,0 +1,383 @@
+//! SQLite files.
+
+use std::env;
+use std::fs;
+use std::path::{Path, PathBuf};
+use std::process::Command;
+use std::time::Duration;
+
+use rusqlite::Connection;
+use tempfile::TempDir;
+use uidring::segment::SqliteSegments;
+
+use super::*;
+use crate::others::{LEAF_IN_FILE as LEAF, TINYID_IN_FILE as TINYID};
+
+pub struct File {
+    _dir: TempDir,
+    pub path: PathBuf,
+}
+
+impl File {
+    /// A file that is not there yet.
+    pub fn new() -> File {
+        let dir = tempfile::tempdir().unwrap();
+        let path = dir.path().join("uidring.db");
+        File { _dir: dir, path }
+    }
+
+    /// A file of uidring's in which somebody has made the tables of others.
+    fn with_others() -> File {
+        let file = File::new();
+        SqliteSegments::open(&file.path).unwrap();
+        file.run(LEAF);
+        file.run(TINYID);
+        file
+    }
+
+    pub fn own(&self) -> SqliteSegments {
+        SqliteSegments::open(&self.path).unwrap()
+    }
+
+    fn connect(&self) -> Connection {
+        let db = Connection::open(&self.path).unwrap();
+        db.busy_timeout(Duration::from_secs(60)).unwrap();
+        db
+    }
+
+    pub fn name(&self) -> String {
+        self.path.display().to_string()
+    }
+}
+
+impl Place for File {
+    fn open(&self, table: Table) -> Box<dyn SegmentAdmin> {
+        on_table!(self.own().with_timeout(Duration::from_secs(60)), table)
+    }
+
+    fn run(&self, sql: &str) {
+        self.connect().execute_batch(sql).unwrap();
+    }
+
+    fn others(&self, table: Table, takes: usize) -> Vec<(u64, u64)> {
+        let mut db = self.connect();
+        let mut ranges = Vec::new();
+        while ranges.len() < takes {
+            ranges.extend(others::take_from_file(&mut db, table.other()).unwrap());
+        }
+        ranges
+    }
+}
+
+#[cfg(feature = "contract")]
+mod contract {
+    use super::*;
+    use uidring::segment::{TinyIdSegments, contract};
+
+    #[test]
+    fn own() {
+        contract::check(|_| {
+            let file = File::new();
+            move || file.own()
+        });
+    }
+
+    #[test]
+    fn leaf() {
+        contract::check(|_| {
+            let file = File::new();
+            file.run(LEAF);
+            move || file.own().leaf()
+        });
+    }
+
+    #[test]
+    fn tinyid() {
+        let store = || {
+            let file = File::new();
+            file.run(TINYID);
+            move || file.own().tinyid()
+        };
+        contract::check(|_| store());
+        contract::check(|_| {
+            let (a, b) = (store(), store());
+            move || TinyIdSegments::new([a(), b()])
+        });
+    }
+}
+
+#[test]
+fn leaf_may_go_on_beside() {
+    nothing_is_given_twice_or_left_out_beside_others(&File::with_others(), Table::Leaf);
+}
+
+#[test]
+fn tinyid_may_go_on_beside() {
+    nothing_is_given_twice_or_left_out_beside_others(&File::with_others(), Table::TinyId);
+}
+
+#[test]
+fn rows_that_give_no_numbers_are_refused() {
+    let file = File::with_others();
+    bad_rows_are_refused(&file, &file.name());
+}
+
+#[test]
+fn a_row_ends() {
+    let file = File::with_others();
+    a_row_at_its_end_gives_the_rest(&file, &file.name());
+}
+
+#[test]
+fn samples_of_others() {
+    first_numbers_are_those_of_leaf_and_tinyid(&File::with_others());
+}
+
+#[test]
+fn tokens() {
+    let file = File::with_others();
+    tokens_are_read(&file, &|| file.own().tinyid().tokens());
+}
+
+#[test]
+fn operators_change_tags() {
+    let file = File::with_others();
+    tags_are_changed_and_removed(&file, &file.name());
+}
+
+#[test]
+fn names() {
+    names_that_cannot_be_are_refused(&File::with_others());
+}
+
+#[test]
+fn missing_and_other_tables() {
+    let file = File::new();
+    file.own();
+    tables_that_are_missing_or_others_are_told(&file, &file.name());
+}
+
+#[test]
+fn a_file_serves_a_registry_and_tags() {
+    use uidring::UidGenerator;
+    use uidring::registry::SqliteRegistry;
+
+    let file = File::new();
+    file.own().create("orders", &Tag::new()).unwrap();
+    let registry = SqliteRegistry::open(&file.path).unwrap();
+    let uids = UidGenerator::builder().registry(registry).build().unwrap();
+    assert_eq!(uids.worker_id(), 1);
+    assert_eq!(file.own().load("orders", None).unwrap().first, 1);
+}
+
+#[test]
+fn a_file_of_leafs_is_not_written_to_by_opening_it() {
+    let file = File::new();
+    file.run(LEAF);
+    file.run("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, 10)");
+    let before = fs::read(&file.path).unwrap();
+    let source = file.own().leaf();
+    assert_eq!(source.tags().unwrap().len(), 1);
+    assert_eq!(SqliteSegments::open_existing(&file.path).unwrap().leaf().tags().unwrap().len(), 1);
+    assert!(fs::read(&file.path).unwrap() == before);
+    assert_eq!(source.load("orders", None).unwrap().first, 1);
+    // Our own tags are not put beside.
+    assert_eq!(
+        text(file.own().create("orders", &Tag::new())),
+        format!(
+            "cannot use the tags in {}: it is the database of another program; give the tags a \
+             file of their own",
+            file.name()
+        )
+    );
+    // Nor are tables made in a file without either.
+    let other = File::new();
+    other.run("CREATE TABLE orders (id INTEGER)");
+    for error in
+        [SqliteSegments::open(&other.path), SqliteSegments::open_existing(&other.path)].map(text)
+    {
+        assert!(error.ends_with("another program; give the tags a file of their own"), "{error}");
+    }
+}
+
+#[test]
+fn files_that_are_no_tags_are_told() {
+    let file = File::new();
+    let open = |path: &Path| text(SqliteSegments::open(path));
+    assert_eq!(
+        open(Path::new("/not/there/uidring.db")),
+        "cannot use the tags in /not/there/uidring.db: the directory /not/there does not exist; \
+         make it first"
+    );
+    assert_eq!(
+        open(Path::new(":memory:")),
+        "cannot use the tags in :memory:: tags in memory forget the numbers that they gave; give \
+         the path of a file"
+    );
+    assert_eq!(
+        text(SqliteSegments::open_existing(&file.path)),
+        format!(
+            "cannot use the tags in {}: there is no such file; see that the path is right and that \
+             nobody has removed it",
+            file.name()
+        )
+    );
+    assert!(!file.path.exists());
+    // A file that vanishes is not made anew: its numbers would begin anew.
+    let source = file.own();
+    source.create("orders", &Tag::new()).unwrap();
+    fs::remove_file(&file.path).unwrap();
+    let error = text(source.load("orders", None));
+    assert!(error.ends_with("nobody has removed it"), "{error}");
+    fs::write(&file.path, "").unwrap();
+    let error = text(source.load("orders", None));
+    assert!(error.contains("it is empty; if it has just been put there, create a tag"), "{error}");
+    fs::write(&file.path, "a letter to my mother\n".repeat(500)).unwrap();
+    let error = text(source.load("orders", None));
+    assert!(error.contains("it is not a SQLite database; give the tags a file"), "{error}");
+}
+
+#[test]
+fn a_lock_is_waited_for_and_told() {
+    let file = File::new();
+    let source = file.own().with_timeout(Duration::from_millis(50));
+    source.create("orders", &Tag::new()).unwrap();
+    let holder = file.connect();
+    holder.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let error = source.load("orders", None).unwrap_err();
+    assert!(error.is_transient());
+    assert_eq!(
+        error.to_string(),
+        format!(
+            "the tags in {} were locked by others for 50ms; see who holds them, or wait longer",
+            file.name()
+        )
+    );
+    holder.execute_batch("COMMIT").unwrap();
+    assert_eq!(source.load("orders", None).unwrap().first, 1);
+}
+
+#[test]
+fn an_unknown_tag_names_those_that_are_alike() {
+    let file = File::new();
+    let source = file.own();
+    let unknown = |tag: &str| text(source.load(tag, None));
+    assert_eq!(
+        unknown("orders"),
+        format!("{} has no tag \"orders\"; create it first", file.name())
+    );
+    for tag in ["orders", "order_items", "invoices", "orders2", "Orders3", "orders4"] {
+        source.create(tag, &Tag::new()).unwrap();
+    }
+    assert_eq!(
+        unknown("ordesr"),
+        format!(
+            "{} has no tag \"ordesr\"; did you mean \"orders\" or \"Orders3\" or \"orders2\"? If \
+             it is new, create it first",
+            file.name()
+        )
+    );
+    let error = unknown("zebra");
+    assert!(error.ends_with("no tag \"zebra\"; create it first"), "{error}");
+}
+
+// ------------------------------------------------------------------------------------------------
+// Rights and disks, in a process of its own
+
+/// Not a test: what `in_a_process_of_its_own` runs.
+#[test]
+#[ignore = "run by other tests, in a process of its own"]
+fn in_a_child() {
+    let Some(path) = env::var_os("UIDRING_TEST_TAGS") else { return };
+    let first = |source: SqliteSegments| source.load("orders", Some(1)).map(|got| got.first);
+    match SqliteSegments::open(&path).and_then(first) {
+        Ok(number) => println!("\nanswer: {number}"),
+        Err(error) => println!("\nanswer: {}", with_causes(&error)),
+    }
+    match SqliteSegments::open_existing(&path).and_then(first) {
+        Ok(number) => println!("\nexisting: {number}"),
+        Err(error) => println!("\nexisting: {}", with_causes(&error)),
+    }
+}
+
+/// What a process says that opens the file, and takes a number twice. `run` starts the program with
+/// its arguments.
+fn in_a_process_of_its_own(path: &Path, run: &mut Command) -> (String, String) {
+    run.args(["sqlite::in_a_child", "--exact", "--ignored", "--nocapture"]);
+    run.env("UIDRING_TEST_TAGS", path);
+    let said = String::from_utf8(run.output().unwrap().stdout).unwrap();
+    let line = |start| said.lines().find_map(|line| line.strip_prefix(start)).map(str::to_owned);
+    (line("answer: ").expect(&said), line("existing: ").expect(&said))
+}
+
+#[cfg(unix)]
+#[test]
+fn a_disk_that_takes_no_more_uses_nothing_up() {
+    let file = File::new();
+    file.own().create("orders", &Tag::new()).unwrap();
+    let limited = |limit: &str| {
+        let mut shell = Command::new("sh");
+        // Ignored, so that the write fails where otherwise the signal would end the process.
+        shell.arg("-c").arg(format!("trap '' XFSZ; ulimit -f {limit}; exec \"$0\" \"$@\""));
+        in_a_process_of_its_own(&file.path, shell.arg(env::current_exe().unwrap()))
+    };
+    for limit in ["0", "1"] {
+        let (answer, _) = limited(limit);
+        let start = format!("cannot take numbers from {}: ", file.name());
+        assert!(answer.starts_with(&start), "{answer}");
+    }
+    assert_eq!(limited("unlimited"), ("1".to_owned(), "2".to_owned()));
+}
+
+#[cfg(unix)]
+#[test]
+fn a_file_that_may_only_be_read_is_told() {
+    use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
+    use std::os::unix::process::CommandExt;
+
+    const NOBODY: u32 = 65534;
+    let allow = |path: &Path, mode| {
+        fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
+    };
+    let file = File::new();
+    file.own().create("orders", &Tag::new()).unwrap();
+    let home = file.path.parent().unwrap();
+    allow(home, 0o755);
+    let is_root = fs::metadata(home).unwrap().uid() == 0;
+    // The test itself may lie where only root can go, and to root no file is read-only.
+    let program = home.join("program");
+    fs::copy(env::current_exe().unwrap(), &program).unwrap();
+    allow(&program, 0o755);
+    let ask = || {
+        let mut command = Command::new(&program);
+        if is_root {
+            command.uid(NOBODY).gid(NOBODY);
+        }
+        in_a_process_of_its_own(&file.path, command.current_dir("/"))
+    };
+    if is_root {
+        chown(home, Some(NOBODY), Some(NOBODY)).unwrap();
+        chown(&file.path, Some(NOBODY), Some(NOBODY)).unwrap();
+    }
+    assert_eq!(ask(), ("1".to_owned(), "2".to_owned()));
+    let problem = |problem: &str| format!("cannot use the tags in {}: {problem}", file.name());
+    let read_only = problem(
+        "it cannot be written; give this user the right to write to the file and to its directory",
+    );
+    allow(&file.path, 0o444);
+    let (opened, existing) = ask();
+    assert_eq!(opened, read_only);
+    assert!(existing.starts_with(&read_only), "{existing}");
+    allow(&file.path, 0o000);
+    let (opened, _) = ask();
+    let closed =
+        problem("it cannot be opened; give this user the right to read and write the file");
+    assert!(opened.starts_with(&closed), "{opened}");
+    allow(&file.path, 0o644);
+    assert_eq!(ask(), ("3".to_owned(), "4".to_owned()));
+}
+
+#[test]
+fn a_step_has_room_in_its_column() {
+    a_step_beyond_its_column_is_refused(&File::with_others());
+}

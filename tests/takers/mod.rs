@@ -1,0 +1,131 @@
+//! What the storms share: processes that take until they are told to end, and a server that fares
+//! badly.
+#![allow(dead_code)] // each storm uses a part
+#![allow(clippy::unwrap_used)]
+
+use std::env;
+use std::process::{Child, Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use crate::databases::OwnServer;
+
+/// A process that takes until its standard input ends: the ignored test `child` of this program.
+pub struct Taker {
+    pub child: Child,
+    /// Which of the processes of a storm it is.
+    pub number: usize,
+    pub stopped: bool,
+}
+
+impl Taker {
+    pub fn start(number: usize, environment: impl FnOnce(&mut Command)) -> Taker {
+        let mut command = Command::new(env::current_exe().unwrap());
+        environment(&mut command);
+        let child = command
+            .args(["--exact", "child", "--ignored", "--nocapture"])
+            .stdin(Stdio::piped())
+            .stdout(Stdio::null())
+            .spawn()
+            .unwrap();
+        Taker { child, number, stopped: false }
+    }
+
+    pub fn stop(&mut self) {
+        self.signal("-STOP");
+        self.stopped = true;
+    }
+
+    pub fn go_on(&mut self) {
+        self.signal("-CONT");
+        self.stopped = false;
+    }
+
+    pub fn kill(&mut self) {
+        self.child.kill().unwrap();
+        self.child.wait().unwrap();
+    }
+
+    /// A stopped process that keeps a SQLite file locked can hold the end up, but not for ever.
+    /// Where it does, the process is left to be looked at.
+    pub fn wait_for_end(&mut self) {
+        let since = Instant::now();
+        let status = loop {
+            if let Some(status) = self.child.try_wait().unwrap() {
+                break status;
+            }
+            assert!(
+                since.elapsed() < Duration::from_secs(120),
+                "process {} does not end",
+                self.child.id()
+            );
+            thread::sleep(Duration::from_millis(5));
+        };
+        assert!(status.success(), "{status}");
+    }
+
+    fn signal(&self, name: &str) {
+        let done =
+            Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
+        assert!(done.success(), "process {} is there to get {name}", self.child.id());
+    }
+}
+
+/// A server that crashes and starts again, hangs, and loses its connections.
+pub struct BadServer {
+    pub server: OwnServer,
+    resume_at: Option<Instant>,
+    pub crashes: u32,
+    pub pauses: u32,
+    pub cuts: u32,
+}
+
+impl BadServer {
+    pub fn new(server: OwnServer) -> BadServer {
+        BadServer { server, resume_at: None, crashes: 0, pauses: 0, cuts: 0 }
+    }
+
+    /// Whether it hangs.
+    pub fn is_paused(&self) -> bool {
+        self.resume_at.is_some()
+    }
+
+    /// Does now and then what is bad for its clients.
+    pub fn maybe_disturb(&mut self, rng: &mut fastrand::Rng) {
+        if let Some(at) = self.resume_at {
+            if Instant::now() >= at {
+                self.resume();
+            }
+            return;
+        }
+        match rng.u8(0..60) {
+            0 => {
+                self.server.crash_and_restart();
+                self.crashes += 1;
+            }
+            1..=2 => {
+                self.server.pause();
+                // Longer than a lease, and than any call to it.
+                let pause = Duration::from_millis(rng.u64(100..5000));
+                self.resume_at = Some(Instant::now() + pause);
+                self.pauses += 1;
+            }
+            3..=6 => {
+                self.server.cut_connections();
+                self.cuts += 1;
+            }
+            _ => {}
+        }
+    }
+
+    pub fn resume(&mut self) {
+        if self.resume_at.take().is_some() {
+            self.server.resume();
+        }
+    }
+}
+
+/// A number from the environment.
+pub fn number(name: &str, default: u64) -> u64 {
+    env::var(name).map_or(default, |text| text.parse().unwrap())
+}
