@@ -1,0 +1,255 @@
+//! Who may do what: tokens from a file, and from tinyid's table.
+//!
+//! Tokens are looked up by a hash with a random key and then compared in constant time, so that the
+//! time of an answer does not tell how much of a guess was right. No token is logged.
+
+use std::collections::HashMap;
+use std::fs;
+use std::hash::{BuildHasher, RandomState};
+use std::path::Path;
+use std::sync::{PoisonError, RwLock};
+
+use serde::Deserialize;
+use subtle::ConstantTimeEq;
+
+/// In place of the name of a tag: all tags.
+const ALL: &str = "*";
+
+/// The tokens of a file.
+#[derive(Clone, Default, Deserialize)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct Tokens {
+    /// Tags that anybody may take from; `*` is all.
+    #[serde(default)]
+    public: Vec<String>,
+    /// Whether anybody may take UIDs of time.
+    #[serde(default)]
+    public_uids: bool,
+    #[serde(default)]
+    token: Vec<Grant>,
+}
+
+/// What one token allows.
+#[derive(Clone, Deserialize)]
+#[serde(deny_unknown_fields)]
+struct Grant {
+    token: String,
+    /// The tags that it may take from; `*` is all.
+    #[serde(default)]
+    tags: Vec<String>,
+    /// Whether it may create tags and see all of them.
+    #[serde(default)]
+    admin: bool,
+}
+
+/// What somebody wants to do.
+#[derive(Clone, Copy, Debug)]
+pub(crate) enum Wish<'a> {
+    Uids,
+    Tag(&'a str),
+    Admin,
+}
+
+/// Why somebody may not.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Denied {
+    NoToken,
+    UnknownToken,
+    /// The token is one, and does not allow this.
+    NotAllowed,
+}
+
+/// The tokens that count now.
+pub(crate) struct Access {
+    /// Whether there are no tokens, so that everybody may do everything.
+    is_open: bool,
+    rules: RwLock<Rules>,
+}
+
+#[derive(Default)]
+struct Rules {
+    public: Vec<String>,
+    public_uids: bool,
+    hasher: RandomState,
+    grants: HashMap<u64, Vec<Grant>>,
+}
+
+impl std::fmt::Debug for Access {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Access").field("is_open", &self.is_open).finish_non_exhaustive()
+    }
+}
+
+impl Tokens {
+    pub(crate) fn read(path: &Path) -> Result<Tokens, String> {
+        let place = path.display();
+        let text = fs::read_to_string(path).map_err(|error| format!("{place}: {error}"))?;
+        let tokens: Tokens = toml::from_str(&text)
+            .map_err(|error| format!("{place}: {}", without_the_line(&text, &error)))?;
+        // As a file is that is just being written.
+        if tokens.token.is_empty() && tokens.public.is_empty() && !tokens.public_uids {
+            return Err(format!("{place}: it is empty; give it a [[token]]"));
+        }
+        for (grant, number) in tokens.token.iter().zip(1..) {
+            let problem = match &grant.token {
+                token if token.len() < 16 => "its token is shorter than 16 characters",
+                token if !token.bytes().all(|byte| byte.is_ascii_graphic()) => {
+                    "its token has characters other than letters, digits and signs of ASCII"
+                }
+                _ if grant.tags.is_empty() && !grant.admin => "it allows nothing; give it tags",
+                _ => continue,
+            };
+            return Err(format!("{place}: the {number}. [[token]]: {problem}"));
+        }
+        Ok(tokens)
+    }
+}
+
+impl Access {
+    /// Everybody may do everything where `tokens` are to come from nowhere.
+    pub(crate) fn new(is_open: bool) -> Access {
+        Access { is_open, rules: RwLock::default() }
+    }
+
+    pub(crate) fn is_open(&self) -> bool {
+        self.is_open
+    }
+
+    /// From now on these count: those of the file, and tinyid's pairs of token and tag.
+    pub(crate) fn set(&self, file: &Tokens, table: &[(String, String)]) {
+        let mut rules = Rules {
+            public: file.public.clone(),
+            public_uids: file.public_uids,
+            ..Rules::default()
+        };
+        for grant in &file.token {
+            rules.add(grant.clone());
+        }
+        for (token, tag) in table {
+            rules.add(Grant { token: token.clone(), tags: vec![tag.clone()], admin: false });
+        }
+        *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
+    }
+
+    pub(crate) fn may(&self, token: Option<&[u8]>, wish: Wish<'_>) -> Result<(), Denied> {
+        if self.is_open {
+            return Ok(());
+        }
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).may(token, wish)
+    }
+}
+
+impl Rules {
+    fn add(&mut self, grant: Grant) {
+        // What no request can carry.
+        if !grant.token.is_empty() {
+            let hash = self.hasher.hash_one(grant.token.as_bytes());
+            self.grants.entry(hash).or_default().push(grant);
+        }
+    }
+
+    fn may(&self, token: Option<&[u8]>, wish: Wish<'_>) -> Result<(), Denied> {
+        let is_public = match wish {
+            Wish::Uids => self.public_uids,
+            Wish::Tag(tag) => has(&self.public, tag),
+            Wish::Admin => false,
+        };
+        if is_public {
+            return Ok(());
+        }
+        let token = token.ok_or(Denied::NoToken)?;
+        let found = self.grants.get(&self.hasher.hash_one(token)).map_or(&[][..], Vec::as_slice);
+        let mut answer = Err(Denied::UnknownToken);
+        // A token of tinyid's table has a grant for each tag.
+        for grant in found {
+            if bool::from(grant.token.as_bytes().ct_eq(token)) {
+                let allows = grant.allows(wish);
+                answer = if allows || answer.is_ok() { Ok(()) } else { Err(Denied::NotAllowed) };
+            }
+        }
+        answer
+    }
+}
+
+impl Grant {
+    fn allows(&self, wish: Wish<'_>) -> bool {
+        match wish {
+            Wish::Uids => true,
+            Wish::Tag(tag) => has(&self.tags, tag),
+            Wish::Admin => self.admin,
+        }
+    }
+}
+
+/// What is wrong with a TOML file and where. The parser's own words quote the line, which may hold
+/// a token or a password.
+pub(crate) fn without_the_line(text: &str, error: &toml::de::Error) -> String {
+    let start = error.span().map_or(0, |span| span.start);
+    let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
+    format!("line {line}: {}", error.message())
+}
+
+fn has(tags: &[String], tag: &str) -> bool {
+    tags.iter().any(|one| one == tag || one == ALL)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::*;
+
+    const FILE: &str = r#"
+        public = ["open"]
+        [[token]]
+        token = "0123456789abcdef-orders"
+        tags = ["orders", "invoices"]
+        [[token]]
+        token = "0123456789abcdef-admin"
+        tags = ["*"]
+        admin = true
+    "#;
+
+    fn access() -> Access {
+        let access = Access::new(false);
+        let table = [("tiny", "test"), ("tiny", "test_odd"), ("other", "test"), ("", "test")];
+        let table = table.map(|(token, tag)| (token.to_owned(), tag.to_owned()));
+        access.set(&toml::from_str(FILE).unwrap(), &table);
+        access
+    }
+
+    #[test]
+    fn a_token_allows_its_tags_alone() {
+        let access = access();
+        let orders: Option<&[u8]> = Some(b"0123456789abcdef-orders");
+        assert_eq!(access.may(orders, Wish::Tag("orders")), Ok(()));
+        assert_eq!(access.may(orders, Wish::Tag("invoices")), Ok(()));
+        assert_eq!(access.may(orders, Wish::Uids), Ok(()));
+        assert_eq!(access.may(orders, Wish::Tag("order")), Err(Denied::NotAllowed));
+        assert_eq!(access.may(orders, Wish::Admin), Err(Denied::NotAllowed));
+        let admin: Option<&[u8]> = Some(b"0123456789abcdef-admin");
+        assert_eq!(access.may(admin, Wish::Admin), Ok(()));
+        assert_eq!(access.may(admin, Wish::Tag("anything")), Ok(()));
+    }
+
+    #[test]
+    fn without_a_token_there_is_what_is_public() {
+        let access = access();
+        assert_eq!(access.may(None, Wish::Tag("open")), Ok(()));
+        assert_eq!(access.may(None, Wish::Tag("orders")), Err(Denied::NoToken));
+        assert_eq!(access.may(None, Wish::Uids), Err(Denied::NoToken));
+        for token in [&b""[..], b"0123456789abcdef-order", b"*", b"0123456789abcdef-orders "] {
+            assert_eq!(access.may(Some(token), Wish::Tag("orders")), Err(Denied::UnknownToken));
+        }
+        assert_eq!(Access::new(true).may(None, Wish::Admin), Ok(()));
+        // Until the tokens are there, nobody has one.
+        assert_eq!(Access::new(false).may(Some(b"x"), Wish::Uids), Err(Denied::UnknownToken));
+    }
+
+    #[test]
+    fn tinyids_table_has_a_row_for_each_tag() {
+        let access = access();
+        assert_eq!(access.may(Some(b"tiny"), Wish::Tag("test")), Ok(()));
+        assert_eq!(access.may(Some(b"tiny"), Wish::Tag("test_odd")), Ok(()));
+        assert_eq!(access.may(Some(b"other"), Wish::Tag("test_odd")), Err(Denied::NotAllowed));
+    }
+}

@@ -1,0 +1,224 @@
+//! What all requests share: the generators, once the database has answered, and whether all is
+//! well.
+
+use std::cell::{Cell, RefCell};
+use std::collections::{BTreeMap, HashMap};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
+use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+
+use uidring::segment::{
+    Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
+};
+use uidring::{Layout, UidGenerator};
+
+use crate::access::Access;
+use crate::counters::Counters;
+use crate::options::Options;
+use crate::watch::Watch;
+
+/// Lives as long as the process, so that requests hold it without counting references.
+#[derive(Debug)]
+pub(crate) struct App {
+    pub(crate) options: Options,
+    pub(crate) access: Access,
+    /// Those of each thread.
+    pub(crate) counters: Vec<Counters>,
+    /// What people and monitoring look at.
+    pub(crate) watch: Watch,
+    /// Connections that are open.
+    pub(crate) connections: AtomicUsize,
+    pub(crate) leaf_layout: Layout,
+    /// What is set once the database has answered.
+    uids: OnceLock<UidGenerator>,
+    snowflakes: OnceLock<UidGenerator>,
+    tags: OnceLock<Tags>,
+    /// The tags that any thread has used.
+    used_tags: Mutex<BTreeMap<Box<str>, SegmentGenerator>>,
+    /// Why the service is not ready, if it is not.
+    trouble: Mutex<Option<String>>,
+    is_ending: AtomicBool,
+}
+
+/// The dense numbers.
+#[derive(Debug)]
+pub(crate) struct Tags {
+    pub(crate) segments: Segments,
+    /// For segments that go to clients.
+    pub(crate) source: Shared,
+}
+
+/// A source that several hold.
+#[derive(Clone)]
+pub(crate) struct Shared(pub(crate) Arc<dyn SegmentSource>);
+
+impl std::fmt::Debug for Shared {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_tuple("Shared").field(&self.0.name()).finish()
+    }
+}
+
+impl SegmentSource for Shared {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+        self.0.load(tag, count)
+    }
+
+    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
+        self.0.give_back(tag, unused)
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        self.0.tags()
+    }
+
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+        self.0.create(tag, new)
+    }
+}
+
+thread_local! {
+    /// Which of [`App::counters`] are this thread's.
+    static THREAD: Cell<usize> = const { Cell::new(0) };
+    /// The tags that this thread has answered for.
+    static TAGS: RefCell<HashMap<Box<str>, SegmentGenerator>> = RefCell::default();
+}
+
+/// Makes the counters with this index those of the thread.
+pub(crate) fn enter_thread(index: usize) {
+    THREAD.set(index);
+}
+
+/// Nothing can be given until the database answers.
+#[derive(Debug)]
+pub(crate) struct NotReady;
+
+/// What is locked here is never half written.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
+impl App {
+    pub(crate) fn new(options: Options, access: Access, leaf_layout: Layout) -> App {
+        let threads = options.limits.threads();
+        App {
+            options,
+            access,
+            // One more, for the threads that answer no requests.
+            counters: (0..=threads).map(|_| Counters::default()).collect(),
+            watch: Watch::new(),
+            connections: AtomicUsize::new(0),
+            leaf_layout,
+            uids: OnceLock::new(),
+            snowflakes: OnceLock::new(),
+            tags: OnceLock::new(),
+            used_tags: Mutex::default(),
+            trouble: Mutex::new(Some("the database has not answered yet".to_owned())),
+            is_ending: AtomicBool::new(false),
+        }
+    }
+
+    /// The counters of this thread.
+    pub(crate) fn counters(&self) -> &Counters {
+        &self.counters[THREAD.get().min(self.counters.len() - 1)]
+    }
+
+    pub(crate) fn uids(&self) -> Result<&UidGenerator, NotReady> {
+        self.uids.get().ok_or(NotReady)
+    }
+
+    pub(crate) fn snowflakes(&self) -> Result<&UidGenerator, NotReady> {
+        self.snowflakes.get().ok_or(NotReady)
+    }
+
+    pub(crate) fn tags(&self) -> Result<&Tags, NotReady> {
+        self.tags.get().ok_or(NotReady)
+    }
+
+    pub(crate) fn set_uids(&self, uids: UidGenerator) {
+        let _ = self.uids.set(uids);
+    }
+
+    pub(crate) fn set_snowflakes(&self, uids: UidGenerator) {
+        let _ = self.snowflakes.set(uids);
+    }
+
+    pub(crate) fn set_tags(&self, tags: Tags) {
+        let _ = self.tags.set(tags);
+    }
+
+    /// The numbers of a tag that this thread has used before.
+    pub(crate) fn known_tag<T>(
+        name: &str,
+        use_it: impl FnOnce(&SegmentGenerator) -> T,
+    ) -> Option<T> {
+        TAGS.with_borrow(|tags| tags.get(name).map(use_it))
+    }
+
+    /// Remembers the tag for this thread.
+    pub(crate) fn remember_tag(&self, name: &str, tag: SegmentGenerator) {
+        lock(&self.used_tags).insert(name.into(), tag.clone());
+        TAGS.with_borrow_mut(|tags| tags.insert(name.into(), tag));
+    }
+
+    /// The tags that this process has used, in their order.
+    pub(crate) fn used_tags(&self) -> Vec<SegmentGenerator> {
+        lock(&self.used_tags).values().cloned().collect()
+    }
+
+    /// Why the service is not ready, if it is not.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        if self.is_ending() {
+            return Some("the service is ending".to_owned());
+        }
+        self.database_trouble()
+    }
+
+    /// Why the database cannot be used, if it cannot.
+    pub(crate) fn database_trouble(&self) -> Option<String> {
+        lock(&self.trouble).clone()
+    }
+
+    /// Notes what is wrong now, and returns what was before.
+    pub(crate) fn set_trouble(&self, trouble: Option<String>) -> Option<String> {
+        let is_away = trouble.is_some();
+        let before = std::mem::replace(&mut *lock(&self.trouble), trouble);
+        if before.is_some() != is_away {
+            self.watch.database_changed();
+        }
+        before
+    }
+
+    pub(crate) fn is_ending(&self) -> bool {
+        // ORDERING: only the flag itself matters.
+        self.is_ending.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn begin_end(&self) {
+        // ORDERING: as above.
+        self.is_ending.store(true, Ordering::Relaxed);
+    }
+
+    /// Gives worker ids and numbers back. Waits for the database.
+    pub(crate) fn give_back(&self) {
+        // Each on a thread of its own, because each may wait for the database.
+        std::thread::scope(|scope| {
+            for uids in [self.uids.get(), self.snowflakes.get()].into_iter().flatten() {
+                scope.spawn(|| {
+                    if let Err(error) = uids.clone().shutdown_blocking() {
+                        tracing::warn!(%error, "a worker id was not given back");
+                    }
+                });
+            }
+            if let Some(tags) = self.tags.get() {
+                scope.spawn(|| {
+                    if let Err(error) = tags.segments.clone().shutdown_blocking() {
+                        tracing::warn!(%error, "not all numbers were given back");
+                    }
+                });
+            }
+        });
+    }
+}

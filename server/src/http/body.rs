@@ -1,0 +1,65 @@
+//! Bodies of requests, within their limits.
+
+use axum::body::{Body, Bytes};
+use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
+use axum::http::{HeaderMap, StatusCode};
+use http_body_util::{BodyExt, LengthLimitError, Limited};
+use hyper::body::Body as _;
+use tokio::time::timeout;
+
+use crate::app::App;
+use crate::http::problem::Problem;
+
+/// Reads `body` to its end.
+pub(crate) async fn read(app: &App, body: Body) -> Result<Bytes, Problem> {
+    let limits = &app.options.limits;
+    let most = limits.max_body as usize;
+    // A length that was announced is refused before the body is read.
+    if body.size_hint().lower() > u64::from(limits.max_body) {
+        return Err(too_large(most));
+    }
+    let whole = timeout(limits.body_timeout, Limited::new(body, most).collect()).await;
+    let Ok(whole) = whole else {
+        let problem =
+            Problem::new(StatusCode::REQUEST_TIMEOUT, "slow-body", "the body did not come in time");
+        return Err(problem.detail(format!("a body has {:?}", limits.body_timeout)));
+    };
+    whole.map(http_body_util::Collected::to_bytes).map_err(|error| {
+        if error.is::<LengthLimitError>() {
+            too_large(most)
+        } else {
+            Problem::bad_request("broken-body", "the body ended before its end, or is malformed")
+        }
+    })
+}
+
+fn too_large(most: usize) -> Problem {
+    Problem::new(StatusCode::PAYLOAD_TOO_LARGE, "large-body", "the body is too large")
+        .detail(format!("a body has at most {most} bytes"))
+}
+
+/// Refuses a body that is not JSON, or is compressed.
+pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
+    let unsupported = |detail: &str, value: &str| {
+        let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
+        let problem = Problem::new(status, "no-such-type", "the body has a type that is not read");
+        Err(problem.detail(detail).value(value))
+    };
+    if let Some(encoding) = headers.get(CONTENT_ENCODING) {
+        return unsupported(
+            "send the body without a content-encoding",
+            encoding.to_str().unwrap_or_default(),
+        );
+    }
+    if is_of_type(headers, "application/json") {
+        return Ok(());
+    }
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
+    unsupported("send it as application/json, in UTF-8", kind.unwrap_or_default())
+}
+
+/// Whether the body has the media type `expected`.
+pub(crate) fn is_of_type(headers: &HeaderMap, expected: &str) -> bool {
+    let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok()).unwrap_or_default();
+    kind.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case(expected)
+}

@@ -1,0 +1,341 @@
+//! Leaf's paths, as its server answers them.
+
+use axum::Router;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use uidring::Uid;
+use uidring::segment::{SegmentSource, TagRecord};
+use utoipa::ToSchema;
+
+use crate::access::Wish;
+use crate::app::App;
+use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one};
+use crate::http::openapi::Problems;
+use crate::http::problem::Problem;
+use crate::http::spring::SpringError;
+use crate::http::v1::bearer;
+use crate::http::{html, ids, params};
+use crate::options::Paths;
+
+type KeyPath = Result<Path<String>, PathRejection>;
+
+/// What Leaf says where it has no ids.
+const NOT_INITIALISED: i32 = -1;
+const NO_SUCH_KEY: i32 = -2;
+const USED_UP: i32 = -3;
+
+/// The paths of the modes that are on.
+pub(crate) fn routes(paths: &Paths) -> Router<&'static App> {
+    let mut router = Router::new();
+    if paths.leaf_segment {
+        // Spring takes a slash at the end for none.
+        router = router
+            .route("/api/segment/get/{key}", any(segment))
+            .route("/api/segment/get/{key}/", any(segment))
+            .route("/cache", any(cache))
+            .route("/db", any(db));
+    }
+    if paths.leaf_snowflake {
+        router = router
+            .route("/api/snowflake/get/{key}", any(snowflake))
+            .route("/api/snowflake/get/{key}/", any(snowflake));
+    }
+    if paths.leaf_segment || paths.leaf_snowflake {
+        router = router.route("/decodeSnowflakeId", any(decode));
+    }
+    router
+}
+
+/// The key as Spring 4.3 reads it from a path: without what follows its last dot or a semicolon.
+fn key(path: KeyPath) -> Result<String, Problem> {
+    let Path(text) = path?;
+    let text = text.split(';').next().unwrap_or_default();
+    Ok(text.rsplit_once('.').map_or(text, |(key, _)| key).to_owned())
+}
+
+/// An id alone.
+pub(crate) fn id(id: Uid) -> Response {
+    let mut digits = itoa::Buffer::new();
+    ids::answer(ids::TEXT, digits.format(id.get()).into())
+}
+
+fn exception(code: i32, uri: &Uri, headers: &HeaderMap) -> Response {
+    let name = "com.sankuai.inf.leaf.server.exception.LeafServerException";
+    let message = format!("Result{{id={code}, status=EXCEPTION}}");
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    SpringError::new(status, name, message, uri.path()).answer(headers)
+}
+
+fn no_key(uri: &Uri, headers: &HeaderMap) -> Response {
+    let name = "com.sankuai.inf.leaf.server.exception.NoKeyException";
+    let status = StatusCode::INTERNAL_SERVER_ERROR;
+    SpringError::new(status, name, "Key is none".to_owned(), uri.path()).answer(headers)
+}
+
+fn code(none: &NoNumbers) -> i32 {
+    match none {
+        none if none.is_unknown_tag() => NO_SUCH_KEY,
+        NoNumbers::NotReady => NOT_INITIALISED,
+        _ => USED_UP,
+    }
+}
+
+/// What Leaf's segment mode answers. Any method does the same.
+#[utoipa::path(
+    get, path = "/api/segment/get/{key}", operation_id = "leafSegment", tag = "Leaf",
+    params(("key" = String, Path, description = "A tag; what follows a last dot is cut off")),
+    responses(
+        (status = 200, description = "The next number of a tag, as text", body = String,
+            content_type = "text/plain"),
+        (status = 500, description = "Leaf's codes, as Spring says them", content(
+            (SpringError = "application/json"),
+            (String = "text/html"),
+        )),
+        Problems,
+    ),
+)]
+pub(crate) async fn segment(
+    State(app): State<&'static App>,
+    path: KeyPath,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let key = key(path)?;
+    if key.is_empty() {
+        return Ok(no_key(&uri, &headers));
+    }
+    app.access.may(bearer(&headers), Wish::Tag(&key))?;
+    if !is_tag(app.options.table, &key) {
+        return Ok(exception(NO_SUCH_KEY, &uri, &headers));
+    }
+    match take_one(app, &key).await {
+        Ok(number) => {
+            app.counters().numbers.add(1);
+            Ok(id(number))
+        }
+        Err(none) => Ok(exception(code(&none), &uri, &headers)),
+    }
+}
+
+/// What Leaf's snowflake mode answers. Any method does the same.
+#[utoipa::path(
+    get, path = "/api/snowflake/get/{key}", operation_id = "leafSnowflake", tag = "Leaf",
+    params(("key" = String, Path, description = "A tag; what follows a last dot is cut off")),
+    responses(
+        (status = 200, description = "The next snowflake, as text", body = String,
+            content_type = "text/plain"),
+        (status = 500, description = "Leaf's codes, as Spring says them", content(
+            (SpringError = "application/json"),
+            (String = "text/html"),
+        )),
+        Problems,
+    ),
+)]
+pub(crate) async fn snowflake(
+    State(app): State<&'static App>,
+    path: KeyPath,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    if key(path)?.is_empty() {
+        return Ok(no_key(&uri, &headers));
+    }
+    app.access.may(bearer(&headers), Wish::Uids)?;
+    let Ok(uids) = app.snowflakes() else {
+        return Ok(exception(NOT_INITIALISED, &uri, &headers));
+    };
+    let taken = match uids.try_take() {
+        Ok(uid) => Ok(uid),
+        Err(_) => uids.take_async().await,
+    };
+    match taken {
+        Ok(uid) => {
+            app.counters().uids.add(1);
+            Ok(id(uid))
+        }
+        Err(_) => Ok(exception(USED_UP, &uri, &headers)),
+    }
+}
+
+/// What a snowflake says. In Leaf all three are texts.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Decoded {
+    timestamp: String,
+    #[serde(rename = "sequenceId")]
+    sequence: String,
+    #[serde(rename = "workerId")]
+    worker: String,
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct NotDecoded {
+    #[serde(rename = "errorMsg")]
+    message: &'static str,
+}
+
+/// What is answered, with 200 in both cases.
+#[derive(ToSchema)]
+#[serde(untagged)]
+#[allow(dead_code)] // it describes what is written without it
+pub(crate) enum Decoding {
+    Decoded(Decoded),
+    NotDecoded(NotDecoded),
+}
+
+/// Says what is in a snowflake. Any method does the same.
+#[utoipa::path(
+    get, path = "/decodeSnowflakeId", operation_id = "leafDecode", tag = "Leaf",
+    params(("snowflakeId" = String, Query, description = "The snowflake")),
+    responses(
+        (status = 200, description = "What it says, or that it is none", body = Decoding),
+        (status = 400, description = "There is no snowflakeId", content(
+            (SpringError = "application/json"),
+            (String = "text/html"),
+        )),
+    ),
+)]
+pub(crate) async fn decode(
+    State(app): State<&'static App>,
+    RawQuery(query): RawQuery,
+    uri: Uri,
+    headers: HeaderMap,
+) -> Response {
+    let query = query.unwrap_or_default();
+    let params: Vec<_> = form_urlencoded::parse(query.as_bytes()).collect();
+    let Some(text) = params::first(&params, "snowflakeId") else {
+        let name = "org.springframework.web.bind.MissingServletRequestParameterException";
+        let message = "Required String parameter 'snowflakeId' is not present".to_owned();
+        return SpringError::new(StatusCode::BAD_REQUEST, name, message, uri.path())
+            .answer(&headers);
+    };
+    let epoch = Timestamp::try_from(app.leaf_layout.epoch()).unwrap_or(Timestamp::UNIX_EPOCH);
+    match text.parse().ok().and_then(|id| decoded(id, epoch.as_millisecond())) {
+        Some(decoded) => json(&decoded),
+        None => json(&NotDecoded { message: "snowflake Id反解析发生异常!" }),
+    }
+}
+
+fn json(value: &impl Serialize) -> Response {
+    let body = serde_json::to_vec(value).unwrap_or_default();
+    let kind = HeaderValue::from_static("application/json;charset=UTF-8");
+    ([(CONTENT_TYPE, kind)], body).into_response()
+}
+
+/// As Leaf computes it, for numbers that are no ids, too.
+fn decoded(id: i64, epoch_ms: i64) -> Option<Decoded> {
+    let ms = (id >> 22) + epoch_ms;
+    let worker = (id >> 12) ^ ((id >> 22) << 10);
+    let sequence = id ^ ((id >> 12) << 12);
+    let time = Timestamp::from_millisecond(ms).ok()?.to_zoned(TimeZone::system());
+    Some(Decoded {
+        timestamp: format!("{ms}({})", time.strftime("%Y-%m-%d %H:%M:%S%.3f")),
+        sequence: sequence.to_string(),
+        worker: worker.to_string(),
+    })
+}
+
+/// The tags that this process has in memory. A chain of segments has no two buffers: the second one
+/// is empty.
+#[utoipa::path(
+    get, path = "/cache", operation_id = "leafCache", tag = "Leaf",
+    responses(
+        (status = 200, description = "A page for people", body = String,
+            content_type = "text/html"),
+        Problems,
+    ),
+)]
+pub(crate) async fn cache(
+    State(app): State<&'static App>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    app.access.may(bearer(&headers), Wish::Admin)?;
+    let rows: Vec<Vec<String>> = app
+        .used_tags()
+        .iter()
+        .map(|tag| {
+            let status = tag.status();
+            let max = status.last_number.map_or(0, |last| last + status.delta);
+            let value = max.saturating_sub(status.in_memory * status.delta);
+            let mut row = vec![tag.tag().to_owned(), "true".to_owned(), "false".to_owned()];
+            let numbers = [0, value, max, status.segment, 0, 0, 0];
+            row.extend(numbers.map(|number| number.to_string()));
+            row
+        })
+        .collect();
+    let head =
+        ["name", "init", "next", "pos", "value0", "max0", "step0", "value1", "max1", "step1"];
+    Ok(html::table("Leaf", &head, &rows))
+}
+
+/// The rows of the tags.
+#[utoipa::path(
+    get, path = "/db", operation_id = "leafDb", tag = "Leaf",
+    responses(
+        (status = 200, description = "A page for people", body = String,
+            content_type = "text/html"),
+        Problems,
+    ),
+)]
+pub(crate) async fn db(
+    State(app): State<&'static App>,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    app.access.may(bearer(&headers), Wish::Admin)?;
+    let source = app.tags()?.source.clone();
+    let records = blocking(move || source.tags()).await?;
+    let rows: Vec<Vec<String>> = records.into_iter().map(row).collect();
+    Ok(html::table("Leaf", &["tag", "max", "step", "update"], &rows))
+}
+
+fn row(record: TagRecord) -> Vec<String> {
+    let update = record.updated.and_then(|time| Timestamp::try_from(time).ok()).map(|time| {
+        let time = time.to_zoned(TimeZone::system());
+        time.strftime("%Y-%m-%d %H:%M:%S%.1f").to_string()
+    });
+    vec![record.tag, record.next.to_string(), record.step.to_string(), update.unwrap_or_default()]
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use uidring::{SegmentFailure, TakeError};
+
+    use super::*;
+
+    #[test]
+    fn a_snowflake_is_decoded_as_leaf_does() {
+        let decoded = decoded((12_345 << 22) + (7 << 12) + 42, 1_288_834_974_657).unwrap();
+        assert!(decoded.timestamp.starts_with("1288834987002("), "{}", decoded.timestamp);
+        assert_eq!((decoded.worker.as_str(), decoded.sequence.as_str()), ("7", "42"));
+    }
+
+    #[test]
+    fn a_key_ends_at_its_last_dot() {
+        for (path, expected) in [
+            ("a", "a"),
+            ("a.b", "a"),
+            ("a.b.c", "a.b"),
+            (".b", ""),
+            ("a;x=1", "a"),
+            ("a.b;c.d", "a"),
+        ] {
+            assert_eq!(key(Ok(Path(path.to_owned()))).unwrap(), expected, "{path}");
+        }
+    }
+
+    #[test]
+    fn codes_are_those_of_leaf() {
+        let exhausted = |cause| NoNumbers::Take(TakeError::SegmentExhausted { cause });
+        assert_eq!(code(&NoNumbers::NotReady), -1);
+        assert_eq!(code(&exhausted(SegmentFailure::NoSuchTag)), -2);
+        assert_eq!(code(&exhausted(SegmentFailure::Unreachable)), -3);
+        assert_eq!(code(&NoNumbers::Take(TakeError::ShutDown)), -3);
+    }
+}

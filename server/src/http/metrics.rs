@@ -1,0 +1,338 @@
+//! `/metrics`, in the text format of Prometheus. All is read when it is asked for.
+
+use std::sync::atomic::Ordering;
+use std::time::SystemTime;
+
+use axum::Router;
+use axum::extract::State;
+use axum::http::header::CONTENT_TYPE;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use prometheus::proto::{
+    Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType,
+};
+use prometheus::{TEXT_FORMAT, TextEncoder};
+use uidring::Status;
+
+use crate::app::App;
+use crate::counters::{self, Counters};
+use crate::http::openapi::Problems;
+use crate::http::viewer::{MayNotLook, may_look};
+use crate::rates::sum;
+use crate::requests::{self, PathTotals};
+use crate::watch::{self, TagState};
+
+/// The most tags that are shown one by one. Each has a series of each metric.
+const MAX_TAGS: usize = 5000;
+
+pub(crate) fn routes() -> Router<&'static App> {
+    Router::new().route("/metrics", get(metrics))
+}
+
+/// What is counted.
+#[utoipa::path(
+    get, path = "/metrics", operation_id = "metrics", tag = "Operation",
+    responses(
+        (status = 200, description = "For Prometheus", body = String, content_type = "text/plain"),
+        Problems,
+    ),
+)]
+pub(crate) async fn metrics(
+    State(app): State<&'static App>,
+    headers: HeaderMap,
+) -> Result<Response, MayNotLook> {
+    may_look(app, &headers)?;
+    let mut families = Families::default();
+    families.service(app);
+    families.requests(app);
+    families.uids(app);
+    families.loads(app);
+    families.tags(&watch::tags(app));
+    Ok(match TextEncoder::new().encode_to_string(&families.0) {
+        Ok(text) => ([(CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
+        // Every family above has a metric.
+        Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
+    })
+}
+
+/// The labels of one series, each with its value.
+type Labels<'a> = &'a [(&'a str, &'a str)];
+
+/// The metrics of an answer.
+#[derive(Default)]
+struct Families(Vec<MetricFamily>);
+
+impl Families {
+    fn push(&mut self, name: &str, help: &str, of: MetricType, metrics: Vec<Metric>) {
+        if metrics.is_empty() {
+            return;
+        }
+        let mut family = MetricFamily::default();
+        family.set_name(name.to_owned());
+        family.set_help(help.to_owned());
+        family.set_field_type(of);
+        family.set_metric(metrics);
+        self.0.push(family);
+    }
+
+    /// Shows `value` of each of `items`, if it has one.
+    fn gauges<T>(&mut self, name: &str, help: &str, items: &[(Metric, T)], value: Of<'_, T>) {
+        let metrics = items.iter().filter_map(|(metric, item)| {
+            let mut gauge = Gauge::default();
+            gauge.set_value(value(item)?);
+            let mut metric = metric.clone();
+            metric.set_gauge(gauge);
+            Some(metric)
+        });
+        self.push(name, help, MetricType::GAUGE, metrics.collect());
+    }
+
+    fn counters<T>(&mut self, name: &str, help: &str, items: &[(Metric, T)], value: Of<'_, T>) {
+        let metrics = items.iter().filter_map(|(metric, item)| {
+            let mut counter = Counter::default();
+            counter.set_value(value(item)?);
+            let mut metric = metric.clone();
+            metric.set_counter(counter);
+            Some(metric)
+        });
+        self.push(name, help, MetricType::COUNTER, metrics.collect());
+    }
+
+    fn gauge(&mut self, name: &str, help: &str, value: f64) {
+        self.gauges(name, help, &[(labelled(&[]), value)], &|&value| Some(value));
+    }
+
+    fn counter(&mut self, name: &str, help: &str, value: u64) {
+        self.counters(name, help, &[(labelled(&[]), value)], &|&value| Some(float(value)));
+    }
+
+    fn service(&mut self, app: &App) {
+        self.gauges(
+            "uidring_build_info",
+            "1, with the version of the service.",
+            &[(labelled(&[("version", env!("CARGO_PKG_VERSION"))]), 1.0)],
+            &|&one| Some(one),
+        );
+        self.gauge(
+            "uidring_start_timestamp_seconds",
+            "When the service started, in seconds since 1970.",
+            seconds_of(app.watch.started),
+        );
+        let is_ready = app.trouble().is_none();
+        self.gauge("uidring_ready", "1 if /readyz answers 200.", f64::from(is_ready));
+        self.gauge(
+            "uidring_database_up",
+            "1 if the database answered when it was last asked.",
+            f64::from(app.database_trouble().is_none()),
+        );
+        self.gauge(
+            "uidring_database_since_timestamp_seconds",
+            "When the database went away or came back, in seconds since 1970.",
+            seconds_of(app.watch.database_since()),
+        );
+        // ORDERING: a statistic.
+        let open = app.connections.load(Ordering::Relaxed);
+        self.gauge("uidring_http_connections", "Connections that are open.", float(open as u64));
+        for (name, help, of) in COUNTERS {
+            self.counter(name, help, sum(app, of));
+        }
+    }
+
+    fn requests(&mut self, app: &App) {
+        let threads = app.counters.iter().map(|thread| &thread.requests);
+        let paths: Vec<PathTotals> = requests::totals(threads).collect();
+        let mut answers = Vec::new();
+        let mut times = Vec::new();
+        for PathTotals { path, statuses, buckets, count, seconds } in paths {
+            for (status, count) in statuses {
+                let status = status.map_or_else(|| "other".to_owned(), |status| status.to_string());
+                answers.push((labelled(&[("path", &path), ("status", &status)]), count));
+            }
+            times.push(histogram(&[("path", &path)], &buckets, count, seconds));
+        }
+        let name = "uidring_http_requests_total";
+        self.counters(name, "Answers, by path and status.", &answers, &|&count| Some(float(count)));
+        let name = "uidring_http_request_duration_seconds";
+        let help = "From the head of a request to the head of its answer.";
+        self.push(name, help, MetricType::HISTOGRAM, times);
+    }
+
+    fn uids(&mut self, app: &App) {
+        let generators = watch::generators(app);
+        let generators: Vec<(Metric, Status)> = generators
+            .map(|(name, uids)| (labelled(&[("generator", name)]), uids.status()))
+            .collect();
+        for (name, help, value) in UID_GAUGES {
+            self.gauges(name, help, &generators, &|status| Some(value(status)));
+        }
+        for (name, help, value) in UID_COUNTERS {
+            self.counters(name, help, &generators, &|status| Some(float(value(status))));
+        }
+        if let Some(until) = app.watch.lease_until() {
+            self.gauge(
+                "uidring_lease_until_timestamp_seconds",
+                "Until when the worker id is leased, in seconds since 1970.",
+                seconds_of(until),
+            );
+        }
+    }
+
+    fn loads(&mut self, app: &App) {
+        let totals = app.watch.loads.totals();
+        let buckets = totals.buckets();
+        let count = buckets.last().map_or(0, |&(_, count)| count);
+        let times = histogram(&[], &buckets, count, totals.seconds);
+        self.push(
+            "uidring_load_duration_seconds",
+            "Loads of numbers from the database, also those that failed.",
+            MetricType::HISTOGRAM,
+            vec![times],
+        );
+        self.counter("uidring_loads_total", "Loads that succeeded.", totals.loads);
+        let name = "uidring_load_failures_total";
+        self.counter(name, "Loads that the database did not answer.", totals.failures);
+        let name = "uidring_source_up";
+        let help = "1 unless the database did not answer the last load.";
+        self.gauge(name, help, f64::from(!totals.is_failing));
+    }
+
+    fn tags(&mut self, tags: &[TagState]) {
+        self.gauge("uidring_tags", "Tags that this process has used.", float(tags.len() as u64));
+        let tags: Vec<(Metric, &TagState)> =
+            tags.iter().take(MAX_TAGS).map(|tag| (labelled(&[("tag", &tag.name)]), tag)).collect();
+        for (name, help, value) in TAG_GAUGES {
+            self.gauges(name, help, &tags, &|tag| value(tag));
+        }
+        for (name, help, value) in TAG_COUNTERS {
+            self.counters(name, help, &tags, &|tag| value(tag).map(float));
+        }
+    }
+}
+
+/// What of an item a metric shows, if there is such a value.
+type Of<'a, T> = &'a dyn Fn(&T) -> Option<f64>;
+
+type CounterOf = fn(&Counters) -> &counters::Counter;
+const COUNTERS: [(&str, &str, CounterOf); 5] = [
+    ("uidring_http_connections_total", "Connections accepted.", |of| &of.connections),
+    ("uidring_http_connections_refused_total", "Connections above the limit.", |of| {
+        &of.turned_away
+    }),
+    ("uidring_given_uids_total", "UIDs of time that answers held.", |of| &of.uids),
+    ("uidring_given_numbers_total", "Dense numbers that answers held.", |of| &of.numbers),
+    ("uidring_given_segments_total", "Segments that went to clients.", |of| &of.segments),
+];
+
+type OfUids<T> = fn(&Status) -> T;
+/// The library names these in the same way.
+const UID_GAUGES: [(&str, &str, OfUids<f64>); 9] = [
+    ("uidring_worker_id", "The worker id in the UIDs made now.", |of| float(of.worker_id)),
+    ("uidring_filler_running", "1 if the filler runs.", |of| {
+        f64::from(of.filler.to_string() == "running")
+    }),
+    ("uidring_lead_seconds", "How far the newest tick is ahead of the clock.", |of| {
+        of.lead.as_secs_f64()
+    }),
+    ("uidring_lag_seconds", "How far the tick of the next UID is behind the clock.", |of| {
+        of.lag.as_secs_f64()
+    }),
+    ("uidring_available_uids", "UIDs that can be taken now.", |of| float(of.available)),
+    ("uidring_at_lead_limit", "1 if max_lead is used up.", |of| f64::from(of.at_lead_limit)),
+    ("uidring_at_worker_limit", "1 if no further worker id may be taken on for now.", |of| {
+        f64::from(of.at_worker_limit)
+    }),
+    (
+        "uidring_refused_jump_seconds",
+        "How far the clock is ahead after a jump that is not followed.",
+        |of| of.refused_jump.unwrap_or_default().as_secs_f64(),
+    ),
+    (
+        "uidring_expires_timestamp_seconds",
+        "When the clock reaches the end of the time field, in seconds since 1970.",
+        |of| seconds_of(of.expires_at),
+    ),
+];
+
+const UID_COUNTERS: [(&str, &str, OfUids<u64>); 6] = [
+    ("uidring_taken_uids_total", "UIDs taken.", |of| of.taken),
+    ("uidring_lost_uids_total", "UIDs that nobody will get.", |of| of.lost),
+    ("uidring_skipped_uids_total", "UIDs skipped as stale.", |of| of.skipped),
+    ("uidring_new_workers_total", "Worker ids after the first.", |of| of.new_workers),
+    ("uidring_waits_total", "Takes of UIDs that had to wait.", |of| of.waits),
+    ("uidring_clock_steps_total", "How often the clock was seen to have gone back.", |of| {
+        of.clock_steps
+    }),
+];
+
+type OfTag<T> = fn(&TagState) -> Option<T>;
+const TAG_GAUGES: [(&str, &str, OfTag<f64>); 4] = [
+    ("uidring_tag_in_memory_numbers", "Numbers that can be taken without a load.", |of| {
+        Some(float(of.status.as_ref()?.in_memory))
+    }),
+    ("uidring_tag_segment_numbers", "Numbers that the last load gave.", |of| {
+        Some(float(of.loads.last?.count))
+    }),
+    (
+        "uidring_tag_last_load_timestamp_seconds",
+        "When numbers were last loaded, in seconds since 1970.",
+        |of| Some(seconds_of(of.loads.last?.at)),
+    ),
+    ("uidring_tag_failing", "1 if the last load failed.", |of| {
+        Some(f64::from(of.loads.problem.is_some()))
+    }),
+];
+
+const TAG_COUNTERS: [(&str, &str, OfTag<u64>); 6] = [
+    ("uidring_tag_taken_numbers_total", "Numbers handed out one by one.", |of| {
+        Some(of.status.as_ref()?.taken)
+    }),
+    ("uidring_tag_client_numbers_total", "Numbers in segments that went to clients.", |of| {
+        Some(of.loads.to_clients)
+    }),
+    ("uidring_tag_lost_numbers_total", "Numbers that nobody will get.", |of| {
+        Some(of.status.as_ref()?.lost)
+    }),
+    ("uidring_tag_waits_total", "Takes that waited for a load.", |of| {
+        Some(of.status.as_ref()?.waits)
+    }),
+    ("uidring_tag_loads_total", "Loads that succeeded.", |of| Some(of.loads.loads)),
+    ("uidring_tag_load_failures_total", "Loads that failed.", |of| Some(of.loads.failures)),
+];
+
+fn labelled(labels: Labels<'_>) -> Metric {
+    let pairs = labels.iter().map(|(name, value)| {
+        let mut pair = LabelPair::default();
+        pair.set_name((*name).to_owned());
+        pair.set_value((*value).to_owned());
+        pair
+    });
+    Metric::from_label(pairs.collect())
+}
+
+fn histogram(labels: Labels<'_>, buckets: &[(f64, u64)], count: u64, sum: f64) -> Metric {
+    // The encoder adds the bucket without a bound.
+    let buckets = buckets.iter().filter(|(bound, _)| bound.is_finite()).map(|&(bound, count)| {
+        let mut bucket = Bucket::default();
+        bucket.set_upper_bound(bound);
+        bucket.set_cumulative_count(count);
+        bucket
+    });
+    let mut histogram = Histogram::default();
+    histogram.set_bucket(buckets.collect());
+    histogram.set_sample_count(count);
+    histogram.set_sample_sum(sum);
+    let mut metric = labelled(labels);
+    metric.set_histogram(histogram);
+    metric
+}
+
+#[allow(clippy::cast_precision_loss)] // a metric shows 53 bits
+fn float(number: u64) -> f64 {
+    number as f64
+}
+
+/// 0 before 1970.
+fn seconds_of(time: SystemTime) -> f64 {
+    time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
+}

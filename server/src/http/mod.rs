@@ -1,0 +1,125 @@
+//! Requests and their answers.
+
+mod body;
+mod health;
+mod html;
+mod ids;
+mod leaf;
+mod metrics;
+mod negotiate;
+mod numbers;
+mod openapi;
+mod page;
+mod params;
+mod problem;
+mod quick;
+mod spring;
+mod status;
+mod tinyid;
+mod v1;
+mod viewer;
+
+use std::convert::Infallible;
+use std::pin::Pin;
+use std::task::{Context, Poll};
+use std::time::Instant;
+
+use axum::Router;
+use axum::body::Body;
+use axum::http::{Request, Response, StatusCode};
+use axum::routing::future::RouteFuture;
+use hyper::body::Incoming;
+use tower::Service as _;
+
+use crate::app::App;
+use crate::http::problem::Problem;
+use crate::requests::PathIndex;
+
+/// All paths.
+fn router(app: &'static App) -> Router {
+    let paths = &app.options.paths;
+    let tinyid = if paths.tinyid { tinyid::routes() } else { Router::new() };
+    Router::new()
+        .merge(health::routes())
+        .merge(metrics::routes())
+        .merge(openapi::routes(app))
+        .merge(page::routes())
+        .merge(status::routes())
+        .merge(v1::routes(app))
+        .merge(leaf::routes(paths))
+        .merge(tinyid)
+        .fallback(no_such_path)
+        .method_not_allowed_fallback(no_such_method)
+        .with_state(app)
+}
+
+async fn no_such_path(request: Request<Body>) -> Problem {
+    let path = request.uri().path();
+    Problem::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path").value(path)
+}
+
+async fn no_such_method(request: Request<Body>) -> Problem {
+    let title = "the path does not have this method";
+    let kind = "no-such-method";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, kind, title).value(request.method().as_str())
+}
+
+/// Answers the requests of one thread's connections.
+#[derive(Clone)]
+pub(crate) struct Service {
+    app: &'static App,
+    router: Router,
+}
+
+impl Service {
+    pub(crate) fn new(app: &'static App) -> Service {
+        Service { app, router: router(app) }
+    }
+}
+
+impl hyper::service::Service<Request<Incoming>> for Service {
+    type Response = Response<Body>;
+    type Error = Infallible;
+    type Future = Answering;
+
+    fn call(&self, request: Request<Incoming>) -> Answering {
+        let (app, start) = (self.app, Instant::now());
+        let path = PathIndex::of(request.uri().path());
+        let way = match quick::answer(app, &request) {
+            Some(answer) => Way::Quick(Some(answer)),
+            None => Way::Routed(Box::pin(self.router.clone().call(request))),
+        };
+        Answering { app, start, path, way }
+    }
+}
+
+/// An answer on its way.
+pub(crate) struct Answering {
+    app: &'static App,
+    start: Instant,
+    path: PathIndex,
+    way: Way,
+}
+
+enum Way {
+    /// It is there, until it is taken.
+    Quick(Option<Response<Body>>),
+    Routed(Pin<Box<RouteFuture<Infallible>>>),
+}
+
+impl Future for Answering {
+    type Output = Result<Response<Body>, Infallible>;
+
+    fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let answer = match &mut self.way {
+            Way::Quick(answer) => answer.take().unwrap_or_default(),
+            Way::Routed(routed) => match routed.as_mut().poll(context)? {
+                Poll::Ready(answer) => answer,
+                Poll::Pending => return Poll::Pending,
+            },
+        };
+        let status = answer.status().as_u16();
+        self.app.counters().requests.answered(self.path, status, self.start.elapsed());
+        Poll::Ready(Ok(answer))
+    }
+}

@@ -1,0 +1,220 @@
+//! Errors as problem details, RFC 9457.
+
+use axum::extract::rejection::PathRejection;
+use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Serialize;
+use uidring::segment::SegmentError;
+use uidring::{SegmentFailure, TakeError};
+
+use crate::access::Denied;
+use crate::app::NotReady;
+use crate::http::numbers::{self, NoNumbers};
+
+/// The most characters of a value that an answer repeats.
+const LONGEST_VALUE: usize = 200;
+
+/// What is wrong with a request, or with the service.
+#[derive(Debug)]
+pub(crate) struct Problem {
+    status: StatusCode,
+    body: Box<Details>,
+    retry_after: Option<u32>,
+}
+
+/// What is wrong, as RFC 9457 has it.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct Details {
+    #[serde(rename = "type")]
+    kind: String,
+    title: &'static str,
+    status: u16,
+    #[serde(skip_serializing_if = "Option::is_none")]
+    detail: Option<String>,
+    /// What was wrong, as it came.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    value: Option<String>,
+    /// The number that the tag gives next.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    next: Option<String>,
+    /// The last number of the tag.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    last: Option<String>,
+}
+
+impl Problem {
+    /// A `kind` is a word that programs can rely on.
+    pub(crate) fn new(status: StatusCode, kind: &str, title: &'static str) -> Problem {
+        let kind = format!("urn:uidring:problem:{kind}");
+        let status_number = status.as_u16();
+        let (detail, value, next, last) = (None, None, None, None);
+        let body =
+            Box::new(Details { kind, title, status: status_number, detail, value, next, last });
+        Problem { status, body, retry_after: None }
+    }
+
+    /// The request is wrong.
+    pub(crate) fn bad_request(kind: &str, title: &'static str) -> Problem {
+        Problem::new(StatusCode::BAD_REQUEST, kind, title)
+    }
+
+    /// What is so this time, and what to do.
+    pub(crate) fn detail(mut self, detail: impl Into<String>) -> Problem {
+        self.body.detail = Some(detail.into());
+        self
+    }
+
+    /// The value that was wrong.
+    pub(crate) fn value(mut self, value: &str) -> Problem {
+        let end = value.char_indices().nth(LONGEST_VALUE).map_or(value.len(), |(end, _)| end);
+        self.body.value = Some(value[..end].to_owned());
+        self
+    }
+
+    fn next(mut self, next: u64) -> Problem {
+        self.body.next = Some(next.to_string());
+        self
+    }
+
+    fn last(mut self, last: u64) -> Problem {
+        self.body.last = Some(last.to_string());
+        self
+    }
+
+    /// After how many seconds another try makes sense.
+    pub(crate) fn retry_after(mut self, seconds: u32) -> Problem {
+        self.retry_after = Some(seconds);
+        self
+    }
+}
+
+impl IntoResponse for Problem {
+    fn into_response(self) -> Response {
+        // A text and a number always have a form in JSON.
+        let body = serde_json::to_vec(&self.body).unwrap_or_default();
+        let mut response = (self.status, body).into_response();
+        let headers = response.headers_mut();
+        headers.insert(CONTENT_TYPE, HeaderValue::from_static("application/problem+json"));
+        if let Some(seconds) = self.retry_after {
+            headers.insert(RETRY_AFTER, HeaderValue::from(seconds));
+        }
+        if self.status == StatusCode::UNAUTHORIZED {
+            headers.insert(WWW_AUTHENTICATE, HeaderValue::from_static("Bearer"));
+        }
+        response
+    }
+}
+
+impl From<NotReady> for Problem {
+    fn from(_: NotReady) -> Problem {
+        Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "there are no ids yet")
+            .detail("the database has not answered yet; /readyz says why")
+            .retry_after(1)
+    }
+}
+
+impl From<Denied> for Problem {
+    fn from(denied: Denied) -> Problem {
+        match denied {
+            Denied::NoToken => {
+                Problem::new(StatusCode::UNAUTHORIZED, "no-token", "a token is needed")
+                    .detail("send it as Authorization: Bearer TOKEN")
+            }
+            Denied::UnknownToken => {
+                Problem::new(StatusCode::UNAUTHORIZED, "unknown-token", "the token is not known")
+            }
+            Denied::NotAllowed => {
+                Problem::new(StatusCode::FORBIDDEN, "not-allowed", "the token does not allow this")
+            }
+        }
+    }
+}
+
+impl From<PathRejection> for Problem {
+    fn from(_: PathRejection) -> Problem {
+        Problem::bad_request("bad-path", "the path is not UTF-8 behind its percent signs")
+    }
+}
+
+/// There are no ids, and there will be some again.
+fn for_now(detail: String) -> Problem {
+    Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no-ids", "there are no ids for now")
+        .detail(detail)
+        .retry_after(1)
+}
+
+/// Somebody has to mend something.
+fn broken(detail: String) -> Problem {
+    let title = "there are no ids until somebody mends the cause";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "no-ids-any-more", title).detail(detail)
+}
+
+impl From<TakeError> for Problem {
+    fn from(error: TakeError) -> Problem {
+        use SegmentFailure::{BadRow, Failed, NoSuchTag, RanOut, WentBack};
+        let detail = error.to_string();
+        match error {
+            TakeError::SegmentExhausted { cause: NoSuchTag } => no_such_tag(detail),
+            TakeError::SegmentExhausted { cause: RanOut } => ran_out(detail),
+            TakeError::SegmentExhausted { cause: BadRow | Failed | WentBack }
+            | TakeError::TimeExhausted { .. } => broken(detail),
+            _ => for_now(detail),
+        }
+    }
+}
+
+/// The row of a tag is at its end.
+fn ran_out(detail: String) -> Problem {
+    let title = "the tag has no more numbers";
+    Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "ran-out", title).detail(detail)
+}
+
+fn no_such_tag(detail: String) -> Problem {
+    Problem::new(StatusCode::NOT_FOUND, "no-such-tag", "there is no such tag").detail(detail)
+}
+
+impl From<NoNumbers> for Problem {
+    fn from(none: NoNumbers) -> Problem {
+        match none {
+            NoNumbers::NotReady => NotReady.into(),
+            NoNumbers::Take(error) => error.into(),
+            NoNumbers::TooMany => {
+                let title = "the batch is too long for this tag";
+                Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "batch-too-long", title)
+                    .detail(numbers::TOO_MANY)
+            }
+            NoNumbers::Ending => for_now("the service is ending".to_owned()),
+            NoNumbers::Source(error) => error.into(),
+        }
+    }
+}
+
+impl From<SegmentError> for Problem {
+    fn from(error: SegmentError) -> Problem {
+        let detail = error.to_string();
+        match &error {
+            // Those that are alike are not for everybody to know.
+            SegmentError::NoSuchTag { tag, .. } => {
+                let problem = no_such_tag("create it with PUT /v1/tags/TAG".to_owned());
+                problem.value(tag)
+            }
+            SegmentError::BadTag { tag, .. } => {
+                Problem::bad_request("bad-tag", "there can be no such tag")
+                    .detail(detail)
+                    .value(tag)
+            }
+            SegmentError::Behind { first, next, .. } => {
+                let title = "the tag is there, and begins below";
+                Problem::new(StatusCode::CONFLICT, "behind", title)
+                    .detail(detail)
+                    .value(&first.to_string())
+                    .next(*next)
+            }
+            SegmentError::RanOut { last, .. } => ran_out(detail).last(*last),
+            error if error.is_transient() => for_now(detail),
+            SegmentError::Full { .. } | SegmentError::Ended { .. } => for_now(detail),
+            _ => broken(detail),
+        }
+    }
+}

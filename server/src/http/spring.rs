@@ -1,0 +1,71 @@
+//! Errors as Spring Boot 1.5 answers them, for clients of Leaf and tinyid.
+
+use axum::http::header::{ACCEPT, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use jiff::{Timestamp, Zoned};
+use serde::Serialize;
+
+use crate::http::html;
+
+/// An error in the order of keys that Spring has.
+#[derive(Debug, Serialize, utoipa::ToSchema)]
+pub(crate) struct SpringError<'a> {
+    /// In milliseconds since 1970.
+    timestamp: i64,
+    status: u16,
+    error: &'static str,
+    exception: &'static str,
+    message: String,
+    path: &'a str,
+}
+
+impl<'a> SpringError<'a> {
+    pub(crate) fn new(
+        status: StatusCode,
+        exception: &'static str,
+        message: String,
+        path: &'a str,
+    ) -> SpringError<'a> {
+        SpringError {
+            timestamp: Timestamp::now().as_millisecond(),
+            status: status.as_u16(),
+            error: status.canonical_reason().unwrap_or_default(),
+            exception,
+            message,
+            path,
+        }
+    }
+
+    /// The answer: JSON, or a page for a browser.
+    pub(crate) fn answer(&self, headers: &HeaderMap) -> Response {
+        let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
+        if wants_html(headers) {
+            return (status, html::page(self.page())).into_response();
+        }
+        let body = serde_json::to_vec(self).unwrap_or_default();
+        let kind = HeaderValue::from_static("application/json;charset=UTF-8");
+        (status, [(CONTENT_TYPE, kind)], body).into_response()
+    }
+
+    /// Spring's own words.
+    fn page(&self) -> String {
+        let now = Zoned::now().strftime("%a %b %d %H:%M:%S %Z %Y").to_string();
+        format!(
+            "<html><body><h1>Whitelabel Error Page</h1><p>This application has no explicit mapping \
+             for /error, so you are seeing this as a fallback.</p><div id='created'>{now}</div>\
+             <div>There was an unexpected error (type={}, status={}).</div><div>{}</div></body>\
+             </html>",
+            self.error,
+            self.status,
+            html::escaped(&self.message)
+        )
+    }
+}
+
+/// Whether a browser asks.
+fn wants_html(headers: &HeaderMap) -> bool {
+    let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
+    let first = accept.split(',').next().unwrap_or_default();
+    first.split(';').next().unwrap_or_default().trim().eq_ignore_ascii_case("text/html")
+}

@@ -1,0 +1,311 @@
+//! `/v1/status`: how the service is, for its page and for programs.
+
+use std::sync::atomic::Ordering;
+use std::time::{Duration, SystemTime};
+
+use axum::extract::State;
+use axum::http::HeaderMap;
+use axum::http::header::CACHE_CONTROL;
+use axum::response::{IntoResponse, Response};
+use axum::routing::get;
+use axum::{Json, Router};
+use jiff::{Timestamp, Unit};
+use serde::Serialize;
+use uidring::UidGenerator;
+use uidring::segment::SegmentSource;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::events;
+use crate::http::openapi::Problems;
+use crate::http::viewer::{MayNotLook, may_look};
+use crate::rates::sum;
+use crate::watch::{self, TagState};
+
+/// The most tags that are listed.
+const MAX_TAGS: usize = 5000;
+/// The most tags whose loads fail that are named.
+const MAX_NAMES: usize = 3;
+
+pub(crate) fn routes() -> Router<&'static App> {
+    Router::new().route("/v1/status", get(status))
+}
+
+/// How the service is, its generators and its tags.
+#[utoipa::path(
+    get, path = "/v1/status", operation_id = "status", tag = "Operation",
+    responses((status = 200, description = "How it is now", body = Status), Problems),
+)]
+pub(crate) async fn status(
+    State(app): State<&'static App>,
+    headers: HeaderMap,
+) -> Result<Response, MayNotLook> {
+    may_look(app, &headers)?;
+    Ok(([(CACHE_CONTROL, "no-store")], Json(Status::of(app))).into_response())
+}
+
+/// Times are in RFC 3339, and durations in seconds.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Status {
+    pub(crate) health: Health,
+    pub(crate) version: &'static str,
+    pub(crate) now: String,
+    pub(crate) started: String,
+    pub(crate) database: Database,
+    pub(crate) generators: Vec<Generator>,
+    pub(crate) connections: usize,
+    /// Ids that answers have held since the start.
+    pub(crate) given: Totals,
+    /// Ids of each of the last seconds, the newest last.
+    pub(crate) per_second: PerSecond,
+    /// How many tags this process has used. Not all need be listed.
+    pub(crate) tag_count: usize,
+    pub(crate) tags: Vec<TagLine>,
+    /// The newest first.
+    pub(crate) events: Vec<Event>,
+}
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    Ok,
+    /// Ids come, and somebody should look.
+    Warning,
+    /// No ids come.
+    Down,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    pub(crate) level: Level,
+    pub(crate) text: String,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Database {
+    /// Without a password.
+    pub(crate) name: Option<String>,
+    pub(crate) up: bool,
+    /// Since when it has been up or away.
+    pub(crate) since: String,
+    pub(crate) problem: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Generator {
+    pub(crate) kind: &'static str,
+    pub(crate) worker: u64,
+    pub(crate) is_leased: bool,
+    pub(crate) lease_until: Option<String>,
+    pub(crate) layout: String,
+    pub(crate) time_ends: String,
+    pub(crate) taken: u64,
+    pub(crate) available: u64,
+    pub(crate) lead: f64,
+    pub(crate) lag: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Totals {
+    pub(crate) uids: u64,
+    pub(crate) numbers: u64,
+    pub(crate) segments: u64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct PerSecond {
+    pub(crate) uids: Vec<u64>,
+    pub(crate) numbers: Vec<u64>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct TagLine {
+    #[schema(value_type = String)]
+    pub(crate) tag: Box<str>,
+    /// Numbers that can be taken without a load.
+    pub(crate) in_memory: u64,
+    /// Numbers that the last load gave.
+    pub(crate) segment: u64,
+    /// How long ago that was.
+    pub(crate) age: Option<f64>,
+    pub(crate) load_seconds: Option<f64>,
+    pub(crate) loads: u64,
+    pub(crate) failures: u64,
+    /// Numbers handed out, also in segments that went to clients.
+    pub(crate) taken: u64,
+    /// Why the last load failed, if it did.
+    pub(crate) problem: Option<String>,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Event {
+    pub(crate) at: String,
+    pub(crate) level: String,
+    pub(crate) text: String,
+    pub(crate) times: u64,
+}
+
+impl Status {
+    pub(crate) fn of(app: &App) -> Status {
+        let states = watch::tags(app);
+        let now = SystemTime::now();
+        let rates = app.watch.rates.last();
+        let generators = watch::generators(app);
+        let generators = generators.map(|(kind, uids)| Generator::of(app, kind, uids)).collect();
+        let events = events::recent().into_iter().map(|event| Event {
+            at: rfc3339(event.at),
+            level: event.level.to_string().to_ascii_lowercase(),
+            text: event.text,
+            times: event.times,
+        });
+        Status {
+            health: Health::of(app, &states),
+            version: env!("CARGO_PKG_VERSION"),
+            now: rfc3339(now),
+            started: rfc3339(app.watch.started),
+            database: Database::of(app),
+            generators,
+            // ORDERING: a statistic.
+            connections: app.connections.load(Ordering::Relaxed),
+            given: Totals {
+                uids: sum(app, |of| &of.uids),
+                numbers: sum(app, |of| &of.numbers),
+                segments: sum(app, |of| &of.segments),
+            },
+            per_second: PerSecond {
+                uids: rates.iter().map(|rate| rate.uids).collect(),
+                numbers: rates.iter().map(|rate| rate.numbers).collect(),
+            },
+            tag_count: states.len(),
+            tags: states.into_iter().take(MAX_TAGS).map(|state| TagLine::of(state, now)).collect(),
+            events: events.collect(),
+        }
+    }
+}
+
+impl Health {
+    fn of(app: &App, tags: &[TagState]) -> Health {
+        if app.is_ending() {
+            return Health { level: Level::Down, text: "The service is ending.".to_owned() };
+        }
+        let mut level = Level::Ok;
+        let mut texts = Vec::new();
+        if let Some(problem) = app.database_trouble() {
+            let has_begun = app.tags().is_ok();
+            level = if has_begun { Level::Warning } else { Level::Down };
+            let what = if has_begun { "Ids come from memory" } else { "There are no ids yet" };
+            texts.push(format!("{what}: {problem}."));
+        }
+        let failing: Vec<&TagState> =
+            tags.iter().filter(|tag| tag.loads.problem.is_some()).collect();
+        if !failing.is_empty() {
+            level = level.max(Level::Warning);
+            texts.push(loads_fail(&failing));
+        }
+        for (kind, uids) in watch::generators(app) {
+            for text in troubles(uids) {
+                level = level.max(Level::Warning);
+                texts.push(format!("{}: {text}.", title(kind)));
+            }
+        }
+        if texts.is_empty() {
+            texts.push("All is well.".to_owned());
+        }
+        Health { level, text: texts.join(" ") }
+    }
+}
+
+fn loads_fail(failing: &[&TagState]) -> String {
+    let names: Vec<&str> = failing.iter().take(MAX_NAMES).map(|tag| &*tag.name).collect();
+    let more = match failing.len().saturating_sub(MAX_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("Loads fail for {}{more}.", names.join(", "))
+}
+
+/// What a generator suffers from.
+fn troubles(uids: &UidGenerator) -> Vec<String> {
+    let status = uids.status();
+    let mut troubles = Vec::new();
+    if status.filler.to_string() != "running" {
+        troubles.push(format!("the thread that fills the ring is {}", status.filler));
+    }
+    if status.at_lead_limit {
+        troubles.push("as much time is borrowed as may be, so takes wait".to_owned());
+    }
+    if let Some(jump) = status.refused_jump {
+        let seconds = jump.as_secs();
+        troubles.push(format!("the clock jumped {seconds} s ahead, which is not followed"));
+    }
+    troubles
+}
+
+/// The name of a kind of generator, for people.
+pub(crate) fn title(kind: &str) -> &'static str {
+    match kind {
+        "snowflakes" => "Leaf's snowflakes",
+        _ => "UIDs",
+    }
+}
+
+impl Database {
+    fn of(app: &App) -> Database {
+        let problem = app.database_trouble();
+        Database {
+            name: app.tags().ok().map(|tags| tags.source.name()),
+            up: problem.is_none(),
+            since: rfc3339(app.watch.database_since()),
+            problem,
+        }
+    }
+}
+
+impl Generator {
+    fn of(app: &App, kind: &'static str, uids: &UidGenerator) -> Generator {
+        let status = uids.status();
+        let is_own = kind == "uids";
+        Generator {
+            kind,
+            worker: status.worker_id,
+            is_leased: !is_own || app.options.generator.terms().lease.is_some(),
+            lease_until: app.watch.lease_until().filter(|_| is_own).map(rfc3339),
+            layout: uids.layout().to_string(),
+            time_ends: rfc3339(status.expires_at),
+            taken: status.taken,
+            available: status.available,
+            lead: seconds(status.lead),
+            lag: seconds(status.lag),
+        }
+    }
+}
+
+impl TagLine {
+    fn of(state: TagState, now: SystemTime) -> TagLine {
+        let TagState { name, status, loads } = state;
+        let age = loads.last.and_then(|last| now.duration_since(last.at).ok());
+        TagLine {
+            tag: name,
+            in_memory: status.as_ref().map_or(0, |status| status.in_memory),
+            segment: loads.last.map_or(0, |last| last.count),
+            age: age.map(seconds),
+            load_seconds: loads.last.map(|last| last.took.as_secs_f64()),
+            loads: loads.loads,
+            failures: loads.failures,
+            taken: status.as_ref().map_or(0, |status| status.taken) + loads.to_clients,
+            problem: loads.problem,
+        }
+    }
+}
+
+/// To the millisecond.
+fn seconds(time: Duration) -> f64 {
+    (time.as_secs_f64() * 1000.0).round() / 1000.0
+}
+
+/// To the millisecond. Empty after the year 9999.
+fn rfc3339(time: SystemTime) -> String {
+    let time = Timestamp::try_from(time).ok();
+    let time = time.and_then(|time| time.round(Unit::Millisecond).ok());
+    time.map(|time| time.to_string()).unwrap_or_default()
+}

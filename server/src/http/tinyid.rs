@@ -1,0 +1,356 @@
+//! tinyid's paths, as its server answers them: always with 200, and errors as codes.
+
+use axum::Router;
+use axum::body::Body;
+use axum::extract::{Request, State};
+use axum::http::header::CONTENT_TYPE;
+use axum::http::request::Parts;
+use axum::http::{HeaderValue, StatusCode};
+use axum::response::{IntoResponse, Response};
+use axum::routing::any;
+use serde::Serialize;
+use uidring::segment::{Segment, SegmentError, SegmentSource};
+use utoipa::ToSchema;
+
+use crate::access::Wish;
+use crate::app::App;
+use crate::db::Table;
+use crate::http::numbers::{self, NoNumbers, blocking, is_tag, take_many};
+use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
+use crate::http::problem::Problem;
+use crate::http::spring::SpringError;
+use crate::http::v1::bearer;
+use crate::http::{body, ids, params};
+use crate::limits::MAX_IDS;
+
+pub(crate) fn routes() -> Router<&'static App> {
+    Router::new()
+        .route("/tinyid/id/nextId", any(next_id))
+        .route("/tinyid/id/nextIdSimple", any(next_id_simple))
+        .route("/tinyid/id/nextSegmentId", any(next_segment_id))
+        .route("/tinyid/id/nextSegmentIdSimple", any(next_segment_id_simple))
+}
+
+/// What a client asks for.
+struct Asked {
+    tag: String,
+    count: usize,
+}
+
+/// Why it does not get it.
+enum Refused {
+    /// The parameters cannot be read: Spring answers, not tinyid.
+    Malformed(Response),
+    Token,
+    /// The message of code 6.
+    Failed(String),
+}
+
+impl Asked {
+    async fn read(app: &App, request: Request) -> Result<Asked, Refused> {
+        let (parts, body) = request.into_parts();
+        let form = form(app, &parts, body)
+            .await
+            .map_err(|problem| Refused::Malformed(problem.into_response()))?;
+        let query = parts.uri.query().unwrap_or_default();
+        let params: Vec<_> =
+            form_urlencoded::parse(query.as_bytes()).chain(form_urlencoded::parse(&form)).collect();
+        let count = params::first(&params, "batchSize").unwrap_or_default();
+        let count =
+            batch_size(count).ok_or_else(|| Refused::Malformed(not_a_number(count, &parts)))?;
+        let tag = params::first(&params, "bizType").unwrap_or_default();
+        let token = params::first(&params, "token").filter(|token| !token.is_empty());
+        let token = token.map(str::as_bytes).or_else(|| bearer(&parts.headers));
+        if tag.is_empty() || app.access.may(token, Wish::Tag(tag)).is_err() {
+            return Err(Refused::Token);
+        }
+        Ok(Asked { tag: tag.to_owned(), count })
+    }
+}
+
+/// The body, if it is a form.
+async fn form(app: &App, parts: &Parts, body: Body) -> Result<Vec<u8>, Problem> {
+    if body::is_of_type(&parts.headers, "application/x-www-form-urlencoded") {
+        Ok(body::read(app, body).await?.into())
+    } else {
+        Ok(Vec::new())
+    }
+}
+
+/// How many ids there are to be, as Spring reads a number and tinyid bounds it.
+fn batch_size(text: &str) -> Option<usize> {
+    let text: String = text.chars().filter(|character| !character.is_whitespace()).collect();
+    if text.is_empty() {
+        return Some(1);
+    }
+    let count: i32 = text.parse().ok()?;
+    Some(usize::try_from(count).unwrap_or(0).min(usize::try_from(MAX_IDS).unwrap_or(0)))
+}
+
+fn not_a_number(text: &str, parts: &Parts) -> Response {
+    let message = format!(
+        "Failed to convert value of type 'java.lang.String' to required type 'java.lang.Integer'; \
+         nested exception is java.lang.NumberFormatException: For input string: \"{text}\""
+    );
+    let exception = "org.springframework.web.method.annotation.MethodArgumentTypeMismatchException";
+    let error = SpringError::new(StatusCode::BAD_REQUEST, exception, message, parts.uri.path());
+    error.answer(&parts.headers)
+}
+
+/// What tinyid says of a failure.
+fn message(tag: &str, none: &NoNumbers) -> String {
+    match none {
+        none if none.is_unknown_tag() => format!("can not find biztype:{tag}"),
+        NoNumbers::NotReady => "the database has not answered yet".to_owned(),
+        NoNumbers::TooMany => numbers::TOO_MANY.to_owned(),
+        NoNumbers::Ending => "the service is ending".to_owned(),
+        NoNumbers::Source(error) => error.to_string(),
+        NoNumbers::Take(error) => error.to_string(),
+    }
+}
+
+async fn ids(app: &App, request: Request) -> Result<Vec<uidring::Uid>, Refused> {
+    let Asked { tag, count } = Asked::read(app, request).await?;
+    let taken = if is_tag(app.options.table, &tag) {
+        take_many(app, &tag, count).await
+    } else {
+        Err(NoNumbers::Source(no_such_tag(app, &tag)))
+    };
+    let ids = taken.map_err(|none| {
+        Refused::Failed(format!("error query segmentId: {}", message(&tag, &none)))
+    })?;
+    app.counters().numbers.add(count as u64);
+    Ok(ids)
+}
+
+/// What no table can hold is not asked for.
+fn no_such_tag(app: &App, tag: &str) -> SegmentError {
+    let place = app.options.table.name().to_owned();
+    SegmentError::NoSuchTag { place, tag: tag.to_owned(), alike: Vec::new() }
+}
+
+/// A segment in tinyid's terms: a client hands out the numbers above `currentId`, up to `maxId`,
+/// that leave `remainder` when they are divided by `delta`.
+#[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "camelCase")]
+pub(crate) struct SegmentId {
+    max_id: u64,
+    /// When it is passed, the client asks for the next one.
+    loading_id: u64,
+    current_id: u64,
+    delta: u64,
+    remainder: u64,
+}
+
+impl SegmentId {
+    fn of(segment: &Segment, table: Table) -> SegmentId {
+        let Segment { first, count, delta, row_start, row_end, .. } = *segment;
+        let (current_id, max_id) = match table {
+            Table::TinyId => (row_start, row_end),
+            Table::Own | Table::Leaf => (first - 1, first + (count - 1) * delta),
+        };
+        let loading = u128::from(max_id - current_id) * 20 / 100;
+        let loading_id = current_id + u64::try_from(loading).unwrap_or(0);
+        SegmentId { max_id, loading_id, current_id, delta, remainder: first % delta }
+    }
+}
+
+async fn segment(app: &App, request: Request) -> Result<SegmentId, Refused> {
+    let Asked { tag, .. } = Asked::read(app, request).await?;
+    let result = match app.tags() {
+        _ if !is_tag(app.options.table, &tag) => Err(NoNumbers::Source(no_such_tag(app, &tag))),
+        Err(not_ready) => Err(not_ready.into()),
+        Ok(tags) => {
+            let (source, name) = (tags.source.clone(), tag.clone());
+            blocking(move || source.load(&name, None)).await
+        }
+    };
+    let segment = result.map_err(|none| Refused::Failed(message(&tag, &none)))?;
+    app.counters().segments.add(1);
+    Ok(SegmentId::of(&segment, app.options.table))
+}
+
+/// tinyid's envelope.
+#[derive(Serialize)]
+struct Envelope<'a, T> {
+    data: Option<T>,
+    code: u16,
+    message: &'a str,
+}
+
+fn answer(data: Option<impl Serialize>, code: u16, message: &str) -> Response {
+    let body = serde_json::to_vec(&Envelope { data, code, message }).unwrap_or_default();
+    json(body)
+}
+
+fn json(body: Vec<u8>) -> Response {
+    let kind = HeaderValue::from_static("application/json;charset=UTF-8");
+    ([(CONTENT_TYPE, kind)], body).into_response()
+}
+
+fn simple(body: impl Into<Body>) -> Response {
+    let kind = HeaderValue::from_static("text/plain;charset=UTF-8");
+    ([(CONTENT_TYPE, kind)], body.into()).into_response()
+}
+
+impl Refused {
+    fn answer(self) -> Response {
+        match self {
+            Refused::Malformed(response) => response,
+            Refused::Token => answer(None::<()>, 5, "token is error"),
+            Refused::Failed(message) => answer(None::<()>, 6, &message),
+        }
+    }
+
+    fn simple(self) -> Response {
+        match self {
+            Refused::Malformed(response) => response,
+            Refused::Token | Refused::Failed(_) => simple(""),
+        }
+    }
+}
+
+/// What tinyid answers. Any method does the same, and parameters may be in a form.
+#[utoipa::path(
+    get, path = "/tinyid/id/nextId", operation_id = "tinyidNextId", tag = "tinyid",
+    params(TinyIdParams),
+    responses(
+        (status = 200, description = "Ids, or code 5 or 6", body = NextId),
+        (status = 400, description = "batchSize is no number", content(
+            (SpringError = "application/json"),
+            (String = "text/html"),
+        )),
+    ),
+)]
+pub(crate) async fn next_id(State(app): State<&'static App>, request: Request) -> Response {
+    match ids(app, request).await {
+        Ok(ids) => {
+            let list = ids::list(&ids);
+            json([b"{\"data\":[", &list[..], b"],\"code\":200,\"message\":\"\"}"].concat())
+        }
+        Err(refused) => refused.answer(),
+    }
+}
+
+/// The same in short.
+#[utoipa::path(
+    get, path = "/tinyid/id/nextIdSimple", operation_id = "tinyidNextIdSimple", tag = "tinyid",
+    params(TinyIdParams),
+    responses(
+        (status = 200, description = "Ids with commas, or nothing", body = String,
+            content_type = "text/plain"),
+        (status = 400, description = "batchSize is no number", content(
+            (SpringError = "application/json"),
+            (String = "text/html"),
+        )),
+    ),
+)]
+pub(crate) async fn next_id_simple(State(app): State<&'static App>, request: Request) -> Response {
+    match ids(app, request).await {
+        Ok(ids) => simple(ids::list(&ids)),
+        Err(refused) => refused.simple(),
+    }
+}
+
+/// A segment for a client that hands out by itself, in tinyid's terms.
+#[utoipa::path(
+    get, path = "/tinyid/id/nextSegmentId", operation_id = "tinyidNextSegmentId", tag = "tinyid",
+    params(TinyIdParams),
+    responses(
+        (status = 200, description = "A segment, or code 5 or 6", body = NextSegmentId),
+        (status = 400, description = "batchSize is no number", content(
+            (SpringError = "application/json"),
+            (String = "text/html"),
+        )),
+    ),
+)]
+pub(crate) async fn next_segment_id(State(app): State<&'static App>, request: Request) -> Response {
+    match segment(app, request).await {
+        Ok(segment) => answer(Some(segment), 200, ""),
+        Err(refused) => refused.answer(),
+    }
+}
+
+/// The same in short: `currentId,loadingId,maxId,delta,remainder`.
+#[utoipa::path(
+    get, path = "/tinyid/id/nextSegmentIdSimple",
+    operation_id = "tinyidNextSegmentIdSimple", tag = "tinyid",
+    params(TinyIdParams),
+    responses(
+        (status = 200, description = "A segment, or nothing", body = String,
+            content_type = "text/plain"),
+        (status = 400, description = "batchSize is no number", content(
+            (SpringError = "application/json"),
+            (String = "text/html"),
+        )),
+    ),
+)]
+pub(crate) async fn next_segment_id_simple(
+    State(app): State<&'static App>,
+    request: Request,
+) -> Response {
+    match segment(app, request).await {
+        Ok(SegmentId { max_id, loading_id, current_id, delta, remainder }) => {
+            simple(format!("{current_id},{loading_id},{max_id},{delta},{remainder}"))
+        }
+        Err(refused) => refused.simple(),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn ids(segment: &Segment, table: Table) -> [u64; 5] {
+        let SegmentId { max_id, loading_id, current_id, delta, remainder } =
+            SegmentId::of(segment, table);
+        [current_id, loading_id, max_id, delta, remainder]
+    }
+
+    #[test]
+    fn segments_are_what_tinyids_readme_says() {
+        let test = Segment::new(2, 100_000, 1, 100_001);
+        assert_eq!(ids(&test, Table::TinyId), [1, 20_001, 100_001, 1, 0]);
+        let odd = Segment::new(3, 50_000, 2, 100_001);
+        assert_eq!(ids(&odd, Table::TinyId), [1, 20_001, 100_001, 2, 1]);
+        // Leaf's row holds the next number.
+        let leaf = Segment::new(1, 2000, 1, 2001);
+        assert_eq!(ids(&leaf, Table::Leaf), [0, 400, 2000, 1, 0]);
+        // The last numbers there are, and more of them than fit a product with 20.
+        let end = u64::MAX / 2;
+        let last = Segment::new(end - 9, 10, 1, end);
+        assert_eq!(ids(&last, Table::TinyId), [end - 10, end - 8, end, 1, 0]);
+        let all = Segment::new(1, end, 1, end);
+        assert_eq!(ids(&all, Table::Own), [0, end / 5, end, 1, 0]);
+    }
+
+    proptest! {
+        #[test]
+        fn any_text_is_a_batch_size_or_none(text in ".*") {
+            if let Some(count) = batch_size(&text) {
+                prop_assert!(count <= 100_000);
+            }
+        }
+    }
+
+    #[test]
+    fn a_batch_size_is_read_as_spring_reads_it() {
+        for (text, expected) in [
+            ("", Some(1)),
+            (" 7 ", Some(7)),
+            ("+7", Some(7)),
+            ("0", Some(0)),
+            ("-5", Some(0)),
+            ("100001", Some(100_000)),
+            ("2147483647", Some(100_000)),
+            ("2147483648", None),
+            ("1.0", None),
+            ("abc", None),
+            ("--1", None),
+        ] {
+            assert_eq!(batch_size(text), expected, "{text:?}");
+        }
+    }
+}

@@ -1,0 +1,31 @@
+//! `/v1`, our own paths.
+
+pub(crate) mod tags;
+pub(crate) mod uids;
+
+use axum::Router;
+use axum::http::HeaderMap;
+use axum::http::header::AUTHORIZATION;
+use axum::routing::{get, post, put};
+
+use crate::app::App;
+
+pub(crate) fn routes(app: &App) -> Router<&'static App> {
+    let mut router = Router::new();
+    if app.options.uids {
+        router =
+            router.route("/v1/uids", get(uids::take)).route("/v1/uids/{uid}", get(uids::explain));
+    }
+    router
+        .route("/v1/tags", get(tags::list))
+        .route("/v1/tags/{tag}", put(tags::create))
+        .route("/v1/tags/{tag}/ids", get(tags::take))
+        .route("/v1/tags/{tag}/segments", post(tags::segment))
+}
+
+/// The token of `Authorization: Bearer`.
+pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
+    let value = headers.get(AUTHORIZATION)?.as_bytes();
+    let (scheme, token) = value.split_at_checked("bearer ".len())?;
+    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
+}

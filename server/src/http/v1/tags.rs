@@ -1,0 +1,312 @@
+//! Tags and their dense numbers.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use jiff::Timestamp;
+use serde::{Deserialize, Serialize};
+use uidring::segment::{SegmentSource, Tag, TagRecord};
+use utoipa::ToSchema;
+
+use super::bearer;
+use crate::access::{Denied, Wish};
+use crate::app::App;
+use crate::http::numbers::{self, blocking};
+use crate::http::openapi::{Problems, number_or_text};
+use crate::http::problem::Problem;
+use crate::http::{body, ids, negotiate, params};
+use crate::limits::MAX_SEGMENT;
+
+type TagPath = Result<Path<String>, PathRejection>;
+
+/// The tag of the path, which whoever asks may take from.
+fn allowed(app: &App, path: TagPath, headers: &HeaderMap) -> Result<String, Problem> {
+    let tag = named(app, path)?;
+    app.access.may(bearer(headers), Wish::Tag(&tag))?;
+    Ok(tag)
+}
+
+/// The tag of the path.
+fn named(app: &App, path: TagPath) -> Result<String, Problem> {
+    let Path(tag) = path?;
+    let table = app.options.table;
+    if numbers::is_tag(table, &tag) {
+        return Ok(tag);
+    }
+    let longest = numbers::longest_tag(table);
+    Err(Problem::bad_request("bad-tag", "there can be no such tag")
+        .detail(format!("a tag has 1 to {longest} characters, none of them a control character"))
+        .value(&tag))
+}
+
+/// Refuses what a page of another site has its reader's browser send: the reader may be on this
+/// machine, where no token is needed.
+fn refuse_other_sites(headers: &HeaderMap) -> Result<(), Problem> {
+    match headers.get("sec-fetch-site") {
+        Some(site) if site == "cross-site" || site == "same-site" => {
+            let title = "pages of other sites may not do this";
+            Err(Problem::new(StatusCode::FORBIDDEN, "other-site", title))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Takes numbers of a tag: as JSON, one a line, or eight bytes each, the lowest first.
+#[utoipa::path(
+    get, path = "/v1/tags/{tag}/ids", operation_id = "takeNumbers", tag = "Dense numbers",
+    params(
+        ("tag" = String, Path, description = "The name of a tag", min_length = 1, max_length = 128,
+            pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"),
+        ("n" = Option<u32>, Query, description = "How many; 1 unless it says otherwise",
+            minimum = 1, maximum = 100_000),
+    ),
+    responses(
+        (status = 200, description = "The numbers, in ascending order", content(
+            (Ids = "application/json"),
+            (String = "text/plain"),
+            (Vec<u8> = "application/octet-stream"),
+        )),
+        Problems,
+    ),
+)]
+pub(crate) async fn take(
+    State(app): State<&'static App>,
+    path: TagPath,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    let tag = allowed(app, path, &headers)?;
+    let count = params::count(query.as_deref())?;
+    let form = negotiate::form(&headers)?;
+    let numbers = numbers::take_many(app, &tag, count).await?;
+    app.counters().numbers.add(count as u64);
+    Ok(ids::written(form, "ids", &numbers))
+}
+
+/// Numbers of a tag.
+#[derive(ToSchema)]
+#[allow(dead_code)] // it describes what is written without it
+pub(crate) struct Ids {
+    ids: Vec<String>,
+}
+
+/// Numbers that a client hands out by itself: `first`, `first + delta` and so on.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Given {
+    tag: String,
+    first: String,
+    count: String,
+    delta: String,
+    /// Those of the row: how many it gives when no size is asked for, and at most.
+    step: String,
+    max_step: Option<String>,
+}
+
+/// Takes a range of numbers for a client that hands them out by itself.
+#[utoipa::path(
+    post, path = "/v1/tags/{tag}/segments", operation_id = "takeSegment", tag = "Dense numbers",
+    params(
+        ("tag" = String, Path, description = "The name of a tag", min_length = 1, max_length = 128,
+            pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"),
+        ("size" = Option<u64>, Query, description = "How many numbers; the row's step if absent",
+            minimum = 1, maximum = 1_000_000_000),
+    ),
+    responses((status = 200, description = "The numbers are the client's", body = Given), Problems),
+)]
+pub(crate) async fn segment(
+    State(app): State<&'static App>,
+    path: TagPath,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Json<Given>, Problem> {
+    refuse_other_sites(&headers)?;
+    let tag = allowed(app, path, &headers)?;
+    let size = size(query.as_deref())?;
+    let (source, name) = (app.tags()?.source.clone(), tag.clone());
+    let segment = blocking(move || source.load(&name, size)).await?;
+    app.counters().segments.add(1);
+    Ok(Json(Given {
+        tag,
+        first: segment.first.to_string(),
+        count: segment.count.to_string(),
+        delta: segment.delta.to_string(),
+        step: segment.step.to_string(),
+        max_step: segment.max_step.map(|step| step.to_string()),
+    }))
+}
+
+/// How many numbers a segment is to have, if the query says it.
+fn size(query: Option<&str>) -> Result<Option<u64>, Problem> {
+    let Some(text) = params::only(query.unwrap_or_default(), "size")? else { return Ok(None) };
+    match params::number(&text, MAX_SEGMENT) {
+        None => Err(Problem::bad_request("bad-size", "a segment cannot have this size")
+            .detail(format!("size is a whole number from 1 to {MAX_SEGMENT}"))
+            .value(&text)),
+        size => Ok(size),
+    }
+}
+
+/// The row of a tag.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Row {
+    tag: String,
+    next: String,
+    step: String,
+    max_step: Option<String>,
+    delta: String,
+    description: Option<String>,
+    updated: Option<String>,
+}
+
+impl From<TagRecord> for Row {
+    fn from(record: TagRecord) -> Row {
+        let updated = record.updated.and_then(|time| Timestamp::try_from(time).ok());
+        Row {
+            tag: record.tag,
+            next: record.next.to_string(),
+            step: record.step.to_string(),
+            max_step: record.max_step.map(|step| step.to_string()),
+            delta: record.delta.to_string(),
+            description: record.description,
+            updated: updated.map(|time| time.to_string()),
+        }
+    }
+}
+
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Rows {
+    tags: Vec<Row>,
+}
+
+/// The tags that whoever asks may take from.
+#[utoipa::path(
+    get, path = "/v1/tags", operation_id = "listTags", tag = "Dense numbers",
+    responses((status = 200, description = "In their order", body = Rows), Problems),
+)]
+pub(crate) async fn list(
+    State(app): State<&'static App>,
+    headers: HeaderMap,
+) -> Result<Json<Rows>, Problem> {
+    let token = bearer(&headers);
+    let is_admin = match app.access.may(token, Wish::Admin) {
+        Ok(()) => true,
+        Err(Denied::NotAllowed) => false,
+        Err(denied) => return Err(denied.into()),
+    };
+    let source = app.tags()?.source.clone();
+    let records = blocking(move || source.tags()).await?;
+    let is_shown = |tag: &str| is_admin || app.access.may(token, Wish::Tag(tag)).is_ok();
+    let shown = records.into_iter().filter(|record| is_shown(&record.tag));
+    Ok(Json(Rows { tags: shown.map(Row::from).collect() }))
+}
+
+/// The step of a tag that is made without one.
+const USUAL_STEP: u64 = 1000;
+
+/// What a new tag is to be.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct New {
+    #[schema(schema_with = number_or_text, required = false)]
+    first: Option<Number>,
+    #[schema(schema_with = number_or_text, required = false)]
+    step: Option<Number>,
+    /// Without it, as large as may be: unless `step` says so, it also limits that.
+    #[schema(schema_with = number_or_text, required = false)]
+    max_step: Option<Number>,
+    description: Option<String>,
+}
+
+/// A number, or a text with one: JavaScript has no exact numbers above 2^53.
+#[derive(Deserialize)]
+#[serde(untagged)]
+pub(crate) enum Number {
+    Number(u64),
+    Text(String),
+}
+
+impl Number {
+    fn value(&self, name: &str) -> Result<u64, Problem> {
+        let number = match self {
+            Number::Number(number) => params::number(&number.to_string(), u64::MAX >> 1),
+            Number::Text(text) => params::number(text, u64::MAX >> 1),
+        };
+        number.ok_or_else(|| {
+            let value = match self {
+                Number::Number(number) => number.to_string(),
+                Number::Text(text) => text.clone(),
+            };
+            Problem::bad_request("bad-number", "a number of the tag is out of its range")
+                .detail(format!("{name} is a whole number from 1 to {}", u64::MAX >> 1))
+                .value(&value)
+        })
+    }
+}
+
+impl New {
+    fn tag(self) -> Result<Tag, Problem> {
+        let mut tag = Tag::new();
+        if let Some(first) = self.first {
+            tag = tag.first(first.value("first")?);
+        }
+        if let Some(max_step) = self.max_step {
+            let max_step = max_step.value("max_step")?;
+            tag = tag.max_step(max_step).step(max_step.min(USUAL_STEP));
+        }
+        if let Some(step) = self.step {
+            tag = tag.step(step.value("step")?);
+        }
+        match self.description {
+            Some(description) => Ok(tag.description(description)),
+            None => Ok(tag),
+        }
+    }
+}
+
+/// Creates a tag, or says what it is like.
+#[utoipa::path(
+    put, path = "/v1/tags/{tag}", operation_id = "createTag", tag = "Dense numbers",
+    params(("tag" = String, Path, description = "The name of a tag",
+            min_length = 1, max_length = 128,
+            pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")),
+    request_body = New,
+    responses(
+        (status = 200, description = "It was there already", body = Row),
+        (status = 201, description = "It is new", body = Row,
+            headers(("Location" = String, description = "Where its numbers are"))),
+        Problems,
+    ),
+)]
+pub(crate) async fn create(
+    State(app): State<&'static App>,
+    path: TagPath,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    refuse_other_sites(&headers)?;
+    let tag = named(app, path)?;
+    app.access.may(bearer(&headers), Wish::Admin)?;
+    body::require_json(&headers)?;
+    let bytes = body::read(app, body).await?;
+    let new: New = serde_json::from_slice(&bytes).map_err(|error| {
+        Problem::bad_request("bad-body", "the body does not describe a tag")
+            .detail(format!("{error}; it has first, step, max_step and description, or is {{}}"))
+    })?;
+    let (new, source) = (new.tag()?, app.tags()?.source.clone());
+    let (was_there, record) = blocking(move || {
+        let was_there = source.tags()?.iter().any(|record| record.tag == tag);
+        Ok((was_there, source.create(&tag, &new)?))
+    })
+    .await?;
+    if was_there {
+        return Ok(Json(Row::from(record)).into_response());
+    }
+    let place =
+        percent_encoding::utf8_percent_encode(&record.tag, percent_encoding::NON_ALPHANUMERIC);
+    let location = [(LOCATION, format!("/v1/tags/{place}/ids"))];
+    Ok((StatusCode::CREATED, location, Json(Row::from(record))).into_response())
+}

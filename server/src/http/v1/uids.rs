@@ -1,0 +1,94 @@
+//! UIDs of time.
+
+use axum::Json;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::HeaderMap;
+use axum::response::Response;
+use jiff::Timestamp;
+use serde::Serialize;
+use uidring::Uid;
+use utoipa::ToSchema;
+
+use super::bearer;
+use crate::access::Wish;
+use crate::app::App;
+use crate::http::openapi::Problems;
+use crate::http::problem::Problem;
+use crate::http::{ids, negotiate, numbers, params};
+
+/// Takes UIDs: as JSON, one a line, or eight bytes each, the lowest first.
+#[utoipa::path(
+    get, path = "/v1/uids", operation_id = "takeUids", tag = "UIDs of time",
+    params(
+        ("n" = Option<u32>, Query, description = "How many; 1 unless it says otherwise",
+            minimum = 1, maximum = 100_000),
+    ),
+    responses(
+        (status = 200, description = "The UIDs, in ascending order", content(
+            (Uids = "application/json"),
+            (String = "text/plain"),
+            (Vec<u8> = "application/octet-stream"),
+        )),
+        Problems,
+    ),
+)]
+pub(crate) async fn take(
+    State(app): State<&'static App>,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Response, Problem> {
+    app.access.may(bearer(&headers), Wish::Uids)?;
+    let count = params::count(query.as_deref())?;
+    let form = negotiate::form(&headers)?;
+    let uids = numbers::take_uids(app.uids()?, count).await?;
+    app.counters().uids.add(count as u64);
+    Ok(ids::written(form, "uids", &uids))
+}
+
+/// UIDs of time.
+#[derive(ToSchema)]
+#[allow(dead_code)] // it describes what is written without it
+pub(crate) struct Uids {
+    uids: Vec<String>,
+}
+
+/// What a UID says.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Explained {
+    uid: String,
+    base32: String,
+    time: String,
+    worker: String,
+    sequence: String,
+}
+
+/// Says what is in a UID.
+#[utoipa::path(
+    get, path = "/v1/uids/{uid}", operation_id = "explainUid", tag = "UIDs of time",
+    params(("uid" = String, Path, description = "A UID", pattern = "^[1-9][0-9]{0,18}$")),
+    responses((status = 200, description = "What it says", body = Explained), Problems),
+)]
+pub(crate) async fn explain(
+    State(app): State<&'static App>,
+    path: Result<Path<String>, PathRejection>,
+) -> Result<Json<Explained>, Problem> {
+    let Path(text) = path?;
+    let number = params::number(&text, Uid::MAX.get()).and_then(Uid::new);
+    let uid = number.ok_or_else(|| {
+        Problem::bad_request("bad-uid", "this is not a UID")
+            .detail(format!("a UID is a whole number from 1 to {}", Uid::MAX))
+            .value(&text)
+    })?;
+    let parts = app.uids()?.layout().parts(uid);
+    let time = Timestamp::try_from(parts.time).map_err(|_| {
+        Problem::bad_request("far-uid", "the time of the UID is after the year 9999").value(&text)
+    })?;
+    Ok(Json(Explained {
+        uid: uid.to_string(),
+        base32: uid.base32().to_string(),
+        time: time.to_string(),
+        worker: parts.worker.to_string(),
+        sequence: parts.sequence.to_string(),
+    }))
+}

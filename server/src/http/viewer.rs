@@ -1,0 +1,71 @@
+//! Who may look at the page, the metrics and the status: they name tags and the database.
+
+use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
+use axum::http::{HeaderMap, HeaderValue};
+use axum::response::{IntoResponse, Response};
+use base64::Engine as _;
+use base64::engine::general_purpose::STANDARD;
+
+use crate::access::{Denied, Wish};
+use crate::app::App;
+use crate::http::problem::Problem;
+
+/// The answer to somebody who may not look.
+pub(crate) struct MayNotLook(Denied);
+
+/// Everybody may where there are no tokens, and else an administrator. Browsers have no bearer
+/// tokens, but ask for a password, which is the token.
+pub(crate) fn may_look(app: &App, headers: &HeaderMap) -> Result<(), MayNotLook> {
+    if app.access.is_open() {
+        return Ok(());
+    }
+    let token = headers.get(AUTHORIZATION).and_then(|value| token(value.as_bytes()));
+    app.access.may(token.as_deref(), Wish::Admin).map_err(MayNotLook)
+}
+
+fn token(value: &[u8]) -> Option<Vec<u8>> {
+    let space = value.iter().position(|&byte| byte == b' ')?;
+    let (scheme, rest) = (&value[..space], value[space..].trim_ascii());
+    if scheme.eq_ignore_ascii_case(b"bearer") {
+        return Some(rest.to_vec());
+    }
+    if !scheme.eq_ignore_ascii_case(b"basic") {
+        return None;
+    }
+    // The name before the colon does not matter.
+    let mut text = STANDARD.decode(rest).ok()?;
+    let colon = text.iter().position(|&byte| byte == b':')?;
+    Some(text.split_off(colon + 1))
+}
+
+impl IntoResponse for MayNotLook {
+    fn into_response(self) -> Response {
+        let mut response = Problem::from(self.0).into_response();
+        if response.headers().contains_key(WWW_AUTHENTICATE) {
+            let basic = HeaderValue::from_static("Basic realm=\"uidring\", charset=\"UTF-8\"");
+            response.headers_mut().append(WWW_AUTHENTICATE, basic);
+        }
+        response
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::token;
+
+    #[test]
+    fn a_token_is_a_bearer_s_or_a_password() {
+        for (header, expected) in [
+            ("Bearer secret", Some("secret")),
+            ("basic  OmE6Yg==", Some("a:b")),
+            ("Basic dXNlcjpzZWNyZXQ=", Some("secret")),
+            ("Basic dXNlcg==", None),
+            ("Basic *", None),
+            ("Digest x", None),
+            ("secret", None),
+        ] {
+            let expected = expected.map(|text| text.as_bytes().to_vec());
+            assert_eq!(token(header.as_bytes()), expected, "{header}");
+        }
+    }
+}

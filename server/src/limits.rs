@@ -1,0 +1,67 @@
+//! What connections and requests may use: the options, and the numbers that are fixed.
+
+use std::time::Duration;
+
+use crate::length::some_length;
+
+/// The most ids of one request.
+pub(crate) const MAX_IDS: u64 = 100_000;
+/// The most numbers of one segment.
+pub(crate) const MAX_SEGMENT: u64 = 1_000_000_000;
+
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Limits")]
+pub(crate) struct Limits {
+    /// Threads that answer requests [default: one for each core]
+    #[arg(long, value_name = "N", env = "UIDRING_SERVER_THREADS",
+        value_parser = clap::value_parser!(u16).range(1..=1024))]
+    pub(crate) threads: Option<u16>,
+
+    /// Connections at once. Those above are answered with 503 and closed
+    #[arg(long, value_name = "N", default_value_t = 20_000,
+        env = "UIDRING_SERVER_MAX_CONNECTIONS",
+        value_parser = clap::value_parser!(u32).range(1..))]
+    pub(crate) max_connections: u32,
+
+    /// The largest head of a request, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 16_384,
+        env = "UIDRING_SERVER_MAX_HEADER",
+        value_parser = clap::value_parser!(u32).range(8192..=1_048_576))]
+    pub(crate) max_header: u32,
+
+    /// The largest body of a request, in bytes
+    #[arg(long, value_name = "BYTES", default_value_t = 65_536,
+        env = "UIDRING_SERVER_MAX_BODY",
+        value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
+    pub(crate) max_body: u32,
+
+    /// How long a connection may take to send the head of its next request,
+    /// idle time included, before it is closed
+    #[arg(long, value_name = "LENGTH", default_value = "60s",
+        env = "UIDRING_SERVER_HEADER_TIMEOUT", value_parser = some_length)]
+    pub(crate) header_timeout: Duration,
+
+    /// How long a request may take to send its body
+    #[arg(long, value_name = "LENGTH", default_value = "10s",
+        env = "UIDRING_SERVER_BODY_TIMEOUT", value_parser = some_length)]
+    pub(crate) body_timeout: Duration,
+
+    /// How long a client may not read any of its answer before it is cut off
+    #[arg(long, value_name = "LENGTH", default_value = "20s",
+        env = "UIDRING_SERVER_WRITE_TIMEOUT", value_parser = some_length)]
+    pub(crate) write_timeout: Duration,
+
+    /// How long to go on answering what has been asked after SIGTERM
+    #[arg(long, value_name = "LENGTH", default_value = "10s",
+        env = "UIDRING_SERVER_GRACE", value_parser = crate::length::length)]
+    pub(crate) grace: Duration,
+}
+
+impl Limits {
+    pub(crate) fn threads(&self) -> usize {
+        match self.threads {
+            Some(threads) => threads.into(),
+            None => std::thread::available_parallelism().map_or(1, usize::from),
+        }
+    }
+}

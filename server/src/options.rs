@@ -1,0 +1,291 @@
+//! All that can be set: on the command line, by a variable, or in a file, under one name.
+
+use std::net::SocketAddr;
+use std::ops::RangeInclusive;
+use std::path::PathBuf;
+use std::time::Duration;
+
+use clap::{ArgAction, Parser};
+use uidring::Layout;
+
+use crate::access::Tokens;
+use crate::db::{Db, Table, Terms};
+use crate::layout::LayoutOptions;
+use crate::length::length;
+use crate::limits::Limits;
+use crate::tls;
+
+/// UIDs and dense numbers over HTTP, for programs in any language.
+#[derive(Clone, Debug, Parser)]
+#[command(
+    name = "uidring-server",
+    version,
+    max_term_width = 80,
+    args_override_self = true,
+    after_help = "\
+Each option has a variable, UIDRING_SERVER_MAX_BODY for --max-body, and a key
+in the file of --config, max-body. The command line goes before a variable,
+and a variable before the file."
+)]
+pub(crate) struct Options {
+    /// A TOML file with options: its keys are the long names
+    #[arg(long, value_name = "FILE", env = "UIDRING_SERVER_CONFIG")]
+    pub(crate) config: Option<PathBuf>,
+
+    /// Check the options and the files that they name, and end: with 0, or
+    /// with 2 and what is wrong
+    #[arg(long)]
+    pub(crate) check: bool,
+
+    /// The address and port to listen on; port 0 takes a free one
+    #[arg(
+        long,
+        value_name = "ADDRESS",
+        default_value = "127.0.0.1:8080",
+        env = "UIDRING_SERVER_LISTEN"
+    )]
+    pub(crate) listen: SocketAddr,
+
+    /// The registry of worker ids and tags: a SQLite file, or the address of a
+    /// server, postgres://.. or mysql://.. [default: one file for each user
+    /// and machine, uidring/uidring.db in the user's state folder, as for the
+    /// tool uidring]
+    #[arg(long, value_name = "FILE|URL", env = "UIDRING_SERVER_DB", hide_env_values = true,
+        value_parser = crate::db::parser())]
+    pub(crate) db: Option<Db>,
+
+    /// The table that dense numbers come from
+    #[arg(long, value_name = "TABLE", default_value = "own", env = "UIDRING_SERVER_TABLE")]
+    pub(crate) table: Table,
+
+    /// Whether there are UIDs of time, which need uidring's own tables
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set,
+        env = "UIDRING_SERVER_UIDS")]
+    pub(crate) uids: bool,
+
+    /// How the log on stderr is written
+    #[arg(long, value_name = "FORMAT", default_value = "text", env = "UIDRING_SERVER_LOG")]
+    pub(crate) log: Log,
+
+    #[command(flatten)]
+    pub(crate) paths: Paths,
+
+    #[command(flatten)]
+    pub(crate) security: Security,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutOptions,
+
+    #[command(flatten)]
+    pub(crate) generator: GeneratorOptions,
+
+    #[command(flatten)]
+    pub(crate) limits: Limits,
+}
+
+/// How log lines are written.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Log {
+    /// For people
+    Text,
+    /// One JSON object a line
+    Json,
+}
+
+/// Which paths of other servers are there.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Paths of other servers")]
+pub(crate) struct Paths {
+    /// Whether Leaf's path /api/segment/get/KEY is there, with /cache and /db
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set,
+        env = "UIDRING_SERVER_LEAF_SEGMENT")]
+    pub(crate) leaf_segment: bool,
+
+    /// Whether Leaf's path /api/snowflake/get/KEY is there. It has a worker id
+    /// of its own, below 1024
+    #[arg(long, value_name = "BOOL", default_value_t = false, action = ArgAction::Set,
+        num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        env = "UIDRING_SERVER_LEAF_SNOWFLAKE")]
+    pub(crate) leaf_snowflake: bool,
+
+    /// Take only the worker ids A to B for Leaf's snowflakes, and leave the
+    /// others to Leaf's own servers
+    #[arg(long, value_name = "A-B", env = "UIDRING_SERVER_LEAF_WORKER_IDS",
+        value_parser = worker_ids)]
+    leaf_worker_ids: Option<RangeInclusive<u64>>,
+
+    /// When the ids of Leaf's snowflakes begin: RFC 3339, or a date
+    /// [default: Leaf's own, 2010-11-04T01:42:54.657Z]
+    #[arg(long, value_name = "TIME", env = "UIDRING_SERVER_LEAF_EPOCH",
+        value_parser = crate::layout::epoch)]
+    pub(crate) leaf_epoch: Option<std::time::SystemTime>,
+
+    /// The registry of the worker ids of Leaf's snowflakes, as a registry has
+    /// one layout [default: that of --db with --preset twitter, else the file
+    /// beside it with the ending .leaf.db]
+    #[arg(long, value_name = "FILE|URL", env = "UIDRING_SERVER_LEAF_DB", hide_env_values = true,
+        value_parser = crate::db::parser())]
+    pub(crate) leaf_db: Option<Db>,
+
+    /// Whether tinyid's paths are there, /tinyid/id/nextId and the others
+    #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set,
+        env = "UIDRING_SERVER_TINYID")]
+    pub(crate) tinyid: bool,
+}
+
+/// Who may do what.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "Security")]
+pub(crate) struct Security {
+    /// A TOML file of tokens. To change it, write another and rename it
+    #[arg(long, value_name = "FILE", env = "UIDRING_SERVER_TOKENS")]
+    pub(crate) tokens: Option<PathBuf>,
+
+    /// Whether the tokens in tinyid's table `tiny_id_token` count [default: true
+    /// with --table tinyid]
+    #[arg(long, value_name = "BOOL", action = ArgAction::Set,
+        env = "UIDRING_SERVER_TOKEN_TABLE")]
+    pub(crate) token_table: Option<bool>,
+
+    /// How often the tokens are read again. Where that fails, they stay
+    #[arg(long, value_name = "LENGTH", default_value = "60s",
+        env = "UIDRING_SERVER_TOKEN_REFRESH", value_parser = crate::length::some_length)]
+    pub(crate) token_refresh: Duration,
+
+    /// The certificate for TLS, with its chain, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_key", env = "UIDRING_SERVER_TLS_CERT")]
+    pub(crate) tls_cert: Option<PathBuf>,
+
+    /// The private key of the certificate, in PEM
+    #[arg(long, value_name = "FILE", requires = "tls_cert", env = "UIDRING_SERVER_TLS_KEY")]
+    pub(crate) tls_key: Option<PathBuf>,
+}
+
+/// How UIDs of time are made.
+#[derive(Clone, Debug, clap::Args)]
+#[command(next_help_heading = "UIDs of time")]
+pub(crate) struct GeneratorOptions {
+    /// Give each UID the time of its take, neither older nor ahead
+    #[arg(long, value_name = "BOOL", default_value_t = false, action = ArgAction::Set,
+        num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        env = "UIDRING_SERVER_EXACT_TIME")]
+    pub(crate) exact_time: bool,
+
+    /// Lease a worker id for this long instead of using one up
+    #[arg(long, value_name = "LENGTH", env = "UIDRING_SERVER_LEASE", value_parser = lease)]
+    lease: Option<Duration>,
+
+    /// Take worker ids from part I of N equal parts, counted from 0
+    #[arg(long, value_name = "I/N", env = "UIDRING_SERVER_PARTITION", value_parser = partition)]
+    partition: Option<(u64, u64)>,
+
+    /// Take the worker ids A to B only
+    #[arg(long, value_name = "A-B", env = "UIDRING_SERVER_WORKER_IDS", value_parser = worker_ids,
+        conflicts_with = "partition")]
+    worker_ids: Option<RangeInclusive<u64>>,
+}
+
+impl GeneratorOptions {
+    pub(crate) fn terms(&self) -> Terms {
+        Terms { lease: self.lease, partition: self.partition, worker_ids: self.worker_ids.clone() }
+    }
+}
+
+/// What [`Options::check`] has read.
+pub(crate) struct Checked {
+    pub(crate) db: Db,
+    pub(crate) layout: Option<Layout>,
+    pub(crate) leaf: Leaf,
+    pub(crate) tokens: Option<Tokens>,
+    pub(crate) tls: Option<tls::Acceptor>,
+}
+
+/// Leaf's snowflakes.
+#[derive(Clone)]
+pub(crate) struct Leaf {
+    pub(crate) layout: Layout,
+    /// Where their worker ids come from, if there are any.
+    pub(crate) db: Option<Db>,
+    pub(crate) worker_ids: Option<RangeInclusive<u64>>,
+}
+
+impl Options {
+    /// Checks what clap cannot, and reads the files that the options name.
+    pub(crate) fn check(&self) -> Result<Checked, String> {
+        let about = |option: &str, problem: String| format!("--{option}: {problem}");
+        let db = match &self.db {
+            Some(db) => db.clone(),
+            None => Db::own().map_err(|problem| about("db", problem))?,
+        };
+        db.check().map_err(|problem| about("db", problem))?;
+        let layout = self.layout.asked().map_err(|error| about("layout", error.to_string()))?;
+        let leaf_layout = match self.paths.leaf_epoch {
+            None => Layout::TWITTER,
+            Some(epoch) => Layout::TWITTER
+                .with_epoch(epoch)
+                .map_err(|error| about("leaf-epoch", error.to_string()))?,
+        };
+        let Security { tokens, tls_cert, tls_key, .. } = &self.security;
+        let tokens = tokens.as_deref().map(Tokens::read).transpose();
+        let tls = match (tls_cert, tls_key) {
+            (Some(cert), Some(key)) => Some(tls::Acceptor::read(cert, key)?),
+            _ => None,
+        };
+        let tokens = tokens.map_err(|problem| about("tokens", problem))?;
+        let leaf_db = self.leaf_db(&db, layout, leaf_layout);
+        let leaf_db = leaf_db.map_err(|problem| about("leaf-db", problem))?;
+        let worker_ids = self.paths.leaf_worker_ids.clone();
+        let leaf = Leaf { layout: leaf_layout, db: leaf_db, worker_ids };
+        Ok(Checked { db, layout, leaf, tokens, tls })
+    }
+
+    /// Where the worker ids of Leaf's snowflakes come from. A registry has one layout.
+    fn leaf_db(&self, db: &Db, layout: Option<Layout>, leaf: Layout) -> Result<Option<Db>, String> {
+        if !self.paths.leaf_snowflake {
+            return Ok(None);
+        }
+        if let Some(named) = &self.paths.leaf_db {
+            named.check()?;
+            return Ok(Some(named.clone()));
+        }
+        if layout == Some(leaf) {
+            return Ok(Some(db.clone()));
+        }
+        let beside = db.beside("leaf.db").ok_or(
+            "name another database for the worker ids of --leaf-snowflake, or give the UIDs of \
+             --db the same layout with --preset twitter",
+        )?;
+        Ok(Some(beside))
+    }
+
+    /// Whether the tokens in tinyid's table count.
+    pub(crate) fn has_token_table(&self) -> bool {
+        self.security.token_table.unwrap_or(self.table == Table::TinyId)
+    }
+}
+
+fn lease(text: &str) -> Result<Duration, String> {
+    match length(text)? {
+        short if short < Duration::from_secs(1) => {
+            Err("a lease lasts a second at least".to_owned())
+        }
+        length => Ok(length),
+    }
+}
+
+fn partition(text: &str) -> Result<(u64, u64), String> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    let numbers = text.split_once('/').and_then(|(index, of)| Some((number(index)?, number(of)?)));
+    numbers
+        .filter(|(index, of)| index < of)
+        .ok_or_else(|| "a part is such as 0/4 to 3/4, those of four".to_owned())
+}
+
+fn worker_ids(text: &str) -> Result<RangeInclusive<u64>, String> {
+    let number = |text: &str| text.parse::<u64>().ok();
+    let ends = text.split_once('-').and_then(|(from, to)| Some((number(from)?, number(to)?)));
+    match ends {
+        Some((from, to)) if from <= to && to > 0 => Ok(from..=to),
+        _ => Err("worker ids are such as 32-1023: the first and the last".to_owned()),
+    }
+}

@@ -1,0 +1,115 @@
+//! The file of options: its keys are the long names of the command line.
+//!
+//! A key becomes an argument before those of the command line, so one description, that of clap,
+//! says for all of them what a value may be.
+
+use std::ffi::OsString;
+use std::fs;
+use std::path::Path;
+use std::process::ExitCode;
+
+use clap::parser::ValueSource;
+use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
+
+use crate::USAGE;
+use crate::access::without_the_line;
+use crate::options::Options;
+
+/// Options of the command line that have no place in a file.
+const NOT_IN_A_FILE: [&str; 4] = ["config", "check", "help", "version"];
+
+/// Why there are no options.
+pub(crate) enum Refusal {
+    /// Or the help, or the version.
+    Clap(clap::Error),
+    File(String),
+}
+
+impl Refusal {
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Refusal::Clap(error) => {
+                let _ = error.print();
+                ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
+            }
+            Refusal::File(problem) => {
+                eprintln!("uidring-server: {problem}");
+                ExitCode::from(USAGE)
+            }
+        }
+    }
+}
+
+/// The options of the command line, of variables, and of the file that they name.
+pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Options, Refusal> {
+    let mut args: Vec<OsString> = args.into_iter().collect();
+    let matches = parse(&args)?;
+    if let Some(path) = Options::from_arg_matches(&matches).map_err(Refusal::Clap)?.config {
+        let of_file = arguments(&path, &matches).map_err(|problem| {
+            Refusal::File(format!("the file of options {}: {problem}", path.display()))
+        })?;
+        let program = args.len().min(1);
+        args.splice(program..program, of_file);
+    }
+    let matches = parse(&args)?;
+    Options::from_arg_matches(&matches).map_err(Refusal::Clap)
+}
+
+fn parse(args: &[OsString]) -> Result<ArgMatches, Refusal> {
+    Options::command().try_get_matches_from(args).map_err(Refusal::Clap)
+}
+
+/// The keys of the file as arguments, without those that are set otherwise.
+fn arguments(path: &Path, set: &ArgMatches) -> Result<Vec<OsString>, String> {
+    let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
+    let table: toml::Table = toml::from_str(&text).map_err(|e| without_the_line(&text, &e))?;
+    let command = Options::command();
+    let mut arguments = Vec::new();
+    for (key, value) in &table {
+        let arg = find(&command, key).ok_or_else(|| unknown(&command, key))?;
+        let argument = OsString::from(format!("--{key}={}", text_of(key, value)?));
+        check(&argument).map_err(|problem| format!("the key {key:?}: {problem}"))?;
+        let source = set.value_source(arg.get_id().as_str());
+        if !matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable)) {
+            arguments.push(argument);
+        }
+    }
+    Ok(arguments)
+}
+
+fn find<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
+    let is_it = |arg: &&Arg| arg.get_long() == Some(key) && !NOT_IN_A_FILE.contains(&key);
+    command.get_arguments().find(is_it)
+}
+
+fn unknown(command: &Command, key: &str) -> String {
+    let keys = command.get_arguments().filter_map(Arg::get_long);
+    let keys: Vec<&str> = keys.filter(|key| !NOT_IN_A_FILE.contains(key)).collect();
+    format!("there is no key {key:?}; the keys are {}", keys.join(", "))
+}
+
+fn text_of(key: &str, value: &toml::Value) -> Result<String, String> {
+    match value {
+        toml::Value::String(text) => Ok(text.clone()),
+        toml::Value::Integer(number) => Ok(number.to_string()),
+        toml::Value::Boolean(flag) => Ok(flag.to_string()),
+        other => Err(format!(
+            "the key {key:?} has a value of the kind {}; write a text, a whole number, true or \
+             false",
+            other.type_str()
+        )),
+    }
+}
+
+/// What is wrong with one argument alone. Whether it goes with others is found out later.
+fn check(argument: &OsString) -> Result<(), String> {
+    use clap::error::ErrorKind::{ArgumentConflict, MissingRequiredArgument};
+    match Options::command().try_get_matches_from([&OsString::from("uidring-server"), argument]) {
+        Err(error) if !matches!(error.kind(), ArgumentConflict | MissingRequiredArgument) => {
+            let text = error.to_string();
+            let first = text.split("\n\n").next().unwrap_or_default();
+            Err(first.trim_start_matches("error: ").replace('\n', " "))
+        }
+        _ => Ok(()),
+    }
+}

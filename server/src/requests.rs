@@ -1,0 +1,210 @@
+//! Requests, by path and status, and how long their answers took.
+//!
+//! A request pays for two readings of the clock, a search in a short list, and three additions to
+//! counters that its thread alone writes.
+
+use std::time::Duration;
+
+use crate::counters::Counter;
+
+/// A path, with one part that differs between requests, if it has a name.
+#[derive(Debug)]
+pub(crate) struct Template {
+    before: &'static str,
+    name: &'static str,
+    after: &'static str,
+}
+
+const fn whole(path: &'static str) -> Template {
+    Template { before: path, name: "", after: "" }
+}
+
+const fn with(before: &'static str, name: &'static str, after: &'static str) -> Template {
+    Template { before, name, after }
+}
+
+/// The paths that there are, those of single ids first. A raw path may be anything, so it is never
+/// shown.
+pub(crate) const TEMPLATES: [Template; 24] = [
+    whole("/v1/uids"),
+    with("/v1/tags/", "{tag}", "/ids"),
+    with("/api/segment/get/", "{key}", ""),
+    whole("/tinyid/id/nextIdSimple"),
+    whole("/tinyid/id/nextId"),
+    with("/api/snowflake/get/", "{key}", ""),
+    with("/v1/tags/", "{tag}", "/segments"),
+    whole("/tinyid/id/nextSegmentIdSimple"),
+    whole("/tinyid/id/nextSegmentId"),
+    with("/v1/uids/", "{uid}", ""),
+    whole("/v1/tags"),
+    with("/v1/tags/", "{tag}", ""),
+    whole("/v1/status"),
+    whole("/livez"),
+    whole("/readyz"),
+    whole("/metrics"),
+    whole("/openapi.json"),
+    whole("/"),
+    whole("/decodeSnowflakeId"),
+    whole("/cache"),
+    whole("/db"),
+    with("/page/", "{file}", ""),
+    with("/api/segment/get/", "{key}", "/"),
+    with("/api/snowflake/get/", "{key}", "/"),
+];
+
+/// The statuses that have a counter of their own.
+const STATUSES: [u16; 15] =
+    [200, 201, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 429, 500, 503];
+
+/// The upper ends of the histogram's buckets, in microseconds.
+const BOUNDS_US: [u32; 16] = [
+    25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
+    1_000_000, 2_500_000,
+];
+
+impl Template {
+    fn matches(&self, path: &str) -> bool {
+        if self.name.is_empty() {
+            return path == self.before;
+        }
+        let rest = path.strip_prefix(self.before);
+        let part = rest.and_then(|rest| rest.strip_suffix(self.after));
+        part.is_some_and(|part| !part.is_empty() && !part.contains('/'))
+    }
+
+    pub(crate) fn text(&self) -> String {
+        let Template { before, name, after } = self;
+        format!("{before}{name}{after}")
+    }
+}
+
+/// The place of a path among the templates; all others share the last one.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) struct PathIndex(usize);
+
+impl PathIndex {
+    pub(crate) fn of(path: &str) -> PathIndex {
+        let found = TEMPLATES.iter().position(|template| template.matches(path));
+        PathIndex(found.unwrap_or(TEMPLATES.len()))
+    }
+}
+
+/// The requests that one thread has answered.
+#[derive(Debug, Default)]
+pub(crate) struct Requests {
+    paths: [PathCounters; TEMPLATES.len() + 1],
+}
+
+#[derive(Debug, Default)]
+struct PathCounters {
+    statuses: [Counter; STATUSES.len() + 1],
+    /// Each counts its own answers alone.
+    buckets: [Counter; BOUNDS_US.len() + 1],
+    nanos: Counter,
+}
+
+impl Requests {
+    pub(crate) fn answered(&self, PathIndex(path): PathIndex, status: u16, took: Duration) {
+        let counters = &self.paths[path];
+        let status = STATUSES.iter().position(|&one| one == status).unwrap_or(STATUSES.len());
+        counters.statuses[status].add(1);
+        let micros = took.as_micros();
+        counters.buckets[BOUNDS_US.partition_point(|&bound| u128::from(bound) < micros)].add(1);
+        counters.nanos.add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    }
+}
+
+/// The requests for one path, over all threads.
+#[derive(Debug)]
+pub(crate) struct PathTotals {
+    pub(crate) path: String,
+    /// The status, or none for those that are rare, and how many answers had it.
+    pub(crate) statuses: Vec<(Option<u16>, u64)>,
+    /// The bound in seconds, and how many answers took no longer.
+    pub(crate) buckets: Vec<(f64, u64)>,
+    pub(crate) count: u64,
+    pub(crate) seconds: f64,
+}
+
+/// The paths that were asked for.
+pub(crate) fn totals<'a>(
+    threads: impl Iterator<Item = &'a Requests> + Clone,
+) -> impl Iterator<Item = PathTotals> {
+    (0..=TEMPLATES.len()).filter_map(move |path| {
+        let counters = threads.clone().map(|thread| &thread.paths[path]);
+        let sum = |of: &dyn Fn(&PathCounters) -> &Counter| {
+            counters.clone().map(|counters| of(counters).get()).fold(0, u64::wrapping_add)
+        };
+        let statuses = (0..=STATUSES.len()).map(|index| {
+            (STATUSES.get(index).copied(), sum(&|counters| &counters.statuses[index]))
+        });
+        let statuses: Vec<_> = statuses.filter(|&(_, count)| count > 0).collect();
+        let mut count = 0;
+        let buckets = (0..=BOUNDS_US.len()).map(|index| {
+            count += sum(&|counters| &counters.buckets[index]);
+            let bound = BOUNDS_US.get(index).map_or(f64::INFINITY, |&us| f64::from(us) / 1e6);
+            (bound, count)
+        });
+        let buckets = buckets.collect();
+        // A float has the first 15 digits.
+        #[allow(clippy::cast_precision_loss)]
+        let seconds = sum(&|counters| &counters.nanos) as f64 / 1e9;
+        let path = TEMPLATES.get(path).map_or_else(|| "other".to_owned(), Template::text);
+        (!statuses.is_empty()).then_some(PathTotals { path, statuses, buckets, count, seconds })
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn shown(path: &str) -> String {
+        let PathIndex(index) = PathIndex::of(path);
+        TEMPLATES.get(index).map_or_else(|| "other".to_owned(), Template::text)
+    }
+
+    #[test]
+    fn a_path_is_shown_by_its_template() {
+        for (path, expected) in [
+            ("/", "/"),
+            ("/v1/uids", "/v1/uids"),
+            ("/v1/uids/", "other"),
+            ("/v1/uids/7", "/v1/uids/{uid}"),
+            ("/v1/tags/a", "/v1/tags/{tag}"),
+            ("/v1/tags/a/ids", "/v1/tags/{tag}/ids"),
+            ("/v1/tags/a/b/ids", "other"),
+            ("/v1/tags//ids", "other"),
+            ("/v1/tags/ids", "/v1/tags/{tag}"),
+            ("/v1/tags/a/segments", "/v1/tags/{tag}/segments"),
+            ("/api/segment/get/k", "/api/segment/get/{key}"),
+            ("/api/segment/get/k/", "/api/segment/get/{key}/"),
+            ("/tinyid/id/nextId", "/tinyid/id/nextId"),
+            ("/../etc/passwd", "other"),
+            ("", "other"),
+        ] {
+            assert_eq!(shown(path), expected, "{path}");
+        }
+        for template in &TEMPLATES {
+            assert_eq!(shown(&template.text()), template.text());
+        }
+    }
+
+    #[test]
+    fn buckets_count_all_that_took_no_longer() {
+        let threads = [Requests::default(), Requests::default()];
+        let path = PathIndex::of("/livez");
+        threads[0].answered(path, 200, Duration::from_micros(25));
+        threads[1].answered(path, 200, Duration::from_nanos(25_001));
+        threads[1].answered(path, 418, Duration::from_micros(26));
+        threads[1].answered(path, 503, Duration::from_secs(9));
+        let all: Vec<PathTotals> = totals(threads.iter()).collect();
+        assert_eq!(all.len(), 1);
+        let PathTotals { path, statuses, buckets, count, seconds } = &all[0];
+        assert_eq!((path.as_str(), *count), ("/livez", 4));
+        assert_eq!(statuses, &[(Some(200), 2), (Some(503), 1), (None, 1)]);
+        // Whole microseconds are compared.
+        assert_eq!(buckets[..2], [(0.000_025, 2), (0.000_05, 3)]);
+        assert_eq!(buckets.last(), Some(&(f64::INFINITY, 4)));
+        assert!((seconds - 9.000_076_001).abs() < 1e-9, "{seconds}");
+    }
+}

@@ -1,0 +1,376 @@
+//! Listening, connections, and their end.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener as StdListener};
+use std::pin::pin;
+use std::sync::atomic::Ordering;
+use std::thread;
+use std::time::Duration;
+
+use hyper::server::conn::http1;
+use hyper_util::rt::{TokioIo, TokioTimer};
+use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+use tokio::runtime;
+use tokio::sync::watch;
+use tokio::task::JoinSet;
+use tokio::time::timeout;
+
+use crate::access::Access;
+use crate::app::{self, App};
+use crate::connection::Connection;
+use crate::counters::{Counter, Counters};
+use crate::http;
+use crate::options::{Checked, Options};
+use crate::rates;
+use crate::start;
+use crate::tls;
+
+/// Connections that wait to be accepted.
+const BACKLOG: u32 = 4096;
+/// How long a client has for the handshake of TLS.
+const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How long a connection on which nothing has come is kept at the end.
+const FIRST_BYTE: Duration = Duration::from_millis(100);
+/// After an accept that failed, as for want of file descriptors.
+const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
+/// What a connection above the limit is told.
+const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
+    content-type: application/problem+json\r\nretry-after: 1\r\nconnection: close\r\n\
+    content-length: 128\r\n\r\n\
+    {\"type\":\"urn:uidring:problem:too-many-connections\",\
+    \"title\":\"too many connections\",\"status\":503,\"detail\":\"try again in a second\"}";
+
+/// Why the program ends.
+#[derive(Clone, Debug)]
+pub(crate) enum End {
+    /// It was asked to.
+    Asked,
+    /// It cannot work.
+    Failed(String),
+}
+
+/// Who tells all threads of the end.
+pub(crate) type EndSender = watch::Sender<Option<End>>;
+type EndReceiver = watch::Receiver<Option<End>>;
+
+/// Answers requests until the program is asked to end.
+pub(crate) fn serve(options: Options, checked: Checked) -> Result<(), String> {
+    let runtime = one_threaded()?;
+    let listener = runtime.block_on(async { listen(options.listen) })?;
+    allow_files(options.limits.max_connections);
+    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let is_open = options.security.tokens.is_none() && !options.has_token_table();
+    let access = Access::new(is_open);
+    let Checked { db, layout, leaf, tokens, tls } = checked;
+    let tokens = tokens.unwrap_or_default();
+    access.set(&tokens, &[]);
+    // It lives as long as the process. So requests need not count references to it.
+    let app: &'static App = Box::leak(Box::new(App::new(options, access, leaf.layout)));
+    let (end, ended) = watch::channel(None);
+    announce(app, address, tls.is_some());
+
+    let workers = (0..app.options.limits.threads()).map(|index| {
+        let listener = listener.try_clone().map_err(|error| error.to_string())?;
+        let (tls, ended) = (tls.clone(), ended.clone());
+        let body = move || work(app, index, listener, tls.as_ref(), ended);
+        let thread = thread::Builder::new().name(format!("uidring-http-{index}"));
+        thread.spawn(body).map_err(|error| format!("cannot start a thread: {error}"))
+    });
+    let workers = workers.collect::<Result<Vec<_>, String>>()?;
+    drop(listener);
+    rates::begin(app)?;
+    start::begin(start::Starter::new(app, db, layout, leaf, tokens), end.clone())?;
+
+    let end = runtime.block_on(wait_for_end(app, end, ended));
+    for worker in workers {
+        if worker.join().is_err() {
+            tracing::error!("a thread that answers requests panicked");
+        }
+    }
+    app.give_back();
+    let sum = |counter: fn(&Counters) -> &Counter| -> u64 {
+        app.counters.iter().map(|counters| counter(counters).get()).sum()
+    };
+    let (uids, numbers) = (sum(|counters| &counters.uids), sum(|counters| &counters.numbers));
+    tracing::info!(uids, numbers, "ended");
+    match end {
+        End::Asked => Ok(()),
+        End::Failed(problem) => Err(problem),
+    }
+}
+
+/// Each connection is a file to the system, whose usual limit is 1024.
+fn allow_files(connections: u32) {
+    /// The database, the listener, and what the runtime has.
+    const OTHERS: u64 = 256;
+    #[cfg(unix)]
+    if let Ok(limit) = rlimit::increase_nofile_limit(u64::from(connections) + OTHERS)
+        && limit < u64::from(connections)
+    {
+        tracing::warn!(limit, connections, "the system allows fewer open files than connections");
+    }
+    #[cfg(not(unix))]
+    let _ = (connections, OTHERS);
+}
+
+fn one_threaded() -> Result<runtime::Runtime, String> {
+    let mut builder = runtime::Builder::new_current_thread();
+    // Blocking calls, which are rare: to the database.
+    let runtime = builder.enable_all().max_blocking_threads(16).build();
+    runtime.map_err(|error| format!("cannot start: {error}"))
+}
+
+fn listen(address: SocketAddr) -> Result<StdListener, String> {
+    let listen = || {
+        let socket = match address {
+            SocketAddr::V4(_) => TcpSocket::new_v4()?,
+            SocketAddr::V6(_) => TcpSocket::new_v6()?,
+        };
+        // A connection of a run before may still be ending.
+        #[cfg(not(windows))]
+        socket.set_reuseaddr(true)?;
+        socket.bind(address)?;
+        socket.listen(BACKLOG)?.into_std()
+    };
+    listen().map_err(|error: io::Error| match error.kind() {
+        io::ErrorKind::AddrInUse => {
+            format!("cannot listen on {address}: another program does; choose another --listen")
+        }
+        _ => format!("cannot listen on {address}: {error}"),
+    })
+}
+
+/// Tells people where the service is.
+fn announce(app: &App, address: SocketAddr, is_tls: bool) {
+    let scheme = if is_tls { "https" } else { "http" };
+    let base = format!("{scheme}://{address}");
+    let path = if app.options.uids { "/v1/uids?n=3" } else { "/v1/tags" };
+    let mut out = io::stdout();
+    // Nobody need be listening.
+    let _ = writeln!(
+        out,
+        "uidring-server listens on {base}\n\
+         the page:  {base}/\n\
+         try:       curl '{base}{path}'"
+    );
+    let _ = out.flush();
+    if !address.ip().is_loopback() && app.access.is_open() {
+        tracing::warn!(
+            %address,
+            "NO TOKENS ARE SET, and the address can be reached from other machines: anybody there \
+             can take ids and create tags; set --tokens, or listen on 127.0.0.1"
+        );
+    }
+}
+
+/// Waits for a signal, or until `end` has been told otherwise.
+async fn wait_for_end(app: &App, end: EndSender, mut ended: EndReceiver) -> End {
+    tokio::select! {
+        () = signal() => {
+            tracing::info!("asked to end");
+            end.send_replace(Some(End::Asked));
+        }
+        _ = ended.wait_for(Option::is_some) => {}
+    }
+    app.begin_end();
+    let end = ended.borrow().clone();
+    end.unwrap_or(End::Asked)
+}
+
+#[cfg(unix)]
+async fn signal() {
+    use tokio::signal::unix::{SignalKind, signal};
+    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
+    let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
+        tracing::error!("cannot listen for signals; the program ends when it is killed");
+        return std::future::pending().await;
+    };
+    tokio::select! {
+        _ = terminate.recv() => {}
+        _ = interrupt.recv() => {}
+    }
+}
+
+#[cfg(not(unix))]
+async fn signal() {
+    if tokio::signal::ctrl_c().await.is_err() {
+        std::future::pending().await
+    }
+}
+
+/// One thread: accepts connections, and answers what they ask.
+fn work(
+    app: &'static App,
+    index: usize,
+    listener: StdListener,
+    tls: Option<&tls::Acceptor>,
+    ended: EndReceiver,
+) {
+    app::enter_thread(index);
+    let run = || {
+        let runtime = one_threaded()?;
+        runtime.block_on(accept_until_end(app, listener, tls, ended)).map_err(|e| e.to_string())?;
+        // A call to a database that does not answer is not waited for.
+        runtime.shutdown_background();
+        Ok::<(), String>(())
+    };
+    if let Err(error) = run() {
+        tracing::error!(error, "a thread that answers requests ended");
+    }
+}
+
+async fn accept_until_end(
+    app: &'static App,
+    listener: StdListener,
+    tls: Option<&tls::Acceptor>,
+    mut ended: EndReceiver,
+) -> io::Result<()> {
+    let listener = TcpListener::from_std(listener)?;
+    let service = http::Service::new(app);
+    let mut tasks = JoinSet::new();
+    let mut is_failing = false;
+    loop {
+        let accepted = tokio::select! {
+            accepted = listener.accept() => accepted,
+            // Those that have ended make room.
+            Some(_) = tasks.join_next() => continue,
+            _ = ended.wait_for(Option::is_some) => break,
+        };
+        match accepted {
+            Ok((stream, _)) => {
+                is_failing = false;
+                admit(app, &mut tasks, stream, tls, &service, &ended);
+            }
+            Err(error) if is_of_connection(&error) => {}
+            Err(error) => {
+                if !std::mem::replace(&mut is_failing, true) {
+                    tracing::error!(%error, "cannot accept connections");
+                }
+                tokio::time::sleep(ACCEPT_PAUSE).await;
+            }
+        }
+    }
+    // Those that were connected before the end are answered.
+    let listener = listener.into_std()?;
+    while let Some(stream) = accept_now(&listener) {
+        admit(app, &mut tasks, stream, tls, &service, &ended);
+    }
+    drop(listener);
+    let all = async { while tasks.join_next().await.is_some() {} };
+    if timeout(app.options.limits.grace, all).await.is_err() {
+        tracing::warn!(connections = tasks.len(), "cut off what had not ended in time");
+    }
+    Ok(())
+}
+
+/// Whether the error is of the connection alone, which went away before it was accepted.
+fn is_of_connection(error: &io::Error) -> bool {
+    matches!(
+        error.kind(),
+        io::ErrorKind::ConnectionAborted
+            | io::ErrorKind::ConnectionReset
+            | io::ErrorKind::ConnectionRefused
+    )
+}
+
+/// A connection that waits to be accepted, if there is one. The system is asked, because the
+/// runtime may not know of it yet.
+fn accept_now(listener: &StdListener) -> Option<TcpStream> {
+    let (stream, _) = listener.accept().ok()?;
+    stream.set_nonblocking(true).ok()?;
+    TcpStream::from_std(stream).ok()
+}
+
+/// A place among the connections.
+struct Place(&'static App);
+
+impl Place {
+    fn take(app: &'static App) -> Option<Place> {
+        // ORDERING: only the number matters.
+        let before = app.connections.fetch_add(1, Ordering::Relaxed);
+        let place = Place(app);
+        (before < app.options.limits.max_connections as usize).then_some(place)
+    }
+}
+
+impl Drop for Place {
+    fn drop(&mut self) {
+        // ORDERING: as above.
+        self.0.connections.fetch_sub(1, Ordering::Relaxed);
+    }
+}
+
+fn admit(
+    app: &'static App,
+    tasks: &mut JoinSet<()>,
+    mut stream: TcpStream,
+    tls: Option<&tls::Acceptor>,
+    service: &http::Service,
+    ended: &EndReceiver,
+) {
+    let Some(place) = Place::take(app) else {
+        app.counters().turned_away.add(1);
+        if tls.is_none() {
+            tasks.spawn(async move {
+                let _ = timeout(ACCEPT_PAUSE, stream.write_all(TURNED_AWAY)).await;
+            });
+        }
+        return;
+    };
+    app.counters().connections.add(1);
+    // Small answers are not held back.
+    let _ = stream.set_nodelay(true);
+    let (service, ended) = (service.clone(), ended.clone());
+    match tls.cloned() {
+        None => {
+            tasks.spawn(async move {
+                answer(app, stream, service, ended).await;
+                drop(place);
+            });
+        }
+        Some(tls) => {
+            tasks.spawn(async move {
+                if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.0.accept(stream)).await {
+                    answer(app, stream, service, ended).await;
+                }
+                drop(place);
+            });
+        }
+    }
+}
+
+/// Answers the requests of one connection.
+async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+    app: &App,
+    stream: S,
+    service: http::Service,
+    mut ended: EndReceiver,
+) {
+    let limits = &app.options.limits;
+    let stream = Connection::new(stream, limits.write_timeout);
+    let begun = stream.begun();
+    let stream = TokioIo::new(stream);
+    let mut builder = http1::Builder::new();
+    builder
+        .timer(TokioTimer::new())
+        .header_read_timeout(limits.header_timeout)
+        // One short buffer costs the system less than two.
+        .writev(false)
+        .max_buf_size(limits.max_header as usize);
+    let mut connection = pin!(builder.serve_connection(stream, service));
+    let is_whole = tokio::select! {
+        _ = connection.as_mut() => true,
+        _ = ended.wait_for(Option::is_some) => false,
+    };
+    if is_whole {
+        return;
+    }
+    // What was sent before the end may not have been read yet.
+    if !begun.is_so() && timeout(FIRST_BYTE, connection.as_mut()).await.is_ok() {
+        return;
+    }
+    // What is under way is answered, with `Connection: close`. All else is closed.
+    connection.as_mut().graceful_shutdown();
+    let _ = connection.await;
+}

@@ -1,0 +1,186 @@
+//! The database: waiting until it answers, and seeing whether it still does.
+
+use std::panic::{AssertUnwindSafe, catch_unwind};
+use std::sync::Arc;
+use std::thread;
+use std::time::Duration;
+
+use uidring::registry::{RegistryAdmin, WorkerRegistry};
+use uidring::segment::{SegmentSource, Segments};
+use uidring::{Builder, Layout, UidGenerator};
+
+use crate::access::Tokens;
+use crate::app::{App, Shared, Tags};
+use crate::db::{Db, Terms, Unusable, with_causes};
+use crate::loads::{Noted, Use};
+use crate::options::Leaf;
+use crate::server::{End, EndSender};
+use crate::tokens::TokenKeeper;
+use crate::watch;
+
+/// Between tries, while the database is away.
+const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
+const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How often the database is asked whether it is there.
+const PROBE: Duration = Duration::from_secs(2);
+/// Leaf's layout has few worker ids, so they are always given back.
+const LEAF_LEASE: Duration = Duration::from_secs(10 * 60);
+
+/// Brings to life what needs the database, and watches it.
+pub(crate) struct Starter {
+    app: &'static App,
+    db: Db,
+    layout: Option<Layout>,
+    leaf: Leaf,
+    tokens: TokenKeeper,
+    /// For probes.
+    registry: Option<Box<dyn RegistryAdmin>>,
+}
+
+/// Begins, on a thread of its own.
+pub(crate) fn begin(starter: Starter, end: EndSender) -> Result<(), String> {
+    let thread = thread::Builder::new().name("uidring-start".to_owned());
+    let spawned = thread.spawn(move || starter.run(&end));
+    spawned.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
+}
+
+impl Starter {
+    pub(crate) fn new(
+        app: &'static App,
+        db: Db,
+        layout: Option<Layout>,
+        leaf: Leaf,
+        tokens: Tokens,
+    ) -> Starter {
+        Starter { app, db, layout, leaf, tokens: TokenKeeper::new(tokens), registry: None }
+    }
+
+    fn run(mut self, end: &EndSender) {
+        let mut pause = SHORTEST_PAUSE;
+        let mut is_first = true;
+        while !self.app.is_ending() {
+            match self.caught(Starter::start) {
+                Ok(()) => break,
+                // What no waiting mends.
+                Err(unusable) if is_first && !unusable.is_transient => {
+                    end.send_replace(Some(End::Failed(unusable.problem)));
+                    return;
+                }
+                Err(unusable) => self.note(Some(unusable.problem)),
+            }
+            is_first = false;
+            thread::sleep(pause);
+            pause = (pause * 2).min(LONGEST_PAUSE);
+        }
+        let pause = PROBE.min(self.app.options.security.token_refresh);
+        while !self.app.is_ending() {
+            let trouble = self.caught(Starter::probe).err();
+            self.note(trouble.map(|unusable| unusable.problem));
+            thread::sleep(pause);
+        }
+    }
+
+    /// The result of `call`, also where it panics.
+    fn caught(
+        &mut self,
+        call: impl FnOnce(&mut Starter) -> Result<(), Unusable>,
+    ) -> Result<(), Unusable> {
+        catch_unwind(AssertUnwindSafe(|| call(self))).unwrap_or_else(|_| {
+            let problem = format!("a call to the database {} panicked", self.db);
+            Err(Unusable { is_transient: true, problem })
+        })
+    }
+
+    /// Logs each change once.
+    fn note(&self, trouble: Option<String>) {
+        let before = self.app.set_trouble(trouble.clone());
+        match trouble {
+            Some(problem) if before.as_ref() != Some(&problem) => {
+                tracing::warn!(problem, "not ready");
+            }
+            None if before.is_some() => tracing::info!("ready"),
+            _ => {}
+        }
+    }
+
+    /// Starts what has not started yet.
+    fn start(&mut self) -> Result<(), Unusable> {
+        let app = self.app;
+        // First of all, so that nobody gets an id without a token.
+        self.tokens.read(app, &self.db)?;
+        if app.options.uids && app.uids().is_err() {
+            app.set_uids(self.uids()?);
+        }
+        if let Some(db) = &self.leaf.db
+            && app.snowflakes().is_err()
+        {
+            app.set_snowflakes(snowflakes(db, &self.leaf)?);
+        }
+        if app.tags().is_err() {
+            app.set_tags(self.tags()?);
+        }
+        if app.options.uids {
+            self.registry = Some(self.db.registry(&app.options.generator.terms())?);
+        }
+        Ok(())
+    }
+
+    fn uids(&self) -> Result<UidGenerator, Unusable> {
+        let options = &self.app.options.generator;
+        let registry = self.db.registry(&options.terms())?;
+        // A registry serves one layout, which is used unless another is asked for.
+        let layout = match self.layout {
+            Some(layout) => layout,
+            None => registry.layout()?.unwrap_or_default(),
+        };
+        let mut builder = builder(registry, layout);
+        if options.exact_time {
+            builder = builder.exact_time();
+        }
+        Ok(builder.build()?)
+    }
+
+    fn tags(&self) -> Result<Tags, Unusable> {
+        let source: Arc<dyn SegmentSource> = Arc::from(self.db.source(self.app.options.table)?);
+        let noted = |of| {
+            let source = Arc::clone(&source);
+            Shared(Arc::new(Noted { source, loads: &self.app.watch.loads, of }))
+        };
+        // Whether it answers, and has the table.
+        source.tags()?;
+        match Segments::builder().source(noted(Use::Here)).build() {
+            Ok(segments) => Ok(Tags { segments, source: noted(Use::Client) }),
+            Err(error) => Err(Unusable { is_transient: true, problem: with_causes(&error) }),
+        }
+    }
+
+    /// Whether the database answers.
+    fn probe(&mut self) -> Result<(), Unusable> {
+        self.tokens.refresh(self.app, &self.db);
+        match (&self.registry, self.app.tags()) {
+            // It has one row.
+            (Some(registry), _) => {
+                registry.layout()?;
+                watch::read_lease(self.app, registry.as_ref())?;
+            }
+            (None, Ok(tags)) => drop(tags.source.0.tags()?),
+            (None, Err(_)) => {}
+        }
+        Ok(())
+    }
+}
+
+/// Leaf's snowflakes: each has the time of its take.
+fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
+    let (lease, worker_ids) = (Some(LEAF_LEASE), leaf.worker_ids.clone());
+    let registry = db.registry(&Terms { lease, partition: None, worker_ids })?;
+    Ok(builder(registry, leaf.layout).exact_time().build()?)
+}
+
+fn builder(registry: Box<dyn RegistryAdmin>, layout: Layout) -> Builder {
+    // The service waits by itself, and says what for.
+    UidGenerator::builder()
+        .registry(registry as Box<dyn WorkerRegistry>)
+        .layout(layout)
+        .start_deadline(Duration::ZERO)
+}

@@ -1,0 +1,184 @@
+//! Tokens: who may do what, and that none of them is logged.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+
+use common::{Server, command};
+
+const ORDERS: &str = "authorization: Bearer 0123456789abcdef-orders";
+const ADMIN: &str = "authorization: Bearer 0123456789abcdef-admin";
+const UNKNOWN: &str = "authorization: Bearer 0123456789abcdef-nobody";
+const FILE: &str = r#"
+public = ["open"]
+
+[[token]]
+token = "0123456789abcdef-orders"
+tags = ["orders"]
+
+[[token]]
+token = "0123456789abcdef-admin"
+tags = ["*"]
+admin = true
+"#;
+
+fn with_tokens(options: &[&str]) -> Server {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
+    let server = Server::start_on(folder, &[&["--tokens=tokens.toml"], options].concat());
+    for tag in ["orders", "invoices", "open"] {
+        let headers = ["content-type: application/json", ADMIN];
+        let created = server.send("PUT", &format!("/v1/tags/{tag}"), &headers, "{}");
+        assert_eq!(created.status, 201, "{created:?}");
+    }
+    server
+}
+
+#[test]
+fn a_token_opens_its_tags() {
+    let server = with_tokens(&["--leaf-snowflake"]);
+    let json = "content-type: application/json";
+    for (method, path, headers, status) in [
+        ("GET", "/v1/tags/orders/ids", &[ORDERS][..], 200),
+        ("GET", "/v1/tags/orders/ids", &[ADMIN], 200),
+        ("GET", "/v1/tags/orders/ids", &[], 401),
+        ("GET", "/v1/tags/orders/ids", &[UNKNOWN], 401),
+        ("GET", "/v1/tags/orders/ids", &["authorization: bearer  0123456789abcdef-orders "], 200),
+        ("GET", "/v1/tags/orders/ids", &["authorization: Basic 0123456789abcdef-orders"], 401),
+        ("GET", "/v1/tags/orders/ids", &["authorization: 0123456789abcdef-orders"], 401),
+        ("GET", "/v1/tags/orders/ids", &["authorization: Bearer"], 401),
+        ("GET", "/v1/tags/orders/ids", &["authorization: Bearer "], 401),
+        ("GET", "/v1/tags/orders/ids?token=0123456789abcdef-orders", &[], 401),
+        ("GET", "/v1/tags/invoices/ids", &[ORDERS], 403),
+        ("GET", "/v1/tags/open/ids", &[], 200),
+        ("POST", "/v1/tags/orders/segments", &[ORDERS], 200),
+        ("POST", "/v1/tags/invoices/segments", &[ORDERS], 403),
+        ("POST", "/v1/tags/orders/segments", &[], 401),
+        ("GET", "/v1/uids", &[ORDERS], 200),
+        ("GET", "/v1/uids", &[], 401),
+        ("GET", "/v1/tags", &[], 401),
+        ("PUT", "/v1/tags/new", &[json], 401),
+        ("PUT", "/v1/tags/new", &[json, ORDERS], 403),
+        ("PUT", "/v1/tags/new", &[json, UNKNOWN], 401),
+        ("GET", "/api/segment/get/orders", &[], 401),
+        ("GET", "/api/segment/get/orders", &[ORDERS], 200),
+        ("GET", "/api/segment/get/invoices", &[ORDERS], 403),
+        ("GET", "/api/snowflake/get/x", &[], 401),
+        ("GET", "/api/snowflake/get/x", &[ORDERS], 200),
+        ("GET", "/cache", &[ORDERS], 403),
+        ("GET", "/db", &[], 401),
+        ("GET", "/db", &[ADMIN], 200),
+        ("GET", "/livez", &[], 200),
+        ("GET", "/readyz", &[], 200),
+    ] {
+        let answer = server.send(method, path, headers, "");
+        assert_eq!(answer.status, status, "{method} {path} {headers:?}: {answer:?}");
+        let challenge = if status == 401 { "Bearer" } else { "" };
+        assert_eq!(answer.header("www-authenticate"), challenge);
+    }
+    let tags = |header| server.send("GET", "/v1/tags", &[header], "").json()["tags"].clone();
+    let names = |tags: serde_json::Value| -> Vec<String> {
+        let names = tags.as_array().unwrap().iter().map(|tag| tag["tag"].as_str().unwrap());
+        names.map(str::to_owned).collect()
+    };
+    assert_eq!(names(tags(ORDERS)), ["open", "orders"]);
+    assert_eq!(names(tags(ADMIN)), ["invoices", "open", "orders"]);
+}
+
+#[test]
+fn tinyids_paths_have_the_same_tokens() {
+    let server = with_tokens(&[]);
+    let ask = |query: &str, headers: &[&str]| {
+        let path = format!("/tinyid/id/nextIdSimple?{query}");
+        server.send("GET", &path, headers, "").text().to_owned()
+    };
+    assert_eq!(ask("bizType=orders&token=0123456789abcdef-orders", &[]), "1");
+    assert_eq!(ask("bizType=orders", &[ORDERS]), "2");
+    assert_eq!(ask("bizType=invoices&token=0123456789abcdef-orders", &[]), "");
+    assert_eq!(ask("bizType=orders", &[]), "");
+    // That of the query counts, as in tinyid.
+    assert_eq!(ask("bizType=orders&token=wrong", &[ORDERS]), "");
+    assert_eq!(ask("bizType=open", &[]), "1");
+}
+
+#[test]
+fn tokens_are_read_again() {
+    let server = with_tokens(&["--token-refresh=50ms"]);
+    let write = |text: &str| {
+        let (new, file) = (server.folder().join("new"), server.folder().join("tokens.toml"));
+        fs::write(&new, text).unwrap();
+        fs::rename(new, file).unwrap();
+    };
+    let status = || server.send("GET", "/v1/tags/orders/ids", &[ORDERS], "").status;
+    assert_eq!(status(), 200);
+    // A file that cannot be read changes nothing.
+    write("[[token]]\nnonsense");
+    server.wait_for("told of", || server.log().contains("the tokens stay as they were"));
+    assert_eq!(status(), 200);
+    write(&FILE.replace("abcdef-orders", "abcdef-others"));
+    server.wait_for("refused", || status() == 401);
+    write(FILE);
+    server.wait_for("allowed again", || status() == 200);
+    assert!(!server.log().contains("0123456789abcdef"), "{}", server.log());
+}
+
+#[test]
+fn no_secret_is_logged() {
+    for format in ["--log=text", "--log=json"] {
+        let server = with_tokens(&[format]);
+        for header in [ORDERS, UNKNOWN] {
+            server.send("GET", "/v1/tags/orders/ids", &[header], "");
+        }
+        let query = "bizType=orders&token=0123456789abcdef-orders";
+        let id = server.get(&format!("/tinyid/id/nextIdSimple?{query}"));
+        assert_eq!(id.text(), "2");
+        let uid = server.send("GET", "/v1/uids", &[ORDERS], "");
+        let uid = uid.json()["uids"][0].as_str().unwrap().to_owned();
+        server.terminate();
+        server.wait_for("ended", || server.log().contains("ended"));
+        let log = server.log();
+        for secret in ["0123456789abcdef", "bizType", &uid] {
+            assert!(!log.contains(secret), "{secret}: {log}");
+        }
+        let is_json =
+            log.lines().all(|line| serde_json::from_str::<serde_json::Value>(line).is_ok());
+        assert_eq!(is_json, format == "--log=json", "{log}");
+    }
+}
+
+#[test]
+fn a_bad_file_of_tokens_is_refused_by_its_line() {
+    let folder = tempfile::tempdir().unwrap();
+    for (text, problem) in [
+        ("[[token]]\ntoken = 'short'\ntags = ['a']", "the 1. [[token]]: its token is shorter than"),
+        ("[[token]]\ntoken = '0123456789abcdef'", "the 1. [[token]]: it allows nothing"),
+        ("[[token]]\ntoken = '0123456789 abcdef'\nadmin = true", "characters other than"),
+        ("", "it is empty"),
+        ("\n[[token]]\ntokn = '0123456789abcdef'", "line 3: unknown field `tokn`"),
+        ("[[token]]\ntoken = 0123456789abcdef", "line 2: "),
+    ] {
+        fs::write(folder.path().join("tokens.toml"), text).unwrap();
+        let mut command = command(folder.path());
+        let done = command.args(["--check", "--tokens=tokens.toml"]).output().unwrap();
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(2), "{text}: {stderr}");
+        assert!(stderr.contains(problem), "{text}: {stderr}");
+        assert!(stderr.contains("--tokens: tokens.toml: "), "{stderr}");
+        assert!(!stderr.contains("0123456789"), "a token is shown: {stderr}");
+    }
+}
+
+#[test]
+fn an_open_address_without_tokens_is_told_of() {
+    let loud = "NO TOKENS ARE SET";
+    let server = Server::start(&["--listen=0.0.0.0:0"]);
+    assert!(server.log().contains(loud), "{}", server.log());
+    let server = Server::start(&[]);
+    assert!(!server.log().contains(loud), "{}", server.log());
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
+    let server = Server::start_on(folder, &["--listen=0.0.0.0:0", "--tokens=tokens.toml"]);
+    assert!(!server.log().contains(loud), "{}", server.log());
+}

@@ -1,0 +1,247 @@
+//! The real program in a folder of its own, and a client that speaks raw bytes.
+
+#![allow(dead_code, clippy::panic, clippy::unwrap_used)] // each test uses a part of it
+
+use std::io::{BufRead, BufReader, Read, Write};
+use std::net::{SocketAddr, TcpStream};
+use std::path::{Path, PathBuf};
+use std::process::{Child, Command, ExitStatus, Stdio};
+use std::sync::{Arc, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use tempfile::TempDir;
+
+/// Nothing that a test waits for takes so long, unless it never comes.
+pub const FOREVER: Duration = Duration::from_secs(60);
+
+/// A server that was started for one test, with `ids.db` in its folder as the database.
+pub struct Server {
+    child: Child,
+    pub address: SocketAddr,
+    folder: TempDir,
+    stderr: Arc<Mutex<String>>,
+}
+
+impl Server {
+    /// Starts one and waits until it is ready.
+    pub fn start(options: &[&str]) -> Server {
+        Server::start_on(tempfile::tempdir().unwrap(), options)
+    }
+
+    /// The same, in a folder where there may be a database.
+    pub fn start_on(folder: TempDir, options: &[&str]) -> Server {
+        let server = Server::launch(folder, options);
+        server.wait_until_ready();
+        server
+    }
+
+    /// Starts one in `folder`, and waits until it listens.
+    pub fn launch(folder: TempDir, options: &[&str]) -> Server {
+        Server::launch_with(folder, options, &[])
+    }
+
+    /// The same, with variables.
+    pub fn launch_with(folder: TempDir, options: &[&str], variables: &[(&str, &str)]) -> Server {
+        let mut command = command(folder.path());
+        command.envs(variables.iter().copied());
+        if !options.iter().any(|option| option.starts_with("--listen")) {
+            command.args(["--listen", "127.0.0.1:0"]);
+        }
+        let mut child = command.args(options).spawn().unwrap();
+        let stderr = Arc::new(Mutex::new(String::new()));
+        let (mut pipe, copy) = (child.stderr.take().unwrap(), Arc::clone(&stderr));
+        thread::spawn(move || {
+            let mut bytes = [0; 4096];
+            while let Ok(read @ 1..) = pipe.read(&mut bytes) {
+                copy.lock().unwrap().push_str(&String::from_utf8_lossy(&bytes[..read]));
+            }
+        });
+        let mut stdout = BufReader::new(child.stdout.take().unwrap());
+        let mut line = String::new();
+        stdout.read_line(&mut line).unwrap();
+        let Some((_, address)) = line.trim_end().rsplit_once("://") else {
+            let _ = child.wait();
+            panic!("it did not start: {}", stderr.lock().unwrap());
+        };
+        let address = address.parse().unwrap();
+        thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
+        Server { child, address, folder, stderr }
+    }
+
+    pub fn wait_until_ready(&self) {
+        self.wait_for("ready", || self.get("/readyz").status == 200);
+    }
+
+    /// Waits until `is_so`.
+    pub fn wait_for(&self, what: &str, is_so: impl Fn() -> bool) {
+        let start = Instant::now();
+        while !is_so() {
+            assert!(start.elapsed() < FOREVER, "never {what}: {}", self.log());
+            thread::sleep(Duration::from_millis(10));
+        }
+    }
+
+    pub fn folder(&self) -> &Path {
+        self.folder.path()
+    }
+
+    /// Its database.
+    pub fn file(&self) -> PathBuf {
+        self.folder().join("ids.db")
+    }
+
+    /// What it has written to stderr.
+    pub fn log(&self) -> String {
+        self.stderr.lock().unwrap().clone()
+    }
+
+    pub fn connect(&self) -> TcpStream {
+        let stream = TcpStream::connect(self.address).unwrap();
+        stream.set_read_timeout(Some(FOREVER)).unwrap();
+        stream
+    }
+
+    /// Sends `bytes` as they are, and reads one answer.
+    pub fn raw(&self, bytes: impl AsRef<[u8]>) -> Answer {
+        self.try_raw(bytes).unwrap_or_else(|| panic!("no answer"))
+    }
+
+    /// The same; `None` where the connection ends without an answer.
+    pub fn try_raw(&self, bytes: impl AsRef<[u8]>) -> Option<Answer> {
+        let mut stream = self.connect();
+        // A server that refuses the head may close before it has read all.
+        let _ = stream.write_all(bytes.as_ref());
+        Answer::try_read(&mut BufReader::new(stream))
+    }
+
+    pub fn get(&self, path: &str) -> Answer {
+        self.send("GET", path, &[], "")
+    }
+
+    pub fn send(&self, method: &str, path: &str, headers: &[&str], body: &str) -> Answer {
+        self.raw(request(method, path, headers, body))
+    }
+
+    /// Creates a tag.
+    pub fn put(&self, tag: &str, body: &str) -> Answer {
+        let headers = ["content-type: application/json"];
+        self.send("PUT", &format!("/v1/tags/{tag}"), &headers, body)
+    }
+
+    pub fn id(&self) -> u32 {
+        self.child.id()
+    }
+
+    /// Sends SIGTERM.
+    pub fn terminate(&self) {
+        signal(self.id(), "TERM");
+    }
+
+    /// Whether it has ended.
+    pub fn has_ended(&mut self) -> Option<ExitStatus> {
+        self.child.try_wait().unwrap()
+    }
+
+    /// Waits until it has ended.
+    pub fn wait(&mut self) -> ExitStatus {
+        let start = Instant::now();
+        loop {
+            if let Some(status) = self.has_ended() {
+                return status;
+            }
+            assert!(start.elapsed() < FOREVER, "it does not end: {}", self.log());
+            thread::sleep(Duration::from_millis(5));
+        }
+    }
+
+    /// Ends it, and returns its folder for another one.
+    pub fn stop(mut self) -> TempDir {
+        self.terminate();
+        assert_eq!(self.wait().code(), Some(0), "{}", self.log());
+        std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        let _ = self.child.kill();
+        let _ = self.child.wait();
+    }
+}
+
+/// The program, without the variables of whoever runs the tests.
+pub fn command(folder: &Path) -> Command {
+    let mut command = Command::new(env!("CARGO_BIN_EXE_uidring-server"));
+    command.env_clear().current_dir(folder);
+    command.env("HOME", folder).env("UIDRING_SERVER_DB", folder.join("ids.db"));
+    command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    command
+}
+
+pub fn signal(process: u32, name: &str) {
+    let done = Command::new("kill").args([&format!("-{name}"), &process.to_string()]).status();
+    assert!(done.unwrap().success());
+}
+
+/// The bytes of a request that closes its connection.
+pub fn request(method: &str, path: &str, headers: &[&str], body: &str) -> String {
+    let mut text = format!("{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
+    for header in headers {
+        text.extend([*header, "\r\n"]);
+    }
+    if !body.is_empty() {
+        text.extend(["content-length: ", &body.len().to_string(), "\r\n"]);
+    }
+    text + "\r\n" + body
+}
+
+/// An answer, with the names of its headers in small letters.
+#[derive(Debug)]
+pub struct Answer {
+    pub status: u16,
+    pub headers: Vec<(String, String)>,
+    pub body: Vec<u8>,
+}
+
+impl Answer {
+    pub fn read(stream: &mut impl BufRead) -> Answer {
+        Answer::try_read(stream).unwrap_or_else(|| panic!("no answer"))
+    }
+
+    /// `None` where the connection ends before the answer does.
+    pub fn try_read(stream: &mut impl BufRead) -> Option<Answer> {
+        let status = line(stream)?;
+        let status = status.split(' ').nth(1)?.parse().ok()?;
+        let mut headers = Vec::new();
+        loop {
+            let header = line(stream)?;
+            let Some((name, value)) = header.split_once(':') else { break };
+            headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
+        }
+        let length = headers.iter().find(|(name, _)| name == "content-length");
+        let length = length.map_or(0, |(_, value)| value.parse().unwrap());
+        let mut body = vec![0; length];
+        stream.read_exact(&mut body).ok()?;
+        Some(Answer { status, headers, body })
+    }
+
+    pub fn text(&self) -> &str {
+        std::str::from_utf8(&self.body).unwrap()
+    }
+
+    pub fn header(&self, name: &str) -> &str {
+        let found = self.headers.iter().find(|(one, _)| one == name);
+        found.map_or("", |(_, value)| value)
+    }
+
+    pub fn json(&self) -> serde_json::Value {
+        serde_json::from_slice(&self.body).unwrap_or_else(|_| panic!("{self:?}"))
+    }
+}
+
+fn line(stream: &mut impl BufRead) -> Option<String> {
+    let mut line = String::new();
+    stream.read_line(&mut line).ok()?;
+    line.ends_with('\n').then(|| line.trim_end().to_owned())
+}

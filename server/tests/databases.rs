@@ -1,0 +1,209 @@
+//! The service on PostgreSQL and MySQL: with their tables, and while they are away.
+
+#![cfg(all(feature = "mysql", feature = "postgres"))]
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod common;
+#[path = "../../tests/databases/mod.rs"]
+mod databases;
+
+use std::io;
+use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use common::Server;
+use databases::Server as Kind;
+
+/// Runs each test on both kinds of servers.
+macro_rules! on_servers {
+    ($(fn $name:ident($kind:ident) $body:block)*) => {$(
+        mod $name {
+            use super::*;
+
+            fn on($kind: Kind) $body
+
+            #[test]
+            #[ignore = "needs PostgreSQL"]
+            fn postgres() {
+                on(Kind::Postgres);
+            }
+
+            #[test]
+            #[ignore = "needs MySQL"]
+            fn mysql() {
+                on(Kind::MySql);
+            }
+        }
+    )*};
+}
+
+/// Starts a server on `url`, which no list of processes shows.
+fn start(url: &str, options: &[&str]) -> Server {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::launch_with(folder, options, &[("UIDRING_SERVER_DB", url)]);
+    server.wait_until_ready();
+    server
+}
+
+on_servers! {
+    fn ids_come_from_our_own_tables(kind) {
+        let database = kind.database();
+        let (one, two) = (start(&database.url, &[]), start(&database.url, &[]));
+        assert_eq!(one.put("orders", r#"{"step":10}"#).status, 201);
+        assert_eq!(two.put("orders", "{}").status, 200);
+        let mut numbers = Vec::new();
+        for server in [&one, &two, &one, &two] {
+            for _ in 0..25 {
+                let lines = server.send("GET", "/v1/tags/orders/ids", &["accept: text/plain"], "");
+                numbers.push(lines.text().trim_end().parse::<u64>().unwrap());
+            }
+        }
+        numbers.sort_unstable();
+        numbers.dedup();
+        assert_eq!(numbers.len(), 100);
+        let workers = [&one, &two].map(|server| {
+            let uid = server.get("/v1/uids").json()["uids"][0].as_str().unwrap().to_owned();
+            server.get(&format!("/v1/uids/{uid}")).json()["worker"].clone()
+        });
+        assert_ne!(workers[0], workers[1]);
+    }
+
+    fn leafs_table_is_used_as_it_is(kind) {
+        let database = kind.database();
+        database.run(
+            "CREATE TABLE leaf_alloc (biz_tag VARCHAR(128) NOT NULL DEFAULT '', \
+             max_id BIGINT NOT NULL DEFAULT 1, step INT NOT NULL, \
+             description VARCHAR(256) DEFAULT NULL, \
+             update_time TIMESTAMP NOT NULL DEFAULT CURRENT_TIMESTAMP, PRIMARY KEY (biz_tag))",
+        );
+        database.run(
+            "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('leaf-segment-test', 1, 2000)",
+        );
+        // Without UIDs of time, nothing but Leaf's table is needed.
+        let server = start(&database.url, &["--table=leaf", "--uids=false"]);
+        assert_eq!(server.get("/api/segment/get/leaf-segment-test").text(), "1");
+        let row = "SELECT max_id FROM leaf_alloc";
+        assert_eq!(database.run(row), "2001");
+        assert!(server.get("/db").text().contains("<td>2001</td><td>2000</td>"));
+        assert_eq!(server.get("/v1/uids").status, 404);
+        drop(server.stop());
+        assert_eq!(database.run(row), "2");
+    }
+
+    fn tinyids_tables_are_used_as_they_are(kind) {
+        let database = kind.database();
+        let serial = if kind == Kind::MySql { "BIGINT AUTO_INCREMENT" } else { "BIGSERIAL" };
+        database.run(&format!(
+            "CREATE TABLE tiny_id_info (id {serial} PRIMARY KEY, \
+             biz_type VARCHAR(63) NOT NULL DEFAULT '' UNIQUE, begin_id BIGINT NOT NULL DEFAULT 0, \
+             max_id BIGINT NOT NULL DEFAULT 0, step INT DEFAULT 0, delta INT NOT NULL DEFAULT 1, \
+             remainder INT NOT NULL DEFAULT 0, \
+             create_time TIMESTAMP NOT NULL DEFAULT '2010-01-01 00:00:00', \
+             update_time TIMESTAMP NOT NULL DEFAULT '2010-01-01 00:00:00', \
+             version BIGINT NOT NULL DEFAULT 0)"
+        ));
+        database.run(&format!(
+            "CREATE TABLE tiny_id_token (id {serial} PRIMARY KEY, \
+             token VARCHAR(255) NOT NULL DEFAULT '', biz_type VARCHAR(63) NOT NULL DEFAULT '', \
+             remark VARCHAR(255) NOT NULL DEFAULT '')"
+        ));
+        database.run(
+            "INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder) \
+             VALUES ('test_odd', 1, 1, 100000, 2, 1)",
+        );
+        database.run("INSERT INTO tiny_id_token (token, biz_type) VALUES ('secret', 'test_odd')");
+        let server = start(&database.url, &["--table=tinyid"]);
+        let ask = |path: &str, token: &str| {
+            let path = format!("/tinyid/id/{path}?bizType=test_odd&token={token}");
+            server.send("POST", &path, &[], "").text().to_owned()
+        };
+        assert_eq!(ask("nextSegmentIdSimple", "secret"), "1,20001,100001,2,1");
+        assert_eq!(ask("nextSegmentIdSimple", "wrong"), "");
+        assert_eq!(ask("nextIdSimple", "secret"), "100003");
+        assert_eq!(database.run("SELECT max_id FROM tiny_id_info"), "200001");
+    }
+
+    fn a_server_that_is_away_is_waited_for(kind) {
+        let database = kind.database();
+        let proxy = Proxy::new(&database.url);
+        proxy.set_open(false);
+        let folder = tempfile::tempdir().unwrap();
+        let server = Server::launch_with(folder, &[], &[("UIDRING_SERVER_DB", &proxy.url)]);
+        let ready = server.get("/readyz");
+        assert_eq!((ready.status, ready.header("retry-after")), (503, "1"));
+        server.wait_for("told why", || server.log().contains("not ready"));
+        assert_eq!(server.get("/v1/uids").status, 503);
+        proxy.set_open(true);
+        server.wait_until_ready();
+        server.put("orders", r#"{"step":1000}"#);
+        assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["1"]}"#);
+        // Away again: what is in memory goes on.
+        proxy.set_open(false);
+        server.wait_for("noticed", || server.get("/readyz").status == 503);
+        assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["2"]}"#);
+        assert_eq!(server.get("/v1/uids?n=1000").status, 200);
+        let none = server.get("/v1/tags/orders/ids?n=100000");
+        assert_eq!((none.status, none.header("retry-after")), (503, "1"), "{none:?}");
+        let unknown = server.get("/v1/tags/others/ids");
+        assert_eq!(unknown.status, 503, "{unknown:?}");
+        proxy.set_open(true);
+        server.wait_until_ready();
+        server.wait_for("ids", || server.get("/v1/tags/orders/ids").status == 200);
+    }
+}
+
+/// Stands between the service and a database, which it can make go away.
+struct Proxy {
+    url: String,
+    is_open: Arc<AtomicBool>,
+}
+
+impl Proxy {
+    fn new(url: &str) -> Proxy {
+        let (begin, rest) = url.split_once('@').unwrap();
+        let (host, end) = rest.split_once('/').unwrap();
+        let target = if host.contains(':') { host.to_owned() } else { panic!("no port: {host}") };
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("{begin}@{}/{end}", listener.local_addr().unwrap());
+        let is_open = Arc::new(AtomicBool::new(true));
+        let open = Arc::clone(&is_open);
+        let target: SocketAddr = target.parse().unwrap();
+        thread::spawn(move || {
+            for client in listener.incoming().flatten() {
+                if open.load(Ordering::Relaxed) {
+                    let open = Arc::clone(&open);
+                    thread::spawn(move || forward(&client, target, &open));
+                }
+            }
+        });
+        Proxy { url, is_open }
+    }
+
+    fn set_open(&self, is_open: bool) {
+        self.is_open.store(is_open, Ordering::Relaxed);
+    }
+}
+
+fn forward(client: &TcpStream, target: SocketAddr, open: &AtomicBool) {
+    let server = TcpStream::connect(target).unwrap();
+    thread::scope(|scope| {
+        let copy = |mut from: &TcpStream, mut to: &TcpStream| {
+            let _ = io::copy(&mut from, &mut to);
+            let _ = to.shutdown(Shutdown::Both);
+            let _ = from.shutdown(Shutdown::Both);
+        };
+        let (client, server) = (&client, &server);
+        let there = scope.spawn(move || copy(client, server));
+        scope.spawn(move || copy(server, client));
+        while !there.is_finished() {
+            if !open.load(Ordering::Relaxed) {
+                let _ = client.shutdown(Shutdown::Both);
+                let _ = server.shutdown(Shutdown::Both);
+            }
+            thread::sleep(Duration::from_millis(5));
+        }
+    });
+}

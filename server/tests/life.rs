@@ -1,0 +1,261 @@
+//! Begin and end, the database's absence, and clients that hold connections up.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::io::{BufReader, Read, Write};
+use std::net::TcpListener;
+use std::thread;
+use std::time::{Duration, Instant};
+
+use common::{Answer, Server, command, request, signal};
+
+#[test]
+fn a_request_under_way_is_answered_at_the_end() {
+    let mut server = Server::start(&[]);
+    let body = r#"{"step":10}"#;
+    let mut stream = server.connect();
+    let head = format!(
+        "PUT /v1/tags/late HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+         content-length: {}\r\n\r\n",
+        body.len()
+    );
+    stream.write_all(head.as_bytes()).unwrap();
+    // It is known when the server has begun to answer.
+    stream.write_all(&body.as_bytes()[..3]).unwrap();
+    let mut idle = server.connect();
+    idle.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    let mut idle = BufReader::new(idle);
+    assert_eq!(Answer::read(&mut idle).status, 200);
+    server.terminate();
+    // A connection that waits for another request is closed at once.
+    assert_eq!(idle.read(&mut [0]).unwrap(), 0);
+    assert!(server.has_ended().is_none(), "{}", server.log());
+    stream.write_all(&body.as_bytes()[3..]).unwrap();
+    let answer = Answer::read(&mut BufReader::new(stream));
+    assert_eq!((answer.status, answer.header("connection")), (201, "close"));
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+}
+
+#[test]
+fn what_does_not_end_is_cut_off() {
+    let mut server = Server::start(&["--grace=200ms"]);
+    let mut stream = server.connect();
+    stream.write_all(b"PUT /v1/tags/a HTTP/1.1\r\nhost: x\r\n").unwrap();
+    let answered = server.get("/livez");
+    assert_eq!(answered.status, 200);
+    server.terminate();
+    assert_eq!(server.wait().code(), Some(0));
+    assert!(server.log().contains("cut off what had not ended in time"), "{}", server.log());
+}
+
+#[test]
+fn what_was_asked_before_the_end_is_answered() {
+    for _ in 0..5 {
+        let mut server = Server::start(&["--threads=1"]);
+        // It sees all of it at once: connections to accept, their requests, and the signal.
+        signal(server.id(), "STOP");
+        let streams: Vec<_> = (0..20)
+            .map(|_| {
+                let mut stream = server.connect();
+                stream.write_all(request("GET", "/v1/uids", &[], "").as_bytes()).unwrap();
+                stream
+            })
+            .collect();
+        server.terminate();
+        signal(server.id(), "CONT");
+        for stream in streams {
+            assert_eq!(Answer::read(&mut BufReader::new(stream)).status, 200);
+        }
+        assert_eq!(server.wait().code(), Some(0));
+    }
+}
+
+#[test]
+fn a_connection_without_a_request_does_not_hold_up_the_end() {
+    let mut server = Server::start(&["--grace=1h", "--threads=1"]);
+    let mut silent = server.connect();
+    // The connection has been accepted when a later one is answered.
+    assert_eq!(server.get("/livez").status, 200);
+    server.terminate();
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0);
+    assert_eq!(server.wait().code(), Some(0));
+}
+
+#[test]
+fn a_port_in_use_is_one_clear_line() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap().to_string();
+    let folder = tempfile::tempdir().unwrap();
+    let done = command(folder.path()).args(["--listen", &address]).output().unwrap();
+    assert_eq!(done.status.code(), Some(1));
+    let expected = format!(
+        "uidring-server: cannot listen on {address}: another program does; choose another \
+         --listen\n"
+    );
+    assert_eq!(String::from_utf8(done.stderr).unwrap(), expected);
+    // It has not even made a database.
+    assert!(!folder.path().join("ids.db").exists());
+    // Two of this program are no exception.
+    let server = Server::start(&[]);
+    let address = server.address.to_string();
+    let done = command(folder.path()).args(["--listen", &address]).output().unwrap();
+    assert_eq!(done.status.code(), Some(1));
+}
+
+#[test]
+fn a_database_that_cannot_be_used_is_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("ids.db"), "this is no database, and long enough to be read")
+        .unwrap();
+    let done = command(folder.path()).args(["--listen=127.0.0.1:0"]).output().unwrap();
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{stderr}");
+    assert!(stderr.lines().last().unwrap().starts_with("uidring-server: cannot open"), "{stderr}");
+}
+
+#[test]
+fn a_database_that_is_away_at_the_start_is_waited_for() {
+    let folder = tempfile::tempdir().unwrap();
+    // Locked by somebody else.
+    let first = Server::start_on(folder, &[]);
+    first.put("orders", "{}");
+    let folder = first.stop();
+    let file = rusqlite::Connection::open(folder.path().join("ids.db")).unwrap();
+    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let server = Server::launch(folder, &["--leaf-snowflake"]);
+    assert_eq!(server.get("/livez").status, 200);
+    let ready = server.get("/readyz");
+    assert_eq!((ready.status, ready.header("retry-after")), (503, "1"), "{ready:?}");
+    for path in ["/v1/uids", "/v1/tags/orders/ids", "/v1/tags", "/v1/uids/1", "/db"] {
+        let answer = server.get(path);
+        assert_eq!((answer.status, answer.header("retry-after")), (503, "1"), "{answer:?}");
+        assert_eq!(answer.json()["type"], "urn:uidring:problem:not-ready");
+    }
+    for path in ["/api/segment/get/orders", "/api/snowflake/get/x"] {
+        let answer = server.get(path);
+        assert_eq!(answer.status, 500);
+        assert_eq!(answer.json()["message"], "Result{id=-1, status=EXCEPTION}");
+    }
+    let answer = server.get("/tinyid/id/nextId?bizType=orders");
+    assert_eq!((answer.status, answer.json()["code"].as_u64()), (200, Some(6)), "{answer:?}");
+    server.wait_for("told why", || server.log().contains("not ready"));
+    let why = server.get("/readyz").json()["detail"].as_str().unwrap().to_owned();
+    assert!(why.contains("locked"), "{why}");
+    drop(file);
+    server.wait_until_ready();
+    assert_eq!(server.get("/v1/uids").status, 200);
+    assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["1"]}"#);
+}
+
+#[test]
+fn ids_go_on_from_memory_while_the_database_is_away() {
+    let server = Server::start(&[]);
+    server.put("orders", r#"{"step":100}"#);
+    assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["1"]}"#);
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    // What is in memory is at least what was loaded first.
+    assert_eq!(server.get("/v1/tags/orders/ids?n=50").status, 200);
+    assert_eq!(server.get("/v1/uids?n=1000").status, 200);
+    let answer = server.get("/v1/tags/orders/ids?n=100000");
+    assert_eq!((answer.status, answer.header("retry-after")), (503, "1"), "{answer:?}");
+    assert_eq!(server.get("/v1/uids?n=1000").status, 200);
+    server.wait_for("noticed", || server.get("/readyz").status == 503);
+    drop(file);
+    server.wait_until_ready();
+    server.wait_for("ids", || server.get("/v1/tags/orders/ids").status == 200);
+}
+
+#[test]
+fn a_slow_head_is_cut_off() {
+    let server = Server::start(&["--header-timeout=200ms"]);
+    let mut stream = server.connect();
+    let writer = stream.try_clone().unwrap();
+    // A byte now and then does not help.
+    let sent = thread::spawn(move || {
+        let mut writer = writer;
+        let head = b"GET /v1/uids HTTP/1.1\r\nx: ".iter().chain([b'a'; 10_000].iter());
+        let slow = head.inspect(|_| thread::sleep(Duration::from_millis(20)));
+        slow.take_while(|byte| writer.write_all(&[**byte]).is_ok()).count()
+    });
+    // Closed, or reset because bytes were on their way.
+    let mut rest = Vec::new();
+    let _ = stream.read_to_end(&mut rest);
+    assert!(!String::from_utf8_lossy(&rest).starts_with("HTTP/1.1 200"), "{rest:?}");
+    drop(stream);
+    // On a slow machine fewer bytes are sent in that time.
+    let sent = sent.join().unwrap();
+    assert!(sent < 500, "it was cut off after {sent} bytes");
+    // So is a connection on which nothing comes.
+    let mut idle = server.connect();
+    assert_eq!(idle.read(&mut [0]).unwrap(), 0);
+}
+
+#[test]
+fn a_slow_body_is_cut_off() {
+    let server = Server::start(&["--body-timeout=200ms"]);
+    let mut stream = server.connect();
+    let head = "PUT /v1/tags/a HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+                content-length: 2\r\n\r\n{";
+    stream.write_all(head.as_bytes()).unwrap();
+    let answer = Answer::read(&mut BufReader::new(stream));
+    assert_eq!(answer.status, 408, "{answer:?}");
+    assert_eq!(answer.json()["type"], "urn:uidring:problem:slow-body");
+}
+
+#[test]
+fn a_client_that_never_reads_is_cut_off() {
+    let server = Server::start(&["--write-timeout=300ms"]);
+    let mut stream = server.connect();
+    let asked = "GET /v1/uids?n=100000 HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100);
+    stream.write_all(asked.as_bytes()).unwrap();
+    // The buffers of the system are full by now, and the server waits. When it has given up, a
+    // write fails: nothing else ends the connection.
+    let start = Instant::now();
+    while stream.write_all(b"x").is_ok() {
+        assert!(start.elapsed() < common::FOREVER, "it is never cut off");
+        thread::sleep(Duration::from_millis(20));
+    }
+    assert_eq!(server.get("/livez").status, 200);
+}
+
+#[test]
+fn connections_have_a_limit() {
+    let server = Server::start(&["--max-connections=3", "--threads=1"]);
+    let streams: Vec<_> = (0..3)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+            let mut stream = BufReader::new(stream);
+            assert_eq!(Answer::read(&mut stream).status, 200);
+            stream
+        })
+        .collect();
+    let mut stream = BufReader::new(server.connect());
+    let answer = Answer::read(&mut stream);
+    assert_eq!((answer.status, answer.header("retry-after")), (503, "1"));
+    assert_eq!(answer.json()["type"], "urn:uidring:problem:too-many-connections");
+    assert_eq!(stream.read(&mut [0]).unwrap(), 0, "it is closed");
+    drop(streams);
+    server.wait_for("room", || {
+        let mut stream = server.connect();
+        let _ = stream.write_all(request("GET", "/livez", &[], "").as_bytes());
+        Answer::try_read(&mut BufReader::new(stream)).is_some_and(|answer| answer.status == 200)
+    });
+}
+
+#[test]
+fn requests_on_one_connection_are_answered_in_order() {
+    let server = Server::start(&[]);
+    server.put("orders", "{}");
+    let mut stream = server.connect();
+    let asked = "GET /v1/tags/orders/ids HTTP/1.1\r\nhost: x\r\naccept: text/plain\r\n\r\n";
+    stream.write_all(asked.repeat(500).as_bytes()).unwrap();
+    let mut stream = BufReader::new(stream);
+    for number in 1..=500 {
+        assert_eq!(Answer::read(&mut stream).text(), format!("{number}\n"));
+    }
+}

@@ -1,0 +1,178 @@
+//! `/metrics`: what is counted, and that Prometheus can read it.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod common;
+
+use std::io::Write;
+use std::path::Path;
+use std::process::{Command, Output, Stdio};
+
+use common::Server;
+
+/// The value of a series, with its labels.
+fn value(text: &str, series: &str) -> Option<f64> {
+    let line = text
+        .lines()
+        .find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')))?;
+    line.rsplit(' ').next()?.parse().ok()
+}
+
+fn metrics(server: &Server) -> String {
+    let answer = server.get("/metrics");
+    assert_eq!(answer.status, 200);
+    assert_eq!(answer.header("content-type"), "text/plain; version=0.0.4");
+    answer.text().to_owned()
+}
+
+#[track_caller]
+fn assert_value(text: &str, series: &str, expected: f64) {
+    let found = value(text, series);
+    assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{series}: {found:?}");
+}
+
+#[test]
+fn requests_are_counted_by_path_and_status() {
+    let server = Server::start(&[]);
+    for path in ["/v1/uids?n=3", "/v1/uids?n=4", "/v1/uids?n=0", "/secret/42", "/v1/uids/7/8"] {
+        server.get(path);
+    }
+    let text = metrics(&server);
+    let requests = |path, status| {
+        let series = "uidring_http_requests_total";
+        value(&text, &format!("{series}{{path=\"{path}\",status=\"{status}\"}}"))
+    };
+    assert_eq!(requests("/v1/uids", 200), Some(2.0));
+    assert_eq!(requests("/v1/uids", 400), Some(1.0));
+    assert_eq!(requests("other", 404), Some(2.0));
+    let time = "uidring_http_request_duration_seconds";
+    assert_value(&text, &format!("{time}_count{{path=\"/v1/uids\"}}"), 3.0);
+    assert_value(&text, &format!("{time}_bucket{{path=\"/v1/uids\",le=\"+Inf\"}}"), 3.0);
+    let sum = value(&text, &format!("{time}_sum{{path=\"/v1/uids\"}}"));
+    assert!(sum.is_some_and(|sum| sum > 0.0), "{sum:?}");
+    assert!(!text.contains("secret"), "{text}");
+    assert_value(&text, "uidring_given_uids_total", 7.0);
+    assert_value(&text, "uidring_taken_uids_total{generator=\"uids\"}", 7.0);
+    assert_value(&text, "uidring_worker_id{generator=\"uids\"}", 1.0);
+    assert_value(&text, "uidring_filler_running{generator=\"uids\"}", 1.0);
+    assert_value(&text, "uidring_ready", 1.0);
+    assert_value(&text, "uidring_database_up", 1.0);
+}
+
+#[test]
+fn numbers_are_counted_by_tag() {
+    let server = Server::start(&[]);
+    server.put("orders", r#"{"step": 100}"#);
+    server.put("with \"quotes\"".replace(' ', "%20").replace('"', "%22").as_str(), "{}");
+    assert_eq!(server.get("/v1/tags/orders/ids?n=30").status, 200);
+    assert_eq!(server.get("/v1/tags/with%20%22quotes%22/ids").status, 200);
+    let segment = server.send("POST", "/v1/tags/orders/segments?size=50", &[], "");
+    assert_eq!(segment.status, 200);
+    let text = metrics(&server);
+    assert_value(&text, "uidring_tags", 2.0);
+    assert_value(&text, "uidring_given_numbers_total", 31.0);
+    assert_value(&text, "uidring_given_segments_total", 1.0);
+    assert_value(&text, "uidring_tag_taken_numbers_total{tag=\"orders\"}", 30.0);
+    assert_value(&text, "uidring_tag_client_numbers_total{tag=\"orders\"}", 50.0);
+    assert_value(&text, "uidring_tag_taken_numbers_total{tag=\"with \\\"quotes\\\"\"}", 1.0);
+    assert_value(&text, "uidring_tag_failing{tag=\"orders\"}", 0.0);
+    let loads = value(&text, "uidring_tag_loads_total{tag=\"orders\"}");
+    assert!(loads.is_some_and(|loads| loads >= 2.0), "{loads:?}");
+    let in_memory = value(&text, "uidring_tag_in_memory_numbers{tag=\"orders\"}");
+    assert!(in_memory.is_some_and(|numbers| numbers >= 70.0), "{in_memory:?}");
+}
+
+#[test]
+fn what_clients_invent_makes_no_series() {
+    let server = Server::start(&[]);
+    // The first answer of a kind makes its series.
+    server.get("/v1/tags/invented-0/ids");
+    server.get("/invented-0");
+    server.get("/metrics");
+    let before = metrics(&server).lines().count();
+    for index in 1..40 {
+        assert_eq!(server.get(&format!("/v1/tags/invented-{index}/ids")).status, 404);
+        assert_eq!(server.get(&format!("/invented-{index}")).status, 404);
+    }
+    let text = metrics(&server);
+    assert_eq!(text.lines().count(), before, "{text}");
+    assert!(!text.contains("invented"), "{text}");
+}
+
+#[test]
+fn metrics_are_for_administrators_where_there_are_tokens() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = folder.path().join("tokens.toml");
+    let text = "[[token]]\ntoken = \"0123456789abcdef\"\nadmin = true\n\
+        [[token]]\ntoken = \"abcdef0123456789\"\ntags = [\"*\"]\n";
+    std::fs::write(&tokens, text).unwrap();
+    let server = Server::start(&["--tokens", tokens.to_str().unwrap()]);
+    let status = |header| server.send("GET", "/metrics", &[header], "").status;
+    let denied = server.get("/metrics");
+    assert_eq!(denied.status, 401);
+    let asked = denied.headers.iter().filter(|(name, _)| name == "www-authenticate");
+    assert!(asked.into_iter().any(|(_, value)| value.starts_with("Basic")), "{denied:?}");
+    assert_eq!(status("authorization: Bearer 0123456789abcdef"), 200);
+    // Any name, and the token as the password.
+    assert_eq!(status("authorization: Basic eDowMTIzNDU2Nzg5YWJjZGVm"), 200);
+    assert_eq!(status("authorization: Bearer abcdef0123456789"), 403);
+    assert_eq!(status("authorization: Bearer 0123456789abcdeF"), 401);
+}
+
+/// Runs Prometheus' own tool on `input`.
+fn promtool(arguments: &[&str], input: &str) -> Output {
+    let mut command = Command::new("promtool");
+    command.args(arguments).stdin(Stdio::piped()).stdout(Stdio::piped()).stderr(Stdio::piped());
+    let mut child = command.spawn().unwrap();
+    child.stdin.take().unwrap().write_all(input.as_bytes()).unwrap();
+    child.wait_with_output().unwrap()
+}
+
+#[test]
+#[ignore = "needs promtool"]
+fn prometheus_reads_the_metrics() {
+    let server = Server::start(&[]);
+    server.put("orders", "{}");
+    server.get("/v1/tags/orders/ids");
+    let checked = promtool(&["check", "metrics"], &metrics(&server));
+    assert!(checked.status.success(), "{checked:?}");
+    assert!(checked.stderr.is_empty(), "{checked:?}");
+    // The check itself finds faults.
+    assert!(!promtool(&["check", "metrics"], "# TYPE a gauge\na b\n").status.success());
+}
+
+#[test]
+#[ignore = "needs promtool"]
+fn prometheus_reads_the_alerts() {
+    let alerts = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/alerts.yml");
+    let checked = promtool(&["check", "rules", alerts.to_str().unwrap()], "");
+    assert!(checked.status.success(), "{checked:?}");
+}
+
+/// The names of metrics in `text`: all words that begin with `uidring_`.
+fn names(text: &str) -> Vec<String> {
+    let words = text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+    let mut names: Vec<String> =
+        words.filter(|word| word.starts_with("uidring_")).map(str::to_owned).collect();
+    names.sort_unstable();
+    names.dedup();
+    names
+}
+
+#[test]
+fn alerts_and_graphs_ask_for_metrics_that_there_are() {
+    let server = Server::start(&["--lease", "10m"]);
+    server.put("orders", "{}");
+    server.get("/v1/tags/orders/ids");
+    let is_leased = || metrics(&server).contains("uidring_lease_until_timestamp_seconds ");
+    server.wait_for("leased", is_leased);
+    let there = names(&metrics(&server));
+    for file in ["deploy/alerts.yml", "deploy/grafana.json"] {
+        let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
+        let asked = names(&std::fs::read_to_string(path).unwrap());
+        assert!(!asked.is_empty(), "{file}");
+        for name in asked {
+            assert!(there.contains(&name), "{file} asks for {name}, which there is not");
+        }
+    }
+}

@@ -1,0 +1,135 @@
+//! `/openapi.json` describes the paths that there are, and no others.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod common;
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use common::{Answer, Server};
+use serde_json::Value;
+
+const METHODS: [&str; 7] = ["get", "put", "post", "delete", "head", "options", "patch"];
+
+fn description(server: &Server) -> Value {
+    let answer = server.get("/openapi.json");
+    assert_eq!((answer.status, answer.header("content-type")), (200, "application/json"));
+    answer.json()
+}
+
+/// The paths of a description, each with its methods.
+fn paths(description: &Value) -> Vec<(String, Vec<&'static str>)> {
+    let paths = description["paths"].as_object().unwrap().iter();
+    let methods = |item: &Value| METHODS.into_iter().filter(|one| !item[one].is_null()).collect();
+    paths.map(|(path, item)| (path.clone(), methods(item))).collect()
+}
+
+/// A request for the path, with something in place of its parameter.
+fn ask(server: &Server, method: &str, path: &str) -> Answer {
+    let path = path.replace("{uid}", "1").replace("{tag}", "orders").replace("{key}", "orders");
+    server.send(&method.to_ascii_uppercase(), &path, &[], "")
+}
+
+fn is_no_route(answer: &Answer) -> bool {
+    answer.status == 405
+        || (answer.status == 404 && answer.json()["type"] == "urn:uidring:problem:no-such-path")
+}
+
+#[test]
+fn each_path_of_the_description_is_a_route_with_its_methods() {
+    let server = Server::start(&["--leaf-snowflake"]);
+    server.put("orders", "{}");
+    let description = description(&server);
+    let paths = paths(&description);
+    assert!(paths.len() >= 20, "{paths:?}");
+    for (path, methods) in &paths {
+        assert!(!methods.is_empty(), "{path}");
+        // Leaf's and tinyid's take any method.
+        let takes_any = !path.starts_with("/v1/") && path.len() > 1 && !is_for_operators(path);
+        for method in METHODS {
+            // What `get` answers, `head` does without a body, which is not read here.
+            if method == "head" {
+                continue;
+            }
+            let answer = ask(&server, method, path);
+            let is_described = methods.contains(&method);
+            assert_eq!(is_no_route(&answer), !is_described && !takes_any, "{method} {path}");
+            if answer.status == 405 {
+                let allowed = answer.header("allow").to_ascii_lowercase();
+                let allowed: BTreeSet<&str> = allowed.split(',').filter(|&m| m != "head").collect();
+                assert_eq!(allowed, methods.iter().copied().collect(), "{method} {path}");
+            }
+        }
+    }
+}
+
+fn is_for_operators(path: &str) -> bool {
+    ["/livez", "/readyz", "/metrics", "/openapi.json"].contains(&path)
+}
+
+/// The files of the service's paths.
+fn sources(folder: &Path) -> Vec<PathBuf> {
+    let entries = fs::read_dir(folder).unwrap().map(|entry| entry.unwrap().path());
+    entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
+}
+
+#[test]
+fn each_route_is_in_the_description() {
+    let server = Server::start(&["--leaf-snowflake"]);
+    let described: BTreeSet<String> =
+        paths(&description(&server)).into_iter().map(|(path, _)| path).collect();
+    let mut routes = BTreeSet::new();
+    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http")) {
+        let Ok(text) = fs::read_to_string(file) else { continue };
+        for rest in text.split(".route(").skip(1) {
+            let route = rest.split('"').nth(1).unwrap().to_owned();
+            // The parts of the page, and Spring's slash at the end.
+            if !route.starts_with("/page/") && (route == "/" || !route.ends_with('/')) {
+                routes.insert(route);
+            }
+        }
+    }
+    assert_eq!(routes, described);
+}
+
+#[test]
+fn what_is_off_is_not_described() {
+    let server = Server::start(&["--tinyid", "false", "--leaf-segment", "false"]);
+    for (path, _) in paths(&description(&server)) {
+        assert!(!path.starts_with("/tinyid") && !path.starts_with("/api"), "{path}");
+        assert!(!["/db", "/cache", "/decodeSnowflakeId"].contains(&path.as_str()), "{path}");
+    }
+}
+
+#[test]
+fn what_is_referred_to_is_there() {
+    let server = Server::start(&[]);
+    let description = description(&server);
+    let text = description.to_string();
+    let references: Vec<&str> =
+        text.split("\"$ref\":\"#").skip(1).map(|rest| rest.split('"').next().unwrap()).collect();
+    assert!(references.len() > 20, "{references:?}");
+    for reference in references {
+        assert!(description.pointer(reference).is_some(), "{reference}");
+    }
+    let ids = text.split("\"operationId\":\"").skip(1).map(|rest| rest.split('"').next().unwrap());
+    let (all, distinct) = (ids.clone().count(), ids.collect::<BTreeSet<_>>().len());
+    assert_eq!(all, distinct);
+}
+
+#[test]
+fn no_two_descriptions_have_one_name() {
+    let mut names = BTreeSet::new();
+    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http")) {
+        let Ok(text) = fs::read_to_string(file) else { continue };
+        for rest in text.split("ToSchema)]").skip(1) {
+            let words =
+                rest.split_whitespace().skip_while(|word| !["struct", "enum"].contains(word));
+            let name = words.skip(1).find_map(|word| word.split(['<', '{']).next()).unwrap();
+            assert!(names.insert(name.to_owned()), "{name} is described twice");
+        }
+    }
+    assert!(names.len() > 10, "{names:?}");
+}

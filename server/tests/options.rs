@@ -1,0 +1,117 @@
+//! Options: on the command line, by variables, in a file.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod common;
+
+use std::fs;
+use std::path::Path;
+
+use common::{Server, command};
+
+/// The exit code of `--check`, and what was said.
+fn check(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
+    let mut command = command(folder);
+    command.arg("--check").args(args).envs(variables.iter().copied());
+    let done = command.output().unwrap();
+    let text = [done.stdout, done.stderr].concat();
+    (done.status.code(), String::from_utf8(text).unwrap())
+}
+
+#[test]
+fn good_options_pass() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = "listen = '127.0.0.1:0'\nmax-body = 1000\nleaf-snowflake = true\ntinyid = false\n\
+                header-timeout = '5s'\npreset = 'twitter'\nlease = '10m'\n";
+    fs::write(folder.path().join("options.toml"), file).unwrap();
+    let (code, text) = check(folder.path(), &["--config=options.toml"], &[]);
+    assert_eq!((code, text.as_str()), (Some(0), "the options are good\n"));
+    assert!(!folder.path().join("ids.db").exists(), "nothing is made");
+}
+
+#[test]
+fn bad_options_are_refused_with_what_and_where() {
+    let folder = tempfile::tempdir().unwrap();
+    for (args, file, problem) in [
+        (&["--nope"][..], "", "unexpected argument '--nope'"),
+        (&["--listen=nowhere"], "", "'--listen <ADDRESS>'"),
+        (&["--threads=0"], "", "'--threads <N>'"),
+        (&["--grace=5"], "", "a length of time is such as"),
+        (&["--layout=1,2"], "", "three widths"),
+        (&["--preset=seata", "--layout=30,20,13"], "", "cannot be used with"),
+        (&["--tls-cert=a.pem"], "", "--tls-key"),
+        (&["--tls-cert=a.pem", "--tls-key=b.pem"], "", "--tls-cert: a.pem"),
+        (&["--tokens=nowhere.toml"], "", "--tokens: nowhere.toml"),
+        (&["--db=ftp://x"], "", "--db: a registry is a file, or an address"),
+        (&["--db=mysql://me:secret@db:port/x"], "", "--db: "),
+        (&["--db=mysql://db/x", "--leaf-snowflake"], "", "--leaf-db: name another database"),
+        (&["--config=nowhere.toml"], "", "the file of options nowhere.toml: "),
+        (
+            &["--config=o.toml"],
+            "lisen = 1",
+            "o.toml: there is no key \"lisen\"; the keys are listen,",
+        ),
+        (&["--config=o.toml"], "check = true", "there is no key \"check\""),
+        (&["--config=o.toml"], "config = 'x'", "there is no key \"config\""),
+        (&["--config=o.toml"], "threads = 0", "the key \"threads\": invalid value '0'"),
+        (
+            &["--config=o.toml"],
+            "threads = [1]",
+            "the key \"threads\" has a value of the kind array",
+        ),
+        (&["--config=o.toml"], "[limits]\nthreads = 1", "there is no key \"limits\""),
+        (&["--config=o.toml"], "a = 1\nb = ", "line 2"),
+        (&["--config=o.toml"], "tinyid = true\ndb = 'mysql://me:secret@db/x", "line 2"),
+        (&["--config=o.toml"], "tls-key = 'k.pem'", "--tls-cert"),
+        // Also where something else goes before it.
+        (&["--config=o.toml", "--threads=1"], "threads = 0", "the key \"threads\""),
+    ] {
+        fs::write(folder.path().join("o.toml"), file).unwrap();
+        let (code, text) = check(folder.path(), args, &[]);
+        assert_eq!(code, Some(2), "{args:?} {file:?}: {text}");
+        assert!(text.contains(problem), "{args:?} {file:?}: {text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+}
+
+#[test]
+fn the_command_line_goes_before_variables_and_those_before_the_file() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("o.toml"), "grace = '1s'\nmax-body = 7\ntinyid = false").unwrap();
+    let max_body = |args: &[&str], variables: &[(&str, &str)]| {
+        let folder = tempfile::tempdir().unwrap();
+        fs::write(folder.path().join("o.toml"), "max-body = 20\ntinyid = false").unwrap();
+        let options = [&["--config=o.toml"], args].concat();
+        let server = Server::launch_with(folder, &options, variables);
+        server.wait_until_ready();
+        assert_eq!(server.get("/tinyid/id/nextId").status, 404, "the file counts");
+        let sizes = [10, 20, 30, 40, 50];
+        let fits = |size: &&usize| server.put("a", &"x".repeat(**size)).status == 400;
+        sizes.iter().take_while(fits).last().copied().unwrap_or(0)
+    };
+    let variable = [("UIDRING_SERVER_MAX_BODY", "30")];
+    assert_eq!(max_body(&[], &[]), 20);
+    assert_eq!(max_body(&[], &variable), 30);
+    assert_eq!(max_body(&["--max-body=40"], &variable), 40);
+    assert_eq!(max_body(&["--max-body=40"], &[]), 40);
+}
+
+#[test]
+fn the_help_fits_80_columns_and_names_each_variable() {
+    let folder = tempfile::tempdir().unwrap();
+    for flag in ["--help", "-h"] {
+        let done = command(folder.path()).arg(flag).env("COLUMNS", "200").output().unwrap();
+        assert_eq!(done.status.code(), Some(0));
+        let text = String::from_utf8(done.stdout).unwrap();
+        let long: Vec<_> = text.lines().filter(|line| line.chars().count() > 80).collect();
+        assert!(long.is_empty(), "{long:#?}");
+        let options = text.split_whitespace().filter_map(|word| word.strip_prefix("--"));
+        for option in options.filter(|option| option.starts_with(|c: char| c.is_ascii_lowercase()))
+        {
+            let option = option.trim_end_matches(|c: char| !c.is_ascii_lowercase());
+            let variable = format!("UIDRING_SERVER_{}", option.to_uppercase().replace('-', "_"));
+            let has_none = ["check", "help", "version"].contains(&option);
+            assert!(has_none || text.contains(&variable), "{variable}");
+        }
+    }
+}
