@@ -116,6 +116,25 @@ fn a_local_taker_that_rests_does_not_hold_up_others() {
 }
 
 #[test]
+fn a_local_taker_that_rests_costs_those_that_wait_nothing() {
+    let rows = Rows::default().with("orders", Row { max_step: Some(5), gap: 3, ..row(5) });
+    let orders = rows.builder().max_wait(PATIENCE).build().unwrap().tag("orders").unwrap();
+    let mut resting = orders.local().with_claim_length(64);
+    assert_eq!(resting.take().unwrap().get(), 1);
+    thread::scope(|scope| {
+        for _ in 0..3 {
+            scope.spawn(|| {
+                let mut local = orders.local().with_claim_length(64);
+                assert!((0..64).map(|_| local.take().unwrap()).is_sorted());
+            });
+        }
+    });
+    // The machine may stop one of them just between its claim and its wait.
+    let lost = orders.status().lost;
+    assert!(lost < 64, "{lost}");
+}
+
+#[test]
 fn a_tag_that_is_not_there_is_named_with_those_that_are_alike() {
     let rows = Rows::default().with("orders", row(10));
     let segments = rows.segments();

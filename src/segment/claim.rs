@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::clock::Stopwatch;
 use crate::engine::TakeError;
+use crate::ring::cursor::is_closed;
 use crate::ring::segments::ReadyRange;
 use crate::segment::tag::TagEngine;
 use crate::uid::Uid;
@@ -15,6 +16,8 @@ pub struct Claim {
     pub end: u64,
     /// The ready range, if it held the first ticket.
     range: Option<ReadyRange>,
+    /// Since when the claim has waited, if the chain was closed.
+    since: Option<Stopwatch>,
 }
 
 /// The part of a claim that lies in one segment: numbers at the same distance from each other.
@@ -29,14 +32,18 @@ pub struct Numbers {
 pub const LONGEST: u64 = crate::engine::EXPIRY_STEP;
 
 impl Claim {
-    pub const EMPTY: Claim = Claim { next: 0, end: 0, range: None };
+    pub const EMPTY: Claim = Claim { next: 0, end: 0, range: None, since: None };
 
     /// Claims up to `count` tickets.
     #[inline]
     pub fn new(tag: &TagEngine, count: u64) -> Result<Claim, TakeError> {
         let count = count.clamp(1, LONGEST);
-        let (next, range) = tag.claim_many(count)?;
-        Ok(Claim { next, end: next + count, range })
+        let (mut claimed, mut since) = (tag.chain.claim_many(count), None);
+        if is_closed(claimed.0) {
+            claimed = tag.claim_when_open(count, *since.insert(Stopwatch::start()))?;
+        }
+        let (next, range) = claimed;
+        Ok(Claim { next, end: next + count, range, since })
     }
 
     /// The next numbers of the claim, or `None` at its end. If it fails, the rest of the claim has
@@ -46,9 +53,11 @@ impl Claim {
         while self.next < self.end {
             let ticket = self.next;
             let range = match self.range.take() {
-                None => tag
-                    .wait_for_range(ticket..self.end, Stopwatch::start())
-                    .inspect_err(|_| self.next = self.end)?,
+                None => {
+                    let since = self.since.take().unwrap_or_else(Stopwatch::start);
+                    tag.wait_for_range(ticket..self.end, since)
+                        .inspect_err(|_| self.next = self.end)?
+                }
                 known => known,
             };
             let first =

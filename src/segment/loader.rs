@@ -152,9 +152,9 @@ impl Loader {
             }
             self.changed.notify_all();
             next = lock(&self.scheduler).next_job(self.now());
+            // The loader learns when it is to run again, and what else may begin.
+            self.requests.signal.wake_filler();
         }
-        // The loader learns when it is to run again.
-        self.requests.signal.wake_filler();
     }
 
     fn load(&self, tag: &Arc<TagEngine>, count: Option<u64>) {

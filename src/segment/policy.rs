@@ -68,12 +68,13 @@ impl Demand {
 
 impl Policy {
     /// A load is due if fewer numbers than this are left: those that takers want if the source is
-    /// away for `ahead`, and is tried again as late as it may be; or half of the row's own step.
-    pub fn low_water(&self, demand: &Demand, load_time: Duration, steps: Steps) -> u64 {
+    /// away for `ahead`, and is tried again as late as it may be; or half of what a load usually
+    /// brings.
+    pub fn low_water(&self, demand: &Demand, load_time: Duration, usual: u64) -> u64 {
         // A load that fails, one that fails at the end of that time, the last one, and a reserve.
         let loads = load_time.saturating_mul(4);
         let time = self.ahead.saturating_add(LONGEST_PAUSE).saturating_add(loads);
-        demand.of(time).max(steps.step / 2).max(1)
+        demand.of(time).max(usual / 2).max(1)
     }
 
     /// How many numbers to load, if `last` were loaded the last time, and takers already wait for

@@ -78,12 +78,16 @@ impl Row {
 
     /// What is wrong with the values, as a sentence about the row.
     pub fn problem(&self, counting: Counting) -> Option<String> {
-        let Row { step, delta, remainder, .. } = *self;
+        let Row { step, delta, remainder, max_step, .. } = *self;
         let (name, end) = (counting.end, self.end(counting));
         if end < 0 {
             Some(format!("its {name} is {end}, and numbers begin at 1; set it to 1 or more"))
         } else if step < 1 {
             Some(format!("its step is {step}; set it to 1 or more"))
+        } else if let Some(max_step) = max_step.filter(|&max_step| max_step < step) {
+            Some(format!(
+                "its max_step is {max_step}, less than its step; set it to {step} or more"
+            ))
         } else if delta < 1 {
             Some(format!("its delta is {delta}; set it to 1 or more"))
         } else if !(0..delta).contains(&remainder) {
@@ -233,8 +237,19 @@ mod tests {
         assert_eq!(next(&fresh, None, OWN), Some((1, 1000, 1000)));
         assert_eq!(next(&fresh, Some(7), OWN), Some((1, 7, 7)));
         assert_eq!(next(&fresh, Some(0), OWN), Some((1, 1, 1)));
-        let bounded = Row { max_step: Some(5), ..fresh };
+        let bounded = Row { step: 2, max_step: Some(5), ..fresh };
         assert_eq!(next(&bounded, Some(u64::MAX), OWN), Some((1, 5, 5)));
+    }
+
+    #[test]
+    fn a_row_whose_segments_may_not_have_its_step_is_refused() {
+        let problem = |max_step| Row { max_step, ..row(0, 1000, 1, 0) }.problem(OWN);
+        assert_eq!([None, Some(1000), Some(i64::MAX)].map(problem), [None, None, None]);
+        for most in [i64::MIN, -1, 0, 999] {
+            let problem = problem(Some(most)).unwrap();
+            let said = format!("its max_step is {most}, less than its step; set it to 1000");
+            assert!(problem.starts_with(&said), "{problem}");
+        }
     }
 
     #[test]

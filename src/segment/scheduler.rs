@@ -177,7 +177,7 @@ impl Scheduler {
             return;
         }
         let mut stock = lock(&tag.stock);
-        if let Some(at) = stock.publish(&tag.chain, now) {
+        if let Some(at) = stock.publish(tag, now) {
             self.set_timer(tag, &mut stock, at);
         }
         let position = tag.chain.position();
@@ -196,15 +196,14 @@ impl Scheduler {
         }
         let end = tag.loaded_end();
         let left = end.saturating_sub(position);
-        let low = self.policy.low_water(&stock.demand, stock.load_time, stock.steps);
+        let usual = stock.steps.step.min(stock.last_size);
+        let low = self.policy.low_water(&stock.demand, stock.load_time, usual);
         tag.chain.set_range(Policy::longest_range(left), end.saturating_sub(low));
         if left >= low {
             return;
         }
-        // A new tag has no takers yet, but somebody waits for it.
-        let is_waited_for = left == 0 && (has_waiters || tag.chain.is_closed())
-            || position > end
-            || stock.last_size == 0;
+        // Also if nobody waits: somebody may try again and again, and somebody wants a new tag.
+        let is_waited_for = left == 0;
         if let Some(outage) = self.outage.as_ref().filter(|_| is_waited_for && has_waiters) {
             stock.last_failure = Some(Arc::clone(&outage.error));
             tag.set_failure(Some(kind(&outage.error)));

@@ -175,8 +175,9 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// [`SegmentError`] if something was not given back. Those numbers are lost; all has ended all
-    /// the same.
+    /// [`SegmentError`] if giving back failed. Those numbers are lost; all has ended all the same.
+    /// Numbers that a row cannot take back, because others have taken from it since, are lost as
+    /// well, and that is no error.
     // The handle is used up, as it is of no more use.
     #[allow(clippy::needless_pass_by_value)]
     pub fn shutdown_blocking(self) -> Result<(), SegmentError> {

@@ -5,7 +5,6 @@ use std::mem;
 use std::time::Duration;
 
 use crate::engine::SegmentFailure;
-use crate::ring::segments::SegmentChain;
 use crate::segment::policy::{Demand, Steps};
 use crate::segment::tag::TagEngine;
 use crate::segment::{Segment, SegmentError};
@@ -13,8 +12,10 @@ use crate::sync::Arc;
 use crate::uid::Uid;
 
 /// How long the loader waits for a taker that holds tickets and does not ask where they lead, as a
-/// local taker does that rests. Then the tickets are lost.
+/// local taker does that rests. Then its tickets are lost, segment by segment.
 const PATIENCE: Duration = Duration::from_millis(50);
+/// Between two of those segments, for takers that have claimed tickets behind them just now.
+const PAUSE: Duration = Duration::from_millis(1);
 
 /// What the loader knows of one tag. All of it is written under the lock of the loader's scheduler.
 #[derive(Debug)]
@@ -27,8 +28,8 @@ pub struct Stock {
     pub load_time: Duration,
     /// Loaded numbers that takers cannot see yet: first number and count of each run.
     backlog: VecDeque<(u64, u64)>,
-    /// Since when the backlog has waited for takers to ask where their tickets lead.
-    waiting_since: Option<Duration>,
+    /// Until when the backlog waits for takers to ask where their tickets lead.
+    patient_until: Option<Duration>,
     tail: Tail,
     /// The last number of each of the source's databases.
     last_numbers: Vec<(usize, u64)>,
@@ -75,7 +76,7 @@ impl Stock {
             last_size: 0,
             load_time: Duration::ZERO,
             backlog: VecDeque::new(),
-            waiting_since: None,
+            patient_until: None,
             tail: Tail::default(),
             last_numbers: Vec::new(),
             last_failure: None,
@@ -179,25 +180,32 @@ impl Stock {
 
     /// Lets takers see as much of the stock as there is room for. If some of it has to wait for
     /// takers that hold tickets, but may have stopped, returns when to try again.
-    pub fn publish(&mut self, chain: &SegmentChain, now: Duration) -> Option<Duration> {
+    pub fn publish(&mut self, tag: &TagEngine, now: Duration) -> Option<Duration> {
+        let chain = &tag.chain;
         while let Some(&(number, count)) = self.backlog.front() {
             if chain.has_room() {
-                self.waiting_since = None;
+                self.patient_until = None;
             } else if !chain.has_claimed_room() {
-                self.waiting_since = None;
+                self.patient_until = None;
                 return None;
             } else {
-                let retry_at = *self.waiting_since.get_or_insert(now) + PATIENCE;
-                if now < retry_at {
-                    return Some(retry_at);
+                let until = *self.patient_until.get_or_insert(now + PATIENCE);
+                if now < until {
+                    return Some(until);
                 }
             }
             chain.append(number, count);
             self.backlog.pop_front();
+            if let Some(until) = &mut self.patient_until {
+                // Those that wait are woken now, and make room by themselves.
+                let is_seen = |ticket| ticket < chain.end();
+                let wakes_some = tag.waiters.first_ticket().is_some_and(is_seen);
+                *until = now + if wakes_some { PATIENCE } else { PAUSE };
+            }
         }
         // An idle tag keeps no memory for it.
         mem::take(&mut self.backlog);
-        self.waiting_since = None;
+        self.patient_until = None;
         None
     }
 

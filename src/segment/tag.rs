@@ -88,17 +88,11 @@ impl TagEngine {
         }
     }
 
-    /// Claims `count` tickets, and waits for that while the chain is closed. Returns the first,
-    /// with the ready range if that holds it.
-    #[inline]
-    pub fn claim_many(&self, count: u64) -> Result<(u64, Option<ReadyRange>), TakeError> {
-        let claim = self.chain.claim_many(count);
-        if is_closed(claim.0) { self.claim_when_open(count, Stopwatch::start()) } else { Ok(claim) }
-    }
-
+    /// Claims `count` tickets of a closed chain, once it opens. Returns the first, with the ready
+    /// range if that holds it.
     #[cold]
     #[inline(never)]
-    fn claim_when_open(
+    pub(crate) fn claim_when_open(
         &self,
         count: u64,
         since: Stopwatch,

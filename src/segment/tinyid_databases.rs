@@ -215,7 +215,11 @@ impl SegmentSource for TinyIdSegments {
             match self.databases[index].load(tag, count) {
                 Ok(segment) => {
                     self.note_away(index, false);
-                    self.check(tag, index, &segment)?;
+                    if let Err(error) = self.check(tag, index, &segment) {
+                        // If that fails, its numbers are lost.
+                        let _ = self.databases[index].give_back(tag, &segment);
+                        return Err(error);
+                    }
                     return Ok(Segment { database: index, ..segment });
                 }
                 // The numbers of another database may be the same.

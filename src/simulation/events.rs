@@ -123,6 +123,8 @@ impl Generator {
         let builder = Builder::new().registry(registry.clone()).layout(layout).clock(clock);
         let (engine, maintenance, _) =
             builder.slots(4).assemble(fastrand::Rng::with_seed(7)).unwrap();
+        // A thread without a listener that came to an event just before may have turned it off.
+        tracing::callsite::rebuild_interest_cache();
         Generator { engine, maintenance, heard, _listening: listening }
     }
 
@@ -159,7 +161,8 @@ impl Generator {
     /// The events after the last `event`.
     fn events_since(&self, event: &str) -> Vec<&'static str> {
         let events = self.events();
-        let last = events.iter().rposition(|&name| name == event).unwrap();
+        let last = events.iter().rposition(|&name| name == event);
+        let last = last.unwrap_or_else(|| panic!("no {event} in {events:?}"));
         events[last + 1..].to_vec()
     }
 }

@@ -35,12 +35,14 @@ pub struct Row {
     pub step: u64,
     pub delta: u64,
     pub max_step: Option<u64>,
+    /// Others take so many numbers after each load.
+    pub gap: u64,
     /// In addition to the delay of all rows.
     pub delay: Duration,
 }
 
 pub fn row(step: u64) -> Row {
-    Row { next: 1, step, delta: 1, max_step: None, delay: Duration::ZERO }
+    Row { next: 1, step, delta: 1, max_step: None, gap: 0, delay: Duration::ZERO }
 }
 
 impl Rows {
@@ -118,8 +120,8 @@ impl SegmentSource for Rows {
         self.call(tag, |row| {
             let count = count.unwrap_or(row.step);
             let first = row.next;
-            row.next += count * row.delta;
-            let mut segment = Segment::new(first, count, row.delta, row.next);
+            row.next += (count + row.gap) * row.delta;
+            let mut segment = Segment::new(first, count, row.delta, first + count * row.delta);
             segment.step = row.step;
             segment.max_step = row.max_step;
             Ok(segment)

@@ -72,7 +72,10 @@ fn databases_of_tinyid_that_would_give_the_same_numbers_are_refused() {
     ] {
         let files = tinyids(rows);
         let source = TinyIdSegments::new(files.each_ref().map(|file| file.own().tinyid()));
+        let tags = || files.each_ref().map(|file| file.own().tinyid().tags().unwrap()[0].next);
+        let before = tags();
         let error = text(source.load("orders", None));
+        assert_eq!(tags(), before, "the row has its numbers back");
         assert!(error.contains(&found.replace("{}", &files[0].name())), "{error}");
         assert!(error.contains("set the same delta in all databases, and in each a remainder of"));
     }
