@@ -6,6 +6,7 @@ use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
+use tokio::sync::Semaphore;
 use uidring::segment::{
     Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
 };
@@ -13,6 +14,7 @@ use uidring::{Layout, UidGenerator};
 
 use crate::access::Access;
 use crate::counters::Counters;
+use crate::http::numbers;
 use crate::options::Options;
 use crate::watch::Watch;
 
@@ -27,6 +29,8 @@ pub(crate) struct App {
     pub(crate) watch: Watch,
     /// Connections that are open.
     pub(crate) connections: AtomicUsize,
+    /// Turns of requests at the database.
+    pub(crate) calls: Semaphore,
     pub(crate) leaf_layout: Layout,
     /// What is set once the database has answered.
     uids: OnceLock<UidGenerator>,
@@ -80,8 +84,8 @@ impl SegmentSource for Shared {
 }
 
 thread_local! {
-    /// Which of [`App::counters`] are this thread's.
-    static THREAD: Cell<usize> = const { Cell::new(0) };
+    /// Which of [`App::counters`] are this thread's. Threads that answer no requests share the last.
+    static THREAD: Cell<usize> = const { Cell::new(usize::MAX) };
     /// The tags that this thread has answered for.
     static TAGS: RefCell<HashMap<Box<str>, SegmentGenerator>> = RefCell::default();
 }
@@ -110,6 +114,7 @@ impl App {
             counters: (0..=threads).map(|_| Counters::default()).collect(),
             watch: Watch::new(),
             connections: AtomicUsize::new(0),
+            calls: Semaphore::new(numbers::CALLS),
             leaf_layout,
             uids: OnceLock::new(),
             snowflakes: OnceLock::new(),
@@ -161,6 +166,11 @@ impl App {
     pub(crate) fn remember_tag(&self, name: &str, tag: SegmentGenerator) {
         lock(&self.used_tags).insert(name.into(), tag.clone());
         TAGS.with_borrow_mut(|tags| tags.insert(name.into(), tag));
+    }
+
+    /// A tag that any thread has used before.
+    pub(crate) fn used_tag(&self, name: &str) -> Option<SegmentGenerator> {
+        lock(&self.used_tags).get(name).cloned()
     }
 
     /// The tags that this process has used, in their order.

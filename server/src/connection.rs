@@ -2,8 +2,6 @@
 
 use std::io;
 use std::pin::Pin;
-use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, Ordering};
 use std::task::{Context, Poll};
 use std::time::Duration;
 
@@ -18,34 +16,11 @@ pub(crate) struct Connection<S> {
     timer: Option<Pin<Box<Sleep>>>,
     /// Whether something waits to be written since the timer was set.
     is_stalled: bool,
-    has_begun: Begun,
-}
-
-/// Whether anything has come on a connection.
-#[derive(Clone, Debug, Default)]
-pub(crate) struct Begun(Arc<AtomicBool>);
-
-impl Begun {
-    pub(crate) fn is_so(&self) -> bool {
-        // ORDERING: one thread reads and writes it.
-        self.0.load(Ordering::Relaxed)
-    }
-
-    fn note(&self) {
-        // ORDERING: as above.
-        self.0.store(true, Ordering::Relaxed);
-    }
 }
 
 impl<S> Connection<S> {
     pub(crate) fn new(stream: S, timeout: Duration) -> Connection<S> {
-        let has_begun = Begun::default();
-        Connection { stream, timeout, timer: None, is_stalled: false, has_begun }
-    }
-
-    /// Tells, also when the connection is somebody else's, whether anything has come.
-    pub(crate) fn begun(&self) -> Begun {
-        self.has_begun.clone()
+        Connection { stream, timeout, timer: None, is_stalled: false }
     }
 
     /// The write has to wait. Fails when it has waited for too long.
@@ -66,12 +41,7 @@ impl<S: AsyncRead + Unpin> AsyncRead for Connection<S> {
         context: &mut Context<'_>,
         buffer: &mut ReadBuf<'_>,
     ) -> Poll<io::Result<()>> {
-        let before = buffer.filled().len();
-        let result = Pin::new(&mut self.stream).poll_read(context, buffer);
-        if buffer.filled().len() > before {
-            self.has_begun.note();
-        }
-        result
+        Pin::new(&mut self.stream).poll_read(context, buffer)
     }
 }
 

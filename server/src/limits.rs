@@ -46,7 +46,8 @@ pub(crate) struct Limits {
         env = "UIDRING_SERVER_BODY_TIMEOUT", value_parser = some_length)]
     pub(crate) body_timeout: Duration,
 
-    /// How long a client may not read any of its answer before it is cut off
+    /// How long a client that does not keep up may take to read an answer
+    /// before it is cut off
     #[arg(long, value_name = "LENGTH", default_value = "20s",
         env = "UIDRING_SERVER_WRITE_TIMEOUT", value_parser = some_length)]
     pub(crate) write_timeout: Duration,

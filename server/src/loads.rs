@@ -37,9 +37,9 @@ struct State {
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadTotals {
     pub(crate) loads: u64,
-    /// Calls to which the database had no answer. A tag that does not exist is an answer.
+    /// Calls to which the database had no answer.
     pub(crate) failures: u64,
-    /// Whether the last call was one of those.
+    /// Whether the last call was one of those, and the database has not answered since.
     pub(crate) is_failing: bool,
     pub(crate) seconds: f64,
     /// Each counts its own calls alone.
@@ -96,6 +96,11 @@ impl Loads {
         self.lock().tags.clone()
     }
 
+    /// The database has answered, if not to a call for numbers.
+    pub(crate) fn database_answered(&self) {
+        self.lock().totals.is_failing = false;
+    }
+
     fn lock(&self) -> MutexGuard<'_, State> {
         // Nothing panics while it is locked.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
@@ -127,10 +132,9 @@ impl Loads {
                 loads.problem.take().map(|_| Change::Succeeds)
             }
             Err(error) => {
-                let is_answer =
-                    matches!(error, SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. });
-                totals.is_failing = !is_answer;
-                totals.failures += u64::from(!is_answer);
+                let is_away = error.is_transient();
+                totals.is_failing = is_away;
+                totals.failures += u64::from(is_away);
                 let loads = tags.get_mut(tag)?;
                 loads.failures += 1;
                 let problem = with_causes(error);
@@ -198,11 +202,14 @@ mod tests {
         };
         let (place, tag) = ("here".to_owned(), "a".to_owned());
         failed(SegmentError::NoSuchTag { place, tag, alike: Vec::new() });
+        failed(SegmentError::other("the row is at its end"));
         assert_eq!((loads.tags().len(), loads.totals().failures), (0, 0));
         assert!(!loads.totals().is_failing);
-        failed(SegmentError::other("away"));
+        failed(SegmentError::unreachable("away"));
         assert_eq!((loads.tags().len(), loads.totals().failures), (0, 1));
         assert!(loads.totals().is_failing);
+        loads.database_answered();
+        assert!(!loads.totals().is_failing);
     }
 
     #[test]
@@ -210,7 +217,7 @@ mod tests {
         let loads = Loads::default();
         let took = Duration::from_millis(3);
         let loaded = Ok(Segment::new(1, 1000, 1, 1001));
-        let away = Err(SegmentError::other("away"));
+        let away = Err(SegmentError::unreachable("away"));
         assert_eq!(loads.note("a", Use::Client, took, &loaded), None);
         assert!(matches!(loads.note("a", Use::Here, took, &away), Some(Change::Fails(_))));
         assert_eq!(loads.note("a", Use::Here, took, &away), None);

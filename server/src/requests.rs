@@ -53,8 +53,8 @@ pub(crate) const TEMPLATES: [Template; 24] = [
 ];
 
 /// The statuses that have a counter of their own.
-const STATUSES: [u16; 15] =
-    [200, 201, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 429, 500, 503];
+const STATUSES: [u16; 16] =
+    [200, 201, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429, 500, 503];
 
 /// The upper ends of the histogram's buckets, in microseconds.
 const BOUNDS_US: [u32; 16] = [

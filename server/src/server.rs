@@ -21,6 +21,7 @@ use crate::app::{self, App};
 use crate::connection::Connection;
 use crate::counters::{Counter, Counters};
 use crate::http;
+use crate::http::numbers::CALLS;
 use crate::options::{Checked, Options};
 use crate::rates;
 use crate::start;
@@ -30,8 +31,9 @@ use crate::tls;
 const BACKLOG: u32 = 4096;
 /// How long a client has for the handshake of TLS.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a connection on which nothing has come is kept at the end.
-const FIRST_BYTE: Duration = Duration::from_millis(100);
+/// How long a connection without a request is kept at the end: what was sent before may not have
+/// been read yet.
+const LAST_REQUEST: Duration = Duration::from_millis(100);
 /// After an accept that failed, as for want of file descriptors.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// What a connection above the limit is told.
@@ -117,7 +119,7 @@ fn allow_files(connections: u32) {
 fn one_threaded() -> Result<runtime::Runtime, String> {
     let mut builder = runtime::Builder::new_current_thread();
     // Blocking calls, which are rare: to the database.
-    let runtime = builder.enable_all().max_blocking_threads(16).build();
+    let runtime = builder.enable_all().max_blocking_threads(CALLS).build();
     runtime.map_err(|error| format!("cannot start: {error}"))
 }
 
@@ -169,6 +171,7 @@ async fn wait_for_end(app: &App, end: EndSender, mut ended: EndReceiver) -> End 
     tokio::select! {
         () = signal() => {
             tracing::info!("asked to end");
+            app.begin_end();
             end.send_replace(Some(End::Asked));
         }
         _ = ended.wait_for(Option::is_some) => {}
@@ -349,7 +352,6 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
 ) {
     let limits = &app.options.limits;
     let stream = Connection::new(stream, limits.write_timeout);
-    let begun = stream.begun();
     let stream = TokioIo::new(stream);
     let mut builder = http1::Builder::new();
     builder
@@ -366,11 +368,11 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     if is_whole {
         return;
     }
-    // What was sent before the end may not have been read yet.
-    if !begun.is_so() && timeout(FIRST_BYTE, connection.as_mut()).await.is_ok() {
+    // Answers now close their connections.
+    if timeout(LAST_REQUEST, connection.as_mut()).await.is_ok() {
         return;
     }
-    // What is under way is answered, with `Connection: close`. All else is closed.
+    // What is under way is answered. All else is closed.
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
 }

@@ -75,6 +75,9 @@ impl Starter {
         let pause = PROBE.min(self.app.options.security.token_refresh);
         while !self.app.is_ending() {
             let trouble = self.caught(Starter::probe).err();
+            if trouble.is_none() {
+                self.app.watch.loads.database_answered();
+            }
             self.note(trouble.map(|unusable| unusable.problem));
             thread::sleep(pause);
         }
@@ -108,19 +111,35 @@ impl Starter {
         let app = self.app;
         // First of all, so that nobody gets an id without a token.
         self.tokens.read(app, &self.db)?;
-        if app.options.uids && app.uids().is_err() {
-            app.set_uids(self.uids()?);
-        }
-        if let Some(db) = &self.leaf.db
-            && app.snowflakes().is_err()
-        {
-            app.set_snowflakes(snowflakes(db, &self.leaf)?);
-        }
-        if app.tags().is_err() {
-            app.set_tags(self.tags()?);
-        }
+        // One may start where another does not: they may have different databases and tables.
+        let parts = [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes];
+        let results = parts.map(|start| start(self));
+        results.into_iter().collect::<Result<(), Unusable>>()?;
         if app.options.uids {
             self.registry = Some(self.db.registry(&app.options.generator.terms())?);
+        }
+        Ok(())
+    }
+
+    fn start_uids(&self) -> Result<(), Unusable> {
+        if self.app.options.uids && self.app.uids().is_err() {
+            self.app.set_uids(self.uids()?);
+        }
+        Ok(())
+    }
+
+    fn start_tags(&self) -> Result<(), Unusable> {
+        if self.app.tags().is_err() {
+            self.app.set_tags(self.tags()?);
+        }
+        Ok(())
+    }
+
+    fn start_snowflakes(&self) -> Result<(), Unusable> {
+        if let Some(db) = &self.leaf.db
+            && self.app.snowflakes().is_err()
+        {
+            self.app.set_snowflakes(snowflakes(db, &self.leaf)?);
         }
         Ok(())
     }

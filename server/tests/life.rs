@@ -6,7 +6,7 @@ mod common;
 
 use std::fs;
 use std::io::{BufReader, Read, Write};
-use std::net::TcpListener;
+use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -55,8 +55,17 @@ fn what_does_not_end_is_cut_off() {
 fn what_was_asked_before_the_end_is_answered() {
     for _ in 0..5 {
         let mut server = Server::start(&["--threads=1"]);
-        // It sees all of it at once: connections to accept, their requests, and the signal.
+        let ask = |stream: &mut TcpStream| {
+            stream.write_all(b"GET /v1/uids HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
+        };
+        let mut kept: Vec<_> = (0..20).map(|_| BufReader::new(server.connect())).collect();
+        for stream in &mut kept {
+            ask(stream.get_mut());
+            assert_eq!(Answer::read(stream).header("connection"), "");
+        }
+        // It sees all of it at once: connections to accept, requests on all, and the signal.
         signal(server.id(), "STOP");
+        kept.iter_mut().for_each(|stream| ask(stream.get_mut()));
         let streams: Vec<_> = (0..20)
             .map(|_| {
                 let mut stream = server.connect();
@@ -66,8 +75,8 @@ fn what_was_asked_before_the_end_is_answered() {
             .collect();
         server.terminate();
         signal(server.id(), "CONT");
-        for stream in streams {
-            assert_eq!(Answer::read(&mut BufReader::new(stream)).status, 200);
+        for mut stream in kept.into_iter().chain(streams.into_iter().map(BufReader::new)) {
+            assert_eq!(Answer::read(&mut stream).status, 200);
         }
         assert_eq!(server.wait().code(), Some(0));
     }
@@ -167,6 +176,29 @@ fn ids_go_on_from_memory_while_the_database_is_away() {
     drop(file);
     server.wait_until_ready();
     server.wait_for("ids", || server.get("/v1/tags/orders/ids").status == 200);
+}
+
+#[test]
+fn clients_that_go_away_while_the_database_hangs_take_nothing() {
+    let server = Server::start(&[]);
+    server.put("orders", r#"{"step":1000}"#);
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let ask = request("POST", "/v1/tags/orders/segments", &[], "");
+    let streams: Vec<_> = (0..100)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(ask.as_bytes()).unwrap();
+            stream
+        })
+        .collect();
+    thread::sleep(Duration::from_millis(300));
+    drop(streams);
+    thread::sleep(Duration::from_millis(300));
+    file.execute_batch("ROLLBACK").unwrap();
+    let answer = server.raw(&ask);
+    let first: u64 = answer.json()["first"].as_str().unwrap().parse().unwrap();
+    assert!(first <= 16_001, "of 100, only those that had their turn took: {first}");
 }
 
 #[test]

@@ -45,6 +45,11 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--db=ftp://x"], "", "--db: a registry is a file, or an address"),
         (&["--db=mysql://me:secret@db:port/x"], "", "--db: "),
         (&["--db=mysql://db/x", "--leaf-snowflake"], "", "--leaf-db: name another database"),
+        (
+            &["--preset=twitter", "--leaf-snowflake", "--leaf-worker-ids=512-1023"],
+            "",
+            "--leaf-worker-ids: the UIDs of /v1 have the same layout",
+        ),
         (&["--config=nowhere.toml"], "", "the file of options nowhere.toml: "),
         (
             &["--config=o.toml"],

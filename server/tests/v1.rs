@@ -5,9 +5,10 @@
 mod common;
 
 use std::collections::{BTreeSet, HashSet};
+use std::io::{Read, Write};
 use std::thread;
 
-use common::{Answer, Server};
+use common::{Answer, Server, request};
 
 fn strings(answer: &Answer, name: &str) -> Vec<u64> {
     let json = answer.json();
@@ -143,6 +144,31 @@ fn a_batch_does_not_wait_for_a_load_for_each_number() {
     let answer = server.get("/v1/tags/orders/ids?n=100000");
     assert_eq!((answer.status, answer.header("retry-after")), (422, ""), "{answer:?}");
     assert!(answer.text().contains("too short"), "{}", answer.text());
+}
+
+#[test]
+fn a_batch_of_uids_does_not_take_all_the_time_it_needs() {
+    // 8,192 a second.
+    let server = Server::start(&["--exact-time"]);
+    let answer = server.get("/v1/uids?n=100000");
+    assert_eq!((answer.status, answer.header("retry-after")), (422, ""), "{answer:?}");
+    assert!(answer.text().contains("too few UIDs a second"), "{}", answer.text());
+    assert_eq!(server.get("/v1/uids?n=8000").status, 200);
+}
+
+#[test]
+fn a_head_uses_nothing_up() {
+    let server = Server::start(&[]);
+    server.put("orders", "{}");
+    for path in ["/v1/uids?n=7", "/v1/tags/orders/ids?n=7"] {
+        let mut answer = String::new();
+        let mut stream = server.connect();
+        stream.write_all(request("HEAD", path, &[], "").as_bytes()).unwrap();
+        stream.read_to_string(&mut answer).unwrap();
+        assert!(answer.starts_with("HTTP/1.1 405 "), "{answer}");
+        assert!(answer.contains("\r\nallow: GET\r\n"), "{answer}");
+    }
+    assert_eq!(strings(&server.get("/v1/tags/orders/ids"), "ids"), [1]);
 }
 
 #[test]

@@ -16,7 +16,7 @@ use utoipa::ToSchema;
 
 use crate::access::Wish;
 use crate::app::App;
-use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one};
+use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one, take_uids};
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
 use crate::http::spring::SpringError;
@@ -151,16 +151,12 @@ pub(crate) async fn snowflake(
     let Ok(uids) = app.snowflakes() else {
         return Ok(exception(NOT_INITIALISED, &uri, &headers));
     };
-    let taken = match uids.try_take() {
-        Ok(uid) => Ok(uid),
-        Err(_) => uids.take_async().await,
-    };
-    match taken {
-        Ok(uid) => {
+    match take_uids(uids, 1).await.as_deref() {
+        Ok(&[uid]) => {
             app.counters().uids.add(1);
             Ok(id(uid))
         }
-        Err(_) => Ok(exception(USED_UP, &uri, &headers)),
+        _ => Ok(exception(USED_UP, &uri, &headers)),
     }
 }
 
@@ -289,7 +285,7 @@ pub(crate) async fn db(
 ) -> Result<Response, Problem> {
     app.access.may(bearer(&headers), Wish::Admin)?;
     let source = app.tags()?.source.clone();
-    let records = blocking(move || source.tags()).await?;
+    let records = blocking(app, move || source.tags()).await?;
     let rows: Vec<Vec<String>> = records.into_iter().map(row).collect();
     Ok(html::table("Leaf", &["tag", "max", "step", "update"], &rows))
 }

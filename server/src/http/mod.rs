@@ -7,7 +7,7 @@ mod ids;
 mod leaf;
 mod metrics;
 mod negotiate;
-mod numbers;
+pub(crate) mod numbers;
 mod openapi;
 mod page;
 mod params;
@@ -26,7 +26,8 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::{Request, Response, StatusCode};
+use axum::http::header::CONNECTION;
+use axum::http::{HeaderValue, Request, Response, StatusCode};
 use axum::routing::future::RouteFuture;
 use hyper::body::Incoming;
 use tower::Service as _;
@@ -111,7 +112,7 @@ impl Future for Answering {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let answer = match &mut self.way {
+        let mut answer = match &mut self.way {
             Way::Quick(answer) => answer.take().unwrap_or_default(),
             Way::Routed(routed) => match routed.as_mut().poll(context)? {
                 Poll::Ready(answer) => answer,
@@ -120,6 +121,9 @@ impl Future for Answering {
         };
         let status = answer.status().as_u16();
         self.app.counters().requests.answered(self.path, status, self.start.elapsed());
+        if self.app.is_ending() {
+            answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
+        }
         Poll::Ready(Ok(answer))
     }
 }

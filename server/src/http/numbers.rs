@@ -2,29 +2,40 @@
 
 use std::time::Duration;
 
-use tokio::time::{Instant, timeout_at};
+use tokio::time::{Instant, timeout, timeout_at};
 use uidring::segment::{SegmentError, SegmentGenerator};
 use uidring::{SegmentFailure, TakeError, Uid, UidGenerator};
 
 use crate::app::{App, NotReady};
 use crate::db::Table;
 
-/// How long a batch waits for loads. One for each number would take for ever.
-const BATCH_TIME: Duration = Duration::from_secs(5);
+/// How long a request waits in all, but for what it asks of the database. In a batch, a wait for
+/// each id would take for ever.
+const PATIENCE: Duration = Duration::from_secs(5);
+
+/// How many requests may ask the database at once. The others wait for their turn.
+pub(crate) const CALLS: usize = 16;
 
 /// What somebody is told whose batch took longer.
-pub(crate) const TOO_MANY: &str = "the tag's segments are too short for so long a batch; ask for \
-                                   fewer, or raise its step and max_step";
+const TOO_MANY_NUMBERS: &str = "the tag's segments are too short for so long a batch; ask for \
+                                fewer, or raise its step and max_step";
+const TOO_MANY_UIDS: &str = "the layout has too few UIDs a second for so long a batch; ask for \
+                             fewer, or choose a layout with a longer sequence";
 
-/// Why there are no numbers of a tag.
+/// What somebody is told who did not have a turn at the database.
+pub(crate) const BUSY: &str = "the database does not answer those who asked before";
+
+/// Why there are no ids.
 #[derive(Debug)]
 pub(crate) enum NoNumbers {
     NotReady,
     /// The tag cannot be used, or not for now.
     Source(SegmentError),
     Take(TakeError),
-    /// The segments of the tag are too short for so long a batch.
-    TooMany,
+    /// So long a batch takes too long. What the client can do about it.
+    TooMany(&'static str),
+    /// Too many requests ask the database, and it does not answer them.
+    Busy,
     /// The call was dropped: the service ends.
     Ending,
 }
@@ -59,10 +70,18 @@ pub(crate) fn is_tag(table: Table, tag: &str) -> bool {
     !tag.is_empty() && tag.chars().count() <= longest_tag(table) && !tag.contains(char::is_control)
 }
 
-/// Runs `call`, which may wait for the database, on a thread that it may block.
+/// Runs `call`, which may wait for the database, on a thread that it may block. A client that goes
+/// away while others have their turn asks for nothing.
 pub(crate) async fn blocking<T: Send + 'static>(
+    app: &'static App,
     call: impl FnOnce() -> Result<T, SegmentError> + Send + 'static,
 ) -> Result<T, NoNumbers> {
+    let turn = timeout(PATIENCE, app.calls.acquire()).await.map_err(|_| NoNumbers::Busy)?;
+    let call = move || {
+        // Held until the call has ended, also where nobody waits for it any more.
+        let _turn = turn;
+        call()
+    };
     match tokio::task::spawn_blocking(call).await {
         Ok(result) => result.map_err(NoNumbers::Source),
         Err(error) if error.is_panic() => {
@@ -73,16 +92,20 @@ pub(crate) async fn blocking<T: Send + 'static>(
 }
 
 /// Makes the tag known to this thread.
-async fn know(app: &App, tag: &str) -> Result<SegmentGenerator, NoNumbers> {
-    let segments = app.tags()?.segments.clone();
-    let name = tag.to_owned();
-    let known = blocking(move || segments.tag(&name)).await?;
+async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumbers> {
+    // It needs no database if another thread knows it.
+    let known = if let Some(known) = app.used_tag(tag) {
+        known
+    } else {
+        let (segments, name) = (app.tags()?.segments.clone(), tag.to_owned());
+        blocking(app, move || segments.tag(&name)).await?
+    };
     app.remember_tag(tag, known.clone());
     Ok(known)
 }
 
 /// The next number of `tag`.
-pub(crate) async fn take_one(app: &App, tag: &str) -> Result<Uid, NoNumbers> {
+pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Uid, NoNumbers> {
     // A handle is cloned only where that is not the hot path.
     let tried = App::known_tag(tag, |known| known.try_take().map_err(|_| known.clone()));
     let patient = match tried {
@@ -94,7 +117,11 @@ pub(crate) async fn take_one(app: &App, tag: &str) -> Result<Uid, NoNumbers> {
 }
 
 /// The next `count` numbers of `tag`. If there are fewer, those are lost.
-pub(crate) async fn take_many(app: &App, tag: &str, count: usize) -> Result<Vec<Uid>, NoNumbers> {
+pub(crate) async fn take_many(
+    app: &'static App,
+    tag: &str,
+    count: usize,
+) -> Result<Vec<Uid>, NoNumbers> {
     let known = match App::known_tag(tag, Clone::clone) {
         Some(known) => known,
         None => know(app, tag).await?,
@@ -105,21 +132,30 @@ pub(crate) async fn take_many(app: &App, tag: &str, count: usize) -> Result<Vec<
         numbers.push(if let Ok(number) = known.try_take() {
             number
         } else {
-            let until = *until.get_or_insert_with(|| Instant::now() + BATCH_TIME);
+            let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
             let taken = timeout_at(until, known.take_async()).await;
-            taken.map_err(|_| NoNumbers::TooMany)?.map_err(NoNumbers::Take)?
+            taken.map_err(|_| NoNumbers::TooMany(TOO_MANY_NUMBERS))?.map_err(NoNumbers::Take)?
         });
     }
     Ok(numbers)
 }
 
-/// The next `count` UIDs of time.
-pub(crate) async fn take_uids(uids: &UidGenerator, count: usize) -> Result<Vec<Uid>, TakeError> {
+/// The next `count` UIDs of time. If there are fewer, those are lost.
+pub(crate) async fn take_uids(uids: &UidGenerator, count: usize) -> Result<Vec<Uid>, NoNumbers> {
     let mut ids = Vec::with_capacity(count);
+    let mut until = None;
     for _ in 0..count {
         ids.push(match uids.try_take() {
             Ok(uid) => uid,
-            Err(_) => uids.take_async().await?,
+            Err(reason) => {
+                let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
+                let taken = timeout_at(until, uids.take_async()).await;
+                let late = |_| match ids.len() {
+                    0 => NoNumbers::Take(reason),
+                    _ => NoNumbers::TooMany(TOO_MANY_UIDS),
+                };
+                taken.map_err(late)?.map_err(NoNumbers::Take)?
+            }
         });
     }
     Ok(ids)

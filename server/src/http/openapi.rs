@@ -70,9 +70,11 @@ impl IntoResponses for Problems {
         };
         let seconds = HeaderBuilder::new().description(Some("In so many seconds")).build();
         let away = problem("There is nothing to give for now").header("Retry-After", seconds);
+        let broken = problem("There is nothing to give until somebody mends the cause");
         let wrong = problem("The request is wrong, or not allowed");
         BTreeMap::from([
             ("4XX".to_owned(), wrong.build().into()),
+            ("500".to_owned(), broken.build().into()),
             ("503".to_owned(), away.build().into()),
         ])
     }

@@ -179,11 +179,12 @@ impl From<NoNumbers> for Problem {
         match none {
             NoNumbers::NotReady => NotReady.into(),
             NoNumbers::Take(error) => error.into(),
-            NoNumbers::TooMany => {
-                let title = "the batch is too long for this tag";
+            NoNumbers::TooMany(detail) => {
+                let title = "the batch is too long";
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "batch-too-long", title)
-                    .detail(numbers::TOO_MANY)
+                    .detail(detail)
             }
+            NoNumbers::Busy => for_now(numbers::BUSY.to_owned()),
             NoNumbers::Ending => for_now("the service is ending".to_owned()),
             NoNumbers::Source(error) => error.into(),
         }

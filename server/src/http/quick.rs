@@ -15,7 +15,8 @@ use crate::http::{ids, leaf, negotiate};
 /// The answer, if it is one of these.
 pub(crate) fn answer<B>(app: &App, request: &Request<B>) -> Option<Response<Body>> {
     let (uri, headers) = (request.uri(), request.headers());
-    if request.method() != Method::GET || uri.query().is_some() {
+    let is_from_page = headers.contains_key("sec-fetch-site");
+    if request.method() != Method::GET || uri.query().is_some() || is_from_page {
         return None;
     }
     if uri.path() == "/v1/uids" {

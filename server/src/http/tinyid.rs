@@ -20,6 +20,7 @@ use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
 use crate::http::problem::Problem;
 use crate::http::spring::SpringError;
 use crate::http::v1::bearer;
+use crate::http::v1::tags::refuse_other_sites;
 use crate::http::{body, ids, params};
 use crate::limits::MAX_IDS;
 
@@ -39,7 +40,7 @@ struct Asked {
 
 /// Why it does not get it.
 enum Refused {
-    /// The parameters cannot be read: Spring answers, not tinyid.
+    /// The parameters cannot be read, so that Spring answers, not tinyid; or another site asks.
     Malformed(Response),
     Token,
     /// The message of code 6.
@@ -49,6 +50,8 @@ enum Refused {
 impl Asked {
     async fn read(app: &App, request: Request) -> Result<Asked, Refused> {
         let (parts, body) = request.into_parts();
+        refuse_other_sites(&parts.headers)
+            .map_err(|problem| Refused::Malformed(problem.into_response()))?;
         let form = form(app, &parts, body)
             .await
             .map_err(|problem| Refused::Malformed(problem.into_response()))?;
@@ -102,14 +105,15 @@ fn message(tag: &str, none: &NoNumbers) -> String {
     match none {
         none if none.is_unknown_tag() => format!("can not find biztype:{tag}"),
         NoNumbers::NotReady => "the database has not answered yet".to_owned(),
-        NoNumbers::TooMany => numbers::TOO_MANY.to_owned(),
+        NoNumbers::Busy => numbers::BUSY.to_owned(),
+        NoNumbers::TooMany(detail) => (*detail).to_owned(),
         NoNumbers::Ending => "the service is ending".to_owned(),
         NoNumbers::Source(error) => error.to_string(),
         NoNumbers::Take(error) => error.to_string(),
     }
 }
 
-async fn ids(app: &App, request: Request) -> Result<Vec<uidring::Uid>, Refused> {
+async fn ids(app: &'static App, request: Request) -> Result<Vec<uidring::Uid>, Refused> {
     let Asked { tag, count } = Asked::read(app, request).await?;
     let taken = if is_tag(app.options.table, &tag) {
         take_many(app, &tag, count).await
@@ -155,14 +159,14 @@ impl SegmentId {
     }
 }
 
-async fn segment(app: &App, request: Request) -> Result<SegmentId, Refused> {
+async fn segment(app: &'static App, request: Request) -> Result<SegmentId, Refused> {
     let Asked { tag, .. } = Asked::read(app, request).await?;
     let result = match app.tags() {
         _ if !is_tag(app.options.table, &tag) => Err(NoNumbers::Source(no_such_tag(app, &tag))),
         Err(not_ready) => Err(not_ready.into()),
         Ok(tags) => {
             let (source, name) = (tags.source.clone(), tag.clone());
-            blocking(move || source.load(&name, None)).await
+            blocking(app, move || source.load(&name, None)).await
         }
     };
     let segment = result.map_err(|none| Refused::Failed(message(&tag, &none)))?;

@@ -4,23 +4,30 @@ pub(crate) mod tags;
 pub(crate) mod uids;
 
 use axum::Router;
+use axum::handler::Handler;
 use axum::http::HeaderMap;
-use axum::http::header::AUTHORIZATION;
-use axum::routing::{get, post, put};
+use axum::http::header::{ALLOW, AUTHORIZATION};
+use axum::routing::{MethodRouter, get, post, put};
 
 use crate::app::App;
+use crate::http::no_such_method;
 
 pub(crate) fn routes(app: &App) -> Router<&'static App> {
     let mut router = Router::new();
     if app.options.uids {
         router =
-            router.route("/v1/uids", get(uids::take)).route("/v1/uids/{uid}", get(uids::explain));
+            router.route("/v1/uids", ids(uids::take)).route("/v1/uids/{uid}", get(uids::explain));
     }
     router
         .route("/v1/tags", get(tags::list))
         .route("/v1/tags/{tag}", put(tags::create))
-        .route("/v1/tags/{tag}/ids", get(tags::take))
+        .route("/v1/tags/{tag}/ids", ids(tags::take))
         .route("/v1/tags/{tag}/segments", post(tags::segment))
+}
+
+/// `GET` alone: a `HEAD` would use ids up that nobody sees.
+fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static App> {
+    get(take).head(async |request| ([(ALLOW, "GET")], no_such_method(request).await))
 }
 
 /// The token of `Authorization: Bearer`.
