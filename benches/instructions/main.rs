@@ -11,6 +11,11 @@ use uidring::clock::ManualClock;
 use uidring::registry::FixedWorker;
 use uidring::{Layout, LeadLimit, Uid, UidGenerator};
 
+/// UIDs from the beginning of a cache line on: where they begin decides how many are written one by
+/// one, and the stack begins elsewhere in each environment.
+#[repr(align(64))]
+struct Buffer([Uid; 1024]);
+
 /// One that has no UID to give for now, and says so.
 fn exhausted() -> UidGenerator {
     let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
@@ -23,6 +28,16 @@ fn exhausted() -> UidGenerator {
 fn generator() -> UidGenerator {
     let builder = UidGenerator::builder().registry(FixedWorker::new(1));
     builder.max_lead(Duration::from_secs(1 << 40)).build().unwrap()
+}
+
+/// Not a part of `main`, whose other loops its aligned buffer would change.
+#[inline(never)]
+fn fill(uids: &UidGenerator, times: u64) {
+    let Buffer(buffer) = &mut Buffer([Uid::MIN; 1024]);
+    for _ in 0..times {
+        uids.fill(buffer).unwrap();
+        black_box(&mut *buffer);
+    }
 }
 
 fn main() {
@@ -40,7 +55,6 @@ fn main() {
         });
     }
     let uids = generator();
-    let mut buffer = [Uid::MIN; 1024];
     let mut local = uids.local();
     match &*subject {
         "take" => (0..times).for_each(|_| {
@@ -55,10 +69,7 @@ fn main() {
         "take_local" => (0..times).for_each(|_| {
             black_box(uids.take_local().unwrap());
         }),
-        "fill" => (0..times).for_each(|_| {
-            uids.fill(&mut buffer).unwrap();
-            black_box(&mut buffer);
-        }),
+        "fill" => fill(&uids, times),
         // When all benchmarks run, there is no subject, and nothing to count.
         _ => {}
     }
