@@ -84,7 +84,7 @@ impl SegmentSource for Shared {
 }
 
 thread_local! {
-    /// Which of [`App::counters`] are this thread's. Threads that answer no requests share the last.
+    /// Which of [`App::counters`] are this thread's. The last is for threads without requests.
     static THREAD: Cell<usize> = const { Cell::new(usize::MAX) };
     /// The tags that this thread has answered for.
     static TAGS: RefCell<HashMap<Box<str>, SegmentGenerator>> = RefCell::default();
