@@ -14,6 +14,13 @@ pub struct Life {
     pub forked: Vec<Entry>,
 }
 
+impl Life {
+    fn ranges(&self, table: usize, what: What) -> impl Iterator<Item = Range<u64>> {
+        let entries = self.entries.iter().filter(move |one| one.table == table && one.what == what);
+        entries.map(|entry| entry.range.clone())
+    }
+}
+
 /// What clients of Leaf or tinyid took, and how many segments they may have taken without knowing.
 #[derive(Debug, Default)]
 pub struct Theirs {
@@ -78,6 +85,9 @@ pub fn account(
     assert_eq!(common, None, "a number of {name} came twice; seed {seed}");
     let (held, common) = Ranges::new(holders);
     assert_eq!(common, None, "a number of {name} came twice, in two segments; seed {seed}");
+    for life in lives {
+        check_rest(table, life, seed);
+    }
     let all = Ranges::of([all.clone()]);
     let beyond = held.without(&all);
     assert_eq!(beyond.pieces(), [], "the row of {name} knows nothing of these; seed {seed}");
@@ -96,10 +106,7 @@ pub fn account(
 
 fn holding(table: usize, life: &Life, seed: u64) -> Holding {
     let who = format!("process {}, {}, seed {seed}", life.number, TABLES[table]);
-    let entries = || life.entries.iter().filter(|entry| entry.table == table);
-    let ranges = |what: What| {
-        entries().filter(move |entry| entry.what == what).map(|entry| entry.range.clone())
-    };
+    let ranges = |what| life.ranges(table, what);
     let forked = life.forked.iter().filter(|entry| entry.table == table);
     assert_eq!(forked.count(), 0, "a forked process took; {who}");
     let (taken, common) = Ranges::new(ranges(What::Taken));
@@ -107,7 +114,7 @@ fn holding(table: usize, life: &Life, seed: u64) -> Holding {
     let mut unknown: Vec<u64> = Vec::new();
     // The last load, until its end is noted. There is one at a time.
     let mut open = None;
-    for entry in entries() {
+    for entry in life.entries.iter().filter(|entry| entry.table == table) {
         match entry.what {
             What::Load => open = Some(entry.range.end),
             What::Loaded | What::LoadRefused => open = None,
@@ -123,10 +130,18 @@ fn holding(table: usize, life: &Life, seed: u64) -> Holding {
     let (loaded, common) = Ranges::new(ranges(What::Loaded));
     // A process may get back what it has given back; but here it does so at its end alone.
     assert_eq!(common, None, "a number came twice to one process; {who}");
-    let left = loaded.without(&taken);
     let held = loaded.without(&given_back.and(&maybe));
     let strange = taken.without(&held);
     assert_eq!(strange.pieces(), [], "taken, but not loaded or given back; {who}");
+    Holding { held, taken, maybe, given_back: given_back.count(), unknown }
+}
+
+/// Finds what a process has loaded and not taken: it is at the end, or known to be lost.
+fn check_rest(table: usize, life: &Life, seed: u64) {
+    let who = format!("process {}, {}, seed {seed}", life.number, TABLES[table]);
+    let ranges = |what| life.ranges(table, what);
+    let taken = Ranges::of(ranges(What::Taken));
+    let left = Ranges::of(ranges(What::Loaded)).without(&taken);
     let segments: Vec<_> = ranges(What::Loaded).collect();
     // Numbers are taken in the order in which they were loaded, so those that are left come last.
     let last = segments.iter().rposition(|segment| overlap(&taken, segment) > 0);
@@ -146,7 +161,6 @@ fn holding(table: usize, life: &Life, seed: u64) -> Holding {
         let tried = Ranges::of(ranges(What::GiveBack));
         assert_eq!(tried.pieces(), tail.pieces(), "what a process had left at its end; {who}");
     }
-    Holding { held, taken, maybe, given_back: given_back.count(), unknown }
 }
 
 /// How many numbers of `range` are in `ranges`.

@@ -4,13 +4,15 @@ pub(crate) mod tags;
 pub(crate) mod uids;
 
 use axum::Router;
+use axum::body::Body;
 use axum::handler::Handler;
-use axum::http::HeaderMap;
 use axum::http::header::{ALLOW, AUTHORIZATION};
+use axum::http::{HeaderMap, HeaderName, Request};
 use axum::routing::{MethodRouter, get, post, put};
 
 use crate::app::App;
 use crate::http::no_such_method;
+use crate::http::problem::Problem;
 
 pub(crate) fn routes(app: &App) -> Router<&'static App> {
     let mut router = Router::new();
@@ -27,7 +29,11 @@ pub(crate) fn routes(app: &App) -> Router<&'static App> {
 
 /// `GET` alone: a `HEAD` would use ids up that nobody sees.
 fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static App> {
-    get(take).head(async |request| ([(ALLOW, "GET")], no_such_method(request).await))
+    get(take).head(only_get)
+}
+
+async fn only_get(request: Request<Body>) -> ([(HeaderName, &'static str); 1], Problem) {
+    ([(ALLOW, "GET")], no_such_method(request).await)
 }
 
 /// The token of `Authorization: Bearer`.
