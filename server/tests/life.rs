@@ -65,7 +65,9 @@ fn what_was_asked_before_the_end_is_answered() {
         }
         // It sees all of it at once: connections to accept, requests on all, and the signal.
         signal(server.id(), "STOP");
-        kept.iter_mut().for_each(|stream| ask(stream.get_mut()));
+        for stream in &mut kept {
+            ask(stream.get_mut());
+        }
         let streams: Vec<_> = (0..20)
             .map(|_| {
                 let mut stream = server.connect();
