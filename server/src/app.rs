@@ -31,6 +31,8 @@ pub(crate) struct App {
     pub(crate) connections: AtomicUsize,
     /// Turns of requests at the database.
     pub(crate) calls: Semaphore,
+    /// Turns of requests that wait for a tag's first numbers.
+    pub(crate) first_uses: Semaphore,
     pub(crate) leaf_layout: Layout,
     /// What is set once the database has answered.
     uids: OnceLock<UidGenerator>,
@@ -115,6 +117,7 @@ impl App {
             watch: Watch::new(),
             connections: AtomicUsize::new(0),
             calls: Semaphore::new(numbers::CALLS),
+            first_uses: Semaphore::new(numbers::CALLS),
             leaf_layout,
             uids: OnceLock::new(),
             snowflakes: OnceLock::new(),

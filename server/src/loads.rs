@@ -11,6 +11,9 @@ use crate::db::with_causes;
 /// The upper ends of the histogram's buckets, in milliseconds.
 const BOUNDS_MS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
+/// A call that fails is tried again within this time, if anybody needs its numbers.
+const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
 /// For whom numbers are loaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
@@ -31,6 +34,8 @@ struct State {
     /// Only tags of which numbers were loaded: what clients invent does not fill the memory.
     tags: BTreeMap<Box<str>, TagLoads>,
     totals: LoadTotals,
+    /// When a call failed last.
+    failed_at: Option<Instant>,
 }
 
 /// The calls for all tags.
@@ -39,7 +44,7 @@ pub(crate) struct LoadTotals {
     pub(crate) loads: u64,
     /// Calls to which the database had no answer.
     pub(crate) failures: u64,
-    /// Whether the last call was one of those, and the database has not answered since.
+    /// Whether the last call was one of those, and the database has not answered another for long.
     pub(crate) is_failing: bool,
     pub(crate) seconds: f64,
     /// Each counts its own calls alone.
@@ -98,7 +103,10 @@ impl Loads {
 
     /// The database has answered, if not to a call for numbers.
     pub(crate) fn database_answered(&self) {
-        self.lock().totals.is_failing = false;
+        let State { totals, failed_at, .. } = &mut *self.lock();
+        if failed_at.is_some_and(|failed_at| failed_at.elapsed() > LONGEST_PAUSE) {
+            totals.is_failing = false;
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
@@ -114,7 +122,7 @@ impl Loads {
         took: Duration,
         result: &Result<Segment, SegmentError>,
     ) -> Option<Change> {
-        let State { tags, totals } = &mut *self.lock();
+        let State { tags, totals, failed_at } = &mut *self.lock();
         totals.add(took);
         match result {
             Ok(segment) => {
@@ -135,6 +143,7 @@ impl Loads {
                 let is_away = error.is_transient();
                 totals.is_failing = is_away;
                 totals.failures += u64::from(is_away);
+                *failed_at = Some(Instant::now());
                 let loads = tags.get_mut(tag)?;
                 loads.failures += 1;
                 let problem = with_causes(error);
@@ -208,6 +217,9 @@ mod tests {
         failed(SegmentError::unreachable("away"));
         assert_eq!((loads.tags().len(), loads.totals().failures), (0, 1));
         assert!(loads.totals().is_failing);
+        loads.database_answered();
+        assert!(loads.totals().is_failing, "loads alone may fail");
+        loads.lock().failed_at = Instant::now().checked_sub(LONGEST_PAUSE * 2);
         loads.database_answered();
         assert!(!loads.totals().is_failing);
     }

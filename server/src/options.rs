@@ -234,13 +234,17 @@ impl Options {
         let tokens = tokens.map_err(|problem| about("tokens", problem))?;
         let leaf_db = self.leaf_db(&db, layout, leaf_layout);
         let leaf_db = leaf_db.map_err(|problem| about("leaf-db", problem))?;
-        let is_same = self.uids && leaf_db.is_some() && layout == Some(leaf_layout);
         let worker_ids = self.paths.leaf_worker_ids.clone();
-        if is_same && worker_ids.is_some() && worker_ids != self.generator.worker_ids {
-            let problem = "the UIDs of /v1 have the same layout, and would have the other worker \
-                           ids; give --worker-ids the same ones, or turn these UIDs off with \
-                           --uids=false";
-            return Err(about("leaf-worker-ids", problem.to_owned()));
+        let is_shared = self.paths.leaf_db.is_none() && layout == Some(leaf_layout);
+        if let Some(kept) = worker_ids.as_ref().filter(|_| is_shared && self.uids) {
+            let is_within =
+                |ids: &RangeInclusive<u64>| kept.contains(ids.start()) && kept.contains(ids.end());
+            if !self.generator.worker_ids.as_ref().is_some_and(is_within) {
+                let problem = "the UIDs of /v1 have the same layout and registry, and would have \
+                               the other worker ids, too; keep them within these with \
+                               --worker-ids, or turn these UIDs off with --uids=false";
+                return Err(about("leaf-worker-ids", problem.to_owned()));
+            }
         }
         let leaf = Leaf { layout: leaf_layout, db: leaf_db, worker_ids };
         Ok(Checked { db, layout, leaf, tokens, tls })

@@ -118,8 +118,8 @@ fn allow_files(connections: u32) {
 
 fn one_threaded() -> Result<runtime::Runtime, String> {
     let mut builder = runtime::Builder::new_current_thread();
-    // Blocking calls, which are rare: to the database.
-    let runtime = builder.enable_all().max_blocking_threads(CALLS).build();
+    // Blocking calls, which are rare: to the database, and until a new tag is loaded.
+    let runtime = builder.enable_all().max_blocking_threads(2 * CALLS).build();
     runtime.map_err(|error| format!("cannot start: {error}"))
 }
 

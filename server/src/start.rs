@@ -112,9 +112,14 @@ impl Starter {
         // First of all, so that nobody gets an id without a token.
         self.tokens.read(app, &self.db)?;
         // One may start where another does not: they may have different databases and tables.
-        let parts = [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes];
-        let results = parts.map(|start| start(self));
-        results.into_iter().collect::<Result<(), Unusable>>()?;
+        let mut first_trouble = Ok(());
+        for start in [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes] {
+            match start(self) {
+                Err(unusable) if !unusable.is_transient => return Err(unusable),
+                result => first_trouble = first_trouble.and(result),
+            }
+        }
+        first_trouble?;
         if app.options.uids {
             self.registry = Some(self.db.registry(&app.options.generator.terms())?);
         }

@@ -100,6 +100,8 @@ const CASES: &[Case<'_>] = &[
     ("POST", "/v1/tags/orders/segments", &["sec-fetch-site: cross-site"], "",
         403, "other-site", None),
     ("GET", "/v1/tags/orders/ids", &["sec-fetch-site: cross-site"], "", 403, "other-site", None),
+    ("GET", "/api/segment/get/orders", &["sec-fetch-site: cross-site"], "",
+        403, "other-site", None),
     ("GET", "/tinyid/id/nextSegmentIdSimple?bizType=orders", &["sec-fetch-site: cross-site"], "",
         403, "other-site", None),
     ("PUT", "/v1/tags/new", &["sec-fetch-site: same-site", JSON[0]], "{}", 403, "other-site", None),

@@ -48,7 +48,7 @@ fn bad_options_are_refused_with_what_and_where() {
         (
             &["--preset=twitter", "--leaf-snowflake", "--leaf-worker-ids=512-1023"],
             "",
-            "--leaf-worker-ids: the UIDs of /v1 have the same layout",
+            "--leaf-worker-ids: the UIDs of /v1 have the same layout and",
         ),
         (&["--config=nowhere.toml"], "", "the file of options nowhere.toml: "),
         (

@@ -50,11 +50,13 @@ impl Claim {
     /// been given back.
     #[inline]
     pub fn next_numbers(&mut self, tag: &TagEngine) -> Result<Option<Numbers>, TakeError> {
+        // Only a wait that follows at once goes on from there: a local taker may rest in between.
+        let mut since = self.since.take();
         while self.next < self.end {
             let ticket = self.next;
             let range = match self.range.take() {
                 None => {
-                    let since = self.since.take().unwrap_or_else(Stopwatch::start);
+                    let since = since.take().unwrap_or_else(Stopwatch::start);
                     tag.wait_for_range(ticket..self.end, since)
                         .inspect_err(|_| self.next = self.end)?
                 }

@@ -21,6 +21,7 @@ use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
 use crate::http::spring::SpringError;
 use crate::http::v1::bearer;
+use crate::http::v1::tags::refuse_other_sites;
 use crate::http::{html, ids, params};
 use crate::options::Paths;
 
@@ -111,6 +112,7 @@ pub(crate) async fn segment(
     if key.is_empty() {
         return Ok(no_key(&uri, &headers));
     }
+    refuse_other_sites(&headers)?;
     app.access.may(bearer(&headers), Wish::Tag(&key))?;
     if !is_tag(app.options.table, &key) {
         return Ok(exception(NO_SUCH_KEY, &uri, &headers));
@@ -285,7 +287,7 @@ pub(crate) async fn db(
 ) -> Result<Response, Problem> {
     app.access.may(bearer(&headers), Wish::Admin)?;
     let source = app.tags()?.source.clone();
-    let records = blocking(app, move || source.tags()).await?;
+    let records = blocking(&app.calls, move || source.tags()).await?;
     let rows: Vec<Vec<String>> = records.into_iter().map(row).collect();
     Ok(html::table("Leaf", &["tag", "max", "step", "update"], &rows))
 }

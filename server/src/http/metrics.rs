@@ -193,7 +193,7 @@ impl Families {
         let name = "uidring_load_failures_total";
         self.counter(name, "Loads that the database did not answer.", totals.failures);
         let name = "uidring_source_up";
-        let help = "1 unless the database did not answer the last load.";
+        let help = "0 if the database did not answer the last load, until it answers again.";
         self.gauge(name, help, f64::from(!totals.is_failing));
     }
 

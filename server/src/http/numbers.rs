@@ -2,6 +2,7 @@
 
 use std::time::Duration;
 
+use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use uidring::segment::{SegmentError, SegmentGenerator};
 use uidring::{SegmentFailure, TakeError, Uid, UidGenerator};
@@ -9,11 +10,12 @@ use uidring::{SegmentFailure, TakeError, Uid, UidGenerator};
 use crate::app::{App, NotReady};
 use crate::db::Table;
 
-/// How long a request waits in all, but for what it asks of the database. In a batch, a wait for
-/// each id would take for ever.
+/// How long a request waits for its turn at the database, and how long for its ids. In a batch, a
+/// wait for each id would take for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many requests may ask the database at once. The others wait for their turn.
+/// How many requests may ask the database at once, and how many may wait until a tag that they use
+/// for the first time is loaded. The others wait for their turn.
 pub(crate) const CALLS: usize = 16;
 
 /// What somebody is told whose batch took longer.
@@ -23,7 +25,7 @@ const TOO_MANY_UIDS: &str = "the layout has too few UIDs a second for so long a 
                              fewer, or choose a layout with a longer sequence";
 
 /// What somebody is told who did not have a turn at the database.
-pub(crate) const BUSY: &str = "the database does not answer those who asked before";
+pub(crate) const BUSY: &str = "too many others wait for the database";
 
 /// Why there are no ids.
 #[derive(Debug)]
@@ -73,10 +75,10 @@ pub(crate) fn is_tag(table: Table, tag: &str) -> bool {
 /// Runs `call`, which may wait for the database, on a thread that it may block. A client that goes
 /// away while others have their turn asks for nothing.
 pub(crate) async fn blocking<T: Send + 'static>(
-    app: &'static App,
+    turns: &'static Semaphore,
     call: impl FnOnce() -> Result<T, SegmentError> + Send + 'static,
 ) -> Result<T, NoNumbers> {
-    let turn = timeout(PATIENCE, app.calls.acquire()).await.map_err(|_| NoNumbers::Busy)?;
+    let turn = timeout(PATIENCE, turns.acquire()).await.map_err(|_| NoNumbers::Busy)?;
     let call = move || {
         // Held until the call has ended, also where nobody waits for it any more.
         let _turn = turn;
@@ -98,7 +100,7 @@ async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumber
         known
     } else {
         let (segments, name) = (app.tags()?.segments.clone(), tag.to_owned());
-        blocking(app, move || segments.tag(&name)).await?
+        blocking(&app.first_uses, move || segments.tag(&name)).await?
     };
     app.remember_tag(tag, known.clone());
     Ok(known)
@@ -149,12 +151,14 @@ pub(crate) async fn take_uids(uids: &UidGenerator, count: usize) -> Result<Vec<U
             Ok(uid) => uid,
             Err(reason) => {
                 let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
-                let taken = timeout_at(until, uids.take_async()).await;
-                let late = |_| match ids.len() {
-                    0 => NoNumbers::Take(reason),
-                    _ => NoNumbers::TooMany(TOO_MANY_UIDS),
+                let is_soon = reason.retry_in().is_some_and(|time| time < PATIENCE);
+                let late = if is_soon && !ids.is_empty() {
+                    NoNumbers::TooMany(TOO_MANY_UIDS)
+                } else {
+                    NoNumbers::Take(reason)
                 };
-                taken.map_err(late)?.map_err(NoNumbers::Take)?
+                let taken = timeout_at(until, uids.take_async()).await.map_err(|_| late)?;
+                taken.map_err(NoNumbers::Take)?
             }
         });
     }

@@ -166,7 +166,7 @@ async fn segment(app: &'static App, request: Request) -> Result<SegmentId, Refus
         Err(not_ready) => Err(not_ready.into()),
         Ok(tags) => {
             let (source, name) = (tags.source.clone(), tag.clone());
-            blocking(app, move || source.load(&name, None)).await
+            blocking(&app.calls, move || source.load(&name, None)).await
         }
     };
     let segment = result.map_err(|none| Refused::Failed(message(&tag, &none)))?;

@@ -128,7 +128,7 @@ pub(crate) async fn segment(
     let tag = allowed(app, path, &headers)?;
     let size = size(query.as_deref())?;
     let (source, name) = (app.tags()?.source.clone(), tag.clone());
-    let segment = blocking(app, move || source.load(&name, size)).await?;
+    let segment = blocking(&app.calls, move || source.load(&name, size)).await?;
     app.counters().segments.add(1);
     Ok(Json(Given {
         tag,
@@ -199,7 +199,7 @@ pub(crate) async fn list(
         Err(denied) => return Err(denied.into()),
     };
     let source = app.tags()?.source.clone();
-    let records = blocking(app, move || source.tags()).await?;
+    let records = blocking(&app.calls, move || source.tags()).await?;
     let is_shown = |tag: &str| is_admin || app.access.may(token, Wish::Tag(tag)).is_ok();
     let shown = records.into_iter().filter(|record| is_shown(&record.tag));
     Ok(Json(Rows { tags: shown.map(Row::from).collect() }))
@@ -298,7 +298,7 @@ pub(crate) async fn create(
             .detail(format!("{error}; it has first, step, max_step and description, or is {{}}"))
     })?;
     let (new, source) = (new.tag()?, app.tags()?.source.clone());
-    let (was_there, record) = blocking(app, move || {
+    let (was_there, record) = blocking(&app.calls, move || {
         let was_there = source.tags()?.iter().any(|record| record.tag == tag);
         Ok((was_there, source.create(&tag, &new)?))
     })
