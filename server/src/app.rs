@@ -7,9 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 
 use tokio::sync::Semaphore;
-use uidring::segment::{
-    Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
-};
+use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
 use uidring::{Layout, UidGenerator};
 
 use crate::access::Access;
@@ -19,7 +17,6 @@ use crate::options::Options;
 use crate::watch::Watch;
 
 /// Lives as long as the process, so that requests hold it without counting references.
-#[derive(Debug)]
 pub(crate) struct App {
     pub(crate) options: Options,
     pub(crate) access: Access,
@@ -46,43 +43,10 @@ pub(crate) struct App {
 }
 
 /// The dense numbers.
-#[derive(Debug)]
 pub(crate) struct Tags {
     pub(crate) segments: Segments,
     /// For segments that go to clients.
-    pub(crate) source: Shared,
-}
-
-/// A source that several hold.
-#[derive(Clone)]
-pub(crate) struct Shared(pub(crate) Arc<dyn SegmentSource>);
-
-impl std::fmt::Debug for Shared {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
-        f.debug_tuple("Shared").field(&self.0.name()).finish()
-    }
-}
-
-impl SegmentSource for Shared {
-    fn name(&self) -> String {
-        self.0.name()
-    }
-
-    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
-        self.0.load(tag, count)
-    }
-
-    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
-        self.0.give_back(tag, unused)
-    }
-
-    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
-        self.0.tags()
-    }
-
-    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
-        self.0.create(tag, new)
-    }
+    pub(crate) source: Arc<dyn SegmentSource>,
 }
 
 thread_local! {

@@ -10,7 +10,7 @@ use uidring::segment::{SegmentSource, Segments};
 use uidring::{Builder, Layout, UidGenerator};
 
 use crate::access::Tokens;
-use crate::app::{App, Shared, Tags};
+use crate::app::{App, Tags};
 use crate::db::{Db, Terms, Unusable, with_causes};
 use crate::loads::{Noted, Use};
 use crate::options::Leaf;
@@ -166,14 +166,11 @@ impl Starter {
 
     fn tags(&self) -> Result<Tags, Unusable> {
         let source: Arc<dyn SegmentSource> = Arc::from(self.db.source(self.app.options.table)?);
-        let noted = |of| {
-            let source = Arc::clone(&source);
-            Shared(Arc::new(Noted { source, loads: &self.app.watch.loads, of }))
-        };
+        let noted = |of| Noted { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
         // Whether it answers, and has the table.
         source.tags()?;
         match Segments::builder().source(noted(Use::Here)).build() {
-            Ok(segments) => Ok(Tags { segments, source: noted(Use::Client) }),
+            Ok(segments) => Ok(Tags { segments, source: Arc::new(noted(Use::Client)) }),
             Err(error) => Err(Unusable { is_transient: true, problem: with_causes(&error) }),
         }
     }
@@ -187,7 +184,7 @@ impl Starter {
                 registry.layout()?;
                 watch::read_lease(self.app, registry.as_ref())?;
             }
-            (None, Ok(tags)) => drop(tags.source.0.tags()?),
+            (None, Ok(tags)) => drop(tags.source.tags()?),
             (None, Err(_)) => {}
         }
         Ok(())

@@ -11,7 +11,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::Uid;
-use uidring::segment::{SegmentSource, TagRecord};
+use uidring::segment::TagRecord;
 use utoipa::ToSchema;
 
 use crate::access::Wish;

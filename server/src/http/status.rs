@@ -12,7 +12,6 @@ use axum::{Json, Router};
 use jiff::{Timestamp, Unit};
 use serde::Serialize;
 use uidring::UidGenerator;
-use uidring::segment::SegmentSource;
 use utoipa::ToSchema;
 
 use crate::app::App;

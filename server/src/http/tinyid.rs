@@ -9,7 +9,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::any;
 use serde::Serialize;
-use uidring::segment::{Segment, SegmentError, SegmentSource};
+use uidring::segment::{Segment, SegmentError};
 use utoipa::ToSchema;
 
 use crate::access::Wish;

@@ -9,7 +9,7 @@ use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
-use uidring::segment::{SegmentSource, Tag, TagRecord};
+use uidring::segment::{Tag, TagRecord};
 use utoipa::ToSchema;
 
 use super::bearer;
