@@ -38,8 +38,8 @@ const LAST_REQUEST: Duration = Duration::from_millis(100);
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// What a connection above the limit is told.
 const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
-    content-type: application/problem+json\r\nretry-after: 1\r\nconnection: close\r\n\
-    content-length: 128\r\n\r\n\
+    content-type: application/problem+json\r\ncache-control: no-store\r\nretry-after: 1\r\n\
+    connection: close\r\ncontent-length: 128\r\n\r\n\
     {\"type\":\"urn:uidring:problem:too-many-connections\",\
     \"title\":\"too many connections\",\"status\":503,\"detail\":\"try again in a second\"}";
 

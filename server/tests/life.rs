@@ -271,6 +271,7 @@ fn connections_have_a_limit() {
     let mut stream = BufReader::new(server.connect());
     let answer = Answer::read(&mut stream);
     assert_eq!((answer.status, answer.header("retry-after")), (503, "1"));
+    assert_eq!(answer.header("cache-control"), "no-store");
     assert_eq!(answer.json()["type"], "urn:uidring:problem:too-many-connections");
     assert_eq!(stream.read(&mut [0]).unwrap(), 0, "it is closed");
     drop(streams);

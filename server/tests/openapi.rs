@@ -6,9 +6,10 @@ mod common;
 
 use std::collections::BTreeSet;
 use std::fs;
+use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use common::{Answer, Server};
+use common::{Answer, Server, request};
 use serde_json::Value;
 
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "head", "options", "patch"];
@@ -75,23 +76,67 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }
 
+/// The paths that the routers name.
+fn routes() -> BTreeSet<String> {
+    let mut routes = BTreeSet::new();
+    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http")) {
+        let Ok(text) = fs::read_to_string(file) else { continue };
+        let rests = text.split(".route(").skip(1);
+        routes.extend(rests.map(|rest| rest.split('"').nth(1).unwrap().to_owned()));
+    }
+    routes
+}
+
 #[test]
 fn each_route_is_in_the_description() {
     let server = Server::start(&["--leaf-snowflake"]);
     let described: BTreeSet<String> =
         paths(&description(&server)).into_iter().map(|(path, _)| path).collect();
-    let mut routes = BTreeSet::new();
-    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http")) {
-        let Ok(text) = fs::read_to_string(file) else { continue };
-        for rest in text.split(".route(").skip(1) {
-            let route = rest.split('"').nth(1).unwrap().to_owned();
-            // The parts of the page, and Spring's slash at the end.
-            if !route.starts_with("/page/") && (route == "/" || !route.ends_with('/')) {
-                routes.insert(route);
+    let mut routes = routes();
+    // The parts of the page, and Spring's slash at the end.
+    routes.retain(|route| !route.starts_with("/page/") && (route == "/" || !route.ends_with('/')));
+    assert_eq!(routes, described);
+}
+
+#[test]
+fn no_cache_may_keep_an_answer() {
+    let folder = tempfile::tempdir().unwrap();
+    let token = "[[token]]\ntoken = '0123456789abcdef'\nadmin = true\ntags = ['*']";
+    fs::write(folder.path().join("tokens.toml"), token).unwrap();
+    let with_tokens = Server::start_on(folder, &["--tokens=tokens.toml", "--leaf-snowflake"]);
+    let open = Server::start(&["--leaf-snowflake"]);
+    open.put("orders", "{}");
+    // Nothing listens there, so it is never ready.
+    let away = ["--db=postgres://somebody@127.0.0.1:1/ids", "--leaf-snowflake=false"];
+    let waiting = Server::launch(tempfile::tempdir().unwrap(), &away);
+    let mut statuses = BTreeSet::new();
+    let mut paths: Vec<String> = routes().into_iter().collect();
+    assert!(paths.len() >= 24, "{paths:?}");
+    let queries = ["/v1/uids?n=1000", "/v1/uids?n=0", "/tinyid/id/nextId?bizType=orders"];
+    paths.extend(["/nowhere", "/v1/uids/x"].into_iter().chain(queries).map(str::to_owned));
+    let all = METHODS.into_iter().filter(|&method| method != "head").chain(["trace", "brew"]);
+    for (path, method) in paths.iter().flat_map(|path| all.clone().map(move |one| (path, one))) {
+        for server in [&open, &with_tokens, &waiting] {
+            // The second one of a kind may go the short way.
+            for _ in 0..2 {
+                let answer = ask(server, method, path);
+                let kept: Vec<_> =
+                    answer.headers.iter().filter(|(name, _)| name == "cache-control").collect();
+                let is_so = matches!(&kept[..], [(_, value)] if value == "no-store");
+                assert!(is_so, "{method} {path}: {answer:?}");
+                statuses.insert(answer.status);
             }
         }
+        // What `get` answers, `head` does without a body.
+        let mut stream = BufReader::new(open.connect());
+        let head = request("HEAD", &path.replace(['{', '}'], ""), &[], "");
+        stream.get_mut().write_all(head.as_bytes()).unwrap();
+        let head: String = stream.lines().map_while(Result::ok).collect::<Vec<_>>().join("\n");
+        assert!(head.contains("\ncache-control: no-store\n"), "HEAD {path}: {head}");
     }
-    assert_eq!(routes, described);
+    for status in [200, 400, 401, 404, 405, 415, 500, 503] {
+        assert!(statuses.contains(&status), "{statuses:?}");
+    }
 }
 
 #[test]

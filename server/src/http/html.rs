@@ -2,13 +2,12 @@
 
 use axum::http::HeaderName;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::response::{IntoResponse, Response};
 
 /// What browsers may do with a page.
-pub(crate) const HEADERS: [(HeaderName, &str); 6] = [
+pub(crate) const HEADERS: [(HeaderName, &str); 5] = [
     (CONTENT_TYPE, "text/html;charset=UTF-8"),
     (
         CONTENT_SECURITY_POLICY,
@@ -17,7 +16,6 @@ pub(crate) const HEADERS: [(HeaderName, &str); 6] = [
     (X_CONTENT_TYPE_OPTIONS, "nosniff"),
     (X_FRAME_OPTIONS, "DENY"),
     (REFERRER_POLICY, "no-referrer"),
-    (CACHE_CONTROL, "no-store"),
 ];
 
 /// The answer that is this page.

@@ -4,8 +4,7 @@
 use axum::Router;
 use axum::extract::State;
 use axum::http::header::{
-    CACHE_CONTROL, CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS,
-    X_FRAME_OPTIONS,
+    CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::IntoResponse;
@@ -25,16 +24,9 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 
 pub(crate) fn routes() -> Router<&'static App> {
     let file = |kind: &'static str, text: &'static str| {
-        get(move || async move {
-            (
-                [
-                    (CONTENT_TYPE, kind),
-                    (X_CONTENT_TYPE_OPTIONS, "nosniff"),
-                    (CACHE_CONTROL, "no-cache"),
-                ],
-                text,
-            )
-        })
+        get(
+            move || async move { ([(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")], text) },
+        )
     };
     Router::new()
         .route("/", get(page))
@@ -58,13 +50,12 @@ pub(crate) async fn page(
     headers: HeaderMap,
 ) -> Result<impl IntoResponse, MayNotLook> {
     may_look(app, &headers)?;
-    let headers: [(HeaderName, &str); 6] = [
+    let headers: [(HeaderName, &str); 5] = [
         (CONTENT_TYPE, "text/html;charset=UTF-8"),
         (CONTENT_SECURITY_POLICY, POLICY),
         (X_CONTENT_TYPE_OPTIONS, "nosniff"),
         (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "no-referrer"),
-        (CACHE_CONTROL, "no-store"),
     ];
     Ok((headers, whole(&Status::of(app)).into_string()))
 }

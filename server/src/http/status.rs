@@ -5,8 +5,6 @@ use std::time::{Duration, SystemTime};
 
 use axum::extract::State;
 use axum::http::HeaderMap;
-use axum::http::header::CACHE_CONTROL;
-use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use axum::{Json, Router};
 use jiff::{Timestamp, Unit};
@@ -38,9 +36,9 @@ pub(crate) fn routes() -> Router<&'static App> {
 pub(crate) async fn status(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Response, MayNotLook> {
+) -> Result<Json<Status>, MayNotLook> {
     may_look(app, &headers)?;
-    Ok(([(CACHE_CONTROL, "no-store")], Json(Status::of(app))).into_response())
+    Ok(Json(Status::of(app)))
 }
 
 /// Times are in RFC 3339, and durations in seconds.
