@@ -17,8 +17,8 @@
 //! scheduler, is part of its time.
 //!
 //! ```text
-//! cargo bench --bench latency
-//! cargo bench --bench latency -- --threads 1,2 --rounds 40
+//! cargo bench -p uidring-benches --bench latency
+//! cargo bench -p uidring-benches --bench latency -- --threads 1,2 --rounds 40
 //! ```
 
 #![allow(clippy::unwrap_used)] // a panic says where the benchmark failed

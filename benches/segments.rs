@@ -14,9 +14,9 @@
 //! this machine in front of the same source.
 //!
 //! ```text
-//! cargo bench --bench segments
-//! cargo bench --bench segments --features http
-//! cargo bench --bench segments -- --rate 1000000 --seconds 60 --threads 4
+//! cargo bench -p uidring-benches --bench segments
+//! cargo bench -p uidring-benches --bench segments --features http
+//! cargo bench -p uidring-benches --bench segments -- --rate 1000000 --seconds 60 --threads 4
 //! ```
 
 #![allow(clippy::panic, clippy::unwrap_used)] // a panic says where the benchmark failed

@@ -18,8 +18,8 @@
 //! same round: the median of the rounds, and their quartiles.
 //!
 //! ```text
-//! cargo bench --bench shapes
-//! cargo bench --bench shapes -- --threads 1,2 --rounds 300
+//! cargo bench -p uidring-benches --bench shapes
+//! cargo bench -p uidring-benches --bench shapes -- --threads 1,2 --rounds 300
 //! ```
 
 #![allow(clippy::panic, clippy::unwrap_used)] // a panic says where the benchmark failed
