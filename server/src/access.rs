@@ -12,16 +12,13 @@ use std::sync::{PoisonError, RwLock};
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
 
-/// In place of the name of a tag: all tags.
-const ALL: &str = "*";
-
 /// The tokens of a file.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tokens {
-    /// Tags that anybody may take from; `*` is all.
+    /// Tags that anybody may take from.
     #[serde(default)]
-    public: Vec<String>,
+    public: Vec<Pattern>,
     /// Whether anybody may take UIDs of time.
     #[serde(default)]
     public_uids: bool,
@@ -34,12 +31,47 @@ pub(crate) struct Tokens {
 #[serde(deny_unknown_fields)]
 struct Grant {
     token: String,
-    /// The tags that it may take from; `*` is all.
+    /// The tags that it may take from.
     #[serde(default)]
-    tags: Vec<String>,
+    tags: Vec<Pattern>,
     /// Whether it may create tags and see all of them.
     #[serde(default)]
     admin: bool,
+}
+
+/// Tags by their name.
+#[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
+#[serde(try_from = "String")]
+enum Pattern {
+    /// The tag of this name.
+    Tag(String),
+    /// All tags whose names begin so.
+    Prefix(String),
+}
+
+impl TryFrom<String> for Pattern {
+    type Error = String;
+
+    /// As a file has it: a `*` at the end stands for any rest of a name.
+    fn try_from(text: String) -> Result<Pattern, String> {
+        match text.split_once('*') {
+            None => Ok(Pattern::Tag(text)),
+            Some((prefix, "")) => Ok(Pattern::Prefix(prefix.to_owned())),
+            Some(_) => Err(format!(
+                "{text:?} has a * before its end; a * stands for any rest of a name, and is the \
+                 last character"
+            )),
+        }
+    }
+}
+
+impl Pattern {
+    fn matches(&self, tag: &str) -> bool {
+        match self {
+            Pattern::Tag(name) => name == tag,
+            Pattern::Prefix(prefix) => tag.starts_with(prefix.as_str()),
+        }
+    }
 }
 
 /// What somebody wants to do.
@@ -68,7 +100,7 @@ pub(crate) struct Access {
 
 #[derive(Default)]
 struct Rules {
-    public: Vec<String>,
+    public: Vec<Pattern>,
     public_uids: bool,
     hasher: RandomState,
     grants: HashMap<u64, Vec<Grant>>,
@@ -126,7 +158,9 @@ impl Access {
             rules.add(grant.clone());
         }
         for (token, tag) in table {
-            rules.add(Grant { token: token.clone(), tags: vec![tag.clone()], admin: false });
+            // To tinyid, a star is a character as any other.
+            let tags = vec![Pattern::Tag(tag.clone())];
+            rules.add(Grant { token: token.clone(), tags, admin: false });
         }
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
@@ -189,8 +223,8 @@ pub(crate) fn without_the_line(text: &str, error: &toml::de::Error) -> String {
     format!("line {line}: {}", error.message())
 }
 
-fn has(tags: &[String], tag: &str) -> bool {
-    tags.iter().any(|one| one == tag || one == ALL)
+fn has(tags: &[Pattern], tag: &str) -> bool {
+    tags.iter().any(|pattern| pattern.matches(tag))
 }
 
 #[cfg(test)]
@@ -204,6 +238,9 @@ mod tests {
         token = "0123456789abcdef-orders"
         tags = ["orders", "invoices"]
         [[token]]
+        token = "0123456789abcdef-parts"
+        tags = ["SO-*"]
+        [[token]]
         token = "0123456789abcdef-admin"
         tags = ["*"]
         admin = true
@@ -211,7 +248,14 @@ mod tests {
 
     fn access() -> Access {
         let access = Access::new(false);
-        let table = [("tiny", "test"), ("tiny", "test_odd"), ("other", "test"), ("", "test")];
+        let table = [
+            ("tiny", "test"),
+            ("tiny", "test_odd"),
+            ("other", "test"),
+            ("", "test"),
+            ("star", "*"),
+            ("star", "SO-*"),
+        ];
         let table = table.map(|(token, tag)| (token.to_owned(), tag.to_owned()));
         access.set(&toml::from_str(FILE).unwrap(), &table);
         access
@@ -229,6 +273,24 @@ mod tests {
         let admin: Option<&[u8]> = Some(b"0123456789abcdef-admin");
         assert_eq!(access.may(admin, Wish::Admin), Ok(()));
         assert_eq!(access.may(admin, Wish::Tag("anything")), Ok(()));
+    }
+
+    #[test]
+    fn a_star_stands_for_any_rest_of_a_name() {
+        let access = access();
+        let parts: Option<&[u8]> = Some(b"0123456789abcdef-parts");
+        for (tag, expected) in [
+            ("SO-1", Ok(())),
+            ("SO-", Ok(())),
+            ("SO-*", Ok(())),
+            ("SO", Err(Denied::NotAllowed)),
+            ("xSO-1", Err(Denied::NotAllowed)),
+        ] {
+            assert_eq!(access.may(parts, Wish::Tag(tag)), expected, "{tag}");
+        }
+        for wrong in ["*a", "a*b", "**"] {
+            assert!(Pattern::try_from(wrong.to_owned()).is_err(), "{wrong}");
+        }
     }
 
     #[test]
@@ -251,5 +313,9 @@ mod tests {
         assert_eq!(access.may(Some(b"tiny"), Wish::Tag("test")), Ok(()));
         assert_eq!(access.may(Some(b"tiny"), Wish::Tag("test_odd")), Ok(()));
         assert_eq!(access.may(Some(b"other"), Wish::Tag("test_odd")), Err(Denied::NotAllowed));
+        // A star is a character as any other.
+        assert_eq!(access.may(Some(b"star"), Wish::Tag("*")), Ok(()));
+        assert_eq!(access.may(Some(b"star"), Wish::Tag("SO-*")), Ok(()));
+        assert_eq!(access.may(Some(b"star"), Wish::Tag("SO-1")), Err(Denied::NotAllowed));
     }
 }

@@ -147,9 +147,10 @@ pub(crate) struct Security {
         env = "UIDRING_SERVER_TOKEN_TABLE")]
     pub(crate) token_table: Option<bool>,
 
-    /// How often the tokens are read again. Where that fails, they stay
+    /// How often the tokens are read again, 50ms at least. Where that fails,
+    /// they stay
     #[arg(long, value_name = "LENGTH", default_value = "60s",
-        env = "UIDRING_SERVER_TOKEN_REFRESH", value_parser = crate::length::some_length)]
+        env = "UIDRING_SERVER_TOKEN_REFRESH", value_parser = token_refresh)]
     pub(crate) token_refresh: Duration,
 
     /// The certificate for TLS, with its chain, in PEM
@@ -272,6 +273,15 @@ impl Options {
     /// Whether the tokens in tinyid's table count.
     pub(crate) fn has_token_table(&self) -> bool {
         self.security.token_table.unwrap_or(self.table == Table::TinyId)
+    }
+}
+
+fn token_refresh(text: &str) -> Result<Duration, String> {
+    match length(text)? {
+        short if short < Duration::from_millis(50) => {
+            Err("tokens are read again every 50ms at most, as reading takes its time".to_owned())
+        }
+        length => Ok(length),
     }
 }
 

@@ -25,7 +25,7 @@ const fn with(before: &'static str, name: &'static str, after: &'static str) -> 
 
 /// The paths that there are, those of single ids first. A raw path may be anything, so it is never
 /// shown.
-pub(crate) const TEMPLATES: [Template; 24] = [
+pub(crate) const TEMPLATES: [Template; 22] = [
     whole("/v1/uids"),
     with("/v1/tags/", "{tag}", "/ids"),
     with("/api/segment/get/", "{key}", ""),
@@ -48,8 +48,6 @@ pub(crate) const TEMPLATES: [Template; 24] = [
     whole("/cache"),
     whole("/db"),
     with("/page/", "{file}", ""),
-    with("/api/segment/get/", "{key}", "/"),
-    with("/api/snowflake/get/", "{key}", "/"),
 ];
 
 /// The statuses that have a counter of their own.
@@ -84,10 +82,23 @@ pub(crate) struct PathIndex(usize);
 
 impl PathIndex {
     pub(crate) fn of(path: &str) -> PathIndex {
+        let path = path.strip_suffix('/').filter(|path| may_end_in_slash(path)).unwrap_or(path);
         let found = TEMPLATES.iter().position(|template| template.matches(path));
         PathIndex(found.unwrap_or(TEMPLATES.len()))
     }
 }
+
+/// Whether the path is one of Leaf or tinyid, whose servers ignore a trailing slash.
+fn may_end_in_slash(path: &str) -> bool {
+    path.starts_with("/api/")
+        || path.starts_with("/tinyid/")
+        || ["/cache", "/db", "/decodeSnowflakeId"].contains(&path)
+}
+
+/// Whether an answer failed, where its status does not say so: tinyid's failures have 200, and
+/// Leaf's 500 may be for what the client did wrong.
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct HasFailed(pub(crate) bool);
 
 /// The requests that one thread has answered.
 #[derive(Debug, Default)]
@@ -98,14 +109,24 @@ pub(crate) struct Requests {
 #[derive(Debug, Default)]
 struct PathCounters {
     statuses: [Counter; STATUSES.len() + 1],
+    failures: Counter,
     /// Each counts its own answers alone.
     buckets: [Counter; BOUNDS_US.len() + 1],
     nanos: Counter,
 }
 
 impl Requests {
-    pub(crate) fn answered(&self, PathIndex(path): PathIndex, status: u16, took: Duration) {
+    pub(crate) fn answered(
+        &self,
+        PathIndex(path): PathIndex,
+        status: u16,
+        HasFailed(has_failed): HasFailed,
+        took: Duration,
+    ) {
         let counters = &self.paths[path];
+        if has_failed {
+            counters.failures.add(1);
+        }
         let status = STATUSES.iter().position(|&one| one == status).unwrap_or(STATUSES.len());
         counters.statuses[status].add(1);
         let micros = took.as_micros();
@@ -120,6 +141,8 @@ pub(crate) struct PathTotals {
     pub(crate) path: String,
     /// The status, or none for those that are rare, and how many answers had it.
     pub(crate) statuses: Vec<(Option<u16>, u64)>,
+    /// How many answers failed.
+    pub(crate) failures: u64,
     /// The bound in seconds, and how many answers took no longer.
     pub(crate) buckets: Vec<(f64, u64)>,
     pub(crate) count: u64,
@@ -139,6 +162,7 @@ pub(crate) fn totals<'a>(
             (STATUSES.get(index).copied(), sum(&|counters| &counters.statuses[index]))
         });
         let statuses: Vec<_> = statuses.filter(|&(_, count)| count > 0).collect();
+        let failures = sum(&|counters| &counters.failures);
         let mut count = 0;
         let buckets = (0..=BOUNDS_US.len()).map(|index| {
             count += sum(&|counters| &counters.buckets[index]);
@@ -150,7 +174,8 @@ pub(crate) fn totals<'a>(
         #[allow(clippy::cast_precision_loss)]
         let seconds = sum(&|counters| &counters.nanos) as f64 / 1e9;
         let path = TEMPLATES.get(path).map_or_else(|| "other".to_owned(), Template::text);
-        (!statuses.is_empty()).then_some(PathTotals { path, statuses, buckets, count, seconds })
+        let totals = PathTotals { path, statuses, failures, buckets, count, seconds };
+        (!totals.statuses.is_empty()).then_some(totals)
     })
 }
 
@@ -177,8 +202,11 @@ mod tests {
             ("/v1/tags/ids", "/v1/tags/{tag}"),
             ("/v1/tags/a/segments", "/v1/tags/{tag}/segments"),
             ("/api/segment/get/k", "/api/segment/get/{key}"),
-            ("/api/segment/get/k/", "/api/segment/get/{key}/"),
+            ("/api/segment/get/k/", "/api/segment/get/{key}"),
             ("/tinyid/id/nextId", "/tinyid/id/nextId"),
+            ("/tinyid/id/nextId/", "/tinyid/id/nextId"),
+            ("/db/", "/db"),
+            ("//", "other"),
             ("/../etc/passwd", "other"),
             ("", "other"),
         ] {
@@ -193,14 +221,15 @@ mod tests {
     fn buckets_count_all_that_took_no_longer() {
         let threads = [Requests::default(), Requests::default()];
         let path = PathIndex::of("/livez");
-        threads[0].answered(path, 200, Duration::from_micros(25));
-        threads[1].answered(path, 200, Duration::from_nanos(25_001));
-        threads[1].answered(path, 418, Duration::from_micros(26));
-        threads[1].answered(path, 503, Duration::from_secs(9));
+        let good = HasFailed(false);
+        threads[0].answered(path, 200, good, Duration::from_micros(25));
+        threads[1].answered(path, 200, HasFailed(true), Duration::from_nanos(25_001));
+        threads[1].answered(path, 418, good, Duration::from_micros(26));
+        threads[1].answered(path, 503, HasFailed(true), Duration::from_secs(9));
         let all: Vec<PathTotals> = totals(threads.iter()).collect();
         assert_eq!(all.len(), 1);
-        let PathTotals { path, statuses, buckets, count, seconds } = &all[0];
-        assert_eq!((path.as_str(), *count), ("/livez", 4));
+        let PathTotals { path, statuses, failures, buckets, count, seconds } = &all[0];
+        assert_eq!((path.as_str(), *count, *failures), ("/livez", 4, 2));
         assert_eq!(statuses, &[(Some(200), 2), (Some(503), 1), (None, 1)]);
         // Whole microseconds are compared.
         assert_eq!(buckets[..2], [(0.000_025, 2), (0.000_05, 3)]);

@@ -10,6 +10,7 @@ use common::{Server, command};
 
 const ORDERS: &str = "authorization: Bearer 0123456789abcdef-orders";
 const ADMIN: &str = "authorization: Bearer 0123456789abcdef-admin";
+const ADMIN_BASIC: &str = "authorization: Basic eDowMTIzNDU2Nzg5YWJjZGVmLWFkbWlu";
 const UNKNOWN: &str = "authorization: Bearer 0123456789abcdef-nobody";
 const FILE: &str = r#"
 public = ["open"]
@@ -70,6 +71,11 @@ fn a_token_opens_its_tags() {
         ("GET", "/cache", &[ORDERS], 403),
         ("GET", "/db", &[], 401),
         ("GET", "/db", &[ADMIN], 200),
+        // As a browser sends it, with any name.
+        ("GET", "/db", &[ADMIN_BASIC], 200),
+        ("GET", "/db/", &[ADMIN_BASIC], 200),
+        ("GET", "/cache", &[ADMIN_BASIC], 200),
+        ("GET", "/cache/", &[], 401),
         ("GET", "/livez", &[], 200),
         ("GET", "/readyz", &[], 200),
     ] {
@@ -85,6 +91,24 @@ fn a_token_opens_its_tags() {
     };
     assert_eq!(names(tags(ORDERS)), ["open", "orders"]);
     assert_eq!(names(tags(ADMIN)), ["invoices", "open", "orders"]);
+}
+
+#[test]
+fn a_star_stands_for_any_rest_of_a_name() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = FILE.replace("tags = [\"orders\"]", "tags = [\"orders\", \"SO-*\"]");
+    fs::write(folder.path().join("tokens.toml"), file).unwrap();
+    let server = Server::start_on(folder, &["--tokens=tokens.toml"]);
+    for tag in ["SO-1", "SO-", "SO", "TO-1"] {
+        let headers = ["content-type: application/json", ADMIN];
+        assert_eq!(server.send("PUT", &format!("/v1/tags/{tag}"), &headers, "{}").status, 201);
+    }
+    for (tag, status) in [("SO-1", 200), ("SO-", 200), ("SO", 403), ("TO-1", 403)] {
+        let answer = server.send("GET", &format!("/v1/tags/{tag}/ids"), &[ORDERS], "");
+        assert_eq!(answer.status, status, "{tag}: {answer:?}");
+    }
+    let tags = server.send("GET", "/v1/tags", &[ORDERS], "").json()["tags"].clone();
+    assert_eq!(tags.as_array().unwrap().len(), 2, "{tags}");
 }
 
 #[test]
@@ -158,6 +182,11 @@ fn a_bad_file_of_tokens_is_refused_by_its_line() {
         ("", "it is empty"),
         ("\n[[token]]\ntokn = '0123456789abcdef'", "line 3: unknown field `tokn`"),
         ("[[token]]\ntoken = 0123456789abcdef", "line 2: "),
+        (
+            "[[token]]\ntoken = '0123456789abcdef'\ntags = ['S*-1']",
+            "\"S*-1\" has a * before its end",
+        ),
+        ("public = ['*-1']", "line 1: \"*-1\" has a * before its end"),
     ] {
         fs::write(folder.path().join("tokens.toml"), text).unwrap();
         let mut command = command(folder.path());

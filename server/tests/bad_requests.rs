@@ -116,6 +116,7 @@ const CASES: &[Case<'_>] = &[
     ("PUT", "/v1/tags/new", JSON, "", 400, "bad-body", None),
     ("PUT", "/v1/tags/new", JSON, "{", 400, "bad-body", None),
     ("PUT", "/v1/tags/new", JSON, "[]", 400, "bad-body", None),
+    ("PUT", "/v1/tags/new", JSON, "[5,10,null,null]", 400, "bad-body", None),
     ("PUT", "/v1/tags/new", JSON, "null", 400, "bad-body", None),
     ("PUT", "/v1/tags/new", JSON, "{} {}", 400, "bad-body", None),
     ("PUT", "/v1/tags/new", JSON, r#"{"fist":1}"#, 400, "bad-body", None),
@@ -131,6 +132,7 @@ const CASES: &[Case<'_>] = &[
     ("PUT", "/v1/tags/new", JSON, r#"{"step":" 1"}"#, 400, "bad-number", Some(" 1")),
     ("PUT", "/v1/tags/new", JSON, r#"{"max_step":"x"}"#, 400, "bad-number", Some("x")),
     ("PUT", "/v1/tags/new", JSON, r#"{"step":10,"max_step":5}"#, 400, "bad-tag", Some("new")),
+    ("PUT", "/v1/tags/new", JSON, r#"{"description":"a\u0000b"}"#, 400, "bad-tag", Some("new")),
     ("PUT", "/v1/tags/orders", JSON, r#"{"first":1000000}"#, 409, "behind", Some("1000000")),
 ];
 
@@ -163,6 +165,60 @@ fn each_is_told_what_is_wrong() {
     // None of them used anything up.
     assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["1"]}"#);
     assert_eq!(server.get("/v1/tags").json()["tags"].as_array().unwrap().len(), 1);
+}
+
+#[test]
+fn a_request_names_one_host() {
+    let server = Server::start(&[]);
+    let ask = |version: &str, hosts: &str| {
+        let text = format!("GET /v1/uids HTTP/{version}\r\nconnection: close\r\n{hosts}\r\n");
+        server.raw(text)
+    };
+    for hosts in ["", "host: a\r\nhost: a\r\n", "host: a\r\nhost: b\r\n"] {
+        check(&ask("1.1", hosts), &hosts, 400, "bad-host", None);
+    }
+    assert_eq!(ask("1.1", "host: test\r\n").status, 200);
+    // Such a client need not know of it, and must not say it twice either.
+    assert_eq!(ask("1.0", "").status, 200);
+    assert_eq!(ask("1.0", "host: test\r\n").status, 200);
+    check(&ask("1.0", "host: a\r\nhost: b\r\n"), &"1.0", 400, "bad-host", None);
+}
+
+/// Whatever method a client tries, it is told the same list, and what the list has is there.
+#[test]
+fn a_path_has_one_list_of_methods() {
+    let server = Server::start(&[]);
+    server.put("orders", "{}");
+    let allowed = |method: &str, path: &str| {
+        let answer = server.send(method, path, &[], "");
+        (answer.status, answer.header("allow").to_owned())
+    };
+    for (path, list) in [
+        ("/v1/uids", "GET"),
+        ("/v1/uids/1", "GET,HEAD"),
+        ("/v1/tags", "GET,HEAD"),
+        ("/v1/tags/orders", "PUT"),
+        ("/v1/tags/orders/ids", "GET"),
+        ("/v1/tags/orders/segments", "POST"),
+        ("/readyz", "GET,HEAD"),
+        ("/", "GET,HEAD"),
+    ] {
+        for method in ["OPTIONS", "DELETE", "PATCH"] {
+            assert_eq!(allowed(method, path), (405, list.to_owned()), "{method} {path}");
+        }
+        let head = server.head(path);
+        assert_eq!(head.status == 200, list.contains("HEAD"), "{path}: {head:?}");
+        assert!(head.status == 200 || head.header("allow") == list, "{path}: {head:?}");
+    }
+    // Spring's paths take any method, but for this one.
+    let path = "/api/segment/get/orders";
+    for path in [path, "/tinyid/id/nextIdSimple?bizType=orders", "/tinyid/id/nextId/"] {
+        assert_eq!(
+            allowed("OPTIONS", path),
+            (200, "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS".into())
+        );
+    }
+    assert_eq!(server.get(path).text(), "1", "no id was used up");
 }
 
 #[test]

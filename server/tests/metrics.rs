@@ -59,6 +59,37 @@ fn requests_are_counted_by_path_and_status() {
     assert_value(&text, "uidring_database_up", 1.0);
 }
 
+/// tinyid's failures have 200, and Leaf's 500 may be the client's.
+#[test]
+fn failures_are_counted_whatever_their_status_is() {
+    let server = Server::start(&[]);
+    server.put("orders", r#"{"step": 10}"#);
+    let failures = |path: &str| {
+        let series = format!("uidring_http_failures_total{{path=\"{path}\"}}");
+        value(&metrics(&server), &series)
+    };
+    let ask =
+        |path: &str, tag: &str| server.get(&format!("/tinyid/id/{path}?bizType={tag}")).status;
+    let paths = ["nextId", "nextIdSimple", "nextSegmentId", "nextSegmentIdSimple"];
+    for path in paths {
+        assert_eq!((ask(path, "orders"), ask(path, "nobody"), ask(path, "")), (200, 200, 200));
+        assert_eq!(failures(&format!("/tinyid/id/{path}")), Some(0.0), "{path}");
+    }
+    assert_eq!(server.get("/api/segment/get/nobody").status, 500);
+    assert_eq!(failures("/api/segment/get/{key}"), Some(0.0));
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    file.execute("DROP TABLE uidring_segment", []).unwrap();
+    for path in paths {
+        // Until what is in memory is used up.
+        server.wait_for("failing", || {
+            assert_eq!(ask(path, "orders&batchSize=100"), 200);
+            failures(&format!("/tinyid/id/{path}")).is_some_and(|count| count > 0.0)
+        });
+    }
+    assert_eq!(server.get("/api/segment/get/orders").status, 500);
+    assert_eq!(failures("/api/segment/get/{key}"), Some(1.0));
+}
+
 #[test]
 fn numbers_are_counted_by_tag() {
     let server = Server::start(&[]);

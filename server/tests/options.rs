@@ -37,6 +37,7 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--listen=nowhere"], "", "'--listen <ADDRESS>'"),
         (&["--threads=0"], "", "'--threads <N>'"),
         (&["--grace=5"], "", "a length of time is such as"),
+        (&["--token-refresh=1ms"], "", "tokens are read again every 50ms at most"),
         (&["--layout=1,2"], "", "three widths"),
         (&["--preset=seata", "--layout=30,20,13"], "", "cannot be used with"),
         (&["--tls-cert=a.pem"], "", "--tls-key"),

@@ -26,7 +26,7 @@ const TABLES: &str = "
         VALUES ('0f673adf80504e2eaa552f5d791b644c', 'test'),
                ('0f673adf80504e2eaa552f5d791b644c', 'test_odd'),
                ('0f673adf80504e2eaa552f5d791b644c', 'gone'),
-               ('another', 'test_odd');";
+               ('another', 'test_odd'), ('starred', '*'), ('starred', 'test*');";
 const TOKEN: &str = "0f673adf80504e2eaa552f5d791b644c";
 
 /// A server on tinyid's tables with the rows of its sample.
@@ -96,6 +96,20 @@ fn ids_are_answered_as_tinyid_does() {
 }
 
 #[test]
+fn a_trailing_slash_is_ignored() {
+    let server = tinyid();
+    for (path, body) in [
+        ("nextId/", r#"{"data":[2],"code":200,"message":""}"#),
+        ("nextIdSimple/", "3"),
+        ("nextSegmentIdSimple/", "100001,120001,200001,1,0"),
+    ] {
+        assert_eq!(ask(&server, path, "bizType=test").text(), body, "{path}");
+    }
+    assert_eq!(ask(&server, "nextSegmentId/", "bizType=test").json()["code"], 200);
+    assert_eq!(ask(&server, "nextId//", "bizType=test").status, 404);
+}
+
+#[test]
 fn a_token_is_for_its_tags() {
     let server = tinyid();
     let error = r#"{"data":null,"code":5,"message":"token is error"}"#;
@@ -106,6 +120,8 @@ fn a_token_is_for_its_tags() {
         "bizType=test&token=0f673adf80504e2eaa552f5d791b644",
         "bizType=*&token=another",
         "bizType=TEST&token=0f673adf80504e2eaa552f5d791b644c",
+        // To tinyid, a star is a character as any other.
+        "bizType=test&token=starred",
     ] {
         for path in ["nextId", "nextSegmentId"] {
             let answer = server.get(&format!("/tinyid/id/{path}?{query}"));

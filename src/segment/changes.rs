@@ -201,6 +201,9 @@ fn check_properties<T: Table>(
         format!("{name} has no column for a description; leave it out")
     } else if description.is_some_and(|text| text.chars().count() > DESCRIPTION) {
         format!("its description has more than {DESCRIPTION} characters")
+    } else if description.is_some_and(|text| text.contains('\0')) {
+        // PostgreSQL refuses such a text.
+        "its description has a NUL, which no text may have; leave that out".to_owned()
     } else {
         return Ok(());
     };

@@ -5,6 +5,7 @@ use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
 use http_body_util::{BodyExt, LengthLimitError, Limited};
 use hyper::body::Body as _;
+use serde::de::DeserializeOwned;
 use tokio::time::timeout;
 
 use crate::app::App;
@@ -56,6 +57,15 @@ pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     }
     let kind = headers.get(CONTENT_TYPE).and_then(|kind| kind.to_str().ok());
     unsupported("send it as application/json, in UTF-8", kind.unwrap_or_default())
+}
+
+/// What an object in JSON describes. A list is refused: serde would take its elements for the
+/// fields in their order.
+pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+    if bytes.trim_ascii_start().first() == Some(&b'[') {
+        return Err(serde::de::Error::custom("it is a list, and must be an object"));
+    }
+    serde_json::from_slice(bytes)
 }
 
 /// Whether the body has the media type `expected`.

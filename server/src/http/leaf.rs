@@ -6,7 +6,6 @@ use axum::extract::{Path, RawQuery, State};
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, HeaderValue, StatusCode, Uri};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -19,11 +18,13 @@ use crate::app::App;
 use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one, take_uids};
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
-use crate::http::spring::SpringError;
+use crate::http::spring::{SpringError, any};
 use crate::http::v1::bearer;
 use crate::http::v1::tags::refuse_other_sites;
+use crate::http::viewer::{MayNotLook, may_look};
 use crate::http::{html, ids, params};
 use crate::options::Paths;
+use crate::requests::HasFailed;
 
 type KeyPath = Result<Path<String>, PathRejection>;
 
@@ -36,12 +37,14 @@ const USED_UP: i32 = -3;
 pub(crate) fn routes(paths: &Paths) -> Router<&'static App> {
     let mut router = Router::new();
     if paths.leaf_segment {
-        // Spring takes a slash at the end for none.
+        // Spring ignores a trailing slash.
         router = router
             .route("/api/segment/get/{key}", any(segment))
             .route("/api/segment/get/{key}/", any(segment))
             .route("/cache", any(cache))
-            .route("/db", any(db));
+            .route("/cache/", any(cache))
+            .route("/db", any(db))
+            .route("/db/", any(db));
     }
     if paths.leaf_snowflake {
         router = router
@@ -49,7 +52,9 @@ pub(crate) fn routes(paths: &Paths) -> Router<&'static App> {
             .route("/api/snowflake/get/{key}/", any(snowflake));
     }
     if paths.leaf_segment || paths.leaf_snowflake {
-        router = router.route("/decodeSnowflakeId", any(decode));
+        router = router
+            .route("/decodeSnowflakeId", any(decode))
+            .route("/decodeSnowflakeId/", any(decode));
     }
     router
 }
@@ -71,13 +76,20 @@ fn exception(code: i32, uri: &Uri, headers: &HeaderMap) -> Response {
     let name = "com.sankuai.inf.leaf.server.exception.LeafServerException";
     let message = format!("Result{{id={code}, status=EXCEPTION}}");
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    SpringError::new(status, name, message, uri.path()).answer(headers)
+    let answer = SpringError::new(status, name, message, uri.path()).answer(headers);
+    if code == NO_SUCH_KEY { not_ours(answer) } else { answer }
+}
+
+/// An error of Leaf's, which is the client's.
+fn not_ours(mut answer: Response) -> Response {
+    answer.extensions_mut().insert(HasFailed(false));
+    answer
 }
 
 fn no_key(uri: &Uri, headers: &HeaderMap) -> Response {
     let name = "com.sankuai.inf.leaf.server.exception.NoKeyException";
     let status = StatusCode::INTERNAL_SERVER_ERROR;
-    SpringError::new(status, name, "Key is none".to_owned(), uri.path()).answer(headers)
+    not_ours(SpringError::new(status, name, "Key is none".to_owned(), uri.path()).answer(headers))
 }
 
 fn code(none: &NoNumbers) -> i32 {
@@ -252,8 +264,8 @@ fn decoded(id: i64, epoch_ms: i64) -> Option<Decoded> {
 pub(crate) async fn cache(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
-    app.access.may(bearer(&headers), Wish::Admin)?;
+) -> Result<Response, MayNotLook> {
+    may_look(app, &headers)?;
     let rows: Vec<Vec<String>> = app
         .used_tags()
         .iter()
@@ -284,12 +296,15 @@ pub(crate) async fn cache(
 pub(crate) async fn db(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Response, Problem> {
-    app.access.may(bearer(&headers), Wish::Admin)?;
+) -> Result<Result<Response, Problem>, MayNotLook> {
+    may_look(app, &headers)?;
+    Ok(rows(app).await.map(|rows| html::table("Leaf", &["tag", "max", "step", "update"], &rows)))
+}
+
+async fn rows(app: &'static App) -> Result<Vec<Vec<String>>, Problem> {
     let source = app.tags()?.source.clone();
     let records = blocking(&app.calls, move || source.tags()).await?;
-    let rows: Vec<Vec<String>> = records.into_iter().map(row).collect();
-    Ok(html::table("Leaf", &["tag", "max", "step", "update"], &rows))
+    Ok(records.into_iter().map(row).collect())
 }
 
 fn row(record: TagRecord) -> Vec<String> {

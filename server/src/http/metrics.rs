@@ -142,9 +142,10 @@ impl Families {
     fn requests(&mut self, app: &App) {
         let threads = app.counters.iter().map(|thread| &thread.requests);
         let paths: Vec<PathTotals> = requests::totals(threads).collect();
-        let mut answers = Vec::new();
+        let (mut answers, mut failed) = (Vec::new(), Vec::new());
         let mut times = Vec::new();
-        for PathTotals { path, statuses, buckets, count, seconds } in paths {
+        for PathTotals { path, statuses, failures, buckets, count, seconds } in paths {
+            failed.push((labelled(&[("path", &path)]), failures));
             for (status, count) in statuses {
                 let status = status.map_or_else(|| "other".to_owned(), |status| status.to_string());
                 answers.push((labelled(&[("path", &path), ("status", &status)]), count));
@@ -153,6 +154,10 @@ impl Families {
         }
         let name = "uidring_http_requests_total";
         self.counters(name, "Answers, by path and status.", &answers, &|&count| Some(float(count)));
+        let name = "uidring_http_failures_total";
+        let help = "Answers with a 5xx, and those of tinyid that say with 200 that they failed. \
+                    What a client did wrong does not count, nor does /readyz.";
+        self.counters(name, help, &failed, &|&count| Some(float(count)));
         let name = "uidring_http_request_duration_seconds";
         let help = "From the head of a request to the head of its answer.";
         self.push(name, help, MetricType::HISTOGRAM, times);

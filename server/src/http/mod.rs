@@ -26,15 +26,16 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONNECTION};
-use axum::http::{HeaderValue, Request, Response, StatusCode};
+use axum::http::header::{CACHE_CONTROL, CONNECTION, HOST};
+use axum::http::{HeaderValue, Request, Response, StatusCode, Version};
+use axum::response::IntoResponse;
 use axum::routing::future::RouteFuture;
 use hyper::body::Incoming;
 use tower::Service as _;
 
 use crate::app::App;
 use crate::http::problem::Problem;
-use crate::requests::PathIndex;
+use crate::requests::{HasFailed, PathIndex};
 
 /// All paths.
 fn router(app: &'static App) -> Router {
@@ -65,6 +66,19 @@ async fn no_such_method(request: Request<Body>) -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, kind, title).value(request.method().as_str())
 }
 
+/// Refuses a request that does not name one host, as RFC 9112 demands: a proxy may have read
+/// another one in it. HTTP/1.0 has no such header.
+fn check_host<B>(request: &Request<B>) -> Result<(), Problem> {
+    let mut hosts = request.headers().get_all(HOST).iter();
+    let detail = match (hosts.next(), hosts.next()) {
+        (Some(_), None) => return Ok(()),
+        (None, _) if request.version() == Version::HTTP_10 => return Ok(()),
+        (None, _) => "a request has the header host",
+        (Some(_), Some(_)) => "a request has the header host once",
+    };
+    Err(Problem::bad_request("bad-host", "the request does not name one host").detail(detail))
+}
+
 /// Answers the requests of one thread's connections.
 #[derive(Clone)]
 pub(crate) struct Service {
@@ -86,7 +100,11 @@ impl hyper::service::Service<Request<Incoming>> for Service {
     fn call(&self, request: Request<Incoming>) -> Answering {
         let (app, start) = (self.app, Instant::now());
         let path = PathIndex::of(request.uri().path());
-        let way = match quick::answer(app, &request) {
+        let quick = match check_host(&request) {
+            Ok(()) => quick::answer(app, &request),
+            Err(problem) => Some(problem.into_response()),
+        };
+        let way = match quick {
             Some(answer) => Way::Quick(Some(answer)),
             None => Way::Routed(Box::pin(self.router.clone().call(request))),
         };
@@ -120,7 +138,8 @@ impl Future for Answering {
             },
         };
         let status = answer.status().as_u16();
-        self.app.counters().requests.answered(self.path, status, self.start.elapsed());
+        let failed = answer.extensions().get().copied().unwrap_or(HasFailed(status >= 500));
+        self.app.counters().requests.answered(self.path, status, failed, self.start.elapsed());
         if self.app.is_ending() {
             answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }

@@ -57,6 +57,11 @@ impl NoNumbers {
                 | NoNumbers::Take(TakeError::SegmentExhausted { cause: SegmentFailure::NoSuchTag })
         )
     }
+
+    /// Whether the service could not do what it was rightly asked.
+    pub(crate) fn is_failure(&self) -> bool {
+        !self.is_unknown_tag() && !matches!(self, NoNumbers::TooMany(_))
+    }
 }
 
 /// The most characters of a tag in `table`.

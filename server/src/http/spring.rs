@@ -1,12 +1,29 @@
 //! Errors as Spring Boot 1.5 answers them, for clients of Leaf and tinyid.
 
-use axum::http::header::{ACCEPT, CONTENT_TYPE};
-use axum::http::{HeaderMap, HeaderValue, StatusCode};
+use axum::handler::Handler;
+use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
+use axum::http::{HeaderMap, HeaderName, HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
+use axum::routing::{self, MethodRouter};
 use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 
+use crate::app::App;
 use crate::http::html;
+
+/// The methods that Spring names where a path takes any.
+const METHODS: &str = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";
+
+/// Any method does the same, but for `OPTIONS`, which asks what there is.
+pub(crate) fn any<T: 'static>(
+    handler: impl Handler<T, &'static App>,
+) -> MethodRouter<&'static App> {
+    routing::any(handler).options(options)
+}
+
+async fn options() -> [(HeaderName, &'static str); 1] {
+    [(ALLOW, METHODS)]
+}
 
 /// An error in the order of keys that Spring has.
 #[derive(Debug, Serialize, utoipa::ToSchema)]

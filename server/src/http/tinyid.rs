@@ -7,7 +7,6 @@ use axum::http::header::CONTENT_TYPE;
 use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::any;
 use serde::Serialize;
 use uidring::segment::{Segment, SegmentError};
 use utoipa::ToSchema;
@@ -18,18 +17,24 @@ use crate::db::Table;
 use crate::http::numbers::{self, NoNumbers, blocking, is_tag, take_many};
 use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
 use crate::http::problem::Problem;
-use crate::http::spring::SpringError;
+use crate::http::spring::{SpringError, any};
 use crate::http::v1::bearer;
 use crate::http::v1::tags::refuse_other_sites;
 use crate::http::{body, ids, params};
 use crate::limits::MAX_IDS;
+use crate::requests::HasFailed;
 
 pub(crate) fn routes() -> Router<&'static App> {
+    // Spring ignores a trailing slash.
     Router::new()
         .route("/tinyid/id/nextId", any(next_id))
+        .route("/tinyid/id/nextId/", any(next_id))
         .route("/tinyid/id/nextIdSimple", any(next_id_simple))
+        .route("/tinyid/id/nextIdSimple/", any(next_id_simple))
         .route("/tinyid/id/nextSegmentId", any(next_segment_id))
+        .route("/tinyid/id/nextSegmentId/", any(next_segment_id))
         .route("/tinyid/id/nextSegmentIdSimple", any(next_segment_id_simple))
+        .route("/tinyid/id/nextSegmentIdSimple/", any(next_segment_id_simple))
 }
 
 /// What a client asks for.
@@ -44,7 +49,7 @@ enum Refused {
     Malformed(Response),
     Token,
     /// The message of code 6.
-    Failed(String),
+    Failed(String, HasFailed),
 }
 
 impl Asked {
@@ -121,7 +126,8 @@ async fn ids(app: &'static App, request: Request) -> Result<Vec<uidring::Uid>, R
         Err(NoNumbers::Source(no_such_tag(app, &tag)))
     };
     let ids = taken.map_err(|none| {
-        Refused::Failed(format!("error query segmentId: {}", message(&tag, &none)))
+        let message = format!("error query segmentId: {}", message(&tag, &none));
+        Refused::Failed(message, HasFailed(none.is_failure()))
     })?;
     app.counters().numbers.add(count as u64);
     Ok(ids)
@@ -169,7 +175,8 @@ async fn segment(app: &'static App, request: Request) -> Result<SegmentId, Refus
             blocking(&app.calls, move || source.load(&name, None)).await
         }
     };
-    let segment = result.map_err(|none| Refused::Failed(message(&tag, &none)))?;
+    let segment = result
+        .map_err(|none| Refused::Failed(message(&tag, &none), HasFailed(none.is_failure())))?;
     app.counters().segments.add(1);
     Ok(SegmentId::of(&segment, app.options.table))
 }
@@ -202,16 +209,23 @@ impl Refused {
         match self {
             Refused::Malformed(response) => response,
             Refused::Token => answer(None::<()>, 5, "token is error"),
-            Refused::Failed(message) => answer(None::<()>, 6, &message),
+            Refused::Failed(message, failed) => noted(answer(None::<()>, 6, &message), failed),
         }
     }
 
     fn simple(self) -> Response {
         match self {
             Refused::Malformed(response) => response,
-            Refused::Token | Refused::Failed(_) => simple(""),
+            Refused::Token => simple(""),
+            Refused::Failed(_, failed) => noted(simple(""), failed),
         }
     }
+}
+
+/// The answer has 200, as tinyid has it, so it is said here whether it failed.
+fn noted(mut answer: Response, failed: HasFailed) -> Response {
+    answer.extensions_mut().insert(failed);
+    answer
 }
 
 /// What tinyid answers. Any method does the same, and parameters may be in a form.

@@ -123,6 +123,13 @@ impl Server {
         self.raw(request(method, path, headers, body))
     }
 
+    /// Sends `HEAD`, whose answer has no body.
+    pub fn head(&self, path: &str) -> Answer {
+        let mut stream = self.connect();
+        stream.write_all(request("HEAD", path, &[], "").as_bytes()).unwrap();
+        Answer::try_read_head(&mut BufReader::new(stream)).unwrap_or_else(|| panic!("no answer"))
+    }
+
     /// Creates a tag.
     pub fn put(&self, tag: &str, body: &str) -> Answer {
         let headers = ["content-type: application/json"];
@@ -211,6 +218,14 @@ impl Answer {
 
     /// `None` where the connection ends before the answer does.
     pub fn try_read(stream: &mut impl BufRead) -> Option<Answer> {
+        let mut answer = Answer::try_read_head(stream)?;
+        let length = answer.headers.iter().find(|(name, _)| name == "content-length");
+        answer.body = vec![0; length.map_or(0, |(_, value)| value.parse().unwrap())];
+        stream.read_exact(&mut answer.body).ok()?;
+        Some(answer)
+    }
+
+    fn try_read_head(stream: &mut impl BufRead) -> Option<Answer> {
         let status = line(stream)?;
         let status = status.split(' ').nth(1)?.parse().ok()?;
         let mut headers = Vec::new();
@@ -219,11 +234,7 @@ impl Answer {
             let Some((name, value)) = header.split_once(':') else { break };
             headers.push((name.to_ascii_lowercase(), value.trim().to_owned()));
         }
-        let length = headers.iter().find(|(name, _)| name == "content-length");
-        let length = length.map_or(0, |(_, value)| value.parse().unwrap());
-        let mut body = vec![0; length];
-        stream.read_exact(&mut body).ok()?;
-        Some(Answer { status, headers, body })
+        Some(Answer { status, headers, body: Vec::new() })
     }
 
     pub fn text(&self) -> &str {

@@ -27,9 +27,9 @@ pub(crate) fn routes(app: &App) -> Router<&'static App> {
         .route("/v1/tags/{tag}/segments", post(tags::segment))
 }
 
-/// `GET` alone: a `HEAD` would use ids up that nobody sees.
+/// `GET` alone: a `HEAD` would use ids up that nobody sees. Each other method is told the same.
 fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static App> {
-    get(take).head(only_get)
+    get(take).head(only_get).fallback(only_get)
 }
 
 async fn only_get(request: Request<Body>) -> ([(HeaderName, &'static str); 1], Problem) {

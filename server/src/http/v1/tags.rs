@@ -293,7 +293,7 @@ pub(crate) async fn create(
     app.access.may(bearer(&headers), Wish::Admin)?;
     body::require_json(&headers)?;
     let bytes = body::read(app, body).await?;
-    let new: New = serde_json::from_slice(&bytes).map_err(|error| {
+    let new: New = body::object(&bytes).map_err(|error| {
         Problem::bad_request("bad-body", "the body does not describe a tag")
             .detail(format!("{error}; it has first, step, max_step and description, or is {{}}"))
     })?;
