@@ -10,10 +10,10 @@ use std::thread;
 use std::time::Duration;
 
 use databases::Server;
-use uidring::registry::{MySqlRegistry, UidGeneratorRegistry};
-use uidring::{Builder, UidGenerator};
+use uidring::registry::{MySqlRegistry, UidGeneratorRegistry, WorkerRegistry};
+use uidring::{BuildError, Builder, RegistryError, UidGenerator};
 
-fn builder(registry: UidGeneratorRegistry) -> Builder {
+fn builder(registry: impl WorkerRegistry) -> Builder {
     UidGenerator::builder().registry(registry).start_deadline(Duration::ZERO)
 }
 
@@ -70,7 +70,8 @@ fn unique_beside_programs_with_uid_generator() {
 fn what_a_table_of_uid_generator_lacks_is_told() {
     let database = Server::MySql.database();
     let open = || MySqlRegistry::open(&database.url).unwrap();
-    let error = |registry| with_causes(&builder(registry).build().unwrap_err());
+    let error =
+        |registry: UidGeneratorRegistry| with_causes(&builder(registry).build().unwrap_err());
     let missing = error(open().uid_generator());
     assert!(missing.contains("its table WORKER_NODE is not there; name the database"), "{missing}");
     // Nor has it been made, or any of our own.
@@ -101,4 +102,49 @@ fn what_a_table_of_uid_generator_lacks_is_told() {
     database.run(&WORKER_NODE.replace("INNODB", "MyISAM"));
     let forgetful = error(open().uid_generator());
     assert!(forgetful.contains("MyISAM"), "{forgetful}");
+}
+
+/// Worker ids of tables of our own beside those of `UidGenerator` could be the same ones.
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn a_registry_is_not_begun_beside_uid_generator_until_somebody_says_which_ids_are_whose() {
+    let database = Server::MySql.database();
+    let open = || MySqlRegistry::open(&database.url).unwrap();
+    let refused = |registry: MySqlRegistry, from: u64| match builder(registry).build() {
+        Err(BuildError::Registry(RegistryError::BesideUidGenerator { first, last: 2 })) => {
+            assert_eq!(first, from);
+        }
+        other => panic!("it begins: {other:?}"),
+    };
+    database.run(WORKER_NODE);
+    for node in ["1", "2"] {
+        assert_eq!(database.run(ITS_START).trim(), node);
+    }
+    refused(open(), 1);
+    refused(open().leased(Duration::from_secs(60)), 1);
+    refused(open().partition(0, 2).unwrap(), 1);
+    refused(open().worker_ids(2..=9).unwrap(), 2);
+    assert_eq!(database.run("SHOW TABLES").trim(), "WORKER_NODE", "none of our own is made");
+    let error = with_causes(&builder(open()).build().unwrap_err());
+    for way in ["(uid_generator)", "(worker_ids, partition)", "another database", "up to 2"] {
+        assert!(error.contains(way), "{error}");
+    }
+    // Nor where the tables are there, and have not been used.
+    database.run(include_str!("../schema.mysql.sql"));
+    refused(open(), 1);
+    // Each way that the error names.
+    assert_eq!(builder(open().uid_generator()).build().unwrap().worker_id(), 3);
+    for worker in [1000, 1001] {
+        let chosen = open().worker_ids(1000..=2000).unwrap();
+        assert_eq!(builder(chosen).build().unwrap().worker_id(), worker);
+    }
+    // A table that only has the name is nobody's.
+    let database = Server::MySql.database();
+    database.run("CREATE TABLE WORKER_NODE (ID BIGINT PRIMARY KEY, NAME VARCHAR(64))");
+    let registry = || MySqlRegistry::open(&database.url).unwrap();
+    assert_eq!(builder(registry()).build().unwrap().worker_id(), 1);
+    // A registry that is in use goes on.
+    database.run("DROP TABLE WORKER_NODE");
+    database.run(WORKER_NODE);
+    assert_eq!(builder(registry()).build().unwrap().worker_id(), 2);
 }

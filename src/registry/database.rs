@@ -5,10 +5,11 @@ use std::time::{Duration, SystemTime};
 
 use super::host::Host;
 use super::records::{self, WorkerRecord};
-use super::table::{self, Config, Fault, Ids, Tables};
+use super::table::{self, Config, Fault, Given, Ids, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
-use crate::sql::{self, Access, Deadline, Error, Failure, Schema, Transaction, Words};
+use crate::sql::{self, Access, Deadline, Error, Failure, Missing, Schema, Transaction, Words};
+use crate::sync::{Arc, Mutex, lock};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The widest worker field has 42 bits.
@@ -87,6 +88,17 @@ pub struct SqlRegistry<D> {
     pub(super) database: D,
     pub(super) timeout: Duration,
     pub(super) config: Config,
+    /// What its calls have seen, and those of its clones. So a process that runs notices where its
+    /// tables have been lost, or others stand in their place.
+    seen: Arc<Mutex<Seen>>,
+}
+
+/// What a registry has seen of its tables.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Whether they were there.
+    tables: bool,
+    given: Given,
 }
 
 impl<D: Tables> SqlRegistry<D> {
@@ -207,7 +219,8 @@ impl<D: Tables> SqlRegistry<D> {
     pub(super) fn new(name: String, database: Result<D, Error>) -> Result<Self, RegistryError> {
         let database = database
             .map_err(|error| explain(name, "open", error.in_words(&D::WORDS), Duration::ZERO))?;
-        Ok(SqlRegistry { database, timeout: DEFAULT_TIMEOUT, config: Config::PERMANENT })
+        let (timeout, config, seen) = (DEFAULT_TIMEOUT, Config::PERMANENT, Arc::default());
+        Ok(SqlRegistry { database, timeout, config, seen })
     }
 
     /// Looks whether there is a registry, and nothing more.
@@ -225,7 +238,7 @@ impl<D: Tables> SqlRegistry<D> {
         &self,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Error> + Sync,
     ) -> Result<T, RegistryError> {
-        self.transact("read", Access::Read, |transaction| Ok(body(transaction)?))
+        self.transact("read", Access::Read, None, |transaction| Ok(body(transaction)?))
     }
 
     /// What `body` reads, or `None` where the first use has yet to make the tables.
@@ -233,11 +246,12 @@ impl<D: Tables> SqlRegistry<D> {
         &self,
         body: impl Fn(&mut Transaction<'_>) -> Result<Option<T>, Error> + Sync,
     ) -> Result<Option<T>, RegistryError> {
-        // The tables missing is no failure then.
-        self.read(|transaction| match body(transaction) {
-            Err(Error::NoTables(_)) if D::MAKES_TABLES => Ok(None),
-            result => result,
-        })
+        let deadline = Deadline::after(self.timeout);
+        let body = |transaction: &mut Transaction<'_>| Ok(body(transaction)?);
+        match self.try_transact(&deadline, Access::Read, None, body) {
+            Err(Fault::Database(Error::NoTables(_))) if D::MAKES_TABLES => Ok(None),
+            result => result.map_err(|fault| self.told(fault, &D::WORDS, "read", &deadline)),
+        }
     }
 
     fn write<T: Send>(
@@ -245,19 +259,43 @@ impl<D: Tables> SqlRegistry<D> {
         doing: &str,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
-        self.transact(doing, Access::Write, body)
+        self.transact(doing, Access::Write, None, body)
     }
 
+    /// Makes a transaction. Where the tables have never been there, they are made, if `make` is
+    /// given and does not refuse it.
     fn transact<T: Send>(
         &self,
         doing: &str,
         access: Access,
+        make: Option<&Make<'_>>,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
-        self.transact_on(&D::SCHEMA, &D::WORDS, doing, access, body)
+        let deadline = Deadline::after(self.timeout);
+        let result = self.try_transact(&deadline, access, make, body);
+        result.map_err(|fault| self.told(fault, &D::WORDS, doing, &deadline))
     }
 
-    /// Makes a transaction on the tables of `schema`, whose errors are told in `words`.
+    fn try_transact<T: Send>(
+        &self,
+        deadline: &Deadline,
+        access: Access,
+        make: Option<&Make<'_>>,
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
+    ) -> Result<T, Fault> {
+        let missing = match make {
+            _ if lock(&self.seen).tables => Missing::Gone,
+            Some(make) => Missing::Make(make),
+            None => Missing::Fail,
+        };
+        let result = sql::transact(&self.database, &D::SCHEMA, deadline, access, &missing, body)?;
+        lock(&self.seen).tables = true;
+        Ok(result)
+    }
+
+    /// Makes a transaction on tables of others, those of `schema`, whose errors are told in
+    /// `words`.
+    #[cfg(feature = "mysql")]
     pub(super) fn transact_on<T: Send>(
         &self,
         schema: &Schema,
@@ -267,16 +305,23 @@ impl<D: Tables> SqlRegistry<D> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
         let deadline = Deadline::after(self.timeout);
-        sql::transact(&self.database, schema, &deadline, access, body).map_err(
-            |fault| match fault {
-                Fault::Refused(error) => error,
-                Fault::Database(error) => {
-                    explain(self.database.name(), doing, error.in_words(words), deadline.waited())
-                }
-            },
-        )
+        let result = sql::transact(&self.database, schema, &deadline, access, &Missing::Fail, body);
+        result.map_err(|fault| self.told(fault, words, doing, &deadline))
+    }
+
+    /// The error of a call that could not do what it was `doing`.
+    fn told(&self, fault: Fault, words: &Words, doing: &str, deadline: &Deadline) -> RegistryError {
+        match fault {
+            Fault::Refused(error) => error,
+            Fault::Database(error) => {
+                explain(self.database.name(), doing, error.in_words(words), deadline.waited())
+            }
+        }
     }
 }
+
+/// What may refuse that tables are made.
+type Make<'a> = dyn Fn(&mut Transaction<'_>) -> Result<(), Fault> + Sync + 'a;
 
 /// The error of a call that could not do what it was `doing`, as it found out after `waited`.
 fn explain(registry: String, doing: &str, failure: Failure, waited: Duration) -> RegistryError {
@@ -295,16 +340,24 @@ fn explain(registry: String, doing: &str, failure: Failure, waited: Duration) ->
 
 impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let give = |transaction: &mut Transaction<'_>| {
-            table::give::<D>(transaction, &self.config, request)
+        let given = lock(&self.seen).given.clone();
+        let may_make = |transaction: &mut Transaction<'_>| {
+            table::may_begin::<D>(transaction, &self.config, request)
         };
-        self.write("store a worker id in", give)
+        let give = |transaction: &mut Transaction<'_>| {
+            table::give::<D>(transaction, &self.config, request, &given)
+        };
+        let doing = "store a worker id in";
+        let (lease, created) = self.transact(doing, Access::Write, Some(&may_make), give)?;
+        lock(&self.seen).given.insert(lease.worker, created);
+        Ok(lease)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
+        let given = lock(&self.seen).given.clone();
         self.write("reserve ticks in", |transaction| {
-            table::reserve::<D>(transaction, lease.worker, holder, *duration, last)
+            table::reserve::<D>(transaction, lease.worker, holder, *duration, last, &given)
         })?;
         Ok(last)
     }

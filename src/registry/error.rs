@@ -125,6 +125,14 @@ pub enum RegistryError {
         /// The last id asked for.
         last: u64,
     },
+    /// A registry that has not been used yet would begin beside the table `WORKER_NODE` of Baidu's
+    /// `UidGenerator`, in the same database, and nobody has said which worker ids are whose.
+    BesideUidGenerator {
+        /// The first id that the registry would give.
+        first: u64,
+        /// The largest id that the table has given; 0 if none.
+        last: u64,
+    },
     /// The disk of the registry is full.
     Full {
         /// The file, or the address without the password.
@@ -278,6 +286,15 @@ impl fmt::Display for RegistryError {
                 "the registry gave worker id {worker} with the ticks {first} to {last}: a lease \
                  has a tick at least and none after the layout's last, {max}; a permanent one has \
                  all up to that"
+            ),
+            RegistryError::BesideUidGenerator { first, last } => write!(
+                f,
+                "UidGenerator's table WORKER_NODE in the same database has given the worker ids up \
+                 to {last}, and a registry that begins beside it would give its own from {first} \
+                 on, so that UIDs could be equal: take worker ids from that table \
+                 (uid_generator); or ask for worker ids above all that it will come to \
+                 (worker_ids, partition), of the same layout; or, if the UIDs of both never meet, \
+                 give the registry another database"
             ),
             RegistryError::Full { registry, .. } => {
                 write!(

@@ -1,11 +1,13 @@
 //! Worker ids from a MySQL or MariaDB server.
 
+use std::ops::RangeInclusive;
 use std::path::Path;
 
 use super::RegistryError;
 use super::database::SqlRegistry;
-use super::table::Tables;
-use crate::sql::{Database, MySql, Schema, VERSION, without_password};
+use super::table::{Fault, Tables};
+use super::worker_node;
+use crate::sql::{Database, MySql, Schema, Transaction, VERSION, without_password};
 
 /// Worker ids from a MySQL or MariaDB server, for the processes of any number of machines.
 ///
@@ -80,6 +82,11 @@ impl SqlRegistry<MySql> {
     /// `uidring_layout` and `uidring_worker_node`. Nothing is asked of the server yet. Where the
     /// tables are not there, the first start makes them, by the file `schema.mysql.sql`.
     ///
+    /// Where the same database has the table `WORKER_NODE` of Baidu's `UidGenerator`, a registry
+    /// that was never used does not begin, as it could give the same worker ids. Take them from
+    /// that table, by [`uid_generator`](Self::uid_generator); or choose ids above all that the
+    /// table will come to, by [`worker_ids`](Self::worker_ids) or [`partition`](Self::partition).
+    ///
     /// The parameters are those of [`mysql_async::Opts`], such as
     /// `?require_ssl=true&verify_identity=true`. TLS is used where it is required. Besides,
     /// `ssl-ca=FILE`, as the server's own clients call it, does what
@@ -109,4 +116,12 @@ impl Tables for MySql {
         tables: &["uidring_layout", "uidring_worker_node"],
         witness: "",
     };
+
+    fn check_others(
+        transaction: &mut Transaction<'_>,
+        ids: &RangeInclusive<u64>,
+        are_chosen: bool,
+    ) -> Result<(), Fault> {
+        worker_node::check_beside(transaction, ids, are_chosen)
+    }
 }

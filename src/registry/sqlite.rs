@@ -115,7 +115,7 @@ impl Tables for Sqlite {
     // The number that AUTOINCREMENT adds one to.
     const LARGEST_GIVEN: &'static str = "SELECT max( \
         ifnull((SELECT max(id) FROM worker_node), 0), \
-        ifnull((SELECT max(seq) FROM sqlite_sequence WHERE name = 'worker_node'), 0))";
+        ifnull((SELECT max(seq) FROM sqlite_sequence WHERE name = 'worker_node'), 0)), {now}";
 
     const WORDS: Words = Words {
         no_tables: "it is empty; if it has just been put there, start a generator with it, \

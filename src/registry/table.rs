@@ -5,6 +5,7 @@
 //! reservation is one conditional write to the row of its id; a start that would give that id again
 //! makes its write conditional on the same row being as it was found.
 
+use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
@@ -15,6 +16,10 @@ use crate::layout::{FieldOrder, Layout};
 use crate::sql::{self, Database, Error, Row, Schema, Transaction, Value, Words};
 
 pub(super) type Fault = sql::Fault<RegistryError>;
+
+/// The worker ids that a process has been given, each with the time at which its row was written.
+/// With this it knows its tables again: in others an id is younger, or has not been given yet.
+pub(super) type Given = BTreeMap<u64, i64>;
 
 /// Shorter leases would be over before they are written.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
@@ -103,10 +108,22 @@ pub trait Tables: Database {
     const USE_WITH: &'static str = "UPDATE uidring_layout SET time_bits = ?, worker_bits = ?, \
         sequence_bits = ?, worker_first = ?, tick_ms = ?, epoch_ms = ?, ids_from = ?, ids_to = ? \
         WHERE id = 1";
-    /// Returns the largest id ever given, that of a deleted row too; 0 before the first.
+    /// Returns the largest id ever given, that of a deleted row too, or 0 before the first; and the
+    /// time.
     const LARGEST_GIVEN: &'static str = "SELECT GREATEST(last_worker, \
-        (SELECT COALESCE(MAX(id), 0) FROM uidring_worker_node)) \
+        (SELECT COALESCE(MAX(id), 0) FROM uidring_worker_node)), {now} \
         FROM uidring_layout WHERE id = 1";
+
+    /// Refuses a registry that is to begin with these `ids`, where another system gives worker ids
+    /// in the same database, unless somebody has chosen which ids are whose.
+    fn check_others(
+        transaction: &mut Transaction<'_>,
+        ids: &RangeInclusive<u64>,
+        are_chosen: bool,
+    ) -> Result<(), Fault> {
+        let _ = (transaction, ids, are_chosen);
+        Ok(())
+    }
 
     const WORDS: Words = Words {
         no_tables: "its tables are not there; start a generator with it, which makes them",
@@ -159,7 +176,12 @@ pub(super) fn used_with<D: Tables>(
     // The lock that makes starts come one after the other.
     let lock = if lock { " {for update}" } else { "" };
     let Some(row) = rows::<D>(transaction, &format!("{}{lock}", D::USED_WITH), &[])?.pop() else {
-        return if D::IS_FILE { Ok(None) } else { Err(lost_row()) };
+        // A file has none before its first use.
+        return if D::IS_FILE && largest_given::<D>(transaction)? == 0 {
+            Ok(None)
+        } else {
+            Err(lost_row())
+        };
     };
     let known = D::SCHEMA.version;
     let numbers = match &row[..] {
@@ -206,11 +228,43 @@ fn use_with<D: Tables>(
 
 /// The largest id ever given, that of a deleted row too; 0 before the first.
 pub(super) fn largest_given<D: Tables>(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
+    Ok(largest_given_and_now::<D>(transaction)?.0)
+}
+
+/// The same, and the time by the database, in milliseconds since 1970.
+fn largest_given_and_now<D: Tables>(
+    transaction: &mut Transaction<'_>,
+) -> Result<(u64, i64), Error> {
     let row = rows::<D>(transaction, D::LARGEST_GIVEN, &[])?.pop().ok_or_else(lost_row)?;
     match row[..] {
-        [Value::Int(largest)] => number(largest),
+        [Value::Int(largest), Value::Int(now)] => Ok((number(largest)?, now)),
         _ => Err(foreign_tables()),
     }
+}
+
+/// Refuses tables that are others than those which gave `given`, or an old copy of them, as far as
+/// the row of `worker` shows it.
+fn check_identity<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    given: &Given,
+    worker: u64,
+) -> Result<(), Error> {
+    let largest = largest_given::<D>(transaction)?;
+    let sql = "SELECT created FROM {workers} WHERE id = ?";
+    let row = rows::<D>(transaction, sql, &[worker.into()])?.pop();
+    // The row of an id may be deleted.
+    let is_another = match (row.as_deref(), given.get(&worker)) {
+        (Some([Value::Int(created)]), Some(before)) => created != before,
+        _ => false,
+    };
+    let went_back = given.last_key_value().is_some_and(|(last, _)| largest < *last);
+    if !is_another && !went_back {
+        return Ok(());
+    }
+    Err(Error::problem(format!(
+        "its tables are not those that gave worker id {worker} to this process, or an old copy of \
+         them, and would give ids again; put back what was there, and this process goes on"
+    )))
 }
 
 /// When an id was given last.
@@ -224,16 +278,35 @@ pub(super) fn last_assigned<D: Tables>(
     })
 }
 
-/// Gives an id.
+/// Refuses a registry that is to be made, where its ids could be those of others.
+pub(super) fn may_begin<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    config: &Config,
+    request: &Request,
+) -> Result<(), Fault> {
+    let ids = config.ids.of(&request.layout)?;
+    D::check_others(transaction, &ids, config.ids != Ids::All)
+}
+
+/// Gives an id to a process that has the ids `given`. Returns its lease, and the time at which its
+/// row was written.
 pub(super) fn give<D: Tables>(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
-) -> Result<Lease, Fault> {
+    given: &Given,
+) -> Result<(Lease, i64), Fault> {
     let layout = request.layout;
     let ids = config.ids.of(&layout)?;
-    match used_with::<D>(transaction, true)? {
-        None => use_with::<D>(transaction, &layout, &ids)?,
+    let used_with = used_with::<D>(transaction, true)?;
+    if let Some((last, _)) = given.last_key_value() {
+        check_identity::<D>(transaction, given, *last)?;
+    }
+    match used_with {
+        None => {
+            D::check_others(transaction, &ids, config.ids != Ids::All)?;
+            use_with::<D>(transaction, &layout, &ids)?;
+        }
         Some((remembered, _)) if remembered != layout => {
             let error = RegistryError::OtherLayout { remembered, asked: layout };
             return Err(Fault::Refused(error));
@@ -250,8 +323,8 @@ pub(super) fn give<D: Tables>(
     }
     let host = config.host();
     let Some(duration) = config.lease else {
-        let worker = new_worker::<D>(transaction, &host, &ids)?;
-        return Ok(Lease::permanent(worker, &layout));
+        let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
+        return Ok((Lease::permanent(worker, &layout), created));
     };
     let holder = new_holder()?;
     let lease = |worker, first: u64| {
@@ -267,13 +340,13 @@ pub(super) fn give<D: Tables>(
     while let Some(free) = free::<D>(transaction, request.latest)? {
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         if lend_again::<D>(transaction, &free, &grant(&lease))? {
-            return Ok(lease);
+            return Ok((lease, free.created));
         }
     }
-    let worker = new_worker::<D>(transaction, &host, &ids)?;
+    let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
     let lease = lease(worker, request.now);
     write::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
-    Ok(lease)
+    Ok((lease, created))
 }
 
 /// The name of a lease. Each has its own, so that nothing that is left of one fits another.
@@ -285,39 +358,42 @@ fn new_holder() -> Result<String, Error> {
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
 }
 
-/// Stores one of `ids` that was never given before, if there is one, and returns it.
+/// Stores one of `ids` that was never given before, if there is one. Returns it, and the time at
+/// which its row was written.
 fn new_worker<D: Tables>(
     transaction: &mut Transaction<'_>,
     host: &Host,
     ids: &RangeInclusive<u64>,
-) -> Result<u64, Fault> {
+) -> Result<(u64, i64), Fault> {
     let (first, last) = (*ids.start(), *ids.end());
-    let given = largest_given::<D>(transaction)?;
+    let (given, now) = largest_given_and_now::<D>(transaction)?;
     if given >= last {
         let capacity = (last + 1).saturating_sub(first);
         return Err(Fault::Refused(RegistryError::Exhausted { used: capacity, capacity }));
     }
     let worker = first.max(given + 1);
     let sql = "INSERT INTO {workers} (id, host_name, port, type, launch_date, modified, created) \
-               VALUES (?, ?, ?, ?, {now}, {now}, {now})";
+               VALUES (?, ?, ?, ?, {now}, {now}, ?)";
     let values = [
         worker.into(),
         host.name.as_str().into(),
         host.port.as_str().into(),
         host.kind.code().into(),
+        now.into(),
     ];
     write::<D>(transaction, sql, &values)?;
     if !D::IS_FILE {
         let sql = "UPDATE uidring_layout SET last_worker = ? WHERE id = 1";
         write::<D>(transaction, sql, &[worker.into()])?;
     }
-    Ok(worker)
+    Ok((worker, now))
 }
 
 /// A leased id that nobody holds.
 struct Free {
     worker: u64,
     reserved_until: u64,
+    created: i64,
 }
 
 /// Who gets an id, and for how long.
@@ -330,13 +406,13 @@ struct LeaseGrant<'a> {
 
 /// The id whose lease has expired and whose ticks ended first, if that was before `latest`.
 fn free<D: Tables>(transaction: &mut Transaction<'_>, latest: u64) -> Result<Option<Free>, Error> {
-    let sql = "SELECT id, reserved_until FROM {workers} \
+    let sql = "SELECT id, reserved_until, created FROM {workers} \
                WHERE lease_until <= {now} AND reserved_until < ? \
                ORDER BY reserved_until, id LIMIT 1";
     match rows::<D>(transaction, sql, &[latest.into()])?.pop().as_deref() {
-        Some([Value::Int(id), Value::Int(reserved_until)]) => {
+        Some([Value::Int(id), Value::Int(reserved_until), Value::Int(created)]) => {
             let (worker, reserved_until) = (number(*id)?, number(*reserved_until)?);
-            Ok(Some(Free { worker, reserved_until }))
+            Ok(Some(Free { worker, reserved_until, created: *created }))
         }
         Some(_) => Err(foreign_tables()),
         None => Ok(None),
@@ -372,19 +448,25 @@ fn lend(worker: u64, grant: &LeaseGrant<'_>) -> [Value; 7] {
     ]
 }
 
-/// Reserves ticks up to `last` for the `holder` of `worker`.
+/// Reserves ticks up to `last` for the `holder` of `worker`, whose process has the ids `given`.
 pub(super) fn reserve<D: Tables>(
     transaction: &mut Transaction<'_>,
     worker: u64,
     holder: &str,
     duration: Duration,
     last: u64,
+    given: &Given,
 ) -> Result<(), Fault> {
     // Never back: a write that was given up may still come about, after the next one.
     let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \
                lease_until = {now} + ?, modified = {now} WHERE id = ? AND holder = ?";
     let values = [last.into(), whole_ms(duration).into(), worker.into(), holder.into()];
-    still_held(write::<D>(transaction, sql, &values)?, worker)
+    let written = write::<D>(transaction, sql, &values)?;
+    if written == 0 {
+        // Another holder may have the id, or the same id of other tables.
+        check_identity::<D>(transaction, given, worker)?;
+    }
+    still_held(written, worker)
 }
 
 /// Frees the id `worker` of `holder`, who has used no tick after `used`.

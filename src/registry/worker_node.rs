@@ -1,5 +1,6 @@
 //! Worker ids from the table of Baidu's `UidGenerator`.
 
+use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
 use super::host::Host;
@@ -105,6 +106,34 @@ fn insert(
         )))),
         Ok(worker) => Ok(Lease::permanent(worker, &request.layout)),
     }
+}
+
+/// The columns of `UidGenerator`'s table, by which it is known.
+const COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];
+
+/// Refuses a registry of this library's own that is to give `ids`, where the table of
+/// `UidGenerator` is in the same database. Nobody knows here whether the layouts are the same, and
+/// then equal worker ids give equal UIDs. Ids that somebody has chosen will do, if they are all
+/// above those that the table has given.
+pub(super) fn check_beside(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+    are_chosen: bool,
+) -> Result<(), Fault> {
+    if !transaction.has("WORKER_NODE", COLUMNS)? {
+        return Ok(());
+    }
+    let row = transaction.rows("SELECT MAX(ID) FROM WORKER_NODE", &[])?.pop();
+    let last = match row.as_deref() {
+        Some([Value::Int(last)]) => u64::try_from(*last).map_err(|_| foreign_tables())?,
+        // It has no row yet.
+        _ => 0,
+    };
+    let first = *ids.start();
+    if are_chosen && first > last {
+        return Ok(());
+    }
+    Err(Fault::Refused(RegistryError::BesideUidGenerator { first, last }))
 }
 
 impl WorkerRegistry for UidGeneratorRegistry {

@@ -5,7 +5,7 @@ use super::database::{Fault, SqlSegments};
 use super::row::Row;
 use super::table::{Table, Tables};
 use super::{SegmentError, SegmentSource, Tag, TagRecord};
-use crate::sql::{Access, Deadline, Transaction, Value};
+use crate::sql::{Access, Deadline, Missing, Transaction, Value};
 
 impl<D: Tables, T: Table> SqlSegments<D, T> {
     /// Inserts the row of a new tag, or returns the one that is there. `delta` and `remainder` are
@@ -19,10 +19,15 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
     ) -> Result<TagRecord, SegmentError> {
         let row = new_row::<T>(tag, new, delta, remainder)?;
         let deadline = Deadline::after(self.timeout);
+        let place = self.name();
+        let may_make = |transaction: &mut Transaction<'_>| {
+            T::check_others(transaction, &place, tag, new.first)
+        };
+        let missing = Missing::Make(&may_make);
+        let none = || Err(SegmentError::Locked { place: place.clone(), waited: deadline.waited() });
         let create = || {
-            self.transact("create a tag in", Access::Write, &deadline, |transaction| {
-                self.insert(transaction, &row, new)
-            })
+            let insert = |transaction: &mut Transaction<'_>| self.insert(transaction, &row, new);
+            self.transact("create a tag in", Access::Write, &deadline, &missing, none, insert)
         };
         match create() {
             // Another process may have created the tag since it was looked for.
@@ -44,6 +49,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
             return Err(Fault::Refused(SegmentError::BadTag { tag, problem }));
         }
         if found.is_none() {
+            T::check_others(transaction, &place, &tag, new.first)?;
             let (sql, values) = T::insert(row, new.description.as_deref());
             transaction.write(sql, &values)?;
         }
@@ -105,12 +111,12 @@ impl<D: Tables, T: Table> SegmentAdmin for SqlSegments<D, T> {
         if let Some(step) = change.step {
             check_step::<T>(tag, step)?;
         }
-        self.write("change a tag in", |transaction| self.change(transaction, tag, change))
+        self.write(tag, "change a tag in", |transaction| self.change(transaction, tag, change))
     }
 
     fn remove(&self, tag: &str, next: Option<u64>) -> Result<TagRecord, SegmentError> {
         let sql = format!("DELETE FROM {} WHERE {} = ?", T::NAME, T::TAG);
-        self.write("remove a tag from", |transaction| {
+        let removed = self.write(tag, "remove a tag from", |transaction| {
             self.row(transaction, tag)?;
             let record = Self::record(transaction, tag)?;
             // The row is locked, so it stays where it is.
@@ -120,7 +126,9 @@ impl<D: Tables, T: Table> SegmentAdmin for SqlSegments<D, T> {
             }
             transaction.write(&sql, &[tag.into()])?;
             Ok(record)
-        })
+        })?;
+        self.forget(tag);
+        Ok(removed)
     }
 }
 
@@ -160,7 +168,7 @@ fn new_row<T: Table>(
         delta,
         remainder,
         version: 0,
-        id: 0,
+        key: 0,
     })
 }
 

@@ -1,5 +1,6 @@
 //! The sources in databases, as users have them: one type for all kinds and all tables.
 
+use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -10,9 +11,9 @@ use super::table::{Own, Table, Tables};
 use super::tinyid::TinyId;
 use super::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sql::{
-    self, Access, Deadline, Error, Failure, Schema, Transaction, VERSION, Value, Words,
+    self, Access, Deadline, Error, Failure, Missing, Schema, Transaction, VERSION, Value, Words,
 };
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex, lock};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -36,7 +37,12 @@ pub(super) type Fault = sql::Fault<SegmentError>;
 ///   error.
 ///
 /// They rest on the rows. An old copy of the database that is put back, or a tag that is removed
-/// and created again, gives numbers again.
+/// and created again, gives numbers again. A process that has taken numbers from a row knows it
+/// again, and takes none from another that stands in its place.
+///
+/// Tables are made by [`create`](SegmentSource::create) alone, where none of them is there and this
+/// source has not seen them before. One that has been removed or renamed is not made anew: calls
+/// fail until it is back.
 ///
 /// # Cost
 ///
@@ -45,7 +51,19 @@ pub(super) type Fault = sql::Fault<SegmentError>;
 pub struct SqlSegments<D, T = Own> {
     pub(super) database: D,
     pub(super) timeout: Duration,
+    /// What its calls have seen, and those of its clones. So a process that runs notices where its
+    /// table has been lost, or where another row stands in the place of one.
+    seen: Arc<Mutex<Seen>>,
     table: PhantomData<T>,
+}
+
+/// What a source has seen of its tables.
+#[derive(Debug, Default)]
+struct Seen {
+    /// Whether they were there.
+    tables: bool,
+    /// The keys of the rows that numbers were taken from, by their tags.
+    rows: BTreeMap<String, i64>,
 }
 
 impl<D: Tables> SqlSegments<D> {
@@ -54,7 +72,8 @@ impl<D: Tables> SqlSegments<D> {
         let database = database.map_err(|error| {
             explain(place, "open", error.in_words(&D::OWN_WORDS), Duration::ZERO)
         })?;
-        Ok(SqlSegments { database, timeout: DEFAULT_TIMEOUT, table: PhantomData })
+        let seen = Arc::default();
+        Ok(SqlSegments { database, timeout: DEFAULT_TIMEOUT, seen, table: PhantomData })
     }
 
     /// Takes numbers from the table `leaf_alloc` of Meituan's Leaf in this database, by the
@@ -96,7 +115,8 @@ impl<D: Tables> SqlSegments<D> {
     }
 
     fn of_table<T>(self) -> SqlSegments<D, T> {
-        SqlSegments { database: self.database, timeout: self.timeout, table: PhantomData }
+        let SqlSegments { database, timeout, .. } = self;
+        SqlSegments { database, timeout, seen: Arc::default(), table: PhantomData }
     }
 }
 
@@ -126,44 +146,56 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         explain(self.database.name(), doing, error.in_words(T::words::<D>()), self.timeout)
     }
 
-    /// Reads, or returns `empty` where the first use has yet to make the tables.
-    fn read<R: Send>(
-        &self,
-        empty: impl Fn() -> Result<R, Fault> + Sync,
-        body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
-    ) -> Result<R, SegmentError> {
-        let makes_tables = D::MAKES_TABLES && !T::schema::<D>().sql.is_empty();
-        let deadline = Deadline::after(self.timeout);
-        self.transact("read the tags in", Access::Read, &deadline, |transaction| {
-            match body(transaction) {
-                Err(Fault::Database(Error::NoTables(_))) if makes_tables => empty(),
-                result => result,
-            }
-        })
-    }
-
+    /// Makes a transaction that changes the row of `tag`. Where the tables have yet to be made, it
+    /// has none.
     pub(super) fn write<R: Send>(
         &self,
+        tag: &str,
         doing: &str,
         body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
     ) -> Result<R, SegmentError> {
-        self.transact(doing, Access::Write, &Deadline::after(self.timeout), body)
+        let none = || {
+            let (place, tag) = (self.name(), tag.to_owned());
+            Err(SegmentError::NoSuchTag { place, tag, alike: Vec::new() })
+        };
+        let deadline = Deadline::after(self.timeout);
+        self.transact(doing, Access::Write, &deadline, &Missing::Fail, none, body)
     }
 
+    /// Makes a transaction. Where the tables have never been there, `missing` says what becomes of
+    /// it; where they are not made, the result is `none`.
     pub(super) fn transact<R: Send>(
         &self,
         doing: &str,
         access: Access,
         deadline: &Deadline,
+        missing: &Missing<'_, SegmentError>,
+        none: impl FnOnce() -> Result<R, SegmentError>,
         body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
     ) -> Result<R, SegmentError> {
         let (schema, words): (&Schema, &Words) = (T::schema::<D>(), T::words::<D>());
-        sql::transact(&self.database, schema, deadline, access, body).map_err(|fault| match fault {
-            Fault::Refused(error) => error,
-            Fault::Database(error) => {
-                explain(self.database.name(), doing, error.in_words(words), deadline.waited())
+        let missing = if lock(&self.seen).tables { &Missing::Gone } else { missing };
+        match sql::transact(&self.database, schema, deadline, access, missing, body) {
+            Ok(result) => {
+                lock(&self.seen).tables = true;
+                Ok(result)
             }
-        })
+            Err(Fault::Database(Error::NoTables(_)))
+                if D::MAKES_TABLES && !schema.sql.is_empty() =>
+            {
+                none()
+            }
+            Err(Fault::Refused(error)) => Err(error),
+            Err(Fault::Database(error)) => {
+                let failure = error.in_words(words);
+                Err(explain(self.database.name(), doing, failure, deadline.waited()))
+            }
+        }
+    }
+
+    /// Forgets the row of `tag`, which has been removed.
+    pub(super) fn forget(&self, tag: &str) {
+        lock(&self.seen).rows.remove(tag);
     }
 
     /// The row of `tag`, locked until the end of the transaction, if there is one. It may be that
@@ -200,10 +232,17 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         format!("SELECT {}, {description}, {updated} FROM {}", T::COLUMNS, T::NAME)
     }
 
-    /// The row of `tag`, locked, whose values give numbers.
+    /// The row of `tag`, locked: the one that gave numbers before, with values that give more.
     fn good_row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
         let row = self.row(transaction, tag)?;
-        match row.problem(T::COUNTING) {
+        let is_another = lock(&self.seen).rows.get(tag).is_some_and(|key| *key != row.key);
+        let anew = is_another.then(|| {
+            "it is not the one that this process took numbers from before, and may give them \
+             again; put back the one that was there, or set its next number above all that were \
+             given, and restart this program"
+                .to_owned()
+        });
+        match anew.or_else(|| row.problem(T::COUNTING)) {
             None => Ok(row),
             Some(problem) => {
                 let place = self.name();
@@ -244,14 +283,14 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         transaction: &mut Transaction<'_>,
         tag: &str,
         count: Option<u64>,
-    ) -> Result<Segment, Fault> {
+    ) -> Result<(Segment, i64), Fault> {
         let row = self.good_row(transaction, tag)?;
         let Some(range) = row.next(count, T::COUNTING) else {
             let (place, tag, last) = (self.name(), row.tag, row.last.unsigned_abs());
             return Err(Fault::Refused(SegmentError::RanOut { place, tag, last }));
         };
         if T::take(transaction, &row, range)? {
-            Ok(row.segment(range, T::COUNTING))
+            Ok((row.segment(range, T::COUNTING), row.key))
         } else {
             // Only where the lock is none.
             Err(Fault::Database(Error::Locked))
@@ -287,7 +326,13 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
     }
 
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
-        self.write("take numbers from", |transaction| self.take(transaction, tag, count))
+        let take = |transaction: &mut Transaction<'_>| self.take(transaction, tag, count);
+        let (segment, key) = self.write(tag, "take numbers from", take)?;
+        let rows = &mut lock(&self.seen).rows;
+        if !rows.contains_key(tag) {
+            rows.insert(tag.to_owned(), key);
+        }
+        Ok(segment)
     }
 
     fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
@@ -296,21 +341,36 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
         if end >= row_end {
             return Ok(false);
         }
-        let values = [end.into(), tag.into(), row_end.into()];
-        self.write("give numbers back to", |transaction| {
-            Ok(transaction.write(T::SET_END, &values)? == 1)
+        let mut values = vec![end.into(), tag.into(), row_end.into()];
+        // Another row may have come to the same end.
+        let key = lock(&self.seen).rows.get(tag).copied();
+        let sql = match (T::KEY, key) {
+            (Some(column), Some(key)) => {
+                values.push(key.into());
+                format!("{} AND {column} = ?", T::SET_END)
+            }
+            _ => T::SET_END.to_owned(),
+        };
+        self.write(tag, "give numbers back to", |transaction| {
+            Ok(transaction.write(&sql, &values)? == 1)
         })
     }
 
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
         let sql = Self::select();
-        let mut tags = self.read(
+        let read = |transaction: &mut Transaction<'_>| {
+            Self::check_version(transaction)?;
+            let rows = transaction.rows(&sql, &[])?;
+            Ok(rows.iter().map(|row| record(row, T::COUNTING)).collect::<Result<_, _>>()?)
+        };
+        let deadline = Deadline::after(self.timeout);
+        let mut tags = self.transact(
+            "read the tags in",
+            Access::Read,
+            &deadline,
+            &Missing::Fail,
             || Ok(Vec::new()),
-            |transaction| {
-                Self::check_version(transaction)?;
-                let rows = transaction.rows(&sql, &[])?;
-                Ok(rows.iter().map(|row| record(row, T::COUNTING)).collect::<Result<_, _>>()?)
-            },
+            read,
         )?;
         // Each database has an order of its own.
         tags.sort_by(|one: &TagRecord, other| one.tag.cmp(&other.tag));

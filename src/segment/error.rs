@@ -47,6 +47,18 @@ pub enum SegmentError {
         /// The first number that was asked for.
         first: u64,
     },
+    /// Another table of the same database has given the numbers of a tag that is to be created:
+    /// Leaf's, or tinyid's.
+    GivenElsewhere {
+        /// The database.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// The other table.
+        table: &'static str,
+        /// The last number that it has given.
+        last: u64,
+    },
     /// A lower next number would give numbers twice.
     Lower {
         /// Where the tag is.
@@ -222,6 +234,12 @@ impl fmt::Display for SegmentError {
                 f,
                 "{place} has the tag {tag:?} already, and its next number is {next}, below the \
                  first one asked for, {first}; use it as it is, or set its next number"
+            ),
+            SegmentError::GivenElsewhere { place, tag, table, last } => write!(
+                f,
+                "the table {table} in {place} has given the numbers of the tag {tag:?} up to \
+                 {last}: take them from that table, or see that nobody does any more, and create \
+                 the tag with a first number above {last}"
             ),
             SegmentError::Lower { place, tag, next, asked } => write!(
                 f,

@@ -5,7 +5,7 @@
 //! else, so servers with Leaf may go on beside this library.
 
 use super::row::{Counting, Range, Row};
-use super::table::{Table, Tables};
+use super::table::{Others, Table, Tables};
 use crate::sql::{Error, Schema, Transaction, Value, Words};
 
 /// Leaf's table. It is Leaf's to make, and is not altered.
@@ -27,6 +27,10 @@ const WORDS: Words = Words {
     rights: "give this user the rights to select and update in its table leaf_alloc, and to insert \
         and delete for changes of tags",
 };
+
+impl Others for Leaf {
+    const READ: &'static [&'static str] = &["BIZ_TAG", "MAX_ID", "STEP"];
+}
 
 impl Table for Leaf {
     const NAME: &'static str = "leaf_alloc";

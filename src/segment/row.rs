@@ -22,8 +22,8 @@ pub struct Row {
     pub remainder: i64,
     /// How often the row was changed, where the table counts that.
     pub version: i64,
-    /// The row's key, where that is another than the tag.
-    pub id: i64,
+    /// By what the row is told from one of the same tag that is made later: see `Table::KEY`.
+    pub key: i64,
 }
 
 /// How a table counts, and what its columns are called.
@@ -72,7 +72,7 @@ impl Row {
             delta: number(3, "delta")?,
             remainder: number(4, "remainder")?,
             version: number(5, "version")?,
-            id: number(6, "id")?,
+            key: number(6, "key")?,
         })
     }
 
@@ -224,7 +224,7 @@ mod tests {
 
     fn row(last: i64, step: i64, delta: i64, remainder: i64) -> Row {
         let tag = "orders".to_owned();
-        Row { tag, last, step, max_step: None, delta, remainder, version: 0, id: 0 }
+        Row { tag, last, step, max_step: None, delta, remainder, version: 0, key: 0 }
     }
 
     fn next(row: &Row, count: Option<u64>, counting: Counting) -> Option<(u64, u64, i64)> {

@@ -112,7 +112,8 @@ pub trait SegmentSource: Send + Sync + 'static {
     /// # Errors
     ///
     /// [`SegmentError::Behind`] when the tag is there and would give numbers below the first one of
-    /// `new`; else [`SegmentError`] says what is wrong.
+    /// `new`; [`SegmentError::GivenElsewhere`] when it is not there, and another table of the same
+    /// database has given its numbers; else [`SegmentError`] says what is wrong.
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError>;
 }
 

@@ -6,7 +6,11 @@
 
 use std::fmt::Debug;
 
+use super::SegmentError;
+use super::database::Fault;
+use super::leaf::Leaf;
 use super::row::{Counting, Range, Row};
+use super::tinyid::TinyId;
 use crate::sql::{Database, Error, Schema, Transaction, VERSION, Value, Words};
 
 /// A database that has tables of tags.
@@ -48,6 +52,9 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     const COUNTING: Counting;
     /// Tag, end, step, largest step, delta, remainder, version, key: what a load reads.
     const COLUMNS: &'static str;
+    /// The column of the key, which is another number in a row of the same tag that is made later.
+    /// `None` where there is no such column, and the key is 0.
+    const KEY: Option<&'static str> = None;
     /// The description, or `NULL`.
     const DESCRIPTION: &'static str;
     /// The time of the last change in milliseconds since 1970, as one kind of database writes it.
@@ -73,6 +80,54 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
 
     /// The statement that inserts a row, and its values.
     fn insert(row: &Row, description: Option<&str>) -> (&'static str, Vec<Value>);
+
+    /// Refuses a new tag whose numbers from `first` on have been given in `place` by another table.
+    fn check_others(
+        transaction: &mut Transaction<'_>,
+        place: &str,
+        tag: &str,
+        first: u64,
+    ) -> Result<(), Fault> {
+        let _ = (transaction, place, tag, first);
+        Ok(())
+    }
+}
+
+/// A table of others, which may stand beside our own.
+pub trait Others: Table {
+    /// The columns that are read, in capitals, by which the table is known.
+    const READ: &'static [&'static str];
+
+    /// The last number that the row of `tag` has given, if there is one.
+    fn last_given(transaction: &mut Transaction<'_>, tag: &str) -> Result<Option<u64>, Error> {
+        if !transaction.has(Self::NAME, Self::READ)? {
+            return Ok(None);
+        }
+        let (columns, name, key) = (Self::COLUMNS, Self::NAME, Self::TAG);
+        let sql = format!("SELECT {columns} FROM {name} WHERE {key} = ?");
+        let columns = transaction.rows(&sql, &[tag.into()])?.pop();
+        // A row of another form gives no numbers.
+        let row = columns.and_then(|columns| Row::of(&columns, Self::COUNTING).ok());
+        Ok(row.filter(|row| row.tag == tag).and_then(|row| u64::try_from(row.last).ok()))
+    }
+}
+
+/// Refuses numbers from `first` on, where the table `T` has given them.
+fn check_beside<T: Others>(
+    transaction: &mut Transaction<'_>,
+    place: &str,
+    tag: &str,
+    first: u64,
+) -> Result<(), Fault> {
+    match T::last_given(transaction, tag)? {
+        Some(last) if last >= first => Err(Fault::Refused(SegmentError::GivenElsewhere {
+            place: place.to_owned(),
+            tag: tag.to_owned(),
+            table: T::NAME,
+            last,
+        })),
+        _ => Ok(()),
+    }
 }
 
 /// Our own table, `uidring_segment`.
@@ -87,7 +142,8 @@ impl Table for Own {
     const TAG: &'static str = "tag";
     const WIDTH: usize = 128;
     const COUNTING: Counting = Counting { end: "last_number", ahead: 0, whole_steps: false };
-    const COLUMNS: &'static str = "tag, last_number, step, max_step, 1, 0, 0, 0";
+    const COLUMNS: &'static str = "tag, last_number, step, max_step, 1, 0, 0, created";
+    const KEY: Option<&'static str> = Some("created");
     const DESCRIPTION: &'static str = "description";
     const SET_END: &'static str = "UPDATE uidring_segment SET last_number = ?, modified = {now} \
         WHERE tag = ? AND last_number = ?";
@@ -127,5 +183,15 @@ impl Table for Own {
             description.map_or(Value::Null, Value::from),
         ];
         (sql, values)
+    }
+
+    fn check_others(
+        transaction: &mut Transaction<'_>,
+        place: &str,
+        tag: &str,
+        first: u64,
+    ) -> Result<(), Fault> {
+        check_beside::<Leaf>(transaction, place, tag, first)?;
+        check_beside::<TinyId>(transaction, place, tag, first)
     }
 }

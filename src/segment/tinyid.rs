@@ -6,7 +6,7 @@
 //! times where another was first. Here the row is locked before it is read, so nobody can be first.
 
 use super::row::{Counting, Range, Row};
-use super::table::{Table, Tables};
+use super::table::{Others, Table, Tables};
 use crate::sql::{Error, Schema, Transaction, Value, Words};
 
 /// tinyid's table. It is tinyid's to make, and is not altered.
@@ -30,12 +30,18 @@ const WORDS: Words = Words {
         insert and delete for changes of tags",
 };
 
+impl Others for TinyId {
+    const READ: &'static [&'static str] =
+        &["BIZ_TYPE", "MAX_ID", "STEP", "DELTA", "REMAINDER", "VERSION", "ID"];
+}
+
 impl Table for TinyId {
     const NAME: &'static str = "tiny_id_info";
     const TAG: &'static str = "biz_type";
     const WIDTH: usize = 63;
     const COUNTING: Counting = Counting { end: "max_id", ahead: 0, whole_steps: true };
     const COLUMNS: &'static str = "biz_type, max_id, step, NULL, delta, remainder, version, id";
+    const KEY: Option<&'static str> = Some("id");
     const DESCRIPTION: &'static str = "NULL";
     const SET_END: &'static str = "UPDATE tiny_id_info SET max_id = ?, \
         update_time = CURRENT_TIMESTAMP, version = version + 1 WHERE biz_type = ? AND max_id = ?";
@@ -61,7 +67,7 @@ impl Table for TinyId {
                    WHERE id = ? AND max_id = ? AND version = ? AND biz_type = ?";
         let values = [
             range.last.into(),
-            row.id.into(),
+            row.key.into(),
             row.last.into(),
             row.version.into(),
             row.tag.as_str().into(),

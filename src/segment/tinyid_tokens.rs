@@ -6,7 +6,7 @@ use super::SegmentError;
 use super::database::{Fault, SqlSegments, explain};
 use super::table::Tables;
 use super::tinyid::TinyId;
-use crate::sql::{self, Access, Deadline, Error, Schema, Transaction, Value, Words};
+use crate::sql::{self, Access, Deadline, Error, Missing, Schema, Transaction, Value, Words};
 
 /// A row of tinyid's table `tiny_id_token`: whoever has the token may take numbers of the tag.
 ///
@@ -71,7 +71,8 @@ impl<D: Tables> SqlSegments<D, TinyId> {
             let tokens: Result<_, Error> = rows.into_iter().map(token).collect();
             tokens.map_err(Fault::from)
         };
-        let result = sql::transact(&self.database, &SCHEMA, &deadline, Access::Read, read);
+        let result =
+            sql::transact(&self.database, &SCHEMA, &deadline, Access::Read, &Missing::Fail, read);
         result.map_err(|fault| match fault {
             Fault::Refused(error) => error,
             Fault::Database(error) => {

@@ -27,6 +27,7 @@ use std::io;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
+use crate::sync::sleep;
 
 /// What a database or its driver said.
 pub type Cause = Box<dyn std::error::Error + Send + Sync>;
@@ -170,14 +171,29 @@ pub const VERSION: i64 = 3;
 /// The tables of a caller, in the words of one database.
 #[derive(Debug)]
 pub struct Schema {
-    /// The statements that make them. They change nothing where the tables are there. Empty where
-    /// the tables are somebody else's to make, as a file may then be, too.
+    /// The statements that make all tables of this library. They change nothing where the tables
+    /// are there. Empty where the tables are somebody else's to make, as a file may then be, too.
     pub sql: &'static str,
     pub version: i64,
     /// The names of the tables. Servers are asked whether they keep them through a power failure.
     pub tables: &'static [&'static str],
     /// For a file: a query that returns 1 where the tables are those of the schema.
     pub witness: &'static str,
+}
+
+/// The tables that the schemas of servers make.
+const MADE: [&str; 3] = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+
+/// What becomes of a transaction on a server that finds its tables missing. Where some of them are
+/// there, the others have been lost, and none is made in their place: an empty table would give
+/// again what the lost one has given.
+pub enum Missing<'a, E> {
+    /// They were there before. The transaction fails, and says that they are gone.
+    Gone,
+    /// The transaction fails.
+    Fail,
+    /// They are made, unless this refuses it, and the transaction is made then.
+    Make(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
 }
 
 /// Whether a transaction may write. Only files make a difference.
@@ -217,6 +233,10 @@ pub struct Dialect {
     pub greatest: &'static str,
     /// `{for update}`: what has a query lock its rows until the end of the transaction.
     pub for_update: &'static str,
+    /// A query for the columns of the table `?` that this user may read.
+    pub columns: &'static str,
+    /// A query for those of the tables `{names}` that are there, all at one time.
+    pub tables: &'static str,
 }
 
 /// A database, and how to connect to it.
@@ -224,8 +244,10 @@ pub trait Database: Clone + Debug + Send + Sync + 'static {
     const DIALECT: Dialect;
     /// The statements that make all tables of this library.
     const TABLES: &'static str;
-    /// Whether a transaction that writes makes the tables where they are missing.
+    /// Whether a transaction may make the tables where they are missing.
     const MAKES_TABLES: bool;
+    /// Whether others see all of the tables or none while they are made.
+    const MAKES_AT_ONCE: bool;
 
     /// The path, or the address without the password.
     fn name(&self) -> String;
@@ -252,7 +274,9 @@ pub trait Session {
 
     fn commit(&mut self) -> Result<(), Error>;
 
-    /// Ends a transaction, and makes the tables.
+    fn roll_back(&mut self) -> Result<(), Error>;
+
+    /// Makes the tables, outside of a transaction.
     fn make_tables(&mut self) -> Result<(), Error>;
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error>;
@@ -287,8 +311,25 @@ impl Transaction<'_> {
         self.session.write(&self.translate(sql), values)
     }
 
+    /// The columns of `table` that this user may read, in capitals: none where it is not there.
+    pub fn columns(&mut self, table: &str) -> Result<Vec<String>, Error> {
+        let rows = self.rows(self.dialect.columns, &[table.into()])?;
+        let name = |row: Row| match row.into_iter().next() {
+            Some(Value::Text(name)) => Some(name.to_uppercase()),
+            _ => None,
+        };
+        Ok(rows.into_iter().filter_map(name).collect())
+    }
+
+    /// Whether `table` is there with all of `columns`, which are written in capitals, for this user
+    /// to read.
+    pub fn has(&mut self, table: &str, columns: &[&str]) -> Result<bool, Error> {
+        let there = self.columns(table)?;
+        Ok(columns.iter().all(|column| there.iter().any(|there| there == column)))
+    }
+
     fn translate(&self, sql: &str) -> String {
-        let Dialect { now, greatest, for_update } = self.dialect;
+        let Dialect { now, greatest, for_update, .. } = self.dialect;
         sql.replace("{now}", now)
             .replace("{greatest}", greatest)
             .replace("{for update}", for_update)
@@ -296,12 +337,13 @@ impl Transaction<'_> {
 }
 
 /// Runs `body` in one transaction, which is committed if `body` succeeds, and taken back if not. If
-/// tables turn out to be missing, they may be made, and `body` is run once more.
+/// tables turn out to be missing, `missing` says what becomes of it.
 pub fn transact<D: Database, T: Send, E: Send>(
     database: &D,
     schema: &Schema,
     deadline: &Deadline,
     access: Access,
+    missing: &Missing<'_, E>,
     body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
 ) -> Result<T, Fault<E>> {
     let attempt = |session: &mut dyn Session| {
@@ -310,22 +352,12 @@ pub fn transact<D: Database, T: Send, E: Send>(
         session.commit()?;
         Ok(result)
     };
-    let make = |session: &mut dyn Session| match session.make_tables() {
-        // No cause, which would be told after the statements.
-        Err(Error::Denied(_)) => Err(Error::problem(format!(
-            "its tables are not there, and this user may not make them; have somebody who may run \
-             this:\n\n{}\n",
-            statements(schema.sql)
-        ))),
-        made => made,
-    };
     let call = || {
         let mut session = database.connect(schema, deadline)?;
         let result = match attempt(&mut session) {
-            Err(Fault::Database(Error::NoTables(_)))
-                if access == Access::Write && D::MAKES_TABLES && !schema.sql.is_empty() =>
-            {
-                make(&mut session).map_err(Fault::from).and_then(|()| attempt(&mut session))
+            Err(Fault::Database(Error::NoTables(cause))) => {
+                provide_tables::<D, E>(&mut session, schema, deadline, missing, cause)
+                    .and_then(|()| attempt(&mut session))
             }
             result => result,
         };
@@ -335,6 +367,84 @@ pub fn transact<D: Database, T: Send, E: Send>(
     D::run(call).unwrap_or_else(|error| {
         Err(Error::Other(format!("no thread can be started: {error}").into()).into())
     })
+}
+
+/// Sees to it that the tables are there after a transaction that found some missing, for the
+/// `cause` that the database named. Fails if that must not be.
+fn provide_tables<D: Database, E>(
+    session: &mut dyn Session,
+    schema: &Schema,
+    deadline: &Deadline,
+    missing: &Missing<'_, E>,
+    cause: Option<Cause>,
+) -> Result<(), Fault<E>> {
+    if schema.sql.is_empty() || !D::MAKES_TABLES {
+        return Err(Error::NoTables(cause).into());
+    }
+    let had_them = matches!(missing, Missing::Gone);
+    session.roll_back()?;
+    let mut there = tables_there::<D>(session)?;
+    // Another process may be about to make the others.
+    while !D::MAKES_AT_ONCE
+        && !had_them
+        && (1..MADE.len()).contains(&there.len())
+        && deadline.waited() < deadline.timeout / 2
+    {
+        sleep(Duration::from_millis(20));
+        there = tables_there::<D>(session)?;
+    }
+    let lost: Vec<&str> =
+        schema.tables.iter().copied().filter(|table| !there.contains(table)).collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    if had_them || !there.is_empty() {
+        return Err(gone(&lost, had_them, cause).into());
+    }
+    let Missing::Make(may_be_made) = missing else { return Err(Error::NoTables(cause).into()) };
+    session.begin(Access::Write)?;
+    may_be_made(&mut Transaction { session, dialect: D::DIALECT })?;
+    session.roll_back()?;
+    match session.make_tables() {
+        // No cause, which would be told after the statements.
+        Err(Error::Denied(_)) => Err(Error::problem(format!(
+            "its tables are not there, and this user may not make them; have somebody who may run \
+             this:\n\n{}\n",
+            statements(schema.sql)
+        ))
+        .into()),
+        made => Ok(made?),
+    }
+}
+
+/// Which of the tables of this library are there.
+fn tables_there<D: Database>(session: &mut dyn Session) -> Result<Vec<&'static str>, Error> {
+    let names = MADE.map(|table| format!("'{table}'")).join(", ");
+    let rows = session.rows(&D::DIALECT.tables.replace("{names}", &names), &[])?;
+    let is_there = |table: &&str| {
+        rows.iter().any(|row| matches!(&row[..], [Value::Text(there)] if there == table))
+    };
+    Ok(MADE.into_iter().filter(is_there).collect())
+}
+
+/// The error of these `tables` that are not there, while others are, or which this process has had.
+fn gone(tables: &[&str], had_them: bool, source: Option<Cause>) -> Error {
+    let names = tables.join(" and ");
+    let (subject, it, its) = match tables {
+        [_] => (format!("its table {names} is gone"), "it", "its"),
+        _ => (format!("its tables {names} are gone"), "them", "their"),
+    };
+    // What is left where the first process to start was killed while it made them.
+    let or_begin = if had_them {
+        ", and this process goes on"
+    } else {
+        "; or drop the others too, if nothing has ever been given here"
+    };
+    let problem = format!(
+        "{subject}, the only memory of what has been given, so nothing is made in {its} place; see \
+         that nobody has removed or renamed {it}, and put {it} back{or_begin}"
+    );
+    Error::Unusable { problem, source }
 }
 
 /// The statements of a schema without its comments: for somebody who has to run them, and for a

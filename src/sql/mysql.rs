@@ -83,8 +83,13 @@ impl Database for MySql {
         now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
         greatest: "GREATEST",
         for_update: "FOR UPDATE",
+        columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS \
+            WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?",
+        tables: "SELECT TABLE_NAME FROM information_schema.TABLES \
+            WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME IN ({names})",
     };
     const MAKES_TABLES: bool = true;
+    const MAKES_AT_ONCE: bool = false;
 
     fn name(&self) -> String {
         self.name.clone()
@@ -302,6 +307,10 @@ impl Session for Conversation<'_> {
 
     fn commit(&mut self) -> Result<(), Error> {
         self.batch("COMMIT")
+    }
+
+    fn roll_back(&mut self) -> Result<(), Error> {
+        self.batch("ROLLBACK")
     }
 
     fn make_tables(&mut self) -> Result<(), Error> {

@@ -97,8 +97,14 @@ impl Database for Postgres {
         now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
         greatest: "GREATEST",
         for_update: "FOR UPDATE",
+        columns: "SELECT attname::TEXT FROM pg_attribute \
+            WHERE attrelid = to_regclass(?::TEXT) AND attnum > 0 AND NOT attisdropped \
+            AND has_column_privilege(attrelid, attnum, 'SELECT')",
+        tables: "SELECT relname::TEXT FROM pg_class \
+            WHERE relname IN ({names}) AND pg_table_is_visible(oid)",
     };
     const MAKES_TABLES: bool = true;
+    const MAKES_AT_ONCE: bool = true;
 
     fn name(&self) -> String {
         self.name.clone()
@@ -267,8 +273,11 @@ impl Session for Conversation<'_> {
         self.batch("COMMIT")
     }
 
+    fn roll_back(&mut self) -> Result<(), Error> {
+        self.batch("ROLLBACK")
+    }
+
     fn make_tables(&mut self) -> Result<(), Error> {
-        self.batch("ROLLBACK")?;
         self.batch(&statements(self.schema.sql))
     }
 

@@ -103,9 +103,12 @@ impl Database for Sqlite {
         greatest: "MAX",
         // A transaction that writes has the whole file.
         for_update: "",
+        columns: "SELECT name FROM pragma_table_info(?)",
+        tables: "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ({names})",
     };
     /// A file that vanishes, or is emptied, must not be made anew: it is the only memory.
     const MAKES_TABLES: bool = false;
+    const MAKES_AT_ONCE: bool = true;
 
     fn name(&self) -> String {
         self.path.display().to_string()
@@ -239,6 +242,10 @@ impl Session for File<'_> {
 
     fn commit(&mut self) -> Result<(), Error> {
         Ok(self.db.execute_batch("COMMIT")?)
+    }
+
+    fn roll_back(&mut self) -> Result<(), Error> {
+        Ok(self.db.execute_batch("ROLLBACK")?)
     }
 
     fn make_tables(&mut self) -> Result<(), Error> {

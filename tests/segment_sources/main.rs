@@ -277,6 +277,44 @@ fn first_numbers_are_those_of_leaf_and_tinyid(place: &dyn Place) {
     assert!(age.as_secs() < 3600, "{age:?}");
 }
 
+/// A tag of our own does not give again what the same tag has given in a table of others.
+fn numbers_that_another_table_has_given_are_not_given_again(place: &dyn Place, name: &str) {
+    place.run("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 5001, 10)");
+    place.run(
+        "INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder, \
+         create_time, update_time, version) \
+         VALUES ('orders', 0, 7000, 10, 2, 1, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 1), \
+         ('fresh', 0, 0, 10, 1, 0, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 1)",
+    );
+    let source = place.open(Table::Own);
+    for (first, table, last) in [
+        (1, "leaf_alloc", 5000),
+        (5000, "leaf_alloc", 5000),
+        (5001, "tiny_id_info", 7000),
+        (7000, "tiny_id_info", 7000),
+    ] {
+        let error = text(source.create("orders", &Tag::new().first(first)));
+        assert_eq!(
+            error,
+            format!(
+                "the table {table} in {name} has given the numbers of the tag \"orders\" up to \
+                 {last}: take them from that table, or see that nobody does any more, and create \
+                 the tag with a first number above {last}"
+            )
+        );
+    }
+    assert_eq!(source.tags().unwrap(), []);
+    source.create("orders", &Tag::new().first(7001)).unwrap();
+    assert_eq!(source.load("orders", None).unwrap().first, 7001);
+    // A tag that is there goes on, whatever the others do.
+    place.run("UPDATE leaf_alloc SET max_id = 1000000");
+    source.create("orders", &Tag::new()).unwrap();
+    // Of these, none has been given.
+    for tag in ["fresh", "Orders", "new"] {
+        source.create(tag, &Tag::new()).unwrap();
+    }
+}
+
 fn tags_are_changed_and_removed(place: &dyn Place, name: &str) {
     for table in [Table::Own, Table::Leaf, Table::TinyId] {
         let source = place.open(table);

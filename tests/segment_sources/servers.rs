@@ -166,6 +166,11 @@ on_servers! {
         });
     }
 
+    fn beside_others(server) {
+        let place = OnServer::with_others(server);
+        numbers_that_another_table_has_given_are_not_given_again(&place, &place.name());
+    }
+
     fn operators_change_tags(server) {
         let place = OnServer::with_others(server);
         tags_are_changed_and_removed(&place, &place.name());

@@ -140,6 +140,12 @@ fn tokens() {
 }
 
 #[test]
+fn beside_others() {
+    let file = File::with_others();
+    numbers_that_another_table_has_given_are_not_given_again(&file, &file.name());
+}
+
+#[test]
 fn operators_change_tags() {
     let file = File::with_others();
     tags_are_changed_and_removed(&file, &file.name());
