@@ -7,7 +7,7 @@ use std::collections::HashMap;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
-use std::sync::{PoisonError, RwLock};
+use std::sync::{Mutex, PoisonError, RwLock};
 
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
@@ -95,7 +95,16 @@ pub(crate) enum Denied {
 pub(crate) struct Access {
     /// Whether there are no tokens, so that everybody may do everything.
     is_open: bool,
+    /// Those that were read last, from each place.
+    sources: Mutex<Sources>,
     rules: RwLock<Rules>,
+}
+
+#[derive(Default)]
+struct Sources {
+    file: Tokens,
+    /// tinyid's pairs of token and tag.
+    table: Vec<(String, String)>,
 }
 
 #[derive(Default)]
@@ -140,15 +149,28 @@ impl Tokens {
 impl Access {
     /// Everybody may do everything where `tokens` are to come from nowhere.
     pub(crate) fn new(is_open: bool) -> Access {
-        Access { is_open, rules: RwLock::default() }
+        Access { is_open, sources: Mutex::default(), rules: RwLock::default() }
     }
 
     pub(crate) fn is_open(&self) -> bool {
         self.is_open
     }
 
-    /// From now on these count: those of the file, and tinyid's pairs of token and tag.
-    pub(crate) fn set(&self, file: &Tokens, table: &[(String, String)]) {
+    /// From now on these tokens of the file count, beside those of the table.
+    pub(crate) fn set_file(&self, file: Tokens) {
+        self.set(|sources| sources.file = file);
+    }
+
+    /// From now on tinyid's pairs of token and tag count, beside the tokens of the file.
+    pub(crate) fn set_table(&self, table: Vec<(String, String)>) {
+        self.set(|sources| sources.table = table);
+    }
+
+    fn set(&self, change: impl FnOnce(&mut Sources)) {
+        // Locked until the rules are there, so that no older ones replace them.
+        let sources = &mut *self.sources.lock().unwrap_or_else(PoisonError::into_inner);
+        change(sources);
+        let Sources { file, table } = sources;
         let mut rules = Rules {
             public: file.public.clone(),
             public_uids: file.public_uids,
@@ -157,7 +179,7 @@ impl Access {
         for grant in &file.token {
             rules.add(grant.clone());
         }
-        for (token, tag) in table {
+        for (token, tag) in &*table {
             // To tinyid, a star is a character as any other.
             let tags = vec![Pattern::Tag(tag.clone())];
             rules.add(Grant { token: token.clone(), tags, admin: false });
@@ -257,7 +279,8 @@ mod tests {
             ("star", "SO-*"),
         ];
         let table = table.map(|(token, tag)| (token.to_owned(), tag.to_owned()));
-        access.set(&toml::from_str(FILE).unwrap(), &table);
+        access.set_file(toml::from_str(FILE).unwrap());
+        access.set_table(table.to_vec());
         access
     }
 

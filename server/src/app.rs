@@ -14,12 +14,14 @@ use crate::access::Access;
 use crate::counters::Counters;
 use crate::http::numbers;
 use crate::options::Options;
+use crate::tls::Tls;
 use crate::watch::Watch;
 
 /// Lives as long as the process, so that requests hold it without counting references.
 pub(crate) struct App {
     pub(crate) options: Options,
     pub(crate) access: Access,
+    pub(crate) tls: Option<Tls>,
     /// Those of each thread.
     pub(crate) counters: Vec<Counters>,
     /// What people and monitoring look at.
@@ -71,11 +73,17 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 }
 
 impl App {
-    pub(crate) fn new(options: Options, access: Access, leaf_layout: Layout) -> App {
+    pub(crate) fn new(
+        options: Options,
+        access: Access,
+        tls: Option<Tls>,
+        leaf_layout: Layout,
+    ) -> App {
         let threads = options.limits.threads();
         App {
             options,
             access,
+            tls,
             // One more, for the threads that answer no requests.
             counters: (0..=threads).map(|_| Counters::default()).collect(),
             watch: Watch::new(),

@@ -16,12 +16,15 @@ mod limits;
 mod loads;
 mod options;
 mod options_file;
+mod output;
 mod rates;
+mod reload;
 mod requests;
 mod server;
+mod signals;
 mod start;
+mod threads;
 mod tls;
-mod tokens;
 mod watch;
 
 use std::io::Write;
@@ -43,9 +46,12 @@ fn main() -> ExitCode {
         Err(refusal) => return refusal.report(),
     };
     match run(options) {
-        Ok(()) => ExitCode::SUCCESS,
+        Ok(()) => {
+            output::end(None);
+            ExitCode::SUCCESS
+        }
         Err(End { code, problem }) => {
-            let _ = writeln!(std::io::stderr(), "uidring-server: {problem}");
+            output::end(Some(&problem));
             ExitCode::from(code)
         }
     }
@@ -64,13 +70,19 @@ fn run(options: Options) -> Result<(), End> {
         let _ = writeln!(std::io::stdout(), "the options are good");
         return Ok(());
     }
+    let failed = |problem| End { code: 1, problem };
+    let (end, ended) = tokio::sync::watch::channel(None);
+    output::begin(&end).map_err(failed)?;
     log_to_stderr(options.log);
-    server::serve(options, checked).map_err(|problem| End { code: 1, problem })
+    threads::note_panics();
+    server::serve(options, checked, &end, ended).map_err(failed)
 }
 
 fn log_to_stderr(format: Log) {
     let subscriber =
-        tracing_subscriber::fmt().with_max_level(LevelFilter::INFO).with_writer(std::io::stderr);
+        tracing_subscriber::fmt().with_max_level(LevelFilter::INFO).with_writer(|| output::Log);
+    // Otherwise it writes to stderr by itself, and panics where that fails.
+    let subscriber = subscriber.log_internal_errors(false);
     match format {
         Log::Text => subscriber.with_ansi(false).finish().with(Recorder).init(),
         Log::Json => subscriber.json().flatten_event(true).finish().with(Recorder).init(),

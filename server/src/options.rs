@@ -13,7 +13,7 @@ use crate::db::{Db, Table, Terms};
 use crate::layout::LayoutOptions;
 use crate::length::length;
 use crate::limits::Limits;
-use crate::tls;
+use crate::tls::Tls;
 
 /// UIDs and dense numbers over HTTP, for programs in any language.
 #[derive(Clone, Debug, Parser)]
@@ -147,13 +147,14 @@ pub(crate) struct Security {
         env = "UIDRING_SERVER_TOKEN_TABLE")]
     pub(crate) token_table: Option<bool>,
 
-    /// How often the tokens are read again, 50ms at least. Where that fails,
-    /// they stay
+    /// How often the tokens are read again, 50ms at least, and at once after
+    /// SIGHUP. Where that fails, they stay
     #[arg(long, value_name = "LENGTH", default_value = "60s",
         env = "UIDRING_SERVER_TOKEN_REFRESH", value_parser = token_refresh)]
     pub(crate) token_refresh: Duration,
 
-    /// The certificate for TLS, with its chain, in PEM
+    /// The certificate for TLS, with its chain, in PEM. SIGHUP reads it and its
+    /// key again
     #[arg(long, value_name = "FILE", requires = "tls_key", env = "UIDRING_SERVER_TLS_CERT")]
     pub(crate) tls_cert: Option<PathBuf>,
 
@@ -198,7 +199,7 @@ pub(crate) struct Checked {
     pub(crate) layout: Option<Layout>,
     pub(crate) leaf: Leaf,
     pub(crate) tokens: Option<Tokens>,
-    pub(crate) tls: Option<tls::Acceptor>,
+    pub(crate) tls: Option<Tls>,
 }
 
 /// Leaf's snowflakes.
@@ -229,7 +230,7 @@ impl Options {
         let Security { tokens, tls_cert, tls_key, .. } = &self.security;
         let tokens = tokens.as_deref().map(Tokens::read).transpose();
         let tls = match (tls_cert, tls_key) {
-            (Some(cert), Some(key)) => Some(tls::Acceptor::read(cert, key)?),
+            (Some(cert), Some(key)) => Some(Tls::open(cert, key)?),
             _ => None,
         };
         let tokens = tokens.map_err(|problem| about("tokens", problem))?;

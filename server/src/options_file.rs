@@ -14,6 +14,7 @@ use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
 use crate::USAGE;
 use crate::access::without_the_line;
 use crate::options::Options;
+use crate::output;
 
 /// Options of the command line that have no place in a file.
 const NOT_IN_A_FILE: [&str; 4] = ["config", "check", "help", "version"];
@@ -33,7 +34,7 @@ impl Refusal {
                 ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
             }
             Refusal::File(problem) => {
-                eprintln!("uidring-server: {problem}");
+                output::end(Some(&problem));
                 ExitCode::from(USAGE)
             }
         }

@@ -7,6 +7,8 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::counters::{Counter, Counters};
+use crate::server::EndSender;
+use crate::threads;
 
 /// How many seconds are remembered.
 pub(crate) const SECONDS: usize = 120;
@@ -49,9 +51,8 @@ pub(crate) fn sum(app: &App, of: fn(&Counters) -> &Counter) -> u64 {
 }
 
 /// Begins to measure, on a thread of its own.
-pub(crate) fn begin(app: &'static App) -> Result<(), String> {
-    let thread = thread::Builder::new().name("uidring-rates".to_owned());
-    let measuring = thread.spawn(move || {
+pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
+    let measure = || {
         let totals = || Rate { uids: sum(app, |of| &of.uids), numbers: sum(app, |of| &of.numbers) };
         let (mut before, mut since) = (totals(), Instant::now());
         loop {
@@ -60,8 +61,8 @@ pub(crate) fn begin(app: &'static App) -> Result<(), String> {
             app.watch.rates.push(rate(before, now, took));
             (before, since) = (now, since + took);
         }
-    });
-    measuring.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
+    };
+    threads::begin("uidring-rates", end, measure).map(drop)
 }
 
 fn rate(before: Rate, now: Rate, took: Duration) -> Rate {

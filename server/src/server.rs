@@ -1,10 +1,9 @@
 //! Listening, connections, and their end.
 
-use std::io::{self, Write};
+use std::io;
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
-use std::thread;
 use std::time::Duration;
 
 use hyper::server::conn::http1;
@@ -23,9 +22,13 @@ use crate::counters::{Counter, Counters};
 use crate::http;
 use crate::http::numbers::CALLS;
 use crate::options::{Checked, Options};
+use crate::output;
 use crate::rates;
-use crate::start;
-use crate::tls;
+use crate::reload::{self, TokenTable};
+use crate::signals::Signals;
+use crate::start::{self, Starter};
+use crate::threads;
+use crate::tls::Tls;
 
 /// Connections that wait to be accepted.
 const BACKLOG: u32 = 4096;
@@ -54,10 +57,17 @@ pub(crate) enum End {
 
 /// Who tells all threads of the end.
 pub(crate) type EndSender = watch::Sender<Option<End>>;
-type EndReceiver = watch::Receiver<Option<End>>;
+pub(crate) type EndReceiver = watch::Receiver<Option<End>>;
 
 /// Answers requests until the program is asked to end.
-pub(crate) fn serve(options: Options, checked: Checked) -> Result<(), String> {
+pub(crate) fn serve(
+    options: Options,
+    checked: Checked,
+    end: &EndSender,
+    mut ended: EndReceiver,
+) -> Result<(), String> {
+    // First of all, because a signal that nobody listens for ends the process.
+    let signals = Signals::listen()?;
     let runtime = one_threaded()?;
     let listener = runtime.block_on(async { listen(options.listen) })?;
     allow_files(options.limits.max_connections);
@@ -65,30 +75,31 @@ pub(crate) fn serve(options: Options, checked: Checked) -> Result<(), String> {
     let is_open = options.security.tokens.is_none() && !options.has_token_table();
     let access = Access::new(is_open);
     let Checked { db, layout, leaf, tokens, tls } = checked;
-    let tokens = tokens.unwrap_or_default();
-    access.set(&tokens, &[]);
+    access.set_file(tokens.unwrap_or_default());
     // It lives as long as the process. So requests need not count references to it.
-    let app: &'static App = Box::leak(Box::new(App::new(options, access, leaf.layout)));
-    let (end, ended) = watch::channel(None);
-    announce(app, address, tls.is_some());
-
+    let app: &'static App = Box::leak(Box::new(App::new(options, access, tls, leaf.layout)));
+    announce(app, address);
     let workers = (0..app.options.limits.threads()).map(|index| {
         let listener = listener.try_clone().map_err(|error| error.to_string())?;
-        let (tls, ended) = (tls.clone(), ended.clone());
-        let body = move || work(app, index, listener, tls.as_ref(), ended);
-        let thread = thread::Builder::new().name(format!("uidring-http-{index}"));
-        thread.spawn(body).map_err(|error| format!("cannot start a thread: {error}"))
+        let ended = ended.clone();
+        let body = move || work(app, index, &listener, ended.clone());
+        threads::begin(format!("uidring-http-{index}"), end, body)
     });
     let workers = workers.collect::<Result<Vec<_>, String>>()?;
     drop(listener);
-    rates::begin(app)?;
-    start::begin(start::Starter::new(app, db, layout, leaf, tokens), end.clone())?;
+    rates::begin(app, end)?;
+    let table = app.options.has_token_table().then(|| TokenTable::new(db.clone()));
+    signals.begin(app, end, reload::begin(app, table.clone(), end)?)?;
+    start::begin(Starter::new(app, db, layout, leaf, table), end)?;
 
-    let end = runtime.block_on(wait_for_end(app, end, ended));
+    let end = runtime.block_on(async {
+        let end = ended.wait_for(Option::is_some).await;
+        end.ok().and_then(|end| end.clone()).unwrap_or(End::Asked)
+    });
+    app.begin_end();
     for worker in workers {
-        if worker.join().is_err() {
-            tracing::error!("a thread that answers requests panicked");
-        }
+        // It has caught what panics.
+        let _ = worker.join();
     }
     app.give_back();
     let sum = |counter: fn(&Counters) -> &Counter| -> u64 {
@@ -116,7 +127,7 @@ fn allow_files(connections: u32) {
     let _ = (connections, OTHERS);
 }
 
-fn one_threaded() -> Result<runtime::Runtime, String> {
+pub(crate) fn one_threaded() -> Result<runtime::Runtime, String> {
     let mut builder = runtime::Builder::new_current_thread();
     // Blocking calls, which are rare: to the database, and until a new tag is loaded.
     let runtime = builder.enable_all().max_blocking_threads(2 * CALLS).build();
@@ -144,19 +155,18 @@ fn listen(address: SocketAddr) -> Result<StdListener, String> {
 }
 
 /// Tells people where the service is.
-fn announce(app: &App, address: SocketAddr, is_tls: bool) {
-    let scheme = if is_tls { "https" } else { "http" };
+fn announce(app: &App, address: SocketAddr) {
+    let scheme = if app.tls.is_some() { "https" } else { "http" };
     let base = format!("{scheme}://{address}");
     let path = if app.options.uids { "/v1/uids?n=3" } else { "/v1/tags" };
-    let mut out = io::stdout();
-    // Nobody need be listening.
-    let _ = writeln!(
-        out,
+    output::say(format!(
         "uidring-server listens on {base}\n\
          the page:  {base}/\n\
-         try:       curl '{base}{path}'"
-    );
-    let _ = out.flush();
+         try:       curl '{base}{path}'\n"
+    ));
+    if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
+        tracing::warn!("{trouble}");
+    }
     if !address.ip().is_loopback() && app.access.is_open() {
         tracing::warn!(
             %address,
@@ -166,67 +176,25 @@ fn announce(app: &App, address: SocketAddr, is_tls: bool) {
     }
 }
 
-/// Waits for a signal, or until `end` has been told otherwise.
-async fn wait_for_end(app: &App, end: EndSender, mut ended: EndReceiver) -> End {
-    tokio::select! {
-        () = signal() => {
-            tracing::info!("asked to end");
-            app.begin_end();
-            end.send_replace(Some(End::Asked));
-        }
-        _ = ended.wait_for(Option::is_some) => {}
-    }
-    app.begin_end();
-    let end = ended.borrow().clone();
-    end.unwrap_or(End::Asked)
-}
-
-#[cfg(unix)]
-async fn signal() {
-    use tokio::signal::unix::{SignalKind, signal};
-    let signals = (signal(SignalKind::terminate()), signal(SignalKind::interrupt()));
-    let (Ok(mut terminate), Ok(mut interrupt)) = signals else {
-        tracing::error!("cannot listen for signals; the program ends when it is killed");
-        return std::future::pending().await;
-    };
-    tokio::select! {
-        _ = terminate.recv() => {}
-        _ = interrupt.recv() => {}
-    }
-}
-
-#[cfg(not(unix))]
-async fn signal() {
-    if tokio::signal::ctrl_c().await.is_err() {
-        std::future::pending().await
-    }
-}
-
 /// One thread: accepts connections, and answers what they ask.
 fn work(
     app: &'static App,
     index: usize,
-    listener: StdListener,
-    tls: Option<&tls::Acceptor>,
+    listener: &StdListener,
     ended: EndReceiver,
-) {
+) -> Result<(), String> {
     app::enter_thread(index);
-    let run = || {
-        let runtime = one_threaded()?;
-        runtime.block_on(accept_until_end(app, listener, tls, ended)).map_err(|e| e.to_string())?;
-        // A call to a database that does not answer is not waited for.
-        runtime.shutdown_background();
-        Ok::<(), String>(())
-    };
-    if let Err(error) = run() {
-        tracing::error!(error, "a thread that answers requests ended");
-    }
+    let listener = listener.try_clone().map_err(|error| error.to_string())?;
+    let runtime = one_threaded()?;
+    runtime.block_on(accept_until_end(app, listener, ended)).map_err(|error| error.to_string())?;
+    // A call to a database that does not answer is not waited for.
+    runtime.shutdown_background();
+    Ok(())
 }
 
 async fn accept_until_end(
     app: &'static App,
     listener: StdListener,
-    tls: Option<&tls::Acceptor>,
     mut ended: EndReceiver,
 ) -> io::Result<()> {
     let listener = TcpListener::from_std(listener)?;
@@ -243,7 +211,7 @@ async fn accept_until_end(
         match accepted {
             Ok((stream, _)) => {
                 is_failing = false;
-                admit(app, &mut tasks, stream, tls, &service, &ended);
+                admit(app, &mut tasks, stream, &service, &ended);
             }
             Err(error) if is_of_connection(&error) => {}
             Err(error) => {
@@ -257,7 +225,7 @@ async fn accept_until_end(
     // Those that were connected before the end are answered.
     let listener = listener.into_std()?;
     while let Some(stream) = accept_now(&listener) {
-        admit(app, &mut tasks, stream, tls, &service, &ended);
+        admit(app, &mut tasks, stream, &service, &ended);
     }
     drop(listener);
     let all = async { while tasks.join_next().await.is_some() {} };
@@ -308,13 +276,12 @@ fn admit(
     app: &'static App,
     tasks: &mut JoinSet<()>,
     mut stream: TcpStream,
-    tls: Option<&tls::Acceptor>,
     service: &http::Service,
     ended: &EndReceiver,
 ) {
     let Some(place) = Place::take(app) else {
         app.counters().turned_away.add(1);
-        if tls.is_none() {
+        if app.tls.is_none() {
             tasks.spawn(async move {
                 let _ = timeout(ACCEPT_PAUSE, stream.write_all(TURNED_AWAY)).await;
             });
@@ -325,7 +292,7 @@ fn admit(
     // Small answers are not held back.
     let _ = stream.set_nodelay(true);
     let (service, ended) = (service.clone(), ended.clone());
-    match tls.cloned() {
+    match app.tls.as_ref().map(Tls::acceptor) {
         None => {
             tasks.spawn(async move {
                 answer(app, stream, service, ended).await;
@@ -334,7 +301,7 @@ fn admit(
         }
         Some(tls) => {
             tasks.spawn(async move {
-                if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.0.accept(stream)).await {
+                if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
                     answer(app, stream, service, ended).await;
                 }
                 drop(place);

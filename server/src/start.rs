@@ -1,6 +1,5 @@
 //! The database: waiting until it answers, and seeing whether it still does.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::sync::Arc;
 use std::thread;
 use std::time::Duration;
@@ -9,13 +8,13 @@ use uidring::registry::{RegistryAdmin, WorkerRegistry};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::{Builder, Layout, UidGenerator};
 
-use crate::access::Tokens;
 use crate::app::{App, Tags};
 use crate::db::{Db, Terms, Unusable, with_causes};
 use crate::loads::{Noted, Use};
 use crate::options::Leaf;
-use crate::server::{End, EndSender};
-use crate::tokens::TokenKeeper;
+use crate::reload::TokenTable;
+use crate::server::EndSender;
+use crate::threads::{self, Panicked, caught};
 use crate::watch;
 
 /// Between tries, while the database is away.
@@ -32,16 +31,20 @@ pub(crate) struct Starter {
     db: Db,
     layout: Option<Layout>,
     leaf: Leaf,
-    tokens: TokenKeeper,
+    /// The tokens of tinyid's table, until they have been read.
+    tokens: Option<TokenTable>,
     /// For probes.
     registry: Option<Box<dyn RegistryAdmin>>,
 }
 
 /// Begins, on a thread of its own.
-pub(crate) fn begin(starter: Starter, end: EndSender) -> Result<(), String> {
-    let thread = thread::Builder::new().name("uidring-start".to_owned());
-    let spawned = thread.spawn(move || starter.run(&end));
-    spawned.map(drop).map_err(|error| format!("cannot start a thread: {error}"))
+pub(crate) fn begin(mut starter: Starter, end: &EndSender) -> Result<(), String> {
+    let ending = end.clone();
+    let run = move || {
+        starter.run(&ending);
+        Ok(())
+    };
+    threads::begin("uidring-start", end, run).map(drop)
 }
 
 impl Starter {
@@ -50,12 +53,12 @@ impl Starter {
         db: Db,
         layout: Option<Layout>,
         leaf: Leaf,
-        tokens: Tokens,
+        tokens: Option<TokenTable>,
     ) -> Starter {
-        Starter { app, db, layout, leaf, tokens: TokenKeeper::new(tokens), registry: None }
+        Starter { app, db, layout, leaf, tokens, registry: None }
     }
 
-    fn run(mut self, end: &EndSender) {
+    fn run(&mut self, end: &EndSender) {
         let mut pause = SHORTEST_PAUSE;
         let mut is_first = true;
         while !self.app.is_ending() {
@@ -63,7 +66,7 @@ impl Starter {
                 Ok(()) => break,
                 // What no waiting mends.
                 Err(unusable) if is_first && !unusable.is_transient => {
-                    end.send_replace(Some(End::Failed(unusable.problem)));
+                    threads::fail(end, unusable.problem);
                     return;
                 }
                 Err(unusable) => self.note(Some(unusable.problem)),
@@ -72,14 +75,13 @@ impl Starter {
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
-        let pause = PROBE.min(self.app.options.security.token_refresh);
         while !self.app.is_ending() {
             let trouble = self.caught(Starter::probe).err();
             if trouble.is_none() {
                 self.app.watch.loads.database_answered();
             }
             self.note(trouble.map(|unusable| unusable.problem));
-            thread::sleep(pause);
+            thread::sleep(PROBE);
         }
     }
 
@@ -88,7 +90,7 @@ impl Starter {
         &mut self,
         call: impl FnOnce(&mut Starter) -> Result<(), Unusable>,
     ) -> Result<(), Unusable> {
-        catch_unwind(AssertUnwindSafe(|| call(self))).unwrap_or_else(|_| {
+        caught(|| call(self)).unwrap_or_else(|Panicked| {
             let problem = format!("a call to the database {} panicked", self.db);
             Err(Unusable { is_transient: true, problem })
         })
@@ -109,8 +111,11 @@ impl Starter {
     /// Starts what has not started yet.
     fn start(&mut self) -> Result<(), Unusable> {
         let app = self.app;
-        // First of all, so that nobody gets an id without a token.
-        self.tokens.read(app, &self.db)?;
+        // Whether they can be read at all. Until they are, nobody has one.
+        if let Some(tokens) = &self.tokens {
+            tokens.read(app)?;
+            self.tokens = None;
+        }
         // One may start where another does not: they may have different databases and tables.
         let mut first_trouble = Ok(());
         for start in [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes] {
@@ -177,7 +182,6 @@ impl Starter {
 
     /// Whether the database answers.
     fn probe(&mut self) -> Result<(), Unusable> {
-        self.tokens.refresh(self.app, &self.db);
         match (&self.registry, self.app.tags()) {
             // It has one row.
             (Some(registry), _) => {

@@ -1,20 +1,91 @@
 //! TLS, if a certificate was named.
 
-use std::path::Path;
-use std::sync::Arc;
+use std::path::{Path, PathBuf};
+use std::sync::{Arc, PoisonError, RwLock};
+use std::time::{Duration, SystemTime};
 
+use jiff::Timestamp;
 use rustls::ServerConfig;
 use rustls::pki_types::pem::PemObject;
 use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use tokio_rustls::TlsAcceptor;
+use x509_cert::Certificate;
+use x509_cert::der::Decode;
 
-/// Makes connections TLS ones.
+/// A certificate that ends so soon is warned of.
+const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
+
+/// Makes connections TLS ones, with a certificate that can be read again.
+#[derive(Debug)]
+pub(crate) struct Tls {
+    cert: PathBuf,
+    key: PathBuf,
+    current: RwLock<Current>,
+}
+
+/// A certificate and its key, which fit each other.
 #[derive(Clone)]
-pub(crate) struct Acceptor(pub(crate) TlsAcceptor);
+struct Current {
+    acceptor: TlsAcceptor,
+    /// When the first certificate of the chain ends, if it says so in a way that is understood.
+    ends: Option<SystemTime>,
+}
 
-impl Acceptor {
+impl std::fmt::Debug for Current {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.debug_struct("Current").field("ends", &self.ends).finish_non_exhaustive()
+    }
+}
+
+impl Tls {
     /// With the certificate and its chain in one file, and the private key in another.
-    pub(crate) fn read(cert: &Path, key: &Path) -> Result<Acceptor, String> {
+    pub(crate) fn open(cert: &Path, key: &Path) -> Result<Tls, String> {
+        let current = RwLock::new(Current::read(cert, key)?);
+        Ok(Tls { cert: cert.to_owned(), key: key.to_owned(), current })
+    }
+
+    /// Reads both files again. New connections then have the new certificate, unless it is of no
+    /// use.
+    pub(crate) fn read_again(&self) -> Result<(), String> {
+        let new = Current::read(&self.cert, &self.key)?;
+        if let Some(ends) = new.ends.filter(|&ends| ends <= SystemTime::now()) {
+            return Err(format!("--tls-cert: {}: it ended at {}", self.cert.display(), text(ends)));
+        }
+        *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
+        if let Some(trouble) = self.trouble() {
+            tracing::warn!("{trouble}");
+        }
+        Ok(())
+    }
+
+    pub(crate) fn acceptor(&self) -> TlsAcceptor {
+        self.current().acceptor
+    }
+
+    /// When the first certificate of the chain ends.
+    pub(crate) fn ends(&self) -> Option<SystemTime> {
+        self.current().ends
+    }
+
+    /// What somebody should know of the certificate, if there is anything.
+    pub(crate) fn trouble(&self) -> Option<String> {
+        let Some(ends) = self.ends() else {
+            return Some("nobody can tell when the certificate ends".to_owned());
+        };
+        match ends.duration_since(SystemTime::now()) {
+            Err(_) => Some(format!("the certificate ended at {}", text(ends))),
+            Ok(left) if left < SOON => Some(format!("the certificate ends at {}", text(ends))),
+            Ok(_) => None,
+        }
+    }
+
+    fn current(&self) -> Current {
+        self.current.read().unwrap_or_else(PoisonError::into_inner).clone()
+    }
+}
+
+impl Current {
+    fn read(cert: &Path, key: &Path) -> Result<Current, String> {
         let wrong = |option: &str, path: &Path, problem: String| {
             format!("--{option}: {}: {problem}", path.display())
         };
@@ -24,6 +95,8 @@ impl Acceptor {
         if chain.is_empty() {
             return Err(wrong("tls-cert", cert, "it holds no certificate in PEM".to_owned()));
         }
+        let ends = chain.iter().map(|one| end(one)).collect::<Option<Vec<_>>>();
+        let ends = ends.and_then(|ends| ends.into_iter().min());
         let private = PrivateKeyDer::from_pem_file(key)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -31,9 +104,20 @@ impl Acceptor {
             .with_safe_default_protocol_versions()
             .map_err(|error| wrong("tls-cert", cert, error.to_string()))?
             .with_no_client_auth()
+            // This also checks that the key is that of the certificate.
             .with_single_cert(chain, private)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Acceptor(TlsAcceptor::from(Arc::new(config))))
+        Ok(Current { acceptor: TlsAcceptor::from(Arc::new(config)), ends })
     }
+}
+
+/// When the certificate ends, if that is understood.
+fn end(certificate: &[u8]) -> Option<SystemTime> {
+    let certificate = Certificate::from_der(certificate).ok()?;
+    Some(certificate.tbs_certificate.validity.not_after.to_system_time())
+}
+
+fn text(time: SystemTime) -> String {
+    Timestamp::try_from(time).map(|time| time.to_string()).unwrap_or_default()
 }

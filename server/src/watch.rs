@@ -10,6 +10,7 @@ use uidring::segment::SegmentStatus;
 use crate::app::App;
 use crate::loads::{Loads, TagLoads};
 use crate::rates::Rates;
+use crate::reload::Readings;
 
 /// How often the end of a lease is read. That reads the rows of all worker ids.
 const READ_LEASE: Duration = Duration::from_secs(10);
@@ -19,6 +20,7 @@ const READ_LEASE: Duration = Duration::from_secs(10);
 pub(crate) struct Watch {
     pub(crate) loads: Loads,
     pub(crate) rates: Rates,
+    pub(crate) readings: Readings,
     pub(crate) started: SystemTime,
     since: Mutex<Since>,
 }
@@ -36,7 +38,8 @@ impl Watch {
     pub(crate) fn new() -> Watch {
         let now = SystemTime::now();
         let since = Mutex::new(Since { database: now, lease_until: None, lease_read: None });
-        Watch { loads: Loads::default(), rates: Rates::default(), started: now, since }
+        let (loads, rates, readings) = Default::default();
+        Watch { loads, rates, readings, started: now, since }
     }
 
     /// The database went away, or came back.

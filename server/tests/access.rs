@@ -139,13 +139,31 @@ fn tokens_are_read_again() {
     assert_eq!(status(), 200);
     // A file that cannot be read changes nothing.
     write("[[token]]\nnonsense");
-    server.wait_for("told of", || server.log().contains("the tokens stay as they were"));
+    server.wait_for("told of", || server.log().contains("the tokens of the file stay as"));
     assert_eq!(status(), 200);
     write(&FILE.replace("abcdef-orders", "abcdef-others"));
     server.wait_for("refused", || status() == 401);
     write(FILE);
     server.wait_for("allowed again", || status() == 200);
     assert!(!server.log().contains("0123456789abcdef"), "{}", server.log());
+}
+
+/// Nothing listens there, so a start that needs it fails for ever.
+const AWAY: [&str; 2] = ["--leaf-snowflake", "--leaf-db=postgres://nobody@127.0.0.1:1/ids"];
+
+#[test]
+fn tokens_are_read_again_while_another_start_fails() {
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
+    let options = [&["--tokens=tokens.toml", "--token-refresh=50ms"][..], &AWAY].concat();
+    let server = Server::launch(folder, &options);
+    let status = |token| server.send("GET", "/v1/uids", &[token], "").status;
+    server.wait_for("started", || status(ORDERS) == 200);
+    assert_eq!(server.get("/readyz").status, 503);
+    let others = FILE.replace("abcdef-orders", "abcdef-nobody");
+    fs::write(server.folder().join("tokens.toml"), others).unwrap();
+    server.wait_for("revoked", || status(ORDERS) == 401);
+    assert_eq!(status(UNKNOWN), 200);
 }
 
 #[test]

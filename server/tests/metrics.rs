@@ -8,15 +8,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::Server;
-
-/// The value of a series, with its labels.
-fn value(text: &str, series: &str) -> Option<f64> {
-    let line = text
-        .lines()
-        .find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')))?;
-    line.rsplit(' ').next()?.parse().ok()
-}
+use common::{Server, certify, metric as value};
 
 fn metrics(server: &Server) -> String {
     let answer = server.get("/metrics");
@@ -197,7 +189,12 @@ fn alerts_and_graphs_ask_for_metrics_that_there_are() {
     server.get("/v1/tags/orders/ids");
     let is_leased = || metrics(&server).contains("uidring_lease_until_timestamp_seconds ");
     server.wait_for("leased", is_leased);
-    let there = names(&metrics(&server));
+    let mut there = names(&metrics(&server));
+    // What there is with TLS alone, and with what is read again.
+    let folder = tempfile::tempdir().unwrap();
+    let cert = certify(folder.path(), 2100);
+    let server = Server::launch(folder, &["--tls-cert=cert.pem", "--tls-key=key.pem"]);
+    there.extend(names(server.get_tls(&cert, "/metrics").unwrap().text()));
     for file in ["deploy/alerts.yml", "deploy/grafana.json"] {
         let path = Path::new(env!("CARGO_MANIFEST_DIR")).join(file);
         let asked = names(&std::fs::read_to_string(path).unwrap());

@@ -150,7 +150,7 @@ fn tokens_of_the_table_are_read_again() {
     server.wait_for("allowed", || !ask().is_empty());
     // Where the table cannot be read, what was read counts.
     file.execute("ALTER TABLE tiny_id_token RENAME TO away", []).unwrap();
-    server.wait_for("told of", || server.log().contains("the tokens stay as they were"));
+    server.wait_for("told of", || server.log().contains("the tokens of the table stay as"));
     assert_ne!(ask(), "");
     file.execute("ALTER TABLE away RENAME TO tiny_id_token", []).unwrap();
     file.execute("DELETE FROM tiny_id_token", []).unwrap();
@@ -246,4 +246,21 @@ fn what_is_off_is_not_there() {
         let answer = server.get(&format!("/tinyid/id/{path}?bizType=test&token=x"));
         assert_eq!(answer.status, 404, "{path}");
     }
+}
+
+#[test]
+fn tokens_are_read_again_while_another_start_fails() {
+    let folder = tinyid().stop();
+    // Nothing listens there.
+    let away = "--leaf-db=postgres://nobody@127.0.0.1:1/ids";
+    let options = ["--table=tinyid", "--token-refresh=50ms", "--leaf-snowflake", away];
+    let server = Server::launch(folder, &options);
+    let take = || ask(&server, "nextIdSimple", "bizType=test").text().to_owned();
+    server.wait_for("started", || !take().is_empty());
+    assert_eq!(server.get("/readyz").status, 503);
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    file.execute_batch("UPDATE tiny_id_token SET token = 'new'").unwrap();
+    server.wait_for("revoked", || take().is_empty());
+    let new = server.get("/tinyid/id/nextIdSimple?bizType=test&token=new");
+    assert!(!new.text().is_empty(), "{new:?}");
 }

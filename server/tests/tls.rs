@@ -1,4 +1,4 @@
-//! TLS.
+//! TLS, and certificates that are read again.
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
@@ -6,27 +6,17 @@ mod common;
 
 use std::fs;
 use std::io::{BufReader, Write};
-use std::sync::Arc;
 
-use common::{Answer, Server, request};
-use rustls::pki_types::CertificateDer;
-use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
+use common::{Answer, Server, certify, metric, request, signal};
+
+const TLS: [&str; 2] = ["--tls-cert=cert.pem", "--tls-key=key.pem"];
 
 #[test]
 fn ids_come_over_tls() {
     let folder = tempfile::tempdir().unwrap();
-    let rcgen::CertifiedKey { cert, signing_key } =
-        rcgen::generate_simple_self_signed(["localhost".to_owned()]).unwrap();
-    fs::write(folder.path().join("cert.pem"), cert.pem()).unwrap();
-    fs::write(folder.path().join("key.pem"), signing_key.serialize_pem()).unwrap();
-    let server =
-        Server::launch(folder, &["--tls-cert=cert.pem", "--tls-key=key.pem", "--threads=1"]);
-    let ask = |path: &str| {
-        let connection = client(cert.der());
-        let mut stream = BufReader::new(StreamOwned::new(connection, server.connect()));
-        stream.get_mut().write_all(request("GET", path, &[], "").as_bytes()).unwrap();
-        Answer::read(&mut stream)
-    };
+    let cert = certify(folder.path(), 2100);
+    let server = Server::launch(folder, &[&TLS[..], &["--threads=1"]].concat());
+    let ask = |path: &str| server.get_tls(&cert, path).unwrap();
     server.wait_for("ready", || ask("/readyz").status == 200);
     let answer = ask("/v1/uids?n=1000");
     assert_eq!((answer.status, answer.json()["uids"].as_array().unwrap().len()), (200, 1000));
@@ -35,16 +25,60 @@ fn ids_come_over_tls() {
     plain.write_all(request("GET", "/livez", &[], "").as_bytes()).unwrap();
     assert!(Answer::try_read(&mut BufReader::new(plain)).is_none());
     assert_eq!(ask("/livez").status, 200);
+    assert!(!server.log().contains("the certificate end"), "{}", server.log());
 }
 
-fn client(cert: &CertificateDer<'static>) -> ClientConnection {
-    let mut roots = RootCertStore::empty();
-    roots.add(cert.clone()).unwrap();
-    let provider = Arc::new(rustls::crypto::ring::default_provider());
-    let config = ClientConfig::builder_with_provider(provider)
-        .with_safe_default_protocol_versions()
-        .unwrap()
-        .with_root_certificates(roots)
-        .with_no_client_auth();
-    ClientConnection::new(Arc::new(config), "localhost".try_into().unwrap()).unwrap()
+#[test]
+fn a_certificate_is_read_again() {
+    let folder = tempfile::tempdir().unwrap();
+    let old = certify(folder.path(), 2100);
+    let mut server = Server::launch(folder, &TLS);
+    server.wait_for("ready", || server.get_tls(&old, "/readyz").unwrap().status == 200);
+    let ends = |cert| {
+        let text = server.get_tls(cert, "/metrics")?.text().to_owned();
+        let failing = metric(&text, "uidring_reload_failing{what=\"certificate\"}")?;
+        Some((metric(&text, "uidring_tls_certificate_expires_timestamp_seconds")?, failing))
+    };
+    let of_2100 = 4_102_444_800.0;
+    assert_eq!(ends(&old), Some((of_2100, 0.0)));
+    // A key that does not fit, no key at all, and a certificate that has ended: all stays.
+    let (cert_file, key_file) = (server.folder().join("cert.pem"), server.folder().join("key.pem"));
+    let (cert_text, key_text) = (fs::read(&cert_file).unwrap(), fs::read(&key_file).unwrap());
+    for (told, year) in (1..).zip([2101, 2102, 2021]) {
+        certify(server.folder(), year);
+        match year {
+            2101 => fs::write(&key_file, &key_text).unwrap(),
+            2102 => fs::write(&key_file, "").unwrap(),
+            _ => {}
+        }
+        signal(server.id(), "HUP");
+        let stays = || server.log().matches("the certificate and its key stay as they").count();
+        server.wait_for("told of", || stays() == told);
+        assert_eq!(ends(&old), Some((of_2100, 1.0)), "{year}: {}", server.log());
+    }
+    let status = server.get_tls(&old, "/v1/status").unwrap().json();
+    assert_eq!(status["health"]["level"], "warning", "{status}");
+    // The files of before are good again.
+    fs::write(&cert_file, &cert_text).unwrap();
+    fs::write(&key_file, &key_text).unwrap();
+    signal(server.id(), "HUP");
+    server.wait_for("good", || ends(&old) == Some((of_2100, 0.0)));
+    // Another one takes their place, and connections that there are go on.
+    let new = certify(server.folder(), 2101);
+    signal(server.id(), "HUP");
+    server.wait_for("read", || server.get_tls(&new, "/livez").is_some());
+    assert!(server.get_tls(&old, "/livez").is_none());
+    assert_eq!(ends(&new).map(|(ends, _)| ends > of_2100), Some(true));
+    server.terminate();
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+}
+
+#[test]
+fn a_certificate_that_ends_is_told_of() {
+    let folder = tempfile::tempdir().unwrap();
+    let cert = certify(folder.path(), 2021);
+    let server = Server::launch(folder, &TLS);
+    server.wait_for("told of", || server.log().contains("the certificate ended at 2021-01-01"));
+    // It has ended, so a client refuses it.
+    assert!(server.get_tls(&cert, "/livez").is_none());
 }

@@ -20,8 +20,11 @@ use crate::counters::{self, Counters};
 use crate::http::openapi::Problems;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::rates::sum;
+use crate::reload::Reading;
 use crate::requests::{self, PathTotals};
+use crate::tls::Tls;
 use crate::watch::{self, TagState};
+use crate::{output, threads};
 
 /// The most tags that are shown one by one. Each has a series of each metric.
 const MAX_TAGS: usize = 5000;
@@ -131,11 +134,41 @@ impl Families {
             "When the database went away or came back, in seconds since 1970.",
             seconds_of(app.watch.database_since()),
         );
+        let name = "uidring_panics_total";
+        self.counter(name, "How often a thread panicked, and went on.", threads::panics().count);
+        let name = "uidring_log_lines_lost_total";
+        self.counter(name, "Lines of the log that could not be written.", output::lost());
+        self.readings(app);
         // ORDERING: a statistic.
         let open = app.connections.load(Ordering::Relaxed);
         self.gauge("uidring_http_connections", "Connections that are open.", float(open as u64));
         for (name, help, of) in COUNTERS {
             self.counter(name, help, sum(app, of));
+        }
+    }
+
+    fn readings(&mut self, app: &App) {
+        let all = app.watch.readings.all().into_iter();
+        let all: Vec<(Metric, Reading)> =
+            all.map(|(what, reading)| (labelled(&[("what", what.label())]), reading)).collect();
+        self.gauges(
+            "uidring_reload_failing",
+            "1 if it could not be read again, so that it is as it was.",
+            &all,
+            &|reading| Some(f64::from(reading.problem.is_some())),
+        );
+        self.gauges(
+            "uidring_reload_timestamp_seconds",
+            "When it was last read, in seconds since 1970.",
+            &all,
+            &|reading| reading.at.map(seconds_of),
+        );
+        if let Some(ends) = app.tls.as_ref().and_then(Tls::ends) {
+            self.gauge(
+                "uidring_tls_certificate_expires_timestamp_seconds",
+                "When the first certificate of TLS ends, in seconds since 1970.",
+                seconds_of(ends),
+            );
         }
     }
 

@@ -36,6 +36,7 @@ use tower::Service as _;
 use crate::app::App;
 use crate::http::problem::Problem;
 use crate::requests::{HasFailed, PathIndex};
+use crate::threads::caught;
 
 /// All paths.
 fn router(app: &'static App) -> Router {
@@ -100,13 +101,14 @@ impl hyper::service::Service<Request<Incoming>> for Service {
     fn call(&self, request: Request<Incoming>) -> Answering {
         let (app, start) = (self.app, Instant::now());
         let path = PathIndex::of(request.uri().path());
-        let quick = match check_host(&request) {
+        let quick = caught(|| match check_host(&request) {
             Ok(()) => quick::answer(app, &request),
             Err(problem) => Some(problem.into_response()),
-        };
+        });
         let way = match quick {
-            Some(answer) => Way::Quick(Some(answer)),
-            None => Way::Routed(Box::pin(self.router.clone().call(request))),
+            Ok(Some(answer)) => Way::Quick(Some(answer)),
+            Ok(None) => Way::Routed(Box::pin(self.router.clone().call(request))),
+            Err(panicked) => Way::Quick(Some(Problem::from(panicked).into_response())),
         };
         Answering { app, start, path, way }
     }
@@ -132,9 +134,11 @@ impl Future for Answering {
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
         let mut answer = match &mut self.way {
             Way::Quick(answer) => answer.take().unwrap_or_default(),
-            Way::Routed(routed) => match routed.as_mut().poll(context)? {
-                Poll::Ready(answer) => answer,
-                Poll::Pending => return Poll::Pending,
+            // It is not polled again where it has panicked.
+            Way::Routed(routed) => match caught(|| routed.as_mut().poll(context)) {
+                Ok(Poll::Ready(answer)) => answer?,
+                Ok(Poll::Pending) => return Poll::Pending,
+                Err(panicked) => Problem::from(panicked).into_response(),
             },
         };
         let status = answer.status().as_u16();

@@ -24,9 +24,8 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 
 pub(crate) fn routes() -> Router<&'static App> {
     let file = |kind: &'static str, text: &'static str| {
-        get(
-            move || async move { ([(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")], text) },
-        )
+        let headers = [(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+        get(move || async move { (headers, text) })
     };
     Router::new()
         .route("/", get(page))

@@ -11,6 +11,7 @@ use uidring::{SegmentFailure, TakeError};
 use crate::access::Denied;
 use crate::app::NotReady;
 use crate::http::numbers::{self, NoNumbers};
+use crate::threads::Panicked;
 
 /// The most characters of a value that an answer repeats.
 const LONGEST_VALUE: usize = 200;
@@ -111,6 +112,15 @@ impl From<NotReady> for Problem {
         Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "there are no ids yet")
             .detail("the database has not answered yet; /readyz says why")
             .retry_after(1)
+    }
+}
+
+/// The log says where, and nothing that it said is told to clients.
+impl From<Panicked> for Problem {
+    fn from(_: Panicked) -> Problem {
+        let title = "the service made a mistake";
+        Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "mistake", title)
+            .detail("the log says which; other requests are answered as before")
     }
 }
 

@@ -17,12 +17,18 @@ use crate::events;
 use crate::http::openapi::Problems;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::rates::sum;
+use crate::tls::Tls;
 use crate::watch::{self, TagState};
+use crate::{output, threads};
 
 /// The most tags that are listed.
 const MAX_TAGS: usize = 5000;
 /// The most tags whose loads fail that are named.
 const MAX_NAMES: usize = 3;
+
+/// How long somebody is told of a panic, and of lines that were lost.
+const PANIC_SHOWN: Duration = Duration::from_secs(3600);
+const LOSS_SHOWN: Duration = Duration::from_secs(600);
 
 pub(crate) fn routes() -> Router<&'static App> {
     Router::new().route("/v1/status", get(status))
@@ -51,6 +57,7 @@ pub(crate) struct Status {
     pub(crate) database: Database,
     pub(crate) generators: Vec<Generator>,
     pub(crate) connections: usize,
+    pub(crate) process: Process,
     /// Ids that answers have held since the start.
     pub(crate) given: Totals,
     /// Ids of each of the last seconds, the newest last.
@@ -100,6 +107,16 @@ pub(crate) struct Generator {
     pub(crate) available: u64,
     pub(crate) lead: f64,
     pub(crate) lag: f64,
+}
+
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Process {
+    /// How often a thread panicked, and went on.
+    pub(crate) panics: u64,
+    /// Lines of the log that could not be written.
+    pub(crate) log_lines_lost: u64,
+    /// When the first certificate of TLS ends.
+    pub(crate) certificate_ends: Option<String>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -164,6 +181,11 @@ impl Status {
             generators,
             // ORDERING: a statistic.
             connections: app.connections.load(Ordering::Relaxed),
+            process: Process {
+                panics: threads::panics().count,
+                log_lines_lost: output::lost(),
+                certificate_ends: app.tls.as_ref().and_then(Tls::ends).map(rfc3339),
+            },
             given: Totals {
                 uids: sum(app, |of| &of.uids),
                 numbers: sum(app, |of| &of.numbers),
@@ -205,6 +227,10 @@ impl Health {
                 texts.push(format!("{}: {text}.", title(kind)));
             }
         }
+        for text in process_troubles(app) {
+            level = level.max(Level::Warning);
+            texts.push(text);
+        }
         if texts.is_empty() {
             texts.push("All is well.".to_owned());
         }
@@ -234,6 +260,36 @@ fn troubles(uids: &UidGenerator) -> Vec<String> {
     if let Some(jump) = status.refused_jump {
         let seconds = jump.as_secs();
         troubles.push(format!("the clock jumped {seconds} s ahead, which is not followed"));
+    }
+    troubles
+}
+
+/// What the process suffers from.
+fn process_troubles(app: &App) -> Vec<String> {
+    let is_recent = |time: Option<SystemTime>, within| {
+        time.is_some_and(|time| time.elapsed().is_ok_and(|ago| ago < within))
+    };
+    let mut troubles = Vec::new();
+    let panics = threads::panics();
+    if is_recent(panics.last, PANIC_SHOWN) {
+        let last = panics.last.map(rfc3339).unwrap_or_default();
+        troubles.push(format!(
+            "A thread panicked, and started again: {} in all, the last at {last}. The log says \
+             where.",
+            panics.count
+        ));
+    }
+    if is_recent(output::last_lost(), LOSS_SHOWN) {
+        let lost = output::lost();
+        troubles.push(format!("The log cannot be written, or not so fast: {lost} lines are lost."));
+    }
+    for (what, reading) in app.watch.readings.all() {
+        if let Some(problem) = reading.problem {
+            troubles.push(format!("It cannot read {} again: {problem}.", what.name()));
+        }
+    }
+    if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
+        troubles.push(format!("TLS: {trouble}."));
     }
     troubles
 }

@@ -2,14 +2,17 @@
 
 #![allow(dead_code, clippy::panic, clippy::unwrap_used)] // each test uses a part of it
 
+use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpStream};
+use std::net::{SocketAddr, TcpListener, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use rustls::pki_types::CertificateDer;
+use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use tempfile::TempDir;
 
 /// Nothing that a test waits for takes so long, unless it never comes.
@@ -69,6 +72,25 @@ impl Server {
         Server { child, address, folder, stderr }
     }
 
+    /// Starts one that writes to these streams, and waits until it listens.
+    pub fn launch_to(options: &[&str], stdout: Stdio, stderr: Stdio) -> Server {
+        // Nobody tells which port it has. This one was free a moment ago.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        let folder = tempfile::tempdir().unwrap();
+        let mut command = command(folder.path());
+        command.args(["--listen", &address.to_string()]).args(options);
+        let child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
+        let mut server = Server { child, address, folder, stderr: Arc::default() };
+        let start = Instant::now();
+        while TcpStream::connect(address).is_err() {
+            assert!(server.has_ended().is_none(), "it has ended");
+            assert!(start.elapsed() < FOREVER, "it does not listen");
+            thread::sleep(Duration::from_millis(10));
+        }
+        server
+    }
+
     pub fn wait_until_ready(&self) {
         self.wait_for("ready", || self.get("/readyz").status == 200);
     }
@@ -113,6 +135,23 @@ impl Server {
         // A server that refuses the head may close before it has read all.
         let _ = stream.write_all(bytes.as_ref());
         Answer::try_read(&mut BufReader::new(stream))
+    }
+
+    /// The answer over TLS, to a client who trusts `root` alone.
+    pub fn get_tls(&self, root: &CertificateDer<'static>, path: &str) -> Option<Answer> {
+        let mut roots = RootCertStore::empty();
+        roots.add(root.clone()).unwrap();
+        let provider = Arc::new(rustls::crypto::ring::default_provider());
+        let config = ClientConfig::builder_with_provider(provider)
+            .with_safe_default_protocol_versions()
+            .unwrap()
+            .with_root_certificates(roots)
+            .with_no_client_auth();
+        let name = "localhost".try_into().unwrap();
+        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
+        let mut stream = BufReader::new(StreamOwned::new(connection, self.connect()));
+        stream.get_mut().write_all(request("GET", path, &[], "").as_bytes()).ok()?;
+        Answer::try_read(&mut stream)
     }
 
     pub fn get(&self, path: &str) -> Answer {
@@ -175,6 +214,26 @@ impl Drop for Server {
         let _ = self.child.kill();
         let _ = self.child.wait();
     }
+}
+
+/// A certificate for localhost until `year`, and its key. Both are in files of `folder`.
+pub fn certify(folder: &Path, year: i32) -> CertificateDer<'static> {
+    let mut params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
+    params.not_before = rcgen::date_time_ymd(2020, 1, 1);
+    params.not_after = rcgen::date_time_ymd(year, 1, 1);
+    let key = rcgen::KeyPair::generate().unwrap();
+    let cert = params.self_signed(&key).unwrap();
+    fs::write(folder.join("cert.pem"), cert.pem()).unwrap();
+    fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
+    cert.der().clone()
+}
+
+/// The value of a series of metrics, with its labels.
+pub fn metric(text: &str, series: &str) -> Option<f64> {
+    let line = text
+        .lines()
+        .find(|line| line.strip_prefix(series).is_some_and(|rest| rest.starts_with(' ')))?;
+    line.rsplit(' ').next()?.parse().ok()
 }
 
 /// The program, without the variables of whoever runs the tests.

@@ -1,0 +1,195 @@
+//! What is read again while the service runs: the tokens and the certificate.
+//!
+//! Each has a thread of its own, so that none waits for another, for a start that fails, or for a
+//! database that is away. Where it cannot be read, what was read before stays.
+
+use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, SystemTime};
+
+use crate::access::Tokens;
+use crate::app::App;
+use crate::db::{Db, Unusable};
+use crate::server::EndSender;
+use crate::threads;
+
+/// What is read only if somebody asks for it is looked at so often.
+const NEVER: Duration = Duration::from_secs(3600);
+
+/// Something that is read again.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum What {
+    Tokens,
+    TokenTable,
+    Certificate,
+}
+
+impl What {
+    pub(crate) const ALL: [What; 3] = [What::Tokens, What::TokenTable, What::Certificate];
+
+    /// Its label in metrics.
+    pub(crate) fn label(self) -> &'static str {
+        match self {
+            What::Tokens => "tokens",
+            What::TokenTable => "token_table",
+            What::Certificate => "certificate",
+        }
+    }
+
+    fn thread(self) -> &'static str {
+        match self {
+            What::Tokens => "uidring-tokens",
+            What::TokenTable => "uidring-token-table",
+            What::Certificate => "uidring-tls",
+        }
+    }
+
+    /// What people call it.
+    pub(crate) fn name(self) -> &'static str {
+        match self {
+            What::Tokens => "the tokens of the file",
+            What::TokenTable => "the tokens of the table",
+            What::Certificate => "the certificate and its key",
+        }
+    }
+}
+
+/// How the last reading went.
+#[derive(Debug, Default)]
+pub(crate) struct Readings(Mutex<[Reading; What::ALL.len()]>);
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct Reading {
+    /// When it was read. Nothing, where there is nothing to read.
+    pub(crate) at: Option<SystemTime>,
+    /// Why it could not be read again, if it could not.
+    pub(crate) problem: Option<String>,
+}
+
+impl Readings {
+    fn lock(&self) -> MutexGuard<'_, [Reading; What::ALL.len()]> {
+        // Nothing panics while it is locked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// Those that there are.
+    pub(crate) fn all(&self) -> Vec<(What, Reading)> {
+        let all = What::ALL.into_iter().zip(self.lock().clone());
+        all.filter(|(_, reading)| reading.at.is_some()).collect()
+    }
+
+    /// Notes a reading, with an event if it is worth one.
+    fn note(&self, what: What, is_asked: bool, result: Result<(), String>) {
+        let problem = result.err();
+        let before = {
+            let reading = &mut self.lock()[what as usize];
+            if problem.is_none() {
+                reading.at = Some(SystemTime::now());
+            }
+            std::mem::replace(&mut reading.problem, problem.clone())
+        };
+        let name = what.name();
+        match problem {
+            Some(problem) if is_asked || before.as_ref() != Some(&problem) => {
+                tracing::warn!(problem, "{name} stay as they were");
+            }
+            None if is_asked || before.is_some() => tracing::info!("{name} were read again"),
+            _ => {}
+        }
+    }
+
+    /// It has been read for the first time.
+    pub(crate) fn begin(&self, what: What) {
+        self.lock()[what as usize].at = Some(SystemTime::now());
+    }
+}
+
+/// Those who can read something again, at once.
+#[derive(Debug, Default)]
+pub(crate) struct Reload(Vec<SyncSender<()>>);
+
+impl Reload {
+    /// Asks for all of it to be read again.
+    pub(crate) fn ask(&self) {
+        tracing::info!(kinds = self.0.len(), "asked to read tokens and certificates again");
+        for reader in &self.0 {
+            // It is full where the last wish still waits.
+            let _ = reader.try_send(());
+        }
+    }
+
+    /// Reads something again, on a thread of its own: each time that it is asked for, and after
+    /// each `pause`, if there is one.
+    pub(crate) fn add(
+        &mut self,
+        app: &'static App,
+        end: &EndSender,
+        what: What,
+        pause: Option<Duration>,
+        mut read: impl FnMut() -> Result<(), String> + Send + 'static,
+    ) -> Result<(), String> {
+        let (reader, wishes) = mpsc::sync_channel(1);
+        self.0.push(reader);
+        let body = move || {
+            while !app.is_ending() {
+                let is_asked = match wishes.recv_timeout(pause.unwrap_or(NEVER)) {
+                    Ok(()) => true,
+                    Err(RecvTimeoutError::Timeout) if pause.is_some() => false,
+                    Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Disconnected) => break,
+                };
+                app.watch.readings.note(what, is_asked, read());
+            }
+            Ok(())
+        };
+        threads::begin(what.thread(), end, body).map(drop)
+    }
+}
+
+/// Begins to read all that can change.
+pub(crate) fn begin(
+    app: &'static App,
+    table: Option<TokenTable>,
+    end: &EndSender,
+) -> Result<Reload, String> {
+    let mut reload = Reload::default();
+    let security = &app.options.security;
+    let pause = Some(security.token_refresh);
+    if let Some(path) = &security.tokens {
+        app.watch.readings.begin(What::Tokens);
+        let read = || Tokens::read(path).map(|tokens| app.access.set_file(tokens));
+        reload.add(app, end, What::Tokens, pause, read)?;
+    }
+    if let Some(table) = table {
+        let read = move || table.read(app).map_err(|unusable| unusable.problem);
+        reload.add(app, end, What::TokenTable, pause, read)?;
+    }
+    if let Some(tls) = &app.tls {
+        app.watch.readings.begin(What::Certificate);
+        reload.add(app, end, What::Certificate, None, || tls.read_again())?;
+    }
+    Ok(reload)
+}
+
+/// tinyid's pairs of token and tag.
+#[derive(Clone)]
+pub(crate) struct TokenTable {
+    db: Db,
+    /// An older reading must not replace a later one.
+    turn: Arc<Mutex<()>>,
+}
+
+impl TokenTable {
+    pub(crate) fn new(db: Db) -> TokenTable {
+        TokenTable { db, turn: Arc::default() }
+    }
+
+    /// Reads the table, whose tokens then count.
+    pub(crate) fn read(&self, app: &App) -> Result<(), Unusable> {
+        let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
+        let pairs = self.db.tokens()?.into_iter().map(|row| (row.token, row.tag));
+        app.access.set_table(pairs.collect());
+        app.watch.readings.begin(What::TokenTable);
+        Ok(())
+    }
+}
