@@ -34,7 +34,7 @@ use crossbeam_utils::CachePadded;
 use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::segment::{
-    Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
+    Number, Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
 };
 use uidring::{Layout, LeadLimit, LocalTaker, RegistryError, Uid, UidGenerator};
 
@@ -375,12 +375,12 @@ fn segment_fill(criterion: &mut Criterion) {
         note_inside(seen, &counter, &*buffer, |&number| number);
     };
     let ours = |count, seen: &mut Seen| {
-        let mut buffer = CachePadded::new([Uid::MIN; BLOCK as usize]);
+        let mut buffer = CachePadded::new([Number::MIN; BLOCK as usize]);
         for _ in 0..count {
             tag.fill(&mut *buffer).unwrap();
-            note_ends(seen, black_box(&*buffer), |uid| uid.get());
+            note_ends(seen, black_box(&*buffer), |number| number.get());
         }
-        note_inside(seen, &tag, &*buffer, |uid| uid.get());
+        note_inside(seen, &tag, &*buffer, |number| number.get());
     };
     let sides = [
         Side { name: "consecutive", source: &counter, unused: 0, turn: &bare },

@@ -109,9 +109,9 @@ impl History {
     /// # Panics
     ///
     /// When they do not ascend.
-    pub fn end(&self, start: Start, uids: impl IntoIterator<Item = Uid>) {
+    pub fn end(&self, start: Start, uids: impl IntoIterator<Item: Into<u64>>) {
         let end = self.tick();
-        let uids: Vec<u64> = uids.into_iter().map(Uid::get).collect();
+        let uids: Vec<u64> = uids.into_iter().map(Into::into).collect();
         assert!(uids.is_sorted_by(|a, b| a < b), "not ascending: {uids:?}");
         self.takes().takes.push(Take { start: start.0, end, uids });
     }

@@ -42,7 +42,7 @@
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
 //! * [`Status`]: what a generator is doing, for operators.
 //! * [`segment`]: numbers without time in them, small and nearly without gaps.
-//! * [`integrations`]: UIDs in the queries and rows of sqlx, SeaORM, diesel and others.
+//! * [`integrations`]: ids in the queries and rows of sqlx, SeaORM, diesel and others.
 //! * [`design`]: how it works inside, why it is right, and what happens when.
 //!
 //! # Features
@@ -55,15 +55,16 @@
 //! * `contract`: `registry::contract` and `segment::contract`, the tests that every registry and
 //!   every source of segments must pass, for their authors.
 //! * `serde`: a [`Uid`] is a string in JSON, because JavaScript needs that, and an integer in
-//!   binary formats. The modules of `uidring::serde` have other forms for single fields.
+//!   binary formats, and so is a [`segment::Number`]. The modules of `uidring::serde` have other
+//!   forms for single fields.
 //! * `async`: `UidGenerator::take_async`, `Builder::build_async` and `UidGenerator::shutdown`, for
 //!   any runtime.
 //! * `tracing`: one event for each change of state, see [Events](#events).
 //! * `metrics`: the gauges and counters of a [`Status`], see [Metrics](#metrics).
 //! * `sqlx-0_8`, `sqlx-0_9` (`sqlx-0_8-postgres` and `sqlx-0_9-postgres` with arrays), `sea-orm-1`,
 //!   `sea-orm-2`, `diesel-2`, `rusqlite`, `postgres-types-0_2`, `mysql-common-0_37`, `schemars-1`,
-//!   `utoipa-5`, `utoipa-6`, `arbitrary-1`: a [`Uid`] where these crates take ids, see
-//!   [`integrations`]. sqlx 0.9 and SeaORM 2 need Rust 1.94.
+//!   `utoipa-5`, `utoipa-6`, `arbitrary-1`: a [`Uid`] or a [`segment::Number`] where
+//!   these crates take ids, see [`integrations`]. sqlx 0.9 and SeaORM 2 need Rust 1.94.
 //!
 //! # Events
 //!
@@ -126,7 +127,9 @@
 mod engine;
 mod filler;
 mod generator;
+mod integer;
 mod layout;
+mod number;
 mod ring;
 #[cfg(all(test, not(uidring_loom)))]
 mod simulation;

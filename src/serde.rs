@@ -1,15 +1,20 @@
-//! [`Uid`] in JSON and other formats of serde (feature `serde`).
+//! [`Uid`] and [`Number`] in JSON and other formats of serde (feature `serde`).
 //!
-//! A `Uid` itself is a decimal string in human-readable formats, since JavaScript loses digits
-//! above `2^53`, and an unsigned integer in binary ones. Human-readable formats may have an integer
-//! as well where a `Uid` is read.
+//! Either is a decimal string in human-readable formats, since JavaScript loses digits above
+//! `2^53`, and an unsigned integer in binary ones. A `Number` is usually far smaller, but a field
+//! has one form whatever it holds, and the same for both.
+//!
+//! Where one is read from a human-readable format, an integer below `2^53` is accepted as well. A
+//! larger one is an error: whoever wrote it may have rounded it, as JavaScript does, and it would
+//! be another id. A field whose writers are known to have 64-bit integers has the form [`number`].
 //!
 //! The modules here are for a field that has another form: [`number`] and [`base32`], and
-//! `number::option` and `base32::option` for a field that may be empty.
+//! `number::option` and `base32::option` for a field that may be empty. A `Number` has no base32.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
 //! use uidring::Uid;
+//! use uidring::segment::Number;
 //!
 //! #[derive(Debug, PartialEq, Serialize, Deserialize)]
 //! struct Order {
@@ -17,7 +22,7 @@
 //!     #[serde(with = "uidring::serde::number")]
 //!     customer: Uid,
 //!     #[serde(with = "uidring::serde::number::option")]
-//!     invoice: Option<Uid>,
+//!     invoice: Option<Number>,
 //!     #[serde(with = "uidring::serde::base32")]
 //!     ticket: Uid,
 //!     #[serde(default, with = "uidring::serde::base32::option")]
@@ -32,75 +37,111 @@
 //!     + r#""ticket":"05067S0001009","voucher":"0000000000001"}"#;
 //! assert_eq!(serde_json::to_string(&order)?, json);
 //! assert_eq!(serde_json::from_str::<Order>(&json)?, order);
+//!
+//! // JavaScript has made ...240 of it.
+//! let error = serde_json::from_str::<Uid>("180363646902239240").unwrap_err();
+//! assert!(error.to_string().contains("may have been rounded"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
+//!
+//! In an untagged enum, or beside `flatten`, serde says of each format that it is human-readable. A
+//! field that is there and in a binary format needs the form [`number`].
 
 use std::fmt;
+use std::marker::PhantomData;
 
 use serde::de::{Deserialize, Deserializer, Error, Visitor};
 use serde::ser::{Serialize, Serializer};
 
+use crate::integer::Integer;
+use crate::number::Number;
 use crate::uid::Uid;
 
-impl Serialize for Uid {
-    fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
-        if serializer.is_human_readable() {
-            serializer.collect_str(self)
-        } else {
-            serializer.serialize_u64(self.get())
+/// The largest integer of JavaScript that no other one is rounded to.
+const EXACT: u64 = (1 << 53) - 1;
+
+macro_rules! string_or_integer {
+    ($Id:ident) => {
+        impl Serialize for $Id {
+            fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
+                if serializer.is_human_readable() {
+                    serializer.collect_str(self)
+                } else {
+                    serializer.serialize_u64(self.get())
+                }
+            }
         }
-    }
+
+        impl<'de> Deserialize<'de> for $Id {
+            fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<$Id, D::Error> {
+                if deserializer.is_human_readable() {
+                    deserializer.deserialize_any(TextVisitor(PhantomData))
+                } else {
+                    deserializer.deserialize_u64(IntegerVisitor(PhantomData))
+                }
+            }
+        }
+    };
 }
 
-impl<'de> Deserialize<'de> for Uid {
-    fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
-        if deserializer.is_human_readable() {
-            deserializer.deserialize_any(UidVisitor)
-        } else {
-            deserializer.deserialize_u64(UidVisitor)
-        }
-    }
-}
+string_or_integer!(Uid);
+string_or_integer!(Number);
 
-struct UidVisitor;
+/// Reads what a human-readable format has.
+struct TextVisitor<T>(PhantomData<T>);
 
-impl Visitor<'_> for UidVisitor {
-    type Value = Uid;
+impl<T: Integer> Visitor<'_> for TextVisitor<T> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(
-            "a UID, a whole number in 1..=9223372036854775807, as a decimal string or an integer",
+        write!(
+            f,
+            "{}, a whole number in 1..=9223372036854775807, as a decimal string or an integer",
+            T::NAME
         )
     }
 
-    fn visit_str<E: Error>(self, text: &str) -> Result<Uid, E> {
+    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
         text.parse().map_err(E::custom)
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Uid, E> {
-        NumberVisitor.visit_u64(value)
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
+        let id = IntegerVisitor(PhantomData).visit_u64(value)?;
+        if value > EXACT {
+            return Err(E::custom(format_args!(
+                "{value} may have been rounded, as JavaScript does with integers from 2^53 on: \
+                 send {} of that size as a string, or read the field with `uidring::serde::number` \
+                 if all of its writers have 64-bit integers",
+                T::NAME
+            )));
+        }
+        Ok(id)
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Uid, E> {
-        NumberVisitor.visit_i64(value)
+    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
+        match u64::try_from(value) {
+            Ok(value) => self.visit_u64(value),
+            Err(_) => IntegerVisitor(PhantomData).visit_i64(value),
+        }
     }
 }
 
-struct NumberVisitor;
+/// Reads an integer that is known to be exact.
+struct IntegerVisitor<T>(PhantomData<T>);
 
-impl Visitor<'_> for NumberVisitor {
-    type Value = Uid;
+impl<T: Integer> Visitor<'_> for IntegerVisitor<T> {
+    type Value = T;
 
     fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a UID, a whole number in 1..=9223372036854775807, as an integer")
+        write!(f, "{}, a whole number in 1..=9223372036854775807, as an integer", T::NAME)
     }
 
-    fn visit_u64<E: Error>(self, value: u64) -> Result<Uid, E> {
-        Uid::try_from(value).map_err(E::custom)
+    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
+        T::try_from(value).map_err(E::custom)
     }
 
-    fn visit_i64<E: Error>(self, value: i64) -> Result<Uid, E> {
-        Uid::try_from(value).map_err(E::custom)
+    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
+        T::try_from(value).map_err(E::custom)
     }
 }
 
@@ -120,8 +161,8 @@ impl Visitor<'_> for Base32Visitor {
 
 /// The functions of the module that this stands in, for a field that may be empty.
 macro_rules! option {
-    ($example:literal) => {
-        /// The same for an `Option<Uid>`.
+    ($form:literal, $what:literal, $Id:ident $(, $generic:ident: $bound:ident)?) => {
+        #[doc = concat!("The same for an `Option` of ", $what, ".")]
         ///
         /// With `default` a field that is left out is read as `None`, too.
         ///
@@ -131,7 +172,7 @@ macro_rules! option {
         ///
         /// #[derive(Serialize, Deserialize)]
         /// struct Order {
-        #[doc = concat!("    #[serde(default, with = \"uidring::serde::", $example, "::option\")]")]
+        #[doc = concat!("    #[serde(default, with = \"uidring::serde::", $form, "::option\")]")]
         ///     id: Option<Uid>,
         /// }
         ///
@@ -142,18 +183,20 @@ macro_rules! option {
         pub mod option {
             use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
-            use crate::uid::Uid;
+            use super::*;
 
-            struct Form(Uid);
+            struct Form<T>(T);
 
-            impl Serialize for Form {
+            impl<$($generic: $bound)?> Serialize for Form<$Id> {
                 fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                     super::serialize(&self.0, serializer)
                 }
             }
 
-            impl<'de> Deserialize<'de> for Form {
-                fn deserialize<D: Deserializer<'de>>(deserializer: D) -> Result<Form, D::Error> {
+            impl<'de $(, $generic: $bound)?> Deserialize<'de> for Form<$Id> {
+                fn deserialize<D: Deserializer<'de>>(
+                    deserializer: D,
+                ) -> Result<Form<$Id>, D::Error> {
                     super::deserialize(deserializer).map(Form)
                 }
             }
@@ -163,22 +206,22 @@ macro_rules! option {
             /// # Errors
             ///
             /// Those of the serializer.
-            pub fn serialize<S: Serializer>(
-                uid: &Option<Uid>,
+            pub fn serialize<$($generic: $bound,)? S: Serializer>(
+                id: &Option<$Id>,
                 serializer: S,
             ) -> Result<S::Ok, S::Error> {
-                uid.map(Form).serialize(serializer)
+                id.map(Form).serialize(serializer)
             }
 
             /// Reads the field, for `#[serde(with)]`.
             ///
             /// # Errors
             ///
-            /// There is something else than a UID in this form, or nothing.
-            pub fn deserialize<'de, D: Deserializer<'de>>(
+            /// There is something else in this form, or nothing.
+            pub fn deserialize<'de, $($generic: $bound,)? D: Deserializer<'de>>(
                 deserializer: D,
-            ) -> Result<Option<Uid>, D::Error> {
-                Ok(Option::<Form>::deserialize(deserializer)?.map(|form| form.0))
+            ) -> Result<Option<$Id>, D::Error> {
+                Ok(Option::<Form<$Id>>::deserialize(deserializer)?.map(|form| form.0))
             }
         }
     };
@@ -208,28 +251,32 @@ macro_rules! option {
 pub mod number {
     use serde::{Deserializer, Serializer};
 
-    use super::NumberVisitor;
-    use crate::uid::Uid;
+    use super::{IntegerVisitor, PhantomData};
+    use crate::integer::Integer;
 
-    /// Writes the field, for `#[serde(with)]`.
+    /// Writes the field, a [`Uid`](crate::Uid) or a [`Number`](crate::segment::Number), for
+    /// `#[serde(with)]`.
     ///
     /// # Errors
     ///
     /// Those of the serializer.
-    pub fn serialize<S: Serializer>(uid: &Uid, serializer: S) -> Result<S::Ok, S::Error> {
-        serializer.serialize_u64(uid.get())
+    pub fn serialize<T: Integer, S: Serializer>(id: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.serialize_u64(id.value())
     }
 
-    /// Reads the field, for `#[serde(with)]`.
+    /// Reads the field, a [`Uid`](crate::Uid) or a [`Number`](crate::segment::Number), for
+    /// `#[serde(with)]`.
     ///
     /// # Errors
     ///
-    /// There is something else than a UID in this form.
-    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<Uid, D::Error> {
-        deserializer.deserialize_u64(NumberVisitor)
+    /// There is something else in this form.
+    pub fn deserialize<'de, T: Integer, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        deserializer.deserialize_u64(IntegerVisitor(PhantomData))
     }
 
-    option!("number");
+    option!("number", "either", T, T: Integer);
 }
 
 /// A field as the 13 characters of [`Uid::base32`], in every format. They are read as
@@ -274,5 +321,5 @@ pub mod base32 {
         deserializer.deserialize_str(Base32Visitor)
     }
 
-    option!("base32");
+    option!("base32", "a `Uid`", Uid);
 }

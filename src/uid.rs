@@ -2,8 +2,10 @@
 
 use std::error::Error;
 use std::fmt;
-use std::num::{NonZeroI64, NonZeroU64};
+use std::num::NonZeroU64;
 use std::str::FromStr;
+
+use crate::integer::{self, integer};
 
 /// One unique id: a whole number in `1..=2^63-1`.
 ///
@@ -30,6 +32,8 @@ use std::str::FromStr;
 #[repr(transparent)]
 pub struct Uid(NonZeroU64);
 
+integer!(Uid, "a UID", UidRangeError, ParseUidError);
+
 const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const BASE32_LEN: usize = 13;
 
@@ -39,7 +43,7 @@ impl Uid {
     pub const MIN: Uid = Uid(NonZeroU64::MIN);
 
     /// The largest UID, `2^63 - 1`.
-    pub const MAX: Uid = Uid(NonZeroI64::MAX.unsigned_abs());
+    pub const MAX: Uid = Uid(integer::LARGEST);
 
     /// The UID `value`, or `None` if it is outside `1..=2^63-1`. `Uid::try_from` gives an error in
     /// place of `None`, and accepts signed numbers, too.
@@ -71,19 +75,6 @@ impl Uid {
     #[must_use]
     pub const fn get(self) -> u64 {
         self.0.get()
-    }
-
-    /// The UID `number`. The caller has ensured that it is below `2^63`.
-    #[inline]
-    pub(crate) const fn from_nonzero(number: NonZeroU64) -> Uid {
-        debug_assert!(number.get() <= Uid::MAX.get());
-        Uid(number)
-    }
-
-    /// The UID as a number in memory, for a crate that binds a parameter by reference.
-    #[cfg(feature = "diesel-2")]
-    pub(crate) fn as_i64(&self) -> &i64 {
-        zerocopy::transmute_ref!(&self.0)
     }
 
     /// The UID in Crockford's base32: 13 upper-case characters that sort as the UIDs do.
@@ -135,83 +126,6 @@ impl Uid {
             value = value << 5 | digit as u128;
         }
         u64::try_from(value).ok().and_then(Uid::new).ok_or(ParseUidError::Range)
-    }
-}
-
-impl fmt::Debug for Uid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "Uid({})", self.0)
-    }
-}
-
-impl fmt::Display for Uid {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        self.0.fmt(f)
-    }
-}
-
-/// Reads decimal digits, and nothing else: no sign, no spaces.
-impl FromStr for Uid {
-    type Err = ParseUidError;
-
-    fn from_str(text: &str) -> Result<Uid, ParseUidError> {
-        if text.is_empty() {
-            return Err(ParseUidError::Empty);
-        }
-        if let Some((index, character)) =
-            text.chars().enumerate().find(|(_, c)| !c.is_ascii_digit())
-        {
-            return Err(ParseUidError::Character { character, index });
-        }
-        text.parse().ok().and_then(Uid::new).ok_or(ParseUidError::Range)
-    }
-}
-
-impl From<Uid> for u64 {
-    #[inline]
-    fn from(uid: Uid) -> u64 {
-        uid.get()
-    }
-}
-
-impl From<Uid> for NonZeroU64 {
-    #[inline]
-    fn from(uid: Uid) -> NonZeroU64 {
-        uid.0
-    }
-}
-
-impl From<Uid> for i64 {
-    #[inline]
-    fn from(uid: Uid) -> i64 {
-        uid.get().cast_signed()
-    }
-}
-
-impl TryFrom<u64> for Uid {
-    type Error = UidRangeError;
-
-    #[inline]
-    fn try_from(value: u64) -> Result<Uid, UidRangeError> {
-        Uid::new(value).ok_or(UidRangeError(value.into()))
-    }
-}
-
-impl TryFrom<NonZeroU64> for Uid {
-    type Error = UidRangeError;
-
-    #[inline]
-    fn try_from(value: NonZeroU64) -> Result<Uid, UidRangeError> {
-        Uid::try_from(value.get())
-    }
-}
-
-impl TryFrom<i64> for Uid {
-    type Error = UidRangeError;
-
-    #[inline]
-    fn try_from(value: i64) -> Result<Uid, UidRangeError> {
-        u64::try_from(value).ok().and_then(Uid::new).ok_or(UidRangeError(value.into()))
     }
 }
 
@@ -283,18 +197,6 @@ impl fmt::Display for Base32 {
         f.pad(self.as_str())
     }
 }
-
-/// A number outside `1..=2^63-1` is not a [`Uid`].
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub struct UidRangeError(pub(crate) i128);
-
-impl fmt::Display for UidRangeError {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} is not a UID: a UID is in 1..={}", self.0, Uid::MAX)
-    }
-}
-
-impl Error for UidRangeError {}
 
 /// A text is not a [`Uid`].
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]

@@ -26,6 +26,7 @@ use uidring::clock::ManualClock;
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 #[cfg(feature = "sqlite")]
 use uidring::registry::{RegistryAdmin, SqliteRegistry};
+use uidring::segment::Number;
 use uidring::{
     BuildError, Builder, FillerState, Layout, LeadLimit, LocalTaker, RegistryError, TakeError, Uid,
     UidGenerator,
@@ -129,7 +130,7 @@ fn a_tag_gives_nothing_in_a_child_and_goes_on_in_the_parent() {
                     assert_eq!(tag.take(), Err(TakeError::Forked));
                     assert_eq!(tag.try_take(), Err(TakeError::Forked));
                     assert_eq!(tag.local().take(), Err(TakeError::Forked));
-                    let error = tag.fill(&mut [Uid::MIN; 10]).unwrap_err();
+                    let error = tag.fill(&mut [Number::MIN; 10]).unwrap_err();
                     assert_eq!((error.filled(), error.cause()), (0, TakeError::Forked));
                     #[cfg(feature = "async")]
                     assert_eq!(pollster::block_on(tag.take_async()), Err(TakeError::Forked));

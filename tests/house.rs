@@ -12,9 +12,11 @@ use std::path::{Path, PathBuf};
 
 /// The modules of the library, files and folders of `src`, in the order of their arrows: a module
 /// imports only modules before it. There are no exceptions.
-const MODULES: [&str; 15] = [
+const MODULES: [&str; 17] = [
     "sync",
+    "integer",
     "uid",
+    "number",
     "serde",
     "integrations",
     "clock",

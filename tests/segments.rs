@@ -10,8 +10,8 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rows::{Row, Rows, row, unreachable, wait_for};
-use uidring::segment::{BuildError, SegmentError, SegmentGenerator, Segments, Tag};
-use uidring::{SegmentFailure, TakeError, Uid};
+use uidring::segment::{BuildError, Number, SegmentError, SegmentGenerator, Segments, Tag};
+use uidring::{SegmentFailure, TakeError};
 
 /// Longer than any test takes.
 const PATIENCE: Duration = Duration::from_secs(60);
@@ -20,7 +20,7 @@ fn numbers(tag: &SegmentGenerator, count: usize) -> Vec<u64> {
     (0..count).map(|_| tag.take().unwrap().get()).collect()
 }
 
-fn exhausted(result: Result<Uid, TakeError>) -> SegmentFailure {
+fn exhausted(result: Result<Number, TakeError>) -> SegmentFailure {
     match result {
         Err(TakeError::SegmentExhausted { cause }) => cause,
         other => panic!("{other:?}"),
@@ -47,7 +47,7 @@ fn no_number_comes_twice_or_out_of_order_whatever_threads_and_processes_take() {
                     let (all, tag) = (&all, process.tag(tag).unwrap());
                     scope.spawn(move || {
                         let mut local = tag.local().with_claim_length(5);
-                        let mut buffer = [Uid::MIN; 33];
+                        let mut buffer = [Number::MIN; 33];
                         let mut last = 0;
                         for _ in 0..200 {
                             let batch = match way {
@@ -79,7 +79,7 @@ fn numbers_are_as_far_apart_as_the_row_says() {
     let segments = rows.segments();
     let tag = segments.tag("odd").unwrap();
     assert_eq!(numbers(&tag, 60), (3..).step_by(2).take(60).collect::<Vec<_>>());
-    let mut buffer = [Uid::MIN; 100];
+    let mut buffer = [Number::MIN; 100];
     tag.fill(&mut buffer).unwrap();
     let mut local = tag.local();
     let filled: Vec<u64> = buffer.iter().map(|uid| uid.get()).collect();
@@ -94,7 +94,7 @@ fn numbers_are_as_far_apart_as_the_row_says() {
 fn a_batch_longer_than_many_segments_has_no_gap() {
     let rows = Rows::default().with("orders", Row { max_step: Some(10), ..row(10) });
     let orders = rows.builder().max_wait(PATIENCE).build().unwrap().tag("orders").unwrap();
-    let mut buffer = vec![Uid::MIN; 10_000];
+    let mut buffer = vec![Number::MIN; 10_000];
     orders.fill(&mut buffer).unwrap();
     let filled: Vec<u64> = buffer.iter().map(|uid| uid.get()).collect();
     assert_eq!(orders.status().lost, 0);
@@ -215,7 +215,7 @@ fn while_the_source_is_away_takes_go_on_then_fail_and_then_go_on_by_themselves()
         assert_eq!(exhausted(tag.take()), SegmentFailure::Unreachable);
         assert!(begin.elapsed() >= wait, "it waits for a load first");
         exhausted(tag.try_take());
-        assert!(tag.fill(&mut [Uid::MIN; 10]).is_err());
+        assert!(tag.fill(&mut [Number::MIN; 10]).is_err());
     }
     let status = tag.status();
     assert_eq!((status.taken, status.in_memory, status.lost), (100, 0, 0));

@@ -1,4 +1,4 @@
-//! What a user relies on of a [`Uid`] in JSON and in binary formats.
+//! What a user relies on of a [`Uid`] and a [`Number`] in JSON and in binary formats.
 
 #![cfg(feature = "serde")]
 #![allow(clippy::unwrap_used)]
@@ -8,6 +8,7 @@ use serde::de::value::Error;
 use serde::de::{Deserialize, Deserializer, IntoDeserializer, Visitor};
 use serde::ser::{Impossible, Serialize, Serializer};
 use uidring::Uid;
+use uidring::segment::Number;
 
 const LARGEST: u64 = i64::MAX as u64;
 
@@ -29,15 +30,73 @@ fn json_has_a_string_because_javascript_loses_digits() {
 
 #[test]
 fn json_may_have_a_number_as_well() {
-    for text in [r#""180363646902239241""#, "180363646902239241"] {
-        assert_eq!(
-            serde_json::from_str::<Uid>(text).unwrap(),
-            uid(180_363_646_902_239_241),
-            "{text}"
-        );
+    for value in [1, 1058, (1 << 53) - 1] {
+        for text in [value.to_string(), format!("\"{value}\"")] {
+            assert_eq!(serde_json::from_str::<Uid>(&text).unwrap().get(), value, "{text}");
+            assert_eq!(serde_json::from_str::<Number>(&text).unwrap().get(), value, "{text}");
+        }
     }
-    assert_eq!(serde_json::from_str::<Uid>("9223372036854775807").unwrap(), Uid::MAX);
     assert_eq!(serde_json::from_str::<Option<Uid>>("null").unwrap(), None);
+    assert_eq!(serde_json::from_str::<Option<Number>>("null").unwrap(), None);
+}
+
+/// What JavaScript makes of an id, without a word: `JSON.stringify(242839701478721329)`.
+#[test]
+fn a_number_in_json_that_may_have_been_rounded_is_refused() {
+    // From 2^53 on, two integers in a row are one in JavaScript: 2^53 may have been 2^53 + 1.
+    for rounded in ["242839701478721340", "9007199254740992", "9223372036854775807"] {
+        let error = serde_json::from_str::<Uid>(rounded).unwrap_err().to_string();
+        let reason = format!(
+            "{rounded} may have been rounded, as JavaScript does with integers from 2^53 on: send \
+             a UID of that size as a string, or read the field with `uidring::serde::number`"
+        );
+        assert!(error.starts_with(&reason), "{error}");
+        let tree: serde_json::Value = serde_json::from_str(rounded).unwrap();
+        assert!(serde_json::from_value::<Uid>(tree).is_err(), "{rounded}");
+        assert!(serde_json::from_str::<Vec<Option<Uid>>>(&format!("[{rounded}]")).is_err());
+        let error = serde_json::from_str::<Number>(rounded).unwrap_err().to_string();
+        assert!(error.contains("send a dense number of that size as a string"), "{error}");
+        // Where that is what the field has, and no other form.
+        let mut json = serde_json::Deserializer::from_str(rounded);
+        let read: Uid = uidring::serde::number::deserialize(&mut json).unwrap();
+        assert_eq!(read.to_string(), rounded);
+    }
+    // A signed one, as in TOML.
+    let signed = |value: i64| {
+        let integer: serde::de::value::I64Deserializer<Error> = value.into_deserializer();
+        Uid::deserialize(integer)
+    };
+    assert_eq!(signed(7), Ok(uid(7)));
+    assert!(signed(1 << 53).unwrap_err().to_string().contains("may have been rounded"));
+    assert!(signed(-1).unwrap_err().to_string().contains("-1 is not a UID"));
+}
+
+#[derive(Debug, PartialEq, serde::Serialize, serde::Deserialize)]
+struct Invoice {
+    #[serde(with = "uidring::serde::number")]
+    number: Number,
+    #[serde(default, with = "uidring::serde::number::option")]
+    replaces: Option<Number>,
+}
+
+#[test]
+fn a_number_of_a_tag_has_the_forms_of_a_uid_but_base32() {
+    let number = Number::new(1058).unwrap();
+    assert_eq!(serde_json::to_string(&number).unwrap(), r#""1058""#);
+    assert_eq!(number.serialize(Binary(())), Ok(1058));
+    assert_eq!(Number::MAX.serialize(Binary(())), Ok(LARGEST));
+    assert_eq!(Number::deserialize(Binary(LARGEST)), Ok(Number::MAX));
+    let error = Number::deserialize(Binary(0)).unwrap_err().to_string();
+    assert_eq!(error, "0 is not a dense number: a dense number is in 1..=9223372036854775807");
+    let error = serde_json::from_str::<Number>("true").unwrap_err().to_string();
+    assert!(error.contains("expected a dense number, a whole number in 1..="), "{error}");
+
+    let invoice = Invoice { number, replaces: Some(Number::MAX) };
+    let json = r#"{"number":1058,"replaces":9223372036854775807}"#;
+    assert_eq!(serde_json::to_string(&invoice).unwrap(), json);
+    assert_eq!(serde_json::from_str::<Invoice>(json).unwrap(), invoice);
+    let json = r#"{"number":1058}"#;
+    assert_eq!(serde_json::from_str::<Invoice>(json).unwrap(), Invoice { number, replaces: None });
 }
 
 #[test]
@@ -97,7 +156,9 @@ fn a_field_may_be_a_number_in_json() {
         String::from_utf8(json).unwrap()
     };
     assert_eq!([written(Uid::MIN), written(Uid::MAX)], ["1", "9223372036854775807"]);
-    let read = |text| number::deserialize(&mut serde_json::Deserializer::from_str(text));
+    let read = |text| -> Result<Uid, _> {
+        number::deserialize(&mut serde_json::Deserializer::from_str(text))
+    };
     assert_eq!(read("180363646902239241").unwrap(), uid(180_363_646_902_239_241));
     for (text, reason) in [
         ("0", "0 is not a UID: a UID is in 1..=9223372036854775807"),
@@ -149,7 +210,8 @@ fn a_field_of_either_form_may_be_empty() {
         let mut json = serde_json::Deserializer::from_str(as_base32);
         assert_eq!(base32::option::deserialize(&mut json).unwrap(), uid);
     }
-    let zero = number::option::deserialize(&mut serde_json::Deserializer::from_str("0"));
+    let zero: Result<Option<Uid>, _> =
+        number::option::deserialize(&mut serde_json::Deserializer::from_str("0"));
     assert!(zero.unwrap_err().to_string().contains("0 is not a UID"));
 }
 

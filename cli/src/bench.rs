@@ -14,7 +14,7 @@ use indicatif::{HumanCount, ProgressDrawTarget};
 use serde::Serialize;
 use uidring::registry::FixedWorker;
 use uidring::segment::{
-    Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
+    Number, Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
 };
 use uidring::{Layout, Uid, UidGenerator};
 
@@ -199,7 +199,7 @@ impl SegmentSource for Endless {
 
 /// Takes one thread's part of a slice from a generator. A macro, as the generators share no trait.
 macro_rules! take_from {
-    ($generator:expr, $way:expr, $count:expr) => {{
+    ($Id:ident, $generator:expr, $way:expr, $count:expr) => {{
         let (generator, count) = ($generator, $count);
         match $way {
             Way::Take => {
@@ -215,7 +215,7 @@ macro_rules! take_from {
                 }
             }
             Way::Fill => {
-                let mut buffer = [Uid::MIN; BATCH as usize];
+                let mut buffer = [$Id::MIN; BATCH as usize];
                 for _ in 0..count / u64::from(BATCH) {
                     generator.fill(&mut buffer).map_err(|error| error.cause())?;
                     black_box(&mut buffer);
@@ -247,8 +247,8 @@ impl Sources {
     /// Takes one thread's part of a slice of UIDs.
     fn ours(&self, way: Way, count: u64) -> Result<(), Failure> {
         match &self.generator {
-            Generator::Uids(uids) => take_from!(uids, way, count),
-            Generator::Tag(numbers) => take_from!(numbers, way, count),
+            Generator::Uids(uids) => take_from!(Uid, uids, way, count),
+            Generator::Tag(numbers) => take_from!(Number, numbers, way, count),
         }
     }
 

@@ -10,7 +10,7 @@ use crate::db::{Db, Terms};
 use crate::output::Failure;
 use crate::patience::patiently;
 use crate::quantity;
-use crate::stream::Source;
+use crate::stream::Uids;
 
 /// The defaults are those of the library.
 #[derive(Debug, clap::Args)]
@@ -111,8 +111,8 @@ impl GeneratorArgs {
     /// Whether a take may wait at the lead limit. By default that depends on the length of the
     /// lead, as [`Builder::on_lead_limit`] says.
     /// How to take from `uids`, which was built by these options.
-    pub(crate) fn source<'a>(&self, uids: &'a UidGenerator) -> Source<'a> {
-        if self.may_wait() { Source::PatientUids(uids) } else { Source::Uids(uids) }
+    pub(crate) fn source<'a>(&self, uids: &'a UidGenerator) -> Uids<'a> {
+        if self.may_wait() { Uids::Patient(uids) } else { Uids::Plain(uids) }
     }
 
     fn may_wait(&self) -> bool {

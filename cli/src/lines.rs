@@ -1,35 +1,34 @@
-//! UIDs as lines of text, by the million.
+//! Ids as lines of text, by the million.
 
 use std::time::SystemTime;
 
+use uidring::segment::Number;
 use uidring::{Layout, Parts, Uid};
 
-use crate::output::Times;
+use crate::output::{Failure, Times};
 
 /// What a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Format {
     /// The number
     Decimal,
-    /// Its 13 characters in Crockford's base32, which sort as the numbers do
+    /// Its 13 characters in Crockford's base32, which sort as the UIDs do; not of a tag
     Base32,
     /// A JSON object: uid (a string), time, worker, sequence; of a tag: uid, tag
     Json,
 }
 
-/// Turns UIDs into lines.
-#[derive(Clone, Debug)]
-pub(crate) struct Lines {
-    format: Format,
-    of: Of,
+/// Turns ids into lines.
+pub(crate) trait Lines<Id>: Clone + Send + Sync {
+    /// Appends a line for each of `ids` to `text`.
+    fn append(&mut self, ids: &[Id], text: &mut Vec<u8>);
 }
 
-/// What the UIDs are of.
+/// Turns UIDs into lines.
 #[derive(Clone, Debug)]
-enum Of {
-    Layout(Fields),
-    /// What follows a UID in a JSON line.
-    Tag(String),
+pub(crate) struct UidLines {
+    format: Format,
+    fields: Fields,
 }
 
 /// The fields of UIDs of one layout.
@@ -42,37 +41,60 @@ struct Fields {
     middle: Option<(SystemTime, u64, String)>,
 }
 
-impl Lines {
-    pub(crate) fn new(format: Format, layout: Layout) -> Lines {
+impl UidLines {
+    pub(crate) fn new(format: Format, layout: Layout) -> UidLines {
         let fields = Fields { layout, times: Times::of(&layout), middle: None };
-        Lines { format, of: Of::Layout(fields) }
+        UidLines { format, fields }
     }
+}
 
-    /// Lines of the numbers of `tag`, which have no fields.
-    pub(crate) fn of_tag(format: Format, tag: &str) -> Lines {
-        let tag = serde_json::Value::from(tag);
-        Lines { format, of: Of::Tag(format!("\",\"tag\":{tag}}}\n")) }
-    }
-
-    /// Appends a line for each of `uids` to `text`.
-    pub(crate) fn append(&mut self, uids: &[Uid], text: &mut Vec<u8>) {
+impl Lines<Uid> for UidLines {
+    fn append(&mut self, uids: &[Uid], text: &mut Vec<u8>) {
         match self.format {
             Format::Decimal => append_decimal(uids, text),
             Format::Base32 => append_base32(uids, text),
-            Format::Json => match &mut self.of {
-                Of::Layout(fields) => fields.append_json(uids, text),
-                Of::Tag(rest) => append_json_of_tag(uids, rest, text),
-            },
+            Format::Json => self.fields.append_json(uids, text),
         }
     }
 }
 
-fn append_json_of_tag(uids: &[Uid], rest: &str, text: &mut Vec<u8>) {
-    let mut digits = itoa::Buffer::new();
-    for uid in uids {
-        text.extend_from_slice(b"{\"uid\":\"");
-        text.extend_from_slice(digits.format(uid.get()).as_bytes());
-        text.extend_from_slice(rest.as_bytes());
+/// Turns the numbers of a tag into lines.
+#[derive(Clone, Debug)]
+pub(crate) enum NumberLines {
+    Decimal,
+    /// What follows the number in a JSON line.
+    Json(String),
+}
+
+impl NumberLines {
+    pub(crate) fn new(format: Format, tag: &str) -> Result<NumberLines, Failure> {
+        match format {
+            Format::Decimal => Ok(NumberLines::Decimal),
+            Format::Base32 => Err(Failure::Usage(
+                "the numbers of a tag have no base32 form, which people would read as a number; \
+                 leave --format base32 out"
+                    .to_owned(),
+            )),
+            Format::Json => {
+                let tag = serde_json::Value::from(tag);
+                Ok(NumberLines::Json(format!("\",\"tag\":{tag}}}\n")))
+            }
+        }
+    }
+}
+
+impl Lines<Number> for NumberLines {
+    fn append(&mut self, numbers: &[Number], text: &mut Vec<u8>) {
+        let rest = match self {
+            NumberLines::Decimal => return append_decimal(numbers, text),
+            NumberLines::Json(rest) => rest,
+        };
+        let mut digits = itoa::Buffer::new();
+        for number in numbers {
+            text.extend_from_slice(b"{\"uid\":\"");
+            text.extend_from_slice(digits.format(number.get()).as_bytes());
+            text.extend_from_slice(rest.as_bytes());
+        }
     }
 }
 
@@ -110,10 +132,10 @@ fn append_base32(uids: &[Uid], text: &mut Vec<u8>) {
     }
 }
 
-fn append_decimal(uids: &[Uid], text: &mut Vec<u8>) {
+fn append_decimal<Id: Copy + Into<u64>>(ids: &[Id], text: &mut Vec<u8>) {
     let mut digits = itoa::Buffer::new();
-    for uid in uids {
-        text.extend_from_slice(digits.format(uid.get()).as_bytes());
+    for &id in ids {
+        text.extend_from_slice(digits.format(id.into()).as_bytes());
         text.push(b'\n');
     }
 }
@@ -121,7 +143,7 @@ fn append_decimal(uids: &[Uid], text: &mut Vec<u8>) {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{Format, Lines};
+    use super::{Format, Lines, UidLines};
     use uidring::{Layout, Uid};
 
     fn uid(number: u64) -> Uid {
@@ -130,7 +152,7 @@ mod tests {
 
     fn text(format: Format, uids: &[Uid]) -> String {
         let mut text = b"before\n".to_vec();
-        Lines::new(format, Layout::DEFAULT).append(uids, &mut text);
+        UidLines::new(format, Layout::DEFAULT).append(uids, &mut text);
         String::from_utf8(text).unwrap().strip_prefix("before\n").unwrap().to_owned()
     }
 

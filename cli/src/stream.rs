@@ -1,4 +1,4 @@
-//! From the generator to standard output: one or more threads take and format UIDs, and another
+//! From the generator to standard output: one or more threads take and format ids, and another
 //! thread writes them.
 //!
 //! ```text
@@ -15,8 +15,8 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam::channel::{Receiver, Sender, bounded};
-use uidring::segment::SegmentGenerator;
-use uidring::{TakeError, Uid, UidGenerator};
+use uidring::segment::{Number, SegmentGenerator};
+use uidring::{FillError, TakeError, Uid, UidGenerator};
 
 use crate::lines::Lines;
 use crate::load::{BATCH, Run, joined};
@@ -34,27 +34,52 @@ struct Buffer {
 }
 
 /// A generator, and how to take from it.
-#[derive(Clone, Copy)]
-pub(crate) enum Source<'a> {
-    Uids(&'a UidGenerator),
-    /// A generator that may wait at the lead limit. The run waits instead, because it has to end in
-    /// time.
-    PatientUids(&'a UidGenerator),
-    Tag(&'a SegmentGenerator),
+pub(crate) trait Source: Copy + Send + Sync {
+    type Id: Copy + Send;
+
+    /// What a buffer holds before it is filled.
+    const BLANK: Self::Id;
+
+    /// Fills the front of `batch`. Returns how many ids there are, and why there are not more.
+    fn fill(self, batch: &mut [Self::Id]) -> (usize, Result<(), TakeError>);
 }
 
-impl Source<'_> {
-    /// Fills the front of `batch`. Returns how many UIDs there are, and why there are not more.
+/// A generator of UIDs.
+#[derive(Clone, Copy)]
+pub(crate) enum Uids<'a> {
+    Plain(&'a UidGenerator),
+    /// A generator that may wait at the lead limit. The run waits instead, because it has to end in
+    /// time.
+    Patient(&'a UidGenerator),
+}
+
+impl Source for Uids<'_> {
+    type Id = Uid;
+
+    const BLANK: Uid = Uid::MIN;
+
     fn fill(self, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
-        let filled = match self {
-            Source::Uids(uids) => uids.fill(batch),
-            Source::PatientUids(uids) => return fill_without_waiting(uids, batch),
-            Source::Tag(numbers) => numbers.fill(batch),
-        };
-        match filled {
-            Ok(()) => (batch.len(), Ok(())),
-            Err(error) => (error.filled(), Err(error.cause())),
+        match self {
+            Uids::Plain(uids) => filled(batch.len(), uids.fill(batch)),
+            Uids::Patient(uids) => fill_without_waiting(uids, batch),
         }
+    }
+}
+
+impl Source for &SegmentGenerator {
+    type Id = Number;
+
+    const BLANK: Number = Number::MIN;
+
+    fn fill(self, batch: &mut [Number]) -> (usize, Result<(), TakeError>) {
+        filled(batch.len(), SegmentGenerator::fill(self, batch))
+    }
+}
+
+fn filled(length: usize, result: Result<(), FillError>) -> (usize, Result<(), TakeError>) {
+    match result {
+        Ok(()) => (length, Ok(())),
+        Err(error) => (error.filled(), Err(error.cause())),
     }
 }
 
@@ -74,11 +99,16 @@ fn fill_without_waiting(uids: &UidGenerator, batch: &mut [Uid]) -> (usize, Resul
     (batch.len(), Ok(()))
 }
 
-/// Takes what is due and writes a line for each UID. Meanwhile calls `look` at each `interval`.
-pub(crate) fn print(
-    source: Source<'_>,
+/// A buffer for a batch.
+fn blank<S: Source>() -> Vec<S::Id> {
+    vec![S::BLANK; BATCH]
+}
+
+/// Takes what is due and writes a line for each id. Meanwhile calls `look` at each `interval`.
+pub(crate) fn print<S: Source>(
+    source: S,
     run: &Run,
-    lines: &Lines,
+    lines: &impl Lines<S::Id>,
     progress: Option<Progress>,
     interval: Duration,
     look: impl FnMut(),
@@ -95,7 +125,7 @@ pub(crate) fn print(
         let writer = scope.spawn(move || write(run, &full_out, &empty_in, progress));
         let taker = || {
             let (full, empty) = (full_in.clone(), empty_out.clone());
-            let (mut lines, mut batch) = (lines.clone(), vec![Uid::MIN; BATCH]);
+            let (mut lines, mut batch) = (lines.clone(), blank::<S>());
             move |count: usize| take(source, &mut batch[..count], &mut lines, &empty, &full)
         };
         let takers = (0..run.load().threads).map(|_| taker()).collect();
@@ -108,14 +138,14 @@ pub(crate) fn print(
 }
 
 /// Takes what is due and drops it. Meanwhile calls `look` at each `interval`.
-pub(crate) fn drop_all(
-    source: Source<'_>,
+pub(crate) fn drop_all<S: Source>(
+    source: S,
     run: &Run,
     interval: Duration,
     look: impl FnMut(),
 ) -> Result<(), Failure> {
     let taker = || {
-        let mut batch = vec![Uid::MIN; BATCH];
+        let mut batch = blank::<S>();
         move |count: usize| {
             let (filled, result) = source.fill(&mut batch[..count]);
             run.advance(filled);
@@ -128,10 +158,10 @@ pub(crate) fn drop_all(
 
 /// Fills a buffer and passes it on. Returns how many lines it has, or `None` if the writer has
 /// ended.
-fn take(
-    source: Source<'_>,
-    batch: &mut [Uid],
-    lines: &mut Lines,
+fn take<S: Source>(
+    source: S,
+    batch: &mut [S::Id],
+    lines: &mut impl Lines<S::Id>,
     empty: &Receiver<Buffer>,
     full: &Sender<Buffer>,
 ) -> Result<Option<usize>, Failure> {

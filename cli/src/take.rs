@@ -9,7 +9,7 @@ use uidring::{Uid, UidGenerator};
 use crate::db::{Db, DbArg, Tags};
 use crate::generator_args::GeneratorArgs;
 use crate::layout_args::LayoutArgs;
-use crate::lines::{Format, Lines};
+use crate::lines::{Format, UidLines};
 use crate::live::{self, Panel};
 use crate::load::{Load, Run};
 use crate::output::{self, DIM, Failure, columns, folded, paint};
@@ -152,8 +152,8 @@ impl Args {
         }
     }
 
-    fn lines(&self, uids: &UidGenerator) -> Lines {
-        Lines::new(self.format.unwrap_or(Format::Decimal), *uids.layout())
+    fn lines(&self, uids: &UidGenerator) -> UidLines {
+        UidLines::new(self.format.unwrap_or(Format::Decimal), *uids.layout())
     }
 
     fn explain(&self, uids: &UidGenerator, db: &Db, count: u64) -> Result<(), Failure> {

@@ -7,13 +7,13 @@ use indicatif::HumanCount;
 use uidring::segment::{SegmentGenerator, SegmentStatus, Segments};
 
 use crate::db::{Db, Tags};
-use crate::lines::{Format, Lines};
+use crate::lines::{Format, NumberLines};
 use crate::live::Meter;
 use crate::load::{Load, Run};
 use crate::output::{self, Failure};
 use crate::patience::patiently;
 use crate::progress::Progress;
-use crate::stream::{self, Source};
+use crate::stream;
 use crate::words::{counted, measured};
 
 /// What to take from which tag.
@@ -31,11 +31,12 @@ pub(crate) struct Order<'a> {
 impl Order<'_> {
     /// Takes the numbers, prints them, and gives back what is left of the segment.
     pub(crate) fn carry(&self, db: &Db) -> Result<(), Failure> {
+        let lines = self.format.map(|format| NumberLines::new(format, self.tag)).transpose()?;
         let segments = Segments::builder().source(db.existing_tags(self.table)?).build()?;
         let numbers = patiently(db, || segments.tag(self.tag))?;
         let run = Run::start(self.load);
         run.stop_on_interrupt()?;
-        let done = self.take(&numbers, &run);
+        let done = self.take(&numbers, &run, lines);
         // Before the numbers that are left are given back.
         let status = numbers.status();
         drop(numbers);
@@ -57,14 +58,17 @@ impl Order<'_> {
         }
     }
 
-    fn take(&self, numbers: &SegmentGenerator, run: &Run) -> Result<(), Failure> {
-        let source = Source::Tag(numbers);
-        let Some(format) = self.format else {
-            return stream::drop_all(source, run, Duration::MAX, || {});
+    fn take(
+        &self,
+        numbers: &SegmentGenerator,
+        run: &Run,
+        lines: Option<NumberLines>,
+    ) -> Result<(), Failure> {
+        let Some(lines) = lines else {
+            return stream::drop_all(numbers, run, Duration::MAX, || {});
         };
-        let lines = Lines::of_tag(format, self.tag);
         let progress = if self.is_test { None } else { self.load.count.and_then(Progress::new) };
-        stream::print(source, run, &lines, progress, Duration::MAX, || {})
+        stream::print(numbers, run, &lines, progress, Duration::MAX, || {})
     }
 }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::time::Duration;
 
 use loom::thread;
+use uidring::TakeError;
 use uidring::model::{Found, SegmentChain, Stock, TagEngine, Unclaimed, is_closed, request_list};
-use uidring::{TakeError, Uid};
+use uidring::segment::Number;
 use uidring_loom_tests::{History, explore, explore_from};
 
 /// Longer than loom's time ever gets.
@@ -55,7 +56,7 @@ impl Model {
     }
 
     /// What `SegmentGenerator::take` does.
-    fn take(&self) -> Result<Uid, TakeError> {
+    fn take(&self) -> Result<Number, TakeError> {
         let start = self.history.start();
         let result = self.chain().take().or_else(|ticket| self.tag.take_slowly(ticket));
         self.history.end(start, result.ok());

@@ -8,8 +8,8 @@ use std::collections::HashSet;
 use std::time::Duration;
 
 use common::Server;
-use uidring::segment::{HttpSegments, SegmentError, Segments, Tag};
-use uidring::{SegmentFailure, TakeError, Uid};
+use uidring::segment::{HttpSegments, Number, SegmentError, Segments, Tag};
+use uidring::{SegmentFailure, TakeError};
 
 fn address(server: &Server) -> String {
     format!("http://{}", server.address)
@@ -25,7 +25,7 @@ fn client(server: &Server) -> Segments {
 }
 
 fn fill(segments: &Segments, tag: &str, count: usize) -> Vec<u64> {
-    let mut buffer = vec![Uid::MIN; count];
+    let mut buffer = vec![Number::MIN; count];
     segments.tag(tag).unwrap().fill(&mut buffer).unwrap();
     buffer.iter().map(|number| number.get()).collect()
 }
@@ -68,7 +68,7 @@ fn what_the_server_refuses_is_told_as_it_is() {
     let error = segments.tag("nobody").unwrap_err();
     assert!(matches!(&error, SegmentError::NoSuchTag { tag, .. } if tag == "nobody"), "{error}");
 
-    let last = Uid::MAX.get();
+    let last = Number::MAX.get();
     segments.create("short", Tag::new().first(last - 2)).unwrap();
     let short = segments.tag("short").unwrap();
     assert_eq!([(); 3].map(|()| short.take().unwrap().get()), [last - 2, last - 1, last]);

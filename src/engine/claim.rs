@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::engine::Engine;
 use crate::engine::TakeError;
+use crate::integer::{Integer, LARGEST};
 use crate::uid::Uid;
 
 /// Tickets that were claimed together and are not used yet.
@@ -105,28 +106,31 @@ impl ClaimSegment {
     }
 }
 
-/// Fills `buffer` with consecutive UIDs from `next` on.
-pub fn write_consecutive(mut next: NonZeroU64, buffer: &mut [Uid]) {
+/// Fills `buffer` with consecutive UIDs, or dense numbers, from `next` on.
+pub fn write_consecutive<T: Integer>(mut next: NonZeroU64, buffer: &mut [T]) {
     // A vector register holds two UIDs or more, and two vectors are stored at once if they lie in
     // one cache line.
-    let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<Uid>();
+    let unaligned = buffer.as_ptr().addr().wrapping_neg() % CACHE_LINE / size_of::<T>();
     let (head, buffer) = buffer.split_at_mut(unaligned.min(buffer.len()));
-    write_groups::<1>(&mut next, head);
-    let buffer = write_groups::<32>(&mut next, buffer);
-    let buffer = write_groups::<8>(&mut next, buffer);
-    write_groups::<1>(&mut next, buffer);
+    write_groups::<1, T>(&mut next, head);
+    let buffer = write_groups::<32, T>(&mut next, buffer);
+    let buffer = write_groups::<8, T>(&mut next, buffer);
+    write_groups::<1, T>(&mut next, buffer);
 }
 
 /// Writes consecutive UIDs, from `next` on, to all whole groups of `N` in `buffer`. Returns the
 /// rest of the buffer.
-fn write_groups<'a, const N: usize>(next: &mut NonZeroU64, buffer: &'a mut [Uid]) -> &'a mut [Uid] {
+fn write_groups<'a, const N: usize, T: Integer>(
+    next: &mut NonZeroU64,
+    buffer: &'a mut [T],
+) -> &'a mut [T] {
     let (groups, rest) = buffer.as_chunks_mut::<N>();
     for group in groups {
         // The `min` changes nothing, but it shows the compiler that no sum below overflows. Two
         // UIDs then cost one addition and one store.
-        let first = (*next).min(Uid::MAX.into());
+        let first = (*next).min(LARGEST);
         for (uid, offset) in group.iter_mut().zip(0_u32..) {
-            *uid = Uid::from_nonzero(first.saturating_add(offset.into()));
+            *uid = T::from_nonzero(first.saturating_add(offset.into()));
         }
         *next = first.saturating_add(N as u64);
     }

@@ -9,8 +9,11 @@ use crate::uid::Uid;
 
 /// What a task takes from.
 pub trait Takes {
-    /// Takes a number, or fails at once.
-    fn try_take(&self) -> Result<Uid, TakeError>;
+    /// A UID, or a dense number.
+    type Id;
+
+    /// Takes one, or fails at once.
+    fn try_take(&self) -> Result<Self::Id, TakeError>;
 
     /// Whether a task waits instead of failing with `error`.
     fn is_worth_waiting(&self, error: TakeError) -> bool;
@@ -35,6 +38,8 @@ pub trait Takes {
 }
 
 impl Takes for Engine {
+    type Id = Uid;
+
     fn try_take(&self) -> Result<Uid, TakeError> {
         self.try_take()
     }
@@ -83,7 +88,7 @@ impl<'a, T: Takes> Turn<'a, T> {
     }
 
     /// Takes a UID, or has the task woken when its turn comes.
-    pub fn poll(&mut self, context: &Context<'_>) -> Poll<Result<Uid, TakeError>> {
+    pub fn poll(&mut self, context: &Context<'_>) -> Poll<Result<T::Id, TakeError>> {
         if self.engine.is_forked() {
             return Poll::Ready(Err(TakeError::Forked));
         }
@@ -110,10 +115,10 @@ impl<'a, T: Takes> Turn<'a, T> {
     }
 
     /// Takes a UID and leaves the line, unless it is worth waiting for one.
-    fn try_take(&mut self) -> Poll<Result<Uid, TakeError>> {
+    fn try_take(&mut self) -> Poll<Result<T::Id, TakeError>> {
         let engine = self.engine;
         let result = engine.try_take();
-        if result.is_err_and(|error| engine.is_worth_waiting(error)) {
+        if result.as_ref().is_err_and(|&error| engine.is_worth_waiting(error)) {
             return Poll::Pending;
         }
         let line = engine.line();

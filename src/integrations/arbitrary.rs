@@ -1,4 +1,4 @@
-//! arbitrary 1 (feature `arbitrary-1`): any UID, made of a fuzzer's bytes.
+//! arbitrary 1 (feature `arbitrary-1`): any UID or dense number, made of a fuzzer's bytes.
 //!
 //! ```
 //! # use arbitrary_1 as arbitrary;
@@ -13,15 +13,23 @@
 
 use arbitrary_1::{Arbitrary, Error, Result, Unstructured};
 
+use crate::number::Number;
 use crate::uid::Uid;
 
-impl<'a> Arbitrary<'a> for Uid {
-    fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<Uid> {
-        let number = bytes.int_in_range(Uid::MIN.get()..=Uid::MAX.get())?;
-        Uid::new(number).ok_or(Error::IncorrectFormat)
-    }
+macro_rules! integrate {
+    ($Id:ident) => {
+        impl<'a> Arbitrary<'a> for $Id {
+            fn arbitrary(bytes: &mut Unstructured<'a>) -> Result<$Id> {
+                let number = bytes.int_in_range($Id::MIN.get()..=$Id::MAX.get())?;
+                $Id::new(number).ok_or(Error::IncorrectFormat)
+            }
 
-    fn size_hint(_: usize) -> (usize, Option<usize>) {
-        <u64 as Arbitrary>::size_hint(0)
-    }
+            fn size_hint(_: usize) -> (usize, Option<usize>) {
+                <u64 as Arbitrary>::size_hint(0)
+            }
+        }
+    };
 }
+
+integrate!(Uid);
+integrate!(Number);

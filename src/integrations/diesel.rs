@@ -1,6 +1,6 @@
-//! diesel 2.3 (feature `diesel-2`): a `Uid` is a `BigInt`, for every backend.
+//! diesel 2.3 (feature `diesel-2`): a `Uid` or a `Number` is a `BigInt`, for every backend.
 //!
-//! Diesel's error names the field with a number that is no UID, and its `source()` says why.
+//! Diesel's error names the field with a value that is neither, and its `source()` says why.
 //!
 //! ```
 //! # extern crate diesel_2 as diesel;
@@ -38,40 +38,12 @@ use diesel_2::expression::AsExpression;
 use diesel_2::serialize::{self, Output, ToSql};
 use diesel_2::sql_types::{BigInt, Nullable, SingleValue};
 
+use crate::number::Number;
 use crate::uid::Uid;
 
-impl<DB: Backend> ToSql<BigInt, DB> for Uid
-where
-    i64: ToSql<BigInt, DB>,
-{
-    fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, DB>) -> serialize::Result {
-        self.as_i64().to_sql(out)
-    }
-}
-
-impl<DB: Backend> FromSql<BigInt, DB> for Uid
-where
-    i64: FromSql<BigInt, DB>,
-{
-    fn from_sql(bytes: DB::RawValue<'_>) -> deserialize::Result<Uid> {
-        Ok(Uid::try_from(i64::from_sql(bytes)?)?)
-    }
-}
-
-impl<ST: SingleValue, DB: Backend> Queryable<ST, DB> for Uid
-where
-    Uid: FromSql<ST, DB>,
-{
-    type Row = Uid;
-
-    fn build(uid: Uid) -> deserialize::Result<Uid> {
-        Ok(uid)
-    }
-}
-
 macro_rules! as_expression {
-    ($($uid:ty, $sql_type:ty;)*) => { $(
-        impl AsExpression<$sql_type> for $uid {
+    ($($id:ty, $sql_type:ty;)*) => { $(
+        impl AsExpression<$sql_type> for $id {
             type Expression = <i64 as AsExpression<$sql_type>>::Expression;
 
             fn as_expression(self) -> Self::Expression {
@@ -81,9 +53,45 @@ macro_rules! as_expression {
     )* };
 }
 
-as_expression! {
-    Uid, BigInt;
-    &Uid, BigInt;
-    Uid, Nullable<BigInt>;
-    &Uid, Nullable<BigInt>;
+macro_rules! integrate {
+    ($Id:ident) => {
+        impl<DB: Backend> ToSql<BigInt, DB> for $Id
+        where
+            i64: ToSql<BigInt, DB>,
+        {
+            fn to_sql<'b>(&'b self, out: &mut Output<'b, '_, DB>) -> serialize::Result {
+                self.as_i64().to_sql(out)
+            }
+        }
+
+        impl<DB: Backend> FromSql<BigInt, DB> for $Id
+        where
+            i64: FromSql<BigInt, DB>,
+        {
+            fn from_sql(bytes: DB::RawValue<'_>) -> deserialize::Result<$Id> {
+                Ok($Id::try_from(i64::from_sql(bytes)?)?)
+            }
+        }
+
+        impl<ST: SingleValue, DB: Backend> Queryable<ST, DB> for $Id
+        where
+            $Id: FromSql<ST, DB>,
+        {
+            type Row = $Id;
+
+            fn build(id: $Id) -> deserialize::Result<$Id> {
+                Ok(id)
+            }
+        }
+
+        as_expression! {
+            $Id, BigInt;
+            &$Id, BigInt;
+            $Id, Nullable<BigInt>;
+            &$Id, Nullable<BigInt>;
+        }
+    };
 }
+
+integrate!(Uid);
+integrate!(Number);

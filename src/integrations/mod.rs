@@ -1,7 +1,7 @@
-//! [`Uid`](crate::Uid) where other crates take ids: bound to a query, read from a row, named in a
-//! schema. Each integration is a feature, off by default.
+//! [`Uid`](crate::Uid) and [`Number`](crate::segment::Number) where other crates take ids: bound to
+//! a query, read from a row, named in a schema. Each integration is a feature, off by default.
 //!
-//! | feature | crate | what a `Uid` is there |
+//! | feature | crate | what either is there |
 //! |---|---|---|
 //! | `sqlx-0_8`, `sqlx-0_9` | sqlx | a `BIGINT`, for every database |
 //! | `sqlx-0_8-postgres`, `sqlx-0_9-postgres` | sqlx | the same, and in arrays of PostgreSQL |
@@ -12,11 +12,13 @@
 //! | `mysql-common-0_37` | mysql, `mysql_async` | a `BIGINT` |
 //! | `schemars-1` | schemars | a string of digits, as serde writes it |
 //! | `utoipa-5`, `utoipa-6` | utoipa | a string of digits, as serde writes it |
-//! | `arbitrary-1` | arbitrary | any UID, for fuzzing |
+//! | `arbitrary-1` | arbitrary | any of them, for fuzzing |
 //!
-//! A column of UIDs is a signed 64-bit one. A number in it that is no UID (0, or negative) is an
-//! error of the crate that reads the row, and says so in the words of
-//! [`UidRangeError`](crate::UidRangeError). A `NULL` is read as an `Option<Uid>`.
+//! A column of ids is a signed 64-bit one. A value in it that is none (0, or negative) is an error
+//! of the crate that reads the row, and says so in the words of
+//! [`UidRangeError`](crate::UidRangeError) or
+//! [`NumberRangeError`](crate::segment::NumberRangeError). A `NULL` is read as an `Option` of
+//! either.
 //!
 //! # Features and versions
 //!
@@ -54,4 +56,7 @@ pub mod utoipa;
 #[cfg(any(feature = "schemars-1", feature = "utoipa-5", feature = "utoipa-6"))]
 const PATTERN: &str = "^[1-9][0-9]{0,18}$";
 #[cfg(any(feature = "schemars-1", feature = "utoipa-5", feature = "utoipa-6"))]
-const DESCRIPTION: &str = "A unique id, a whole number in 1..=9223372036854775807 in decimal.";
+const UID: &str = "A unique id, a whole number in 1..=9223372036854775807 in decimal.";
+#[cfg(any(feature = "schemars-1", feature = "utoipa-5", feature = "utoipa-6"))]
+const NUMBER: &str =
+    "A dense number of a tag, a whole number in 1..=9223372036854775807 in decimal.";

@@ -1,7 +1,7 @@
 //! `mysql_common` 0.37, and so `mysql_async` 0.37 and mysql 28 (feature `mysql-common-0_37`): a
-//! `Uid` is a `BIGINT`.
+//! `Uid` or a `Number` is a `BIGINT`.
 //!
-//! The error of `mysql_common` has no room for a reason: it shows the value that is no UID.
+//! The error of `mysql_common` has no room for a reason: it shows the value that is neither.
 //!
 //! ```
 //! # use mysql_common_0_37 as mysql_common;
@@ -24,23 +24,31 @@ use flate2 as _;
 use mysql_common_0_37::prelude::FromValue;
 use mysql_common_0_37::{FromValueError, Value};
 
+use crate::number::Number;
 use crate::uid::Uid;
 
-impl From<Uid> for Value {
-    fn from(uid: Uid) -> Value {
-        i64::from(uid).into()
-    }
+macro_rules! integrate {
+    ($Id:ident) => {
+        impl From<$Id> for Value {
+            fn from(id: $Id) -> Value {
+                i64::from(id).into()
+            }
+        }
+
+        impl FromValue for $Id {
+            type Intermediate = $Id;
+        }
+
+        impl TryFrom<Value> for $Id {
+            type Error = FromValueError;
+
+            fn try_from(value: Value) -> Result<$Id, FromValueError> {
+                let number = i64::from_value_opt(value)?;
+                $Id::try_from(number).map_err(|_| FromValueError(number.into()))
+            }
+        }
+    };
 }
 
-impl FromValue for Uid {
-    type Intermediate = Uid;
-}
-
-impl TryFrom<Value> for Uid {
-    type Error = FromValueError;
-
-    fn try_from(value: Value) -> Result<Uid, FromValueError> {
-        let number = i64::from_value_opt(value)?;
-        Uid::try_from(number).map_err(|_| FromValueError(number.into()))
-    }
-}
+integrate!(Uid);
+integrate!(Number);

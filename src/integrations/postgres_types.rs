@@ -1,5 +1,5 @@
 //! postgres-types 0.2, and so tokio-postgres 0.7 and postgres 0.19 (feature `postgres-types-0_2`):
-//! a `Uid` is an `INT8`.
+//! a `Uid` or a `Number` is an `INT8`.
 //!
 //! ```no_run
 //! # #[cfg(feature = "postgres")] {
@@ -31,30 +31,38 @@ use std::error::Error;
 use postgres_types_0_2::private::BytesMut;
 use postgres_types_0_2::{FromSql, IsNull, ToSql, Type, to_sql_checked};
 
+use crate::number::Number;
 use crate::uid::Uid;
 
-impl ToSql for Uid {
-    fn to_sql(
-        &self,
-        ty: &Type,
-        out: &mut BytesMut,
-    ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
-        i64::from(*self).to_sql(ty, out)
-    }
+macro_rules! integrate {
+    ($Id:ident) => {
+        impl ToSql for $Id {
+            fn to_sql(
+                &self,
+                ty: &Type,
+                out: &mut BytesMut,
+            ) -> Result<IsNull, Box<dyn Error + Sync + Send>> {
+                i64::from(*self).to_sql(ty, out)
+            }
 
-    fn accepts(ty: &Type) -> bool {
-        <i64 as ToSql>::accepts(ty)
-    }
+            fn accepts(ty: &Type) -> bool {
+                <i64 as ToSql>::accepts(ty)
+            }
 
-    to_sql_checked!();
+            to_sql_checked!();
+        }
+
+        impl<'a> FromSql<'a> for $Id {
+            fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<$Id, Box<dyn Error + Sync + Send>> {
+                Ok($Id::try_from(i64::from_sql(ty, raw)?)?)
+            }
+
+            fn accepts(ty: &Type) -> bool {
+                <i64 as FromSql>::accepts(ty)
+            }
+        }
+    };
 }
 
-impl<'a> FromSql<'a> for Uid {
-    fn from_sql(ty: &Type, raw: &'a [u8]) -> Result<Uid, Box<dyn Error + Sync + Send>> {
-        Ok(Uid::try_from(i64::from_sql(ty, raw)?)?)
-    }
-
-    fn accepts(ty: &Type) -> bool {
-        <i64 as FromSql>::accepts(ty)
-    }
-}
+integrate!(Uid);
+integrate!(Number);

@@ -1,4 +1,4 @@
-//! rusqlite 0.32 to 0.42 (feature `rusqlite`): a `Uid` is an `INTEGER`.
+//! rusqlite 0.32 to 0.42 (feature `rusqlite`): a `Uid` or a `Number` is an `INTEGER`.
 //!
 //! ```
 //! use rusqlite::Connection;
@@ -20,17 +20,25 @@
 
 use rusqlite::types::{FromSql, FromSqlError, FromSqlResult, ToSql, ToSqlOutput, ValueRef};
 
+use crate::number::Number;
 use crate::uid::Uid;
 
-impl ToSql for Uid {
-    fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
-        Ok(i64::from(*self).into())
-    }
+macro_rules! integrate {
+    ($Id:ident) => {
+        impl ToSql for $Id {
+            fn to_sql(&self) -> rusqlite::Result<ToSqlOutput<'_>> {
+                Ok(i64::from(*self).into())
+            }
+        }
+
+        impl FromSql for $Id {
+            fn column_result(value: ValueRef<'_>) -> FromSqlResult<$Id> {
+                let number = i64::column_result(value)?;
+                $Id::try_from(number).map_err(|error| FromSqlError::Other(error.into()))
+            }
+        }
+    };
 }
 
-impl FromSql for Uid {
-    fn column_result(value: ValueRef<'_>) -> FromSqlResult<Uid> {
-        let number = i64::column_result(value)?;
-        Uid::try_from(number).map_err(|error| FromSqlError::Other(error.into()))
-    }
-}
+integrate!(Uid);
+integrate!(Number);

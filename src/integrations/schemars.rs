@@ -1,5 +1,5 @@
-//! schemars 1 (feature `schemars-1`): the JSON schema of a `Uid` is a string of digits, as
-//! [`serde`](crate::serde) writes it.
+//! schemars 1 (feature `schemars-1`): the JSON schema of a `Uid` or a `Number` is a string of
+//! digits, as [`serde`](crate::serde) writes it.
 //!
 //! ```
 //! # use schemars_1 as schemars;
@@ -18,19 +18,29 @@ use std::borrow::Cow;
 
 use schemars_1::{JsonSchema, Schema, SchemaGenerator, json_schema};
 
-use super::{DESCRIPTION, PATTERN};
+use super::{NUMBER, PATTERN, UID};
+use crate::number::Number;
 use crate::uid::Uid;
 
-impl JsonSchema for Uid {
-    fn schema_name() -> Cow<'static, str> {
-        "Uid".into()
-    }
+macro_rules! integrate {
+    ($Id:ident, $name:literal, $path:literal, $description:ident) => {
+        impl JsonSchema for $Id {
+            fn schema_name() -> Cow<'static, str> {
+                $name.into()
+            }
 
-    fn schema_id() -> Cow<'static, str> {
-        "uidring::Uid".into()
-    }
+            fn schema_id() -> Cow<'static, str> {
+                $path.into()
+            }
 
-    fn json_schema(_: &mut SchemaGenerator) -> Schema {
-        json_schema!({ "type": "string", "pattern": PATTERN, "description": DESCRIPTION })
-    }
+            fn json_schema(_: &mut SchemaGenerator) -> Schema {
+                json_schema!({
+                    "type": "string", "pattern": PATTERN, "description": $description,
+                })
+            }
+        }
+    };
 }
+
+integrate!(Uid, "Uid", "uidring::Uid", UID);
+integrate!(Number, "Number", "uidring::segment::Number", NUMBER);

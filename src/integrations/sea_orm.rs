@@ -1,5 +1,5 @@
-//! SeaORM 1.1 and 2 (features `sea-orm-1`, `sea-orm-2`): a `Uid` is a `BigInteger`, and may be the
-//! primary key of an entity, without `auto_increment`.
+//! SeaORM 1.1 and 2 (features `sea-orm-1`, `sea-orm-2`): a `Uid` or a `Number` is a
+//! `BigInteger`, and may be the primary key of an entity, without `auto_increment`.
 //!
 //! ```text
 //! use sea_orm::entity::prelude::*;
@@ -29,10 +29,11 @@
 //! # }
 //! ```
 
+use crate::number::Number;
 use crate::uid::Uid;
 
 macro_rules! integrate {
-    ($sea_orm:ident) => {
+    ($sea_orm:ident, $Id:ident) => {
         const _: () = {
             use $sea_orm::sea_query::{ArrayType, ColumnType, Nullable, ValueType, ValueTypeErr};
             use $sea_orm::{
@@ -40,20 +41,20 @@ macro_rules! integrate {
                 TryGetable, Value,
             };
 
-            impl From<Uid> for Value {
-                fn from(uid: Uid) -> Value {
-                    i64::from(uid).into()
+            impl From<$Id> for Value {
+                fn from(id: $Id) -> Value {
+                    i64::from(id).into()
                 }
             }
 
-            impl ValueType for Uid {
-                fn try_from(value: Value) -> Result<Uid, ValueTypeErr> {
+            impl ValueType for $Id {
+                fn try_from(value: Value) -> Result<$Id, ValueTypeErr> {
                     let number = <i64 as ValueType>::try_from(value)?;
-                    <Uid as TryFrom<i64>>::try_from(number).map_err(|_| ValueTypeErr)
+                    <$Id as TryFrom<i64>>::try_from(number).map_err(|_| ValueTypeErr)
                 }
 
                 fn type_name() -> String {
-                    "Uid".to_owned()
+                    stringify!($Id).to_owned()
                 }
 
                 fn array_type() -> ArrayType {
@@ -65,29 +66,29 @@ macro_rules! integrate {
                 }
             }
 
-            impl Nullable for Uid {
+            impl Nullable for $Id {
                 fn null() -> Value {
                     i64::null()
                 }
             }
 
-            impl TryGetable for Uid {
-                fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<Uid, TryGetError> {
+            impl TryGetable for $Id {
+                fn try_get_by<I: ColIdx>(row: &QueryResult, index: I) -> Result<$Id, TryGetError> {
                     let number = i64::try_get_by(row, index)?;
-                    let uid = <Uid as TryFrom<i64>>::try_from(number);
-                    uid.map_err(|error| DbErr::Type(error.to_string()).into())
+                    let id = <$Id as TryFrom<i64>>::try_from(number);
+                    id.map_err(|error| DbErr::Type(error.to_string()).into())
                 }
             }
 
-            impl TryFromU64 for Uid {
-                fn try_from_u64(number: u64) -> Result<Uid, DbErr> {
-                    let uid = <Uid as TryFrom<u64>>::try_from(number);
-                    uid.map_err(|error| DbErr::Type(error.to_string()))
+            impl TryFromU64 for $Id {
+                fn try_from_u64(number: u64) -> Result<$Id, DbErr> {
+                    let id = <$Id as TryFrom<u64>>::try_from(number);
+                    id.map_err(|error| DbErr::Type(error.to_string()))
                 }
             }
 
-            impl IntoActiveValue<Uid> for Uid {
-                fn into_active_value(self) -> ActiveValue<Uid> {
+            impl IntoActiveValue<$Id> for $Id {
+                fn into_active_value(self) -> ActiveValue<$Id> {
                     ActiveValue::Set(self)
                 }
             }
@@ -96,6 +97,10 @@ macro_rules! integrate {
 }
 
 #[cfg(feature = "sea-orm-1")]
-integrate!(sea_orm_1);
+integrate!(sea_orm_1, Uid);
+#[cfg(feature = "sea-orm-1")]
+integrate!(sea_orm_1, Number);
 #[cfg(feature = "sea-orm-2")]
-integrate!(sea_orm_2);
+integrate!(sea_orm_2, Uid);
+#[cfg(feature = "sea-orm-2")]
+integrate!(sea_orm_2, Number);

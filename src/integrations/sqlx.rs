@@ -1,5 +1,5 @@
-//! sqlx 0.8 and 0.9 (features `sqlx-0_8`, `sqlx-0_9`): a `Uid` is a `BIGINT`, for every database
-//! that has an `i64`.
+//! sqlx 0.8 and 0.9 (features `sqlx-0_8`, `sqlx-0_9`): a `Uid` or a `Number` is a `BIGINT`,
+//! for every database that has an `i64`.
 //!
 //! The features `sqlx-0_8-postgres` and `sqlx-0_9-postgres` add arrays, which only PostgreSQL has:
 //! `= ANY($1)`.
@@ -25,17 +25,18 @@
 //!
 //! The macro `query_as!` is told of the type by the column: `SELECT id AS "id: Uid"`.
 
+use crate::number::Number;
 use crate::uid::Uid;
 
 /// In 0.8 a buffer has a lifetime.
 macro_rules! integrate {
-    ($sqlx:ident $(, $q:lifetime)?) => {
+    ($sqlx:ident, $Id:ident $(, $q:lifetime)?) => {
         const _: () = {
             use $sqlx::encode::IsNull;
             use $sqlx::error::{BoxDynError, UnexpectedNullError};
             use $sqlx::{Database, Decode, Encode, Type, ValueRef};
 
-            impl<DB: Database> Type<DB> for Uid
+            impl<DB: Database> Type<DB> for $Id
             where
                 i64: Type<DB>,
             {
@@ -48,7 +49,7 @@ macro_rules! integrate {
                 }
             }
 
-            impl<'q, DB: Database> Encode<'q, DB> for Uid
+            impl<'q, DB: Database> Encode<'q, DB> for $Id
             where
                 i64: Encode<'q, DB>,
             {
@@ -64,16 +65,16 @@ macro_rules! integrate {
                 }
             }
 
-            impl<'r, DB: Database> Decode<'r, DB> for Uid
+            impl<'r, DB: Database> Decode<'r, DB> for $Id
             where
                 i64: Decode<'r, DB>,
             {
-                fn decode(value: <DB as Database>::ValueRef<'r>) -> Result<Uid, BoxDynError> {
+                fn decode(value: <DB as Database>::ValueRef<'r>) -> Result<$Id, BoxDynError> {
                     // SQLite makes a 0 of it.
                     if value.is_null() {
                         return Err(UnexpectedNullError.into());
                     }
-                    Ok(Uid::try_from(i64::decode(value)?)?)
+                    Ok($Id::try_from(i64::decode(value)?)?)
                 }
             }
         };
@@ -81,20 +82,29 @@ macro_rules! integrate {
 }
 
 #[cfg(feature = "sqlx-0_8")]
-integrate!(sqlx_0_8, 'q);
+integrate!(sqlx_0_8, Uid, 'q);
+#[cfg(feature = "sqlx-0_8")]
+integrate!(sqlx_0_8, Number, 'q);
 #[cfg(feature = "sqlx-0_9")]
-integrate!(sqlx_0_9);
+integrate!(sqlx_0_9, Uid);
+#[cfg(feature = "sqlx-0_9")]
+integrate!(sqlx_0_9, Number);
+
+macro_rules! arrays {
+    ($sqlx:ident, $Id:ident) => {
+        impl $sqlx::postgres::PgHasArrayType for $Id {
+            fn array_type_info() -> $sqlx::postgres::PgTypeInfo {
+                i64::array_type_info()
+            }
+        }
+    };
+}
 
 #[cfg(feature = "sqlx-0_8-postgres")]
-impl sqlx_0_8::postgres::PgHasArrayType for Uid {
-    fn array_type_info() -> sqlx_0_8::postgres::PgTypeInfo {
-        i64::array_type_info()
-    }
-}
-
+arrays!(sqlx_0_8, Uid);
+#[cfg(feature = "sqlx-0_8-postgres")]
+arrays!(sqlx_0_8, Number);
 #[cfg(feature = "sqlx-0_9-postgres")]
-impl sqlx_0_9::postgres::PgHasArrayType for Uid {
-    fn array_type_info() -> sqlx_0_9::postgres::PgTypeInfo {
-        i64::array_type_info()
-    }
-}
+arrays!(sqlx_0_9, Uid);
+#[cfg(feature = "sqlx-0_9-postgres")]
+arrays!(sqlx_0_9, Number);

@@ -1,5 +1,5 @@
-//! utoipa 5 and 6 (features `utoipa-5`, `utoipa-6`): the OpenAPI schema of a `Uid` is a string of
-//! digits, as [`serde`](crate::serde) writes it.
+//! utoipa 5 and 6 (features `utoipa-5`, `utoipa-6`): the OpenAPI schema of a `Uid` or a `Number` is
+//! a string of digits, as [`serde`](crate::serde) writes it.
 //!
 //! ```
 //! # #[cfg(feature = "utoipa-5")] {
@@ -18,31 +18,36 @@
 //! A field that serde writes in another form needs its own schema: `#[schema(value_type = u64)]`
 //! for [`serde::number`](crate::serde::number).
 
-use super::{DESCRIPTION, PATTERN};
+use super::{NUMBER, PATTERN, UID};
+use crate::number::Number;
 use crate::uid::Uid;
 
 macro_rules! integrate {
-    ($utoipa:ident) => {
+    ($utoipa:ident, $Id:ident, $description:ident) => {
         const _: () = {
             use $utoipa::openapi::{ObjectBuilder, RefOr, Schema, Type};
             use $utoipa::{PartialSchema, ToSchema};
 
-            impl PartialSchema for Uid {
+            impl PartialSchema for $Id {
                 fn schema() -> RefOr<Schema> {
                     ObjectBuilder::new()
                         .schema_type(Type::String)
                         .pattern(Some(PATTERN))
-                        .description(Some(DESCRIPTION))
+                        .description(Some($description))
                         .into()
                 }
             }
 
-            impl ToSchema for Uid {}
+            impl ToSchema for $Id {}
         };
     };
 }
 
 #[cfg(feature = "utoipa-5")]
-integrate!(utoipa_5);
+integrate!(utoipa_5, Uid, UID);
+#[cfg(feature = "utoipa-5")]
+integrate!(utoipa_5, Number, NUMBER);
 #[cfg(feature = "utoipa-6")]
-integrate!(utoipa_6);
+integrate!(utoipa_6, Uid, UID);
+#[cfg(feature = "utoipa-6")]
+integrate!(utoipa_6, Number, NUMBER);

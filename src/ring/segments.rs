@@ -28,12 +28,12 @@ use std::ops::Deref;
 
 use crossbeam_utils::CachePadded;
 
+use crate::number::Number;
 use crate::ring::BUSY;
 use crate::ring::cursor::{Cursor, is_closed};
 use crate::ring::front::Front;
 pub use crate::ring::front::ReadyRange;
 use crate::sync::{AtomicU64, Ordering};
-use crate::uid::Uid;
 
 /// How many segments takers can see. A taker that is stopped in the middle of a take while two
 /// whole segments are used up by others loses its ticket, and takes another.
@@ -125,7 +125,7 @@ impl SegmentChain {
     /// Claims a ticket and returns its number if the ticket lies in the ready range. Otherwise
     /// returns the ticket.
     #[inline]
-    pub fn take(&self) -> Result<Uid, u64> {
+    pub fn take(&self) -> Result<Number, u64> {
         // Everything is read before the claim, because work done after a claim delays the next
         // one.
         let range = self.shared.front.read();
@@ -135,7 +135,7 @@ impl SegmentChain {
             return Err(ticket);
         }
         let number = range.origin.wrapping_add(ticket.wrapping_mul(delta));
-        NonZeroU64::new(number).map(Uid::from_nonzero).ok_or(ticket)
+        NonZeroU64::new(number).map(Number::from_nonzero).ok_or(ticket)
     }
 
     /// Claims `count` tickets. Returns the first, with the ready range if that holds it. It works

@@ -4,10 +4,10 @@ use std::num::NonZeroU64;
 
 use crate::clock::Stopwatch;
 use crate::engine::TakeError;
+use crate::number::Number;
 use crate::ring::cursor::is_closed;
 use crate::ring::segments::ReadyRange;
 use crate::segment::tag::TagEngine;
-use crate::uid::Uid;
 
 /// Tickets that were claimed together and are not used yet.
 #[derive(Debug)]
@@ -84,14 +84,14 @@ impl Numbers {
     }
 
     /// Writes the numbers to `buffer`, which has room for them and no more.
-    pub fn write(&self, buffer: &mut [Uid]) {
+    pub fn write(&self, buffer: &mut [Number]) {
         if self.delta == 1 {
             crate::engine::claim::write_consecutive(self.first, buffer);
             return;
         }
         let mut next = self.first;
         for place in buffer {
-            *place = Uid::from_nonzero(next);
+            *place = Number::from_nonzero(next);
             next = next.saturating_add(self.delta);
         }
     }

@@ -9,6 +9,7 @@ use crate::engine::line::Line;
 #[cfg(feature = "async")]
 use crate::engine::turn::{Takes, Turn};
 use crate::engine::{FillError, TakeError};
+use crate::number::Number;
 use crate::segment::claim::Claim;
 use crate::segment::loader::Running;
 use crate::segment::local::SegmentTaker;
@@ -17,7 +18,6 @@ use crate::segment::tag::TagEngine;
 #[cfg(feature = "async")]
 use crate::segment::tag::is_worth_waiting;
 use crate::sync::{Arc, lock};
-use crate::uid::Uid;
 
 /// Hands out the numbers of one tag to any number of threads: small, and nearly without gaps.
 ///
@@ -105,9 +105,9 @@ impl SegmentGenerator {
     /// waiting cannot help. [`TakeError::ShutDown`] after a shutdown, [`TakeError::Forked`] in a
     /// child process.
     #[inline]
-    pub fn take(&self) -> Result<Uid, TakeError> {
+    pub fn take(&self) -> Result<Number, TakeError> {
         match self.tag.chain.take() {
-            Ok(uid) => Ok(uid),
+            Ok(number) => Ok(number),
             Err(ticket) => self.tag.take_slowly(ticket),
         }
     }
@@ -133,7 +133,7 @@ impl SegmentGenerator {
     /// # Errors
     ///
     /// As [`take`](SegmentGenerator::take).
-    pub fn try_take(&self) -> Result<Uid, TakeError> {
+    pub fn try_take(&self) -> Result<Number, TakeError> {
         self.tag.try_take()
     }
 
@@ -157,7 +157,7 @@ impl SegmentGenerator {
     ///
     /// As [`take`](SegmentGenerator::take).
     #[cfg(feature = "async")]
-    pub async fn take_async(&self) -> Result<Uid, TakeError> {
+    pub async fn take_async(&self) -> Result<Number, TakeError> {
         let taker = PatientTaker { tag: &self.tag, since: Stopwatch::start() };
         let mut turn = Turn::new(&taker);
         std::future::poll_fn(|context| turn.poll(context)).await
@@ -173,8 +173,8 @@ impl SegmentGenerator {
     /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
     /// # let segments = Segments::builder().source(source).build()?;
     /// # let orders = segments.create("orders", Tag::new())?;
-    /// # use uidring::Uid;
-    /// let mut batch = [Uid::MIN; 3];
+    /// # use uidring::segment::Number;
+    /// let mut batch = [Number::MIN; 3];
     /// orders.fill(&mut batch)?;
     /// assert_eq!(batch.map(|number| number.get()), [1, 2, 3]);
     /// # }
@@ -185,7 +185,7 @@ impl SegmentGenerator {
     ///
     /// [`FillError`] holds the cause, the same as for [`take`](SegmentGenerator::take), and how
     /// many numbers at the start of the buffer are new.
-    pub fn fill(&self, buffer: &mut [Uid]) -> Result<(), FillError> {
+    pub fn fill(&self, buffer: &mut [Number]) -> Result<(), FillError> {
         let mut filled = 0;
         while filled < buffer.len() {
             let claim = Claim::new(&self.tag, (buffer.len() - filled) as u64);
@@ -279,7 +279,9 @@ struct PatientTaker<'a> {
 
 #[cfg(feature = "async")]
 impl Takes for PatientTaker<'_> {
-    fn try_take(&self) -> Result<Uid, TakeError> {
+    type Id = Number;
+
+    fn try_take(&self) -> Result<Number, TakeError> {
         self.tag.try_take()
     }
 

@@ -5,10 +5,10 @@ use std::num::NonZeroU64;
 use scopeguard::ScopeGuard;
 
 use crate::engine::TakeError;
+use crate::number::Number;
 use crate::segment::claim::{Claim, LONGEST, Numbers};
 use crate::segment::generator::SegmentGenerator;
 use crate::segment::tag::TagEngine;
-use crate::uid::Uid;
 
 /// Claims many numbers at once for one thread, so that most takes write to no shared memory.
 ///
@@ -120,19 +120,19 @@ impl SegmentTaker {
     ///
     /// As [`SegmentGenerator::take`].
     #[inline]
-    pub fn take(&mut self) -> Result<Uid, TakeError> {
+    pub fn take(&mut self) -> Result<Number, TakeError> {
         let tag = self.numbers.engine();
         if !tag.is_used_up(self.next)
             && let Some(uid) = NonZeroU64::new(self.uid)
         {
             self.next += 1;
             self.uid = self.uid.wrapping_add(self.delta);
-            return Ok(Uid::from_nonzero(uid));
+            return Ok(Number::from_nonzero(uid));
         }
         let Numbers { first, count, delta } = self.claims.next_numbers(tag)?;
         (self.next, self.delta) = (self.claims.end - count + 1, delta);
         self.uid = first.get().wrapping_add(delta);
-        Ok(Uid::from_nonzero(first))
+        Ok(Number::from_nonzero(first))
     }
 }
 

@@ -2,8 +2,7 @@
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")] {
-//! use uidring::Uid;
-//! use uidring::segment::{Segments, SqliteSegments, Tag};
+//! use uidring::segment::{Number, Segments, SqliteSegments, Tag};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let file = dir.path().join("uidring.db");
@@ -11,15 +10,15 @@
 //! let segments = Segments::builder().source(SqliteSegments::open(file)?).build()?;
 //!
 //! let orders = segments.create("orders", Tag::new().first(1).step(1000))?;
-//! let id: Uid = orders.take()?; // from any thread
-//! assert_eq!(id.get(), 1);
+//! let number: Number = orders.take()?; // from any thread
+//! assert_eq!(number.get(), 1);
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
 //!
 //! * [`Segments`]: the tags of one source, and the thread that loads ahead. [`Builder`] says what
 //!   can be set.
-//! * [`SegmentGenerator`]: the numbers of one tag, and what they guarantee.
+//! * [`SegmentGenerator`]: the numbers of one tag, and what they guarantee. Each is a [`Number`].
 //! * [`SegmentSource`]: where the numbers come from. With the feature `http`, also from a server.
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
@@ -66,6 +65,7 @@ mod tinyid_tokens;
 #[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod turns;
 
+pub use crate::number::{Number, NumberRangeError, ParseNumberError};
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use admin::{SegmentAdmin, TagChange};
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]

@@ -5,11 +5,11 @@ use std::mem;
 use std::time::Duration;
 
 use crate::engine::SegmentFailure;
+use crate::number::Number;
 use crate::segment::policy::{Demand, Steps};
 use crate::segment::tag::TagEngine;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
-use crate::uid::Uid;
 
 /// How long the loader waits for a taker that holds tickets and does not ask where they lead, as a
 /// local taker does that rests. Then its tickets are lost, segment by segment.
@@ -129,11 +129,11 @@ impl Stock {
         let Segment { first, count, delta, database, .. } = *segment;
         let length = count.checked_sub(1).and_then(|steps| steps.checked_mul(delta));
         let last = length.and_then(|length| first.checked_add(length));
-        let Some(last) = last.filter(|&last| first > 0 && delta > 0 && last <= Uid::MAX.get())
+        let Some(last) = last.filter(|&last| first > 0 && delta > 0 && last <= Number::MAX.get())
         else {
             return Err(bad_row(format!(
                 "{count} numbers from {first} on, {delta} apart, do not lie in 1..={}",
-                Uid::MAX
+                Number::MAX
             )));
         };
         if self.last_size > 0 && delta != tag.chain.delta() {

@@ -9,13 +9,13 @@ use crate::clock::Stopwatch;
 use crate::engine::fork::Abandon;
 use crate::engine::waiters::{self, Waiters};
 use crate::engine::{EXPIRY_STEP, SegmentFailure, TakeError};
+use crate::number::Number;
 use crate::ring::counter::Counter;
 use crate::ring::cursor::{Ended, is_closed};
 use crate::ring::segments::{Found, ReadyRange, SegmentChain, Unclaimed};
 use crate::segment::request_list::{Entry, RequestList};
 use crate::segment::stock::Stock;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, Ordering};
-use crate::uid::Uid;
 
 /// One tag.
 #[derive(Debug)]
@@ -109,7 +109,7 @@ impl TagEngine {
     /// Completes a take whose ticket does not lie in the ready range, or comes from a closed chain.
     #[cold]
     #[inline(never)]
-    pub fn take_slowly(&self, mut ticket: u64) -> Result<Uid, TakeError> {
+    pub fn take_slowly(&self, mut ticket: u64) -> Result<Number, TakeError> {
         // It may wait more than once, but no longer than `max_wait` in all.
         let since = Stopwatch::start();
         loop {
@@ -119,7 +119,7 @@ impl TagEngine {
             if let Some(range) = self.wait_for_range(ticket..ticket + 1, since)?
                 && let Some(number) = NonZeroU64::new(self.chain.number(ticket, range.origin))
             {
-                return Ok(Uid::from_nonzero(number));
+                return Ok(Number::from_nonzero(number));
             }
             self.chain.lose(1);
             ticket = self.chain.claim(1);
@@ -175,7 +175,7 @@ impl TagEngine {
     }
 
     /// Takes the next number, or fails at once with the reason why there is none.
-    pub fn try_take(&self) -> Result<Uid, TakeError> {
+    pub fn try_take(&self) -> Result<Number, TakeError> {
         loop {
             match self.chain.try_claim() {
                 Ok((ticket, _)) => {
@@ -183,7 +183,7 @@ impl TagEngine {
                         && let Some(number) =
                             NonZeroU64::new(self.chain.number(ticket, range.origin))
                     {
-                        return Ok(Uid::from_nonzero(number));
+                        return Ok(Number::from_nonzero(number));
                     }
                     self.chain.lose(1);
                 }

@@ -8,9 +8,7 @@ use std::time::{Duration, Instant};
 use uidring::segment::MySqlSegments;
 #[cfg(feature = "postgres")]
 use uidring::segment::PostgresSegments;
-use uidring::segment::{SegmentGenerator, Segments, TagRecord, TinyIdSegments};
-
-use uidring::Uid;
+use uidring::segment::{Number, SegmentGenerator, Segments, TagRecord, TinyIdSegments};
 
 use super::*;
 use crate::databases::{Database, OwnServer, Server};
@@ -464,7 +462,7 @@ fn take_until_loaded(
 ) -> Vec<usize> {
     let (since, before) = (Instant::now(), loads.lock().unwrap().len());
     loop {
-        let mut buffer = [Uid::MIN; 100];
+        let mut buffer = [Number::MIN; 100];
         orders.fill(&mut buffer).unwrap();
         for number in buffer {
             assert!(all.insert(number.get()), "{number} came twice");

@@ -36,10 +36,9 @@ use fork::{Fork, fork};
 use log::{Entry, Log, NUMBERS, Noted, TABLES, What, indices, indices_in};
 use others::Other;
 use takers::{BadServer, Taker, number};
-use uidring::Uid;
 use uidring::segment::{
-    MySqlSegments, PostgresSegments, SegmentError, SegmentGenerator, SegmentSource, Segments,
-    SqliteSegments, Tag,
+    MySqlSegments, Number, PostgresSegments, SegmentError, SegmentGenerator, SegmentSource,
+    Segments, SqliteSegments, Tag,
 };
 
 const DATABASE: &str = "UIDRING_STORM_DATABASE";
@@ -108,7 +107,7 @@ fn child() {
 }
 
 fn take_until(stop: &AtomicBool, segments: &Segments, table: usize, log: &Log) {
-    let mut buffer = vec![Uid::MIN; 1 << 18];
+    let mut buffer = vec![Number::MIN; 1 << 18];
     let (mut tag, mut astray) = (None, 0);
     while !stop.load(Ordering::Relaxed) {
         if tag.is_none() {
@@ -131,7 +130,7 @@ fn take_until(stop: &AtomicBool, segments: &Segments, table: usize, log: &Log) {
 }
 
 /// Fills `buffer`, and returns the runs of numbers that follow one another.
-fn runs(what: What, tag: &SegmentGenerator, buffer: &mut [Uid], table: usize) -> Vec<Entry> {
+fn runs(what: What, tag: &SegmentGenerator, buffer: &mut [Number], table: usize) -> Vec<Entry> {
     // A failing fill has its good numbers at the start.
     let good = tag.fill(buffer).map_or_else(|error| error.filled(), |()| buffer.len());
     let delta = NUMBERS[table].0;
@@ -147,7 +146,7 @@ fn take_in_a_fork(tables: &[Segments]) {
     let log = Log::new(Path::new(&log));
     for (table, segments) in tables.iter().enumerate() {
         if let Ok(tag) = segments.tag("orders") {
-            log.note(&runs(What::Taken, &tag, &mut [Uid::MIN; 1000], table));
+            log.note(&runs(What::Taken, &tag, &mut [Number::MIN; 1000], table));
         }
     }
     // Threads that were ending while this one forked keep it from ending in the usual way.

@@ -5,8 +5,15 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 use uidring::Uid;
+use uidring::segment::Number;
 
 use crate::http::negotiate::Form;
+
+/// A UID, or a number of a tag.
+pub(crate) trait Id: Copy + Into<u64> {}
+
+impl Id for Uid {}
+impl Id for Number {}
 
 /// The most digits of an id.
 const DIGITS: usize = 19;
@@ -15,7 +22,7 @@ const DIGITS: usize = 19;
 pub(crate) const TEXT: &str = "text/plain;charset=UTF-8";
 
 /// The ids in `form`, under `name` in JSON.
-pub(crate) fn written(form: Form, name: &str, ids: &[Uid]) -> Response {
+pub(crate) fn written(form: Form, name: &str, ids: &[impl Id]) -> Response {
     let (kind, body) = match form {
         Form::Json => ("application/json", json(name, ids)),
         Form::Lines => (TEXT, lines(ids)),
@@ -31,7 +38,7 @@ pub(crate) fn answer(kind: &'static str, body: Vec<u8>) -> Response {
     answer
 }
 
-fn json(name: &str, ids: &[Uid]) -> Vec<u8> {
+fn json(name: &str, ids: &[impl Id]) -> Vec<u8> {
     let mut out = Vec::with_capacity(name.len() + 8 + ids.len() * (DIGITS + 3));
     out.extend_from_slice(b"{\"");
     out.extend_from_slice(name.as_bytes());
@@ -45,33 +52,33 @@ fn json(name: &str, ids: &[Uid]) -> Vec<u8> {
     out
 }
 
-fn lines(ids: &[Uid]) -> Vec<u8> {
+fn lines(ids: &[impl Id]) -> Vec<u8> {
     let mut out = Vec::with_capacity(ids.len() * (DIGITS + 1));
     append(&mut out, ids, b"", b"\n");
     out
 }
 
 /// The digits of each id, with a comma between one and the next.
-pub(crate) fn list(ids: &[Uid]) -> Vec<u8> {
+pub(crate) fn list(ids: &[impl Id]) -> Vec<u8> {
     let mut out = Vec::with_capacity(ids.len() * (DIGITS + 1));
     append(&mut out, ids, b"", b",");
     out.pop();
     out
 }
 
-fn append(out: &mut Vec<u8>, ids: &[Uid], before: &[u8], after: &[u8]) {
+fn append(out: &mut Vec<u8>, ids: &[impl Id], before: &[u8], after: &[u8]) {
     let mut digits = itoa::Buffer::new();
-    for id in ids {
+    for &id in ids {
         out.extend_from_slice(before);
-        out.extend_from_slice(digits.format(id.get()).as_bytes());
+        out.extend_from_slice(digits.format(id.into()).as_bytes());
         out.extend_from_slice(after);
     }
 }
 
-fn bytes(ids: &[Uid]) -> Vec<u8> {
+fn bytes(ids: &[impl Id]) -> Vec<u8> {
     let mut out = Vec::with_capacity(ids.len() * size_of::<u64>());
-    for id in ids {
-        out.extend_from_slice(&id.get().to_le_bytes());
+    for &id in ids {
+        out.extend_from_slice(&id.into().to_le_bytes());
     }
     out
 }
@@ -85,10 +92,10 @@ mod tests {
         let ids: Vec<Uid> = [1, 22, (1 << 63) - 1].into_iter().filter_map(Uid::new).collect();
         let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
         assert_eq!(text(json("ids", &ids)), r#"{"ids":["1","22","9223372036854775807"]}"#);
-        assert_eq!(text(json("ids", &[])), r#"{"ids":[]}"#);
+        assert_eq!(text(json("ids", &ids[..0])), r#"{"ids":[]}"#);
         assert_eq!(text(lines(&ids)), "1\n22\n9223372036854775807\n");
         assert_eq!(text(list(&ids)), "1,22,9223372036854775807");
-        assert_eq!(text(list(&[])), "");
+        assert_eq!(text(list(&ids[..0])), "");
         assert_eq!(bytes(&ids[1..2]), [22, 0, 0, 0, 0, 0, 0, 0]);
     }
 }

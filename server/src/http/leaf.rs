@@ -9,12 +9,12 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
-use uidring::Uid;
 use uidring::segment::TagRecord;
 use utoipa::ToSchema;
 
 use crate::access::Wish;
 use crate::app::App;
+use crate::http::ids::Id;
 use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one, take_uids};
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
@@ -67,9 +67,9 @@ fn key(path: KeyPath) -> Result<String, Problem> {
 }
 
 /// An id alone.
-pub(crate) fn id(id: Uid) -> Response {
+pub(crate) fn id(id: impl Id) -> Response {
     let mut digits = itoa::Buffer::new();
-    ids::answer(ids::TEXT, digits.format(id.get()).into())
+    ids::answer(ids::TEXT, digits.format(id.into()).into())
 }
 
 fn exception(code: i32, uri: &Uri, headers: &HeaderMap) -> Response {

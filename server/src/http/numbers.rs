@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
-use uidring::segment::{SegmentError, SegmentGenerator};
+use uidring::segment::{Number, SegmentError, SegmentGenerator};
 use uidring::{SegmentFailure, TakeError, Uid, UidGenerator};
 
 use crate::app::{App, NotReady};
@@ -112,7 +112,7 @@ async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumber
 }
 
 /// The next number of `tag`.
-pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Uid, NoNumbers> {
+pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, NoNumbers> {
     // A handle is cloned only where that is not the hot path.
     let tried = App::known_tag(tag, |known| known.try_take().map_err(|_| known.clone()));
     let patient = match tried {
@@ -128,7 +128,7 @@ pub(crate) async fn take_many(
     app: &'static App,
     tag: &str,
     count: usize,
-) -> Result<Vec<Uid>, NoNumbers> {
+) -> Result<Vec<Number>, NoNumbers> {
     let known = match App::known_tag(tag, Clone::clone) {
         Some(known) => known,
         None => know(app, tag).await?,

@@ -6,6 +6,7 @@
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response};
 use uidring::Uid;
+use uidring::segment::Number;
 
 use crate::access::Wish;
 use crate::app::App;
@@ -42,7 +43,7 @@ fn uid(app: &App, headers: &HeaderMap) -> Option<Uid> {
 }
 
 /// The next number of a tag that is in memory, if its name stands for itself in a path.
-fn number(app: &App, name: &str, headers: &HeaderMap) -> Option<Uid> {
+fn number(app: &App, name: &str, headers: &HeaderMap) -> Option<Number> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if !name.bytes().all(is_plain) {
         return None;

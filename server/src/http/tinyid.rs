@@ -8,7 +8,7 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use uidring::segment::{Segment, SegmentError};
+use uidring::segment::{Number, Segment, SegmentError};
 use utoipa::ToSchema;
 
 use crate::access::Wish;
@@ -118,7 +118,7 @@ fn message(tag: &str, none: &NoNumbers) -> String {
     }
 }
 
-async fn ids(app: &'static App, request: Request) -> Result<Vec<uidring::Uid>, Refused> {
+async fn ids(app: &'static App, request: Request) -> Result<Vec<Number>, Refused> {
     let Asked { tag, count } = Asked::read(app, request).await?;
     let taken = if is_tag(app.options.table, &tag) {
         take_many(app, &tag, count).await

@@ -10,8 +10,8 @@ use ureq::http::{Method, StatusCode};
 
 use super::address::encoded;
 use super::client::{Answer, LONG, Question, SHORT, Server, Trouble, words_of};
+use crate::number::Number;
 use crate::segment::{Segment, SegmentError, Tag, TagRecord};
-use crate::uid::Uid;
 
 /// The largest wish: the service refuses larger ones.
 const LARGEST_WISH: u64 = 1_000_000_000;
@@ -131,7 +131,7 @@ impl Problem<'_> {
             (_, "no-such-tag") => server.no_such_tag(tag),
             (_, "ran-out") => {
                 let (place, tag) = (server.address.to_string(), tag.to_owned());
-                let last = self.number("last").unwrap_or(Uid::MAX.get());
+                let last = self.number("last").unwrap_or(Number::MAX.get());
                 Trouble::last(SegmentError::RanOut { place, tag, last })
             }
             // Another server may do better, but waiting does not help.
@@ -191,10 +191,10 @@ fn segment(tag: &str, answer: &Value) -> Result<Segment, String> {
     };
     let (first, count, delta) = (field("first")?, field("count")?, field("delta")?);
     let last = (count - 1).checked_mul(delta).and_then(|length| first.checked_add(length));
-    let Some(last) = last.filter(|last| *last <= Uid::MAX.get()) else {
+    let Some(last) = last.filter(|last| *last <= Number::MAX.get()) else {
         return Err(format!(
             "{count} numbers from {first} on, {delta} apart, do not lie in 1..={}",
-            Uid::MAX
+            Number::MAX
         ));
     };
     let mut segment = Segment::new(first, count, delta, last);
