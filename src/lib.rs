@@ -92,6 +92,40 @@
 //! | `filler_panicked` | error | | mend the clock or registry that the program gave |
 //! | `stale_blocks_dropped` | debug | `blocks` | nothing: nobody wanted these UIDs |
 //!
+//! [`Segments`](segment::Segments) tell the state of their source and of each tag in the same way.
+//! The field `source` is the [name](segment::SegmentSource::name) of the source, with a number
+//! behind it while another `Segments` of this process has that name. A tag tells its troubles once
+//! it has had numbers: before, whoever asks for it gets the error. Each trouble is told once until
+//! `tag_recovered`, however often loads fail. While the source is away, it tells that once for all
+//! tags. Subscribers are called on a thread of their own, one event after the other, and no load
+//! waits for them. They may use the segments.
+//!
+//! | name | level | fields | what to do |
+//! |---|---|---|---|
+//! | `segments_started` | info | `source` | nothing |
+//! | `segments_stopped` | info | `source`, `taken`, `tags`, `left`, `given_back` | see below |
+//! | `not_given_back` | warn | `source`, `numbers`, `error` | nothing: these numbers are lost |
+//! | `source_unreachable` | warn | `source`, `tag`, `error` | see that the source runs |
+//! | `source_recovered` | info | `source`, `away` | nothing |
+//! | `source_panicked` | error | `source`, `tag`, `error` | mend the source that the program gave |
+//! | `no_load_thread` | warn | `source`, `error` | let the process have more threads |
+//! | `tag_slow` | warn | `source`, `tag`, `waited` | see what keeps the source busy |
+//! | `tag_locked` | warn | `source`, `tag`, `error` | see who holds the row |
+//! | `tag_gone` | error | `source`, `tag`, `error` | create it again, above its last number |
+//! | `tag_ran_out` | error | `source`, `tag`, `error` | go on with another tag |
+//! | `tag_went_back` | error | `source`, `tag`, `error` | set its next number, and restart |
+//! | `tag_delta_changed` | error | `source`, `tag`, `error` | restart to use the new distance |
+//! | `tag_bad_row` | error | `source`, `tag`, `error` | mend the row |
+//! | `tag_failed` | error | `source`, `tag`, `error` | what the error says |
+//! | `tag_recovered` | info | `source`, `tag`, `failing` | nothing |
+//! | `numbers_lost` | info | `source`, `tag`, `numbers` | nothing: they are left out |
+//!
+//! `tag_slow` says that a load has been under way for a second while the tag has no numbers left,
+//! so that takes wait or fail. It is over when a load succeeds sooner. `numbers_lost` comes at most
+//! once a minute for a tag, and at the end. `segments_stopped` tells how many numbers were `left`
+//! in memory, of how many `tags`, and how many of them were `given_back`. The others are lost:
+//! those of `not_given_back`, and those of rows from which others have loaded since.
+//!
 //! # Metrics
 //!
 //! With the feature `metrics`, the filler keeps these up to date, at least once a second. The label

@@ -7,6 +7,8 @@
 #![allow(clippy::panic, clippy::unwrap_used)]
 
 mod alone;
+#[cfg(feature = "tracing")]
+mod observer;
 mod rows;
 
 #[cfg(feature = "sqlite")]
@@ -111,6 +113,54 @@ fn assert_refuses(uids: &UidGenerator, local: &mut LocalTaker) {
     let (good, bad) = take_all_ways(uids, local);
     assert_eq!(good, []);
     assert!(bad.len() >= 15 && bad.iter().all(|&error| error == TakeError::Forked), "{bad:?}");
+}
+
+/// A subscriber that forks while other events wait to be told: the child does not tell them, though
+/// it continues in the thread that would.
+#[cfg(feature = "tracing")]
+#[test]
+fn a_child_tells_nothing_of_its_parents_tags() {
+    use std::io::{BufRead, BufReader, PipeWriter};
+    use std::process;
+    use std::sync::OnceLock;
+
+    static TOLD: OnceLock<PipeWriter> = OnceLock::new();
+    static MAY_FORK: AtomicBool = AtomicBool::new(false);
+
+    fn listen(event: &tracing::Event<'_>) {
+        let name = event.metadata().name();
+        writeln!(TOLD.get().unwrap(), "{} {name}", process::id()).unwrap();
+        if name != "source_unreachable" {
+            return;
+        }
+        rows::wait_for("change", || MAY_FORK.load(Ordering::SeqCst));
+        if let Fork::Parent(child) = fork::fork().unwrap() {
+            assert_eq!(fork::waitpid(child).unwrap(), 0);
+        }
+    }
+
+    alone("a_child_tells_nothing_of_its_parents_tags", || {
+        let (reader, writer) = std::io::pipe().unwrap();
+        TOLD.set(writer).unwrap();
+        let mut lines = BufReader::new(reader).lines().map(Result::unwrap);
+        let mut next =
+            |name| assert_eq!(lines.next().unwrap(), format!("{} {name}", process::id()));
+        observer::listen(listen);
+        let rows = rows::Rows::default().with("a", rows::row(5));
+        let segments = rows.segments();
+        let a = segments.tag("a").unwrap();
+        next("segments_started");
+        rows.fail(Some(rows::unreachable));
+        while a.try_take().is_ok() {}
+        next("source_unreachable");
+        rows.fail(None);
+        rows::wait_for("number", || a.try_take().is_ok());
+        MAY_FORK.store(true, Ordering::SeqCst);
+        next("source_recovered");
+        drop(a);
+        segments.shutdown_blocking().unwrap();
+        next("segments_stopped");
+    });
 }
 
 /// The numbers of tags, in all ways to take them.

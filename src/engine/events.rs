@@ -1,5 +1,5 @@
 //! Events for operators: one per change of state, with the `tracing` feature. Without the feature
-//! these functions do nothing.
+//! these functions do nothing. Those of segments are in `segment/events.rs`.
 
 #![cfg_attr(not(feature = "tracing"), allow(unused_variables, clippy::needless_pass_by_value))]
 
@@ -18,6 +18,7 @@ macro_rules! event {
         tracing::$level!(name: $name, target: "uidring", $($rest)+);
     };
 }
+pub(crate) use event;
 
 /// As the field of an event, with the causes of the error: subscribers that know errors show them.
 #[cfg(feature = "tracing")]

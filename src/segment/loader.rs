@@ -10,6 +10,9 @@ use crate::engine::TakeError;
 #[cfg(all(unix, not(uidring_loom)))]
 use crate::engine::fork::{self, Abandon};
 use crate::filler::caught;
+use crate::segment::alarm::SourcePanicked;
+use crate::segment::events;
+use crate::segment::label::Label;
 use crate::segment::policy::Policy;
 use crate::segment::request_list::RequestList;
 use crate::segment::scheduler::{Job, Scheduler};
@@ -22,10 +25,14 @@ use crate::sync::{
 /// What the loader's threads and the handles share.
 pub struct Loader {
     pub source: Box<dyn SegmentSource>,
+    /// What the source is called in events.
+    label: Label,
     pub policy: Policy,
     scheduler: Mutex<Scheduler>,
-    /// A load has ended, or the loader has.
+    /// A load has ended, or the loader has, or operators have been told.
     changed: Condvar,
+    /// The loader's thread, once it runs.
+    thread: Mutex<Option<thread::ThreadId>>,
     requests: Arc<RequestList>,
     clock: Stopwatch,
     /// Set in a child process: there are no threads here, and locks may be held for ever.
@@ -38,12 +45,16 @@ const RECHECK: Duration = Duration::from_secs(1);
 impl Loader {
     pub fn new(source: Box<dyn SegmentSource>, policy: Policy, loads: usize) -> (Loader, Parker) {
         let (requests, parker) = RequestList::new();
-        let scheduler = Scheduler::new(policy, loads.max(1), source.name(), fastrand::Rng::new());
+        let name = source.name();
+        let label = Label::new(&name);
+        let scheduler = Scheduler::new(policy, loads.max(1), name, fastrand::Rng::new());
         let loader = Loader {
             source,
+            label,
             policy,
             scheduler: Mutex::new(scheduler),
             changed: Condvar::new(),
+            thread: Mutex::new(None),
             requests: Arc::new(requests),
             clock: Stopwatch::start(),
             is_forked: AtomicBool::new(false),
@@ -87,6 +98,11 @@ impl Loader {
             if let Some(error) = &stock.last_failure {
                 return Err(SegmentError::clone(error));
             }
+            if self.is_own_thread() {
+                return Err(SegmentError::unreachable(
+                    "the loader's own thread cannot wait for the first load of a tag",
+                ));
+            }
             // A load that has begun ends within a time of the source's own.
             let outage = scheduler.outage().filter(|_| !stock.is_loading());
             drop(stock);
@@ -103,10 +119,12 @@ impl Loader {
 
     /// Runs until the end, on the loader's thread.
     fn run(self: &Arc<Self>, parker: &Parker) {
+        *lock(&self.thread) = Some(thread::current().id());
         while !self.requests.signal.is_stopped() {
             // Cleared before the list is read, see `Signal::wake_filler`.
             self.requests.signal.take_wake_up();
             let pause = self.run_once();
+            self.start_telling();
             parker.park_timeout(pause);
         }
         self.finish();
@@ -134,7 +152,10 @@ impl Loader {
             let job = Arc::clone(&job);
             move || loader.work(&job)
         };
-        if thread::Builder::new().name("uidring-load".to_owned()).spawn(body).is_err() {
+        let started = thread::Builder::new().name("uidring-load".to_owned()).spawn(body);
+        let is_started = started.is_ok();
+        lock(&self.scheduler).alarms.load_thread(started.map(drop));
+        if !is_started {
             // There may be a thread the next time. Until then the loader loads by itself.
             self.work(&job);
         }
@@ -147,7 +168,7 @@ impl Loader {
                 Job::Load { tag, count } => self.load(&tag, count),
                 Job::GiveBack { tag, unused } => {
                     let result = self.call(|| self.source.give_back(&tag.name, &unused));
-                    lock(&self.scheduler).gave_back(result);
+                    lock(&self.scheduler).gave_back(unused.count, result);
                 }
             }
             self.changed.notify_all();
@@ -165,15 +186,17 @@ impl Loader {
         let refused = scheduler.loaded(tag, result, since.elapsed(), now);
         wake(scheduler);
         if let Some(segment) = refused {
-            // If that fails, its numbers are lost.
-            let _ = self.call(|| self.source.give_back(&tag.name, &segment));
+            let result = self.call(|| self.source.give_back(&tag.name, &segment));
+            if !matches!(result, Ok(true)) {
+                lock(&self.scheduler).lose_refused(tag, segment.count, self.now());
+            }
         }
     }
 
     /// The result of a call to the source, which is foreign code.
     fn call<T>(&self, call: impl FnOnce() -> Result<T, SegmentError>) -> Result<T, SegmentError> {
         caught(call).unwrap_or_else(|| {
-            Err(SegmentError::other(format!("the source {} panicked", self.source.name())))
+            Err(SegmentError::other(SourcePanicked { source: self.source.name() }))
         })
     }
 
@@ -195,7 +218,7 @@ impl Loader {
     fn finish(self: &Arc<Self>) {
         self.wait_until_idle();
         let mut scheduler = lock(&self.scheduler);
-        scheduler.clear_out();
+        scheduler.clear_out(self.now());
         let jobs: Vec<Job> = std::iter::from_fn(|| scheduler.next_job(Duration::ZERO)).collect();
         drop(scheduler);
         for job in jobs {
@@ -204,6 +227,52 @@ impl Loader {
         self.wait_until_idle();
         lock(&self.scheduler).set_end();
         self.changed.notify_all();
+        self.tell();
+        let mut scheduler = lock(&self.scheduler);
+        while !scheduler.alarms.events.are_told() {
+            scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
+        }
+        // The next loader of this source has the same label.
+        self.label.release();
+        scheduler.is_told = true;
+        drop(scheduler);
+        self.changed.notify_all();
+    }
+
+    /// Has operators told of what has changed, on a thread of its own: subscribers are foreign
+    /// code, for which no load waits.
+    fn start_telling(self: &Arc<Self>) {
+        if !lock(&self.scheduler).alarms.events.need_a_thread() {
+            return;
+        }
+        let loader = Arc::clone(self);
+        let started =
+            thread::Builder::new().name("uidring-events".to_owned()).spawn(move || loader.tell());
+        if started.is_err() {
+            self.tell();
+        }
+    }
+
+    /// Tells operators what has changed, unless another thread does.
+    fn tell(&self) {
+        // In a forked process the lock may be held by a thread that does not exist.
+        while !self.is_forked() {
+            let Some(event) = lock(&self.scheduler).alarms.events.take_next() else {
+                self.changed.notify_all();
+                return;
+            };
+            caught(|| event.tell(self.label.as_str()));
+        }
+    }
+
+    /// Whether this is the loader's thread, which may run a task's waker or a subscriber.
+    fn is_own_thread(&self) -> bool {
+        *lock(&self.thread) == Some(thread::current().id())
+    }
+
+    /// Whether the loader waits for this thread at its end.
+    fn is_waited_for(&self) -> bool {
+        self.is_own_thread() || lock(&self.scheduler).alarms.events.is_this_thread()
     }
 
     fn wait_until_idle(&self) {
@@ -259,43 +328,45 @@ impl Running {
             move || loader.run(&parker)
         };
         let thread = thread::Builder::new().name("uidring-segments".to_owned()).spawn(body)?;
-        let is_overdue = AtomicBool::new(false);
-        Ok(Running {
+        let running = Running {
             loader,
             thread: Some(thread),
             shutdown_deadline,
-            is_overdue,
+            is_overdue: AtomicBool::new(false),
             #[cfg(all(unix, not(uidring_loom)))]
             _forget: fork::ForgetDropped,
-        })
+        };
+        events::started(running.loader.label.as_str());
+        Ok(running)
     }
 
     /// Ends all tags, and waits until what is left has been given back, but no longer than the
     /// deadline.
     pub fn shut_down(&self) -> Result<(), SegmentError> {
         self.loader.begin_end();
-        if self.loader.is_forked() || self.is_own_thread() {
+        if self.loader.is_forked() || self.loader.is_own_thread() {
             return Ok(());
         }
         let since = Stopwatch::start();
         let mut scheduler = lock(&self.loader.scheduler);
         loop {
-            if let Some(result) = &scheduler.end {
-                return result.as_ref().map_err(|error| SegmentError::clone(error)).copied();
-            }
             let left = self.shutdown_deadline.saturating_sub(since.elapsed());
-            if left.is_zero() {
+            let is_told = scheduler.is_told || scheduler.alarms.events.is_this_thread();
+            if left.is_zero() && !scheduler.is_told {
                 // ORDERING: whoever drops the last handle comes after this.
                 self.is_overdue.store(true, Ordering::Relaxed);
-                return Err(SegmentError::NotGivenBack { waited: since.elapsed() });
+            }
+            match &scheduler.end {
+                Some(result) if is_told || left.is_zero() => {
+                    return result.as_ref().map_err(|error| SegmentError::clone(error)).copied();
+                }
+                None if left.is_zero() => {
+                    return Err(SegmentError::NotGivenBack { waited: since.elapsed() });
+                }
+                _ => {}
             }
             scheduler = wait_timeout(&self.loader.changed, scheduler, left.min(RECHECK));
         }
-    }
-
-    fn is_own_thread(&self) -> bool {
-        let own = self.thread.as_ref().map(|thread| thread.thread().id());
-        own == Some(thread::current().id())
     }
 }
 
@@ -308,11 +379,11 @@ impl Drop for Running {
             return;
         }
         self.loader.begin_end();
-        let is_own_thread = self.is_own_thread();
+        let is_waited_for = self.loader.is_waited_for();
         // ORDERING: see `shut_down`.
         let is_overdue = self.is_overdue.load(Ordering::Relaxed);
         if let Some(thread) = self.thread.take()
-            && !is_own_thread
+            && !is_waited_for
             && !is_overdue
         {
             // What the thread calls is caught, so joining it does not fail.

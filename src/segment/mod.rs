@@ -20,9 +20,12 @@
 //!   can be set.
 //! * [`SegmentGenerator`]: the numbers of one tag, and what they guarantee. Each is a [`Number`].
 //! * [`SegmentSource`]: where the numbers come from. With the feature `http`, also from a server.
+//!
+//! What operators are told, with the feature `tracing`, is in the table of [events](crate#events).
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod admin;
+pub(crate) mod alarm;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod changes;
 pub(crate) mod claim;
@@ -31,9 +34,11 @@ pub mod contract;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod database;
 mod error;
+pub(crate) mod events;
 mod generator;
 #[cfg(feature = "http")]
 mod http;
+mod label;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod leaf;
 mod loader;

@@ -9,6 +9,8 @@ use std::time::Duration;
 
 use crate::engine::TakeError;
 use crate::filler::caught;
+use crate::segment::alarm::{Alarms, Trouble};
+use crate::segment::events::Event;
 use crate::segment::policy::{Policy, pause};
 use crate::segment::request_list::RequestList;
 use crate::segment::stock::{Place, Stock, kind};
@@ -48,10 +50,12 @@ pub struct Scheduler {
     /// What to give back, once the end has begun.
     left_over: Vec<Job>,
     pub has_ended: bool,
-    /// Why something was not given back.
-    not_given_back: Option<Arc<SegmentError>>,
+    /// What operators know, and are to be told.
+    pub alarms: Alarms,
     /// Set when the loader has ended: whether all that was left was given back.
     pub end: Option<Result<(), Arc<SegmentError>>>,
+    /// Set when operators have been told.
+    pub is_told: bool,
     rng: fastrand::Rng,
 }
 
@@ -128,8 +132,9 @@ impl Scheduler {
             wake_ups: WakeUps::default(),
             left_over: Vec::new(),
             has_ended: false,
-            not_given_back: None,
+            alarms: Alarms::default(),
             end: None,
+            is_told: false,
             rng,
         }
     }
@@ -182,6 +187,7 @@ impl Scheduler {
         }
         let position = tag.chain.position();
         stock.demand.measure(position, now, self.policy.ahead);
+        self.alarms.check_lost(tag, &mut stock.alarm, now);
         let has_waiters = !tag.waiters.is_empty();
         if tag.chain.is_closed() && !tag.try_open() {
             tag.chain.reset_closed_cursor();
@@ -213,6 +219,11 @@ impl Scheduler {
             self.set_timer(tag, &mut stock, now + (self.policy.max_wait / 8).max(SHORT));
         }
         match stock.place {
+            Place::Loading if is_waited_for && stock.last_size > 0 => {
+                if let Some(at) = self.alarms.is_loading(tag, &mut stock.alarm, now) {
+                    self.set_timer(tag, &mut stock, at);
+                }
+            }
             Place::Loading => {}
             _ if now < stock.retry_at => {
                 let at = stock.retry_at;
@@ -261,10 +272,16 @@ impl Scheduler {
         let (_, tag) = self.queue.pop_first()?;
         let mut stock = lock(&tag.stock);
         stock.place = Place::Loading;
-        let missing = tag.chain.position().saturating_sub(tag.loaded_end());
+        let (position, end) = (tag.chain.position(), tag.loaded_end());
+        let missing = position.saturating_sub(end);
         let count = if stock.last_size == 0 {
             None
         } else {
+            if position >= end
+                && let Some(at) = self.alarms.is_loading(&tag, &mut stock.alarm, now)
+            {
+                self.set_timer(&tag, &mut stock, at);
+            }
             self.policy.size(&stock.demand, stock.steps, stock.last_size, missing)
         };
         drop(stock);
@@ -297,14 +314,19 @@ impl Scheduler {
             Ok(segment) => match stock.add(tag, &self.place, &segment) {
                 Ok(()) => (Ok(()), None),
                 Err(error) => {
-                    stock.went_back = matches!(error, SegmentError::WentBack { .. });
-                    (Err(error), (!stock.went_back).then_some(segment))
+                    let mut trouble = Trouble::of(&error);
+                    if trouble == Trouble::BadRow && segment.delta != tag.chain.delta() {
+                        trouble = Trouble::DeltaChanged;
+                    }
+                    stock.went_back = trouble == Trouble::WentBack;
+                    (Err((trouble, error)), (!stock.went_back).then_some(segment))
                 }
             },
-            Err(error) => (Err(error), None),
+            Err(error) => (Err((Trouble::of(&error), error)), None),
         };
         match result {
             Ok(()) => {
+                self.alarms.loaded(tag, &mut stock.alarm, now);
                 self.outage = None;
                 stock.load_time = took.max(stock.load_time.mul_f64(0.75));
                 (stock.failures, stock.retry_at) = (0, Duration::ZERO);
@@ -318,7 +340,7 @@ impl Scheduler {
                 drop(stock);
                 self.maintain(tag, now);
             }
-            Err(error) => self.failed(tag, &mut stock, error, now),
+            Err((trouble, error)) => self.failed(tag, &mut stock, trouble, error, now),
         }
         refused
     }
@@ -327,6 +349,7 @@ impl Scheduler {
         &mut self,
         tag: &Arc<TagEngine>,
         stock: &mut Stock,
+        trouble: Trouble,
         error: SegmentError,
         now: Duration,
     ) {
@@ -337,7 +360,9 @@ impl Scheduler {
         stock.failures = stock.failures.saturating_add(1);
         stock.retry_at = now + pause(stock.failures, &mut self.rng);
         stock.last_failure = Some(Arc::clone(&error));
-        if is_away(&error) {
+        let is_new = stock.last_size == 0;
+        self.alarms.failed(tag, &mut stock.alarm, is_new, trouble, &error, now);
+        if trouble == Trouble::Away {
             let failures = self.outage.as_ref().map_or(0, |outage| outage.failures) + 1;
             let until = now + pause(failures, &mut self.rng);
             self.outage = Some(Outage { failures, until, error });
@@ -345,7 +370,7 @@ impl Scheduler {
             // The source has answered.
             self.outage = None;
         }
-        if stock.last_size == 0 {
+        if is_new {
             self.names.remove(&*tag.name);
         } else if is_worth_waiting(TakeError::SegmentExhausted { cause }) {
             let at = stock.retry_at;
@@ -354,6 +379,11 @@ impl Scheduler {
             // Tried again when somebody needs a number. Those that wait now fail.
             self.wake_ups.other.push(Arc::clone(tag));
         }
+    }
+
+    /// The row of `tag` has not taken back so many numbers that were refused.
+    pub fn lose_refused(&mut self, tag: &Arc<TagEngine>, numbers: u64, now: Duration) {
+        self.alarms.refused(tag, &mut lock(&tag.stock).alarm, numbers, now);
     }
 
     /// Whether the source is away, and why.
@@ -375,41 +405,38 @@ impl Scheduler {
     }
 
     /// All loads have ended, and no tag hands out a number from now on: what is left is given back.
-    pub fn clear_out(&mut self) {
+    pub fn clear_out(&mut self, now: Duration) {
         self.outage = None;
         for tag in &self.tags {
-            if let Some(unused) = lock(&tag.stock).unused(tag) {
+            let mut stock = lock(&tag.stock);
+            self.alarms.ends(tag, &mut stock.alarm, now);
+            if let Some(unused) = stock.unused(tag) {
                 self.left_over.push(Job::GiveBack { tag: Arc::clone(tag), unused });
             }
         }
     }
 
-    /// A call that gives back has ended. If the source is away, the others need not be tried.
-    pub fn gave_back(&mut self, result: Result<bool, SegmentError>) {
+    /// A call that gives numbers back has ended. If the source is away, the others need not be
+    /// tried.
+    pub fn gave_back(&mut self, numbers: u64, result: Result<bool, SegmentError>) {
         self.running -= 1;
-        if let Err(error) = result {
-            if is_away(&error) {
-                self.left_over.clear();
-            }
-            self.not_given_back.get_or_insert(Arc::new(error));
+        if result.as_ref().is_err_and(|error| Trouble::of(error) == Trouble::Away) {
+            self.left_over.clear();
         }
+        self.alarms.end.gave_back(numbers, result);
     }
 
     /// Nothing runs any more.
     pub fn set_end(&mut self) {
-        self.end = Some(self.not_given_back.take().map_or(Ok(()), Err));
+        let end = self.alarms.end.clone();
+        self.end = Some(end.error.clone().map_or(Ok(()), Err));
+        self.alarms.events.push(Event::Stopped(end));
     }
 
     /// Whether a call runs or could begin.
     pub fn is_busy(&self) -> bool {
         self.running > 0 || !self.left_over.is_empty()
     }
-}
-
-/// Whether `error` says that the source is away. A row that others have locked says nothing about
-/// the other rows.
-fn is_away(error: &SegmentError) -> bool {
-    error.is_transient() && !matches!(error, SegmentError::Locked { .. })
 }
 
 /// A pause that is as good as none.

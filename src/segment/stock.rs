@@ -6,6 +6,7 @@ use std::time::Duration;
 
 use crate::engine::SegmentFailure;
 use crate::number::Number;
+use crate::segment::alarm::TagAlarm;
 use crate::segment::policy::{Demand, Steps};
 use crate::segment::tag::TagEngine;
 use crate::segment::{Segment, SegmentError};
@@ -44,6 +45,7 @@ pub struct Stock {
     pub place: Place,
     /// The key of the tag among the timers of the scheduler.
     pub timer: Option<(Duration, u64)>,
+    pub alarm: TagAlarm,
 }
 
 /// Where the tag is on the way to a load.
@@ -85,6 +87,7 @@ impl Stock {
             retry_at: Duration::ZERO,
             place: Place::Idle,
             timer: None,
+            alarm: TagAlarm::default(),
         }
     }
 

@@ -11,6 +11,8 @@
 #[cfg(feature = "tracing")]
 mod events;
 mod leases;
+#[cfg(feature = "tracing")]
+mod segment_events;
 mod segments;
 
 use std::collections::{HashMap, HashSet};

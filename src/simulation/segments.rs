@@ -139,10 +139,11 @@ impl Simulation {
                     Answer::Away => Err(SegmentError::unreachable("away")),
                     _ => Ok(self.give_back(&unused)),
                 };
-                if let Ok(true) = result {
+                let is_given_back = matches!(result, Ok(true));
+                self.scheduler.gave_back(unused.count, result);
+                if is_given_back {
                     self.given_back = Some(unused);
                 }
-                self.scheduler.gave_back(result);
             }
         }
         self.begin_calls();
@@ -292,7 +293,7 @@ impl Simulation {
             self.given_up
         );
         assert!(self.tag.chain.lost() <= self.held_ever, "lost without a reason");
-        self.scheduler.clear_out();
+        self.scheduler.clear_out(self.now);
         self.begin_calls();
         self.answer(0, Answer::Numbers);
         assert!(self.calls.is_empty() && !self.scheduler.is_busy());

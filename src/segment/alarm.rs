@@ -1,0 +1,303 @@
+//! [`Alarms`]: what operators know about a source and its tags. A change of that is an event.
+
+use std::error::Error;
+use std::fmt;
+use std::io;
+use std::time::Duration;
+
+use crate::segment::SegmentError;
+use crate::segment::events::{End, Event, Events};
+use crate::segment::tag::TagEngine;
+use crate::sync::Arc;
+
+/// A load under way is slow after this time, if no numbers of its tag are left.
+pub const SLOW: Duration = Duration::from_secs(1);
+/// Lost numbers of one tag are told again after this time at the earliest.
+const LOST_PAUSE: Duration = Duration::from_secs(60);
+
+/// Why a tag gets no numbers. Each is told once, until the tag has recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The source is away. This is told of the source, once for all tags.
+    Away,
+    /// A load takes long, and no numbers are left.
+    Slow,
+    /// Others hold the row.
+    Locked,
+    NoSuchTag,
+    RanOut,
+    WentBack,
+    /// The row has another distance between its numbers.
+    DeltaChanged,
+    BadRow,
+    /// The source panicked.
+    Panicked,
+    /// The source failed in another way.
+    Failed,
+}
+
+impl Trouble {
+    /// What `error` says about the tag that was loaded.
+    pub fn of(error: &SegmentError) -> Trouble {
+        match error {
+            // A row that others have locked says nothing about the other rows.
+            SegmentError::Locked { .. } => Trouble::Locked,
+            SegmentError::NoSuchTag { .. } => Trouble::NoSuchTag,
+            SegmentError::RanOut { .. } => Trouble::RanOut,
+            SegmentError::WentBack { .. } => Trouble::WentBack,
+            SegmentError::BadRow { .. } => Trouble::BadRow,
+            error if error.is_transient() => Trouble::Away,
+            error if SourcePanicked::is_cause(error) => Trouble::Panicked,
+            _ => Trouble::Failed,
+        }
+    }
+}
+
+/// What operators know about a tag. Written under the lock of the loader's scheduler. Most tags
+/// have no trouble, and no memory for it.
+#[derive(Debug, Default)]
+pub struct TagAlarm(Option<Box<Known>>);
+
+#[derive(Debug, Default)]
+struct Known {
+    /// A bit for each [`Trouble`] of the tag.
+    troubles: u16,
+    /// Since when there has been trouble.
+    since: Option<Duration>,
+    /// Since when a load has been under way while no numbers are left.
+    empty_since: Option<Duration>,
+    /// Whether that load is slow.
+    is_slow: bool,
+    /// Numbers that were loaded and refused, and that the row did not take back.
+    refused: u64,
+    /// How many lost numbers operators know of, and since when.
+    lost: u64,
+    lost_told: Option<Duration>,
+}
+
+impl TagAlarm {
+    /// Numbers of `tag` that nobody will get.
+    pub fn lost(&self, tag: &TagEngine) -> u64 {
+        tag.chain.lost() + self.0.as_ref().map_or(0, |known| known.refused)
+    }
+
+    fn known(&mut self) -> &mut Known {
+        self.0.get_or_insert_default()
+    }
+}
+
+impl Known {
+    /// Whether the tag has trouble of its own.
+    fn is_failing(&self) -> bool {
+        self.troubles & !bit(Trouble::Away) != 0
+    }
+
+    /// Notes `trouble`. Returns whether it is new.
+    fn add(&mut self, trouble: Trouble) -> bool {
+        let before = self.troubles;
+        self.troubles |= bit(trouble);
+        self.troubles != before
+    }
+
+    /// Notes that `trouble` is over. Returns whether there was any.
+    fn remove(&mut self, trouble: Trouble) -> bool {
+        let before = self.troubles;
+        self.troubles &= !bit(trouble);
+        self.troubles != before
+    }
+}
+
+fn bit(trouble: Trouble) -> u16 {
+    1 << trouble as u16
+}
+
+/// What operators know about a source and its tags, and what they are still to be told.
+#[derive(Debug, Default)]
+pub struct Alarms {
+    /// Since when the source has been away.
+    away_since: Option<Duration>,
+    /// Tags whose last load failed because the source is away.
+    away_tags: u64,
+    /// Tags that have trouble of their own.
+    failing_tags: u64,
+    /// Whether the last thread for a load could not be started.
+    lacks_threads: bool,
+    pub events: Events,
+    pub end: End,
+}
+
+impl Alarms {
+    /// Since when the source has been away.
+    #[cfg(test)]
+    pub fn away_since(&self) -> Option<Duration> {
+        self.away_since
+    }
+
+    /// Tags that have trouble of their own.
+    #[cfg(test)]
+    pub fn failing_tags(&self) -> u64 {
+        self.failing_tags
+    }
+
+    /// A load of `tag` is under way, and no numbers of the tag are left. Returns when the load will
+    /// be slow, unless it is.
+    pub fn is_loading(
+        &mut self,
+        tag: &Arc<TagEngine>,
+        alarm: &mut TagAlarm,
+        now: Duration,
+    ) -> Option<Duration> {
+        let known = alarm.known();
+        let since = *known.empty_since.get_or_insert(now);
+        if now < since + SLOW {
+            return Some(since + SLOW);
+        }
+        known.is_slow = true;
+        known.since.get_or_insert(since);
+        self.failing_tags += u64::from(!known.is_failing());
+        if known.add(Trouble::Slow) {
+            self.events
+                .push(Event::Slow { tag: Arc::clone(tag), waited: now.saturating_sub(since) });
+        }
+        None
+    }
+
+    /// A load of `tag` has succeeded.
+    pub fn loaded(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
+        self.answered(alarm, now);
+        let Some(known) = &mut alarm.0 else { return };
+        let was_failing = known.is_failing();
+        // The next load is likely to be slow again, if this one was.
+        known.troubles &= if known.is_slow { bit(Trouble::Slow) } else { 0 };
+        (known.empty_since, known.is_slow) = (None, false);
+        if known.troubles != 0 {
+            return;
+        }
+        let since = known.since.take().unwrap_or(now);
+        if was_failing {
+            self.failing_tags -= 1;
+            let failing = now.saturating_sub(since);
+            self.events.push(Event::TagRecovered { tag: Arc::clone(tag), failing });
+        }
+        if (known.lost, known.refused) == (0, 0) {
+            alarm.0 = None;
+        }
+    }
+
+    /// A load of `tag` has failed. If the tag is new, whoever has asked for it is told.
+    pub fn failed(
+        &mut self,
+        tag: &Arc<TagEngine>,
+        alarm: &mut TagAlarm,
+        is_new: bool,
+        trouble: Trouble,
+        error: &Arc<SegmentError>,
+        now: Duration,
+    ) {
+        let known = alarm.known();
+        known.since.get_or_insert(now);
+        (known.empty_since, known.is_slow) = (None, false);
+        let (tag, error) = (Arc::clone(tag), Arc::clone(error));
+        if trouble == Trouble::Away {
+            self.away_tags += u64::from(!is_new && known.add(Trouble::Away));
+            if self.away_since.is_none() {
+                self.away_since = Some(now);
+                self.events.push(Event::Unreachable { tag, error });
+            }
+            return;
+        }
+        if trouble != Trouble::Panicked {
+            self.answered(alarm, now);
+        }
+        if is_new {
+            return;
+        }
+        let known = alarm.known();
+        self.failing_tags += u64::from(!known.is_failing());
+        if known.add(trouble) {
+            self.events.push(Event::TagFailing { tag, trouble, error });
+        }
+    }
+
+    /// The source has answered a load of a tag. It is back when no other tag waits for its answer.
+    /// So one of several databases that is away is told once, whatever the others do.
+    fn answered(&mut self, alarm: &mut TagAlarm, now: Duration) {
+        if let Some(known) = &mut alarm.0 {
+            self.away_tags -= u64::from(known.remove(Trouble::Away));
+        }
+        if self.away_tags == 0
+            && let Some(since) = self.away_since.take()
+        {
+            self.events.push(Event::SourceRecovered { away: now.saturating_sub(since) });
+        }
+    }
+
+    /// The row of `tag` has not taken back so many numbers that were loaded and refused.
+    pub fn refused(
+        &mut self,
+        tag: &Arc<TagEngine>,
+        alarm: &mut TagAlarm,
+        numbers: u64,
+        now: Duration,
+    ) {
+        alarm.known().refused += numbers;
+        self.check_lost(tag, alarm, now);
+    }
+
+    /// Numbers of `tag` may have been lost.
+    pub fn check_lost(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
+        let told = alarm.0.as_ref().and_then(|known| known.lost_told);
+        if told.is_none_or(|told| now >= told + LOST_PAUSE) {
+            self.tell_lost(tag, alarm, now);
+        }
+    }
+
+    fn tell_lost(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
+        let lost = alarm.lost(tag);
+        if lost > alarm.0.as_ref().map_or(0, |known| known.lost) {
+            let known = alarm.known();
+            let numbers = lost - known.lost;
+            (known.lost, known.lost_told) = (lost, Some(now));
+            self.events.push(Event::Lost { tag: Arc::clone(tag), numbers });
+        }
+    }
+
+    /// `tag` hands out no more numbers, and what is left of them is given back.
+    pub fn ends(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
+        self.tell_lost(tag, alarm, now);
+        let loaded = tag.loaded_end();
+        let position = tag.chain.position().min(loaded);
+        self.end.taken += position.saturating_sub(tag.chain.lost());
+        self.end.left += loaded - position;
+        self.end.tags += u64::from(loaded > position);
+    }
+
+    /// A thread for a load has been started, or could not be.
+    pub fn load_thread(&mut self, started: Result<(), io::Error>) {
+        let lacked = self.lacks_threads;
+        self.lacks_threads = started.is_err();
+        if let (false, Err(error)) = (lacked, started) {
+            self.events.push(Event::NoLoadThread(error));
+        }
+    }
+}
+
+/// The cause of an error when a call to a source panicked.
+#[derive(Debug)]
+pub struct SourcePanicked {
+    pub source: String,
+}
+
+impl SourcePanicked {
+    pub fn is_cause(error: &SegmentError) -> bool {
+        error.source().is_some_and(<dyn Error>::is::<SourcePanicked>)
+    }
+}
+
+impl fmt::Display for SourcePanicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the source {} panicked", self.source)
+    }
+}
+
+impl Error for SourcePanicked {}
