@@ -1,14 +1,17 @@
-//! Who may do what: tokens from a file, and from tinyid's table.
+//! Who may do what: tokens from a file, from tinyid's table, and that of `--admin-token`.
 //!
 //! Tokens are looked up by a hash with a random key and then compared in constant time, so that the
 //! time of an answer does not tell how much of a guess was right. No token is logged.
 
 use std::collections::HashMap;
+use std::ffi::OsString;
+use std::fmt;
 use std::fs;
 use std::hash::{BuildHasher, RandomState};
 use std::path::Path;
 use std::sync::{Mutex, PoisonError, RwLock};
 
+use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
 
@@ -37,6 +40,36 @@ struct Grant {
     /// Whether it may create tags and see all of them.
     #[serde(default)]
     admin: bool,
+    role: Option<Role>,
+}
+
+/// What a token is for that gets no ids.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
+#[serde(rename_all = "lowercase")]
+enum Role {
+    /// It reads `/metrics` and nothing else.
+    Metrics,
+}
+
+/// A token that an option holds. It is never shown.
+#[derive(Clone)]
+pub(crate) struct Secret(String);
+
+impl Secret {
+    /// Accepts every text, because clap repeats what it refuses.
+    pub(crate) fn parser() -> impl TypedValueParser<Value = Secret> {
+        OsStringValueParser::new().map(|text: OsString| Secret(text.to_string_lossy().into_owned()))
+    }
+
+    pub(crate) fn check(&self) -> Result<(), String> {
+        unfit(&self.0).map_or(Ok(()), |problem| Err(format!("the token {problem}")))
+    }
+}
+
+impl fmt::Debug for Secret {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("a secret")
+    }
 }
 
 /// Tags by their name.
@@ -79,6 +112,8 @@ impl Pattern {
 pub(crate) enum Wish<'a> {
     Uids,
     Tag(&'a str),
+    /// To read `/metrics`.
+    Metrics,
     Admin,
 }
 
@@ -97,6 +132,8 @@ pub(crate) struct Access {
     is_open: bool,
     /// Those that were read last, from each place.
     sources: Mutex<Sources>,
+    /// The token of `--admin-token`.
+    admin: Option<Grant>,
     rules: RwLock<Rules>,
 }
 
@@ -115,8 +152,8 @@ struct Rules {
     grants: HashMap<u64, Vec<Grant>>,
 }
 
-impl std::fmt::Debug for Access {
-    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+impl fmt::Debug for Access {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("Access").field("is_open", &self.is_open).finish_non_exhaustive()
     }
 }
@@ -132,24 +169,23 @@ impl Tokens {
             return Err(format!("{place}: it is empty; give it a [[token]]"));
         }
         for (grant, number) in tokens.token.iter().zip(1..) {
-            let problem = match &grant.token {
-                token if token.len() < 16 => "its token is shorter than 16 characters",
-                token if !token.bytes().all(|byte| byte.is_ascii_graphic()) => {
-                    "its token has characters other than letters, digits and signs of ASCII"
-                }
-                _ if grant.tags.is_empty() && !grant.admin => "it allows nothing; give it tags",
-                _ => continue,
-            };
-            return Err(format!("{place}: the {number}. [[token]]: {problem}"));
+            if let Some(problem) = grant.problem() {
+                return Err(format!("{place}: the {number}. [[token]]: {problem}"));
+            }
         }
         Ok(tokens)
     }
 }
 
 impl Access {
-    /// Everybody may do everything where `tokens` are to come from nowhere.
-    pub(crate) fn new(is_open: bool) -> Access {
-        Access { is_open, sources: Mutex::default(), rules: RwLock::default() }
+    /// If `is_open`, everybody may do everything. `admin` is the token of `--admin-token`.
+    pub(crate) fn new(is_open: bool, admin: Option<Secret>) -> Access {
+        let admin = admin.map(|Secret(token)| {
+            let tags = vec![Pattern::Prefix(String::new())];
+            Grant { token, tags, admin: true, role: None }
+        });
+        let (sources, rules) = (Mutex::default(), RwLock::default());
+        Access { is_open, admin, sources, rules }
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -176,13 +212,13 @@ impl Access {
             public_uids: file.public_uids,
             ..Rules::default()
         };
-        for grant in &file.token {
+        for grant in file.token.iter().chain(&self.admin) {
             rules.add(grant.clone());
         }
         for (token, tag) in &*table {
             // To tinyid, a star is a character as any other.
             let tags = vec![Pattern::Tag(tag.clone())];
-            rules.add(Grant { token: token.clone(), tags, admin: false });
+            rules.add(Grant { token: token.clone(), tags, admin: false, role: None });
         }
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
@@ -208,7 +244,7 @@ impl Rules {
         let is_public = match wish {
             Wish::Uids => self.public_uids,
             Wish::Tag(tag) => has(&self.public, tag),
-            Wish::Admin => false,
+            Wish::Metrics | Wish::Admin => false,
         };
         if is_public {
             return Ok(());
@@ -230,11 +266,40 @@ impl Rules {
 impl Grant {
     fn allows(&self, wish: Wish<'_>) -> bool {
         match wish {
-            Wish::Uids => true,
+            Wish::Uids => self.role.is_none(),
             Wish::Tag(tag) => has(&self.tags, tag),
+            Wish::Metrics => self.admin || self.role == Some(Role::Metrics),
             Wish::Admin => self.admin,
         }
     }
+
+    /// What is wrong with it, if something is.
+    fn problem(&self) -> Option<String> {
+        if let Some(problem) = unfit(&self.token) {
+            return Some(format!("its token {problem}"));
+        }
+        let allows_ids = self.admin || !self.tags.is_empty();
+        let problem = match self.role {
+            None if !allows_ids => {
+                "it allows nothing; give it tags, admin = true or role = \"metrics\""
+            }
+            Some(Role::Metrics) if allows_ids => {
+                "its role is metrics, which reads /metrics and nothing else; take tags and admin \
+                 out, or the role"
+            }
+            _ => return None,
+        };
+        Some(problem.to_owned())
+    }
+}
+
+/// Why `token` cannot be one, if it cannot.
+fn unfit(token: &str) -> Option<&'static str> {
+    if token.len() < 16 {
+        return Some("is shorter than 16 characters");
+    }
+    let is_graphic = token.bytes().all(|byte| byte.is_ascii_graphic());
+    (!is_graphic).then_some("has characters other than letters, digits and signs of ASCII")
 }
 
 /// What is wrong with a TOML file and where. The parser's own words quote the line, which may hold
@@ -266,10 +331,14 @@ mod tests {
         token = "0123456789abcdef-admin"
         tags = ["*"]
         admin = true
+        [[token]]
+        token = "0123456789abcdef-metrics"
+        role = "metrics"
     "#;
 
     fn access() -> Access {
-        let access = Access::new(false);
+        let admin = Secret("0123456789abcdef-option".to_owned());
+        let access = Access::new(false, Some(admin));
         let table = [
             ("tiny", "test"),
             ("tiny", "test_odd"),
@@ -317,6 +386,29 @@ mod tests {
     }
 
     #[test]
+    fn the_role_metrics_reads_the_metrics_and_nothing_else() {
+        let access = access();
+        let token: Option<&[u8]> = Some(b"0123456789abcdef-metrics");
+        assert_eq!(access.may(token, Wish::Metrics), Ok(()));
+        for wish in [Wish::Uids, Wish::Tag("orders"), Wish::Tag("*"), Wish::Admin] {
+            assert_eq!(access.may(token, wish), Err(Denied::NotAllowed), "{wish:?}");
+        }
+        let orders: Option<&[u8]> = Some(b"0123456789abcdef-orders");
+        assert_eq!(access.may(orders, Wish::Metrics), Err(Denied::NotAllowed));
+        assert_eq!(access.may(None, Wish::Metrics), Err(Denied::NoToken));
+    }
+
+    #[test]
+    fn the_option_s_token_stays_whatever_is_read() {
+        let access = access();
+        access.set(&Tokens::default(), &[]);
+        let token: Option<&[u8]> = Some(b"0123456789abcdef-option");
+        for wish in [Wish::Uids, Wish::Tag("orders"), Wish::Metrics, Wish::Admin] {
+            assert_eq!(access.may(token, wish), Ok(()), "{wish:?}");
+        }
+    }
+
+    #[test]
     fn without_a_token_there_is_what_is_public() {
         let access = access();
         assert_eq!(access.may(None, Wish::Tag("open")), Ok(()));
@@ -325,9 +417,9 @@ mod tests {
         for token in [&b""[..], b"0123456789abcdef-order", b"*", b"0123456789abcdef-orders "] {
             assert_eq!(access.may(Some(token), Wish::Tag("orders")), Err(Denied::UnknownToken));
         }
-        assert_eq!(Access::new(true).may(None, Wish::Admin), Ok(()));
+        assert_eq!(Access::new(true, None).may(None, Wish::Admin), Ok(()));
         // Until the tokens are there, nobody has one.
-        assert_eq!(Access::new(false).may(Some(b"x"), Wish::Uids), Err(Denied::UnknownToken));
+        assert_eq!(Access::new(false, None).may(Some(b"x"), Wish::Uids), Err(Denied::UnknownToken));
     }
 
     #[test]

@@ -8,7 +8,7 @@ use std::time::Duration;
 use clap::{ArgAction, Parser};
 use uidring::Layout;
 
-use crate::access::Tokens;
+use crate::access::{Secret, Tokens};
 use crate::db::{Db, Table, Terms};
 use crate::layout::LayoutOptions;
 use crate::length::length;
@@ -141,6 +141,12 @@ pub(crate) struct Security {
     #[arg(long, value_name = "FILE", env = "UIDRING_SERVER_TOKENS")]
     pub(crate) tokens: Option<PathBuf>,
 
+    /// The token of an administrator, beside those of --tokens and of tinyid's
+    /// table. Other users of the machine see a command line, but no variable
+    #[arg(long, value_name = "TOKEN", env = "UIDRING_SERVER_ADMIN_TOKEN",
+        hide_env_values = true, value_parser = Secret::parser())]
+    pub(crate) admin_token: Option<Secret>,
+
     /// Whether the tokens in tinyid's table `tiny_id_token` count [default: true
     /// with --table tinyid]
     #[arg(long, value_name = "BOOL", action = ArgAction::Set,
@@ -227,13 +233,15 @@ impl Options {
                 .with_epoch(epoch)
                 .map_err(|error| about("leaf-epoch", error.to_string()))?,
         };
-        let Security { tokens, tls_cert, tls_key, .. } = &self.security;
+        let Security { tokens, admin_token, tls_cert, tls_key, .. } = &self.security;
         let tokens = tokens.as_deref().map(Tokens::read).transpose();
         let tls = match (tls_cert, tls_key) {
             (Some(cert), Some(key)) => Some(Tls::open(cert, key)?),
             _ => None,
         };
         let tokens = tokens.map_err(|problem| about("tokens", problem))?;
+        let fits = admin_token.as_ref().map_or(Ok(()), Secret::check);
+        fits.map_err(|problem| about("admin-token", problem))?;
         let leaf_db = self.leaf_db(&db, layout, leaf_layout);
         let leaf_db = leaf_db.map_err(|problem| about("leaf-db", problem))?;
         let worker_ids = self.paths.leaf_worker_ids.clone();
@@ -269,6 +277,12 @@ impl Options {
              --db the same layout with --preset twitter",
         )?;
         Ok(Some(beside))
+    }
+
+    /// Whether there are no tokens, so that everybody may do everything.
+    pub(crate) fn is_open(&self) -> bool {
+        let Security { tokens, admin_token, .. } = &self.security;
+        tokens.is_none() && admin_token.is_none() && !self.has_token_table()
     }
 
     /// Whether the tokens in tinyid's table count.

@@ -72,8 +72,7 @@ pub(crate) fn serve(
     let listener = runtime.block_on(async { listen(options.listen) })?;
     allow_files(options.limits.max_connections);
     let address = listener.local_addr().map_err(|error| error.to_string())?;
-    let is_open = options.security.tokens.is_none() && !options.has_token_table();
-    let access = Access::new(is_open);
+    let access = Access::new(options.is_open(), options.security.admin_token.clone());
     let Checked { db, layout, leaf, tokens, tls } = checked;
     access.set_file(tokens.unwrap_or_default());
     // It lives as long as the process. So requests need not count references to it.

@@ -197,6 +197,12 @@ fn a_bad_file_of_tokens_is_refused_by_its_line() {
         ("[[token]]\ntoken = 'short'\ntags = ['a']", "the 1. [[token]]: its token is shorter than"),
         ("[[token]]\ntoken = '0123456789abcdef'", "the 1. [[token]]: it allows nothing"),
         ("[[token]]\ntoken = '0123456789 abcdef'\nadmin = true", "characters other than"),
+        (
+            "[[token]]\ntoken = '0123456789abcdef'\nrole = 'reader'",
+            "line 3: unknown variant `reader`",
+        ),
+        ("[[token]]\ntoken = '0123456789abcdef'\nrole = 'metrics'\ntags = ['a']", "nothing else"),
+        ("[[token]]\ntoken = '0123456789abcdef'\nrole = 'metrics'\nadmin = true", "nothing else"),
         ("", "it is empty"),
         ("\n[[token]]\ntokn = '0123456789abcdef'", "line 3: unknown field `tokn`"),
         ("[[token]]\ntoken = 0123456789abcdef", "line 2: "),

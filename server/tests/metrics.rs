@@ -123,11 +123,12 @@ fn what_clients_invent_makes_no_series() {
 }
 
 #[test]
-fn metrics_are_for_administrators_where_there_are_tokens() {
+fn metrics_are_for_administrators_and_their_role_where_there_are_tokens() {
     let folder = tempfile::tempdir().unwrap();
     let tokens = folder.path().join("tokens.toml");
     let text = "[[token]]\ntoken = \"0123456789abcdef\"\nadmin = true\n\
-        [[token]]\ntoken = \"abcdef0123456789\"\ntags = [\"*\"]\n";
+        [[token]]\ntoken = \"abcdef0123456789\"\ntags = [\"*\"]\n\
+        [[token]]\ntoken = \"of-prometheus-000\"\nrole = \"metrics\"\n";
     std::fs::write(&tokens, text).unwrap();
     let server = Server::start(&["--tokens", tokens.to_str().unwrap()]);
     let status = |header| server.send("GET", "/metrics", &[header], "").status;
@@ -140,6 +141,14 @@ fn metrics_are_for_administrators_where_there_are_tokens() {
     assert_eq!(status("authorization: Basic eDowMTIzNDU2Nzg5YWJjZGVm"), 200);
     assert_eq!(status("authorization: Bearer abcdef0123456789"), 403);
     assert_eq!(status("authorization: Bearer 0123456789abcdeF"), 401);
+    let prometheus = "authorization: Bearer of-prometheus-000";
+    assert_eq!(status(prometheus), 200);
+    // It reads nothing else, and gets no ids.
+    for path in ["/", "/v1/status", "/v1/uids", "/v1/tags/orders/ids", "/cache", "/db"] {
+        assert_eq!(server.send("GET", path, &[prometheus], "").status, 403, "{path}");
+    }
+    let (json, tag) = ("content-type: application/json", "/v1/tags/orders");
+    assert_eq!(server.send("PUT", tag, &[json, prometheus], "{}").status, 403);
 }
 
 /// Runs Prometheus' own tool on `input`.

@@ -47,6 +47,22 @@ fn ask(server: &Server, path: &str, query: &str) -> Answer {
     server.get(&format!("/tinyid/id/{path}?{query}&token={TOKEN}"))
 }
 
+#[test]
+fn an_administrator_needs_no_file_beside_the_table() {
+    let server = tinyid_with(&["--admin-token=0123456789abcdef-admin"]);
+    let admin = "authorization: Bearer 0123456789abcdef-admin";
+    for path in ["/", "/v1/status", "/metrics", "/db"] {
+        assert_eq!(server.send("GET", path, &[admin], "").status, 200, "{path}");
+        let other = format!("authorization: Bearer {TOKEN}");
+        assert_eq!(server.send("GET", path, &[&other], "").status, 403, "{path}");
+        assert_eq!(server.get(path).status, 401, "{path}");
+    }
+    // Those of the table count as before.
+    assert_eq!(ask(&server, "nextIdSimple", "bizType=test").text(), "2");
+    assert_eq!(server.get("/tinyid/id/nextIdSimple?bizType=test").text(), "");
+    assert!(!server.log().contains("0123456789abcdef"), "{}", server.log());
+}
+
 const JSON: &str = "application/json;charset=UTF-8";
 const TEXT: &str = "text/plain;charset=UTF-8";
 

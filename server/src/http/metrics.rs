@@ -18,7 +18,7 @@ use uidring::Status;
 use crate::app::App;
 use crate::counters::{self, Counters};
 use crate::http::openapi::Problems;
-use crate::http::viewer::{MayNotLook, may_look};
+use crate::http::viewer::{MayNotLook, may_read_metrics};
 use crate::rates::sum;
 use crate::reload::Reading;
 use crate::requests::{self, PathTotals};
@@ -45,7 +45,7 @@ pub(crate) async fn metrics(
     State(app): State<&'static App>,
     headers: HeaderMap,
 ) -> Result<Response, MayNotLook> {
-    may_look(app, &headers)?;
+    may_read_metrics(app, &headers)?;
     let mut families = Families::default();
     families.service(app);
     families.requests(app);

@@ -1,4 +1,4 @@
-//! Who may look at the page, the metrics and the status: they name tags and the database.
+//! Who may look at the page, the status and the metrics: they name tags and the database.
 
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue};
@@ -13,14 +13,23 @@ use crate::http::problem::Problem;
 /// The answer to somebody who may not look.
 pub(crate) struct MayNotLook(Denied);
 
-/// Everybody may where there are no tokens, and else an administrator. Browsers have no bearer
-/// tokens, but ask for a password, which is the token.
+/// Everybody may where there are no tokens, and else an administrator.
 pub(crate) fn may_look(app: &App, headers: &HeaderMap) -> Result<(), MayNotLook> {
+    may(app, headers, Wish::Admin)
+}
+
+/// The same, and a token of the role `metrics`.
+pub(crate) fn may_read_metrics(app: &App, headers: &HeaderMap) -> Result<(), MayNotLook> {
+    may(app, headers, Wish::Metrics)
+}
+
+/// Browsers have no bearer tokens, but ask for a password, which is the token.
+fn may(app: &App, headers: &HeaderMap, wish: Wish<'_>) -> Result<(), MayNotLook> {
     if app.access.is_open() {
         return Ok(());
     }
     let token = headers.get(AUTHORIZATION).and_then(|value| token(value.as_bytes()));
-    app.access.may(token.as_deref(), Wish::Admin).map_err(MayNotLook)
+    app.access.may(token.as_deref(), wish).map_err(MayNotLook)
 }
 
 fn token(value: &[u8]) -> Option<Vec<u8>> {
