@@ -185,7 +185,7 @@ impl Access {
             Grant { token, tags, admin: true, role: None }
         });
         let (sources, rules) = (Mutex::default(), RwLock::default());
-        Access { is_open, admin, sources, rules }
+        Access { is_open, sources, admin, rules }
     }
 
     pub(crate) fn is_open(&self) -> bool {
@@ -401,7 +401,8 @@ mod tests {
     #[test]
     fn the_option_s_token_stays_whatever_is_read() {
         let access = access();
-        access.set(&Tokens::default(), &[]);
+        access.set_file(Tokens::default());
+        access.set_table(Vec::new());
         let token: Option<&[u8]> = Some(b"0123456789abcdef-option");
         for wish in [Wish::Uids, Wish::Tag("orders"), Wish::Metrics, Wish::Admin] {
             assert_eq!(access.may(token, wish), Ok(()), "{wish:?}");

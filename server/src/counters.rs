@@ -29,9 +29,18 @@ pub(crate) struct Counters {
     pub(crate) uids: Counter,
     /// Dense numbers, one by one.
     pub(crate) numbers: Counter,
-    /// Segments that went to clients.
+    /// Segments that went to clients, and the numbers in them.
     pub(crate) segments: Counter,
+    pub(crate) numbers_in_segments: Counter,
     pub(crate) connections: Counter,
     /// Connections that were turned away at the limit.
     pub(crate) turned_away: Counter,
+}
+
+impl Counters {
+    /// A segment of `count` numbers went to a client.
+    pub(crate) fn segment(&self, count: u64) {
+        self.segments.add(1);
+        self.numbers_in_segments.add(count);
+    }
 }

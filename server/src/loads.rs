@@ -101,6 +101,12 @@ impl Loads {
         self.lock().tags.clone()
     }
 
+    /// How many numbers of each tag went to clients in segments.
+    pub(crate) fn to_clients(&self) -> Vec<(Box<str>, u64)> {
+        let tags = &self.lock().tags;
+        tags.iter().map(|(tag, loads)| (tag.clone(), loads.to_clients)).collect()
+    }
+
     /// The database has answered, if not to a call for numbers.
     pub(crate) fn database_answered(&self) {
         let State { totals, failed_at, .. } = &mut *self.lock();

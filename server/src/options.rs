@@ -63,6 +63,10 @@ pub(crate) struct Options {
         env = "UIDRING_SERVER_UIDS")]
     pub(crate) uids: bool,
 
+    /// What this instance is called on its page [default: the name of the host]
+    #[arg(long, value_name = "NAME", env = "UIDRING_SERVER_NAME")]
+    name: Option<String>,
+
     /// How the log on stderr is written
     #[arg(long, value_name = "FORMAT", default_value = "text", env = "UIDRING_SERVER_LOG")]
     pub(crate) log: Log,
@@ -277,6 +281,11 @@ impl Options {
              --db the same layout with --preset twitter",
         )?;
         Ok(Some(beside))
+    }
+
+    /// What this instance is called.
+    pub(crate) fn name(&self) -> String {
+        self.name.clone().unwrap_or_else(|| gethostname::gethostname().to_string_lossy().into())
     }
 
     /// Whether there are no tokens, so that everybody may do everything.

@@ -1,48 +1,117 @@
-//! Ids per second in the last minutes.
+//! What the last minutes brought: ids, requests and errors per second, and how long answers took.
 
-use std::collections::VecDeque;
-use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::collections::{HashMap, VecDeque};
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::counters::{Counter, Counters};
+use crate::requests::Traffic;
 use crate::server::EndSender;
 use crate::threads;
+use crate::watch;
 
 /// How many seconds are remembered.
 pub(crate) const SECONDS: usize = 120;
 const STEP: Duration = Duration::from_secs(1);
+/// How many steps lie between two counts of all tags. A rate of a tag covers one or two of these.
+const TAG_STEPS: u32 = 10;
 
 /// What one second brought.
-#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+#[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rate {
     pub(crate) uids: u64,
     pub(crate) numbers: u64,
+    pub(crate) requests: u64,
+    pub(crate) errors: u64,
+    /// In seconds, where there were requests: half of the answers took no longer.
+    pub(crate) median: Option<f64>,
+    /// 99 % of the answers took no longer.
+    pub(crate) slowest: Option<f64>,
 }
 
 /// The last seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Rates(Mutex<VecDeque<Rate>>);
 
+/// What never panics while it is locked.
+fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(PoisonError::into_inner)
+}
+
 impl Rates {
     /// The oldest first.
     pub(crate) fn last(&self) -> Vec<Rate> {
-        self.lock().iter().copied().collect()
+        lock(&self.0).iter().copied().collect()
     }
 
     fn push(&self, rate: Rate) {
-        let mut rates = self.lock();
+        let mut rates = lock(&self.0);
         if rates.len() == SECONDS {
             rates.pop_front();
         }
         rates.push_back(rate);
     }
+}
 
-    fn lock(&self) -> MutexGuard<'_, VecDeque<Rate>> {
-        // Nothing panics while it is locked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+/// The numbers of one tag that somebody got.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
+pub(crate) struct TagCount {
+    /// One by one, out of the memory of this process.
+    pub(crate) here: u64,
+    /// In segments that went to clients.
+    pub(crate) to_clients: u64,
+}
+
+/// Numbers per second of one tag.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub(crate) struct TagRate {
+    /// Those that leave the memory of this process.
+    pub(crate) here: f64,
+    pub(crate) all: f64,
+}
+
+/// Two counts of all tags, the older one first.
+#[derive(Debug)]
+pub(crate) struct TagRates(Mutex<[TagCounts; 2]>);
+
+#[derive(Clone, Debug)]
+struct TagCounts {
+    at: Instant,
+    counts: Arc<HashMap<Box<str>, TagCount>>,
+}
+
+impl TagRates {
+    /// At the start nothing has been counted.
+    pub(crate) fn new(now: Instant) -> TagRates {
+        let counts = TagCounts { at: now, counts: Arc::default() };
+        TagRates(Mutex::new([counts.clone(), counts]))
     }
+
+    fn push(&self, at: Instant, counts: HashMap<Box<str>, TagCount>) {
+        let mut both = lock(&self.0);
+        both.swap(0, 1);
+        both[1] = TagCounts { at, counts: Arc::new(counts) };
+    }
+
+    /// What gives the rate of a tag from its count.
+    pub(crate) fn since(&self, now: Instant) -> impl Fn(&str, TagCount) -> TagRate + use<> {
+        let TagCounts { at, counts } = lock(&self.0)[0].clone();
+        // Right after the start, a rate would be of too short a time.
+        let seconds = now.duration_since(at).max(STEP).as_secs_f64();
+        move |tag, TagCount { here, to_clients }| {
+            let before = counts.get(tag).copied().unwrap_or_default();
+            let per_second = |now: u64, before: u64| float(now.saturating_sub(before)) / seconds;
+            let here = per_second(here, before.here);
+            TagRate { here, all: here + per_second(to_clients, before.to_clients) }
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // a rate is for people
+fn float(number: u64) -> f64 {
+    number as f64
 }
 
 /// What all threads have counted.
@@ -50,29 +119,56 @@ pub(crate) fn sum(app: &App, of: fn(&Counters) -> &Counter) -> u64 {
     app.counters.iter().map(|thread| of(thread).get()).fold(0, u64::wrapping_add)
 }
 
+/// What has been counted since the start.
+#[derive(Clone, Copy, Debug, Default)]
+struct Totals {
+    uids: u64,
+    numbers: u64,
+    traffic: Traffic,
+}
+
+impl Totals {
+    fn of(app: &App) -> Totals {
+        Totals {
+            uids: sum(app, |of| &of.uids),
+            numbers: sum(app, |of| &of.numbers)
+                .wrapping_add(sum(app, |of| &of.numbers_in_segments)),
+            traffic: Traffic::of(app.counters.iter().map(|thread| &thread.requests)),
+        }
+    }
+}
+
 /// Begins to measure, on a thread of its own.
 pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
     let measure = || {
-        let totals = || Rate { uids: sum(app, |of| &of.uids), numbers: sum(app, |of| &of.numbers) };
-        let (mut before, mut since) = (totals(), Instant::now());
+        let (mut before, mut since) = (Totals::of(app), Instant::now());
         loop {
-            thread::sleep(STEP);
-            let (now, took) = (totals(), since.elapsed());
-            app.watch.rates.push(rate(before, now, took));
-            (before, since) = (now, since + took);
+            for _ in 0..TAG_STEPS {
+                thread::sleep(STEP);
+                let (now, took) = (Totals::of(app), since.elapsed());
+                app.watch.rates.push(rate(before, now, took));
+                (before, since) = (now, since + took);
+            }
+            app.watch.tag_rates.push(since, watch::tag_counts(app));
         }
     };
     threads::begin("uidring-rates", end, measure).map(drop)
 }
 
-fn rate(before: Rate, now: Rate, took: Duration) -> Rate {
-    let per_second = |before: u64, now: u64| {
-        let count = u128::from(now.wrapping_sub(before)) * 1000;
-        u64::try_from(count / took.as_millis().max(1)).unwrap_or(u64::MAX)
+fn rate(before: Totals, now: Totals, took: Duration) -> Rate {
+    let per_second = |count: u64| {
+        // Rounded up, so that a single error is seen.
+        let rate = (u128::from(count) * 1000).div_ceil(took.as_millis().max(1));
+        u64::try_from(rate).unwrap_or(u64::MAX)
     };
+    let traffic = now.traffic.since(&before.traffic);
     Rate {
-        uids: per_second(before.uids, now.uids),
-        numbers: per_second(before.numbers, now.numbers),
+        uids: per_second(now.uids.wrapping_sub(before.uids)),
+        numbers: per_second(now.numbers.wrapping_sub(before.numbers)),
+        requests: per_second(traffic.count()),
+        errors: per_second(traffic.failures),
+        median: traffic.quantile(0.5),
+        slowest: traffic.quantile(0.99),
     }
 }
 
@@ -82,14 +178,39 @@ mod tests {
 
     #[test]
     fn a_rate_is_per_second() {
-        let before = Rate { uids: u64::MAX, numbers: 10 };
-        let now = Rate { uids: 2999, numbers: 10 };
-        let expected = Rate { uids: 2000, numbers: 0 };
+        let before = Totals { uids: u64::MAX, numbers: 10, ..Totals::default() };
+        let now = Totals { uids: 2999, numbers: 11, ..Totals::default() };
+        let expected = Rate { uids: 2000, numbers: 1, ..Rate::default() };
         assert_eq!(rate(before, now, Duration::from_millis(1500)), expected);
         let rates = Rates::default();
         for uids in 0..SECONDS as u64 + 5 {
-            rates.push(Rate { uids, numbers: 0 });
+            rates.push(Rate { uids, ..Rate::default() });
         }
         assert_eq!((rates.last().len(), rates.last()[0].uids), (SECONDS, 5));
+    }
+
+    #[test]
+    fn the_rate_of_a_tag_is_that_since_the_older_of_two_counts() {
+        let start = Instant::now();
+        let after = |seconds| start + Duration::from_secs(seconds);
+        let count = |here, to_clients| TagCount { here, to_clients };
+        let counts = |here| HashMap::from([("a".into(), count(here, 0))]);
+        let rates = TagRates::new(start);
+        let rate = |seconds, tag, count| {
+            let TagRate { here, all } = rates.since(after(seconds))(tag, count);
+            (here, all)
+        };
+        // What is counted at once has come in a second at least.
+        assert_eq!(rate(0, "a", count(30, 5)), (30.0, 35.0));
+        assert_eq!(rate(2, "a", count(30, 10)), (15.0, 20.0));
+        rates.push(after(10), counts(100));
+        assert_eq!(rate(20, "a", count(200, 0)), (10.0, 10.0));
+        rates.push(after(20), counts(200));
+        assert_eq!(rate(30, "a", count(300, 0)), (10.0, 10.0));
+        // A tag that is new has begun since.
+        assert_eq!(rate(30, "b", count(0, 40)), (0.0, 2.0));
+        rates.push(after(30), counts(300));
+        assert_eq!(rate(30, "a", count(300, 0)), (10.0, 10.0));
+        assert_eq!(rate(40, "a", count(300, 0)), (5.0, 5.0));
     }
 }

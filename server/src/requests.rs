@@ -13,14 +13,20 @@ pub(crate) struct Template {
     before: &'static str,
     name: &'static str,
     after: &'static str,
+    is_for_operators: bool,
 }
 
 const fn whole(path: &'static str) -> Template {
-    Template { before: path, name: "", after: "" }
+    with(path, "", "")
 }
 
 const fn with(before: &'static str, name: &'static str, after: &'static str) -> Template {
-    Template { before, name, after }
+    Template { before, name, after, is_for_operators: false }
+}
+
+/// A path that operators and their programs ask for, and clients do not.
+const fn for_operators(template: &Template) -> Template {
+    Template { is_for_operators: true, ..*template }
 }
 
 /// The paths that there are, those of single ids first. A raw path may be anything, so it is never
@@ -38,16 +44,16 @@ pub(crate) const TEMPLATES: [Template; 22] = [
     with("/v1/uids/", "{uid}", ""),
     whole("/v1/tags"),
     with("/v1/tags/", "{tag}", ""),
-    whole("/v1/status"),
-    whole("/livez"),
-    whole("/readyz"),
-    whole("/metrics"),
-    whole("/openapi.json"),
-    whole("/"),
+    for_operators(&whole("/v1/status")),
+    for_operators(&whole("/livez")),
+    for_operators(&whole("/readyz")),
+    for_operators(&whole("/metrics")),
+    for_operators(&whole("/openapi.json")),
+    for_operators(&whole("/")),
     whole("/decodeSnowflakeId"),
-    whole("/cache"),
-    whole("/db"),
-    with("/page/", "{file}", ""),
+    for_operators(&whole("/cache")),
+    for_operators(&whole("/db")),
+    for_operators(&with("/page/", "{file}", "")),
 ];
 
 /// The statuses that have a counter of their own.
@@ -71,7 +77,7 @@ impl Template {
     }
 
     pub(crate) fn text(&self) -> String {
-        let Template { before, name, after } = self;
+        let Template { before, name, after, .. } = self;
         format!("{before}{name}{after}")
     }
 }
@@ -132,6 +138,62 @@ impl Requests {
         let micros = took.as_micros();
         counters.buckets[BOUNDS_US.partition_point(|&bound| u128::from(bound) < micros)].add(1);
         counters.nanos.add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+    }
+}
+
+/// What clients have asked for: all but what operators look at.
+#[derive(Clone, Copy, Debug, Default)]
+pub(crate) struct Traffic {
+    pub(crate) failures: u64,
+    buckets: [u64; BOUNDS_US.len() + 1],
+}
+
+impl Traffic {
+    pub(crate) fn of<'a>(threads: impl Iterator<Item = &'a Requests>) -> Traffic {
+        let is_shown =
+            |path: usize| TEMPLATES.get(path).is_none_or(|template| !template.is_for_operators);
+        let mut traffic = Traffic::default();
+        for thread in threads {
+            let paths = thread.paths.iter().enumerate().filter(|&(path, _)| is_shown(path));
+            for (_, counters) in paths {
+                for (sum, bucket) in traffic.buckets.iter_mut().zip(&counters.buckets) {
+                    *sum = sum.wrapping_add(bucket.get());
+                }
+                traffic.failures = traffic.failures.wrapping_add(counters.failures.get());
+            }
+        }
+        traffic
+    }
+
+    /// What has come after `before`.
+    pub(crate) fn since(&self, before: &Traffic) -> Traffic {
+        let mut buckets = self.buckets;
+        for (bucket, before) in buckets.iter_mut().zip(before.buckets) {
+            *bucket = bucket.wrapping_sub(before);
+        }
+        Traffic { failures: self.failures.wrapping_sub(before.failures), buckets }
+    }
+
+    pub(crate) fn count(&self) -> u64 {
+        self.buckets.iter().sum()
+    }
+
+    /// How long such a part of the answers took at most, in seconds, as far as buckets tell: within
+    /// one, times are taken to be spread evenly. What is longer than the last bound counts as that.
+    pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
+        // Counts and bounds are far below 2^53.
+        #[allow(clippy::cast_precision_loss)]
+        let float = |number: u64| number as f64;
+        let rank = float(self.count()) * part;
+        let (mut below, mut start) = (0.0, 0.0);
+        for (index, &count) in self.buckets.iter().enumerate() {
+            let end = BOUNDS_US.get(index).map_or(start, |&us| f64::from(us) / 1e6);
+            if count > 0 && below + float(count) >= rank {
+                return Some(start + (end - start) * (rank - below) / float(count));
+            }
+            (below, start) = (below + float(count), end);
+        }
+        None
     }
 }
 
@@ -215,6 +277,33 @@ mod tests {
         for template in &TEMPLATES {
             assert_eq!(shown(&template.text()), template.text());
         }
+    }
+
+    #[test]
+    fn what_operators_look_at_is_no_traffic() {
+        let threads = [Requests::default(), Requests::default()];
+        let us = Duration::from_micros;
+        for path in ["/", "/metrics", "/livez", "/readyz", "/v1/status", "/page/script.js", "/db"] {
+            threads[0].answered(PathIndex::of(path), 500, HasFailed(true), us(1));
+        }
+        let before = Traffic::of(threads.iter());
+        assert_eq!((before.count(), before.failures, before.quantile(0.5)), (0, 0, None));
+        for (path, status) in [("/v1/uids", 200), ("/v1/tags/a/ids", 503), ("/nowhere", 404)] {
+            threads[1].answered(PathIndex::of(path), status, HasFailed(status == 503), us(90));
+        }
+        let traffic = Traffic::of(threads.iter()).since(&before);
+        assert_eq!((traffic.count(), traffic.failures), (3, 1));
+        let late = Duration::from_secs(60);
+        threads[0].answered(PathIndex::of("/v1/uids"), 200, HasFailed(false), late);
+        let all = Traffic::of(threads.iter());
+        let close = |found: Option<f64>, expected: f64| {
+            assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{found:?}");
+        };
+        // Three between 50 and 100 µs, and one that is longer than any bound.
+        close(all.quantile(0.375), 75e-6);
+        close(all.quantile(0.75), 100e-6);
+        close(all.quantile(0.99), 2.5);
+        assert_eq!(all.since(&all).quantile(0.99), None);
     }
 
     #[test]

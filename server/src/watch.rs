@@ -1,5 +1,6 @@
 //! What people and monitoring look at: how the service is, and how its tags are.
 
+use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -9,7 +10,7 @@ use uidring::segment::SegmentStatus;
 
 use crate::app::App;
 use crate::loads::{Loads, TagLoads};
-use crate::rates::Rates;
+use crate::rates::{Rates, TagCount, TagRates};
 use crate::reload::Readings;
 
 /// How often the end of a lease is read. That reads the rows of all worker ids.
@@ -21,6 +22,7 @@ pub(crate) struct Watch {
     pub(crate) loads: Loads,
     pub(crate) rates: Rates,
     pub(crate) readings: Readings,
+    pub(crate) tag_rates: TagRates,
     pub(crate) started: SystemTime,
     since: Mutex<Since>,
 }
@@ -39,7 +41,8 @@ impl Watch {
         let now = SystemTime::now();
         let since = Mutex::new(Since { database: now, lease_until: None, lease_read: None });
         let (loads, rates, readings) = Default::default();
-        Watch { loads, rates, readings, started: now, since }
+        let tag_rates = TagRates::new(Instant::now());
+        Watch { loads, rates, tag_rates, readings, started: now, since }
     }
 
     /// The database went away, or came back.
@@ -104,6 +107,24 @@ pub(crate) fn tags(app: &App) -> Vec<TagState> {
     states.extend(tags.into_iter().map(|(name, loads)| TagState { name, status: None, loads }));
     states.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     states
+}
+
+/// How many numbers of each tag somebody got.
+pub(crate) fn tag_counts(app: &App) -> HashMap<Box<str>, TagCount> {
+    let to_clients = app.watch.loads.to_clients().into_iter();
+    let mut counts: HashMap<Box<str>, TagCount> =
+        to_clients.map(|(tag, to_clients)| (tag, TagCount { here: 0, to_clients })).collect();
+    for tag in app.used_tags() {
+        counts.entry(tag.tag().into()).or_default().here = tag.status().taken;
+    }
+    counts
+}
+
+impl TagState {
+    pub(crate) fn count(&self) -> TagCount {
+        let here = self.status.as_ref().map_or(0, |status| status.taken);
+        TagCount { here, to_clients: self.loads.to_clients }
+    }
 }
 
 /// The generators of UIDs that run, by what they make.

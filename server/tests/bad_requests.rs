@@ -69,6 +69,13 @@ const CASES: &[Case<'_>] = &[
     ("POST", "/v1/tags/orders/segments?size=1&size=2", &[], "",
         400, "parameter-twice", Some("size")),
     ("POST", "/v1/tags/orders/segments?n=1", &[], "", 400, "no-such-parameter", Some("n")),
+    ("GET", "/v1/status?limit=0", &[], "", 400, "bad-parameter", Some("0")),
+    ("GET", "/v1/status?limit=5001", &[], "", 400, "bad-parameter", Some("5001")),
+    ("GET", "/v1/status?offset=-1", &[], "", 400, "bad-parameter", Some("-1")),
+    ("GET", "/v1/status?sort=name", &[], "", 400, "bad-parameter", Some("name")),
+    ("GET", "/v1/status?tag=a&tag=b", &[], "", 400, "parameter-twice", Some("tag")),
+    ("GET", "/v1/status?tags=a", &[], "", 400, "no-such-parameter", Some("tags")),
+    ("GET", "/?order=tag", &[], "", 400, "no-such-parameter", Some("order")),
     // Forms.
     ("GET", "/v1/uids", &["accept: text/html"], "", 406, "no-such-form", Some("text/html")),
     ("GET", "/v1/uids", &["accept: application/xml, image/*"], "",

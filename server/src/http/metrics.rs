@@ -51,7 +51,7 @@ pub(crate) async fn metrics(
     families.requests(app);
     families.uids(app);
     families.loads(app);
-    families.tags(&watch::tags(app));
+    families.tags(watch::tags(app));
     Ok(match TextEncoder::new().encode_to_string(&families.0) {
         Ok(text) => ([(CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
         // Every family above has a metric.
@@ -142,6 +142,9 @@ impl Families {
         // ORDERING: a statistic.
         let open = app.connections.load(Ordering::Relaxed);
         self.gauge("uidring_http_connections", "Connections that are open.", float(open as u64));
+        let limit = float(app.options.limits.max_connections.into());
+        let help = "How many may be open: --max-connections.";
+        self.gauge("uidring_http_connections_limit", help, limit);
         for (name, help, of) in COUNTERS {
             self.counter(name, help, sum(app, of));
         }
@@ -235,8 +238,13 @@ impl Families {
         self.gauge(name, help, f64::from(!totals.is_failing));
     }
 
-    fn tags(&mut self, tags: &[TagState]) {
+    fn tags(&mut self, mut tags: Vec<TagState>) {
         self.gauge("uidring_tags", "Tags that this process has used.", float(tags.len() as u64));
+        let is_failing = |tag: &TagState| tag.loads.problem.is_some();
+        let failing = tags.iter().filter(|tag| is_failing(tag)).count() as u64;
+        self.gauge("uidring_tags_failing", "Tags whose last load failed.", float(failing));
+        // Those that fail are shown in any case.
+        tags.sort_by_key(|tag| !is_failing(tag));
         let tags: Vec<(Metric, &TagState)> =
             tags.iter().take(MAX_TAGS).map(|tag| (labelled(&[("tag", &tag.name)]), tag)).collect();
         for (name, help, value) in TAG_GAUGES {

@@ -1,6 +1,7 @@
 //! Requests and their answers.
 
 mod body;
+mod chart;
 mod health;
 mod html;
 mod ids;
@@ -17,6 +18,7 @@ mod spring;
 mod status;
 mod tinyid;
 mod v1;
+mod view;
 mod viewer;
 
 use std::convert::Infallible;

@@ -1,26 +1,31 @@
-//! `/`: the page for whoever is on call. It shows the present state by itself; its script keeps it
-//! up to date.
+//! `/`: the page for whoever is on call. It shows the present state by itself; its script asks for
+//! it again each second.
 
 use axum::Router;
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName};
-use axum::response::IntoResponse;
+use axum::response::{IntoResponse, Response};
 use axum::routing::get;
 use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::app::App;
+use crate::http::chart::charts;
 use crate::http::openapi::Problems;
-use crate::http::status::{Database, Event, Generator, Level, PerSecond, Status, TagLine, title};
+use crate::http::problem::Problem;
+use crate::http::status::{Database, Event, Generator, Level, Status, TagLine, title};
+use crate::http::view::{KEYS, Key, View};
 use crate::http::viewer::{MayNotLook, may_look};
-use crate::rates::SECONDS;
 
-/// Nothing runs and nothing is loaded but what is ours.
+/// Nothing runs and nothing is loaded but what is ours. The form is the search.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
-    connect-src 'self'; img-src data:; base-uri 'none'; form-action 'none'; frame-ancestors 'none'";
+    connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
+
+/// How many tags are shown at once. More take a browser too long to draw each second.
+const ROWS: u64 = 100;
 
 pub(crate) fn routes() -> Router<&'static App> {
     let file = |kind: &'static str, text: &'static str| {
@@ -39,6 +44,13 @@ pub(crate) fn routes() -> Router<&'static App> {
 /// The page for whoever is on call.
 #[utoipa::path(
     get, path = "/", operation_id = "page", tag = "Operation",
+    params(
+        ("tag" = Option<String>, Query, description = "As in /v1/status"),
+        ("sort" = Option<String>, Query, description = "As in /v1/status"),
+        ("offset" = Option<u64>, Query, description = "As in /v1/status"),
+        ("limit" = Option<u32>, Query, description = "As in /v1/status, but 100 unless it says \
+            otherwise", minimum = 1, maximum = 5000),
+    ),
     responses(
         (status = 200, description = "For people", body = String, content_type = "text/html"),
         Problems,
@@ -46,8 +58,9 @@ pub(crate) fn routes() -> Router<&'static App> {
 )]
 pub(crate) async fn page(
     State(app): State<&'static App>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<impl IntoResponse, MayNotLook> {
+) -> Result<Result<Response, Problem>, MayNotLook> {
     may_look(app, &headers)?;
     let headers: [(HeaderName, &str); 5] = [
         (CONTENT_TYPE, "text/html;charset=UTF-8"),
@@ -56,10 +69,12 @@ pub(crate) async fn page(
         (X_FRAME_OPTIONS, "DENY"),
         (REFERRER_POLICY, "no-referrer"),
     ];
-    Ok((headers, whole(&Status::of(app)).into_string()))
+    let view = View::read(query.as_deref(), ROWS);
+    Ok(view
+        .map(|view| (headers, whole(&Status::of(app, &view), &view).into_string()).into_response()))
 }
 
-fn whole(status: &Status) -> Markup {
+fn whole(status: &Status, view: &View) -> Markup {
     let word = word(status.health.level);
     html! {
         (DOCTYPE)
@@ -68,7 +83,10 @@ fn whole(status: &Status) -> Markup {
                 meta charset="utf-8";
                 meta name="viewport" content="width=device-width, initial-scale=1";
                 meta name="color-scheme" content="light dark";
-                title { (word) " · uidring" }
+                title {
+                    (word) @if status.tags_failing > 0 { ", " (failing(status)) }
+                    " · " (status.name) " · uidring"
+                }
                 link rel="icon" href="data:,";
                 link rel="stylesheet" href="page/style.css";
                 noscript { meta http-equiv="refresh" content="10"; }
@@ -76,7 +94,7 @@ fn whole(status: &Status) -> Markup {
             }
             body {
                 header {
-                    h1 { "uidring" }
+                    h1 { "uidring " bdi #name { (status.name) } }
                     p #about {
                         "version " (status.version) ", running since "
                         time datetime=(status.started) { (clock(&status.started)) }
@@ -86,15 +104,15 @@ fn whole(status: &Status) -> Markup {
                     p #health role="status" aria-live="polite" class=(word) {
                         strong { (word) } " " span { (status.health.text) }
                     }
+                    (charts(&status.per_second))
                     (facts(status))
-                    (chart(&status.per_second))
-                    (tags(status))
+                    (tags(status, view))
                     (events(&status.events))
                 }
                 footer {
                     p {
                         "State of " time #now datetime=(status.now) { (clock(&status.now)) }
-                        ". As JSON: " a href="v1/status" { "/v1/status" }
+                        ". As JSON: " a href={ "v1/status" (view.link()) } { "/v1/status" }
                         ", for Prometheus: " a href="metrics" { "/metrics" } "."
                     }
                 }
@@ -112,21 +130,38 @@ fn word(level: Level) -> &'static str {
     }
 }
 
+/// How many tags fail.
+fn failing(status: &Status) -> String {
+    match status.tags_failing {
+        1 => "1 tag fails".to_owned(),
+        many => format!("{} tags fail", grouped(many as u64)),
+    }
+}
+
 fn facts(status: &Status) -> Markup {
-    let now = |list: &[u64]| grouped(list.last().copied().unwrap_or(0));
+    let (open, most) = (status.connections as u64, u64::from(status.max_connections));
     html! {
         dl #facts {
-            div { dt { "UIDs per second" } dd #uid-rate { (now(&status.per_second.uids)) } }
             div {
-                dt { "Numbers per second" }
-                dd #number-rate { (now(&status.per_second.numbers)) }
+                dt { "Connections" }
+                dd #connections class=[(open >= most / 10 * 9).then_some("problem")] {
+                    (grouped(open)) " of " (grouped(most))
+                }
             }
-            div { dt { "Connections" } dd #connections { (grouped(status.connections as u64)) } }
             @for generator in &status.generators {
                 div {
                     dt { "Worker id of " (title(generator.kind)) }
                     dd id={ "worker-" (generator.kind) } { (worker(generator)) }
                 }
+                div {
+                    dt { "Time of " (title(generator.kind)) }
+                    dd id={ "time-" (generator.kind) } {
+                        "lead " (length(generator.lead)) ", lag " (length(generator.lag))
+                    }
+                }
+            }
+            @if let Some(end) = &status.process.certificate_ends {
+                div { dt { "Certificate" } dd #certificate { "until " (clock(end)) } }
             }
             div { dt { "Database" } dd #database { (database(&status.database)) } }
         }
@@ -148,84 +183,63 @@ fn database(database: &Database) -> String {
     format!("{state} since {} · {name}", clock(&database.since))
 }
 
-/// The drawing is as wide as the seconds it shows.
-const HEIGHT: u64 = 40;
-
-/// Each line has a scale of its own: there may be a thousand UIDs for one number.
-fn chart(rates: &PerSecond) -> Markup {
-    let (uids, numbers) = (top(&rates.uids), top(&rates.numbers));
+fn tags(status: &Status, view: &View) -> Markup {
     html! {
-        section aria-labelledby="rates" {
-            h2 #rates { "The last two minutes" }
-            figure {
-                svg #chart viewBox={ "0 0 " (SECONDS - 1) " " (HEIGHT) } preserveAspectRatio="none"
-                    role="img" aria-label="Ids per second over the last two minutes" {
-                    polyline #uid-line points=(points(&rates.uids, uids)) {}
-                    polyline #number-line points=(points(&rates.numbers, numbers)) {}
+        section aria-labelledby="tags-title" {
+            h2 #tags-title {
+                "Tags (" (grouped(status.tag_count as u64)) ")"
+                @if status.tags_failing > 0 { " " strong #failing { (failing(status)) } }
+            }
+            form #search role="search" {
+                label for="filter" { "Search tags" }
+                input #filter name="tag" type="search" value=(view.tag) autocomplete="off"
+                    spellcheck="false";
+                @if view.key != Key::Tag || view.is_descending {
+                    input type="hidden" name="sort" value=(view.sort());
                 }
-                figcaption {
-                    span .uids { "UIDs, up to " span #uid-top { (grouped(uids)) } " per second" }
-                    " "
-                    span .numbers {
-                        "numbers, up to " span #number-top { (grouped(numbers)) } " per second"
-                    }
+                button { "Search" }
+                span #found role="status" { (found(status, view)) }
+            }
+            div .wide role="region" aria-labelledby="tags-title" tabindex="0" {
+                table #tags {
+                    thead { tr { @for column in KEYS { (head(column, view)) } } }
+                    tbody { (rows(&status.tags)) }
                 }
             }
+            (pages(status, view))
         }
     }
 }
 
-fn top(rates: &[u64]) -> u64 {
-    rates.iter().copied().max().unwrap_or(0)
+fn found(status: &Status, view: &View) -> String {
+    match (status.tag_count, status.tags_found) {
+        (0, _) => "No tag has been used since the start.".to_owned(),
+        (_, found) if !view.tag.is_empty() => format!("{} found", grouped(found as u64)),
+        _ => String::new(),
+    }
 }
 
-/// The newest second is on the right.
-fn points(rates: &[u64], top: u64) -> String {
-    let first = SECONDS - rates.len();
-    let point = |(index, &rate): (usize, &u64)| {
-        let height = u128::from(rate) * u128::from(HEIGHT) / u128::from(top.max(1));
-        format!("{},{}", first + index, u128::from(HEIGHT) - height)
-    };
-    rates.iter().enumerate().map(point).collect::<Vec<_>>().join(" ")
-}
-
-/// The columns of the table: their keys in the JSON, and what people call them.
-const COLUMNS: [(&str, &str); 7] = [
-    ("tag", "Tag"),
-    ("in_memory", "In memory"),
-    ("segment", "Segment"),
-    ("age", "Age"),
-    ("load_seconds", "Load took"),
-    ("taken", "Taken"),
-    ("problem", "State"),
-];
-
-fn tags(status: &Status) -> Markup {
+fn head((_, text, key): (&str, &str, Key), view: &View) -> Markup {
+    let direction = if view.is_descending { "descending" } else { "ascending" };
     html! {
-        section aria-labelledby="tags-title" {
-            h2 #tags-title {
-                "Tags " span #tag-count { "(" (grouped(status.tag_count as u64)) ")" }
+        th scope="col" aria-sort=[(key == view.key).then_some(direction)] {
+            a href=(view.sorted_by(key).link()) { (text) }
+        }
+        @if key == Key::Tag { th scope="col" { "State" } }
+    }
+}
+
+/// A reason stands once, above the tags that fail for it.
+fn rows(tags: &[TagLine]) -> Markup {
+    let reasons = tags.iter().map(|tag| tag.problem.as_deref());
+    let before = std::iter::once(None).chain(reasons.clone());
+    let columns = KEYS.len() + 1;
+    html! {
+        @for (tag, (reason, before)) in tags.iter().zip(reasons.zip(before)) {
+            @if let Some(reason) = reason && Some(reason) != before {
+                tr .reason { td colspan=(columns) { p { (reason) } } }
             }
-            div #search hidden {
-                label for="filter" { "Search tags" }
-                input #filter type="search" autocomplete="off" spellcheck="false";
-                span #found role="status" {}
-            }
-            @if status.tags.is_empty() {
-                p #no-tags { "No tag has been used since the start." }
-            }
-            div .wide role="region" aria-labelledby="tags-title" tabindex="0" {
-                table #tags {
-                    thead {
-                        tr {
-                            @for (key, text) in COLUMNS {
-                                th scope="col" data-key=(key) { (text) }
-                            }
-                        }
-                    }
-                    tbody { @for tag in &status.tags { (row(tag)) } }
-                }
-            }
+            (row(tag))
         }
     }
 }
@@ -233,20 +247,49 @@ fn tags(status: &Status) -> Markup {
 fn row(tag: &TagLine) -> Markup {
     // A meter needs a range, also before the first load.
     let segment = tag.segment.max(1);
+    let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
+    let is_failing = tag.problem.is_some();
     html! {
-        tr {
-            th scope="row" { (tag.tag) }
+        tr class=[is_failing.then_some("failing")] {
+            th scope="row" { bdi { (visible(&tag.tag)) } }
+            td { @if is_failing { "fails" } @else { "ok" } }
+            td { (rate(tag.per_second)) }
             td {
-                meter min="0" max=(segment) low=(segment / 4) high=(segment / 2) optimum=(segment)
-                    value=(tag.in_memory.min(segment)) aria-label="fill" {}
-                " " span { (grouped(tag.in_memory)) }
+                @if let Some(in_memory) = tag.in_memory {
+                    meter min="0" max=(segment) low=(segment / 4) high=(segment / 2)
+                        optimum=(segment) value=(in_memory.min(segment)) aria-label="fill" {}
+                    " " span { (grouped(in_memory)) }
+                } @else { "–" }
             }
+            td { (or_none(tag.empty_in.map(length))) }
             td { (grouped(tag.segment)) }
-            td { (tag.age.map_or_else(|| "–".to_owned(), age)) }
-            td { (tag.load_seconds.map_or_else(|| "–".to_owned(), milliseconds)) }
+            td { (or_none(tag.age.map(|age| format!("{} ago", whole_seconds(age))))) }
+            td { (or_none(tag.load_seconds.map(length))) }
             td { (grouped(tag.taken)) }
-            td class=[tag.problem.as_ref().map(|_| "problem")] {
-                (tag.problem.as_deref().unwrap_or("ok"))
+        }
+    }
+}
+
+/// Links to the tags before and behind, where not all are shown.
+fn pages(status: &Status, view: &View) -> Markup {
+    let (shown, found) = (status.tags.len() as u64, status.tags_found as u64);
+    let link = |name: &str, rel: &str, offset: Option<u64>| {
+        html! {
+            @if let Some(offset) = offset {
+                " " a rel=(rel) href=(view.from(offset).link()) { (name) }
+            }
+        }
+    };
+    let before = (view.offset > 0).then(|| view.offset.saturating_sub(view.limit));
+    let behind = view.offset.saturating_add(shown);
+    html! {
+        @if shown < found {
+            nav #pages aria-label="Pages of tags" {
+                @if shown > 0 { (grouped(view.offset + 1)) " to " (grouped(behind)) " of " }
+                @else { "none of " }
+                (grouped(found))
+                (link("Previous", "prev", before))
+                (link("Next", "next", (shown > 0 && behind < found).then_some(behind)))
             }
         }
     }
@@ -269,6 +312,23 @@ fn events(events: &[Event]) -> Markup {
     }
 }
 
+/// The text with characters that nobody sees, some of which turn what follows around, as escapes.
+pub(crate) fn visible(text: &str) -> String {
+    let is_hidden = |character| {
+        matches!(character, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
+            | '\u{2060}'..='\u{2069}' | '\u{feff}')
+    };
+    let mut out = String::with_capacity(text.len());
+    for character in text.chars() {
+        if is_hidden(character) {
+            out.extend(character.escape_unicode());
+        } else {
+            out.push(character);
+        }
+    }
+    out
+}
+
 /// A time as people read it, in UTC.
 fn clock(rfc3339: &str) -> String {
     let time = rfc3339.parse::<Timestamp>().ok();
@@ -279,7 +339,7 @@ fn clock(rfc3339: &str) -> String {
 }
 
 /// 1234567 as 1,234,567.
-fn grouped(number: u64) -> String {
+pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();
     let groups: Vec<&str> = digits
         .as_bytes()
@@ -290,20 +350,47 @@ fn grouped(number: u64) -> String {
     groups.join(",")
 }
 
-fn age(seconds: f64) -> String {
-    // Ages are small, and never negative.
+/// A rate, with a digit behind the point where it is small.
+fn rate(per_second: f64) -> String {
+    if per_second > 0.0 && per_second < 10.0 {
+        return format!("{per_second:.1}");
+    }
+    // Rates are never negative, and a float has the first 15 digits.
+    #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
+    grouped(per_second.round() as u64)
+}
+
+/// A length of time, in a unit that fits it.
+pub(crate) fn length(seconds: f64) -> String {
+    match seconds {
+        0.0 => "0 s".to_owned(),
+        ..0.01 => format!("{} ms", digits(seconds * 1000.0, 2)),
+        ..0.1 => format!("{} ms", digits(seconds * 1000.0, 1)),
+        ..1.0 => format!("{} ms", digits(seconds * 1000.0, 0)),
+        ..10.0 => format!("{} s", digits(seconds, 1)),
+        _ => whole_seconds(seconds),
+    }
+}
+
+/// With at most so many digits behind the point.
+fn digits(number: f64, most: usize) -> String {
+    let text = format!("{number:.most$}");
+    match text.split_once('.') {
+        None => text,
+        Some(_) => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+    }
+}
+
+fn whole_seconds(seconds: f64) -> String {
+    // Such times are never negative, and more than a float holds is for ever.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let seconds = seconds as u64;
     match seconds {
         0..60 => format!("{seconds} s"),
         60..3600 => format!("{} min {} s", seconds / 60, seconds % 60),
         3600..86_400 => format!("{} h {} min", seconds / 3600, seconds / 60 % 60),
-        _ => format!("{} d {} h", seconds / 86_400, seconds / 3600 % 24),
+        _ => format!("{} d {} h", grouped(seconds / 86_400), seconds / 3600 % 24),
     }
-}
-
-fn milliseconds(seconds: f64) -> String {
-    format!("{:.1} ms", seconds * 1000.0)
 }
 
 #[cfg(test)]
@@ -316,16 +403,42 @@ mod tests {
         for (number, expected) in cases {
             assert_eq!(grouped(number), expected);
         }
-        assert_eq!(age(59.9), "59 s");
-        assert_eq!(age(3599.0), "59 min 59 s");
-        assert_eq!(age(90_000.0), "1 d 1 h");
-        assert_eq!(milliseconds(0.00123), "1.2 ms");
+        for (per_second, expected) in
+            [(0.0, "0"), (0.26, "0.3"), (9.94, "9.9"), (10.4, "10"), (1234.5, "1,235")]
+        {
+            assert_eq!(rate(per_second), expected);
+        }
+        for (seconds, expected) in [
+            (0.0, "0 s"),
+            (0.001_23, "1.23 ms"),
+            (0.0123, "12.3 ms"),
+            (0.02, "20 ms"),
+            (0.5, "500 ms"),
+            (1.26, "1.3 s"),
+            (59.9, "59 s"),
+            (3599.0, "59 min 59 s"),
+            (90_000.0, "1 d 1 h"),
+        ] {
+            assert_eq!(length(seconds), expected);
+        }
+        assert_eq!(whole_seconds(0.9), "0 s");
         assert_eq!(clock("2026-11-23T12:00:00.501Z"), "2026-11-23 12:00:00 UTC");
     }
 
     #[test]
-    fn the_newest_second_is_on_the_right() {
-        assert_eq!(points(&[0, 5, 10], 10), "117,40 118,20 119,0");
-        assert_eq!(points(&[], 1), "");
+    fn a_reason_stands_once_above_its_tags() {
+        let line = |tag: &str, problem: Option<&str>| TagLine {
+            tag: tag.into(),
+            problem: problem.map(str::to_owned),
+            ..TagLine::default()
+        };
+        let lines = [("a", Some("away")), ("b", Some("away")), ("c", Some("full")), ("d", None)];
+        let lines = lines.map(|(tag, problem)| line(tag, problem));
+        let text = rows(&lines).into_string();
+        let places = ["away", ">a<", ">b<", "full", ">c<", ">d<"].map(|part| {
+            assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
+            text.find(part)
+        });
+        assert!(places.is_sorted(), "{text}");
     }
 }

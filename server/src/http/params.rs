@@ -6,21 +6,29 @@ use crate::http::problem::Problem;
 use crate::limits::MAX_IDS;
 
 /// A parameter with its value, as it came.
-type Param<'a> = (Cow<'a, str>, Cow<'a, str>);
+pub(crate) type Param<'a> = (Cow<'a, str>, Cow<'a, str>);
 
-/// The value of the only parameter there may be, `name`. Another one is refused, because it is
-/// probably a wrong name for this one.
+/// The value of the only parameter there may be, `name`.
 pub(crate) fn only<'a>(query: &'a str, name: &str) -> Result<Option<Cow<'a, str>>, Problem> {
-    let mut found = None;
-    for (key, value) in form_urlencoded::parse(query.as_bytes()) {
-        if key != name {
+    let found = named(query, &[name])?.pop();
+    Ok(found.map(|(_, value)| value))
+}
+
+/// The parameters, each of which may be there once. One with a name other than `names` is refused,
+/// because it is probably a wrong name for one of these.
+pub(crate) fn named<'a>(query: &'a str, names: &[&str]) -> Result<Vec<Param<'a>>, Problem> {
+    let mut found: Vec<Param<'a>> = Vec::new();
+    for (name, value) in form_urlencoded::parse(query.as_bytes()) {
+        if !names.contains(&&*name) {
+            let there = names.join(", ");
             let problem = Problem::bad_request("no-such-parameter", "there is no such parameter");
-            return Err(problem.detail(format!("the path has the parameter {name}")).value(&key));
+            return Err(problem.detail(format!("the path has {there}")).value(&name));
         }
-        if found.replace(value).is_some() {
+        if found.iter().any(|(one, _)| *one == name) {
             let problem = Problem::bad_request("parameter-twice", "a parameter is given twice");
-            return Err(problem.value(name));
+            return Err(problem.value(&name));
         }
+        found.push((name, value));
     }
     Ok(found)
 }

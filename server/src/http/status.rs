@@ -1,9 +1,9 @@
 //! `/v1/status`: how the service is, for its page and for programs.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
-use axum::extract::State;
+use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::routing::get;
 use axum::{Json, Router};
@@ -15,14 +15,15 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::events;
 use crate::http::openapi::Problems;
+use crate::http::page::visible;
+use crate::http::problem::Problem;
+use crate::http::view::{MAX_TAGS, View};
 use crate::http::viewer::{MayNotLook, may_look};
-use crate::rates::sum;
+use crate::rates::{TagCount, TagRate, sum};
 use crate::tls::Tls;
 use crate::watch::{self, TagState};
 use crate::{output, threads};
 
-/// The most tags that are listed.
-const MAX_TAGS: usize = 5000;
 /// The most tags whose loads fail that are named.
 const MAX_NAMES: usize = 3;
 
@@ -37,33 +38,55 @@ pub(crate) fn routes() -> Router<&'static App> {
 /// How the service is, its generators and its tags.
 #[utoipa::path(
     get, path = "/v1/status", operation_id = "status", tag = "Operation",
+    params(
+        ("tag" = Option<String>, Query,
+            description = "Lists the tags whose name has this text in it, in small letters or not"),
+        ("sort" = Option<String>, Query,
+            description = "Lists the tags in this order, with a - in front the highest first. \
+                Those that fail come before the others",
+            pattern = "^-?(tag|per_second|in_memory|empty_in|segment|age|load_seconds|taken)$"),
+        ("offset" = Option<u64>, Query, description = "Leaves out so many at the beginning"),
+        ("limit" = Option<u32>, Query,
+            description = "Lists so many at most; 5,000 unless it says otherwise",
+            minimum = 1, maximum = 5000),
+    ),
     responses((status = 200, description = "How it is now", body = Status), Problems),
 )]
 pub(crate) async fn status(
     State(app): State<&'static App>,
+    RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<Json<Status>, MayNotLook> {
+) -> Result<Result<Json<Status>, Problem>, MayNotLook> {
     may_look(app, &headers)?;
-    Ok(Json(Status::of(app)))
+    let view = View::read(query.as_deref(), MAX_TAGS);
+    Ok(view.map(|view| Json(Status::of(app, &view))))
 }
 
 /// Times are in RFC 3339, and durations in seconds.
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Status {
     pub(crate) health: Health,
+    /// What this instance is called: the name of its host, unless an option says otherwise.
+    pub(crate) name: String,
     pub(crate) version: &'static str,
     pub(crate) now: String,
     pub(crate) started: String,
     pub(crate) database: Database,
     pub(crate) generators: Vec<Generator>,
     pub(crate) connections: usize,
+    pub(crate) max_connections: u32,
     pub(crate) process: Process,
     /// Ids that answers have held since the start.
     pub(crate) given: Totals,
-    /// Ids of each of the last seconds, the newest last.
+    /// What each of the last seconds brought, the newest last.
     pub(crate) per_second: PerSecond,
     /// How many tags this process has used. Not all need be listed.
     pub(crate) tag_count: usize,
+    /// How many of them fail.
+    pub(crate) tags_failing: usize,
+    /// How many have the text in their name that was asked for.
+    pub(crate) tags_found: usize,
+    /// Those that fail come first.
     pub(crate) tags: Vec<TagLine>,
     /// The newest first.
     pub(crate) events: Vec<Event>,
@@ -124,20 +147,34 @@ pub(crate) struct Totals {
     pub(crate) uids: u64,
     pub(crate) numbers: u64,
     pub(crate) segments: u64,
+    pub(crate) numbers_in_segments: u64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PerSecond {
     pub(crate) uids: Vec<u64>,
+    /// Dense numbers, also those in segments that went to clients.
     pub(crate) numbers: Vec<u64>,
+    /// What clients asked for. What operators look at does not count.
+    pub(crate) requests: Vec<u64>,
+    /// Of these, answers that failed: what a client did wrong does not count.
+    pub(crate) errors: Vec<u64>,
+    /// Half of the answers took no longer. Absent where there were none.
+    pub(crate) median_seconds: Vec<Option<f64>>,
+    /// 99 % of the answers took no longer.
+    pub(crate) slowest_seconds: Vec<Option<f64>>,
 }
 
-#[derive(Debug, Serialize, ToSchema)]
+#[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct TagLine {
     #[schema(value_type = String)]
     pub(crate) tag: Box<str>,
-    /// Numbers that can be taken without a load.
-    pub(crate) in_memory: u64,
+    /// Numbers that somebody got, on average over the last 10 to 20 seconds.
+    pub(crate) per_second: f64,
+    /// Numbers that can be taken without a load. Absent where all went to clients in segments.
+    pub(crate) in_memory: Option<u64>,
+    /// When these are used up at this rate, if nothing is loaded.
+    pub(crate) empty_in: Option<f64>,
     /// Numbers that the last load gave.
     pub(crate) segment: u64,
     /// How long ago that was.
@@ -160,7 +197,7 @@ pub(crate) struct Event {
 }
 
 impl Status {
-    pub(crate) fn of(app: &App) -> Status {
+    pub(crate) fn of(app: &App, view: &View) -> Status {
         let states = watch::tags(app);
         let now = SystemTime::now();
         let rates = app.watch.rates.last();
@@ -172,8 +209,16 @@ impl Status {
             text: event.text,
             times: event.times,
         });
+        let health = Health::of(app, &states);
+        let tag_rate = app.watch.tag_rates.since(Instant::now());
+        let mut tags: Vec<TagLine> =
+            states.into_iter().map(|state| TagLine::of(state, now, &tag_rate)).collect();
+        let tag_count = tags.len();
+        let tags_failing = tags.iter().filter(|tag| tag.problem.is_some()).count();
+        let tags_found = view.apply(&mut tags);
         Status {
-            health: Health::of(app, &states),
+            health,
+            name: app.options.name(),
             version: env!("CARGO_PKG_VERSION"),
             now: rfc3339(now),
             started: rfc3339(app.watch.started),
@@ -181,6 +226,7 @@ impl Status {
             generators,
             // ORDERING: a statistic.
             connections: app.connections.load(Ordering::Relaxed),
+            max_connections: app.options.limits.max_connections,
             process: Process {
                 panics: threads::panics().count,
                 log_lines_lost: output::lost(),
@@ -190,13 +236,20 @@ impl Status {
                 uids: sum(app, |of| &of.uids),
                 numbers: sum(app, |of| &of.numbers),
                 segments: sum(app, |of| &of.segments),
+                numbers_in_segments: sum(app, |of| &of.numbers_in_segments),
             },
             per_second: PerSecond {
                 uids: rates.iter().map(|rate| rate.uids).collect(),
                 numbers: rates.iter().map(|rate| rate.numbers).collect(),
+                requests: rates.iter().map(|rate| rate.requests).collect(),
+                errors: rates.iter().map(|rate| rate.errors).collect(),
+                median_seconds: rates.iter().map(|rate| rate.median.map(micros)).collect(),
+                slowest_seconds: rates.iter().map(|rate| rate.slowest.map(micros)).collect(),
             },
-            tag_count: states.len(),
-            tags: states.into_iter().take(MAX_TAGS).map(|state| TagLine::of(state, now)).collect(),
+            tag_count,
+            tags_failing,
+            tags_found,
+            tags,
             events: events.collect(),
         }
     }
@@ -239,7 +292,8 @@ impl Health {
 }
 
 fn loads_fail(failing: &[&TagState]) -> String {
-    let names: Vec<&str> = failing.iter().take(MAX_NAMES).map(|tag| &*tag.name).collect();
+    let names = failing.iter().take(MAX_NAMES).map(|tag| visible(&tag.name));
+    let names: Vec<String> = names.collect();
     let more = match failing.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),
@@ -334,18 +388,26 @@ impl Generator {
 }
 
 impl TagLine {
-    fn of(state: TagState, now: SystemTime) -> TagLine {
+    fn of(state: TagState, now: SystemTime, rate: impl Fn(&str, TagCount) -> TagRate) -> TagLine {
+        let count = state.count();
         let TagState { name, status, loads } = state;
         let age = loads.last.and_then(|last| now.duration_since(last.at).ok());
+        let in_memory = status.map(|status| status.in_memory);
+        let TagRate { here, all } = rate(&name, count);
+        // Far below 2^53, or for ever.
+        #[allow(clippy::cast_precision_loss)]
+        let empty_in = in_memory.filter(|_| here > 0.0).map(|numbers| numbers as f64 / here);
         TagLine {
             tag: name,
-            in_memory: status.as_ref().map_or(0, |status| status.in_memory),
+            per_second: rounded(all),
+            in_memory,
+            empty_in: empty_in.map(rounded),
             segment: loads.last.map_or(0, |last| last.count),
             age: age.map(seconds),
             load_seconds: loads.last.map(|last| last.took.as_secs_f64()),
             loads: loads.loads,
             failures: loads.failures,
-            taken: status.as_ref().map_or(0, |status| status.taken) + loads.to_clients,
+            taken: count.here + count.to_clients,
             problem: loads.problem,
         }
     }
@@ -353,7 +415,16 @@ impl TagLine {
 
 /// To the millisecond.
 fn seconds(time: Duration) -> f64 {
-    (time.as_secs_f64() * 1000.0).round() / 1000.0
+    rounded(time.as_secs_f64())
+}
+
+/// To the microsecond.
+fn micros(seconds: f64) -> f64 {
+    (seconds * 1e6).round() / 1e6
+}
+
+fn rounded(number: f64) -> f64 {
+    (number * 1000.0).round() / 1000.0
 }
 
 /// To the millisecond. Empty after the year 9999.

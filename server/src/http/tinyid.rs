@@ -177,7 +177,7 @@ async fn segment(app: &'static App, request: Request) -> Result<SegmentId, Refus
     };
     let segment = result
         .map_err(|none| Refused::Failed(message(&tag, &none), HasFailed(none.is_failure())))?;
-    app.counters().segments.add(1);
+    app.counters().segment(segment.count);
     Ok(SegmentId::of(&segment, app.options.table))
 }
 

@@ -129,7 +129,7 @@ pub(crate) async fn segment(
     let size = size(query.as_deref())?;
     let (source, name) = (app.tags()?.source.clone(), tag.clone());
     let segment = blocking(&app.calls, move || source.load(&name, size)).await?;
-    app.counters().segments.add(1);
+    app.counters().segment(segment.count);
     Ok(Json(Given {
         tag,
         first: segment.first.to_string(),
