@@ -41,7 +41,7 @@
 //!   ranges of UIDs.
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
 //! * [`Status`]: what a generator is doing, for operators.
-//! * [`segment`]: numbers without time in them, small and nearly without gaps.
+//! * [`segment`]: numbers without time in them, small and with few gaps.
 //! * [`integrations`]: ids in the queries and rows of sqlx, SeaORM, diesel and others.
 //! * [`design`]: how it works inside, why it is right, and what happens when.
 //!

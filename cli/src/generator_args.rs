@@ -16,8 +16,8 @@ use crate::stream::Uids;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Generator options")]
 pub(crate) struct GeneratorArgs {
-    /// Lease a worker id for this long instead of using one up. At the end, or when the lease
-    /// expires, the id becomes free and can be given again
+    /// Lease a worker id for this long instead of using one up. At the end of the run the id
+    /// becomes free and can be given again; if the process is killed, when the lease expires
     #[arg(long, value_name = "LENGTH", value_parser = lease)]
     lease: Option<Duration>,
 

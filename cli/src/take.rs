@@ -30,9 +30,9 @@ const FRAME: Duration = Duration::from_millis(200);
 /// missing, or a server. UIDs are unique among all runs that share it: without --db, those of this
 /// user on this machine. On a terminal, up to 20 of them come in a table with their fields.
 ///
-/// With --tag it prints numbers of a tag: small and dense, without time, counted up in a row of the
-/// registry. `uidring tags create` makes a tag. What is left of the segment that is taken for it is
-/// given back.
+/// With --tag it prints numbers of a tag: small, with few gaps and without time, counted up in a
+/// row of the registry. `uidring tags create` makes a tag. What is left of the segment that is taken
+/// for it is given back.
 ///
 /// With --rate, --for, --threads or --no-output the run is a load test: standard error shows what
 /// the generator does, and a summary at the end. Ctrl-C ends the run with the summary.

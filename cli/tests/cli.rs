@@ -1774,12 +1774,12 @@ fn a_tag_is_created_used_changed_and_removed() {
     let lower = refused("tags set orders --next 5007");
     assert!(lower.contains("has given its numbers below 5008, and would give"), "{lower}");
     on("tags set orders --next 6000 --max-step 30k --description of_the_shop");
-    on("tags create invoices");
+    on("tags create customers");
     let page = on("tags");
     let lines: Vec<Vec<&str>> =
         page.lines().map(|line| line.split_whitespace().collect()).collect();
     assert_eq!(lines[0], ["TAG", "NEXT", "STEP", "AT", "MOST", "CHANGED", "DESCRIPTION"]);
-    assert_eq!(lines[1][..3], ["invoices", "1", "1,000"]);
+    assert_eq!(lines[1][..3], ["customers", "1", "1,000"]);
     assert_eq!(lines[2][..4], ["orders", "6,000", "20,000", "30,000"]);
     assert!(lines[3].starts_with(&["2", "tags;", "--for", "1m"]), "{page}");
     let report = json(&on("tags --json"));
@@ -1793,7 +1793,7 @@ fn a_tag_is_created_used_changed_and_removed() {
     let complaint = refused("tags remove orders");
     assert!(complaint.contains("begin above them: uidring tags create orders --first 6000"));
     assert!(on("tags remove orders --force").starts_with("the tag orders is removed\n"));
-    assert!(on("tags remove invoices").starts_with("the tag invoices is removed\n"));
+    assert!(on("tags remove customers").starts_with("the tag customers is removed\n"));
     assert!(refused("tags remove orders").ends_with(" has no tag \"orders\" to remove\n"));
     assert_eq!(on("tags"), "no tags yet: `uidring tags create NAME` creates one\n");
     // The same file serves the worker ids.

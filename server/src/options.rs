@@ -183,7 +183,8 @@ pub(crate) struct GeneratorOptions {
         env = "UIDRING_SERVER_EXACT_TIME")]
     pub(crate) exact_time: bool,
 
-    /// Lease a worker id for this long instead of using one up
+    /// Lease a worker id for this long instead of using one up. It becomes free
+    /// when the service ends; if the process is killed, when the lease expires
     #[arg(long, value_name = "LENGTH", env = "UIDRING_SERVER_LEASE", value_parser = lease)]
     lease: Option<Duration>,
 

@@ -147,6 +147,11 @@ impl<D: Tables> SqlRegistry<D> {
     /// server goes on for as long as it has reserved: the duration at least, and longer the busier
     /// it is.
     ///
+    /// A stop is clean when the generator is dropped or shut down. A process that is killed does
+    /// neither, nor one that calls `std::process::exit`, or that returns from `main` with its
+    /// generator in a static, as [`install`](crate::install) keeps it. Then the id stays held until
+    /// its lease expires.
+    ///
     /// ```no_run
     /// # #[cfg(feature = "sqlite")] {
     /// # use std::time::Duration;

@@ -19,7 +19,7 @@ use crate::segment::tag::TagEngine;
 use crate::segment::tag::is_worth_waiting;
 use crate::sync::{Arc, lock};
 
-/// Hands out the numbers of one tag to any number of threads: small, and nearly without gaps.
+/// Hands out the numbers of one tag to any number of threads: small, and with few gaps.
 ///
 /// This is a handle, and cloning it costs two reference counts. A take costs one atomic add, as
 /// that of a [`UidGenerator`](crate::UidGenerator). The numbers are those that the row of the tag

@@ -1,5 +1,9 @@
 //! Segments: dense numbers, counted up per tag in a database row.
 //!
+//! They are small and have few gaps, but they have some: a process that is killed loses the numbers
+//! that it had in memory, and processes that take at the same time have a segment each. Where no
+//! number may ever be missing, count in the transaction that inserts the row instead.
+//!
 //! ```
 //! # #[cfg(feature = "sqlite")] {
 //! use uidring::segment::{Number, Segments, SqliteSegments, Tag};

@@ -75,6 +75,7 @@ fn append(out: &mut Vec<u8>, ids: &[impl Id], before: &[u8], after: &[u8]) {
     }
 }
 
+/// Eight bytes each, little-endian.
 fn bytes(ids: &[impl Id]) -> Vec<u8> {
     let mut out = Vec::with_capacity(ids.len() * size_of::<u64>());
     for &id in ids {

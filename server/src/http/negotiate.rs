@@ -12,7 +12,7 @@ pub(crate) enum Form {
     Json,
     /// One a line.
     Lines,
-    /// Eight bytes each, the lowest first.
+    /// Eight bytes each, little-endian.
     Bytes,
 }
 

@@ -55,7 +55,7 @@ pub(crate) fn refuse_other_sites(headers: &HeaderMap) -> Result<(), Problem> {
     }
 }
 
-/// Takes numbers of a tag: as JSON, one a line, or eight bytes each, the lowest first.
+/// Takes numbers of a tag: as JSON, one a line, or eight bytes each, little-endian.
 #[utoipa::path(
     get, path = "/v1/tags/{tag}/ids", operation_id = "takeNumbers", tag = "Dense numbers",
     params(

@@ -17,7 +17,7 @@ use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
 use crate::http::{ids, negotiate, numbers, params};
 
-/// Takes UIDs: as JSON, one a line, or eight bytes each, the lowest first.
+/// Takes UIDs: as JSON, one a line, or eight bytes each, little-endian.
 #[utoipa::path(
     get, path = "/v1/uids", operation_id = "takeUids", tag = "UIDs of time",
     params(

@@ -1,8 +1,8 @@
-//! Both kinds of ids: orders by UIDs of time, which tell nobody how many there are, and invoices by
-//! dense numbers, which the tax office wants one after the other.
+//! Both kinds of ids: orders by UIDs of time, which tell nobody how many there are, and customers
+//! by dense numbers, which people can read out on the telephone.
 //!
 //! ```sh
-//! cargo run --release --example invoices
+//! cargo run --release --example customers
 //! ```
 
 use std::error::Error;
@@ -17,18 +17,19 @@ fn main() -> Result<(), Box<dyn Error>> {
     let file = dir.path().join("uidring.db");
     let uids = UidGenerator::builder().registry(SqliteRegistry::open(&file)?).build()?;
     let segments = Segments::builder().source(SqliteSegments::open(&file)?).build()?;
-    let invoices = segments.create("invoices", Tag::new().first(1001).step(100))?;
+    let customers = segments.create("customers", Tag::new().first(1001).step(100))?;
 
     for _ in 0..3 {
-        println!("order {}, invoice {}", uids.take()?, invoices.take()?);
+        println!("order {} of customer {}", uids.take()?, customers.take()?);
     }
 
-    // A clean end gives the rest of the segment back, so the next process goes on without a gap.
-    drop(invoices);
+    // A clean end gives the rest of the segment back, so the next process goes on from there. After
+    // a kill it would go on from 1101, and the numbers between would be missing for good.
+    drop(customers);
     segments.shutdown_blocking()?;
     let segments = Segments::builder().source(SqliteSegments::open(&file)?).build()?;
-    let next = segments.tag("invoices")?.take()?;
-    println!("after a restart: invoice {next}");
+    let next = segments.tag("customers")?.take()?;
+    println!("after a restart: customer {next}");
     assert_eq!(next.get(), 1004);
     Ok(())
 }
