@@ -1,6 +1,5 @@
 //! `uidring bench`: how fast this machine takes UIDs, beside a lower bound.
 
-use std::fmt::Write;
 use std::hint::black_box;
 use std::sync::Barrier;
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -8,7 +7,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use anstyle::Style;
-use console::Term;
+use console::{Term, measure_text_width};
 use crossbeam::utils::CachePadded;
 use indicatif::{HumanCount, ProgressDrawTarget};
 use serde::Serialize;
@@ -22,7 +21,7 @@ use crate::load::joined;
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
 use crate::progress::{self, target};
 use crate::quantity::{self, rounded};
-use crate::words::{counted, whole};
+use crate::words::{counted, measured, whole};
 
 /// How many UIDs a buffer holds and a local taker claims, and how many numbers a counter claims.
 const BATCH: u32 = 1024;
@@ -31,6 +30,8 @@ const BATCH: u32 = 1024;
 const SLICE: Duration = Duration::from_millis(4);
 /// The width of a bar, in characters.
 const WIDTH: usize = 20;
+/// What stands beside it: the number of threads, and the ratio.
+const BESIDE_BAR: usize = 13 + 2 + 2 + 4;
 
 /// Measure this machine
 ///
@@ -53,7 +54,7 @@ pub(crate) struct Args {
 
     /// Numbers of threads [default: 1, 2, 4, 8 and the number of cores]
     #[arg(long, value_name = "N,..", value_delimiter = ',',
-        value_parser = clap::value_parser!(u16).range(1..=1024))]
+        value_parser = quantity::threads)]
     threads: Vec<u16>,
 
     /// Measure the numbers of a tag instead of UIDs. The tag is in memory: no registry is used
@@ -87,9 +88,8 @@ impl Args {
                 cells[index].take_turn(&sources, turn)?;
                 if !bar.is_hidden() {
                     let left = self.length.saturating_sub(started.elapsed());
-                    bar.set_message(
-                        picture(&cells) + &paint(DIM, format_args!("{} left", whole(left))),
-                    );
+                    let picture = picture(&cells, output::error_columns());
+                    bar.set_message(picture + &paint(DIM, format_args!("{} left", whole(left))));
                     bar.tick();
                 }
             }
@@ -108,9 +108,9 @@ impl Args {
             "{}; medians of {} in {}",
             counted(cores().into(), "core"),
             counted(turns as u64, "turn"),
-            whole(started.elapsed())
+            measured(started.elapsed())
         );
-        output::print(&format!("{}{}\n", picture(&cells), paint(DIM, footer)))
+        output::print(&(picture(&cells, output::columns()) + &output::remark(&footer)))
     }
 }
 
@@ -388,20 +388,28 @@ impl Cell {
         }
     }
 
-    fn line(&self) -> String {
+    /// The bar and the rates, which come below it if they do not fit beside it.
+    fn line(&self, columns: usize) -> String {
         let threads = counted(self.threads.into(), "thread");
         let CellResult { uids_per_second, limit_per_second, ratio, .. } = self.result();
         let thousandths = rounded(ratio * 1000.0).into();
-        let bar = output::gauge(["█", "─"], WIDTH, thousandths, 1000, Style::new());
+        let width = WIDTH.min(columns.saturating_sub(BESIDE_BAR));
+        let bar = output::gauge(["█", "─"], width, thousandths, 1000, Style::new());
+        let line = format!("{threads:>13}  {bar}");
         if self.rates.is_empty() {
-            return format!("{threads:>13}  {bar}\n");
+            return line + "\n";
         }
         let numbers = format!(
             "{:>5} of {} million a second",
             millions(uids_per_second),
             millions(limit_per_second)
         );
-        format!("{threads:>13}  {bar}  {}  {numbers}\n", paint(BOLD, format_args!("{ratio:.2}")))
+        let line = format!("{line}  {}", paint(BOLD, format_args!("{ratio:.2}")));
+        if measure_text_width(&line) + 2 + numbers.len() <= columns {
+            format!("{line}  {numbers}\n")
+        } else {
+            format!("{line}\n  {numbers:>26}\n")
+        }
     }
 }
 
@@ -419,16 +427,15 @@ fn millions(rate: f64) -> String {
     }
 }
 
-fn picture(cells: &[Cell]) -> String {
+fn picture(cells: &[Cell], columns: usize) -> String {
     let mut text = String::new();
     let mut way = None;
     for cell in cells {
         if way != Some(cell.way) {
             way = Some(cell.way);
-            // A String takes everything.
-            let _ = write!(text, "{}", cell.way.heading());
+            text += &output::folded(&cell.way.heading(), columns, 2);
         }
-        text += &cell.line();
+        text += &cell.line(columns);
     }
     text
 }
@@ -449,7 +456,10 @@ mod tests {
 
     #[test]
     fn a_cell_without_a_turn_has_an_empty_bar() {
-        let line = anstream::adapter::strip_str(&Cell::new(Way::Take, 1).line()).to_string();
-        assert_eq!(line, format!("     1 thread  {}\n", "─".repeat(WIDTH)));
+        let line = |columns| {
+            anstream::adapter::strip_str(&Cell::new(Way::Take, 1).line(columns)).to_string()
+        };
+        assert_eq!(line(80), format!("     1 thread  {}\n", "─".repeat(WIDTH)));
+        assert_eq!(line(40), format!("     1 thread  {}\n", "─".repeat(19)));
     }
 }

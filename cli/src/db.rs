@@ -175,6 +175,20 @@ impl Db {
         env::var_os(VARIABLE).map(Db::from)
     }
 
+    /// The words of a command line that name it; none where it is used without them.
+    pub(crate) fn option(&self) -> Vec<String> {
+        let is_own = matches!(self, Db::Own(_));
+        let is_named = Db::of_environment().is_some_and(|db| db.to_string() == self.to_string());
+        let name = self.to_string();
+        if is_own || is_named {
+            Vec::new()
+        } else if name.starts_with('-') {
+            vec![format!("--db={name}")]
+        } else {
+            vec!["--db".to_owned(), name]
+        }
+    }
+
     /// Whether it is a file that `open` would create.
     pub(crate) fn is_missing(&self) -> bool {
         self.path().is_some_and(|path| !path.exists())

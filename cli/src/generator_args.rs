@@ -10,6 +10,7 @@ use crate::db::{Db, Terms};
 use crate::output::Failure;
 use crate::patience::patiently;
 use crate::quantity;
+use crate::ranges::{partition, worker_ids};
 use crate::stream::Uids;
 
 /// The defaults are those of the library.
@@ -51,11 +52,11 @@ pub(crate) struct GeneratorArgs {
 
     /// How many further worker ids may be used up in an hour [default: a ten-thousandth of the
     /// layout's]
-    #[arg(long, value_name = "N")]
+    #[arg(long, value_name = "N", value_parser = new_workers)]
     max_new_workers: Option<u32>,
 
     /// How many blocks the ring holds, each with the UIDs of one tick: a power of two
-    #[arg(long, value_name = "N", default_value_t = 64)]
+    #[arg(long, value_name = "N", default_value_t = 64, value_parser = slots)]
     pub(crate) slots: usize,
 }
 
@@ -81,21 +82,13 @@ fn lease(text: &str) -> Result<Duration, String> {
     }
 }
 
-fn partition(text: &str) -> Result<(u64, u64), String> {
-    let number = |text: &str| text.parse::<u64>().ok();
-    let numbers = text.split_once('/').and_then(|(index, of)| Some((number(index)?, number(of)?)));
-    numbers
-        .filter(|(index, of)| index < of)
-        .ok_or_else(|| "a part is such as 0/4 to 3/4, those of four".to_owned())
+fn new_workers(text: &str) -> Result<u32, String> {
+    quantity::count_of(text, "further worker ids", 0..=u32::MAX.into())
 }
 
-fn worker_ids(text: &str) -> Result<RangeInclusive<u64>, String> {
-    let number = |text: &str| text.parse::<u64>().ok();
-    let ends = text.split_once('-').and_then(|(from, to)| Some((number(from)?, number(to)?)));
-    match ends {
-        Some((from, to)) if from <= to && to > 0 => Ok(from..=to),
-        _ => Err("worker ids are such as 32-1023: the first and the last".to_owned()),
-    }
+/// Which numbers of slots there are, the library says.
+fn slots(text: &str) -> Result<usize, String> {
+    quantity::count_of(text, "slots", 0..=u64::MAX)
 }
 
 impl GeneratorArgs {
@@ -108,13 +101,13 @@ impl GeneratorArgs {
         self.lease.is_some() || self.partition.is_some() || self.worker_ids.is_some()
     }
 
-    /// Whether a take may wait at the lead limit. By default that depends on the length of the
-    /// lead, as [`Builder::on_lead_limit`] says.
     /// How to take from `uids`, which was built by these options.
     pub(crate) fn source<'a>(&self, uids: &'a UidGenerator) -> Uids<'a> {
         if self.may_wait() { Uids::Patient(uids) } else { Uids::Plain(uids) }
     }
 
+    /// Whether a take may wait at the lead limit. By default that depends on the length of the
+    /// lead, as [`Builder::on_lead_limit`] says.
     fn may_wait(&self) -> bool {
         match self.on_lead_limit {
             Some(policy) => matches!(policy, Policy::Wait),

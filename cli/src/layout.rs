@@ -9,7 +9,7 @@ use uidring::clock::{Clock, SystemClock};
 use uidring::{FieldOrder, Layout};
 
 use crate::layout_args::LayoutOrDb;
-use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, paint, row};
+use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, columns, paint, row};
 use crate::sizing::Split;
 use crate::words::{self, counted};
 
@@ -94,7 +94,7 @@ fn page(layout: &Layout, now: SystemTime) -> String {
     } else {
         format!("{}, {}", times.utc(expires), words::distance(expires, now))
     };
-    picture(layout)
+    picture(layout, columns())
         + "\n"
         + &row::<8>("time", TIME, format!("{counts} for {lifetime} from {}", times.utc(epoch)))
         + &row::<8>(
@@ -120,8 +120,9 @@ struct Cell {
     width: usize,
 }
 
-/// Draws the 64 bits as boxes. A box is as wide as its field has bits, within limits.
-pub(crate) fn picture(layout: &Layout) -> String {
+/// Draws the 64 bits as boxes. A box is as wide as its field has bits, within limits, and smaller
+/// where they would not fit.
+pub(crate) fn picture(layout: &Layout, columns: usize) -> String {
     let mut high = 64;
     let unused = 64 - layout.time_bits() - layout.worker_bits() - layout.sequence_bits();
     let time = ("time", TIME, layout.time_bits(), 10..=32);
@@ -130,8 +131,10 @@ pub(crate) fn picture(layout: &Layout) -> String {
         FieldOrder::TimeFirst => (time, worker),
         FieldOrder::WorkerFirst => (worker, time),
     };
-    let cells = [
-        ("0", Style::new(), unused, 3..=10),
+    // As wide as what is written below it.
+    let of_unused = if unused == 1 { 3..=3 } else { 8..=10 };
+    let mut cells = [
+        ("0", Style::new(), unused, of_unused),
         top,
         middle,
         ("sequence", SEQUENCE, layout.sequence_bits(), 10..=32),
@@ -141,6 +144,12 @@ pub(crate) fn picture(layout: &Layout) -> String {
         let width = (bits as usize).clamp(*widths.start(), *widths.end());
         Cell { name, style, bits, high: high + bits - 1, width }
     });
+    let walls = cells.len() + 1;
+    while walls + cells.iter().map(|cell| cell.width).sum::<usize>() > columns {
+        let fields = cells[1..].iter_mut().filter(|cell| cell.width > cell.name.len() + 2);
+        let Some(widest) = fields.max_by_key(|cell| cell.width) else { break };
+        widest.width -= 1;
+    }
     let edge = |left: &str, between: &str, right: &str| {
         let lines: Vec<String> = cells.iter().map(|cell| "─".repeat(cell.width)).collect();
         paint(DIM, format_args!("{left}{}{right}", lines.join(between))) + "\n"

@@ -145,12 +145,17 @@ fn remembered(db: &Db) -> Result<Layout, Failure> {
 }
 
 fn widths(text: &str) -> Result<Layout, String> {
-    let widths: Vec<u32> = text
-        .split(',')
-        .map(|width| width.trim().parse().ok())
-        .collect::<Option<_>>()
-        .unwrap_or_default();
-    match widths[..] {
+    let words: Vec<&str> = text.split(',').map(str::trim).collect();
+    let is_number = |word: &&str| word.bytes().all(|byte| byte.is_ascii_digit());
+    let is_wide = |word: &&&str| is_number(word) && word.len() > 9;
+    if words.len() == 3
+        && words.iter().all(is_number)
+        && let Some(wide) = words.iter().find(is_wide)
+    {
+        return Err(format!("a field of {wide} bits is too wide: a UID has 63 in all"));
+    }
+    let widths: Option<Vec<u32>> = words.iter().map(|width| width.parse().ok()).collect();
+    match widths.unwrap_or_default()[..] {
         [time, worker, sequence] => {
             Layout::new(time, worker, sequence).map_err(|error| with_causes(&error))
         }
@@ -176,7 +181,7 @@ pub(crate) fn epoch(text: &str) -> Result<SystemTime, String> {
 }
 
 fn tick(text: &str) -> Result<Duration, String> {
-    quantity::length(text).map_err(|_| "a tick is a length such as 1s or 10ms".to_owned())
+    quantity::length(text).map_err(|_| "a tick is a length from 1ms to 1s, such as 10ms".to_owned())
 }
 
 #[cfg(test)]

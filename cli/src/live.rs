@@ -50,6 +50,8 @@ impl Meter {
 #[derive(Debug)]
 pub(crate) struct Panel {
     bar: ProgressBar,
+    /// The width of the terminal, which may change.
+    columns: fn() -> usize,
     meter: Meter,
     first: Status,
     load: Load,
@@ -61,12 +63,14 @@ pub(crate) struct Panel {
 impl Panel {
     pub(crate) fn new(
         target: ProgressDrawTarget,
+        columns: fn() -> usize,
         uids: &UidGenerator,
         load: Load,
         generator: &GeneratorArgs,
     ) -> Panel {
         Panel {
             bar: progress::redrawn(target),
+            columns,
             meter: Meter::new(),
             first: uids.status(),
             load,
@@ -94,7 +98,8 @@ impl Panel {
     }
 
     fn text(&mut self, status: &Status, elapsed: Duration) -> String {
-        let row = |name, style, text: String| output::row::<6>(name, style, text);
+        let columns = (self.columns)().saturating_sub(FREE_COLUMNS);
+        let row = |name, style, text: String| output::unfolded_row::<6>(name, style, text);
         let wanted = match self.load.rate {
             Some(rate) => format!("of {rate} a second"),
             None => "a second, as fast as possible".to_owned(),
@@ -112,14 +117,14 @@ impl Panel {
             + &row("lead", TIME, self.lead(status))
             + &row("lag", TIME, measured(status.lag) + &skipped(status))
             + &row("worker", WORKER, self.worker(status, elapsed))
-            + &row("ring", SEQUENCE, self.ring(status))
+            + &row("ring", SEQUENCE, self.ring(status, columns.saturating_sub(8)))
             + &row(
                 "filler",
                 DIM,
                 format!("{filler}, {by_filler} refills, and {by_takers} by takers"),
             )
             + &row("ends", DIM, self.end(status, elapsed));
-        output::folded(text.trim_end(), output::columns().saturating_sub(FREE_COLUMNS), 8)
+        output::folded(text.trim_end(), columns, 8)
     }
 
     /// The time that has passed, as a bar if the run has an end.
@@ -180,7 +185,7 @@ impl Panel {
     }
 
     /// A mark for each slot, full or empty, up to the width of a line.
-    fn ring(&self, status: &Status) -> String {
+    fn ring(&self, status: &Status, columns: usize) -> String {
         if status.exact_time {
             let (left, all) = (status.available, self.layout.max_sequence() + 1);
             return format!(
@@ -190,7 +195,7 @@ impl Panel {
             );
         }
         let all = self.slots as u64 * (self.layout.max_sequence() + 1);
-        let signs = self.slots.clamp(1, 32);
+        let signs = self.slots.min(32).min(columns).max(1);
         let gauge = output::gauge(["▮", "▯"], signs, status.available.into(), all.into(), SEQUENCE);
         format!("{gauge}  {} of {} UIDs ready", HumanCount(status.available), HumanCount(all))
     }
@@ -244,7 +249,7 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
          worker {worker_id}{others}, filler {filler}\n\
          lead {}{limit}; lag {}\n\
          {jump}\
-         {uids}\
+         {uids}\n\
          takes waited: {waits}; steps of the clock back: {steps}\n\
          the time field ends at {}, {}\n",
         counted(run.done(), "UID"),
@@ -373,6 +378,15 @@ mod tests {
 
     #[test]
     fn the_panel_fits_80_columns() {
+        the_panel_fits(80, || 80);
+    }
+
+    #[test]
+    fn the_panel_fits_40_columns() {
+        the_panel_fits(40, || 40);
+    }
+
+    fn the_panel_fits(width: usize, columns: fn() -> usize) {
         let layout = Layout::new(31, 27, 5).unwrap();
         let uids =
             UidGenerator::builder().layout(layout).registry(FixedWorker::new(1)).build().unwrap();
@@ -384,7 +398,7 @@ mod tests {
             Load { threads: 1, rate: None, count: None, length: None },
         ] {
             let hidden = ProgressDrawTarget::hidden();
-            let mut panel = Panel::new(hidden, &uids, load, &generator);
+            let mut panel = Panel::new(hidden, columns, &uids, load, &generator);
             for at_lead_limit in [false, true] {
                 let mut status = uids.status();
                 status.at_lead_limit = at_lead_limit;
@@ -397,7 +411,7 @@ mod tests {
                 for elapsed in [Duration::from_secs(7), long] {
                     let text = strip_str(&panel.text(&status, elapsed)).to_string();
                     for line in text.lines() {
-                        assert!(line.chars().count() <= 80 - FREE_COLUMNS, "{line}");
+                        assert!(line.chars().count() <= width - FREE_COLUMNS, "{line}");
                     }
                 }
             }

@@ -12,6 +12,7 @@ mod lease;
 mod lines;
 mod live;
 mod load;
+mod negative;
 mod output;
 mod pace;
 mod pages;
@@ -21,7 +22,9 @@ mod plan;
 mod plan_page;
 mod progress;
 mod quantity;
+mod ranges;
 mod release;
+mod shell;
 mod sizing;
 mod status;
 mod stream;
@@ -77,7 +80,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
-    let done = Cli::try_parse().map_err(Failure::from).and_then(|cli| match cli.command {
+    let done = negative::parsed().map_err(Failure::from).and_then(|cli| match cli.command {
         Command::Take(args) => args.run(),
         Command::Parse(args) => args.run(),
         Command::Workers(args) => args.run(),

@@ -42,8 +42,9 @@ pub(crate) enum Failure {
     Failed(String),
     /// Like `Failed`, but the failure has already been reported.
     Reported,
-    /// Ctrl-C came after so many UIDs of those asked for. Exit status 130, as shells have it.
-    Interrupted { done: u64, all: u64 },
+    /// Ctrl-C came after so many of those asked for, "UID" or "number". Exit status 130, as shells
+    /// have it.
+    Interrupted { done: u64, all: u64, what: &'static str },
     /// Standard output cannot be written. Exit status 1, or 0 if its reader closed the pipe.
     Output(io::Error),
 }
@@ -73,8 +74,8 @@ impl Failure {
                 ExitCode::FAILURE
             }
             Failure::Reported => ExitCode::FAILURE,
-            Failure::Interrupted { done, all } => {
-                let (done, all) = (HumanCount(done), counted(all, "UID"));
+            Failure::Interrupted { done, all, what } => {
+                let (done, all) = (HumanCount(done), counted(all, what));
                 complain(&format!("interrupted after {done} of {all}"));
                 ExitCode::from(130)
             }
@@ -96,7 +97,7 @@ pub(crate) fn complain(sentence: &str) {
 
 /// Writes to standard error what is not part of the output.
 pub(crate) fn say(page: &str) {
-    let page = folded(page, columns_of(&Term::stderr()), 0);
+    let page = folded(page, error_columns(), 0);
     let _ = anstream::stderr().write_all(page.as_bytes());
 }
 
@@ -120,11 +121,7 @@ impl From<RegistryError> for Failure {
 
 impl From<SegmentError> for Failure {
     fn from(error: SegmentError) -> Failure {
-        let how = match &error {
-            SegmentError::NoSuchTag { tag, .. } => format!(": uidring tags create {tag}"),
-            _ => String::new(),
-        };
-        Failure::Failed(with_causes(&error) + &how)
+        Failure::Failed(with_causes(&error))
     }
 }
 
@@ -189,6 +186,11 @@ pub(crate) fn columns() -> usize {
     columns_of(&Term::stdout())
 }
 
+/// The width of what is said on standard error.
+pub(crate) fn error_columns() -> usize {
+    columns_of(&Term::stderr())
+}
+
 fn columns_of(term: &Term) -> usize {
     let shown = term.size_checked().map(|(_, columns)| columns.into());
     let named = || env::var("COLUMNS").ok()?.parse().ok();
@@ -196,11 +198,15 @@ fn columns_of(term: &Term) -> usize {
 }
 
 /// `text` with its long lines broken between words. The rest of a line is indented as the line is,
-/// and by `indent` more.
+/// and by `indent` more. Commands stay as they are: [`shell::command`](crate::shell::command) has
+/// broken them where a shell allows it.
 pub(crate) fn folded(text: &str, columns: usize, indent: usize) -> String {
     let mut folded = String::new();
+    let mut is_command = false;
     for line in text.split_inclusive('\n') {
-        if measure_text_width(line.trim_end()) <= columns {
+        let goes_on = is_command && folded.ends_with("\\\n");
+        is_command = goes_on || line.starts_with("  uidring ");
+        if is_command || measure_text_width(line.trim_end()) <= columns {
             folded += line;
             continue;
         }
@@ -225,10 +231,29 @@ pub(crate) fn paint(style: Style, text: impl fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// A line of a page: a name that fills a column of `WIDTH`, and what is said about it.
+/// `text` in lines that fit on standard output.
+pub(crate) fn paragraph(text: &str) -> String {
+    folded(text, columns(), 0) + "\n"
+}
+
+/// A remark below a page.
+pub(crate) fn remark(text: &str) -> String {
+    paint(DIM, folded(text, columns(), 0)) + "\n"
+}
+
+/// A line of a page: a name that fills a column of `WIDTH`, and what is said about it, in one line
+/// or several.
 pub(crate) fn row<const WIDTH: usize>(name: &str, style: Style, text: impl fmt::Display) -> String {
-    let row = format!("{}  {text}\n", paint(style, format_args!("{name:<WIDTH$}")));
-    folded(&row, columns(), WIDTH + 2)
+    folded(&unfolded_row::<WIDTH>(name, style, text), columns(), WIDTH + 2)
+}
+
+/// The same, for what is folded later.
+pub(crate) fn unfolded_row<const WIDTH: usize>(
+    name: &str,
+    style: Style,
+    text: impl fmt::Display,
+) -> String {
+    format!("{}  {text}\n", paint(style, format_args!("{name:<WIDTH$}")))
 }
 
 /// `part` of `all` as a bar of `width`: of the first sign where it is full, else of the other.
@@ -326,6 +351,12 @@ mod tests {
         assert_eq!(folded("one two three\nfour\n", 13, 2), "one two three\nfour\n");
         assert_eq!(folded("one two three\nfour\n", 9, 2), "one two\n  three\nfour\n");
         assert_eq!(folded("  a   bc defghijkl m", 6, 1), "  a\n   bc\n   defghijkl\n   m");
+        let command = "so:\n  uidring take \\\n    --tag 'a b c d e f g h'\n";
+        assert_eq!(folded(command, 9, 0), command);
+        assert_eq!(
+            folded(&format!("{command}a b c d e f g"), 9, 0),
+            format!("{command}a b c d e\nf g")
+        );
         assert_eq!(folded("\u{1b}[31mred red\u{1b}[0m", 7, 0), "\u{1b}[31mred red\u{1b}[0m");
     }
 

@@ -47,15 +47,29 @@ impl Manual {
         tool.build();
         let mut command: &Command = &tool;
         for name in &self.path {
-            command = command.find_subcommand(name).ok_or_else(|| {
-                let full = command.get_bin_name().unwrap_or_default();
-                Failure::Usage(format!("{full} has no command {name}"))
-            })?;
+            command = command
+                .find_subcommand(name)
+                .ok_or_else(|| Failure::Usage(has_no_command(command, name)))?;
         }
         let mut page = Vec::new();
-        let title = command.get_display_name().unwrap_or_default().to_owned();
-        let page_of = Man::new(command.clone()).title(title);
-        page_of.render(&mut page).map_err(Failure::Output)?;
+        Man::new(command.clone())
+            .title(command.get_display_name().unwrap_or(command.get_name()))
+            // Without a date the fields after it would take its place.
+            .date(" ")
+            .source(format!("uidring {}", env!("CARGO_PKG_VERSION")))
+            .manual("User Commands")
+            .render(&mut page)
+            .map_err(Failure::Output)?;
         output::print(&String::from_utf8_lossy(&page))
+    }
+}
+
+fn has_no_command(command: &Command, name: &str) -> String {
+    let full = command.get_bin_name().unwrap_or(command.get_name());
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    if names.is_empty() {
+        format!("{full} has no commands, and so not {name}")
+    } else {
+        format!("{full} has no command {name}; it has {}", names.join(", "))
     }
 }

@@ -182,7 +182,7 @@ impl Reader {
             if more { Ok(()) } else { stdout.flush().map_err(Failure::Output) }
         })?;
         if !is_first {
-            writeln!(stdout, "{}", self.footer()).map_err(Failure::Output)?;
+            write!(stdout, "{}", self.footer()).map_err(Failure::Output)?;
         }
         stdout.flush().map_err(Failure::Output)
     }
@@ -207,7 +207,7 @@ impl Reader {
     }
 
     fn footer(&self) -> String {
-        paint(DIM, format_args!("layout {}", self.layout))
+        output::remark(&format!("layout {}", self.layout))
     }
 
     fn print(&mut self, texts: &[String]) -> Result<(), Failure> {
@@ -234,7 +234,14 @@ impl Reader {
                     return Some(id);
                 }
                 self.wrong = true;
-                let why = output::with_causes(&error);
+                let is_negative = text.parse::<i64>().is_ok_and(|number| number < 0);
+                let why = if is_negative && !self.is_chosen {
+                    "it is negative; with the layout of its generator, such as --preset \
+                     uid-generator, it is read as an id from after the end of the time field"
+                        .to_owned()
+                } else {
+                    output::with_causes(&error)
+                };
                 output::complain(&format!("{text:?} is not a UID: {why}"));
                 None
             }
@@ -264,8 +271,12 @@ impl Reader {
         let local = self.times.local(parts.time).unwrap_or_default();
         let width = utc.len().max(local.len());
         let line = |name, value: String| output::row::<8>(name, DIM, value);
+        let below = format!("\n{:10}", "");
         let time = |text: &str, remark: String| {
-            format!("{}  {}", paint(TIME, format_args!("{text:<width$}")), paint(DIM, remark))
+            let fits = 10 + width + 2 + remark.len() <= output::columns();
+            // What is said about it comes below it rather than in two parts.
+            let beside = format!("{:1$}  ", "", width - text.len());
+            paint(TIME, text) + if fits { &beside } else { &below } + &paint(DIM, remark)
         };
 
         let mut card = line("uid", paint(BOLD, uid));
@@ -280,7 +291,7 @@ impl Reader {
         card += &line("sequence", paint(SEQUENCE, parts.sequence));
         card += &line("layout", paint(DIM, self.layout));
         if let Some(remark) = self.remark(uid, parts.time, now) {
-            card += &(paint(remark.style, remark.sentence) + "\n");
+            card += &paint(remark.style, output::paragraph(remark.sentence));
         }
         if !self.is_chosen {
             card += &self.guesses(uid, now);
@@ -328,7 +339,7 @@ impl Reader {
             let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
             table.row(row(&self.layout, uid, [local, remark.to_owned()]));
         }
-        format!("{table}{}\n", self.footer())
+        format!("{table}{}", self.footer())
     }
 
     /// A reason to doubt that the layout is the right one.

@@ -12,7 +12,7 @@ use uidring::clock::{Clock, SystemClock};
 use crate::layout_args::epoch;
 use crate::output::{self, Failure, Times};
 use crate::plan_page;
-use crate::quantity::{Quantity, count, millis, quantity, saturated, some_length};
+use crate::quantity::{Quantity, count, count_of, millis, quantity, saturated, some_length};
 use crate::sizing::{BITS, DAY_MS, Needs, Split, YEAR_MS};
 use crate::ways_out::{WaysOut, ways_out};
 
@@ -57,8 +57,7 @@ pub(crate) struct Args {
     restarts_per_day: Quantity,
 
     /// For how many years from now the layout must last
-    #[arg(long, value_name = "Y", default_value_t = 30,
-        value_parser = clap::value_parser!(u64).range(1..=10_000))]
+    #[arg(long, value_name = "Y", default_value = "30", value_parser = some_years)]
     years: u64,
 
     /// When the time field begins: RFC 3339, or a date [default: the start of this year]
@@ -85,6 +84,10 @@ fn above(text: &str) -> Result<u64, String> {
         Ok(id) => Ok(u64::try_from(id).unwrap_or(0)),
         Err(_) => Err("an id is a whole number below 2^63".to_owned()),
     }
+}
+
+fn some_years(text: &str) -> Result<u64, String> {
+    count_of(text, "years", 1..=10_000)
 }
 
 fn some_nodes(text: &str) -> Result<u64, String> {

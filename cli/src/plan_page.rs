@@ -10,10 +10,12 @@ use uidring::Layout;
 
 use crate::layout::picture;
 use crate::output::{
-    self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint, row,
+    self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint, paragraph, row,
+    unfolded_row,
 };
 use crate::plan::Candidate;
 use crate::quantity::{Quantity, millis, rounded, saturated};
+use crate::shell;
 use crate::sizing::{BITS, Needs, Split, YEAR_MS};
 use crate::table::{Column, Table};
 use crate::ways_out::{WaysOut, ways_out};
@@ -27,19 +29,39 @@ pub(crate) fn page(
     now: SystemTime,
 ) -> String {
     let Some(first) = candidates.first() else { return String::new() };
-    let rust = first.rust().join(&format!("\n{:6}", ""));
+    let recommended = paint(GREEN.bold(), "Recommended:");
+    let enough = "The default layout is enough as well, and needs no option.";
     format!(
-        "{}\n\n{}\n{}{}\n{}\n{}\n{}\n{}{}",
-        output::folded(&asked(needs), output::columns(), 0),
-        paint(BOLD, format_args!("{} {}", paint(GREEN, "Recommended:"), paint(BOLD, first.layout))),
-        if is_enough { "The default layout is enough as well, and needs no option.\n" } else { "" },
+        "{}\n{}{}{}\n{}\n{}\n{}\n{}{}",
+        paragraph(&asked(needs)),
+        paragraph(&format!("{recommended} {}", paint(BOLD, first.layout))),
+        if is_enough { paragraph(enough) } else { String::new() },
         exceeding(needs, &first.layout, now),
-        picture(&first.layout),
+        picture(&first.layout, output::columns()),
         explained(needs, first, now),
         compared(needs, candidates, now),
-        row::<4>("Rust", DIM, rust),
-        row::<4>("Tool", DIM, format!("uidring take {}", first.flags()))
+        rust(first),
+        tool(first),
     )
+}
+
+/// The calls, or below the heading where they do not fit beside it.
+fn rust(candidate: &Candidate) -> String {
+    let calls = candidate.rust();
+    let beside = row::<4>("Rust", DIM, calls.join(&format!("\n{:6}", "")));
+    if beside.lines().count() == calls.len() {
+        return beside;
+    }
+    let calls = format!("  {}\n", calls.join("\n  "));
+    paint(DIM, "Rust") + "\n" + &output::folded(&calls, output::columns(), 2)
+}
+
+/// The same layout for a run of the tool.
+fn tool(candidate: &Candidate) -> String {
+    let flags = candidate.flags();
+    let words = ["uidring", "take"].into_iter().chain(flags.split(' '));
+    let words: Vec<String> = words.map(str::to_owned).collect();
+    shell::command(&paint(DIM, "Tool "), &words, output::columns())
 }
 
 /// What it costs to exceed the UIDs in use.
@@ -56,7 +78,7 @@ fn exceeding(needs: &Needs, layout: &Layout, now: SystemTime) -> String {
             " For that, its time field begins {earlier} earlier, and so it ends {earlier} earlier."
         );
     }
-    output::folded(&text, output::columns(), 0) + "\n"
+    paragraph(&text)
 }
 
 /// The numbers on the command line, in words.
@@ -199,7 +221,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
         legend +=
             if costs { "; + ids: worker ids that the rest of the peak uses up." } else { "." };
     }
-    table.to_string() + &paint(DIM, output::folded(&legend, output::columns(), 0)) + "\n"
+    table.to_string() + &output::remark(&legend)
 }
 
 /// How long a peak may last, and what it costs if it lasts longer.
@@ -308,10 +330,12 @@ pub(crate) fn refusal(needs: &Needs) -> String {
         "this needs at least {} bits, and a UID has {BITS}: {over} too many\n\n",
         least.bits()
     );
-    let ruler = format!("┌ {BITS} bits ");
-    let ruler = format!("{ruler}{}┐", "─".repeat(BITS as usize - ruler.chars().count() - 1));
-    let _ = writeln!(text, "  {}", paint(DIM, ruler));
-    let _ = writeln!(text, "  {}\n", wide_bar(least));
+    if output::error_columns() >= 80 {
+        let ruler = format!("┌ {BITS} bits ");
+        let ruler = format!("{ruler}{}┐", "─".repeat(BITS as usize - ruler.chars().count() - 1));
+        let _ = writeln!(text, "  {}", paint(DIM, ruler));
+        let _ = writeln!(text, "  {}\n", wide_bar(least));
+    }
     let span = format!(
         "{} and the time since the epoch, ticks of {}",
         counted(needs.years, "year"),
@@ -332,8 +356,9 @@ pub(crate) fn refusal(needs: &Needs) -> String {
             format!("{} UIDs a second on average, likewise", rounded_up(needs.average())),
         ),
     ] {
-        let _ =
-            write!(text, "  {}", row::<8>(name, style, format_args!("{bits:>2} bits for {why}")));
+        let why = format_args!("{bits:>2} bits for {why}");
+        let row = format!("  {}", unfolded_row::<8>(name, style, why));
+        text += &output::folded(&row, output::error_columns(), 10);
     }
     let (which, ways) = match ways_out(needs) {
         WaysOut::AnyOf(ways) if ways.len() > 1 => (" any one of these", ways),

@@ -16,12 +16,17 @@ use crate::words::{measured, whole};
 const PATIENCE: Duration = Duration::from_millis(500);
 
 const TEMPLATE: &str = "{bar:9.cyan/dim} {percent:>3} % of {human_len}  {rate} M/s  {left} left";
-const FINISHED: &str = "{human_len} UIDs in {length}, {rate} M/s";
+/// Where that may not fit.
+const NARROW: &str = "{percent:>3} %  {rate} M/s  {left} left";
+/// The width at which it fits whatever the numbers are.
+const ROOMY: u16 = 80;
 
 /// A bar on standard error that appears when the run takes longer than a moment.
 #[derive(Debug)]
 pub(crate) struct Progress {
     total: u64,
+    /// The name of what is counted.
+    what: &'static str,
     done: u64,
     started: Instant,
     bar: Option<ProgressBar>,
@@ -29,9 +34,9 @@ pub(crate) struct Progress {
 
 impl Progress {
     /// `None` if nobody would see the bar, or if it would mix with the UIDs on the same terminal.
-    pub(crate) fn new(total: u64) -> Option<Progress> {
+    pub(crate) fn new(total: u64, what: &'static str) -> Option<Progress> {
         let visible = io::stderr().is_terminal() && !io::stdout().is_terminal();
-        visible.then(|| Progress { total, done: 0, started: Instant::now(), bar: None })
+        visible.then(|| Progress { total, what, done: 0, started: Instant::now(), bar: None })
     }
 
     pub(crate) fn set(&mut self, done: u64) {
@@ -40,7 +45,8 @@ impl Progress {
             bar.set_position(self.done);
         } else if self.started.elapsed() > PATIENCE {
             let target = target(Term::buffered_stderr());
-            let bar = Self::bar(target, self.total, self.started.elapsed());
+            let template = template(Term::stderr().size().1);
+            let bar = Self::bar(target, template, self.total, self.started.elapsed());
             bar.set_position(self.done);
             self.bar = Some(bar);
         }
@@ -51,7 +57,7 @@ impl Progress {
     pub(crate) fn finish(self) {
         let Some(bar) = self.bar else { return };
         if self.done == self.total {
-            bar.set_style(style(FINISHED));
+            bar.set_style(style(&finished(Term::stderr().size().1, self.what)));
             bar.finish();
             say("\n");
         } else {
@@ -59,11 +65,26 @@ impl Progress {
         }
     }
 
-    fn bar(target: ProgressDrawTarget, total: u64, elapsed: Duration) -> ProgressBar {
+    fn bar(
+        target: ProgressDrawTarget,
+        template: &str,
+        total: u64,
+        elapsed: Duration,
+    ) -> ProgressBar {
         let bar = ProgressBar::with_draw_target(Some(total), target);
-        bar.set_style(style(TEMPLATE));
+        bar.set_style(style(template));
         bar.with_elapsed(elapsed)
     }
+}
+
+fn template(columns: u16) -> &'static str {
+    if columns < ROOMY { NARROW } else { TEMPLATE }
+}
+
+/// The last line: how many, in which time.
+fn finished(columns: u16, what: &str) -> String {
+    let rate = if columns < ROOMY { "" } else { ", {rate} M/s" };
+    format!("{{human_len}} {what}s in {{length}}{rate}")
 }
 
 /// How many columns of a terminal stay free, for the `^C` that it shows: it must not push the text
@@ -188,7 +209,7 @@ mod tests {
 
     use indicatif::{ProgressDrawTarget, TermLike};
 
-    use super::{FINISHED, FREE_COLUMNS, Progress, style};
+    use super::{FREE_COLUMNS, Progress, finished, style, template};
 
     /// A terminal that is wider than any line.
     #[derive(Clone, Debug, Default)]
@@ -236,27 +257,33 @@ mod tests {
     #[test]
     fn the_bar_fits_80_columns() {
         for total in [1_000_000, 10_000_000_000_000, u64::MAX] {
-            let wide = Wide::default();
-            let target = ProgressDrawTarget::term_like_with_hz(Box::new(wide.clone()), 255);
-            let bar = Progress::bar(target, total, Duration::from_secs(20_000));
-            for done in [total / 1000, total - 1].map(|done| done.min(9_999_999_999_999)) {
-                bar.set_position(done);
-                wide.take();
-                bar.force_draw();
-                let shown = wide.take();
-                assert!(
-                    shown.ends_with(" left") && shown.chars().count() <= 80 - FREE_COLUMNS,
-                    "{shown}"
-                );
-            }
-            bar.set_style(style(FINISHED));
-            wide.take();
-            bar.finish();
-            let shown = wide.take();
-            assert!(
-                shown.contains(" UIDs in ") && shown.chars().count() <= 80 - FREE_COLUMNS,
-                "{shown}"
-            );
+            the_bar_fits(80, total);
         }
+    }
+
+    #[test]
+    fn the_bar_fits_40_columns() {
+        for total in [1_000_000, 1_000_000_000] {
+            the_bar_fits(40, total);
+        }
+    }
+
+    fn the_bar_fits(columns: u16, total: u64) {
+        let wide = Wide::default();
+        let target = ProgressDrawTarget::term_like_with_hz(Box::new(wide.clone()), 255);
+        let bar = Progress::bar(target, template(columns), total, Duration::from_secs(20_000));
+        let fits = |shown: &str| shown.chars().count() <= usize::from(columns) - FREE_COLUMNS;
+        for done in [total / 1000, total - 1].map(|done| done.min(9_999_999_999_999)) {
+            bar.set_position(done);
+            wide.take();
+            bar.force_draw();
+            let shown = wide.take();
+            assert!(shown.ends_with(" left") && fits(&shown), "{shown}");
+        }
+        bar.set_style(style(&finished(columns, "number")));
+        wide.take();
+        bar.finish();
+        let shown = wide.take();
+        assert!(shown.contains(" numbers in ") && fits(&shown), "{shown}");
     }
 }

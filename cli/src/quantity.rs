@@ -1,6 +1,7 @@
 //! Numbers and lengths of time as people write them on a command line.
 
 use std::fmt;
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use indicatif::HumanCount;
@@ -41,60 +42,136 @@ const MOST: u64 = 1_000_000_000_000;
 const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 3600);
 const DAYS_ARE_24_HOURS: SpanRelativeTo<'static> = SpanRelativeTo::days_are_24_hours();
 
-/// `number` times `unit`, in thousandths; `None` if that is not a whole number of them.
-fn scaled(number: &str, unit: u64) -> Option<u64> {
-    let plain: String =
-        number.chars().filter(|character| !matches!(character, '_' | ',')).collect();
-    let (whole, decimals) = plain.split_once('.').unwrap_or((&plain, ""));
-    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
-    if whole.is_empty()
-        || !digits(whole)
-        || !digits(decimals)
-        || number.ends_with('.')
-        || whole.len() > 15
-        || decimals.len() > 9
-    {
-        return None;
-    }
-    let scale = 10_u128.pow(u32::try_from(decimals.len()).ok()?);
-    let number = whole.parse::<u64>().ok()?;
-    let decimals: u128 = if decimals.is_empty() { 0 } else { decimals.parse().ok()? };
-    let scaled = (u128::from(number) * scale + decimals) * 1000 * u128::from(unit);
-    if scaled.is_multiple_of(scale) { u64::try_from(scaled / scale).ok() } else { None }
+/// Why a text is no number.
+enum Wrong {
+    Text,
+    Negative,
+    /// It has too many digits before the point, or too large a unit.
+    Large,
+    /// It has too many decimals.
+    Fine,
 }
 
-/// 20000, 20k, 1.5M, 0.5.
-pub(crate) fn quantity(text: &str) -> Result<Quantity, String> {
+impl Wrong {
+    fn of(text: &str) -> Wrong {
+        if is_negative(text) { Wrong::Negative } else { Wrong::Text }
+    }
+}
+
+fn is_negative(text: &str) -> bool {
+    text.strip_prefix('-')
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// `text` in thousandths: digits, a point and decimals, and a unit.
+fn thousandths(text: &str) -> Result<u128, Wrong> {
     let (number, unit) = match text.strip_suffix(['k', 'K']) {
         Some(number) => (number, 1000),
         None => text.strip_suffix('M').map_or((text, 1), |number| (number, 1_000_000)),
     };
-    match scaled(number, unit) {
-        Some(thousandths) if thousandths <= MOST * 1000 => Ok(Quantity { thousandths }),
-        Some(_) => Err(format!("a number is at most {}", HumanCount(MOST))),
-        None => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
+    let plain: String =
+        number.chars().filter(|character| !matches!(character, '_' | ',')).collect();
+    let (whole, decimals) = plain.split_once('.').unwrap_or((&plain, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(decimals) || number.ends_with('.') {
+        return Err(Wrong::of(text));
+    }
+    if decimals.len() > 9 {
+        return Err(Wrong::Fine);
+    }
+    // Nothing below overflows.
+    let whole: u128 = whole.parse().ok().filter(|whole| *whole < 1 << 64).ok_or(Wrong::Large)?;
+    let scale = (0..decimals.len()).fold(1, |scale, _| scale * 10);
+    let decimals: u128 = if decimals.is_empty() { 0 } else { decimals.parse().unwrap_or(0) };
+    let scaled = (whole * scale + decimals) * 1000 * unit;
+    if scaled.is_multiple_of(scale) { Ok(scaled / scale) } else { Err(Wrong::Fine) }
+}
+
+/// 20000, 20k, 1.5M, 0.5.
+pub(crate) fn quantity(text: &str) -> Result<Quantity, String> {
+    let thousandths = match thousandths(text) {
+        Ok(thousandths) if thousandths > u128::from(MOST) * 1000 => Err(Wrong::Large),
+        result => result,
+    };
+    match thousandths {
+        Ok(thousandths) => Ok(Quantity { thousandths: saturated(thousandths) }),
+        Err(Wrong::Large) => Err(format!("a number is at most {}", HumanCount(MOST))),
+        Err(Wrong::Fine) => Err("a number has at most three decimals, such as 0.033".to_owned()),
+        Err(Wrong::Negative) => Err("a number cannot be negative".to_owned()),
+        Err(Wrong::Text) => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
     }
 }
 
 /// 20000, 20k, 1.5M, and nothing between whole numbers.
 pub(crate) fn count(text: &str) -> Result<u64, String> {
-    if let Ok(count) = text.parse() {
-        return Ok(count);
+    let count = match thousandths(text) {
+        Ok(thousandths) if !thousandths.is_multiple_of(1000) => Err(Wrong::Text),
+        Ok(thousandths) => u64::try_from(thousandths / 1000).map_err(|_| Wrong::Large),
+        Err(wrong) => Err(wrong),
+    };
+    count.map_err(|wrong| match wrong {
+        Wrong::Large => format!("a count is at most {}", HumanCount(u64::MAX)),
+        Wrong::Negative => "a count cannot be negative".to_owned(),
+        Wrong::Text | Wrong::Fine => {
+            "a count is a whole number such as 500, 20k or 1.5M".to_owned()
+        }
+    })
+}
+
+/// A count of things, called `what` as "threads", of which there are as many as `range` says.
+pub(crate) fn count_of<T: TryFrom<u64>>(
+    text: &str,
+    what: &str,
+    range: RangeInclusive<u64>,
+) -> Result<T, String> {
+    let (least, most) = (HumanCount(*range.start()), HumanCount(*range.end()));
+    let there_are = match range.start() {
+        0 => format!("there are at most {most} {what}"),
+        _ => format!("there are {least} to {most} {what}"),
+    };
+    if is_negative(text) && *range.start() > 0 {
+        return Err(there_are);
     }
-    match quantity(text) {
-        Ok(Quantity { thousandths }) if thousandths.is_multiple_of(1000) => Ok(thousandths / 1000),
-        _ => Err("a count is a whole number such as 500, 20k or 1.5M".to_owned()),
-    }
+    let count = Some(count(text)?).filter(|count| range.contains(count));
+    count.and_then(|count| T::try_from(count).ok()).ok_or(there_are)
+}
+
+/// How many threads take.
+pub(crate) fn threads(text: &str) -> Result<u16, String> {
+    count_of(text, "threads", 1..=1024)
 }
 
 /// 500ms, 10s, 2m, 1.5h, 1h30m, 1d. A day has 24 hours.
 pub(crate) fn length(text: &str) -> Result<Duration, String> {
-    let span = text.parse::<Span>().and_then(|span| span.to_duration(DAYS_ARE_24_HOURS));
-    match span.ok().and_then(|length| Duration::try_from(length).ok()) {
-        Some(length) if length > LONGEST => Err("a length of time is at most 36500d".to_owned()),
-        Some(length) if length.subsec_nanos().is_multiple_of(1_000_000) => Ok(length),
+    let of =
+        |text: &str| text.parse::<Span>().and_then(|span| span.to_duration(DAYS_ARE_24_HOURS)).ok();
+    match of(text).map(Duration::try_from) {
+        Some(Ok(length)) if length > LONGEST => Err(too_long()),
+        Some(Ok(length)) if length.subsec_nanos().is_multiple_of(1_000_000) => Ok(length),
+        Some(Err(_)) => Err("a length of time cannot be negative".to_owned()),
+        // With smaller numbers it is one.
+        None if of(&with_ones(text)).is_some() => Err(too_long()),
         _ => Err("a length of time is such as 500ms, 10s, 1h30m or 1d".to_owned()),
     }
+}
+
+fn too_long() -> String {
+    "a length of time is at most 36500d".to_owned()
+}
+
+/// `text` with a 1 in place of each number.
+fn with_ones(text: &str) -> String {
+    let mut ones = String::new();
+    let mut before = ' ';
+    for character in text.chars() {
+        if !character.is_ascii_digit() {
+            ones.push(character);
+        } else if !before.is_ascii_digit() {
+            ones.push('1');
+        }
+        before = character;
+    }
+    ones
 }
 
 /// Like [`length`], but not 0.

@@ -5,8 +5,9 @@ use uidring::registry::RegistryAdmin;
 
 use crate::db::{Db, DbArg};
 use crate::lease::{State, time_of};
-use crate::output::{self, DIM, Failure, Times, paint};
+use crate::output::{self, Failure, Times, paragraph, remark};
 use crate::patience::patiently;
+use crate::ranges::worker_id;
 use crate::words::distance;
 
 /// Free a leased worker id whose holder is gone
@@ -22,7 +23,7 @@ Examples:
   uidring workers release 7 --force   take it though its lease has not expired")]
 pub(crate) struct Args {
     /// The worker id
-    #[arg(value_name = "ID")]
+    #[arg(value_name = "ID", value_parser = worker_id, allow_negative_numbers = true)]
     worker: u64,
 
     /// Release it even if its lease has not expired
@@ -58,8 +59,8 @@ impl Args {
         let reserved = time_of(&layout, lease.reserved_until).unwrap_or(layout.expires_at());
         let next = format!("its next holder begins after {}", Times::of(&layout).utc(reserved));
         let safe = format!(
-            "{next},\nthe last tick reserved, and {holder}, if it is still running,\n\
-             finds its lease lost and takes another id"
+            "{next}, the last tick reserved, and {holder}, if it is still running, finds its lease \
+             lost and takes another id"
         );
         let until = Times::registry().utc(lease.until);
         let freed = match State::of(lease, now) {
@@ -71,8 +72,8 @@ impl Args {
             State::Held if !self.force => {
                 return Err(Failure::Failed(format!(
                     "worker id {id} is held by {holder} until {until}: \
-                     stop it, or if it is gone, wait;\n\
-                     or take the id away with --force, which is safe:\n{safe}"
+                     stop it, or if it is gone, wait; or take the id away with --force, which is \
+                     safe: {safe}"
                 )));
             }
             State::Held => format!("worker id {id} was taken from {holder}, and is free"),
@@ -84,7 +85,7 @@ impl Args {
             }
         };
         registry.revoke(id)?;
-        Ok(format!("{freed}\n{}\n", paint(DIM, format_args!("this is safe: {safe}"))))
+        Ok(paragraph(&freed) + &remark(&format!("this is safe: {safe}")))
     }
 }
 

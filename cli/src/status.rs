@@ -49,7 +49,7 @@ pub(crate) struct Args {
 
     /// How many threads take
     #[arg(long, value_name = "N", default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=1024))]
+        value_parser = quantity::threads)]
     threads: u16,
 
     /// Take worker ids from this registry, a SQLite file or the address of a server, as a real
@@ -129,8 +129,13 @@ impl Args {
             return done;
         }
         if !self.json && io::stdout().is_terminal() {
-            let mut panel =
-                Panel::new(target(Term::buffered_stdout()), &uids, load, &self.generator);
+            let mut panel = Panel::new(
+                target(Term::buffered_stdout()),
+                output::columns,
+                &uids,
+                load,
+                &self.generator,
+            );
             let mut show = || panel.show(&uids.status(), run.elapsed());
             show();
             let done = stream::drop_all(source, &run, second, &mut show);

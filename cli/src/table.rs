@@ -13,7 +13,8 @@ const GAP: &str = "  ";
 
 /// Rows of texts under headings. Each column is as wide as its widest text, and a column without
 /// any text is left out. The columns that do not fit beside the others follow below, with the first
-/// column once more, in the rows that have something there.
+/// column once more, in the rows that have something there. Where one does not fit beside the
+/// first, each row becomes a list.
 #[derive(Debug)]
 pub(crate) struct Table<const N: usize> {
     columns: [Column; N],
@@ -94,8 +95,42 @@ impl<const N: usize> Table<N> {
 
     fn text(&self, columns: usize) -> String {
         let blocks = self.blocks(columns);
-        blocks.iter().map(|block| self.block(block)).collect::<Vec<_>>().join("\n")
+        let fits = |block: &Vec<(usize, usize)>| total(block) <= columns;
+        if blocks.iter().all(fits) {
+            blocks.iter().map(|block| self.block(block)).collect::<Vec<_>>().join("\n")
+        } else {
+            self.lists(columns)
+        }
     }
+
+    /// Each row as a list of its texts under the first, with the headings before them.
+    fn lists(&self, columns: usize) -> String {
+        let shown: Vec<usize> = (0..N).filter(|&index| self.width(index) > 0).collect();
+        let [first, rest @ ..] = &shown[..] else { return String::new() };
+        let widest = rest.iter().map(|&index| self.columns[index].heading.len()).max();
+        let width = widest.unwrap_or(0);
+        let mut lists = String::new();
+        for row in &self.rows {
+            lists += &(painted(self.columns[*first].style, &row[*first]) + "\n");
+            for &index in rest.iter().filter(|&&index| !row[index].is_empty()) {
+                let Column { heading, style, .. } = self.columns[index];
+                let text = painted(style, &row[index]);
+                if 2 + width + 2 + measure_text_width(&text) <= columns {
+                    let heading = paint(DIM, format_args!("{heading:<width$}"));
+                    lists = lists + "  " + &heading + "  " + &text + "\n";
+                } else {
+                    lists = lists + "  " + &paint(DIM, heading) + "\n";
+                    lists += &output::folded(&format!("    {text}\n"), columns, 0);
+                }
+            }
+        }
+        lists
+    }
+}
+
+/// The width of columns, each with its own.
+fn total(columns: &[(usize, usize)]) -> usize {
+    columns.iter().map(|(_, width)| GAP.len() + width).sum::<usize>().saturating_sub(GAP.len())
 }
 
 fn headings<const N: usize>(columns: &[Column; N], shown: &[(usize, usize)]) -> String {
@@ -131,34 +166,49 @@ fn padded<const N: usize>(
 #[derive(Debug)]
 pub(crate) struct Stream<const N: usize> {
     columns: [Column; N],
-    shown: Vec<(usize, usize)>,
+    /// The lines that a row takes, each with its columns.
+    lines: Vec<Vec<(usize, usize)>>,
 }
 
 impl<const N: usize> Stream<N> {
     /// A column with the width 0 is left out. If the others do not fit, those in `less` are left
-    /// out too, one after the other.
+    /// out too, one after the other. If that is not enough, a row goes on in further lines.
     pub(crate) fn new(columns: [Column; N], widths: [usize; N], less: &[usize]) -> Stream<N> {
         let wide =
             |(index, width): (usize, usize)| (index, width.max(columns[index].heading.len()));
         let shown = widths.into_iter().enumerate().filter(|(_, width)| *width > 0).map(wide);
         let mut shown: Vec<_> = shown.collect();
-        let all = |shown: &[(usize, usize)]| {
-            shown.iter().map(|(_, width)| GAP.len() + width).sum::<usize>() - GAP.len()
-        };
+        let most = output::columns();
         for column in less {
-            if all(&shown) > output::columns() {
+            if total(&shown) > most {
                 shown.retain(|(index, _)| index != column);
             }
         }
-        Stream { columns, shown }
+        let mut lines: Vec<Vec<(usize, usize)>> = Vec::new();
+        for column in shown {
+            match lines.last_mut() {
+                Some(line) if GAP.len() + total(line) + GAP.len() + column.1 <= most => {
+                    line.push(column);
+                }
+                _ => lines.push(vec![column]),
+            }
+        }
+        Stream { columns, lines }
     }
 
     pub(crate) fn headings(&self) -> String {
-        headings(&self.columns, &self.shown)
+        self.lines(|shown| headings(&self.columns, shown))
     }
 
     pub(crate) fn line(&self, row: &[String; N]) -> String {
-        line(&self.columns, &self.shown, row)
+        self.lines(|shown| line(&self.columns, shown, row))
+    }
+
+    /// The lines of a row. Those after the first are indented, and left out where they are empty.
+    fn lines(&self, line: impl Fn(&[(usize, usize)]) -> String) -> String {
+        let lines = self.lines.iter().map(|shown| line(shown)).enumerate();
+        let lines = lines.filter(|(index, line)| *index == 0 || line != "\n");
+        lines.map(|(index, line)| if index == 0 { line } else { GAP.to_owned() + &line }).collect()
     }
 }
 
@@ -213,6 +263,14 @@ mod tests {
         let text = |columns| anstream::adapter::strip_str(&table.text(columns)).to_string();
         assert_eq!(text(22), "id  one  two     three\n1   a    bbbbbb  cc\n2   d\n");
         assert_eq!(text(21), "id  one  two\n1   a    bbbbbb\n2   d\n\nid  three\n1   cc\n");
-        assert_eq!(text(1), "id  one\n1   a\n2   d\n\nid  two\n1   bbbbbb\n\nid  three\n1   cc\n");
+        assert_eq!(text(10), "id  one\n1   a\n2   d\n\nid  two\n1   bbbbbb\n\nid  three\n1   cc\n");
+        // "id", "two" and "bbbbbb" do not fit.
+        let list = "1\n  one\n    a\n  two\n    bbbbbb\n  three\n    cc\n2\n  one\n    d\n";
+        assert_eq!(text(9), list);
+        let mut table = Table::new(["tag", "next"].map(|heading| Column::text(heading, plain)));
+        table.row(["of all shops", "9223372036854775807"].map(str::to_owned));
+        let text = |columns| anstream::adapter::strip_str(&table.text(columns)).to_string();
+        assert_eq!(text(32), "of all shops\n  next  9223372036854775807\n");
+        assert!(text(33).starts_with("tag           next\n"));
     }
 }

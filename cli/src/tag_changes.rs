@@ -3,9 +3,10 @@
 use indicatif::HumanCount;
 use uidring::segment::{SegmentAdmin, Tag, TagChange, TagRecord};
 
-use crate::output::{self, DIM, Failure, columns, folded, paint};
+use crate::output::{self, DIM, Failure, columns, paint, paragraph, remark};
 use crate::patience::patiently;
 use crate::quantity;
+use crate::shell::{Place, command, complaint};
 use crate::tags::PlaceArgs;
 
 /// Create a tag
@@ -46,10 +47,11 @@ pub(crate) struct Create {
 impl Create {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.place.db()?;
-        output::print(&patiently(&db, || self.create(&*db.tags(self.place.table())?))?)
+        let place = self.place.place(&db);
+        output::print(&patiently(&db, || self.create(&*db.tags(place.table)?, place))?)
     }
 
-    fn create(&self, tags: &dyn SegmentAdmin) -> Result<String, Failure> {
+    fn create(&self, tags: &dyn SegmentAdmin, place: Place<'_>) -> Result<String, Failure> {
         let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
         if let Some(record) = found {
             return Err(Failure::Failed(format!(
@@ -66,7 +68,7 @@ impl Create {
             new = new.description(text);
         }
         let record = tags.create(&self.tag, &new)?;
-        Ok(line(&record))
+        Ok(page(&record, place))
     }
 }
 
@@ -134,11 +136,12 @@ impl Set {
             ));
         }
         let db = self.place.db()?;
+        let place = self.place.place(&db);
         let set = || {
-            let tags = db.existing_tags(self.place.table())?;
-            Ok::<_, Failure>(tags.set(&self.tag, &change)?)
+            let tags = db.existing_tags(place.table)?;
+            tags.set(&self.tag, &change).map_err(|error| place.failure(&error))
         };
-        output::print(&line(&patiently(&db, set)?))
+        output::print(&page(&patiently(&db, set)?, place))
     }
 }
 
@@ -169,11 +172,12 @@ pub(crate) struct Remove {
 impl Remove {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.place.db()?;
-        let remove = || self.remove(&*db.existing_tags(self.place.table())?);
+        let place = self.place.place(&db);
+        let remove = || self.remove(&*db.existing_tags(place.table)?, place);
         output::print(&patiently(&db, remove)?)
     }
 
-    fn remove(&self, tags: &dyn SegmentAdmin) -> Result<String, Failure> {
+    fn remove(&self, tags: &dyn SegmentAdmin, place: Place<'_>) -> Result<String, Failure> {
         let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
         let Some(record) = found else {
             let (place, tag) = (tags.name(), &self.tag);
@@ -181,23 +185,25 @@ impl Remove {
         };
         if record.next > 1 && !self.force {
             let (tag, next) = (&self.tag, record.next);
-            return Err(Failure::Failed(format!(
+            let why = format!(
                 "the numbers of the tag {tag} below {} may have been given, and nothing else knows \
-                 of them: remove it with --force,\nand if you need the name again, begin above \
-                 them: uidring tags create {tag} --first {next}",
+                 of them: remove it with --force, and if you need the name again, begin above \
+                 them:",
                 HumanCount(next)
-            )));
+            );
+            return Err(Failure::Failed(complaint(&why, &place.create(tag, Some(next)))));
         }
         // Numbers that are taken meanwhile have been given as well.
         let seen = (!self.force).then_some(record.next);
         let record = tags.remove(&self.tag, seen)?;
-        let next = record.next;
-        let again = format!(
-            "a tag of this name gives no number again if it begins at {} or above",
-            HumanCount(next)
-        );
-        let page = format!("the tag {} is removed\n{}\n", self.tag, paint(DIM, again));
-        Ok(folded(&page, columns(), 0))
+        let page = paragraph(&format!("the tag {} is removed", self.tag));
+        if record.next == 1 {
+            return Ok(page);
+        }
+        let next = HumanCount(record.next);
+        let again =
+            format!("a tag of this name gives no number again if it begins at {next} or above");
+        Ok(page + &remark(&again))
     }
 }
 
@@ -211,17 +217,18 @@ fn told(record: &TagRecord) -> String {
     )
 }
 
-fn line(record: &TagRecord) -> String {
-    let take = format!("`uidring take --tag {}` takes one", record.tag);
-    let line = format!("the tag {}: {}\n{}\n", record.tag, told(record), paint(DIM, take));
-    folded(&line, columns(), 0)
+fn page(record: &TagRecord, place: Place<'_>) -> String {
+    let take = command("to take one:", &place.take(&record.tag), columns());
+    paragraph(&format!("the tag {}: {}", record.tag, told(record))) + &paint(DIM, take)
 }
 
 #[cfg(test)]
 #[allow(clippy::panic, clippy::unwrap_used)]
 mod tests {
     use super::*;
+    use crate::db::{Db, Tags};
     use clap::Parser;
+    use std::ffi::OsString;
     use uidring::segment::{Segment, SegmentError, SegmentSource, SqliteSegments};
 
     /// Another process takes numbers each time after the tags have been read.
@@ -269,7 +276,8 @@ mod tests {
 
     fn remove(tags: &InUse, args: &[&str]) -> Result<String, Failure> {
         let line = [&["remove", "orders"], args].concat();
-        Line::parse_from(line).remove.remove(tags)
+        let db = Db::from(OsString::from("uidring.db"));
+        Line::parse_from(line).remove.remove(tags, Place { db: &db, table: Tags::Own })
     }
 
     #[test]

@@ -14,6 +14,7 @@ use crate::db::{Db, DbArg, Tags};
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
 use crate::patience::patiently;
 use crate::quantity;
+use crate::shell::{Place, command};
 use crate::table::{Column, Table};
 use crate::tag_changes::{Create, Remove, Set};
 use crate::words::{counted, distance, measured, span};
@@ -72,6 +73,10 @@ impl PlaceArgs {
 
     pub(crate) fn db(&self) -> Result<Db, Failure> {
         self.db.db()
+    }
+
+    pub(crate) fn place<'a>(&self, db: &'a Db) -> Place<'a> {
+        Place { db, table: self.table }
     }
 }
 
@@ -173,7 +178,10 @@ impl Args {
             over_seconds: apart.map(|apart| apart.as_secs_f64()),
             tags: tags.iter().map(|record| Row::of(record, pace(record))).collect(),
         };
-        if self.json { output::json(&report) } else { Ok(page(&report, apart, now)) }
+        if self.json {
+            return output::json(&report);
+        }
+        Ok(page(&report, self.place.place(&db), apart, now))
     }
 }
 
@@ -226,9 +234,10 @@ fn table(rows: &[Row<'_>], apart: Option<Duration>, now: SystemTime) -> String {
     table.to_string()
 }
 
-fn page(report: &Report<'_>, apart: Option<Duration>, now: SystemTime) -> String {
+fn page(report: &Report<'_>, place: Place<'_>, apart: Option<Duration>, now: SystemTime) -> String {
     if report.tags.is_empty() {
-        return paint(DIM, "no tags yet: `uidring tags create NAME` creates one") + "\n";
+        let create = place.create("NAME", None);
+        return paint(DIM, command("no tags yet; to create one:", &create, output::columns()));
     }
     let footer = if let Some(apart) = apart {
         let taken = report.tags.iter().filter_map(|row| row.pace).map(|pace| pace.taken).sum();
@@ -237,5 +246,5 @@ fn page(report: &Report<'_>, apart: Option<Duration>, now: SystemTime) -> String
         let tags = counted(report.tags.len() as u64, "tag");
         format!("{tags}; --for 1m tells how long a step lasts at the present pace")
     };
-    format!("{}{}\n", table(&report.tags, apart, now), paint(DIM, footer))
+    table(&report.tags, apart, now) + &output::remark(&footer)
 }

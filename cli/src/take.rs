@@ -12,7 +12,7 @@ use crate::layout_args::LayoutArgs;
 use crate::lines::{Format, UidLines};
 use crate::live::{self, Panel};
 use crate::load::{Load, Run};
-use crate::output::{self, DIM, Failure, columns, folded, paint};
+use crate::output::{self, DIM, Failure, columns, error_columns, folded, paint};
 use crate::parse;
 use crate::progress::{Progress, target};
 use crate::quantity::{self, Quantity};
@@ -31,8 +31,8 @@ const FRAME: Duration = Duration::from_millis(200);
 /// user on this machine. On a terminal, up to 20 of them come in a table with their fields.
 ///
 /// With --tag it prints numbers of a tag: small, with few gaps and without time, counted up in a
-/// row of the registry. `uidring tags create` makes a tag. What is left of the segment that is taken
-/// for it is given back.
+/// row of the registry. `uidring tags create` makes a tag. What is left of the segment that is
+/// taken for it is given back.
 ///
 /// With --rate, --for, --threads or --no-output the run is a load test: standard error shows what
 /// the generator does, and a summary at the end. Ctrl-C ends the run with the summary.
@@ -81,7 +81,7 @@ pub(crate) struct Args {
     /// the others
     #[arg(
         long, value_name = "N", help_heading = "Load options", default_value_t = 1,
-        value_parser = clap::value_parser!(u16).range(1..=1024)
+        value_parser = quantity::threads
     )]
     threads: u16,
 
@@ -133,7 +133,7 @@ impl Args {
 
     /// Prints the UIDs, one a line.
     fn list(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
-        let progress = load.count.and_then(Progress::new);
+        let progress = load.count.and_then(|all| Progress::new(all, "UID"));
         let run = Run::start(load);
         run.stop_on_interrupt()?;
         stream::print(
@@ -146,7 +146,7 @@ impl Args {
         )?;
         match load.count {
             Some(all) if run.done() < all && run.is_stopped() => {
-                Err(Failure::Interrupted { done: run.done(), all })
+                Err(Failure::Interrupted { done: run.done(), all, what: "UID" })
             }
             _ => Ok(()),
         }
@@ -176,7 +176,8 @@ impl Args {
     fn carry(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
         let is_visible =
             io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
-        let panel = || Panel::new(target(Term::buffered_stderr()), uids, load, &self.generator);
+        let stderr = || target(Term::buffered_stderr());
+        let panel = || Panel::new(stderr(), error_columns, uids, load, &self.generator);
         let mut panel = is_visible.then(panel);
         let run = Run::start(load);
         run.stop_on_interrupt()?;

@@ -13,6 +13,7 @@ use crate::load::{Load, Run};
 use crate::output::{self, Failure};
 use crate::patience::patiently;
 use crate::progress::Progress;
+use crate::shell::Place;
 use crate::stream;
 use crate::words::{counted, measured};
 
@@ -33,7 +34,9 @@ impl Order<'_> {
     pub(crate) fn carry(&self, db: &Db) -> Result<(), Failure> {
         let lines = self.format.map(|format| NumberLines::new(format, self.tag)).transpose()?;
         let segments = Segments::builder().source(db.existing_tags(self.table)?).build()?;
-        let numbers = patiently(db, || segments.tag(self.tag))?;
+        let place = Place { db, table: self.table };
+        let numbers =
+            patiently(db, || segments.tag(self.tag)).map_err(|error| place.failure(&error))?;
         let run = Run::start(self.load);
         run.stop_on_interrupt()?;
         let done = self.take(&numbers, &run, lines);
@@ -52,7 +55,7 @@ impl Order<'_> {
         given_back?;
         match self.load.count {
             Some(all) if !self.is_test && run.done() < all && run.is_stopped() => {
-                Err(Failure::Interrupted { done: run.done(), all })
+                Err(Failure::Interrupted { done: run.done(), all, what: "number" })
             }
             _ => Ok(()),
         }
@@ -67,7 +70,8 @@ impl Order<'_> {
         let Some(lines) = lines else {
             return stream::drop_all(numbers, run, Duration::MAX, || {});
         };
-        let progress = if self.is_test { None } else { self.load.count.and_then(Progress::new) };
+        let progress = || self.load.count.and_then(|all| Progress::new(all, "number"));
+        let progress = if self.is_test { None } else { progress() };
         stream::print(numbers, run, &lines, progress, Duration::MAX, || {})
     }
 }

@@ -12,7 +12,9 @@ use uidring::registry::WorkerRecord;
 
 use crate::db::{Db, DbArg};
 use crate::lease::{State, Told, time_of};
-use crate::output::{self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint};
+use crate::output::{
+    self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint, paragraph, remark,
+};
 use crate::pace::Pace;
 use crate::patience::patiently;
 use crate::quantity;
@@ -216,14 +218,11 @@ fn page(report: &Report<'_>) -> String {
     let mut page = if report.workers.is_empty() { String::new() } else { table(&report.workers) };
     let hidden = report.rows - report.workers.len();
     if hidden > 0 {
-        page += &paint(
-            DIM,
-            format_args!(
-                "and {} before these; --last {} shows all\n",
-                HumanCount(hidden as u64),
-                report.rows
-            ),
-        );
+        page += &remark(&format!(
+            "and {} before these; --last {} shows all",
+            HumanCount(hidden as u64),
+            report.rows
+        ));
     }
     let Leased { held, free, .. } = report.leased;
     let leased = match held + free {
@@ -239,9 +238,10 @@ fn page(report: &Report<'_>) -> String {
         HumanCount(report.used),
         HumanCount(report.capacity)
     );
-    page += &(paint(DIM, summary) + "\n");
+    page += &remark(&summary);
     if let Some(pace) = report.pace {
-        page += &(paint(if pace.is_alarming() { YELLOW } else { DIM }, pace) + "\n");
+        let style = if pace.is_alarming() { YELLOW } else { DIM };
+        page += &paint(style, paragraph(&pace.to_string()));
     }
     page
 }

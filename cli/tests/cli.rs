@@ -543,6 +543,24 @@ fn status_tries_a_generator_and_leaves_nothing() {
 }
 
 #[test]
+fn each_part_of_a_summary_has_a_line_of_its_own() {
+    let folder = folder();
+    for args in [
+        "status --for 50ms",
+        "status --for 50ms --preset twitter --exact-time",
+        "take --for 50ms --no-output",
+    ] {
+        let output = run(folder.path(), &args.split(' ').collect::<Vec<_>>());
+        let page = text(&output.stdout) + &complaint(&output);
+        let begin = |line: &str| line.split([':', ' ']).next().unwrap().to_owned();
+        let begins: Vec<String> = page.lines().skip(1).map(begin).collect();
+        let mut expected = vec!["worker", "lead", "UIDs", "refills", "takes", "the"];
+        expected.retain(|begin| *begin != "refills" || !args.contains("exact-time"));
+        assert_eq!(begins, expected, "{page}");
+    }
+}
+
+#[test]
 fn status_watches_line_by_line() {
     let folder = folder();
     let lines = stdout(
@@ -1077,10 +1095,10 @@ fn completions_and_manual_pages_are_printed() {
         assert!(script.starts_with(begin), "{shell}: {script}");
         assert!(script.contains("on-lead-limit") && script.contains("release"), "{shell}");
     }
-    for (args, name) in [
-        (&[][..], "uidring \\- "),
-        (&["take"], "uidring\\-take \\- "),
-        (&["workers", "release"], "uidring\\-workers\\-release \\- "),
+    for (args, title, name) in [
+        (&[][..], "uidring", "uidring \\- "),
+        (&["take"], "uidring-take", "uidring\\-take \\- "),
+        (&["workers", "release"], "uidring-workers-release", "uidring\\-workers\\-release \\- "),
     ] {
         let args = [&["man"], args].concat();
         let command = &mut uidring(folder.path(), &args);
@@ -1088,8 +1106,19 @@ fn completions_and_manual_pages_are_printed() {
         let page = text(&output.stdout);
         assert!(output.status.success() && page.contains(".TH"), "{page}");
         assert!(page.contains(name) && !page.contains("hunter2"), "{name} in {page}");
+        // Title, section, date, source, manual.
+        let version = env!("CARGO_PKG_VERSION");
+        let heading = format!(".TH {title} 1 \" \" \"uidring {version}\" \"User Commands\"\n");
+        assert!(page.contains(&heading), "{heading} in {page}");
     }
-    assert!(stderr(folder.path(), &["man", "bogus"], 2).contains("bogus"));
+    for (args, why) in [
+        (&["nope"][..], "uidring has no command nope; it has take, parse, workers, "),
+        (&["workers", "nope"], "uidring workers has no command nope; it has release\n"),
+        (&["take", "nope"], "uidring take has no commands, and so not nope\n"),
+    ] {
+        let complaint = stderr(folder.path(), &[&["man"], args].concat(), 2);
+        assert!(complaint.contains(why), "{complaint}");
+    }
     assert!(stderr(folder.path(), &["completions", "tcsh"], 2).contains("fish"));
 }
 
@@ -1099,7 +1128,8 @@ fn parse_names_what_is_wrong_and_reads_the_rest() {
     for (wrong, why) in [
         ("12x4", "13 characters, not 4"),
         ("12-4", "character 3 of a UID cannot be '-'"),
-        ("-4", "character 1 of a UID cannot be '-'"),
+        ("-4", "it is negative; with the layout of its generator, such as --preset uid-generator"),
+        ("-9223372036854775809", "character 1 of a UID cannot be '-'"),
         ("0", "out of range"),
         ("9223372036854775808", "out of range"),
         ("00000000000U0", "character 12 of a UID cannot be 'U'"),
@@ -1227,6 +1257,9 @@ fn workers_makes_no_registry() {
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0);
 }
 
+/// A number of 23 digits.
+const LARGE: &str = "12345678901234567890123";
+
 #[test]
 fn a_command_line_that_is_not_understood_is_a_usage_error() {
     let folder = folder();
@@ -1270,7 +1303,80 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
         (&["plan", "--rate", "5", "--epoch", "2999-01-01"], "has not begun"),
     ] {
         let complaint = stderr(folder.path(), args, 2);
-        assert!(complaint.contains(why), "{why:?} is not in {complaint}");
+        assert!(complaint.contains(why), "{args:?}: {why:?} is not in {complaint}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
+}
+
+#[test]
+fn a_value_that_cannot_be_is_called_what_it_is() {
+    let folder = folder();
+    for (args, why) in [
+        // Ranges.
+        (&["take", "--worker-ids", "5-2"][..], "5 is above 2: write 2-5"),
+        (&["take", "--worker-ids", "0-0"], "the first worker id is 1"),
+        (&["take", "--worker-ids", "5"], "such as 32-1023"),
+        (&["take", "--worker-ids", "1-12345678901234567890123"], "larger than any worker id"),
+        (&["take", "--partition", "5/2"], "the parts of 2 are 0/2 and 1/2"),
+        (&["take", "--partition", "4/4"], "the parts of 4 are 0/4 to 3/4"),
+        (&["take", "--partition", "1/1"], "the only part of 1 is 0/1"),
+        (&["take", "--partition", "0/0"], "such as 0/4 to 3/4"),
+        // What is negative.
+        (&["tags", "create", "x", "--first", "-5"], "'--first <N>': a count cannot be negative"),
+        (&["tags", "create", "x", "--first=-5"], "a count cannot be negative"),
+        (&["tags", "create", "x", "--first", "-5k"], "a count cannot be negative"),
+        (&["tags", "set", "x", "--next", "-1"], "a count cannot be negative"),
+        (&["tags", "set", "x", "--max-step", "-1"], "a count cannot be negative"),
+        (&["tags", "--for", "-5s"], "a length of time cannot be negative"),
+        (&["take", "-n", "-3"], "'--count <N>': a count cannot be negative"),
+        (&["take", "-n-3"], "'--count <N>': a count cannot be negative"),
+        (&["take", "--slots", "-5"], "a count cannot be negative"),
+        (&["take", "--max-new-workers", "-5"], "a count cannot be negative"),
+        (&["take", "--threads", "-2"], "there are 1 to 1,024 threads"),
+        (&["take", "--max-lead", "-5s"], "a length of time cannot be negative"),
+        (&["take", "--max-lag", "-1ms"], "a length of time cannot be negative"),
+        (&["take", "--lease", "-5m"], "a length of time cannot be negative"),
+        (&["take", "--rate", "-1.5k"], "a number cannot be negative"),
+        (&["take", "--partition", "-1/2"], "such as 0/4 to 3/4"),
+        (&["take", "--worker-ids", "-5-2"], "such as 32-1023"),
+        (&["take", "--layout", "-29,21,13"], "three widths"),
+        (&["take", "--tick", "-1ms"], "10ms"),
+        (&["status", "--rate", "-1"], "a number cannot be negative"),
+        (&["bench", "--threads", "-4"], "there are 1 to 1,024 threads"),
+        (&["workers", "--last", "-3"], "a count cannot be negative"),
+        (&["workers", "release", "-5"], "a worker id is a whole number such as 7"),
+        (&["plan", "--rate", "-4"], "a number cannot be negative"),
+        (&["plan", "--rate", "5", "--nodes", "-4"], "a count cannot be negative"),
+        (&["plan", "--rate", "5", "--years", "-4"], "there are 1 to 10,000 years"),
+        (&["plan", "--rate", "5", "--peak-for", "-4h"], "a length of time cannot be negative"),
+        (&["plan", "--rate", "5", "--epoch", "-1"], "or a date such as"),
+        // What is large, or fine.
+        (&["take", "-n", LARGE], "a count is at most 18,446,744,073,709,551,615"),
+        (&["take", "-n", "99999999999999M"], "a count is at most 18,446,744,073,709,551,615"),
+        (&["take", "--slots", LARGE], "a count is at most"),
+        (&["take", "--max-new-workers", "5000000000"], "there are at most 4,294,967,295"),
+        (&["take", "--threads", LARGE], "a count is at most"),
+        (&["take", "--rate", LARGE], "a number is at most 1,000,000,000,000"),
+        (&["take", "--max-lead", "12345678901234567890123s"], "at most 36500d"),
+        (&["take", "--max-lead", "99999999d"], "at most 36500d"),
+        (&["take", "--layout", "12345678901234567890123,2,3"], "is too wide"),
+        (&["tags", "create", "x", "--step", LARGE], "a count is at most"),
+        (&["workers", "release", LARGE], "larger than any worker id"),
+        (&["plan", "--rate", LARGE], "a number is at most 1,000,000,000,000"),
+        (&["plan", "--rate", "5", "--above", LARGE], "below 2^63"),
+        (&["plan", "--rate", "5", "--years", LARGE], "a count is at most"),
+        (&["plan", "--rate", "5", "--restarts-per-day", "0.0001"], "at most three decimals"),
+        // Words in place of numbers.
+        (&["take", "--slots", "many"], "500, 20k or 1.5M"),
+        (&["take", "--threads", "many"], "500, 20k or 1.5M"),
+        (&["workers", "release", "seven"], "a worker id is a whole number such as 7"),
+        (&["plan", "--rate", "5", "--years", "many"], "500, 20k or 1.5M"),
+    ] {
+        let complaint = stderr(folder.path(), args, 2);
+        assert!(complaint.contains(why), "{args:?}: {why:?} is not in {complaint}");
+        for of_rust in ["invalid digit", "too large to fit", "use '--"] {
+            assert!(!complaint.contains(of_rust), "{args:?}: {complaint}");
+        }
     }
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }
@@ -1343,97 +1449,128 @@ fn the_examples_in_the_help_are_accepted() {
     }
 }
 
-/// On a terminal of 80 columns, whose width a program gets from `COLUMNS` where it is in a pipe.
 #[test]
 fn every_page_fits_80_columns() {
+    every_page_fits(80);
+}
+
+#[test]
+fn every_page_fits_40_columns() {
+    every_page_fits(40);
+}
+
+/// Lines whose pages must fit, in this order.
+const PAGES: &[&str] = &[
+    "take -n 1",
+    "take -n 3 --format json",
+    "take --for 50ms --no-output",
+    "take --for 50ms --no-output --max-lead 3s --on-lead-limit fail",
+    "status --for 50ms",
+    "status --for 50ms --preset twitter --exact-time",
+    "status --for 400ms --rate max --max-lead 10s --on-lead-limit new-worker",
+    "parse 1",
+    "parse 1 9223372036854775807 240510429044957186",
+    "parse --layout 20,10,10 9223372036854775807 1",
+    "parse nothing",
+    "parse 1256557484213448722",
+    "parse --preset seata 9007199258836993",
+    "parse --preset uid-generator -9223372036854718455",
+    "parse --preset uid-generator -9223372036854718455 1",
+    "workers",
+    "workers release 1",
+    "workers release 3",
+    "workers release 5",
+    "workers release 9",
+    "tags",
+    "tags create orders",
+    "tags create orders-of-all-shops-in-the-north --description what_shops_in_the_north_sell",
+    "tags set orders --step 1M --max-step 20M --next 9223372036854775807",
+    "tags set orders --next 5",
+    "tags set order --step 5",
+    "tags",
+    "tags --for 10ms",
+    "tags --json",
+    "tags remove orders",
+    "tags remove orders --force",
+    "tags remove orders",
+    "tags remove orders-of-all-shops-in-the-north",
+    "tags --table tinyid",
+    "take --tag orders-of-all-shops-in-the-north --for 50ms --no-output",
+    "take --tag orders-of-all-shops-in-the-south",
+    "layout",
+    "layout --layout 41,10,12 --tick 1ms",
+    "layout --layout 20,1,42",
+    "layout --layout 30,20,8",
+    "layout --layout 20,10,10",
+    "layout --preset uid-generator",
+    "layout --preset seata",
+    "plan --rate 1000",
+    "plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5",
+    "plan --rate 500 --nodes 1000 --restarts-per-day 0.5",
+    "plan --rate 500 --above 1256557484213448722",
+    "plan --rate 500 --above 9223372036854775807",
+    "plan --rate 100k --peak 2M --nodes 2 --epoch 2020-01-01T00:00:00.001Z",
+    "plan --rate 5k --nodes 20 --restarts-per-day 20 --years 50",
+    "plan --rate 5k --nodes 20M --restarts-per-day 20 --years 10000",
+    "plan --rate 1M --nodes 1M --restarts-per-day 50 --years 1000",
+    "plan --rate 2.5 --peak 1M --peak-for 23h --max-lead 10m --nodes 3 --years 1",
+    "bench --for 1ms --threads 1,1024",
+    "bench --tag --for 1ms --threads 1,1024",
+    "take --layout 40,20,13",
+    "take --tick fast",
+    "take --bogus",
+    "bogus",
+    "--version",
+    "completions tcsh",
+    "man bogus",
+];
+
+/// On a terminal of so many columns, a width that a program gets from `COLUMNS` where it is in a
+/// pipe.
+fn every_page_fits(columns: usize) {
     let folder = folder();
     let (registry, _) = leases(folder.path());
     let long = registry.with_host("orders-7f9c6d5b48-x2x7q.eu-central-1", "4321");
     long.clone().leased(HOUR).assign(&request()).unwrap();
     let of_tenths = Layout::new(35, 10, 15).unwrap().with_tick(Duration::from_millis(100)).unwrap();
     let tenths = of_tenths.compose(1, 1, 1).unwrap().to_string();
-    let mut pages: Vec<Vec<&str>> = [
-        "take -n 1",
-        "take -n 3 --format json",
-        "take --for 50ms --no-output",
-        "take --for 50ms --no-output --max-lead 3s --on-lead-limit fail",
-        "status --for 50ms",
-        "status --for 400ms --rate max --max-lead 10s --on-lead-limit new-worker",
-        "parse 1",
-        "parse 1 9223372036854775807 240510429044957186",
-        "parse --layout 20,10,10 9223372036854775807 1",
-        "parse nothing",
-        "parse 1256557484213448722",
-        "parse --preset seata 9007199258836993",
-        "parse --preset uid-generator -9223372036854718455",
-        "parse --preset uid-generator -9223372036854718455 1",
-        "workers",
-        "workers release 1",
-        "workers release 3",
-        "workers release 5",
-        "workers release 9",
-        "tags",
-        "tags create orders",
-        "tags create orders-of-all-shops-in-the-north --description what_shops_in_the_north_sell",
-        "tags set orders --step 1M --max-step 20M --next 9223372036854775807",
-        "tags set orders --next 5",
-        "tags set order --step 5",
-        "tags",
-        "tags --for 10ms",
-        "tags --json",
-        "tags remove orders",
-        "tags remove orders --force",
-        "tags remove orders",
-        "tags --table tinyid",
-        "take --tag orders-of-all-shops-in-the-north --for 50ms --no-output",
-        "take --tag orders-of-all-shops-in-the-south",
-        "layout",
-        "layout --layout 41,10,12 --tick 1ms",
-        "layout --layout 20,1,42",
-        "layout --preset uid-generator",
-        "layout --preset seata",
-        "plan --rate 1000",
-        "plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --restarts-per-day 5",
-        "plan --rate 500 --nodes 1000 --restarts-per-day 0.5",
-        "plan --rate 500 --above 1256557484213448722",
-        "plan --rate 500 --above 9223372036854775807",
-        "plan --rate 100k --peak 2M --nodes 2 --epoch 2020-01-01T00:00:00.001Z",
-        "plan --rate 5k --nodes 20 --restarts-per-day 20 --years 50",
-        "plan --rate 5k --nodes 20M --restarts-per-day 20 --years 10000",
-        "plan --rate 1M --nodes 1M --restarts-per-day 50 --years 1000",
-        "plan --rate 2.5 --peak 1M --peak-for 23h --max-lead 10m --nodes 3 --years 1",
-        "bench --for 1ms --threads 1,1024",
-        "bench --tag --for 1ms --threads 1,1024",
-        "take --layout 40,20,13",
-        "take --tick fast",
-        "take --bogus",
-        "bogus",
-        "--version",
-        "completions tcsh",
-        "man bogus",
-    ]
-    .map(|line| line.split(' ').collect())
-    .to_vec();
+    let mut pages: Vec<Vec<&str>> = PAGES.iter().map(|line| line.split(' ').collect()).collect();
     pages.push(vec!["parse", "--layout", "35,10,15", "--tick", "100ms", &tenths, &tenths]);
     for command in COMMANDS {
         for help in ["-h", "--help"] {
             pages.push(command.split_whitespace().chain([help]).collect());
         }
     }
+    let mut too_long = Vec::new();
+    let mut look = |args: &[&str], page: &str| {
+        assert!(!page.is_empty(), "{args:?}");
+        for line in page.lines().filter(|line| line.chars().count() > columns) {
+            // A word, such as a path, and a line of JSON cannot be folded.
+            let is_a_word = !line.trim().contains(' ') || line.starts_with("registry /");
+            // clap writes this.
+            if !is_a_word && !line.starts_with('{') && !line.starts_with("Usage: uidring ") {
+                too_long.push(format!("{args:?}: {}: {line}", line.chars().count()));
+            }
+        }
+    };
+    let width = columns.to_string();
     for args in pages {
         let mut command = uidring(folder.path(), &args);
-        let output = command.env("COLUMNS", "80").env("TZ", "Asia/Kolkata").output().unwrap();
-        let page = text(&output.stdout) + &text(&output.stderr);
-        assert!(!page.is_empty(), "{args:?}");
-        for line in page.lines().filter(|line| line.chars().count() > 80) {
-            // A path, or a line of JSON, cannot be folded.
-            assert!(
-                line.starts_with("registry /") || line.starts_with('{'),
-                "{args:?}: {} columns:\n{line}\nin\n{page}",
-                line.chars().count()
-            );
-        }
+        let output = command.env("COLUMNS", &width).env("TZ", "Asia/Kolkata").output().unwrap();
+        look(&args, &(text(&output.stdout) + &text(&output.stderr)));
     }
+    for args in [&["parse"][..], &["parse", "--preset", "twitter"]] {
+        let mut command = uidring(folder.path(), args);
+        let command = command.env("COLUMNS", &width).env("TZ", "Asia/Kolkata");
+        let mut child = command.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
+        let lines = "9223372036854775807\n240510429044957186\n1\n";
+        child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
+        let page = text(&child.wait_with_output().unwrap().stdout);
+        look(args, &page);
+        // Nothing of it is left out.
+        assert!(page.contains("WORKER") && page.contains("SEQUENCE"), "{page}");
+    }
+    assert_eq!(too_long, [""; 0], "{} lines are too long", too_long.len());
 }
 
 /// The words of a page that a person would not say: numbers whose thousands are not grouped, and
@@ -1588,7 +1725,7 @@ fn worker_ids_of_another_system_are_left_alone() {
         assert_eq!(Layout::TWITTER.parts(taken[0]).worker, worker);
     }
     assert!(stderr(folder.path(), &range, 1).contains("2 of 2 used"));
-    for (wrong, said) in [("5-4", "such as"), ("0-0", "such as"), ("x", "such as")] {
+    for (wrong, said) in [("5-4", "write 4-5"), ("0-0", "id is 1"), ("x", "such as")] {
         assert!(stderr(folder.path(), &["take", "--worker-ids", wrong], 2).contains(said));
     }
     let too_many = ["take", "--preset", "twitter", "--worker-ids", "1000-1024", "--db", "other.db"];
@@ -1677,7 +1814,7 @@ fn release_frees_what_its_holder_left() {
     let said = stdout(folder.path(), &["workers", "release", "3"]);
     assert!(said.starts_with("worker id 3 is free: the lease of web-3/4321 expired "), "{said}");
     let next = format!(
-        "\nthis is safe: its next holder begins after {},\nthe last tick reserved, ",
+        "\nthis is safe: its next holder begins after {}, the last tick reserved, ",
         second(expired.last)
     );
     assert!(said.contains(&next), "{said}");
@@ -1752,7 +1889,7 @@ fn a_tag_is_created_used_changed_and_removed() {
     assert_eq!(
         page,
         "the tag orders: its next number is 5,000, and a process takes 20,000 numbers at a time\n\
-         `uidring take --tag orders` takes one\n"
+         to take one: uidring take --tag orders\n"
     );
     assert!(path.exists());
     assert_eq!(on("take --tag orders -n 5"), "5000\n5001\n5002\n5003\n5004\n");
@@ -1771,8 +1908,8 @@ fn a_tag_is_created_used_changed_and_removed() {
         ),
         "{complaint}"
     );
-    let lower = refused("tags set orders --next 5007");
-    assert!(lower.contains("has given its numbers below 5008, and would give"), "{lower}");
+    let lower = refused("tags set orders --next 5006");
+    assert!(lower.contains("has given its numbers below 5007, and would give"), "{lower}");
     on("tags set orders --next 6000 --max-step 30k --description of_the_shop");
     on("tags create customers");
     let page = on("tags");
@@ -1795,9 +1932,101 @@ fn a_tag_is_created_used_changed_and_removed() {
     assert!(on("tags remove orders --force").starts_with("the tag orders is removed\n"));
     assert!(on("tags remove customers").starts_with("the tag customers is removed\n"));
     assert!(refused("tags remove orders").ends_with(" has no tag \"orders\" to remove\n"));
-    assert_eq!(on("tags"), "no tags yet: `uidring tags create NAME` creates one\n");
+    assert_eq!(on("tags"), "no tags yet; to create one: uidring tags create NAME\n");
     // The same file serves the worker ids.
     assert_eq!(uids(&on("take")).len(), 1);
+}
+
+/// The command that `page` names, with the lines in which it goes on.
+#[cfg(unix)]
+fn named(page: &str, begin: &str) -> String {
+    let at = page.find(begin).unwrap_or_else(|| panic!("{begin} is not in {page}"));
+    let mut command = String::new();
+    for line in page[at..].lines() {
+        command = command + line + "\n";
+        if !line.ends_with('\\') {
+            break;
+        }
+    }
+    command
+}
+
+/// What `command` prints for somebody who copies it into a shell.
+#[cfg(unix)]
+fn in_a_shell(folder: &Path, command: &str) -> String {
+    let tool = Path::new(env!("CARGO_BIN_EXE_uidring")).parent().unwrap().to_owned();
+    let path = std::env::var_os("PATH").unwrap();
+    let path = std::env::join_paths([tool].into_iter().chain(std::env::split_paths(&path)));
+    let output = Command::new("sh")
+        .args(["-c", command])
+        .current_dir(folder)
+        .env("PATH", path.unwrap())
+        .env("XDG_STATE_HOME", folder)
+        .env("HOME", folder)
+        .env_remove("UIDRING_DB")
+        .output()
+        .unwrap();
+    assert!(output.status.success(), "{command}: {}", text(&output.stderr));
+    text(&output.stdout)
+}
+
+#[cfg(unix)]
+#[test]
+fn a_command_that_is_named_works_in_a_shell() {
+    let folder = folder();
+    fs::create_dir(folder.path().join("a folder")).unwrap();
+    let tags = [
+        "orders",
+        "a b/ü",
+        "c d'e",
+        "$(id)",
+        "~",
+        "--x",
+        "-5",
+        "*",
+        "a;b",
+        "#x",
+        "`x`",
+        "a\\b",
+        "!!",
+        "=x",
+        "\"",
+        "orders of all shops in the north and the south",
+    ];
+    for (db, columns) in [("", "200"), ("--db=a folder/it's.db", "40"), ("--db=--db", "80")] {
+        let said = |args: &[&str], tag: &[&str]| {
+            let place = [db].into_iter().filter(|db| !db.is_empty());
+            let args = args.iter().copied().chain(place).chain(tag.iter().copied());
+            let args: Vec<&str> = args.collect();
+            let output = uidring(folder.path(), &args).env("COLUMNS", columns).output().unwrap();
+            text(&output.stdout) + &text(&output.stderr)
+        };
+        // Makes the file.
+        said(&["tags", "create", "first"], &[]);
+        for tag in tags {
+            let missing = said(&["take"], &[&format!("--tag={tag}")]);
+            let created = in_a_shell(folder.path(), &named(&missing, "uidring tags create"));
+            assert!(created.starts_with(&format!("the tag {tag}: ")), "{missing}: {created}");
+            let take = named(&said(&["tags", "set", "--step=5"], &["--", tag]), "uidring take");
+            assert_eq!(in_a_shell(folder.path(), &take), "1\n", "{take}");
+            let refusal = said(&["tags", "remove"], &["--", tag]);
+            said(&["tags", "remove", "--force"], &["--", tag]);
+            in_a_shell(folder.path(), &named(&refusal, "uidring tags create"));
+            let take = said(&["take"], &[&format!("--tag={tag}")]);
+            assert_eq!(take, "2\n", "above those that were given: {refusal}");
+        }
+    }
+}
+
+#[test]
+fn a_tag_may_look_like_a_number_below_zero() {
+    let folder = folder();
+    stdout(folder.path(), &["tags", "create", "--", "-5"]);
+    assert_eq!(stdout(folder.path(), &["take", "--tag", "-5"]), "1\n");
+    let complaint = stderr(folder.path(), &["tags", "create", "-5"], 2);
+    assert!(complaint.contains("'-- -5'"), "{complaint}");
+    let complaint = stderr(folder.path(), &["tags", "--json", "-5"], 2);
+    assert!(complaint.contains("'-5'"), "{complaint}");
 }
 
 #[test]
