@@ -299,12 +299,15 @@ impl SegmentSource for Noted {
             let segment = self.source.load(tag, count)?;
             self.loads.check(tag, &place, &before, &segment).map(|()| segment)
         });
+        // The library tells of those that the service hands out.
         match self.loads.note(tag, self.of, start.elapsed(), &result) {
-            Some(Change::Fails(problem)) => {
-                tracing::warn!(tag, problem, "numbers cannot be loaded");
+            Some(Change::Fails(problem)) if self.of == Use::Client => {
+                tracing::warn!(tag, problem, "a client's segment cannot be loaded");
             }
-            Some(Change::Succeeds) => tracing::info!(tag, "numbers are loaded again"),
-            None => {}
+            Some(Change::Succeeds) if self.of == Use::Client => {
+                tracing::info!(tag, "clients' segments are loaded again");
+            }
+            _ => {}
         }
         result
     }
