@@ -161,6 +161,16 @@ impl Refusal {
 
 /// Why the service is not ready, if it is not.
 pub(crate) fn refusal(app: &App) -> Option<Refusal> {
+    let refusal = refusal_by_last_look(app);
+    if !matches!(refusal, Some(Refusal::NothingToGive(_))) {
+        return refusal;
+    }
+    // Failures are known at once, and what was given at the next look.
+    app.watch.asked.look(app);
+    refusal_by_last_look(app)
+}
+
+fn refusal_by_last_look(app: &App) -> Option<Refusal> {
     if app.is_ending() {
         return Some(Refusal::Ending);
     }
@@ -214,6 +224,10 @@ struct Use {
 }
 
 impl Use {
+    fn failed(taken: u64, now: Instant) -> Use {
+        Use { taken, asked: Some(now), has_failed: true }
+    }
+
     fn look(&mut self, taken: u64, now: Instant) -> bool {
         let is_asked = taken != self.taken;
         self.taken = taken;
@@ -240,12 +254,11 @@ impl Asked {
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A take from a tag failed that has been loaded before.
-    pub(crate) fn tag_failed(&self, tag: &str) {
+    /// A take from a tag failed that has been loaded before, and of which so much is `taken`.
+    pub(crate) fn tag_failed(&self, tag: &str, taken: u64) {
         let (now, state) = (Instant::now(), &mut *self.lock());
         state.last = Some(now);
-        let entry = state.tags.entry(tag.into()).or_default();
-        (entry.asked, entry.has_failed) = (Some(now), true);
+        *state.tags.entry(tag.into()).or_default() = Use::failed(taken, now);
     }
 
     /// Somebody wanted a tag that this process has no numbers of, and got none. What clients invent
@@ -267,12 +280,11 @@ impl Asked {
         self.lock().tags.get(tag).is_some_and(|entry| entry.has_failed)
     }
 
-    /// A take from a generator failed.
-    pub(crate) fn generator_failed(&self, kind: &'static str) {
+    /// A take from a generator failed, of which so much is `taken`.
+    pub(crate) fn generator_failed(&self, kind: &'static str, taken: u64) {
         let (now, state) = (Instant::now(), &mut *self.lock());
         state.last = Some(now);
-        let entry = state.generators.entry(kind).or_default();
-        (entry.asked, entry.has_failed) = (Some(now), true);
+        state.generators.insert(kind, Use::failed(taken, now));
     }
 
     fn has_failed(&self, kind: &str) -> bool {

@@ -122,12 +122,12 @@ pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, NoN
         Some(Err(known)) => known,
         None => know(app, tag).await?,
     };
-    patient.take_async().await.map_err(|error| failed(app, tag, error))
+    patient.take_async().await.map_err(|error| failed(app, &patient, error))
 }
 
 /// Notes that a tag that was loaded before has no number.
-fn failed(app: &App, tag: &str, error: TakeError) -> NoNumbers {
-    app.watch.asked.tag_failed(tag);
+fn failed(app: &App, tag: &SegmentGenerator, error: TakeError) -> NoNumbers {
+    app.watch.asked.tag_failed(tag.tag(), tag.status().taken);
     NoNumbers::Take(error)
 }
 
@@ -150,7 +150,7 @@ pub(crate) async fn take_many(
             let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
             let taken = timeout_at(until, known.take_async()).await;
             let taken = taken.map_err(|_| NoNumbers::TooMany(TOO_MANY_NUMBERS))?;
-            taken.map_err(|error| failed(app, tag, error))?
+            taken.map_err(|error| failed(app, &known, error))?
         });
     }
     Ok(numbers)
@@ -200,7 +200,7 @@ pub(crate) async fn take_uids(
                 let taken = taken.map_err(|_| late).and_then(|uid| uid.map_err(NoNumbers::Take));
                 taken.inspect_err(|none| {
                     if none.is_failure() {
-                        app.watch.asked.generator_failed(kind);
+                        app.watch.asked.generator_failed(kind, uids.status().taken);
                     }
                 })?
             }
