@@ -109,8 +109,7 @@ impl Loads {
     /// Totals per tag, sorted by tag.
     pub(crate) fn tags(&self) -> BTreeMap<Box<str>, TagLoads> {
         let state = self.lock();
-        let shown = |(tag, loads): (&Box<str>, &TagLoads)| (tag.clone(), state.shown(loads));
-        state.tags.iter().map(shown).collect()
+        state.tags.iter().map(|(tag, loads)| (tag.clone(), state.shown(loads))).collect()
     }
 
     /// Those of one tag.
@@ -352,7 +351,7 @@ mod tests {
         loads.database_answered();
         assert!(loads.totals().is_failing, "loads alone may fail");
         let long_ago = Instant::now().checked_sub(LONGEST_PAUSE * 2);
-        loads.lock().trouble.as_mut().zip(long_ago).map(|(trouble, at)| trouble.at = at);
+        loads.lock().trouble.as_mut().unwrap().at = long_ago.unwrap();
         loads.database_answered();
         assert!(!loads.totals().is_failing);
     }

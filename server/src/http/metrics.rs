@@ -328,8 +328,9 @@ const UID_COUNTERS: [(&str, &str, OfUids<u64>); 6] = [
 ];
 
 type OfTag<T> = fn(&TagState) -> Option<T>;
+type IsSo = fn(&TagState) -> bool;
 /// Over all tags, also those that are not shown.
-const TAG_SUMS: [(&str, &str, fn(&TagState) -> bool); 3] = [
+const TAG_SUMS: [(&str, &str, IsSo); 3] = [
     ("uidring_tags_failing", "Tags of which no further numbers can be loaded.", |of| {
         of.trouble.is_some()
     }),
