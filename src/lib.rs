@@ -60,7 +60,8 @@
 //! * `async`: `UidGenerator::take_async`, `Builder::build_async` and `UidGenerator::shutdown`, for
 //!   any runtime.
 //! * `tracing`: one event for each change of state, see [Events](#events).
-//! * `metrics`: the gauges and counters of a [`Status`], see [Metrics](#metrics).
+//! * `metrics`: the gauges and counters of a [`Status`], and those of segments, see
+//!   [Metrics](#metrics).
 //! * `sqlx-0_8`, `sqlx-0_9` (`sqlx-0_8-postgres` and `sqlx-0_9-postgres` with arrays), `sea-orm-1`,
 //!   `sea-orm-2`, `diesel-2`, `rusqlite`, `postgres-types-0_2`, `mysql-common-0_37`, `schemars-1`,
 //!   `utoipa-5`, `utoipa-6`, `arbitrary-1`: a [`Uid`] or a [`segment::Number`] where
@@ -149,6 +150,39 @@
 //! | `uidring_lost_uids_total`, `uidring_skipped_uids_total` | UIDs that nobody gets |
 //! | `uidring_new_workers_total` | [`Status::new_workers`] |
 //! | `uidring_filler_blocks_total`, `uidring_taker_blocks_total` | blocks published by whom |
+//!
+//! The metrics of [`Segments`](segment::Segments) have the label `source`, as their events have the
+//! field. They show the sums of all tags, and are kept up to date each second, of more than 2,000
+//! tags 2,000 at a time. A tag has metrics of its own, with the label `tag` as well, if the program
+//! names it with `segment::Builder::measured_tags`. The first hundred tags that fail for a reason
+//! of their own have them, too.
+//!
+//! | gauge | shows |
+//! |---|---|
+//! | `uidring_loader_running` | 1 until the loader has ended |
+//! | `uidring_source_up` | 0 while the source is away |
+//! | `uidring_source_tags` | tags that this process has used |
+//! | `uidring_source_failing_tags` | tags that fail or wait for a reason of their own |
+//! | `uidring_source_in_memory_numbers` | numbers that can be taken without a load |
+//! | `uidring_source_longest_wait_seconds` | the longest wait of a take |
+//! | `uidring_tag_failing` | 1 if [`failing_for`](segment::SegmentStatus) is set |
+//! | `uidring_tag_in_memory_numbers` | `in_memory` there |
+//! | `uidring_tag_seconds_until_empty` | `empty_in` there, or infinity |
+//! | `uidring_tag_segment_numbers` | `segment` there |
+//! | `uidring_tag_load_seconds` | `load_time` there |
+//! | `uidring_tag_longest_wait_seconds` | `longest_wait` there |
+//!
+//! | counter | counts |
+//! |---|---|
+//! | `uidring_source_taken_numbers_total`, `uidring_tag_taken_numbers_total` | numbers taken |
+//! | `uidring_source_loaded_numbers_total` | numbers loaded |
+//! | `uidring_source_lost_numbers_total`, `uidring_tag_lost_numbers_total` | what nobody gets |
+//! | `uidring_source_given_back_numbers_total` | numbers given back at the end |
+//! | `uidring_source_loads_total`, `uidring_tag_loads_total` | loads that succeeded |
+//! | `uidring_source_load_failures_total`, `uidring_tag_load_failures_total` | those that failed |
+//! | `uidring_source_waits_total`, `uidring_tag_waits_total` | takes that waited for a load |
+//!
+//! The histogram `uidring_source_load_duration_seconds` has the times of all loads.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
 // The loom models use modules from outside that are not documented for users.

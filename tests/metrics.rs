@@ -2,38 +2,18 @@
 #![cfg(feature = "metrics")]
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod recorder;
+
 use std::collections::BTreeMap;
 use std::sync::Arc;
-use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
-use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
-use metrics_util::registry::{AtomicStorage, Registry};
+use recorder::Keeping;
 use uidring::clock::{Clock, SystemClock};
 use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::{RegistryError, UidGenerator};
-
-/// Keeps the metrics. That of `metrics_util` resets them whenever it shows them, gauges as well.
-struct Keeping(Registry<Key, AtomicStorage>);
-
-impl Recorder for Keeping {
-    fn describe_counter(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_gauge(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-    fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
-
-    fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
-        self.0.get_or_create_counter(key, |counter| Counter::from_arc(Arc::clone(counter)))
-    }
-
-    fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
-        self.0.get_or_create_gauge(key, |gauge| Gauge::from_arc(Arc::clone(gauge)))
-    }
-
-    fn register_histogram(&self, _: &Key, _: &Metadata<'_>) -> Histogram {
-        unreachable!("there is none")
-    }
-}
 
 /// The metrics by their registry and name. All are of generators that began with worker id 7.
 struct Metrics {
@@ -46,21 +26,10 @@ const OTHER: &str = "another registry";
 
 impl Metrics {
     fn update(&mut self) {
-        let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
-        let count = |value| f64::from(u32::try_from(value).unwrap());
-        let metrics = &self.recorder.0;
-        let counters = metrics.get_counter_handles().into_iter();
-        let counters = counters.map(|(key, value)| (key, count(load(&value))));
-        let gauges = metrics.get_gauge_handles().into_iter();
-        let gauges = gauges.map(|(key, value)| (key, f64::from_bits(load(&value))));
-        for (key, value) in counters.chain(gauges) {
-            let mut labels: Vec<_> =
-                key.labels().map(|label| (label.key(), label.value())).collect();
-            labels.sort_unstable();
-            let [("generator", "7"), ("registry", registry)] = labels[..] else {
-                panic!("{labels:?}")
-            };
-            self.values.insert((registry.to_owned(), key.name().to_owned()), value);
+        for ((name, labels), value) in self.recorder.values(&["generator", "registry"]) {
+            let [generator, registry] = &labels[..] else { panic!("{name}: {labels:?}") };
+            assert_eq!(generator, "7");
+            self.values.insert((registry.clone(), name), value);
         }
     }
 
@@ -109,9 +78,7 @@ impl WorkerRegistry for Other {
 // One test, since a program has one recorder.
 #[test]
 fn the_metrics_say_what_the_status_says() {
-    let recorder = Arc::new(Keeping(Registry::atomic()));
-    let mut metrics = Metrics { recorder: Arc::clone(&recorder), values: BTreeMap::new() };
-    assert!(metrics::set_global_recorder(recorder).is_ok());
+    let mut metrics = Metrics { recorder: Keeping::install(), values: BTreeMap::new() };
     let clock = Moody::default();
     let build = || UidGenerator::builder().registry(FixedWorker::new(7)).clock(clock.clone());
     let uids = build().build().unwrap();

@@ -9,7 +9,6 @@ mod connection;
 mod counters;
 mod db;
 mod events;
-mod health;
 mod http;
 mod layout;
 mod length;
@@ -26,7 +25,6 @@ mod signals;
 mod start;
 mod threads;
 mod tls;
-mod trouble;
 mod watch;
 
 use std::io::Write;

@@ -1,4 +1,5 @@
-//! The gauges and counters of a [`Status`], for the facade `metrics`.
+//! [`Series`]: gauges and counters of any status, for the facade `metrics`. [`Metrics`]: those of a
+//! generator.
 
 use std::time::SystemTime;
 
@@ -9,18 +10,55 @@ use crate::engine::Engine;
 use crate::engine::signal::FillerState;
 use crate::engine::status::Status;
 
-/// The handles to the metrics of one generator. Their labels are its first worker id and the name
-/// of its registry: another registry, or one for another layout, gives the same worker id.
-pub struct Metrics {
-    running: Gauge,
-    gauges: Vec<(Gauge, Of<f64>)>,
-    /// Each with the value that it has been raised to. Generators that have the same labels, one
-    /// after the other, raise the same counters.
-    counters: Vec<(Counter, Of<u64>, u64)>,
+/// What of a status a metric shows.
+type Of<T, N> = fn(&T) -> N;
+
+/// The labels of metrics, each with its value.
+pub type Labels = Vec<(&'static str, String)>;
+
+/// The handles to metrics that have labels in common, and what each shows of a status of this type.
+/// The recorder must be installed before they are made.
+pub struct Series<T> {
+    labels: Labels,
+    gauges: Vec<(Gauge, Of<T, f64>)>,
+    /// Each with the value that it has been raised to. What has the same labels, one after the
+    /// other, raises the same counters.
+    counters: Vec<(Counter, Of<T, u64>, u64)>,
 }
 
-/// What of a status a metric shows.
-type Of<T> = fn(&Status) -> T;
+impl<T> Series<T> {
+    pub fn new(labels: Labels) -> Series<T> {
+        Series { labels, gauges: Vec::new(), counters: Vec::new() }
+    }
+
+    pub fn gauge(mut self, name: &'static str, what: &'static str, of: Of<T, f64>) -> Series<T> {
+        describe_gauge!(name, what);
+        self.gauges.push((gauge!(name, &self.labels), of));
+        self
+    }
+
+    pub fn counter(mut self, name: &'static str, what: &'static str, of: Of<T, u64>) -> Series<T> {
+        describe_counter!(name, what);
+        self.counters.push((counter!(name, &self.labels), of, 0));
+        self
+    }
+
+    pub fn show(&mut self, status: &T) {
+        self.gauges.iter().for_each(|(gauge, of)| gauge.set(of(status)));
+        for (counter, of, raised) in &mut self.counters {
+            // A count that is made of several words, which takers change meanwhile, may come out
+            // smaller than the one before.
+            let value = of(status).max(*raised);
+            counter.increment(value - *raised);
+            *raised = value;
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // a gauge shows 53 bits
+pub fn gauge_of(number: u64) -> f64 {
+    number as f64
+}
 
 fn seconds_of(time: SystemTime) -> f64 {
     // Exact to the millisecond until the year 287396.
@@ -29,106 +67,82 @@ fn seconds_of(time: SystemTime) -> f64 {
     ms / 1000.0
 }
 
-#[allow(clippy::cast_precision_loss)] // a gauge shows 53 bits
-fn gauge_of(number: u64) -> f64 {
-    number as f64
+/// The metrics of one generator. Their labels are its first worker id and the name of its registry:
+/// another registry, or one for another layout, gives the same worker id.
+pub struct Metrics {
+    running: Gauge,
+    series: Series<Status>,
 }
 
 impl Metrics {
-    /// Those of a generator that begins with the worker id `generator` of `registry`. The recorder
-    /// must be installed already.
+    /// Those of a generator that begins with the worker id `generator` of `registry`.
     pub fn new(generator: u64, registry: &str) -> Metrics {
-        let labels = [("generator", generator.to_string()), ("registry", registry.to_owned())];
-        let plain_gauge = |name: &'static str, what: &'static str| {
-            describe_gauge!(name, what);
-            gauge!(name, &labels)
-        };
-        let gauge = |name, what, of: Of<f64>| (plain_gauge(name, what), of);
-        let counter = |name: &'static str, what: &'static str, of: Of<u64>| {
-            describe_counter!(name, what);
-            (counter!(name, &labels), of, 0)
-        };
-        Metrics {
-            running: plain_gauge("uidring_filler_running", "1 if the filler runs."),
-            gauges: vec![
-                gauge("uidring_worker_id", "The worker id in the UIDs published now.", |status| {
-                    gauge_of(status.worker_id)
-                }),
-                gauge(
-                    "uidring_lead_seconds",
-                    "How far the newest tick in the ring is ahead of the clock.",
-                    |status| status.lead.as_secs_f64(),
-                ),
-                gauge(
-                    "uidring_lag_seconds",
-                    "How far the tick of the next UID is behind the clock.",
-                    |status| status.lag.as_secs_f64(),
-                ),
-                gauge("uidring_available_uids", "UIDs that can be taken now.", |status| {
-                    gauge_of(status.available)
-                }),
-                gauge("uidring_at_lead_limit", "1 if max_lead is used up.", |status| {
-                    f64::from(status.at_lead_limit)
-                }),
-                gauge(
-                    "uidring_at_worker_limit",
-                    "1 if no further worker id may be taken on for now.",
-                    |status| f64::from(status.at_worker_limit),
-                ),
-                gauge(
-                    "uidring_refused_jump_seconds",
-                    "How far the clock is ahead after a jump that is not followed.",
-                    |status| status.refused_jump.unwrap_or_default().as_secs_f64(),
-                ),
-                gauge(
-                    "uidring_expires_timestamp_seconds",
-                    "When the clock reaches the end of the time field, in seconds since 1970.",
-                    |status| seconds_of(status.expires_at),
-                ),
-            ],
-            counters: vec![
-                counter("uidring_taken_uids_total", "UIDs taken or claimed.", |status| {
-                    status.taken
-                }),
-                counter("uidring_lost_uids_total", "UIDs that nobody will get.", |status| {
-                    status.lost
-                }),
-                counter("uidring_skipped_uids_total", "UIDs skipped as stale.", |status| {
-                    status.skipped
-                }),
-                counter("uidring_new_workers_total", "Worker ids after the first.", |status| {
-                    status.new_workers
-                }),
-                counter("uidring_waits_total", "Takes that had to wait.", |status| status.waits),
-                counter(
-                    "uidring_clock_steps_total",
-                    "How often the clock was seen to have gone back.",
-                    |status| status.clock_steps,
-                ),
-                counter(
-                    "uidring_filler_blocks_total",
-                    "Blocks published by the filler.",
-                    |status| status.refilled_by_filler,
-                ),
-                counter("uidring_taker_blocks_total", "Blocks published by takers.", |status| {
-                    status.refilled_inline
-                }),
-            ],
-        }
+        let labels = vec![("generator", generator.to_string()), ("registry", registry.to_owned())];
+        let name = "uidring_filler_running";
+        describe_gauge!(name, "1 if the filler runs.");
+        Metrics { running: gauge!(name, &labels), series: series(labels) }
     }
 
     pub fn update(&mut self, engine: &Engine) {
         // First, because `status` reads the clock. If the clock panics, the gauge must still show
         // that the filler does not run.
         self.running.set(f64::from(engine.signal.state() == FillerState::Running));
-        let status = engine.status();
-        self.gauges.iter().for_each(|(gauge, of)| gauge.set(of(&status)));
-        for (counter, of, raised) in &mut self.counters {
-            // A count that is made of several words, which takers change meanwhile, may come out
-            // smaller than the one before.
-            let value = of(&status).max(*raised);
-            counter.increment(value - *raised);
-            *raised = value;
-        }
+        self.series.show(&engine.status());
     }
+}
+
+fn series(labels: Labels) -> Series<Status> {
+    Series::<Status>::new(labels)
+        .gauge("uidring_worker_id", "The worker id in the UIDs published now.", |status| {
+            gauge_of(status.worker_id)
+        })
+        .gauge(
+            "uidring_lead_seconds",
+            "How far the newest tick in the ring is ahead of the clock.",
+            |status| status.lead.as_secs_f64(),
+        )
+        .gauge(
+            "uidring_lag_seconds",
+            "How far the tick of the next UID is behind the clock.",
+            |status| status.lag.as_secs_f64(),
+        )
+        .gauge("uidring_available_uids", "UIDs that can be taken now.", |status| {
+            gauge_of(status.available)
+        })
+        .gauge("uidring_at_lead_limit", "1 if max_lead is used up.", |status| {
+            f64::from(status.at_lead_limit)
+        })
+        .gauge(
+            "uidring_at_worker_limit",
+            "1 if no further worker id may be taken on for now.",
+            |status| f64::from(status.at_worker_limit),
+        )
+        .gauge(
+            "uidring_refused_jump_seconds",
+            "How far the clock is ahead after a jump that is not followed.",
+            |status| status.refused_jump.unwrap_or_default().as_secs_f64(),
+        )
+        .gauge(
+            "uidring_expires_timestamp_seconds",
+            "When the clock reaches the end of the time field, in seconds since 1970.",
+            |status| seconds_of(status.expires_at),
+        )
+        .counter("uidring_taken_uids_total", "UIDs taken or claimed.", |status| status.taken)
+        .counter("uidring_lost_uids_total", "UIDs that nobody will get.", |status| status.lost)
+        .counter("uidring_skipped_uids_total", "UIDs skipped as stale.", |status| status.skipped)
+        .counter("uidring_new_workers_total", "Worker ids after the first.", |status| {
+            status.new_workers
+        })
+        .counter("uidring_waits_total", "Takes that had to wait.", |status| status.waits)
+        .counter(
+            "uidring_clock_steps_total",
+            "How often the clock was seen to have gone back.",
+            |status| status.clock_steps,
+        )
+        .counter("uidring_filler_blocks_total", "Blocks published by the filler.", |status| {
+            status.refilled_by_filler
+        })
+        .counter("uidring_taker_blocks_total", "Blocks published by takers.", |status| {
+            status.refilled_inline
+        })
 }

@@ -8,7 +8,7 @@ mod alarm;
 pub mod lease_manager;
 pub mod maintenance;
 #[cfg(feature = "metrics")]
-mod metrics;
+pub mod metrics;
 mod registry_calls;
 
 use std::io;

@@ -3,10 +3,14 @@
 use std::error::Error;
 use std::fmt;
 use std::io;
+#[cfg(feature = "metrics")]
+use std::mem;
 use std::time::Duration;
 
 use crate::segment::SegmentError;
 use crate::segment::events::{End, Event, Events};
+#[cfg(feature = "metrics")]
+use crate::segment::metrics::Source;
 use crate::segment::tag::TagEngine;
 use crate::sync::Arc;
 
@@ -76,6 +80,11 @@ struct Known {
 }
 
 impl TagAlarm {
+    /// Since when no load has succeeded, if one has failed or is slow.
+    pub fn since(&self) -> Option<Duration> {
+        self.0.as_ref()?.since
+    }
+
     /// Numbers of `tag` that nobody will get.
     pub fn lost(&self, tag: &TagEngine) -> u64 {
         tag.chain.lost() + self.0.as_ref().map_or(0, |known| known.refused)
@@ -111,6 +120,18 @@ fn bit(trouble: Trouble) -> u16 {
     1 << trouble as u16
 }
 
+/// Loads and what became of their numbers. For metrics.
+#[derive(Clone, Copy, Debug, Default)]
+#[cfg_attr(not(feature = "metrics"), allow(dead_code))]
+pub struct Counts {
+    pub loads: u64,
+    pub failures: u64,
+    /// Numbers in the segments of these loads.
+    pub loaded: u64,
+    /// Numbers that were refused and that their rows did not take back.
+    pub refused: u64,
+}
+
 /// What operators know about a source and its tags, and what they are still to be told.
 #[derive(Debug, Default)]
 pub struct Alarms {
@@ -124,19 +145,36 @@ pub struct Alarms {
     lacks_threads: bool,
     pub events: Events,
     pub end: End,
+    counts: Counts,
+    /// Tags that fail since the metrics were brought up to date.
+    #[cfg(feature = "metrics")]
+    failed: Vec<Arc<TagEngine>>,
 }
 
 impl Alarms {
     /// Since when the source has been away.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "tracing"))]
     pub fn away_since(&self) -> Option<Duration> {
         self.away_since
     }
 
     /// Tags that have trouble of their own.
-    #[cfg(test)]
+    #[cfg(all(test, feature = "tracing"))]
     pub fn failing_tags(&self) -> u64 {
         self.failing_tags
+    }
+
+    /// What the metrics show, but for the tags.
+    #[cfg(feature = "metrics")]
+    pub fn measure(&mut self) -> Source {
+        Source {
+            counts: self.counts,
+            is_away: self.away_since.is_some(),
+            failing_tags: self.failing_tags,
+            given_back: self.end.given_back,
+            failed: mem::take(&mut self.failed),
+            ..Source::default()
+        }
     }
 
     /// A load of `tag` is under way, and no numbers of the tag are left. Returns when the load will
@@ -156,14 +194,24 @@ impl Alarms {
         known.since.get_or_insert(since);
         self.failing_tags += u64::from(!known.is_failing());
         if known.add(Trouble::Slow) {
+            #[cfg(feature = "metrics")]
+            self.failed.push(Arc::clone(tag));
             self.events
                 .push(Event::Slow { tag: Arc::clone(tag), waited: now.saturating_sub(since) });
         }
         None
     }
 
-    /// A load of `tag` has succeeded.
-    pub fn loaded(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
+    /// A load of `tag` has brought so many numbers.
+    pub fn loaded(
+        &mut self,
+        tag: &Arc<TagEngine>,
+        alarm: &mut TagAlarm,
+        numbers: u64,
+        now: Duration,
+    ) {
+        self.counts.loads += 1;
+        self.counts.loaded += numbers;
         self.answered(alarm, now);
         let Some(known) = &mut alarm.0 else { return };
         let was_failing = known.is_failing();
@@ -194,6 +242,7 @@ impl Alarms {
         error: &Arc<SegmentError>,
         now: Duration,
     ) {
+        self.counts.failures += 1;
         let known = alarm.known();
         known.since.get_or_insert(now);
         (known.empty_since, known.is_slow) = (None, false);
@@ -215,6 +264,8 @@ impl Alarms {
         let known = alarm.known();
         self.failing_tags += u64::from(!known.is_failing());
         if known.add(trouble) {
+            #[cfg(feature = "metrics")]
+            self.failed.push(Arc::clone(&tag));
             self.events.push(Event::TagFailing { tag, trouble, error });
         }
     }
@@ -240,6 +291,7 @@ impl Alarms {
         numbers: u64,
         now: Duration,
     ) {
+        self.counts.refused += numbers;
         alarm.known().refused += numbers;
         self.check_lost(tag, alarm, now);
     }

@@ -1,6 +1,9 @@
 //! [`Event`]: what operators are told, one for each change of state. [`Events`] keeps their order.
 
-#![cfg_attr(not(feature = "tracing"), allow(dead_code, unused_variables))]
+#![cfg_attr(
+    not(feature = "tracing"),
+    allow(dead_code, unused_variables, clippy::match_same_arms, clippy::needless_pass_by_value)
+)]
 
 use std::collections::VecDeque;
 use std::io;

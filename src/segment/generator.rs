@@ -17,7 +17,7 @@ use crate::segment::status::SegmentStatus;
 use crate::segment::tag::TagEngine;
 #[cfg(feature = "async")]
 use crate::segment::tag::is_worth_waiting;
-use crate::sync::{Arc, lock};
+use crate::sync::Arc;
 
 /// Hands out the numbers of one tag to any number of threads: small, and with few gaps.
 ///
@@ -53,13 +53,13 @@ use crate::sync::{Arc, lock};
 #[derive(Clone)]
 pub struct SegmentGenerator {
     tag: Arc<TagEngine>,
-    /// Only held, so that the last handle ends the loader.
-    _running: Arc<Running>,
+    /// The last handle ends the loader.
+    running: Arc<Running>,
 }
 
 impl SegmentGenerator {
     pub(crate) fn new(tag: Arc<TagEngine>, running: Arc<Running>) -> SegmentGenerator {
-        SegmentGenerator { tag, _running: running }
+        SegmentGenerator { tag, running }
     }
 
     /// The name of the tag.
@@ -238,25 +238,7 @@ impl SegmentGenerator {
     /// ```
     #[must_use]
     pub fn status(&self) -> SegmentStatus {
-        let TagEngine { chain, counters, .. } = &*self.tag;
-        let loaded = self.tag.loaded_end();
-        let position = chain.position().min(loaded);
-        // In a forked process the lock may be held by a thread that does not exist.
-        let stock = (!self.tag.is_forked()).then(|| lock(&self.tag.stock));
-        SegmentStatus {
-            in_memory: loaded - position,
-            taken: position.saturating_sub(chain.lost()),
-            lost: chain.lost(),
-            delta: chain.delta(),
-            segment: stock.as_ref().map_or(0, |stock| stock.last_size),
-            last_number: stock.as_ref().and_then(|stock| stock.last_number(chain.delta())),
-            loads: counters.loads.get(),
-            load_time: stock.as_ref().map(|stock| stock.load_time).unwrap_or_default(),
-            failures: counters.failures.get(),
-            last_failure: stock.and_then(|stock| stock.last_failure.clone()),
-            waits: counters.waits.get(),
-            longest_wait: counters.longest_wait(),
-        }
+        SegmentStatus::of(&self.tag, &self.running.loader)
     }
 
     pub(crate) fn engine(&self) -> &TagEngine {

@@ -3,6 +3,8 @@
 
 use std::io;
 use std::mem;
+#[cfg(feature = "metrics")]
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
@@ -13,6 +15,8 @@ use crate::filler::caught;
 use crate::segment::alarm::SourcePanicked;
 use crate::segment::events;
 use crate::segment::label::Label;
+#[cfg(feature = "metrics")]
+use crate::segment::metrics::{Metrics, PERIOD, Source, load_times};
 use crate::segment::policy::Policy;
 use crate::segment::request_list::RequestList;
 use crate::segment::scheduler::{Job, Scheduler};
@@ -25,8 +29,13 @@ use crate::sync::{
 /// What the loader's threads and the handles share.
 pub struct Loader {
     pub source: Box<dyn SegmentSource>,
-    /// What the source is called in events.
+    /// What the source is called in events and metrics.
     label: Label,
+    /// Locked by the loader's thread alone.
+    #[cfg(feature = "metrics")]
+    metrics: Mutex<Metrics>,
+    #[cfg(feature = "metrics")]
+    load_times: metrics::Histogram,
     pub policy: Policy,
     scheduler: Mutex<Scheduler>,
     /// A load has ended, or the loader has, or operators have been told.
@@ -43,13 +52,22 @@ pub struct Loader {
 const RECHECK: Duration = Duration::from_secs(1);
 
 impl Loader {
-    pub fn new(source: Box<dyn SegmentSource>, policy: Policy, loads: usize) -> (Loader, Parker) {
+    pub fn new(
+        source: Box<dyn SegmentSource>,
+        policy: Policy,
+        loads: usize,
+        #[cfg(feature = "metrics")] measured_tags: Vec<String>,
+    ) -> (Loader, Parker) {
         let (requests, parker) = RequestList::new();
         let name = source.name();
         let label = Label::new(&name);
         let scheduler = Scheduler::new(policy, loads.max(1), name, fastrand::Rng::new());
         let loader = Loader {
             source,
+            #[cfg(feature = "metrics")]
+            metrics: Mutex::new(Metrics::new(label.as_str(), measured_tags)),
+            #[cfg(feature = "metrics")]
+            load_times: load_times(label.as_str()),
             label,
             policy,
             scheduler: Mutex::new(scheduler),
@@ -62,7 +80,8 @@ impl Loader {
         (loader, parker)
     }
 
-    fn now(&self) -> Duration {
+    /// The time since the loader was made.
+    pub fn now(&self) -> Duration {
         self.clock.elapsed()
     }
 
@@ -125,6 +144,10 @@ impl Loader {
             self.requests.signal.take_wake_up();
             let pause = self.run_once();
             self.start_telling();
+            // A recorder is foreign code.
+            #[cfg(feature = "metrics")]
+            let pause = caught(|| lock(&self.metrics).update_if_due(self))
+                .map_or(PERIOD, |next| next.min(pause));
             parker.park_timeout(pause);
         }
         self.finish();
@@ -182,9 +205,14 @@ impl Loader {
         let since = Stopwatch::start();
         let result = self.call(|| self.source.load(&tag.name, count));
         let now = self.now();
+        let took = since.elapsed();
         let mut scheduler = lock(&self.scheduler);
-        let refused = scheduler.loaded(tag, result, since.elapsed(), now);
+        let refused = scheduler.loaded(tag, result, took, now);
         wake(scheduler);
+        #[cfg(feature = "metrics")]
+        if !self.is_forked() {
+            caught(|| self.load_times.record(took));
+        }
         if let Some(segment) = refused {
             let result = self.call(|| self.source.give_back(&tag.name, &segment));
             if !matches!(result, Ok(true)) {
@@ -227,6 +255,8 @@ impl Loader {
         self.wait_until_idle();
         lock(&self.scheduler).set_end();
         self.changed.notify_all();
+        #[cfg(feature = "metrics")]
+        caught(|| lock(&self.metrics).finish(self));
         self.tell();
         let mut scheduler = lock(&self.scheduler);
         while !scheduler.alarms.events.are_told() {
@@ -237,6 +267,17 @@ impl Loader {
         scheduler.is_told = true;
         drop(scheduler);
         self.changed.notify_all();
+    }
+
+    /// What the metrics show: of these tags, by their places, and of those that the program names.
+    #[cfg(feature = "metrics")]
+    pub fn measure(
+        &self,
+        places: Range<usize>,
+        tags: &mut Vec<Arc<TagEngine>>,
+        names: &[String],
+    ) -> Source {
+        lock(&self.scheduler).measure(places, tags, names)
     }
 
     /// Has operators told of what has changed, on a thread of its own: subscribers are foreign

@@ -47,6 +47,8 @@ mod label;
 mod leaf;
 mod loader;
 mod local;
+#[cfg(feature = "metrics")]
+mod metrics;
 #[cfg(feature = "mysql")]
 mod mysql;
 pub(crate) mod policy;

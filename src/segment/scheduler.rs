@@ -5,12 +5,16 @@ use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
 use std::hash::{Hash, Hasher};
 use std::mem;
+#[cfg(feature = "metrics")]
+use std::ops::Range;
 use std::time::Duration;
 
 use crate::engine::TakeError;
 use crate::filler::caught;
 use crate::segment::alarm::{Alarms, Trouble};
 use crate::segment::events::Event;
+#[cfg(feature = "metrics")]
+use crate::segment::metrics::Source;
 use crate::segment::policy::{Policy, pause};
 use crate::segment::request_list::RequestList;
 use crate::segment::stock::{Place, Stock, kind};
@@ -312,7 +316,7 @@ impl Scheduler {
         let is_new = stock.last_size == 0;
         let (result, refused) = match result {
             Ok(segment) => match stock.add(tag, &self.place, &segment) {
-                Ok(()) => (Ok(()), None),
+                Ok(()) => (Ok(segment.count), None),
                 Err(error) => {
                     let mut trouble = Trouble::of(&error);
                     if trouble == Trouble::BadRow && segment.delta != tag.chain.delta() {
@@ -325,8 +329,8 @@ impl Scheduler {
             Err(error) => (Err((Trouble::of(&error), error)), None),
         };
         match result {
-            Ok(()) => {
-                self.alarms.loaded(tag, &mut stock.alarm, now);
+            Ok(numbers) => {
+                self.alarms.loaded(tag, &mut stock.alarm, numbers, now);
                 self.outage = None;
                 stock.load_time = took.max(stock.load_time.mul_f64(0.75));
                 (stock.failures, stock.retry_at) = (0, Duration::ZERO);
@@ -384,6 +388,25 @@ impl Scheduler {
     /// The row of `tag` has not taken back so many numbers that were refused.
     pub fn lose_refused(&mut self, tag: &Arc<TagEngine>, numbers: u64, now: Duration) {
         self.alarms.refused(tag, &mut lock(&tag.stock).alarm, numbers, now);
+    }
+
+    /// What the metrics show: of these tags, by their places, and of those that the program names.
+    #[cfg(feature = "metrics")]
+    pub fn measure(
+        &mut self,
+        places: Range<usize>,
+        tags: &mut Vec<Arc<TagEngine>>,
+        names: &[String],
+    ) -> Source {
+        let end = places.end.min(self.tags.len());
+        tags.extend_from_slice(&self.tags[places.start.min(end)..end]);
+        let mut source = Source { tags: self.tags.len(), ..self.alarms.measure() };
+        for ByName(tag) in names.iter().filter_map(|name| self.names.get(name.as_str())) {
+            if lock(&tag.stock).last_size > 0 {
+                source.named.push(Arc::clone(tag));
+            }
+        }
+        source
     }
 
     /// Whether the source is away, and why.

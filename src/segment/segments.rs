@@ -231,6 +231,8 @@ pub struct Builder {
     loads: usize,
     policy: Policy,
     shutdown_deadline: Duration,
+    #[cfg(feature = "metrics")]
+    measured_tags: Vec<String>,
 }
 
 impl Builder {
@@ -245,6 +247,8 @@ impl Builder {
                 max_wait: Duration::from_secs(1),
             },
             shutdown_deadline: Duration::from_secs(15),
+            #[cfg(feature = "metrics")]
+            measured_tags: Vec::new(),
         }
     }
 
@@ -375,6 +379,26 @@ impl Builder {
         Builder { shutdown_deadline, ..self }
     }
 
+    /// Tags that have [metrics](crate#metrics) of their own from their first numbers on, in
+    /// addition to those named before. A tag that fails gets them anyway, if it is among the first
+    /// hundred; all others are in the sums of the source.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// let builder = Segments::builder().source(source).measured_tags(["orders", "invoices"]);
+    /// let segments = builder.build()?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[cfg(feature = "metrics")]
+    pub fn measured_tags(mut self, tags: impl IntoIterator<Item = impl Into<String>>) -> Builder {
+        self.measured_tags.extend(tags.into_iter().map(Into::into));
+        self
+    }
+
     /// Starts the loader. The source is not asked yet.
     ///
     /// ```
@@ -388,7 +412,13 @@ impl Builder {
     /// [`BuildError`] says what is missing.
     pub fn build(self) -> Result<Segments, BuildError> {
         let source = self.source.ok_or(BuildError::NoSource)?;
-        let (loader, parker) = Loader::new(source, self.policy, self.loads);
+        let (loader, parker) = Loader::new(
+            source,
+            self.policy,
+            self.loads,
+            #[cfg(feature = "metrics")]
+            self.measured_tags,
+        );
         let running =
             Running::start(loader, parker, self.shutdown_deadline).map_err(BuildError::Spawn)?;
         Ok(Segments { running: Arc::new(running) })

@@ -4,7 +4,9 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::segment::SegmentError;
-use crate::sync::Arc;
+use crate::segment::loader::Loader;
+use crate::segment::tag::TagEngine;
+use crate::sync::{Arc, lock};
 
 /// The state of a tag at one moment, from
 /// [`SegmentGenerator::status`](crate::segment::SegmentGenerator::status).
@@ -21,8 +23,14 @@ pub struct SegmentStatus {
     pub taken: u64,
     /// Numbers that nobody will get: their taker was stopped in the middle of a take for several
     /// segments, a claim was dropped before its end, or a failed take gave its place back after
-    /// later ones had been taken.
+    /// later ones had been taken. Those of segments that were refused and that the row did not
+    /// take back count as well.
     pub lost: u64,
+    /// Numbers taken a second, by the demand of the last [`ahead`](crate::segment::Builder::ahead).
+    pub rate: f64,
+    /// For how long the numbers in memory last at this rate, without another load. `None` if that
+    /// is for ever.
+    pub empty_in: Option<Duration>,
     /// The distance from one number to the next.
     pub delta: u64,
     /// How many numbers were loaded the last time.
@@ -37,10 +45,57 @@ pub struct SegmentStatus {
     pub failures: u64,
     /// Why the last load failed, unless one has succeeded since.
     pub last_failure: Option<Arc<SegmentError>>,
+    /// For how long no load has succeeded, if one has failed since, or takes so long that no
+    /// numbers are left.
+    pub failing_for: Option<Duration>,
     /// Takes that had to wait for a load.
     pub waits: u64,
     /// The longest of these waits.
     pub longest_wait: Duration,
+}
+
+impl SegmentStatus {
+    /// That of `tag`, which `loader` loads.
+    #[allow(clippy::cast_precision_loss)] // it is a time to come
+    pub(crate) fn of(tag: &TagEngine, loader: &Loader) -> SegmentStatus {
+        let TagEngine { chain, counters, .. } = tag;
+        let end = tag.loaded_end();
+        let position = chain.position().min(end);
+        let mut status = SegmentStatus {
+            in_memory: end - position,
+            taken: position.saturating_sub(chain.lost()),
+            lost: chain.lost(),
+            rate: 0.0,
+            empty_in: None,
+            delta: chain.delta(),
+            segment: 0,
+            last_number: None,
+            loads: counters.loads.get(),
+            load_time: Duration::ZERO,
+            failures: counters.failures.get(),
+            last_failure: None,
+            failing_for: None,
+            waits: counters.waits.get(),
+            longest_wait: counters.longest_wait(),
+        };
+        // In a forked process the lock may be held by a thread that does not exist.
+        if tag.is_forked() {
+            return status;
+        }
+        let stock = lock(&tag.stock);
+        let now = loader.now();
+        let mut demand = stock.demand;
+        demand.measure(position, now, loader.policy.ahead);
+        status.rate = demand.rate;
+        status.empty_in = Duration::try_from_secs_f64(status.in_memory as f64 / demand.rate).ok();
+        status.lost = stock.alarm.lost(tag);
+        status.segment = stock.last_size;
+        status.last_number = stock.last_number(status.delta);
+        status.load_time = stock.load_time;
+        status.last_failure.clone_from(&stock.last_failure);
+        status.failing_for = stock.alarm.since().map(|since| now.saturating_sub(since));
+        status
+    }
 }
 
 impl fmt::Display for SegmentStatus {

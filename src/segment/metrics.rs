@@ -1,0 +1,256 @@
+//! [`Metrics`]: the gauges and counters of a source and of its tags, for the facade `metrics`.
+
+use std::mem;
+use std::time::Duration;
+
+use metrics::{Histogram, describe_histogram, histogram};
+
+use crate::clock::Stopwatch;
+use crate::filler::metrics::{Series, gauge_of};
+use crate::segment::SegmentStatus;
+use crate::segment::alarm::Counts;
+use crate::segment::loader::Loader;
+use crate::segment::tag::TagEngine;
+use crate::sync::Arc;
+
+/// How often metrics are brought up to date.
+pub const PERIOD: Duration = Duration::from_secs(1);
+/// How many tags are looked at each time, for the sums of all tags: some 100 µs.
+const LOOKED_AT: usize = 2_000;
+/// How many tags get metrics of their own because they fail.
+const MOST_FAILING: usize = 100;
+
+/// What the scheduler tells of the source.
+#[derive(Debug, Default)]
+pub struct Source {
+    pub counts: Counts,
+    pub is_away: bool,
+    pub tags: usize,
+    pub failing_tags: u64,
+    pub given_back: u64,
+    /// Tags that fail for the first time, or again.
+    pub failed: Vec<Arc<TagEngine>>,
+    /// Those of the tags that the program names that have numbers by now.
+    pub named: Vec<Arc<TagEngine>>,
+}
+
+/// Sums of all tags.
+#[derive(Clone, Copy, Debug, Default)]
+struct Sums {
+    in_memory: u64,
+    taken: u64,
+    lost: u64,
+    waits: u64,
+    longest_wait: Duration,
+}
+
+/// What a source shows.
+#[derive(Debug, Default)]
+struct State {
+    is_running: bool,
+    source: Source,
+    sums: Sums,
+}
+
+/// The metrics of a source. The recorder must be installed before they are made.
+pub struct Metrics {
+    label: String,
+    source: Series<State>,
+    state: State,
+    /// The tags that have metrics of their own.
+    tags: Vec<(Arc<TagEngine>, Series<SegmentStatus>)>,
+    failing: usize,
+    /// Names of tags that are to have them.
+    named: Vec<String>,
+    /// The sums of the tags that have been looked at, and how many these are.
+    sums: Sums,
+    looked_at: usize,
+    chunk: Vec<Arc<TagEngine>>,
+    updated: Option<Stopwatch>,
+}
+
+/// How long loads take.
+pub fn load_times(label: &str) -> Histogram {
+    let name = "uidring_source_load_duration_seconds";
+    describe_histogram!(name, "Loads of numbers, also those that failed.");
+    histogram!(name, "source" => label.to_owned())
+}
+
+impl Metrics {
+    pub fn new(label: &str, named: Vec<String>) -> Metrics {
+        Metrics {
+            label: label.to_owned(),
+            source: source_series(label),
+            state: State { is_running: true, ..State::default() },
+            tags: Vec::new(),
+            failing: 0,
+            named,
+            sums: Sums::default(),
+            looked_at: 0,
+            chunk: Vec::with_capacity(LOOKED_AT),
+            updated: None,
+        }
+    }
+
+    /// Brings the metrics up to date, if it is time. Returns when the next time is.
+    pub fn update_if_due(&mut self, loader: &Loader) -> Duration {
+        let since = self.updated.map(|updated| updated.elapsed());
+        if let Some(since) = since.filter(|since| *since < PERIOD) {
+            return PERIOD.saturating_sub(since);
+        }
+        self.updated = Some(Stopwatch::start());
+        self.update(loader);
+        PERIOD
+    }
+
+    /// The loader has ended: shows how.
+    pub fn finish(&mut self, loader: &Loader) {
+        self.state.is_running = false;
+        (self.sums, self.looked_at) = (Sums::default(), 0);
+        while !self.update(loader) {}
+    }
+
+    /// Looks at some tags. Returns whether the sums are those of all tags.
+    fn update(&mut self, loader: &Loader) -> bool {
+        let mut source = loader.measure(
+            self.looked_at..self.looked_at + LOOKED_AT,
+            &mut self.chunk,
+            &self.named,
+        );
+        self.label_tags(mem::take(&mut source.named), mem::take(&mut source.failed));
+        self.looked_at += self.chunk.len();
+        self.chunk.drain(..).for_each(|tag| self.sums.add(&tag));
+        let is_complete = self.looked_at >= source.tags;
+        if is_complete {
+            self.state.sums = mem::take(&mut self.sums);
+            self.looked_at = 0;
+        }
+        self.state.source = source;
+        self.source.show(&self.state);
+        for (tag, series) in &mut self.tags {
+            series.show(&SegmentStatus::of(tag, loader));
+        }
+        is_complete
+    }
+
+    /// Gives tags metrics of their own: those that the program names, and some of those that fail.
+    fn label_tags(&mut self, named: Vec<Arc<TagEngine>>, failed: Vec<Arc<TagEngine>>) {
+        self.named.retain(|name| !named.iter().any(|tag| *tag.name == **name));
+        for tag in named {
+            self.label(tag);
+        }
+        for tag in failed {
+            if self.failing < MOST_FAILING && self.label(tag) {
+                self.failing += 1;
+            }
+        }
+    }
+
+    /// Gives `tag` metrics of its own, unless it has them.
+    fn label(&mut self, tag: Arc<TagEngine>) -> bool {
+        let is_new = !self.tags.iter().any(|(known, _)| Arc::ptr_eq(known, &tag));
+        if is_new {
+            let series = tag_series(&self.label, &tag.name);
+            self.tags.push((tag, series));
+        }
+        is_new
+    }
+}
+
+impl Sums {
+    fn add(&mut self, tag: &TagEngine) {
+        let TagEngine { chain, counters, .. } = tag;
+        let loaded = tag.loaded_end();
+        let position = chain.position().min(loaded);
+        let lost = chain.lost();
+        self.in_memory += loaded - position;
+        self.taken += position.saturating_sub(lost);
+        self.lost += lost;
+        self.waits += counters.waits.get();
+        self.longest_wait = self.longest_wait.max(counters.longest_wait());
+    }
+}
+
+fn source_series(label: &str) -> Series<State> {
+    Series::<State>::new(vec![("source", label.to_owned())])
+        .gauge("uidring_loader_running", "1 until the loader has ended.", |state| {
+            f64::from(state.is_running)
+        })
+        .gauge("uidring_source_up", "0 while the source is away.", |state| {
+            f64::from(!state.source.is_away)
+        })
+        .gauge("uidring_source_tags", "Tags that this process has used.", |state| {
+            gauge_of(state.source.tags as u64)
+        })
+        .gauge(
+            "uidring_source_failing_tags",
+            "Tags that fail or wait for a reason of their own.",
+            |state| gauge_of(state.source.failing_tags),
+        )
+        .gauge(
+            "uidring_source_in_memory_numbers",
+            "Numbers that can be taken without a load.",
+            |state| gauge_of(state.sums.in_memory),
+        )
+        .gauge("uidring_source_longest_wait_seconds", "The longest wait of a take.", |state| {
+            state.sums.longest_wait.as_secs_f64()
+        })
+        .counter("uidring_source_taken_numbers_total", "Numbers taken or claimed.", |state| {
+            state.sums.taken
+        })
+        .counter("uidring_source_loaded_numbers_total", "Numbers loaded.", |state| {
+            state.source.counts.loaded
+        })
+        .counter("uidring_source_lost_numbers_total", "Numbers that nobody will get.", |state| {
+            state.sums.lost + state.source.counts.refused
+        })
+        .counter(
+            "uidring_source_given_back_numbers_total",
+            "Numbers given back at the end.",
+            |state| state.source.given_back,
+        )
+        .counter("uidring_source_loads_total", "Loads that succeeded.", |state| {
+            state.source.counts.loads
+        })
+        .counter("uidring_source_load_failures_total", "Loads that failed.", |state| {
+            state.source.counts.failures
+        })
+        .counter("uidring_source_waits_total", "Takes that waited for a load.", |state| {
+            state.sums.waits
+        })
+}
+
+fn tag_series(label: &str, tag: &str) -> Series<SegmentStatus> {
+    Series::<SegmentStatus>::new(vec![("source", label.to_owned()), ("tag", tag.to_owned())])
+        .gauge("uidring_tag_failing", "1 if the last load failed, or is slow.", |status| {
+            f64::from(status.failing_for.is_some())
+        })
+        .gauge(
+            "uidring_tag_in_memory_numbers",
+            "Numbers that can be taken without a load.",
+            |status| gauge_of(status.in_memory),
+        )
+        .gauge(
+            "uidring_tag_seconds_until_empty",
+            "For how long the numbers in memory last.",
+            |status| status.empty_in.map_or(f64::INFINITY, |time| time.as_secs_f64()),
+        )
+        .gauge("uidring_tag_segment_numbers", "Numbers that the last load gave.", |status| {
+            gauge_of(status.segment)
+        })
+        .gauge("uidring_tag_load_seconds", "How long the last loads took.", |status| {
+            status.load_time.as_secs_f64()
+        })
+        .gauge("uidring_tag_longest_wait_seconds", "The longest wait of a take.", |status| {
+            status.longest_wait.as_secs_f64()
+        })
+        .counter("uidring_tag_taken_numbers_total", "Numbers taken or claimed.", |status| {
+            status.taken
+        })
+        .counter("uidring_tag_lost_numbers_total", "Numbers that nobody will get.", |status| {
+            status.lost
+        })
+        .counter("uidring_tag_loads_total", "Loads that succeeded.", |status| status.loads)
+        .counter("uidring_tag_load_failures_total", "Loads that failed.", |status| status.failures)
+        .counter("uidring_tag_waits_total", "Takes that waited for a load.", |status| status.waits)
+}
