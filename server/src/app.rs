@@ -5,6 +5,7 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
+use std::time::Instant;
 
 use tokio::sync::Semaphore;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
@@ -15,6 +16,7 @@ use crate::counters::Counters;
 use crate::http::numbers;
 use crate::options::Options;
 use crate::tls::Tls;
+use crate::trouble::{Cause, Trouble};
 use crate::watch::Watch;
 
 /// Lives as long as the process, so that requests hold it without counting references.
@@ -39,8 +41,10 @@ pub(crate) struct App {
     tags: OnceLock<Tags>,
     /// The tags that any thread has used.
     used_tags: Mutex<BTreeMap<Box<str>, SegmentGenerator>>,
-    /// Why the service is not ready, if it is not.
-    trouble: Mutex<Option<String>>,
+    /// Why the database cannot be used, if it cannot.
+    trouble: Mutex<Option<Trouble>>,
+    /// Whether all that needs the database has started.
+    has_started: AtomicBool,
     is_ending: AtomicBool,
 }
 
@@ -95,7 +99,12 @@ impl App {
             snowflakes: OnceLock::new(),
             tags: OnceLock::new(),
             used_tags: Mutex::default(),
-            trouble: Mutex::new(Some("the database has not answered yet".to_owned())),
+            trouble: Mutex::new(Some(Trouble {
+                cause: Cause::NotAsked,
+                text: Cause::NotAsked.sentence().to_owned(),
+                at: Instant::now(),
+            })),
+            has_started: AtomicBool::new(false),
             is_ending: AtomicBool::new(false),
         }
     }
@@ -153,27 +162,30 @@ impl App {
         lock(&self.used_tags).values().cloned().collect()
     }
 
-    /// Why the service is not ready, if it is not.
-    pub(crate) fn trouble(&self) -> Option<String> {
-        if self.is_ending() {
-            return Some("the service is ending".to_owned());
-        }
-        self.database_trouble()
-    }
-
     /// Why the database cannot be used, if it cannot.
-    pub(crate) fn database_trouble(&self) -> Option<String> {
+    pub(crate) fn database_trouble(&self) -> Option<Trouble> {
         lock(&self.trouble).clone()
     }
 
     /// Notes what is wrong now, and returns what was before.
-    pub(crate) fn set_trouble(&self, trouble: Option<String>) -> Option<String> {
+    pub(crate) fn set_trouble(&self, trouble: Option<Trouble>) -> Option<Trouble> {
         let is_away = trouble.is_some();
         let before = std::mem::replace(&mut *lock(&self.trouble), trouble);
         if before.is_some() != is_away {
             self.watch.database_changed();
         }
         before
+    }
+
+    /// Whether all that needs the database has started.
+    pub(crate) fn has_started(&self) -> bool {
+        // ORDERING: only the flag itself matters: what has started is found by itself.
+        self.has_started.load(Ordering::Relaxed)
+    }
+
+    pub(crate) fn set_started(&self) {
+        // ORDERING: as above.
+        self.has_started.store(true, Ordering::Relaxed);
     }
 
     pub(crate) fn is_ending(&self) -> bool {

@@ -21,6 +21,8 @@ use uidring::segment::PostgresSegments;
 use uidring::segment::{SegmentError, SegmentSource, SqliteSegments, TinyIdToken};
 use uidring::{BuildError, RegistryError};
 
+use crate::trouble::Cause;
+
 /// A registry, as the option names it.
 #[derive(Clone)]
 pub(crate) enum Db {
@@ -66,9 +68,22 @@ pub(crate) struct Terms {
 /// Why the database cannot be used.
 #[derive(Debug)]
 pub(crate) struct Unusable {
+    pub(crate) cause: Cause,
     /// Whether it may be usable in a moment.
     pub(crate) is_transient: bool,
     pub(crate) problem: String,
+}
+
+impl Unusable {
+    /// For good.
+    fn as_it_is(problem: String) -> Unusable {
+        Unusable { cause: Cause::Unusable, is_transient: false, problem }
+    }
+
+    /// For a moment.
+    pub(crate) fn for_now(problem: String) -> Unusable {
+        Unusable { cause: Cause::Away, is_transient: true, problem }
+    }
 }
 
 /// The error and its causes in one sentence.
@@ -79,24 +94,27 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
 
 impl From<RegistryError> for Unusable {
     fn from(error: RegistryError) -> Unusable {
-        Unusable { is_transient: error.is_transient(), problem: with_causes(&error) }
+        let cause = Cause::of_registry(&error);
+        Unusable { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
     }
 }
 
 impl From<SegmentError> for Unusable {
     fn from(error: SegmentError) -> Unusable {
-        Unusable { is_transient: error.is_transient(), problem: with_causes(&error) }
+        let cause = Cause::of(&error);
+        Unusable { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
     }
 }
 
 impl From<BuildError> for Unusable {
     fn from(error: BuildError) -> Unusable {
-        let is_transient = match &error {
-            BuildError::Registry(error) => error.is_transient(),
-            BuildError::StartDeadline { .. } | BuildError::Spawn(_) => true,
-            _ => false,
+        let (cause, is_transient) = match &error {
+            BuildError::Registry(error) => (Cause::of_registry(error), error.is_transient()),
+            BuildError::StartDeadline { last, .. } => (Cause::of_registry(last), true),
+            BuildError::Spawn(_) => (Cause::Unusable, true),
+            _ => (Cause::Unusable, false),
         };
-        Unusable { is_transient, problem: with_causes(&error) }
+        Unusable { cause, is_transient, problem: with_causes(&error) }
     }
 }
 
@@ -240,9 +258,8 @@ impl Db {
         let mut builder = DirBuilder::new();
         #[cfg(unix)]
         std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
-        builder.recursive(true).create(folder).map_err(|error| Unusable {
-            is_transient: false,
-            problem: format!("cannot create the folder {}: {error}", folder.display()),
+        builder.recursive(true).create(folder).map_err(|error| {
+            Unusable::as_it_is(format!("cannot create the folder {}: {error}", folder.display()))
         })
     }
 }
@@ -287,7 +304,7 @@ enum Kind {
 
 impl Kind {
     fn of(url: &str) -> Result<Kind, Unusable> {
-        let wrong = |problem: String| Err(Unusable { is_transient: false, problem });
+        let wrong = |problem: String| Err(Unusable::as_it_is(problem));
         // What stands before "://" may be a part of a password, which this hides.
         match without_password(url).split_once("://").map_or("", |(scheme, _)| scheme) {
             #[cfg(feature = "postgres")]

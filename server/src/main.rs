@@ -9,6 +9,7 @@ mod connection;
 mod counters;
 mod db;
 mod events;
+mod health;
 mod http;
 mod layout;
 mod length;
@@ -25,6 +26,7 @@ mod signals;
 mod start;
 mod threads;
 mod tls;
+mod trouble;
 mod watch;
 
 use std::io::Write;

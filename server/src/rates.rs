@@ -7,6 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::counters::{Counter, Counters};
+use crate::health::Observer;
 use crate::requests::Traffic;
 use crate::server::EndSender;
 use crate::threads;
@@ -142,9 +143,11 @@ impl Totals {
 pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
     let measure = || {
         let (mut before, mut since) = (Totals::of(app), Instant::now());
+        let mut observer = Observer::new();
         loop {
             for _ in 0..TAG_STEPS {
                 thread::sleep(STEP);
+                observer.look(app);
                 let (now, took) = (Totals::of(app), since.elapsed());
                 app.watch.rates.push(rate(before, now, took));
                 (before, since) = (now, since + took);

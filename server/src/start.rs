@@ -2,7 +2,7 @@
 
 use std::sync::Arc;
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use uidring::registry::{RegistryAdmin, WorkerRegistry};
 use uidring::segment::{SegmentSource, Segments};
@@ -15,6 +15,7 @@ use crate::options::Leaf;
 use crate::reload::TokenTable;
 use crate::server::EndSender;
 use crate::threads::{self, Panicked, caught};
+use crate::trouble::Trouble;
 use crate::watch;
 
 /// Between tries, while the database is away.
@@ -69,18 +70,19 @@ impl Starter {
                     threads::fail(end, unusable.problem);
                     return;
                 }
-                Err(unusable) => self.note(Some(unusable.problem)),
+                Err(unusable) => self.note(Some(unusable)),
             }
             is_first = false;
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
+        self.app.set_started();
         while !self.app.is_ending() {
             let trouble = self.caught(Starter::probe).err();
             if trouble.is_none() {
                 self.app.watch.loads.database_answered();
             }
-            self.note(trouble.map(|unusable| unusable.problem));
+            self.note(trouble);
             thread::sleep(PROBE);
         }
     }
@@ -92,18 +94,23 @@ impl Starter {
     ) -> Result<(), Unusable> {
         caught(|| call(self)).unwrap_or_else(|Panicked| {
             let problem = format!("a call to the database {} panicked", self.db);
-            Err(Unusable { is_transient: true, problem })
+            Err(Unusable::for_now(problem))
         })
     }
 
     /// Logs each change once.
-    fn note(&self, trouble: Option<String>) {
+    fn note(&self, unusable: Option<Unusable>) {
+        let trouble = unusable.map(|Unusable { cause, problem, .. }| Trouble {
+            cause,
+            text: problem,
+            at: Instant::now(),
+        });
         let before = self.app.set_trouble(trouble.clone());
-        match trouble {
-            Some(problem) if before.as_ref() != Some(&problem) => {
-                tracing::warn!(problem, "not ready");
+        match (trouble, before) {
+            (Some(now), before) if before.as_ref().is_none_or(|before| before.text != now.text) => {
+                tracing::warn!(problem = now.text, "the database cannot be used");
             }
-            None if before.is_some() => tracing::info!("ready"),
+            (None, Some(_)) => tracing::info!("the database answers"),
             _ => {}
         }
     }
@@ -176,7 +183,7 @@ impl Starter {
         source.tags()?;
         match Segments::builder().source(noted(Use::Here)).build() {
             Ok(segments) => Ok(Tags { segments, source: Arc::new(noted(Use::Client)) }),
-            Err(error) => Err(Unusable { is_transient: true, problem: with_causes(&error) }),
+            Err(error) => Err(Unusable::for_now(with_causes(&error))),
         }
     }
 

@@ -9,9 +9,11 @@ use uidring::registry::{RegistryAdmin, RegistryError};
 use uidring::segment::SegmentStatus;
 
 use crate::app::App;
+use crate::health::{Asked, Kind};
 use crate::loads::{Loads, TagLoads};
 use crate::rates::{Rates, TagCount, TagRates};
 use crate::reload::Readings;
+use crate::trouble::{Cause, Trouble};
 
 /// How often the end of a lease is read. That reads the rows of all worker ids.
 const READ_LEASE: Duration = Duration::from_secs(10);
@@ -23,6 +25,7 @@ pub(crate) struct Watch {
     pub(crate) rates: Rates,
     pub(crate) readings: Readings,
     pub(crate) tag_rates: TagRates,
+    pub(crate) asked: Asked,
     pub(crate) started: SystemTime,
     since: Mutex<Since>,
 }
@@ -40,9 +43,9 @@ impl Watch {
     pub(crate) fn new() -> Watch {
         let now = SystemTime::now();
         let since = Mutex::new(Since { database: now, lease_until: None, lease_read: None });
-        let (loads, rates, readings) = Default::default();
+        let (loads, rates, readings, asked) = Default::default();
         let tag_rates = TagRates::new(Instant::now());
-        Watch { loads, rates, tag_rates, readings, started: now, since }
+        Watch { loads, rates, tag_rates, readings, asked, started: now, since }
     }
 
     /// The database went away, or came back.
@@ -94,19 +97,88 @@ pub(crate) struct TagState {
     /// Where this process hands its numbers out.
     pub(crate) status: Option<SegmentStatus>,
     pub(crate) loads: TagLoads,
+    /// Why no further numbers come, if none do.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+impl TagState {
+    pub(crate) fn count(&self) -> TagCount {
+        let here = self.status.as_ref().map_or(0, |status| status.taken);
+        TagCount { here, to_clients: self.loads.to_clients }
+    }
+
+    /// `source` is what keeps numbers from coming, whatever the tag, and `has_failed` says whether
+    /// takes have failed since one succeeded.
+    fn new(
+        name: Box<str>,
+        status: Option<SegmentStatus>,
+        loads: TagLoads,
+        source: Option<&Trouble>,
+        has_failed: bool,
+    ) -> TagState {
+        // The library refuses some of what was loaded.
+        let refused = status.as_ref().and_then(|status| status.last_failure.as_deref());
+        let refused = refused.map(Trouble::of).filter(|trouble| trouble.cause.is_of_row());
+        let is_empty = status.as_ref().is_some_and(|status| status.in_memory == 0);
+        let late = (is_empty && has_failed).then(Trouble::late);
+        let source = source.filter(|_| is_empty).cloned();
+        let trouble = loads.trouble.clone().or(refused).or(source).or(late);
+        TagState { name, status, loads, trouble }
+    }
+
+    /// Whether takes fail.
+    pub(crate) fn is_out(&self) -> bool {
+        let is_empty = self.status.as_ref().is_none_or(|status| status.in_memory == 0);
+        is_empty && self.trouble.is_some()
+    }
+
+    /// What it suffers from, if from anything.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        match self.trouble.as_ref()?.cause {
+            Cause::WentBack => Some(Kind::RowsWentBack),
+            _ if self.is_out() => Some(Kind::TagsEmpty),
+            _ => Some(Kind::TagsFail),
+        }
+    }
+
+    /// How it is, in a word.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.kind() {
+            None => "ok",
+            Some(Kind::RowsWentBack) => "went-back",
+            Some(Kind::TagsEmpty) => "empty",
+            Some(_) => "failing",
+        }
+    }
+}
+
+/// Why no numbers come, whatever the tag.
+fn source(app: &App) -> Option<Trouble> {
+    app.watch.loads.trouble().or_else(|| app.database_trouble())
 }
 
 /// The tags in their order.
 pub(crate) fn tags(app: &App) -> Vec<TagState> {
-    let mut tags = app.watch.loads.tags();
+    let (mut tags, source) = (app.watch.loads.tags(), source(app));
+    let failed = app.watch.asked.failed_tags();
     let used = app.used_tags().into_iter().map(|tag| {
-        let loads = tags.remove(tag.tag()).unwrap_or_default();
-        TagState { name: tag.tag().into(), status: Some(tag.status()), loads }
+        let (name, loads) = (tag.tag(), tags.remove(tag.tag()).unwrap_or_default());
+        let has_failed = failed.contains(name);
+        TagState::new(name.into(), Some(tag.status()), loads, source.as_ref(), has_failed)
     });
     let mut states: Vec<TagState> = used.collect();
-    states.extend(tags.into_iter().map(|(name, loads)| TagState { name, status: None, loads }));
+    let others = tags.into_iter();
+    states.extend(others.map(|(name, loads)| TagState::new(name, None, loads, None, false)));
     states.sort_unstable_by(|one, other| one.name.cmp(&other.name));
     states
+}
+
+/// A tag of which this process hands numbers out.
+pub(crate) fn tag(app: &App, name: &str) -> Option<TagState> {
+    let status = app.used_tag(name)?.status();
+    let loads = app.watch.loads.tag(name).unwrap_or_default();
+    let has_failed = app.watch.asked.has_tag_failed(name);
+    Some(TagState::new(name.into(), Some(status), loads, source(app).as_ref(), has_failed))
 }
 
 /// How many numbers of each tag somebody got.
@@ -118,13 +190,6 @@ pub(crate) fn tag_counts(app: &App) -> HashMap<Box<str>, TagCount> {
         counts.entry(tag.tag().into()).or_default().here = tag.status().taken;
     }
     counts
-}
-
-impl TagState {
-    pub(crate) fn count(&self) -> TagCount {
-        let here = self.status.as_ref().map_or(0, |status| status.taken);
-        TagCount { here, to_clients: self.loads.to_clients }
-    }
 }
 
 /// The generators of UIDs that run, by what they make.

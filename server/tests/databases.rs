@@ -12,7 +12,7 @@ use std::net::{Shutdown, SocketAddr, TcpListener, TcpStream};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use common::Server;
 use databases::Server as Kind;
@@ -134,24 +134,71 @@ on_servers! {
         let server = Server::launch_with(folder, &[], &[("UIDRING_SERVER_DB", &proxy.url)]);
         let ready = server.get("/readyz");
         assert_eq!((ready.status, ready.header("retry-after")), (503, "1"));
-        server.wait_for("told why", || server.log().contains("not ready"));
+        let told = || server.log().contains("the database cannot be used");
+        server.wait_for("told why", told);
+        // Health checks end up in the logs of others.
+        let (_, name) = proxy.url.rsplit_once('/').unwrap();
+        for secret in ["127.0.0.1", name, "postgres", "mysql", "root"] {
+            assert!(!ready.text().contains(secret), "{secret}: {ready:?}");
+        }
         assert_eq!(server.get("/v1/uids").status, 503);
         proxy.set_open(true);
         server.wait_until_ready();
         server.put("orders", r#"{"step":1000}"#);
         assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["1"]}"#);
-        // Away again: what is in memory goes on.
+        // Away again: what is in memory goes on, and the service is ready.
         proxy.set_open(false);
-        server.wait_for("noticed", || server.get("/readyz").status == 503);
+        let status = || server.get("/v1/status").json();
+        server.wait_for("noticed", || status()["database"]["up"] == false);
         assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["2"]}"#);
-        assert_eq!(server.get("/v1/uids?n=1000").status, 200);
+        assert_eq!(server.get("/readyz").status, 200);
+        let health = status()["health"].clone();
+        assert_eq!((&health["level"], &health["ready"]), (&"warning".into(), &true.into()));
+        assert_eq!(health["conditions"][0]["kind"], "database-away", "{health}");
+        // What is in memory is used up.
         let none = server.get("/v1/tags/orders/ids?n=100000");
         assert_eq!((none.status, none.header("retry-after")), (503, "1"), "{none:?}");
+        assert_eq!(server.get("/readyz").status, 503);
         let unknown = server.get("/v1/tags/others/ids");
         assert_eq!(unknown.status, 503, "{unknown:?}");
+        let segment = server.send("POST", "/v1/tags/orders/segments", &[], "");
+        assert_eq!(segment.status, 503, "{segment:?}");
+        let tinyid = server.get("/tinyid/id/nextSegmentId?bizType=others");
+        assert_eq!(tinyid.json()["code"], 6);
+        assert_eq!(server.get("/readyz").status, 503);
+        for answer in [none, unknown, segment, tinyid] {
+            for secret in ["127.0.0.1", name, "postgres", "mysql", "root"] {
+                assert!(!answer.text().contains(secret), "{secret}: {answer:?}");
+            }
+        }
+        // As long as UIDs are asked for, something can be given.
+        assert_eq!(server.get("/v1/uids?n=1000").status, 200);
+        server.wait_for("seen", || server.get("/readyz").status == 200);
         proxy.set_open(true);
         server.wait_until_ready();
         server.wait_for("ids", || server.get("/v1/tags/orders/ids").status == 200);
+    }
+
+    fn it_is_ready_again_when_takes_succeed(kind) {
+        let database = kind.database();
+        let proxy = Proxy::new(&database.url);
+        let server = start(&proxy.url, &[]);
+        server.put("orders", r#"{"step":10}"#);
+        assert_eq!(server.get("/v1/tags/orders/ids").status, 200);
+        proxy.set_open(false);
+        // The pauses between tries grow.
+        let start = Instant::now();
+        while start.elapsed() < Duration::from_secs(12) {
+            server.get("/v1/tags/orders/ids?n=1000");
+        }
+        assert_eq!(server.get("/readyz").status, 503);
+        proxy.set_open(true);
+        let start = Instant::now();
+        while server.get("/readyz").status != 200 {
+            assert!(start.elapsed() < common::FOREVER, "{}", server.log());
+        }
+        let take = server.get("/v1/tags/orders/ids");
+        assert_eq!(take.status, 200, "{take:?}");
     }
 }
 

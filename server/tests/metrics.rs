@@ -181,6 +181,58 @@ fn prometheus_reads_the_alerts() {
     assert!(checked.status.success(), "{checked:?}");
 }
 
+/// While a tag is empty nobody takes from it, so its rate is 0, and the alert must stay.
+#[test]
+#[ignore = "needs promtool"]
+fn an_empty_tag_stays_an_alert() {
+    let alerts = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/alerts.yml");
+    let labels = "instance=\"a\",job=\"uidring-server\"";
+    let tag = format!("{{{labels},tag=\"orders\"}}");
+    // Taken at 10 a second for two minutes, then empty.
+    let test = format!(
+        "rule_files: [{}]
+evaluation_interval: 10s
+tests:
+  - interval: 10s
+    input_series:
+      - series: 'uidring_tag_in_memory_numbers{tag}'
+        values: '1200-100x12 0x200'
+      - series: 'uidring_tag_taken_numbers_total{tag}'
+        values: '0+100x12 1200x200'
+      - series: 'uidring_tag_failing{tag}'
+        values: '0x11 1x201'
+      - series: 'uidring_tags_empty{{{labels}}}'
+        values: '0x12 1x200'
+      - series: 'uidring_tags_went_back{{{labels}}}'
+        values: '0x20 1x192'
+    alert_rule_test:
+      - eval_time: 1m
+        alertname: UidringTagNearlyEmpty
+      - eval_time: 30m
+        alertname: UidringTagNearlyEmpty
+        exp_alerts:
+          - exp_labels: {{severity: critical, instance: a, job: uidring-server, tag: orders}}
+            exp_annotations:
+              summary: orders on a has numbers for 10 s or less
+              description: >-
+                Loads fail; the page says with what. Takes fail when they are gone.
+      - eval_time: 3m
+        alertname: UidringTagEmpty
+        exp_alerts:
+          - exp_labels: {{severity: critical, instance: a, job: uidring-server}}
+            exp_annotations:
+              summary: '1 tags on a have no numbers: takes fail'
+              description: Nothing is in memory, and loads fail; the page says with what.
+",
+        alerts.display()
+    );
+    let folder = tempfile::tempdir().unwrap();
+    let file = folder.path().join("test.yml");
+    std::fs::write(&file, test).unwrap();
+    let checked = promtool(&["test", "rules", file.to_str().unwrap()], "");
+    assert!(checked.status.success(), "{checked:?}");
+}
+
 /// The names of metrics in `text`: all words that begin with `uidring_`.
 fn names(text: &str) -> Vec<String> {
     let words = text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');

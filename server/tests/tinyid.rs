@@ -188,9 +188,10 @@ fn each_call_takes_a_segment_from_the_database() {
     assert_eq!(odd.text(), "1,20001,100001,2,1");
     // As tinyid's server has it: the numbers below the remainder's first one are not skipped.
     let file = rusqlite::Connection::open(server.file()).unwrap();
-    let change = "UPDATE tiny_id_info SET max_id = 10, step = 7, delta = 5, remainder = 2";
-    file.execute(change, []).unwrap();
-    let odd = ask(&server, "nextSegmentIdSimple", "bizType=test_odd");
+    let row = "INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder)
+        VALUES ('gone', 1, 10, 7, 5, 2)";
+    file.execute(row, []).unwrap();
+    let odd = ask(&server, "nextSegmentIdSimple", "bizType=gone");
     assert_eq!(odd.text(), "10,11,17,5,2");
 }
 

@@ -32,8 +32,9 @@ fn uids_come_in_three_forms() {
     assert_eq!(all.len(), 10);
     assert!(all.is_sorted_by(|a, b| a < b), "{all:?}");
     assert!(lines.text().ends_with('\n'));
-    let description = server.get("/openapi.json").text();
-    assert_eq!(description.matches("eight bytes each, little-endian").count(), 2, "{description}");
+    let description = server.get("/openapi.json");
+    let said = description.text().matches("eight bytes each, little-endian").count();
+    assert_eq!(said, 2, "{}", description.text());
 }
 
 #[test]

@@ -1,14 +1,21 @@
 //! Whether the process lives, and whether it can give ids.
 
+use axum::Json;
 use axum::Router;
 use axum::extract::State;
-use axum::http::StatusCode;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
 use axum::routing::get;
+use serde::Serialize;
+use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::health::{self, Condition, Health};
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
+use crate::http::viewer::is_administrator;
+use crate::requests::HasFailed;
+use crate::watch;
 
 pub(crate) fn routes() -> Router<&'static App> {
     Router::new().route("/livez", get(live)).route("/readyz", get(ready))
@@ -23,20 +30,31 @@ pub(crate) async fn live() -> &'static str {
     "ok\n"
 }
 
-/// Whether the service can give ids.
+/// What is said of a service that is ready.
+#[derive(Serialize, ToSchema)]
+pub(crate) struct Ready {
+    ready: bool,
+    /// For an administrator's token alone: what is not as it should be.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    conditions: Option<Vec<Condition>>,
+}
+
+/// Whether the service has started, is not ending, and can give something of what was asked for in
+/// the last minute, be it from memory.
 #[utoipa::path(
     get, path = "/readyz", operation_id = "ready", tag = "Operation",
-    responses(
-        (status = 200, description = "It is", body = String, content_type = "text/plain"),
-        Problems,
-    ),
+    responses((status = 200, description = "It is", body = Ready), Problems),
 )]
-pub(crate) async fn ready(State(app): State<&'static App>) -> Response {
-    match app.trouble() {
-        None => "ok\n".into_response(),
-        Some(trouble) => {
-            let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "not ready");
-            problem.detail(trouble).retry_after(1).into_response()
-        }
-    }
+pub(crate) async fn ready(State(app): State<&'static App>, headers: HeaderMap) -> Response {
+    let health = is_administrator(app, &headers).then(|| Health::of(app, &watch::tags(app)));
+    let Some(refusal) = health::refusal(app) else {
+        let conditions = health.map(|health| health.conditions);
+        return Json(Ready { ready: true, conditions }).into_response();
+    };
+    let detail = health.map_or_else(|| refusal.sentence(), |health| health.text);
+    let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "not ready");
+    let mut answer = problem.detail(detail).retry_after(1).into_response();
+    // It is what was asked for.
+    answer.extensions_mut().insert(HasFailed(false));
+    answer
 }

@@ -165,7 +165,7 @@ pub(crate) async fn snowflake(
     let Ok(uids) = app.snowflakes() else {
         return Ok(exception(NOT_INITIALISED, &uri, &headers));
     };
-    match take_uids(uids, 1).await.as_deref() {
+    match take_uids(app, ("snowflakes", uids), 1).await.as_deref() {
         Ok(&[uid]) => {
             app.counters().uids.add(1);
             Ok(id(uid))

@@ -17,6 +17,7 @@ use uidring::Status;
 
 use crate::app::App;
 use crate::counters::{self, Counters};
+use crate::health::{Health, Kind};
 use crate::http::openapi::Problems;
 use crate::http::viewer::{MayNotLook, may_read_metrics};
 use crate::rates::sum;
@@ -47,11 +48,13 @@ pub(crate) async fn metrics(
 ) -> Result<Response, MayNotLook> {
     may_read_metrics(app, &headers)?;
     let mut families = Families::default();
+    let tags = watch::tags(app);
     families.service(app);
+    families.health(&Health::of(app, &tags));
     families.requests(app);
     families.uids(app);
     families.loads(app);
-    families.tags(watch::tags(app));
+    families.tags(tags);
     Ok(match TextEncoder::new().encode_to_string(&families.0) {
         Ok(text) => ([(CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
         // Every family above has a metric.
@@ -122,8 +125,6 @@ impl Families {
             "When the service started, in seconds since 1970.",
             seconds_of(app.watch.started),
         );
-        let is_ready = app.trouble().is_none();
-        self.gauge("uidring_ready", "1 if /readyz answers 200.", f64::from(is_ready));
         self.gauge(
             "uidring_database_up",
             "1 if the database answered when it was last asked.",
@@ -173,6 +174,16 @@ impl Families {
                 seconds_of(ends),
             );
         }
+    }
+
+    fn health(&mut self, health: &Health) {
+        self.gauge("uidring_ready", "1 if /readyz answers 200.", f64::from(health.ready));
+        let conditions: Vec<(Metric, bool)> = Kind::ALL
+            .into_iter()
+            .map(|kind| (labelled(&[("kind", kind.word())]), health.has(kind)))
+            .collect();
+        let help = "1 if it is so: what the page and /v1/status say in a sentence.";
+        self.gauges("uidring_condition", help, &conditions, &|&is_so| Some(f64::from(is_so)));
     }
 
     fn requests(&mut self, app: &App) {
@@ -232,19 +243,24 @@ impl Families {
         );
         self.counter("uidring_loads_total", "Loads that succeeded.", totals.loads);
         let name = "uidring_load_failures_total";
-        self.counter(name, "Loads that the database did not answer.", totals.failures);
+        self.counter(
+            name,
+            "Loads in which the database failed, or did not answer.",
+            totals.failures,
+        );
         let name = "uidring_source_up";
-        let help = "0 if the database did not answer the last load, until it answers again.";
+        let help = "0 if the database failed in the last load, or did not answer, until it gives \
+                    numbers again.";
         self.gauge(name, help, f64::from(!totals.is_failing));
     }
 
     fn tags(&mut self, mut tags: Vec<TagState>) {
         self.gauge("uidring_tags", "Tags that this process has used.", float(tags.len() as u64));
-        let is_failing = |tag: &TagState| tag.loads.problem.is_some();
-        let failing = tags.iter().filter(|tag| is_failing(tag)).count() as u64;
-        self.gauge("uidring_tags_failing", "Tags whose last load failed.", float(failing));
-        // Those that fail are shown in any case.
-        tags.sort_by_key(|tag| !is_failing(tag));
+        for (name, help, is_so) in TAG_SUMS {
+            self.gauge(name, help, float(tags.iter().filter(|tag| is_so(tag)).count() as u64));
+        }
+        // Where there are too many, those that fail are shown.
+        tags.sort_by_key(|tag| tag.trouble.is_none());
         let tags: Vec<(Metric, &TagState)> =
             tags.iter().take(MAX_TAGS).map(|tag| (labelled(&[("tag", &tag.name)]), tag)).collect();
         for (name, help, value) in TAG_GAUGES {
@@ -312,7 +328,21 @@ const UID_COUNTERS: [(&str, &str, OfUids<u64>); 6] = [
 ];
 
 type OfTag<T> = fn(&TagState) -> Option<T>;
-const TAG_GAUGES: [(&str, &str, OfTag<f64>); 4] = [
+type IsSo = fn(&TagState) -> bool;
+/// Over all tags, also those that are not shown.
+const TAG_SUMS: [(&str, &str, IsSo); 3] = [
+    ("uidring_tags_failing", "Tags of which no further numbers can be loaded.", |of| {
+        of.trouble.is_some()
+    }),
+    ("uidring_tags_empty", "Of these, tags without numbers in memory: takes fail.", |of| {
+        of.is_out()
+    }),
+    ("uidring_tags_went_back", "Of these, tags whose row gave numbers again.", |of| {
+        of.kind() == Some(Kind::RowsWentBack)
+    }),
+];
+
+const TAG_GAUGES: [(&str, &str, OfTag<f64>); 6] = [
     ("uidring_tag_in_memory_numbers", "Numbers that can be taken without a load.", |of| {
         Some(float(of.status.as_ref()?.in_memory))
     }),
@@ -324,8 +354,14 @@ const TAG_GAUGES: [(&str, &str, OfTag<f64>); 4] = [
         "When numbers were last loaded, in seconds since 1970.",
         |of| Some(seconds_of(of.loads.last?.at)),
     ),
-    ("uidring_tag_failing", "1 if the last load failed.", |of| {
-        Some(f64::from(of.loads.problem.is_some()))
+    ("uidring_tag_failing", "1 if no further numbers can be loaded.", |of| {
+        Some(f64::from(of.trouble.is_some()))
+    }),
+    ("uidring_tag_empty", "1 if none are in memory, either: takes fail.", |of| {
+        Some(f64::from(of.is_out()))
+    }),
+    ("uidring_tag_went_back", "1 if the row gave numbers again.", |of| {
+        Some(f64::from(of.kind() == Some(Kind::RowsWentBack)))
     }),
 ];
 

@@ -4,11 +4,12 @@ use std::time::Duration;
 
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
-use uidring::segment::{Number, SegmentError, SegmentGenerator};
+use uidring::segment::{Number, Segment, SegmentError, SegmentGenerator};
 use uidring::{SegmentFailure, TakeError, Uid, UidGenerator};
 
 use crate::app::{App, NotReady};
 use crate::db::Table;
+use crate::trouble::Cause;
 
 /// How long a request waits for its turn at the database, and how long for its ids. In a batch, a
 /// wait for each id would take for ever.
@@ -105,7 +106,8 @@ async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumber
         known
     } else {
         let (segments, name) = (app.tags()?.segments.clone(), tag.to_owned());
-        blocking(&app.first_uses, move || segments.tag(&name)).await?
+        let known = blocking(&app.first_uses, move || segments.tag(&name)).await;
+        known.inspect_err(|none| first_use_failed(app, none))?
     };
     app.remember_tag(tag, known.clone());
     Ok(known)
@@ -120,7 +122,13 @@ pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, NoN
         Some(Err(known)) => known,
         None => know(app, tag).await?,
     };
-    patient.take_async().await.map_err(NoNumbers::Take)
+    patient.take_async().await.map_err(|error| failed(app, &patient, error))
+}
+
+/// Notes that a tag that was loaded before has no number.
+fn failed(app: &App, tag: &SegmentGenerator, error: TakeError) -> NoNumbers {
+    app.watch.asked.tag_failed(tag.tag(), tag.status().taken);
+    NoNumbers::Take(error)
 }
 
 /// The next `count` numbers of `tag`. If there are fewer, those are lost.
@@ -141,14 +149,40 @@ pub(crate) async fn take_many(
         } else {
             let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
             let taken = timeout_at(until, known.take_async()).await;
-            taken.map_err(|_| NoNumbers::TooMany(TOO_MANY_NUMBERS))?.map_err(NoNumbers::Take)?
+            let taken = taken.map_err(|_| NoNumbers::TooMany(TOO_MANY_NUMBERS))?;
+            taken.map_err(|error| failed(app, &known, error))?
         });
     }
     Ok(numbers)
 }
 
-/// The next `count` UIDs of time. If there are fewer, those are lost.
-pub(crate) async fn take_uids(uids: &UidGenerator, count: usize) -> Result<Vec<Uid>, NoNumbers> {
+/// The next segment of `tag`, for a client that hands it out by itself.
+pub(crate) async fn load(
+    app: &'static App,
+    tag: &str,
+    size: Option<u64>,
+) -> Result<Segment, NoNumbers> {
+    let (source, name) = (app.tags()?.source.clone(), tag.to_owned());
+    app.watch.asked.segment();
+    let loaded = blocking(&app.calls, move || source.load(&name, size)).await;
+    loaded.inspect_err(|none| first_use_failed(app, none))
+}
+
+/// Notes that there are no numbers of a tag that this process may not have loaded before. What is
+/// wrong with a row alone says nothing of the service: it may be any that a client names.
+fn first_use_failed(app: &App, none: &NoNumbers) {
+    let is_of_row = matches!(none, NoNumbers::Source(error) if Cause::of(error).is_of_row());
+    if !is_of_row {
+        app.watch.asked.first_use_failed();
+    }
+}
+
+/// The next `count` UIDs of time of a kind of generator. If there are fewer, those are lost.
+pub(crate) async fn take_uids(
+    app: &App,
+    (kind, uids): (&'static str, &UidGenerator),
+    count: usize,
+) -> Result<Vec<Uid>, NoNumbers> {
     let mut ids = Vec::with_capacity(count);
     let mut until = None;
     for _ in 0..count {
@@ -162,8 +196,13 @@ pub(crate) async fn take_uids(uids: &UidGenerator, count: usize) -> Result<Vec<U
                 } else {
                     NoNumbers::Take(reason)
                 };
-                let taken = timeout_at(until, uids.take_async()).await.map_err(|_| late)?;
-                taken.map_err(NoNumbers::Take)?
+                let taken = timeout_at(until, uids.take_async()).await;
+                let taken = taken.map_err(|_| late).and_then(|uid| uid.map_err(NoNumbers::Take));
+                taken.inspect_err(|none| {
+                    if none.is_failure() {
+                        app.watch.asked.generator_failed(kind, uids.status().taken);
+                    }
+                })?
             }
         });
     }

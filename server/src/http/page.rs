@@ -13,10 +13,11 @@ use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::app::App;
+use crate::health::{Level, title};
 use crate::http::chart::charts;
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
-use crate::http::status::{Database, Event, Generator, Level, Status, TagLine, title};
+use crate::http::status::{Database, Event, Generator, Status, TagLine};
 use crate::http::view::{KEYS, Key, View};
 use crate::http::viewer::{MayNotLook, may_look};
 

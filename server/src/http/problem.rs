@@ -12,6 +12,7 @@ use crate::access::Denied;
 use crate::app::NotReady;
 use crate::http::numbers::{self, NoNumbers};
 use crate::threads::Panicked;
+use crate::trouble::Cause;
 
 /// The most characters of a value that an answer repeats.
 const LONGEST_VALUE: usize = 200;
@@ -201,15 +202,17 @@ impl From<NoNumbers> for Problem {
     }
 }
 
+/// In words that do not say what the database is called, as anybody may read them.
 impl From<SegmentError> for Problem {
     fn from(error: SegmentError) -> Problem {
-        let detail = error.to_string();
+        let (cause, detail) = (Cause::of(&error), error.to_string());
         match &error {
             // Those that are alike are not for everybody to know.
             SegmentError::NoSuchTag { tag, .. } => {
                 let problem = no_such_tag("create it with PUT /v1/tags/TAG".to_owned());
                 problem.value(tag)
             }
+            // It says what is wrong with the name, or with what the tag is to be.
             SegmentError::BadTag { tag, .. } => {
                 Problem::bad_request("bad-tag", "there can be no such tag")
                     .detail(detail)
@@ -218,14 +221,27 @@ impl From<SegmentError> for Problem {
             SegmentError::Behind { first, next, .. } => {
                 let title = "the tag is there, and begins below";
                 Problem::new(StatusCode::CONFLICT, "behind", title)
-                    .detail(detail)
+                    .detail(format!(
+                        "its next number is {next}, below the first one asked for, {first}; use \
+                         it as it is, or set its next number"
+                    ))
                     .value(&first.to_string())
                     .next(*next)
             }
-            SegmentError::RanOut { last, .. } => ran_out(detail).last(*last),
-            error if error.is_transient() => for_now(detail),
-            SegmentError::Full { .. } | SegmentError::Ended { .. } => for_now(detail),
-            _ => broken(detail),
+            SegmentError::RanOut { last, .. } => {
+                ran_out(format!("{last} was the last number; go on with another tag")).last(*last)
+            }
+            SegmentError::WentBack { first, last, .. } => broken(format!(
+                "the row of the tag went back: it gives {first} after {last}; set its next number \
+                 above all that were given, and restart the service"
+            )),
+            SegmentError::BadRow { problem, .. } => {
+                broken(format!("the row of the tag cannot be used: {problem}"))
+            }
+            error if error.is_transient() => for_now(cause.sentence().to_owned()),
+            SegmentError::Full { .. } => for_now(cause.sentence().to_owned()),
+            SegmentError::Ended { .. } => for_now("the service is ending".to_owned()),
+            _ => broken(format!("{}; the service's log and page say why", cause.sentence())),
         }
     }
 }

@@ -14,8 +14,8 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::events;
+use crate::health::Health;
 use crate::http::openapi::Problems;
-use crate::http::page::visible;
 use crate::http::problem::Problem;
 use crate::http::view::{MAX_TAGS, View};
 use crate::http::viewer::{MayNotLook, may_look};
@@ -23,13 +23,6 @@ use crate::rates::{TagCount, TagRate, sum};
 use crate::tls::Tls;
 use crate::watch::{self, TagState};
 use crate::{output, threads};
-
-/// The most tags whose loads fail that are named.
-const MAX_NAMES: usize = 3;
-
-/// How long somebody is told of a panic, and of lines that were lost.
-const PANIC_SHOWN: Duration = Duration::from_secs(3600);
-const LOSS_SHOWN: Duration = Duration::from_secs(600);
 
 pub(crate) fn routes() -> Router<&'static App> {
     Router::new().route("/v1/status", get(status))
@@ -90,22 +83,6 @@ pub(crate) struct Status {
     pub(crate) tags: Vec<TagLine>,
     /// The newest first.
     pub(crate) events: Vec<Event>,
-}
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
-    Ok,
-    /// Ids come, and somebody should look.
-    Warning,
-    /// No ids come.
-    Down,
-}
-
-#[derive(Debug, Serialize, ToSchema)]
-pub(crate) struct Health {
-    pub(crate) level: Level,
-    pub(crate) text: String,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -184,8 +161,13 @@ pub(crate) struct TagLine {
     pub(crate) failures: u64,
     /// Numbers handed out, also in segments that went to clients.
     pub(crate) taken: u64,
-    /// Why the last load failed, if it did.
+    /// `ok`; `failing` where loads fail and there are numbers in memory; `empty` where there are
+    /// none; `went-back` where the row gave numbers again.
+    pub(crate) state: &'static str,
+    /// Why no further numbers come, if none do.
     pub(crate) problem: Option<String>,
+    /// What to do then.
+    pub(crate) advice: Option<&'static str>,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -255,107 +237,6 @@ impl Status {
     }
 }
 
-impl Health {
-    fn of(app: &App, tags: &[TagState]) -> Health {
-        if app.is_ending() {
-            return Health { level: Level::Down, text: "The service is ending.".to_owned() };
-        }
-        let mut level = Level::Ok;
-        let mut texts = Vec::new();
-        if let Some(problem) = app.database_trouble() {
-            let has_begun = app.tags().is_ok();
-            level = if has_begun { Level::Warning } else { Level::Down };
-            let what = if has_begun { "Ids come from memory" } else { "There are no ids yet" };
-            texts.push(format!("{what}: {problem}."));
-        }
-        let failing: Vec<&TagState> =
-            tags.iter().filter(|tag| tag.loads.problem.is_some()).collect();
-        if !failing.is_empty() {
-            level = level.max(Level::Warning);
-            texts.push(loads_fail(&failing));
-        }
-        for (kind, uids) in watch::generators(app) {
-            for text in troubles(uids) {
-                level = level.max(Level::Warning);
-                texts.push(format!("{}: {text}.", title(kind)));
-            }
-        }
-        for text in process_troubles(app) {
-            level = level.max(Level::Warning);
-            texts.push(text);
-        }
-        if texts.is_empty() {
-            texts.push("All is well.".to_owned());
-        }
-        Health { level, text: texts.join(" ") }
-    }
-}
-
-fn loads_fail(failing: &[&TagState]) -> String {
-    let names = failing.iter().take(MAX_NAMES).map(|tag| visible(&tag.name));
-    let names: Vec<String> = names.collect();
-    let more = match failing.len().saturating_sub(MAX_NAMES) {
-        0 => String::new(),
-        more => format!(" and {more} more"),
-    };
-    format!("Loads fail for {}{more}.", names.join(", "))
-}
-
-/// What a generator suffers from.
-fn troubles(uids: &UidGenerator) -> Vec<String> {
-    let status = uids.status();
-    let mut troubles = Vec::new();
-    if status.filler.to_string() != "running" {
-        troubles.push(format!("the thread that fills the ring is {}", status.filler));
-    }
-    if status.at_lead_limit {
-        troubles.push("as much time is borrowed as may be, so takes wait".to_owned());
-    }
-    if let Some(jump) = status.refused_jump {
-        let seconds = jump.as_secs();
-        troubles.push(format!("the clock jumped {seconds} s ahead, which is not followed"));
-    }
-    troubles
-}
-
-/// What the process suffers from.
-fn process_troubles(app: &App) -> Vec<String> {
-    let is_recent = |time: Option<SystemTime>, within| {
-        time.is_some_and(|time| time.elapsed().is_ok_and(|ago| ago < within))
-    };
-    let mut troubles = Vec::new();
-    let panics = threads::panics();
-    if is_recent(panics.last, PANIC_SHOWN) {
-        let last = panics.last.map(rfc3339).unwrap_or_default();
-        troubles.push(format!(
-            "A thread panicked, and started again: {} in all, the last at {last}. The log says \
-             where.",
-            panics.count
-        ));
-    }
-    if is_recent(output::last_lost(), LOSS_SHOWN) {
-        let lost = output::lost();
-        troubles.push(format!("The log cannot be written, or not so fast: {lost} lines are lost."));
-    }
-    for (what, reading) in app.watch.readings.all() {
-        if let Some(problem) = reading.problem {
-            troubles.push(format!("It cannot read {} again: {problem}.", what.name()));
-        }
-    }
-    if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
-        troubles.push(format!("TLS: {trouble}."));
-    }
-    troubles
-}
-
-/// The name of a kind of generator, for people.
-pub(crate) fn title(kind: &str) -> &'static str {
-    match kind {
-        "snowflakes" => "Leaf's snowflakes",
-        _ => "UIDs",
-    }
-}
-
 impl Database {
     fn of(app: &App) -> Database {
         let problem = app.database_trouble();
@@ -363,7 +244,7 @@ impl Database {
             name: app.tags().ok().map(|tags| tags.source.name()),
             up: problem.is_none(),
             since: rfc3339(app.watch.database_since()),
-            problem,
+            problem: problem.map(|trouble| trouble.text),
         }
     }
 }
@@ -389,8 +270,8 @@ impl Generator {
 
 impl TagLine {
     fn of(state: TagState, now: SystemTime, rate: impl Fn(&str, TagCount) -> TagRate) -> TagLine {
-        let count = state.count();
-        let TagState { name, status, loads } = state;
+        let (count, word) = (state.count(), state.word());
+        let TagState { name, status, loads, trouble } = state;
         let age = loads.last.and_then(|last| now.duration_since(last.at).ok());
         let in_memory = status.map(|status| status.in_memory);
         let TagRate { here, all } = rate(&name, count);
@@ -408,7 +289,9 @@ impl TagLine {
             loads: loads.loads,
             failures: loads.failures,
             taken: count.here + count.to_clients,
-            problem: loads.problem,
+            state: word,
+            advice: trouble.as_ref().map(|trouble| trouble.cause.advice()),
+            problem: trouble.map(|trouble| trouble.text),
         }
     }
 }
@@ -428,7 +311,7 @@ fn rounded(number: f64) -> f64 {
 }
 
 /// To the millisecond. Empty after the year 9999.
-fn rfc3339(time: SystemTime) -> String {
+pub(crate) fn rfc3339(time: SystemTime) -> String {
     let time = Timestamp::try_from(time).ok();
     let time = time.and_then(|time| time.round(Unit::Millisecond).ok());
     time.map(|time| time.to_string()).unwrap_or_default()

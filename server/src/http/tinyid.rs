@@ -14,7 +14,7 @@ use utoipa::ToSchema;
 use crate::access::Wish;
 use crate::app::App;
 use crate::db::Table;
-use crate::http::numbers::{self, NoNumbers, blocking, is_tag, take_many};
+use crate::http::numbers::{self, NoNumbers, is_tag, take_many};
 use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
 use crate::http::problem::Problem;
 use crate::http::spring::{SpringError, any};
@@ -23,6 +23,7 @@ use crate::http::v1::tags::refuse_other_sites;
 use crate::http::{body, ids, params};
 use crate::limits::MAX_IDS;
 use crate::requests::HasFailed;
+use crate::trouble::Cause;
 
 pub(crate) fn routes() -> Router<&'static App> {
     // Spring ignores a trailing slash.
@@ -113,7 +114,8 @@ fn message(tag: &str, none: &NoNumbers) -> String {
         NoNumbers::Busy => numbers::BUSY.to_owned(),
         NoNumbers::TooMany(detail) => (*detail).to_owned(),
         NoNumbers::Ending => "the service is ending".to_owned(),
-        NoNumbers::Source(error) => error.to_string(),
+        // Anybody may read it, so it does not say what the database is called.
+        NoNumbers::Source(error) => Cause::of(error).sentence().to_owned(),
         NoNumbers::Take(error) => error.to_string(),
     }
 }
@@ -167,13 +169,10 @@ impl SegmentId {
 
 async fn segment(app: &'static App, request: Request) -> Result<SegmentId, Refused> {
     let Asked { tag, .. } = Asked::read(app, request).await?;
-    let result = match app.tags() {
-        _ if !is_tag(app.options.table, &tag) => Err(NoNumbers::Source(no_such_tag(app, &tag))),
-        Err(not_ready) => Err(not_ready.into()),
-        Ok(tags) => {
-            let (source, name) = (tags.source.clone(), tag.clone());
-            blocking(&app.calls, move || source.load(&name, None)).await
-        }
+    let result = if is_tag(app.options.table, &tag) {
+        numbers::load(app, &tag, None).await
+    } else {
+        Err(NoNumbers::Source(no_such_tag(app, &tag)))
     };
     let segment = result
         .map_err(|none| Refused::Failed(message(&tag, &none), HasFailed(none.is_failure())))?;

@@ -32,6 +32,12 @@ fn may(app: &App, headers: &HeaderMap, wish: Wish<'_>) -> Result<(), MayNotLook>
     app.access.may(token.as_deref(), wish).map_err(MayNotLook)
 }
 
+/// Whether an administrator's token came with the request. Where there are no tokens, nobody has
+/// one.
+pub(crate) fn is_administrator(app: &App, headers: &HeaderMap) -> bool {
+    !app.access.is_open() && may_look(app, headers).is_ok()
+}
+
 fn token(value: &[u8]) -> Option<Vec<u8>> {
     let space = value.iter().position(|&byte| byte == b' ')?;
     let (scheme, rest) = (&value[..space], value[space..].trim_ascii());

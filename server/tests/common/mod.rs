@@ -48,6 +48,18 @@ impl Server {
     pub fn launch_with(folder: TempDir, options: &[&str], variables: &[(&str, &str)]) -> Server {
         let mut command = command(folder.path());
         command.envs(variables.iter().copied());
+        Server::spawn(command, folder, options)
+    }
+
+    /// The same, after what a shell does first, such as setting a limit.
+    pub fn launch_after(shell: &str, folder: TempDir, options: &[&str]) -> Server {
+        let program = env!("CARGO_BIN_EXE_uidring-server");
+        let mut command = prepared(Command::new("/bin/sh"), folder.path());
+        command.args(["-c", &format!("{shell}; exec \"$0\" \"$@\""), program]);
+        Server::spawn(command, folder, options)
+    }
+
+    fn spawn(mut command: Command, folder: TempDir, options: &[&str]) -> Server {
         if !options.iter().any(|option| option.starts_with("--listen")) {
             command.args(["--listen", "127.0.0.1:0"]);
         }
@@ -238,7 +250,10 @@ pub fn metric(text: &str, series: &str) -> Option<f64> {
 
 /// The program, without the variables of whoever runs the tests.
 pub fn command(folder: &Path) -> Command {
-    let mut command = Command::new(env!("CARGO_BIN_EXE_uidring-server"));
+    prepared(Command::new(env!("CARGO_BIN_EXE_uidring-server")), folder)
+}
+
+fn prepared(mut command: Command, folder: &Path) -> Command {
     command.env_clear().current_dir(folder);
     command.env("HOME", folder).env("UIDRING_SERVER_DB", folder.join("ids.db"));
     command.stdin(Stdio::null()).stdout(Stdio::piped()).stderr(Stdio::piped());

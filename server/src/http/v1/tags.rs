@@ -127,8 +127,7 @@ pub(crate) async fn segment(
     refuse_other_sites(&headers)?;
     let tag = allowed(app, path, &headers)?;
     let size = size(query.as_deref())?;
-    let (source, name) = (app.tags()?.source.clone(), tag.clone());
-    let segment = blocking(&app.calls, move || source.load(&name, size)).await?;
+    let segment = numbers::load(app, &tag, size).await?;
     app.counters().segment(segment.count);
     Ok(Json(Given {
         tag,

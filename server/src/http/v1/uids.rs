@@ -41,7 +41,7 @@ pub(crate) async fn take(
     app.access.may(bearer(&headers), Wish::Uids)?;
     let count = params::count(query.as_deref())?;
     let form = negotiate::form(&headers)?;
-    let uids = numbers::take_uids(app.uids()?, count).await?;
+    let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;
     app.counters().uids.add(count as u64);
     Ok(ids::written(form, "uids", &uids))
 }

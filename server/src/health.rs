@@ -1,0 +1,537 @@
+//! How the service is: one model, which `/readyz`, the page, `/v1/status` and `/metrics` show, and
+//! whose changes are logged.
+//!
+//! **Ready** means: the service has started, is not ending, and of what was asked for in the last
+//! minute, something can be given, be it from memory. So neither a tag that fails among others nor
+//! a database that is away makes it not ready, as long as memory lasts: both are the same for all
+//! instances, and to take all of them out would make an outage of it.
+//!
+//! While the database is away, the last minute in which anything was asked for counts, however long
+//! ago: numbers are loaded as soon as it is back, so it is known when they can be given again.
+//! Otherwise only a request can show whether the cause has been mended, so what nobody has asked
+//! for in the last minute does not count.
+
+use std::collections::{HashMap, HashSet};
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::{Duration, Instant, SystemTime};
+
+use serde::Serialize;
+use uidring::UidGenerator;
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::http::page::visible;
+use crate::http::status::rfc3339;
+use crate::tls::Tls;
+use crate::trouble::{Cause, Trouble};
+use crate::watch::{self, TagState};
+use crate::{output, threads};
+
+/// What was asked for in this time counts.
+const WINDOW: Duration = Duration::from_secs(60);
+/// How long somebody is told of a panic, and of lines that were lost.
+const PANIC_SHOWN: Duration = Duration::from_secs(3600);
+const LOSS_SHOWN: Duration = Duration::from_secs(600);
+/// The most tags that a sentence names.
+const MAX_NAMES: usize = 3;
+
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
+#[serde(rename_all = "lowercase")]
+pub(crate) enum Level {
+    Ok,
+    /// Ids come, and somebody should look.
+    Warning,
+    /// Nothing of what is asked for can be given.
+    Down,
+}
+
+/// What is not as it should be.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
+#[serde(rename_all = "kebab-case")]
+pub(crate) enum Kind {
+    Ending,
+    NotStarted,
+    /// Nothing of what was asked for can be given.
+    NothingToGive,
+    /// The database does not answer when it is looked at.
+    DatabaseAway,
+    /// The database answers, and gives no numbers.
+    LoadsFail,
+    /// Rows gave numbers again.
+    RowsWentBack,
+    /// Tags have no numbers in memory, and none can be loaded.
+    TagsEmpty,
+    /// Tags have numbers in memory, and none can be loaded.
+    TagsFail,
+    /// A generator of UIDs cannot work as it should.
+    Generator,
+    /// A thread panicked lately.
+    Panicked,
+    /// Lines of the log were lost lately.
+    LogLost,
+    /// Tokens, or another file, cannot be read again.
+    ReloadFails,
+    /// A certificate has ended, or will soon.
+    Certificate,
+}
+
+impl Kind {
+    pub(crate) const ALL: [Kind; 13] = [
+        Kind::Ending,
+        Kind::NotStarted,
+        Kind::NothingToGive,
+        Kind::DatabaseAway,
+        Kind::LoadsFail,
+        Kind::RowsWentBack,
+        Kind::TagsEmpty,
+        Kind::TagsFail,
+        Kind::Generator,
+        Kind::Panicked,
+        Kind::LogLost,
+        Kind::ReloadFails,
+        Kind::Certificate,
+    ];
+
+    /// As in JSON.
+    pub(crate) fn word(self) -> &'static str {
+        match self {
+            Kind::Ending => "ending",
+            Kind::NotStarted => "not-started",
+            Kind::NothingToGive => "nothing-to-give",
+            Kind::DatabaseAway => "database-away",
+            Kind::LoadsFail => "loads-fail",
+            Kind::RowsWentBack => "rows-went-back",
+            Kind::TagsEmpty => "tags-empty",
+            Kind::TagsFail => "tags-fail",
+            Kind::Generator => "generator",
+            Kind::Panicked => "panicked",
+            Kind::LogLost => "log-lost",
+            Kind::ReloadFails => "reload-fails",
+            Kind::Certificate => "certificate",
+        }
+    }
+}
+
+/// One thing that is not as it should be.
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Condition {
+    pub(crate) kind: Kind,
+    pub(crate) level: Level,
+    /// A sentence for administrators.
+    pub(crate) text: String,
+    /// What to do.
+    pub(crate) advice: &'static str,
+    /// How many tags it is about.
+    pub(crate) tags: usize,
+}
+
+#[derive(Clone, Debug, Serialize, ToSchema)]
+pub(crate) struct Health {
+    pub(crate) level: Level,
+    /// Whether `/readyz` answers 200.
+    pub(crate) ready: bool,
+    /// All of the conditions in a few sentences.
+    pub(crate) text: String,
+    /// The worst first.
+    pub(crate) conditions: Vec<Condition>,
+}
+
+/// Why the service is not ready.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Refusal {
+    Ending,
+    NotStarted(Cause),
+    NothingToGive(Cause),
+}
+
+impl Refusal {
+    /// What everybody may know.
+    pub(crate) fn sentence(self) -> String {
+        match self {
+            Refusal::Ending => "the service is ending".to_owned(),
+            Refusal::NotStarted(cause) => {
+                format!("the service has not started yet: {}", cause.sentence())
+            }
+            Refusal::NothingToGive(cause) => {
+                format!("nothing of what was asked for can be given: {}", cause.sentence())
+            }
+        }
+    }
+}
+
+/// Why the service is not ready, if it is not.
+pub(crate) fn refusal(app: &App) -> Option<Refusal> {
+    let refusal = refusal_by_last_look(app);
+    if !matches!(refusal, Some(Refusal::NothingToGive(_))) {
+        return refusal;
+    }
+    // Failures are known at once, and what was given at the next look.
+    app.watch.asked.look(app);
+    refusal_by_last_look(app)
+}
+
+fn refusal_by_last_look(app: &App) -> Option<Refusal> {
+    if app.is_ending() {
+        return Some(Refusal::Ending);
+    }
+    let database = app.database_trouble();
+    if !app.has_started() {
+        return Some(Refusal::NotStarted(database.map_or(Cause::NotAsked, |found| found.cause)));
+    }
+    let loads = app.watch.loads.trouble();
+    let is_away = |trouble: &Option<Trouble>| {
+        trouble.as_ref().is_some_and(|found| matches!(found.cause, Cause::Away | Cause::Locked))
+    };
+    let window = app.watch.asked.window(is_away(&database) || is_away(&loads))?;
+    let mut cause = None;
+    let mut refused = |found: Option<Cause>| {
+        cause = cause.or(found);
+        found.is_some()
+    };
+    let is_out = window.generators.iter().all(|kind| {
+        let uids = watch::generators(app).find(|(name, _)| name == kind);
+        let gives = uids.is_none_or(|(_, uids)| uids.status().available > 0);
+        refused((!gives && app.watch.asked.has_failed(kind)).then_some(Cause::NoUids))
+    }) && window.tags.iter().all(|name| {
+        let state = watch::tag(app, name).filter(TagState::is_out);
+        refused(state.and_then(|state| state.trouble).map(|trouble| trouble.cause))
+    }) && app.watch.loads.asked_since(window.since).into_iter().all(&mut refused)
+        && (!window.has_first_uses || refused(loads.as_ref().map(|trouble| trouble.cause)));
+    cause.filter(|_| is_out).map(Refusal::NothingToGive)
+}
+
+/// What clients asked for lately.
+#[derive(Debug, Default)]
+pub(crate) struct Asked(Mutex<State>);
+
+#[derive(Debug, Default)]
+struct State {
+    tags: HashMap<Box<str>, Use>,
+    generators: HashMap<&'static str, Use>,
+    /// When somebody wanted a tag that this process has no numbers of, and got none.
+    first_use: Option<Instant>,
+    /// When anything was asked for.
+    last: Option<Instant>,
+}
+
+#[derive(Debug, Default)]
+struct Use {
+    /// What had been taken when it was looked at last.
+    taken: u64,
+    asked: Option<Instant>,
+    /// Whether a take has failed since one succeeded.
+    has_failed: bool,
+}
+
+impl Use {
+    fn failed(taken: u64, now: Instant) -> Use {
+        Use { taken, asked: Some(now), has_failed: true }
+    }
+
+    fn look(&mut self, taken: u64, now: Instant) -> bool {
+        let is_asked = taken != self.taken;
+        self.taken = taken;
+        if is_asked {
+            self.asked = Some(now);
+            self.has_failed = false;
+        }
+        is_asked
+    }
+}
+
+/// What counts.
+#[derive(Debug)]
+struct Window {
+    since: Instant,
+    tags: Vec<Box<str>>,
+    generators: Vec<&'static str>,
+    has_first_uses: bool,
+}
+
+impl Asked {
+    fn lock(&self) -> MutexGuard<'_, State> {
+        // Nothing panics while it is locked.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+
+    /// A take from a tag failed that has been loaded before, and of which so much is `taken`.
+    pub(crate) fn tag_failed(&self, tag: &str, taken: u64) {
+        let (now, state) = (Instant::now(), &mut *self.lock());
+        state.last = Some(now);
+        *state.tags.entry(tag.into()).or_default() = Use::failed(taken, now);
+    }
+
+    /// Somebody wanted a tag that this process has no numbers of, and got none. What clients invent
+    /// does not fill the memory.
+    pub(crate) fn first_use_failed(&self) {
+        let (now, state) = (Instant::now(), &mut *self.lock());
+        (state.last, state.first_use) = (Some(now), Some(now));
+    }
+
+    /// The tags from which takes have failed since one succeeded.
+    pub(crate) fn failed_tags(&self) -> HashSet<Box<str>> {
+        let state = self.lock();
+        let failed = state.tags.iter().filter(|(_, entry)| entry.has_failed);
+        failed.map(|(tag, _)| tag.clone()).collect()
+    }
+
+    /// Whether takes from this tag have failed since one succeeded.
+    pub(crate) fn has_tag_failed(&self, tag: &str) -> bool {
+        self.lock().tags.get(tag).is_some_and(|entry| entry.has_failed)
+    }
+
+    /// A take from a generator failed, of which so much is `taken`.
+    pub(crate) fn generator_failed(&self, kind: &'static str, taken: u64) {
+        let (now, state) = (Instant::now(), &mut *self.lock());
+        state.last = Some(now);
+        state.generators.insert(kind, Use::failed(taken, now));
+    }
+
+    fn has_failed(&self, kind: &str) -> bool {
+        self.lock().generators.get(kind).is_some_and(|entry| entry.has_failed)
+    }
+
+    /// A client asked for a segment.
+    pub(crate) fn segment(&self) {
+        self.lock().last = Some(Instant::now());
+    }
+
+    /// Notes what has been taken since this was called last.
+    fn look(&self, app: &App) {
+        let (now, used) = (Instant::now(), app.used_tags());
+        let state = &mut *self.lock();
+        let mut is_asked = false;
+        for tag in used {
+            let taken = tag.status().taken;
+            if !state.tags.contains_key(tag.tag()) {
+                state.tags.insert(tag.tag().into(), Use::default());
+            }
+            if let Some(entry) = state.tags.get_mut(tag.tag()) {
+                is_asked |= entry.look(taken, now);
+            }
+        }
+        for (kind, uids) in watch::generators(app) {
+            is_asked |= state.generators.entry(kind).or_default().look(uids.status().taken, now);
+        }
+        if is_asked {
+            state.last = Some(now);
+        }
+    }
+
+    /// What was asked for in the last minute; if the database `is_away`, in the last minute in
+    /// which anything was asked for. `None` where there is nothing.
+    fn window(&self, is_away: bool) -> Option<Window> {
+        let state = self.lock();
+        let end = if is_away { state.last? } else { Instant::now() };
+        let since = end.checked_sub(WINDOW).unwrap_or(end);
+        state.last.filter(|last| *last >= since)?;
+        let counts = |entry: &Use| entry.asked.is_some_and(|asked| asked >= since);
+        let tags = state.tags.iter().filter(|(_, entry)| counts(entry));
+        let generators = state.generators.iter().filter(|(_, entry)| counts(entry));
+        Some(Window {
+            since,
+            tags: tags.map(|(tag, _)| tag.clone()).collect(),
+            generators: generators.map(|(kind, _)| *kind).collect(),
+            has_first_uses: state.first_use.is_some_and(|asked| asked >= since),
+        })
+    }
+}
+
+/// Looks at what has changed, once a second, and logs whether the service is ready.
+#[derive(Debug)]
+pub(crate) struct Observer {
+    before: Option<Refusal>,
+}
+
+impl Observer {
+    pub(crate) fn new() -> Observer {
+        Observer { before: Some(Refusal::NotStarted(Cause::NotAsked)) }
+    }
+
+    pub(crate) fn look(&mut self, app: &App) {
+        app.watch.asked.look(app);
+        let now = refusal(app);
+        let kind = |refusal: &Option<Refusal>| refusal.as_ref().map(std::mem::discriminant);
+        let is_new = kind(&now) != kind(&self.before);
+        self.before = now;
+        match now {
+            None if is_new => tracing::info!("ready"),
+            Some(Refusal::NothingToGive(_)) if is_new => {
+                tracing::error!(why = now.map(Refusal::sentence), "not ready");
+            }
+            _ => {}
+        }
+    }
+}
+
+impl Health {
+    pub(crate) fn of(app: &App, tags: &[TagState]) -> Health {
+        let refusal = refusal(app);
+        let mut conditions = Vec::new();
+        if let Some(refusal) = refusal {
+            conditions.push(refused(app, refusal));
+        }
+        let of_tags = of_tags(tags);
+        if let Some(trouble) = app.database_trouble().filter(|_| app.has_started()) {
+            conditions.push(away(&trouble, &of_tags));
+        } else if let Some(trouble) = app.watch.loads.trouble() {
+            conditions.push(Condition {
+                kind: Kind::LoadsFail,
+                level: Level::Warning,
+                text: format!("The database gives no numbers: {}.", trouble.text),
+                advice: trouble.cause.advice(),
+                tags: 0,
+            });
+        }
+        conditions.extend(of_tags);
+        for (kind, uids) in watch::generators(app) {
+            conditions.extend(troubles(kind, uids));
+        }
+        conditions.extend(of_process(app));
+        let level = conditions.iter().map(|condition| condition.level).max().unwrap_or(Level::Ok);
+        let texts: Vec<&str> = conditions.iter().map(|condition| &*condition.text).collect();
+        let text = if texts.is_empty() { "All is well.".to_owned() } else { texts.join(" ") };
+        Health { level, ready: refusal.is_none(), text, conditions }
+    }
+
+    /// Whether there is a condition of this kind.
+    pub(crate) fn has(&self, kind: Kind) -> bool {
+        self.conditions.iter().any(|condition| condition.kind == kind)
+    }
+}
+
+fn refused(app: &App, refusal: Refusal) -> Condition {
+    let level = Level::Down;
+    let (kind, text, advice) = match refusal {
+        Refusal::Ending => (Kind::Ending, "The service is ending.".to_owned(), ""),
+        Refusal::NotStarted(cause) => {
+            let trouble = app.database_trouble();
+            let why = trouble.map_or_else(|| cause.sentence().to_owned(), |trouble| trouble.text);
+            (Kind::NotStarted, format!("There are no ids yet: {why}."), cause.advice())
+        }
+        Refusal::NothingToGive(cause) => {
+            let text = "Nothing of what was asked for can be given.".to_owned();
+            (Kind::NothingToGive, text, cause.advice())
+        }
+    };
+    Condition { kind, level, text, advice, tags: 0 }
+}
+
+/// The database does not answer when it is looked at.
+fn away(trouble: &Trouble, of_tags: &[Condition]) -> Condition {
+    let is_out = of_tags.iter().any(|condition| condition.kind == Kind::TagsEmpty);
+    let what = if is_out { "The database is away" } else { "Ids come from memory" };
+    Condition {
+        kind: Kind::DatabaseAway,
+        level: Level::Warning,
+        text: format!("{what}: {}.", trouble.text),
+        advice: trouble.cause.advice(),
+        tags: 0,
+    }
+}
+
+/// What the tags suffer from, the worst first.
+fn of_tags(tags: &[TagState]) -> Vec<Condition> {
+    let kinds = [
+        (Kind::RowsWentBack, "The row went back of"),
+        (Kind::TagsEmpty, "There are no numbers of"),
+        (Kind::TagsFail, "Loads fail for"),
+    ];
+    let of_kind = |(kind, text): (Kind, &str)| {
+        let found: Vec<&TagState> = tags.iter().filter(|tag| tag.kind() == Some(kind)).collect();
+        let trouble = found.first()?.trouble.as_ref()?;
+        // All may have one cause, which is said once.
+        let is_one = found
+            .iter()
+            .all(|tag| tag.trouble.as_ref().is_some_and(|other| other.cause == trouble.cause));
+        let why = if is_one { trouble.text.as_str() } else { "for several reasons" };
+        Some(Condition {
+            kind,
+            level: Level::Warning,
+            text: format!("{text} {}: {why}.", names(&found)),
+            advice: trouble.cause.advice(),
+            tags: found.len(),
+        })
+    };
+    kinds.into_iter().filter_map(of_kind).collect()
+}
+
+fn names(tags: &[&TagState]) -> String {
+    let names: Vec<String> = tags.iter().take(MAX_NAMES).map(|tag| visible(&tag.name)).collect();
+    let more = match tags.len().saturating_sub(MAX_NAMES) {
+        0 => String::new(),
+        more => format!(" and {more} more"),
+    };
+    format!("{}{more}", names.join(", "))
+}
+
+/// What a generator suffers from.
+fn troubles(kind: &str, uids: &UidGenerator) -> Vec<Condition> {
+    let status = uids.status();
+    let mut troubles = Vec::new();
+    if status.filler.to_string() != "running" {
+        let text = format!("the thread that fills the ring is {}", status.filler);
+        troubles.push((text, "Takes go on, but slower. Look at the log."));
+    }
+    if status.at_lead_limit {
+        let text = "as much time is borrowed as may be, so takes wait".to_owned();
+        troubles.push((text, "Take more worker ids, or choose a layout with a longer sequence."));
+    }
+    if let Some(jump) = status.refused_jump {
+        let text = format!("the clock jumped {} s ahead, which is not followed", jump.as_secs());
+        troubles.push((text, "Look at what sets the clock."));
+    }
+    let condition = |(text, advice)| Condition {
+        kind: Kind::Generator,
+        level: Level::Warning,
+        text: format!("{}: {text}.", title(kind)),
+        advice,
+        tags: 0,
+    };
+    troubles.into_iter().map(condition).collect()
+}
+
+/// What the process suffers from.
+fn of_process(app: &App) -> Vec<Condition> {
+    let is_recent = |time: Option<SystemTime>, within| {
+        time.is_some_and(|time| time.elapsed().is_ok_and(|ago| ago < within))
+    };
+    let mut conditions = Vec::new();
+    let mut add = |kind, text, advice| {
+        conditions.push(Condition { kind, level: Level::Warning, text, advice, tags: 0 });
+    };
+    let panics = threads::panics();
+    if is_recent(panics.last, PANIC_SHOWN) {
+        let last = panics.last.map(rfc3339).unwrap_or_default();
+        let count = panics.count;
+        let text = format!(
+            "A thread panicked, and started again: {count} in all, the last at {last}. The log \
+             says where."
+        );
+        add(Kind::Panicked, text, "That is a fault of the service: report it.");
+    }
+    if is_recent(output::last_lost(), LOSS_SHOWN) {
+        let lost = output::lost();
+        let text = format!("The log cannot be written, or not so fast: {lost} lines are lost.");
+        add(Kind::LogLost, text, "See that its disk has room, and that who reads it keeps up.");
+    }
+    for (what, reading) in app.watch.readings.all() {
+        if let Some(problem) = reading.problem {
+            let text = format!("It cannot read {} again: {problem}.", what.name());
+            add(Kind::ReloadFails, text, "Mend the file. Until then all is as it was read last.");
+        }
+    }
+    if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
+        let text = format!("TLS: {trouble}.");
+        add(Kind::Certificate, text, "Renew it in its file, and send the service SIGHUP.");
+    }
+    conditions
+}
+
+/// The name of a kind of generator, for people.
+pub(crate) fn title(kind: &str) -> &'static str {
+    match kind {
+        "snowflakes" => "Leaf's snowflakes",
+        _ => "UIDs",
+    }
+}

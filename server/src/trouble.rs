@@ -1,0 +1,126 @@
+//! What keeps ids from coming: in a sentence for everybody, and in full for administrators, because
+//! only they may know what the database is called.
+
+use std::time::Instant;
+
+use uidring::RegistryError;
+use uidring::segment::SegmentError;
+
+use crate::db::with_causes;
+
+/// What is wrong, and since when.
+#[derive(Clone, Debug)]
+pub(crate) struct Trouble {
+    pub(crate) cause: Cause,
+    /// In full, with the name of the database.
+    pub(crate) text: String,
+    pub(crate) at: Instant,
+}
+
+impl Trouble {
+    pub(crate) fn of(error: &SegmentError) -> Trouble {
+        Trouble { cause: Cause::of(error), text: with_causes(error), at: Instant::now() }
+    }
+
+    /// Takes have failed, and the load that they wait for has not ended.
+    pub(crate) fn late() -> Trouble {
+        let cause = Cause::Late;
+        Trouble { cause, text: cause.sentence().to_owned(), at: Instant::now() }
+    }
+}
+
+/// Why no ids come.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Cause {
+    /// It has not been asked yet.
+    NotAsked,
+    /// The database does not answer.
+    Away,
+    /// Others hold what is needed.
+    Locked,
+    /// Numbers are being loaded, and takes have waited in vain.
+    Late,
+    /// The disk of the database is full.
+    Full,
+    /// The database answers, and cannot be used as it is.
+    Unusable,
+    /// The row gave numbers again.
+    WentBack,
+    /// The row is at its end.
+    RanOut,
+    /// The row has values that give no numbers.
+    BadRow,
+    /// There is no such row.
+    NoSuchTag,
+    /// A generator has no UIDs.
+    NoUids,
+}
+
+impl Cause {
+    pub(crate) fn of(error: &SegmentError) -> Cause {
+        match error {
+            SegmentError::WentBack { .. } => Cause::WentBack,
+            SegmentError::RanOut { .. } => Cause::RanOut,
+            SegmentError::BadRow { .. } => Cause::BadRow,
+            SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. } => Cause::NoSuchTag,
+            SegmentError::Locked { .. } => Cause::Locked,
+            SegmentError::Full { .. } => Cause::Full,
+            error if error.is_transient() => Cause::Away,
+            _ => Cause::Unusable,
+        }
+    }
+
+    pub(crate) fn of_registry(error: &RegistryError) -> Cause {
+        match error {
+            RegistryError::Locked { .. } => Cause::Locked,
+            RegistryError::Full { .. } => Cause::Full,
+            error if error.is_transient() => Cause::Away,
+            _ => Cause::Unusable,
+        }
+    }
+
+    /// Whether it says nothing of other tags.
+    pub(crate) fn is_of_row(self) -> bool {
+        matches!(self, Cause::WentBack | Cause::RanOut | Cause::BadRow | Cause::NoSuchTag)
+    }
+
+    /// What everybody may know.
+    pub(crate) fn sentence(self) -> &'static str {
+        match self {
+            Cause::NotAsked => "the database has not answered yet",
+            Cause::Away => "the database does not answer",
+            Cause::Locked => "the database is locked by others",
+            Cause::Late => "the next numbers have not come yet",
+            Cause::Full => "the disk of the database is full",
+            Cause::Unusable => "the database cannot be used as it is",
+            Cause::WentBack => "the row of the tag went back",
+            Cause::RanOut => "the tag has no numbers left",
+            Cause::BadRow => "the row of the tag has values that give no numbers",
+            Cause::NoSuchTag => "there is no such tag any more",
+            Cause::NoUids => "there are no UIDs for now",
+        }
+    }
+
+    /// What to do.
+    pub(crate) fn advice(self) -> &'static str {
+        match self {
+            Cause::NotAsked | Cause::Away => {
+                "See that the database runs and can be reached. The service goes on by itself."
+            }
+            Cause::Locked => "See who holds the locks. The service goes on by itself.",
+            Cause::Late => "See how long the database takes, and how large the tag's step is.",
+            Cause::Full => "Make room on the disk of the database. The next request goes on.",
+            Cause::Unusable => "Put right what the error says. The next request goes on.",
+            Cause::WentBack => {
+                "Put the tag's next number above all that were ever given, in the row or with \
+                 'uidring tags set', and restart each service that gives its numbers."
+            }
+            Cause::RanOut => "Go on with another tag.",
+            Cause::BadRow => "Put right the values of the row. The next request goes on.",
+            Cause::NoSuchTag => {
+                "Make the tag again, with a first number above all that were ever given."
+            }
+            Cause::NoUids => "Look at the clock, and at the lease of the worker id.",
+        }
+    }
+}

@@ -1,0 +1,233 @@
+//! How the service is: what `/readyz`, the page, `/v1/status`, `/metrics` and the log say of what
+//! goes wrong with its database.
+
+#![allow(clippy::panic, clippy::unwrap_used)]
+
+mod common;
+
+use std::cell::Cell;
+use std::process::Command;
+
+use common::Server;
+use serde_json::Value;
+
+const ADMIN: &str = "authorization: Bearer 0123456789abcdef";
+const JSON: &str = "content-type: application/json";
+
+fn status(server: &Server) -> Value {
+    server.get("/v1/status").json()
+}
+
+/// The state of the first tag.
+fn tag(server: &Server) -> Value {
+    status(server)["tags"][0].clone()
+}
+
+fn kinds(server: &Server) -> Vec<String> {
+    let health = status(server)["health"].clone();
+    let conditions = health["conditions"].as_array().unwrap();
+    conditions.iter().map(|one| one["kind"].as_str().unwrap().to_owned()).collect()
+}
+
+#[track_caller]
+fn assert_metric(server: &Server, line: &str) {
+    let metrics = server.get("/metrics");
+    let text = metrics.text();
+    assert!(text.lines().any(|one| one == line), "{line} is not in {text}");
+}
+
+/// Takes until nothing is left in memory, and returns the status of the failure.
+fn drain(server: &Server) -> u16 {
+    let status = Cell::new(200);
+    server.wait_for("empty", || {
+        status.set(server.get("/v1/tags/orders/ids").status);
+        status.get() != 200
+    });
+    status.get()
+}
+
+fn database(server: &Server) -> rusqlite::Connection {
+    rusqlite::Connection::open(server.file()).unwrap()
+}
+
+fn use_orders(server: &Server) {
+    assert_eq!(server.put("orders", r#"{"step":100,"max_step":100}"#).status, 201);
+    assert_eq!(server.get("/v1/tags/orders/ids?n=10").status, 200);
+}
+
+fn with_orders(options: &[&str]) -> Server {
+    let server = Server::start(options);
+    use_orders(&server);
+    server
+}
+
+/// The backup that was restored.
+#[test]
+fn a_row_that_went_back_is_seen_everywhere() {
+    let server = with_orders(&[]);
+    assert_eq!(tag(&server)["state"], "ok");
+    database(&server).execute("UPDATE uidring_segment SET last_number = 0", []).unwrap();
+    assert_eq!(drain(&server), 500);
+    let take = server.get("/v1/tags/orders/ids");
+    assert_eq!(take.status, 500, "{take:?}");
+    let tag = tag(&server);
+    assert_eq!(tag["state"], "went-back", "{tag}");
+    assert!(tag["problem"].as_str().unwrap().contains("went back"), "{tag}");
+    assert!(tag["advice"].as_str().unwrap().contains("restart"), "{tag}");
+    assert_eq!(kinds(&server), ["nothing-to-give", "rows-went-back"]);
+    let page = server.get("/");
+    let text = page.text();
+    assert!(text.contains("class=\"Down\"") && text.contains("The row went back of orders"));
+    for line in [
+        "uidring_tag_failing{tag=\"orders\"} 1",
+        "uidring_tag_went_back{tag=\"orders\"} 1",
+        "uidring_tags_went_back 1",
+        "uidring_condition{kind=\"rows-went-back\"} 1",
+        "uidring_ready 0",
+        "uidring_source_up 1",
+    ] {
+        assert_metric(&server, line);
+    }
+    assert!(server.log().contains("went back"), "{}", server.log());
+    let ready = server.get("/readyz");
+    assert_eq!(ready.status, 503);
+    assert!(ready.text().contains("went back") && !ready.text().contains("ids.db"), "{ready:?}");
+    server.wait_for("told", || server.log().contains("not ready"));
+    // Clients that hand out by themselves would get the same numbers again.
+    let segment = server.send("POST", "/v1/tags/orders/segments", &[], "");
+    assert_eq!(segment.status, 500, "{segment:?}");
+    // One failing tag of several is no reason not to be ready.
+    assert_eq!(server.put("invoices", "{}").status, 201);
+    assert_eq!(server.get("/v1/tags/invoices/ids").status, 200);
+    server.wait_for("ready", || server.get("/readyz").status == 200);
+    assert_eq!(kinds(&server), ["rows-went-back"]);
+}
+
+/// A segment that goes to a client is looked at as those that the service hands out.
+#[test]
+fn a_row_that_went_back_gives_no_segments() {
+    let server = Server::start(&[]);
+    server.put("orders", r#"{"step":100}"#);
+    let segment = || server.send("POST", "/v1/tags/orders/segments", &[], "");
+    assert_eq!(segment().json()["first"], "1");
+    assert_eq!(segment().json()["first"], "101");
+    database(&server).execute("UPDATE uidring_segment SET last_number = 150", []).unwrap();
+    for _ in 0..3 {
+        assert_eq!(segment().status, 500);
+    }
+    assert_eq!(server.log().matches("a client's segment cannot be loaded").count(), 1);
+    // Nor do takes: the next numbers of the row look new to them, and clients have had them.
+    assert_eq!(server.get("/v1/tags/orders/ids").status, 500);
+    assert_eq!(tag(&server)["state"], "went-back");
+    assert_eq!(server.get("/readyz").status, 503);
+}
+
+#[test]
+fn a_table_that_was_dropped_is_seen_everywhere() {
+    let server = with_orders(&[]);
+    database(&server).execute("DROP TABLE uidring_segment", []).unwrap();
+    // What is in memory goes on.
+    assert_eq!(server.get("/v1/tags/orders/ids?n=10").status, 200);
+    assert_eq!(server.get("/readyz").status, 200);
+    assert_eq!(drain(&server), 500);
+    assert_eq!(server.get("/readyz").status, 503);
+    assert_eq!(tag(&server)["state"], "empty");
+    let kinds = kinds(&server);
+    assert!(kinds.contains(&"tags-empty".to_owned()), "{kinds:?}");
+    assert!(!server.get("/").text().contains("Ids come from memory"));
+    for line in [
+        "uidring_tag_empty{tag=\"orders\"} 1",
+        "uidring_tags_empty 1",
+        "uidring_ready 0",
+        "uidring_source_up 0",
+    ] {
+        assert_metric(&server, line);
+    }
+    server.wait_for("told", || server.log().contains("not ready"));
+}
+
+/// A disk that takes no byte more: reading goes on.
+#[test]
+fn a_disk_that_cannot_be_written_is_seen_everywhere() {
+    let server = Server::launch_after("trap '' XFSZ", tempfile::tempdir().unwrap(), &[]);
+    server.wait_until_ready();
+    use_orders(&server);
+    let limit = |size: &str| {
+        let mut command = Command::new("prlimit");
+        command.args([&format!("--fsize={size}:"), "--pid", &server.id().to_string()]);
+        assert!(command.status().unwrap().success());
+    };
+    limit("0");
+    assert_eq!(drain(&server), 500);
+    assert_eq!(server.get("/readyz").status, 503);
+    assert_eq!(kinds(&server), ["nothing-to-give", "loads-fail", "tags-empty"]);
+    assert_metric(&server, "uidring_source_up 0");
+    assert_metric(&server, "uidring_condition{kind=\"loads-fail\"} 1");
+    assert!(server.log().contains("no numbers of the tag can be loaded"), "{}", server.log());
+    limit("unlimited");
+    server.wait_for("mended", || server.get("/v1/tags/orders/ids").status == 200);
+    assert_eq!(server.get("/readyz").status, 200);
+    assert_eq!(status(&server)["health"]["text"], "All is well.");
+}
+
+#[test]
+fn it_is_ready_while_memory_lasts() {
+    let server = with_orders(&[]);
+    let file = database(&server);
+    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    server.wait_for("noticed", || {
+        assert_eq!(server.get("/readyz").status, 200);
+        status(&server)["database"]["up"] == false
+    });
+    assert_eq!(kinds(&server), ["database-away"]);
+    assert!(server.get("/").text().contains("Ids come from memory"));
+    assert_eq!(drain(&server), 503);
+    assert_eq!(server.get("/readyz").status, 503);
+    let page = server.get("/");
+    assert!(!page.text().contains("Ids come from memory"), "{}", page.text());
+    assert!(page.text().contains("There are no numbers of orders"), "{}", page.text());
+    file.execute_batch("ROLLBACK").unwrap();
+    // It is not ready before takes succeed.
+    server.wait_until_ready();
+    assert_eq!(server.get("/v1/tags/orders/ids").status, 200);
+}
+
+#[test]
+fn only_an_administrator_is_told_what_the_database_is_called() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = "public = ['*']\n[[token]]\ntoken = '0123456789abcdef'\nadmin = true\n";
+    std::fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
+    let db = "--db=postgres://somebody@127.0.0.1:1/secret";
+    let server = Server::launch(folder, &["--tokens=tokens.toml", db]);
+    server.wait_for("told", || server.log().contains("127.0.0.1:1"));
+    let everybody = server.get("/readyz");
+    assert_eq!(everybody.status, 503);
+    assert!(everybody.text().contains("the database does not answer"), "{everybody:?}");
+    for secret in ["127.0.0.1", "secret", "somebody"] {
+        assert!(!everybody.text().contains(secret), "{everybody:?}");
+    }
+    let administrator = server.send("GET", "/readyz", &[ADMIN], "");
+    assert!(administrator.text().contains("127.0.0.1:1"), "{administrator:?}");
+}
+
+#[test]
+fn an_administrator_is_told_what_is_wrong_while_it_is_ready() {
+    let folder = tempfile::tempdir().unwrap();
+    let tokens = "public = ['*']\n[[token]]\ntoken = '0123456789abcdef'\nadmin = true\n";
+    std::fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
+    let server = Server::start_on(folder, &["--tokens=tokens.toml"]);
+    for tag in ["orders", "invoices"] {
+        let path = format!("/v1/tags/{tag}");
+        assert_eq!(server.send("PUT", &path, &[ADMIN, JSON], r#"{"step":100}"#).status, 201);
+        assert_eq!(server.get(&format!("/v1/tags/{tag}/ids")).status, 200);
+    }
+    let change = "UPDATE uidring_segment SET last_number = 0 WHERE tag = 'orders'";
+    database(&server).execute(change, []).unwrap();
+    assert_eq!(drain(&server), 500);
+    assert_eq!(server.get("/v1/tags/invoices/ids").status, 200);
+    server.wait_for("ready", || server.get("/readyz").status == 200);
+    assert_eq!(server.get("/readyz").text(), r#"{"ready":true}"#);
+    let conditions = server.send("GET", "/readyz", &[ADMIN], "").json()["conditions"].clone();
+    assert_eq!(conditions[0]["kind"], "rows-went-back", "{conditions}");
+    assert!(conditions[0]["text"].as_str().unwrap().contains("orders"), "{conditions}");
+}
