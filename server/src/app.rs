@@ -13,6 +13,7 @@ use uidring::{Layout, UidGenerator};
 
 use crate::access::Access;
 use crate::counters::Counters;
+use crate::http::guard::Hosts;
 use crate::http::numbers;
 use crate::options::Options;
 use crate::tls::Tls;
@@ -23,6 +24,7 @@ use crate::watch::Watch;
 pub(crate) struct App {
     pub(crate) options: Options,
     pub(crate) access: Access,
+    pub(crate) hosts: Hosts,
     pub(crate) tls: Option<Tls>,
     /// Those of each thread.
     pub(crate) counters: Vec<Counters>,
@@ -84,9 +86,12 @@ impl App {
         leaf_layout: Layout,
     ) -> App {
         let threads = options.limits.threads();
+        let names = &options.security.host;
+        let hosts = Hosts::new(names, options.listen.ip(), access.is_open());
         App {
             options,
             access,
+            hosts,
             tls,
             // One more, for the threads that answer no requests.
             counters: (0..=threads).map(|_| Counters::default()).collect(),

@@ -163,6 +163,14 @@ pub(crate) struct Security {
         env = "UIDRING_SERVER_TOKEN_REFRESH", value_parser = token_refresh)]
     pub(crate) token_refresh: Duration,
 
+    /// Answer for this host, too, beside localhost and the addresses that it
+    /// listens on: the name in the URL of clients, or `*` for all. Without
+    /// tokens others are refused, because any web page can make a name of its
+    /// own lead here. May be repeated; several are separated by commas
+    #[arg(long, value_name = "NAME", env = "UIDRING_SERVER_HOST", value_delimiter = ',',
+        action = ArgAction::Append, value_parser = host)]
+    pub(crate) host: Vec<String>,
+
     /// The certificate for TLS, with its chain, in PEM. SIGHUP reads it and its
     /// key again
     #[arg(long, value_name = "FILE", requires = "tls_key", env = "UIDRING_SERVER_TLS_CERT")]
@@ -333,5 +341,19 @@ fn worker_ids(text: &str) -> Result<RangeInclusive<u64>, String> {
     match ends {
         Some((from, to)) if from <= to && to > 0 => Ok(from..=to),
         _ => Err("worker ids are such as 32-1023: the first and the last".to_owned()),
+    }
+}
+
+fn host(text: &str) -> Result<String, String> {
+    let is_of_name = |byte: u8| byte.is_ascii_alphanumeric() || b"-._".contains(&byte);
+    let ip = text.trim_start_matches('[').trim_end_matches(']').parse::<std::net::IpAddr>();
+    match ip {
+        Ok(std::net::IpAddr::V6(ip)) => Ok(format!("[{ip}]")),
+        _ if text == "*" || (!text.is_empty() && text.bytes().all(is_of_name)) => {
+            Ok(text.to_owned())
+        }
+        _ => {
+            Err("a host is a name such as ids.example.com, without a scheme and a port".to_owned())
+        }
     }
 }

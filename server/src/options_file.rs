@@ -9,7 +9,7 @@ use std::path::Path;
 use std::process::ExitCode;
 
 use clap::parser::ValueSource;
-use clap::{Arg, ArgMatches, Command, CommandFactory, FromArgMatches};
+use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use crate::USAGE;
 use crate::access::without_the_line;
@@ -68,7 +68,7 @@ fn arguments(path: &Path, set: &ArgMatches) -> Result<Vec<OsString>, String> {
     let mut arguments = Vec::new();
     for (key, value) in &table {
         let arg = find(&command, key).ok_or_else(|| unknown(&command, key))?;
-        let argument = OsString::from(format!("--{key}={}", text_of(key, value)?));
+        let argument = OsString::from(format!("--{key}={}", texts_of(key, value, arg)?));
         check(&argument).map_err(|problem| format!("the key {key:?}: {problem}"))?;
         let source = set.value_source(arg.get_id().as_str());
         if !matches!(source, Some(ValueSource::CommandLine | ValueSource::EnvVariable)) {
@@ -87,6 +87,17 @@ fn unknown(command: &Command, key: &str) -> String {
     let keys = command.get_arguments().filter_map(Arg::get_long);
     let keys: Vec<&str> = keys.filter(|key| !NOT_IN_A_FILE.contains(key)).collect();
     format!("there is no key {key:?}; the keys are {}", keys.join(", "))
+}
+
+/// The value of a key. One that may be repeated has a list.
+fn texts_of(key: &str, value: &toml::Value, arg: &Arg) -> Result<String, String> {
+    match value {
+        toml::Value::Array(values) if matches!(arg.get_action(), ArgAction::Append) => {
+            let texts = values.iter().map(|value| text_of(key, value));
+            Ok(texts.collect::<Result<Vec<_>, _>>()?.join(","))
+        }
+        value => text_of(key, value),
+    }
 }
 
 fn text_of(key: &str, value: &toml::Value) -> Result<String, String> {

@@ -13,6 +13,8 @@ pub(crate) struct Template {
     before: &'static str,
     name: &'static str,
     after: &'static str,
+    /// Whether it changes nothing and gives nothing, whatever the method.
+    only_shows: bool,
     is_for_operators: bool,
 }
 
@@ -21,12 +23,17 @@ const fn whole(path: &'static str) -> Template {
 }
 
 const fn with(before: &'static str, name: &'static str, after: &'static str) -> Template {
-    Template { before, name, after, is_for_operators: false }
+    Template { before, name, after, only_shows: false, is_for_operators: false }
 }
 
-/// A path that operators and their programs ask for, and clients do not.
+/// A path that only shows something, so pages of others may link to it.
+const fn shown(template: &Template) -> Template {
+    Template { only_shows: true, ..*template }
+}
+
+/// A path that operators and their programs ask for, and clients do not. It only shows something.
 const fn for_operators(template: &Template) -> Template {
-    Template { is_for_operators: true, ..*template }
+    Template { only_shows: true, is_for_operators: true, ..*template }
 }
 
 /// The paths that there are, those of single ids first. A raw path may be anything, so it is never
@@ -41,8 +48,8 @@ pub(crate) const TEMPLATES: [Template; 22] = [
     with("/v1/tags/", "{tag}", "/segments"),
     whole("/tinyid/id/nextSegmentIdSimple"),
     whole("/tinyid/id/nextSegmentId"),
-    with("/v1/uids/", "{uid}", ""),
-    whole("/v1/tags"),
+    shown(&with("/v1/uids/", "{uid}", "")),
+    shown(&whole("/v1/tags")),
     with("/v1/tags/", "{tag}", ""),
     for_operators(&whole("/v1/status")),
     for_operators(&whole("/livez")),
@@ -50,15 +57,15 @@ pub(crate) const TEMPLATES: [Template; 22] = [
     for_operators(&whole("/metrics")),
     for_operators(&whole("/openapi.json")),
     for_operators(&whole("/")),
-    whole("/decodeSnowflakeId"),
+    shown(&whole("/decodeSnowflakeId")),
     for_operators(&whole("/cache")),
     for_operators(&whole("/db")),
     for_operators(&with("/page/", "{file}", "")),
 ];
 
 /// The statuses that have a counter of their own.
-const STATUSES: [u16; 16] =
-    [200, 201, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 422, 429, 500, 503];
+const STATUSES: [u16; 17] =
+    [200, 201, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 421, 422, 429, 500, 503];
 
 /// The upper ends of the histogram's buckets, in microseconds.
 const BOUNDS_US: [u32; 16] = [
@@ -91,6 +98,11 @@ impl PathIndex {
         let path = path.strip_suffix('/').filter(|path| may_end_in_slash(path)).unwrap_or(path);
         let found = TEMPLATES.iter().position(|template| template.matches(path));
         PathIndex(found.unwrap_or(TEMPLATES.len()))
+    }
+
+    /// Whether a request for it changes nothing and gives nothing.
+    pub(crate) fn only_shows(self) -> bool {
+        TEMPLATES.get(self.0).is_some_and(|template| template.only_shows)
     }
 }
 

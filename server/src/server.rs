@@ -27,7 +27,7 @@ use crate::rates;
 use crate::reload::{self, TokenTable};
 use crate::signals::Signals;
 use crate::start::{self, Starter};
-use crate::threads;
+use crate::threads::{self, Panicked, caught};
 use crate::tls::Tls;
 
 /// Connections that wait to be accepted.
@@ -100,14 +100,14 @@ pub(crate) fn serve(
         // It has caught what panics.
         let _ = worker.join();
     }
-    app.give_back();
+    let given_back = caught(|| app.give_back());
     let sum = |counter: fn(&Counters) -> &Counter| -> u64 {
         app.counters.iter().map(|counters| counter(counters).get()).sum()
     };
     let (uids, numbers) = (sum(|counters| &counters.uids), sum(|counters| &counters.numbers));
     tracing::info!(uids, numbers, "ended");
     match end {
-        End::Asked => Ok(()),
+        End::Asked => given_back.map_err(|Panicked| "not all was given back".to_owned()),
         End::Failed(problem) => Err(problem),
     }
 }

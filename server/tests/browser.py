@@ -1,4 +1,5 @@
-"""What `tests/page.rs` asks of a real browser: Debian's chromium-driver and python3-selenium.
+"""What `tests/page.rs` and `tests/hosts.rs` ask of a real browser: Debian's chromium-driver and
+python3-selenium.
 
     browser.py CASE URL PROCESS
 
@@ -7,10 +8,12 @@ the folder that UIDRING_SCREENSHOTS names, if it does: of a wide window and of a
 light and in dark.
 """
 
+import http.server
 import os
 import signal
 import statistics
 import sys
+import threading
 import time
 import urllib.request
 
@@ -28,6 +31,8 @@ class Page:
         options = webdriver.ChromeOptions()
         for argument in ["--headless=new", "--no-sandbox", "--disable-dev-shm-usage"]:
             options.add_argument(argument)
+        # Names of others lead to this machine, as their owners can have it.
+        options.add_argument("--host-resolver-rules=MAP *.test 127.0.0.1")
         options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
         self.driver = webdriver.Chrome(service=Service("/usr/bin/chromedriver"), options=options)
         self.url = url
@@ -286,7 +291,73 @@ def gone(page):
     page.shoot("gone")
 
 
-CASES = [updates, search, cost, failing, away, hostile, narrow, scriptless, gone]
+# Asks for `url` with `options`; the status, or the error, or the type of an answer without one.
+FETCH = """
+    const [url, options, done] = arguments;
+    fetch(url, options).then(a => done(a.status || a.type), error => done(String(error)));
+"""
+
+
+def fetch(page, url, **options):
+    return page.driver.execute_async_script(FETCH, url, options)
+
+
+def rebound(page):
+    """A page of somebody else whose name leads to the service, once it has been loaded."""
+    port = page.url.rstrip("/").rsplit(":", 1)[1]
+    page.driver.get(f"http://rebound.test:{port}/livez")
+    assert page.run("location.origin") == f"http://rebound.test:{port}", page.run("location.href")
+    json = {"content-type": "application/json"}
+    answers = [
+        fetch(page, "/v1/tags/stolen", method="PUT", headers=json, body="{}"),
+        fetch(page, "/v1/tags/orders/ids?n=1000"),
+        fetch(page, "/v1/tags/orders/segments?size=1000000", method="POST"),
+        fetch(page, "/api/segment/get/orders"),
+        fetch(page, "/tinyid/id/nextId?bizType=orders"),
+        fetch(page, "/v1/status"),
+    ]
+    assert answers == [421] * len(answers), answers
+    # The same from the service's own name.
+    page.driver.get(page.url)
+    assert fetch(page, "/v1/status") == 200
+    assert fetch(page, "/v1/uids") == 200
+
+
+class Empty(http.server.BaseHTTPRequestHandler):
+    def do_GET(self):
+        self.send_response(200)
+        self.send_header("content-type", "text/html")
+        self.end_headers()
+        self.wfile.write(b"<!doctype html><title>somebody else</title>")
+
+    def log_message(self, *arguments):
+        pass
+
+
+def foreign(page):
+    """A page of another origin, which does not need to see the answers."""
+    port = page.url.rstrip("/").rsplit(":", 1)[1]
+    server = http.server.HTTPServer(("127.0.0.1", 0), Empty)
+    threading.Thread(target=server.serve_forever, daemon=True).start()
+    page.driver.get(f"http://other.test:{server.server_port}/")
+    for host in ["127.0.0.1", "localhost", "ids.test"]:
+        for path, method in [
+            ("v1/tags/orders/segments?size=1000", "POST"),
+            ("v1/tags/orders/ids?n=1000", "GET"),
+            ("api/segment/get/orders", "POST"),
+            ("api/segment/get/orders", "GET"),
+            ("tinyid/id/nextId?bizType=orders", "POST"),
+        ]:
+            url = f"http://{host}:{port}/{path}"
+            for policy in ["no-referrer", "unsafe-url"]:
+                asked = dict(method=method, mode="no-cors", referrerPolicy=policy)
+                # It has been sent, and the page does not see what came.
+                assert fetch(page, url, **asked) == "opaque", url
+
+
+CASES = [
+    updates, search, cost, failing, away, hostile, narrow, scriptless, gone, rebound, foreign
+]
 
 
 def main():

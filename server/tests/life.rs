@@ -18,7 +18,7 @@ fn a_request_under_way_is_answered_at_the_end() {
     let body = r#"{"step":10}"#;
     let mut stream = server.connect();
     let head = format!(
-        "PUT /v1/tags/late HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+        "PUT /v1/tags/late HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
          content-length: {}\r\n\r\n",
         body.len()
     );
@@ -26,7 +26,7 @@ fn a_request_under_way_is_answered_at_the_end() {
     // It is known when the server has begun to answer.
     stream.write_all(&body.as_bytes()[..3]).unwrap();
     let mut idle = server.connect();
-    idle.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+    idle.write_all(b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
     let mut idle = BufReader::new(idle);
     assert_eq!(Answer::read(&mut idle).status, 200);
     server.terminate();
@@ -43,7 +43,7 @@ fn a_request_under_way_is_answered_at_the_end() {
 fn what_does_not_end_is_cut_off() {
     let mut server = Server::start(&["--grace=200ms"]);
     let mut stream = server.connect();
-    stream.write_all(b"PUT /v1/tags/a HTTP/1.1\r\nhost: x\r\n").unwrap();
+    stream.write_all(b"PUT /v1/tags/a HTTP/1.1\r\nhost: localhost\r\n").unwrap();
     let answered = server.get("/livez");
     assert_eq!(answered.status, 200);
     server.terminate();
@@ -56,7 +56,7 @@ fn what_was_asked_before_the_end_is_answered() {
     for _ in 0..5 {
         let mut server = Server::start(&["--threads=1"]);
         let ask = |stream: &mut TcpStream| {
-            stream.write_all(b"GET /v1/uids HTTP/1.1\r\nhost: test\r\n\r\n").unwrap();
+            stream.write_all(b"GET /v1/uids HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
         };
         let mut kept: Vec<_> = (0..20).map(|_| BufReader::new(server.connect())).collect();
         for stream in &mut kept {
@@ -213,7 +213,7 @@ fn a_slow_head_is_cut_off() {
 fn a_slow_body_is_cut_off() {
     let server = Server::start(&["--body-timeout=200ms"]);
     let mut stream = server.connect();
-    let head = "PUT /v1/tags/a HTTP/1.1\r\nhost: x\r\ncontent-type: application/json\r\n\
+    let head = "PUT /v1/tags/a HTTP/1.1\r\nhost: localhost\r\ncontent-type: application/json\r\n\
                 content-length: 2\r\n\r\n{";
     stream.write_all(head.as_bytes()).unwrap();
     let answer = Answer::read(&mut BufReader::new(stream));
@@ -225,7 +225,7 @@ fn a_slow_body_is_cut_off() {
 fn a_client_that_never_reads_is_cut_off() {
     let server = Server::start(&["--write-timeout=300ms"]);
     let mut stream = server.connect();
-    let asked = "GET /v1/uids?n=100000 HTTP/1.1\r\nhost: x\r\n\r\n".repeat(100);
+    let asked = "GET /v1/uids?n=100000 HTTP/1.1\r\nhost: localhost\r\n\r\n".repeat(100);
     stream.write_all(asked.as_bytes()).unwrap();
     // The buffers of the system are full by now, and the server waits. When it has given up, a
     // write fails: nothing else ends the connection.
@@ -243,7 +243,7 @@ fn connections_have_a_limit() {
     let streams: Vec<_> = (0..3)
         .map(|_| {
             let mut stream = server.connect();
-            stream.write_all(b"GET /livez HTTP/1.1\r\nhost: x\r\n\r\n").unwrap();
+            stream.write_all(b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
             let mut stream = BufReader::new(stream);
             assert_eq!(Answer::read(&mut stream).status, 200);
             stream
@@ -268,7 +268,7 @@ fn requests_on_one_connection_are_answered_in_order() {
     let server = Server::start(&[]);
     server.put("orders", "{}");
     let mut stream = server.connect();
-    let asked = "GET /v1/tags/orders/ids HTTP/1.1\r\nhost: x\r\naccept: text/plain\r\n\r\n";
+    let asked = "GET /v1/tags/orders/ids HTTP/1.1\r\nhost: localhost\r\naccept: text/plain\r\n\r\n";
     stream.write_all(asked.repeat(500).as_bytes()).unwrap();
     let mut stream = BufReader::new(stream);
     for number in 1..=500 {

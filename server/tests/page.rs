@@ -5,9 +5,9 @@
 mod common;
 
 use std::path::Path;
-use std::process::{Command, Stdio};
+use std::process::Command;
 
-use common::{Answer, Server};
+use common::{Answer, Server, in_browser};
 
 fn page(server: &Server) -> Answer {
     let answer = server.get("/");
@@ -286,19 +286,6 @@ fn the_page_is_for_administrators_where_there_are_tokens() {
         assert_eq!(answer.status, 200);
         assert!(!answer.text().contains("0123456789abcdef"));
     }
-}
-
-/// Looks at the page of `server` with a browser. It is driven by Debian's Python, which has the
-/// package python3-selenium.
-fn in_browser(server: &Server, case: &str) -> String {
-    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser.py");
-    let mut command = Command::new("/usr/bin/python3");
-    command.arg(script).args([case, &format!("http://{}/", server.address)]);
-    command.arg(server.id().to_string()).stdin(Stdio::null());
-    let done = command.output().unwrap();
-    let errors = String::from_utf8_lossy(&done.stderr);
-    assert!(done.status.success(), "{case}: {errors}");
-    String::from_utf8(done.stdout).unwrap()
 }
 
 #[test]

@@ -241,7 +241,7 @@ fn request(ask: Ask, tag: &str, count: u64) -> String {
         Ask::Leaf => ("GET", format!("/api/segment/get/{tag}")),
         Ask::Segment => ("POST", format!("/v1/tags/{tag}/segments?size={count}")),
     };
-    format!("{method} {path} HTTP/1.1\r\nhost: storm\r\naccept: */*\r\n\r\n")
+    format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n\r\n")
 }
 
 fn runs(ask: Ask, answer: &Answer) -> Vec<Run> {

@@ -20,7 +20,6 @@ use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
 use crate::http::spring::{SpringError, any};
 use crate::http::v1::bearer;
-use crate::http::v1::tags::refuse_other_sites;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::http::{html, ids, params};
 use crate::options::Paths;
@@ -124,7 +123,6 @@ pub(crate) async fn segment(
     if key.is_empty() {
         return Ok(no_key(&uri, &headers));
     }
-    refuse_other_sites(&headers)?;
     app.access.may(bearer(&headers), Wish::Tag(&key))?;
     if !is_tag(app.options.table, &key) {
         return Ok(exception(NO_SUCH_KEY, &uri, &headers));

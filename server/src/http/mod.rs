@@ -2,6 +2,7 @@
 
 mod body;
 mod chart;
+pub(crate) mod guard;
 mod health;
 mod html;
 mod ids;
@@ -28,8 +29,8 @@ use std::time::Instant;
 
 use axum::Router;
 use axum::body::Body;
-use axum::http::header::{CACHE_CONTROL, CONNECTION, HOST};
-use axum::http::{HeaderValue, Request, Response, StatusCode, Version};
+use axum::http::header::{CACHE_CONTROL, CONNECTION};
+use axum::http::{HeaderValue, Request, Response, StatusCode};
 use axum::response::IntoResponse;
 use axum::routing::future::RouteFuture;
 use hyper::body::Incoming;
@@ -69,19 +70,6 @@ async fn no_such_method(request: Request<Body>) -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, kind, title).value(request.method().as_str())
 }
 
-/// Refuses a request that does not name one host, as RFC 9112 demands: a proxy may have read
-/// another one in it. HTTP/1.0 has no such header.
-fn check_host<B>(request: &Request<B>) -> Result<(), Problem> {
-    let mut hosts = request.headers().get_all(HOST).iter();
-    let detail = match (hosts.next(), hosts.next()) {
-        (Some(_), None) => return Ok(()),
-        (None, _) if request.version() == Version::HTTP_10 => return Ok(()),
-        (None, _) => "a request has the header host",
-        (Some(_), Some(_)) => "a request has the header host once",
-    };
-    Err(Problem::bad_request("bad-host", "the request does not name one host").detail(detail))
-}
-
 /// Answers the requests of one thread's connections.
 #[derive(Clone)]
 pub(crate) struct Service {
@@ -103,7 +91,7 @@ impl hyper::service::Service<Request<Incoming>> for Service {
     fn call(&self, request: Request<Incoming>) -> Answering {
         let (app, start) = (self.app, Instant::now());
         let path = PathIndex::of(request.uri().path());
-        let quick = caught(|| match check_host(&request) {
+        let quick = caught(|| match guard::check(app, path, &request) {
             Ok(()) => quick::answer(app, &request),
             Err(problem) => Some(problem.into_response()),
         });

@@ -16,8 +16,7 @@ use crate::http::{ids, leaf, negotiate};
 /// The answer, if it is one of these.
 pub(crate) fn answer<B>(app: &App, request: &Request<B>) -> Option<Response<Body>> {
     let (uri, headers) = (request.uri(), request.headers());
-    let is_from_page = headers.contains_key("sec-fetch-site");
-    if request.method() != Method::GET || uri.query().is_some() || is_from_page {
+    if request.method() != Method::GET || uri.query().is_some() {
         return None;
     }
     if uri.path() == "/v1/uids" {

@@ -19,7 +19,6 @@ use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
 use crate::http::problem::Problem;
 use crate::http::spring::{SpringError, any};
 use crate::http::v1::bearer;
-use crate::http::v1::tags::refuse_other_sites;
 use crate::http::{body, ids, params};
 use crate::limits::MAX_IDS;
 use crate::requests::HasFailed;
@@ -46,7 +45,7 @@ struct Asked {
 
 /// Why it does not get it.
 enum Refused {
-    /// The parameters cannot be read, so that Spring answers, not tinyid; or another site asks.
+    /// The parameters cannot be read, so that Spring answers, not tinyid.
     Malformed(Response),
     Token,
     /// The message of code 6.
@@ -56,8 +55,6 @@ enum Refused {
 impl Asked {
     async fn read(app: &App, request: Request) -> Result<Asked, Refused> {
         let (parts, body) = request.into_parts();
-        refuse_other_sites(&parts.headers)
-            .map_err(|problem| Refused::Malformed(problem.into_response()))?;
         let form = form(app, &parts, body)
             .await
             .map_err(|problem| Refused::Malformed(problem.into_response()))?;

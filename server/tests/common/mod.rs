@@ -228,6 +228,19 @@ impl Drop for Server {
     }
 }
 
+/// Looks at the page of `server` with a browser. It is driven by Debian's Python, which has the
+/// package python3-selenium.
+pub fn in_browser(server: &Server, case: &str) -> String {
+    let script = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/browser.py");
+    let mut command = Command::new("/usr/bin/python3");
+    command.arg(script).args([case, &format!("http://{}/", server.address)]);
+    command.arg(server.id().to_string()).stdin(Stdio::null());
+    let done = command.output().unwrap();
+    let errors = String::from_utf8_lossy(&done.stderr);
+    assert!(done.status.success(), "{case}: {errors}");
+    String::from_utf8(done.stdout).unwrap()
+}
+
 /// A certificate for localhost until `year`, and its key. Both are in files of `folder`.
 pub fn certify(folder: &Path, year: i32) -> CertificateDer<'static> {
     let mut params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
@@ -267,7 +280,7 @@ pub fn signal(process: u32, name: &str) {
 
 /// The bytes of a request that closes its connection.
 pub fn request(method: &str, path: &str, headers: &[&str], body: &str) -> String {
-    let mut text = format!("{method} {path} HTTP/1.1\r\nhost: test\r\nconnection: close\r\n");
+    let mut text = format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n");
     for header in headers {
         text.extend([*header, "\r\n"]);
     }

@@ -43,18 +43,6 @@ fn named(app: &App, path: TagPath) -> Result<String, Problem> {
         .value(&tag))
 }
 
-/// Refuses what a page of another site has its reader's browser send: the reader may be on this
-/// machine, where no token is needed.
-pub(crate) fn refuse_other_sites(headers: &HeaderMap) -> Result<(), Problem> {
-    match headers.get("sec-fetch-site") {
-        Some(site) if site == "cross-site" || site == "same-site" => {
-            let title = "pages of other sites may not do this";
-            Err(Problem::new(StatusCode::FORBIDDEN, "other-site", title))
-        }
-        _ => Ok(()),
-    }
-}
-
 /// Takes numbers of a tag: as JSON, one a line, or eight bytes each, little-endian.
 #[utoipa::path(
     get, path = "/v1/tags/{tag}/ids", operation_id = "takeNumbers", tag = "Dense numbers",
@@ -79,7 +67,6 @@ pub(crate) async fn take(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    refuse_other_sites(&headers)?;
     let tag = allowed(app, path, &headers)?;
     let count = params::count(query.as_deref())?;
     let form = negotiate::form(&headers)?;
@@ -124,7 +111,6 @@ pub(crate) async fn segment(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Json<Given>, Problem> {
-    refuse_other_sites(&headers)?;
     let tag = allowed(app, path, &headers)?;
     let size = size(query.as_deref())?;
     let segment = numbers::load(app, &tag, size).await?;
@@ -287,7 +273,6 @@ pub(crate) async fn create(
     headers: HeaderMap,
     body: Body,
 ) -> Result<Response, Problem> {
-    refuse_other_sites(&headers)?;
     let tag = named(app, path)?;
     app.access.may(bearer(&headers), Wish::Admin)?;
     body::require_json(&headers)?;
