@@ -10,6 +10,8 @@
 -- tick) pair is given twice:
 --
 -- * Rows of worker_node may be deleted at any time; their ids are not given again.
+-- * Do not put the file into WAL mode: what is given would not be in the file alone. It is put back
+--   to a rollback journal before anything is given.
 -- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included.
 -- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again.
 -- * Do not restore an old copy of the file, nor use a copy on a second machine: the ids and numbers

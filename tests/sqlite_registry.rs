@@ -501,6 +501,93 @@ fn a_file_that_vanishes_is_not_made_anew() {
     );
 }
 
+/// A file that has been put in the place of the one that gave the ids, and an old copy of it.
+#[test]
+fn another_file_in_its_place_is_noticed() {
+    let (dir, path) = place();
+    let away = dir.path().join("away.db");
+    let mut registry = SqliteRegistry::open(&path).unwrap();
+    assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 1);
+    fs::copy(&path, &away).unwrap();
+    assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 2);
+    let other = |registry: &mut SqliteRegistry, problem_of: &str| {
+        let error = registry.assign_id(&Layout::DEFAULT).unwrap_err();
+        let said = problem(&error, &path);
+        assert!(said.contains("its tables are not those that gave worker id 2"), "{said}");
+        assert!(said.contains(problem_of), "{said}");
+    };
+    let current = dir.path().join("current.db");
+    fs::rename(&path, &current).unwrap();
+    fs::rename(&away, &path).unwrap();
+    other(&mut registry, "or an old copy of them, and would give ids again");
+    fs::remove_file(&path).unwrap();
+    for id in 1..=3 {
+        assert_eq!(start(&path).unwrap(), id);
+        other(&mut registry, "put back what was there, and this process goes on");
+    }
+    fs::rename(&current, &path).unwrap();
+    assert_eq!(registry.assign_id(&Layout::DEFAULT).unwrap(), 3);
+}
+
+#[test]
+fn a_lost_layout_is_not_begun_anew() {
+    let (_dir, path) = place();
+    assert_eq!(start(&path).unwrap(), 1);
+    Connection::open(&path).unwrap().execute_batch("DELETE FROM uidring_layout").unwrap();
+    let other = Layout::new(40, 10, 13).unwrap();
+    let error = SqliteRegistry::open(&path).unwrap().assign_id(&other).unwrap_err();
+    assert!(
+        problem(&error, &path).contains("its table uidring_layout has lost its row"),
+        "{error}"
+    );
+}
+
+/// With a log, what was given while another program had the file open would not be in the file.
+#[test]
+fn a_file_in_wal_mode_alone_knows_all_ids() {
+    let (dir, path) = place();
+    let copy = dir.path().join("copy.db");
+    let mut registry =
+        SqliteRegistry::open(&path).unwrap().with_timeout(Duration::from_millis(100));
+    let set_mode = |db: &Connection, mode: &str| {
+        db.query_row(&format!("PRAGMA journal_mode = {mode}"), [], |row| row.get::<_, String>(0))
+            .unwrap()
+    };
+    let mut given = 0;
+    for is_open in [false, true, false, true] {
+        let db = Connection::open(&path).unwrap();
+        assert_eq!(set_mode(&db, "WAL"), "wal");
+        let open = if is_open {
+            Some(db)
+        } else {
+            drop(db);
+            None
+        };
+        match registry.assign_id(&Layout::DEFAULT) {
+            Ok(id) => given = id,
+            Err(error) => {
+                let said = problem(&error, &path);
+                assert!(open.is_some() && said.contains("a program that has it open"), "{said}");
+            }
+        }
+        // All that the ids rest on, as after a crash that took the log.
+        fs::copy(&path, &copy).unwrap();
+        assert_eq!(start(&copy).unwrap(), given + 1, "the copy of the file alone");
+        drop(open);
+        assert_eq!(start(&path).unwrap(), given + 1);
+        given += 1;
+    }
+    // All of them at once.
+    let db = Connection::open(&path).unwrap();
+    set_mode(&db, "WAL");
+    drop(db);
+    let ids: BTreeSet<u64> = thread::scope(|scope| {
+        let starts: Vec<_> = (0..16).map(|_| scope.spawn(|| start(&path).unwrap())).collect();
+        starts.into_iter().map(|start| start.join().unwrap()).collect()
+    });
+    assert_eq!(ids, (given + 1..=given + 16).collect());
+}
+
 #[test]
 fn a_relative_path_stays_the_same_file() {
     let (dir, path) = place();

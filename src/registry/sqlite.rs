@@ -27,10 +27,13 @@ use crate::sql::{Database, Deadline, Error, Schema, Sqlite, VERSION, Words};
 ///   acknowledged), not when rows are deleted.
 /// * The ids fit the layout that the file was first used with. Another layout is refused.
 /// * A call that fails uses nothing up.
+/// * At rest the file is all there is. If somebody has put it into WAL mode, it is put back to a
+///   rollback journal before an id is given; while a program keeps it in that mode, none is given.
 ///
 /// They rest on the file: putting back an old copy of it, or using a copy on a second machine,
-/// gives ids again. So does a network file system whose locks do not work; machines that share a
-/// registry need a server.
+/// gives ids again. So does a start that finds no file and makes one, and so does a network file
+/// system whose locks do not work; machines that share a registry need a server. A process that
+/// runs takes no id from another file than the one that gave its ids.
 ///
 /// # Cost
 ///

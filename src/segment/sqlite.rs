@@ -27,7 +27,9 @@ use crate::sql::{Access, Database, Deadline, Error, Schema, Session, Sqlite, VER
 ///
 /// [`SqlSegments`] says what it guarantees. A network file system whose locks do not work, or a
 /// copy of the file on a second machine, gives numbers twice; machines that share tags need a
-/// server. The file is open during a call only.
+/// server. The file is open during a call only. If somebody has put it into WAL mode, it is put
+/// back to a rollback journal before numbers are given, as by a
+/// [`SqliteRegistry`](crate::registry::SqliteRegistry); that of another program is refused.
 pub type SqliteSegments = SqlSegments<Sqlite>;
 
 impl SqlSegments<Sqlite> {

@@ -2,7 +2,10 @@
 //!
 //! The file has a rollback journal, SQLite's default, and no write-ahead log: a generator hardly
 //! ever writes, and a log would save it no syncs, as the last process to close the file moves the
-//! log into it. At rest the file is all there is.
+//! log into it. At rest the file is all there is. With a log, another program that has the file
+//! open keeps in the log what was given meanwhile, and whoever loses the log or copies the file
+//! alone gives it again. So a file that somebody has put into WAL mode is put back before it is
+//! written to: a setting of the file is changed there, and nothing that it holds.
 
 use std::cell::Cell;
 use std::fs;
@@ -48,26 +51,33 @@ impl Sqlite {
         }
         file.check()?;
         // Said now, and not by the call that writes later.
-        if file.db.is_readonly(MAIN_DB)? { Err(Error::problem(READ_ONLY)) } else { Ok(()) }
+        if file.db.is_readonly(MAIN_DB)? {
+            return Err(Error::problem(READ_ONLY));
+        }
+        if file.has_log()? { file.leave_log() } else { Ok(()) }
     }
 
     fn open<'a>(
-        &self,
+        &'a self,
         schema: &'a Schema,
         deadline: &Deadline,
         create: OpenFlags,
     ) -> Result<File<'a>, Error> {
         self.look(!create.is_empty())?;
+        LEFT.set(deadline.timeout);
+        Ok(File { db: self.connection(create)?, place: self, schema })
+    }
+
+    fn connection(&self, create: OpenFlags) -> Result<Connection, Error> {
         let flags = OpenFlags::SQLITE_OPEN_READ_WRITE | OpenFlags::SQLITE_OPEN_NO_MUTEX | create;
         #[allow(unused_mut, reason = "rusqlite's busy_handler takes &self before its version 0.41")]
         let mut db = Connection::open_with_flags(&self.path, flags)?;
-        LEFT.set(deadline.timeout);
         db.busy_handler(Some(wait))?;
         // EXTRA: with FULL, a power failure can bring back the journal of a committed transaction,
         // and undo it. `fullfsync` is for macOS, where a sync alone leaves data in the disk's
         // cache.
         db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;")?;
-        Ok(File { db, schema })
+        Ok(db)
     }
 
     /// Refuses a path that SQLite would refuse with fewer words, or not at all: a device such as
@@ -185,6 +195,7 @@ fn foreign_tables(source: Option<super::Cause>) -> Error {
 /// An open file, during a call.
 struct File<'a> {
     db: Connection,
+    place: &'a Sqlite,
     schema: &'a Schema,
 }
 
@@ -223,6 +234,49 @@ impl File<'_> {
         if number(witness)? == 1 { Ok(State::Ours) } else { Err(foreign_tables(None)) }
     }
 
+    /// Whether the file is in WAL mode.
+    fn has_log(&self) -> Result<bool, Error> {
+        let mode: String = self.db.query_row("PRAGMA journal_mode", [], |row| row.get(0))?;
+        Ok(mode == "wal")
+    }
+
+    /// Puts the file from WAL mode back to a rollback journal. That needs the file for itself, so
+    /// each try has a connection of its own: two that wait for each other's end would wait for
+    /// ever.
+    fn leave_log(&mut self) -> Result<(), Error> {
+        let application: i64 = self.db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
+        if application != APPLICATION {
+            return Err(Error::problem(
+                "it is in WAL mode, so that what is given could be lost with its file -wal, and it \
+                 is another program's; run PRAGMA journal_mode = DELETE in it",
+            ));
+        }
+        for tries in 1.. {
+            self.db = Connection::open_in_memory()?;
+            let db = self.place.connection(OpenFlags::empty())?;
+            let mode = db.query_row("PRAGMA journal_mode = DELETE", [], |row| row.get(0));
+            match mode {
+                Ok::<String, _>(mode) if mode != "wal" => {
+                    self.db = db;
+                    return Ok(());
+                }
+                Err(error) if error.sqlite_error_code() != Some(ErrorCode::DatabaseBusy) => {
+                    return Err(error.into());
+                }
+                _ => {}
+            }
+            drop(db);
+            if !wait(tries) {
+                break;
+            }
+        }
+        Err(Error::problem(
+            "it is in WAL mode, so that what is given could be lost with its file -wal, and a \
+             program that has it open keeps it so; end that program, or have it run PRAGMA \
+             journal_mode = DELETE",
+        ))
+    }
+
     fn check(&mut self) -> Result<(), Error> {
         match self.state()? {
             State::Ours => Ok(()),
@@ -236,8 +290,18 @@ impl Session for File<'_> {
         self.check()?;
         // The write lock before the first read: a reader that asks for it later can be refused
         // without a wait.
-        let begin = if access == Access::Write { "BEGIN IMMEDIATE" } else { "BEGIN" };
-        Ok(self.db.execute_batch(begin)?)
+        if access == Access::Read {
+            return Ok(self.db.execute_batch("BEGIN")?);
+        }
+        loop {
+            self.db.execute_batch("BEGIN IMMEDIATE")?;
+            // Nobody can change that while this transaction lasts.
+            if !self.has_log()? {
+                return Ok(());
+            }
+            self.db.execute_batch("ROLLBACK")?;
+            self.leave_log()?;
+        }
     }
 
     fn commit(&mut self) -> Result<(), Error> {

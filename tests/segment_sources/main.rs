@@ -315,6 +315,56 @@ fn numbers_that_another_table_has_given_are_not_given_again(place: &dyn Place, n
     }
 }
 
+/// Whoever has numbers of a row knows it again, and takes none from another of the same tag.
+fn a_row_made_anew_gives_nothing_to_those_who_took_before(place: &dyn Place) {
+    let (a, b) = (place.open(Table::Own), place.open(Table::Own));
+    a.create("orders", &Tag::new()).unwrap();
+    let first = a.load("orders", None).unwrap();
+    let second = b.load("orders", None).unwrap();
+    assert_eq!((first.first, second.first), (1, 1001));
+    place.run("CREATE TABLE away AS SELECT * FROM uidring_segment");
+    place.run("DELETE FROM uidring_segment");
+    let none = |source: &dyn SegmentAdmin| {
+        let error = source.load("orders", None).unwrap_err();
+        assert!(matches!(error, SegmentError::NoSuchTag { .. }), "{error}");
+    };
+    none(&*a);
+    // Somebody else begins anew.
+    let c = place.open(Table::Own);
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    c.create("orders", &Tag::new()).unwrap();
+    let another = |source: &dyn SegmentAdmin| {
+        let error = text(source.load("orders", None));
+        let what = "cannot be used: it is not the one that this process took numbers from before";
+        assert!(error.contains(what), "{error}");
+    };
+    for _ in 0..2 {
+        another(&*a);
+        another(&*b);
+        // Also where it has come to the same end, nobody gives it the numbers of another row.
+        c.load("orders", None).unwrap();
+        let end = c.tags().unwrap()[0].next;
+        assert!(
+            ![&a, &b]
+                .iter()
+                .zip([&first, &second])
+                .any(|(source, segment)| { source.give_back("orders", segment).unwrap() })
+        );
+        assert_eq!(c.tags().unwrap()[0].next, end);
+    }
+    a.create("orders", &Tag::new()).unwrap();
+    another(&*a);
+    place.run("DELETE FROM uidring_segment");
+    place.run("INSERT INTO uidring_segment SELECT * FROM away");
+    assert_eq!(a.load("orders", None).unwrap().first, 2001);
+    assert_eq!(b.load("orders", None).unwrap().first, 3001);
+    another(&*c);
+    // Who removes a tag may create it again.
+    b.remove("orders", None).unwrap();
+    b.create("orders", &Tag::new().first(9000)).unwrap();
+    assert_eq!(b.load("orders", None).unwrap().first, 9000);
+}
+
 fn tags_are_changed_and_removed(place: &dyn Place, name: &str) {
     for table in [Table::Own, Table::Leaf, Table::TinyId] {
         let source = place.open(table);

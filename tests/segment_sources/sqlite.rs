@@ -146,6 +146,72 @@ fn beside_others() {
 }
 
 #[test]
+fn a_row_made_anew() {
+    let file = File::new();
+    file.own();
+    a_row_made_anew_gives_nothing_to_those_who_took_before(&file);
+}
+
+/// At rest a file is all there is: its numbers are not in a log beside it.
+#[test]
+fn a_file_in_wal_mode_is_put_back_before_numbers_are_given() {
+    let file = File::with_others();
+    let source = file.own();
+    let all = [Table::Own, Table::Leaf, Table::TinyId].map(|table| file.open(table));
+    for source in &all {
+        source.create("orders", &Tag::new().step(10)).unwrap();
+    }
+    for turn in 0..3 {
+        file.run("PRAGMA journal_mode = WAL");
+        // Whoever opens it does it, and so does each call.
+        if turn == 1 {
+            file.own();
+            assert!(!is_wal(&file.path));
+            file.run("PRAGMA journal_mode = WAL");
+        }
+        assert_eq!(source.tags().unwrap().len(), 1, "reading gives nothing, and is let be");
+        assert!(is_wal(&file.path));
+        for source in &all {
+            file.run("PRAGMA journal_mode = WAL");
+            assert_eq!(source.load("orders", None).unwrap().first, 1 + turn * 10);
+            assert!(!is_wal(&file.path));
+        }
+    }
+    // While somebody else has it open, it cannot be.
+    let db = file.connect();
+    db.execute_batch("PRAGMA journal_mode = WAL; SELECT * FROM uidring_segment").unwrap();
+    let log = file.path.with_extension("db-wal");
+    for table in [Table::Own, Table::Leaf, Table::TinyId] {
+        let own = SqliteSegments::open_existing(&file.path).unwrap();
+        let source = on_table!(own.with_timeout(Duration::from_millis(100)), table);
+        let error = text(source.load("orders", None));
+        let what = "it is in WAL mode, so that what is given could be lost with its file -wal, and \
+                    a program that has it open keeps it so; end that program, or have it run";
+        assert!(error.contains(what), "{error}");
+    }
+    assert!(text(SqliteSegments::open(&file.path)).contains("it is in WAL mode"));
+    drop(db);
+    assert_eq!(source.load("orders", None).unwrap().first, 31);
+    assert!(!log.exists());
+    // That of another program is its own to change.
+    let other = File::new();
+    other.run(LEAF);
+    other.run("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, 10)");
+    other.run("PRAGMA journal_mode = WAL");
+    let leaf = SqliteSegments::open(&other.path).unwrap().leaf();
+    let error = text(leaf.load("orders", None));
+    assert!(error.contains("and it is another program's; run PRAGMA journal_mode"), "{error}");
+    assert!(is_wal(&other.path));
+    other.run("PRAGMA journal_mode = DELETE");
+    assert_eq!(leaf.load("orders", None).unwrap().first, 1);
+}
+
+/// What the header of a file says of how it is written to.
+fn is_wal(path: &Path) -> bool {
+    fs::read(path).unwrap()[18..20] == [2, 2]
+}
+
+#[test]
 fn operators_change_tags() {
     let file = File::with_others();
     tags_are_changed_and_removed(&file, &file.name());
