@@ -20,7 +20,7 @@ use databases::{OwnServer, Server, recipe};
 use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
-use uidring::registry::{RegistryAdmin, WorkerRecord, WorkerRegistry};
+use uidring::registry::{RegistryAdmin, Request, WorkerRecord, WorkerRegistry};
 use uidring::{BuildError, Builder, Layout, RegistryError, TakeError, UidGenerator};
 
 const URL: &str = "UIDRING_TEST_URL";
@@ -100,6 +100,11 @@ impl AnyRegistry {
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
         each!(self, registry => registry.revoke(worker))
     }
+}
+
+/// What a generator asks of a registry.
+fn request() -> Request {
+    Request::new(Layout::DEFAULT, 10_000_000, Layout::DEFAULT.max_tick())
 }
 
 /// A generator that asks once.
@@ -397,6 +402,129 @@ on_servers! {
         database.run("DELETE FROM uidring_layout");
         let text = refusal(AnyRegistry::open(&database.url));
         assert!(text.contains("its table uidring_layout has lost its row"), "{text}");
+    }
+
+    fn a_table_that_is_gone_is_not_made_anew(server) {
+        let database = server.database();
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let (mut a, mut b) = (open().boxed(), open().boxed());
+        let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
+        assert_eq!(lease.each_ref().map(|lease| lease.worker), [1, 2]);
+        let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+        let there = format!(
+            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '{}' \
+             AND table_name LIKE 'uidring%'", database.name()
+        );
+        let gone = |result: Result<_, RegistryError>, what: &str| {
+            let text = with_causes(&result.expect_err("the table is gone"));
+            let gone = format!("{what} gone, the only memory of what has been given, so nothing");
+            assert!(text.contains(&gone), "{text}");
+        };
+        // One of them. Whoever starts does not make it either.
+        for table in &tables[..2] {
+            database.run(&format!("ALTER TABLE {table} RENAME TO away"));
+            gone(a.assign(&request()), &format!("its table {table} is"));
+            gone(open().boxed().assign(&request()), &format!("its table {table} is"));
+            assert_eq!(database.run(&there), "2");
+            database.run(&format!("ALTER TABLE away RENAME TO {table}"));
+        }
+        // All of them.
+        let rename = |from: &str, to: &str| {
+            for table in tables {
+                database.run(&format!("ALTER TABLE {from}{table} RENAME TO {to}{table}"));
+            }
+        };
+        rename("", "away_");
+        let all = "its tables uidring_layout and uidring_worker_node are";
+        gone(a.assign(&request()), all);
+        for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+            gone(registry.reserve(lease, lease.last + 1).map(|_| lease.clone()), all);
+            gone(registry.release(lease, lease.last).map(|()| lease.clone()), all);
+        }
+        assert_eq!(database.run(&there), "0");
+        rename("away_", "");
+        for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+            assert_eq!(registry.reserve(lease, lease.last + 1).unwrap(), lease.last + 1);
+        }
+        assert_eq!(a.assign(&request()).unwrap().worker, 3);
+    }
+
+    fn other_tables_in_place_of_those_that_gave_the_ids_are_noticed(server) {
+        let database = server.database();
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let (mut a, mut b) = (open().boxed(), open().boxed());
+        let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
+        let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+        for table in tables {
+            database.run(&format!("ALTER TABLE {table} RENAME TO away_{table}"));
+        }
+        database.run(schema(server));
+        let mut notice = |when: &str| {
+            for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+                let reserved = registry.reserve(lease, lease.last + 1).map(|_| lease.clone());
+                for result in [reserved, registry.assign(&request())] {
+                    let text = with_causes(&result.expect_err("these tables are others"));
+                    let others = format!(
+                        "its tables are not those that gave worker id {} to this process",
+                        lease.worker
+                    );
+                    assert!(text.contains(&others), "{when}: {text}");
+                }
+            }
+        };
+        notice("they have given nothing");
+        // Somebody starts with them, and is given the same ids.
+        let mut c = open().boxed();
+        for worker in 1..=3 {
+            assert_eq!(c.assign(&request()).unwrap().worker, worker);
+        }
+        notice("they have given the same ids");
+        for table in tables {
+            database.run(&format!(
+                "DROP TABLE {table}; ALTER TABLE away_{table} RENAME TO {table}"
+            ));
+        }
+        for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+            assert_eq!(registry.reserve(lease, lease.last + 1).unwrap(), lease.last + 1);
+        }
+        assert_eq!(b.assign(&request()).unwrap().worker, 3);
+        let text = with_causes(&c.assign(&request()).expect_err("its tables were dropped"));
+        assert!(text.contains("not those that gave worker id 3 to this process"), "{text}");
+        // An old copy, from before the second id.
+        database.run(
+            "DELETE FROM uidring_worker_node WHERE id > 1; \
+             UPDATE uidring_layout SET last_worker = 1",
+        );
+        let text = with_causes(&b.assign(&request()).expect_err("an old copy is put back"));
+        assert!(text.contains("or an old copy of them, and would give ids again"), "{text}");
+    }
+
+    fn what_is_behind_the_name_of_a_table_is_looked_at(server) {
+        let server_of_its_own = OwnServer::start(server);
+        let open = || AnyRegistry::open(&server_of_its_own.url()).leased(Duration::from_secs(60));
+        builder(open()).build().unwrap();
+        let run = |sql: &str| drop(server_of_its_own.run(sql));
+        let forgetful: &[&str] = match server {
+            Server::Postgres => &["CREATE UNLOGGED TABLE kept AS SELECT * FROM away"],
+            Server::MySql => &[
+                "CREATE TABLE kept ENGINE = MyISAM AS SELECT * FROM away",
+                "CREATE TABLE kept ENGINE = Aria AS SELECT * FROM away",
+                "CREATE TABLE kept ENGINE = MEMORY AS SELECT * FROM away",
+            ],
+        };
+        for table in ["uidring_layout", "uidring_worker_node"] {
+            run(&format!("ALTER TABLE {table} RENAME TO away"));
+            for kept in forgetful.iter().chain(&["CREATE TABLE kept AS SELECT * FROM away"]) {
+                run(kept);
+                run(&format!("CREATE VIEW {table} AS SELECT * FROM kept"));
+                let text = refusal(open());
+                let view = format!("its {table} is no table but a view, behind which anything");
+                assert!(text.contains(&view), "{kept}: {text}");
+                run(&format!("DROP VIEW {table}; DROP TABLE kept"));
+            }
+            run(&format!("ALTER TABLE away RENAME TO {table}"));
+        }
+        builder(open()).build().unwrap();
     }
 
     fn a_start_outlasts_the_servers_limit_on_a_statement(server) {
@@ -702,6 +830,89 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
         builder(AnyRegistry::open(&server.url())).build().unwrap();
         assert_eq!(server.run("DELETE FROM seen RETURNING setting"), expected, "{set}");
     }
+}
+
+/// A table may be several: its partitions, and those that inherit from it.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn each_part_of_a_table_is_looked_at() {
+    let server = OwnServer::start(Server::Postgres);
+    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    builder(open()).build().unwrap();
+    let refused = |what: &str| {
+        let text = refusal(open());
+        assert!(text.contains(what), "{text}");
+        text
+    };
+    server.run("CREATE UNLOGGED TABLE child () INHERITS (uidring_worker_node)");
+    let text = refused("its table child is not logged, so that a crash of the server would empty");
+    server.run(remedy(&text));
+    builder(open()).build().unwrap();
+    server.run("DROP TABLE child");
+
+    server.run(
+        "ALTER TABLE uidring_worker_node RENAME TO old; \
+         CREATE TABLE uidring_worker_node (LIKE old INCLUDING ALL) PARTITION BY RANGE (id); \
+         CREATE TABLE low PARTITION OF uidring_worker_node FOR VALUES FROM (0) TO (5); \
+         CREATE TABLE high PARTITION OF uidring_worker_node FOR VALUES FROM (5) TO (MAXVALUE) \
+         PARTITION BY RANGE (id); \
+         CREATE TABLE higher PARTITION OF high FOR VALUES FROM (5) TO (MAXVALUE); \
+         INSERT INTO uidring_worker_node SELECT * FROM old",
+    );
+    builder(open()).build().unwrap();
+    for part in ["low", "higher"] {
+        server.run(&format!("ALTER TABLE {part} SET UNLOGGED"));
+        let text = refused(&format!("its table {part} is not logged"));
+        server.run(remedy(&text));
+        builder(open()).build().unwrap();
+    }
+    server.run(
+        "CREATE EXTENSION postgres_fdw; \
+         CREATE SERVER elsewhere FOREIGN DATA WRAPPER postgres_fdw; \
+         CREATE FOREIGN TABLE far () INHERITS (uidring_layout) SERVER elsewhere",
+    );
+    refused("its table far is on another server, which need not keep a commit");
+}
+
+/// A standby takes no writes until it is promoted.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn a_standby_and_a_read_only_role_are_told_apart() {
+    let mut server = OwnServer::start(Server::Postgres);
+    let open = |url: &str| AnyRegistry::open(url).leased(Duration::from_secs(60));
+    builder(open(&server.url())).build().unwrap();
+    for (set, reset) in [
+        (
+            "ALTER ROLE postgres SET default_transaction_read_only = on",
+            "ALTER ROLE postgres RESET default_transaction_read_only",
+        ),
+        (
+            "ALTER DATABASE postgres SET default_transaction_read_only = on",
+            "SET default_transaction_read_only = off; \
+             ALTER DATABASE postgres RESET default_transaction_read_only",
+        ),
+    ] {
+        server.run(set);
+        let error = builder(open(&server.url())).build().unwrap_err();
+        let text = with_causes(&error);
+        let only_reads = "its transactions only read, as default_transaction_read_only is on; if \
+                          it may be written again, set that to off where it was set";
+        assert!(text.contains(only_reads) && !text.contains("primary"), "{text}");
+        let BuildError::Registry(error) = error else { panic!("{text}") };
+        assert!(error.is_transient(), "it may be switched on again at any time: {text}");
+        // What only reads is not kept from it.
+        assert!(!open(&server.url()).workers().unwrap().is_empty());
+        server.run(&format!("BEGIN READ WRITE; {reset}; COMMIT"));
+        builder(open(&server.url())).build().unwrap();
+    }
+    std::fs::write(server.data_file("standby.signal"), "").unwrap();
+    server.crash_and_restart();
+    let text = refusal(open(&server.url()));
+    let standby = "it is a standby, which takes no writes; give the address of the primary";
+    assert!(text.contains(standby), "{text}");
+    assert!(!open(&server.url()).workers().unwrap().is_empty());
 }
 
 /// An authority in PEM, and a certificate of its for `name`, with its key.

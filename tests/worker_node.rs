@@ -102,6 +102,13 @@ fn what_a_table_of_uid_generator_lacks_is_told() {
     database.run(&WORKER_NODE.replace("INNODB", "MyISAM"));
     let forgetful = error(open().uid_generator());
     assert!(forgetful.contains("MyISAM"), "{forgetful}");
+    database.run("ALTER TABLE WORKER_NODE PARTITION BY HASH (ID)");
+    let forgetful = error(open().uid_generator());
+    assert!(forgetful.contains("its table WORKER_NODE has the engine MyISAM"), "{forgetful}");
+    database.run("ALTER TABLE WORKER_NODE RENAME TO KEPT");
+    database.run("CREATE VIEW WORKER_NODE AS SELECT * FROM KEPT");
+    let view = error(open().uid_generator());
+    assert!(view.contains("its WORKER_NODE is no table but a view, behind which"), "{view}");
 }
 
 /// Worker ids of tables of our own beside those of `UidGenerator` could be the same ones.

@@ -44,12 +44,15 @@ use crate::sql::{Database, MySql, Schema, Transaction, VERSION, without_password
 /// * `binlog_format` must be `ROW` or `MIXED` where there is a binary log: InnoDB refuses to write
 ///   by statements under `READ COMMITTED`.
 /// * The engine of both tables must be InnoDB: others have no transactions, or other settings.
+///   Neither may be a view. A temporary table that hides one is noticed where the server lists it,
+///   as MariaDB does since 11.2.
 ///
 /// It does not look at `innodb_doublewrite`, which file systems that write whole pages can do
 /// without, nor at `ALTER INSTANCE DISABLE INNODB REDO_LOG`. And nothing tells it of a disk that
 /// acknowledges a sync before it is done.
 ///
-/// A replica takes no writes. One that is promoted and lacks the last commits gives ids again.
+/// A replica takes no writes, nor does a server whose `read_only` or `transaction_read_only` is on;
+/// that is not overridden. A replica that is promoted and lacks the last commits gives ids again.
 /// Replication is asynchronous unless set up otherwise, and semi-synchronous replication falls back
 /// to that after a timeout: see that a replica has everything before you promote it, or treat it as
 /// an old copy, as `schema.mysql.sql` tells.
@@ -79,8 +82,9 @@ pub type MySqlRegistry = SqlRegistry<MySql>;
 
 impl SqlRegistry<MySql> {
     /// The registry at `url`, `mysql://user:password@host:port/database`, in the tables
-    /// `uidring_layout` and `uidring_worker_node`. Nothing is asked of the server yet. Where the
-    /// tables are not there, the first start makes them, by the file `schema.mysql.sql`.
+    /// `uidring_layout` and `uidring_worker_node`. Nothing is asked of the server yet. Where none
+    /// of the tables is there, the first start makes them, by the file `schema.mysql.sql`. Tables
+    /// that this registry has seen are not made anew.
     ///
     /// Where the same database has the table `WORKER_NODE` of Baidu's `UidGenerator`, a registry
     /// that was never used does not begin, as it could give the same worker ids. Take them from

@@ -34,16 +34,18 @@ use crate::sql::{Database, Postgres, Schema, VERSION, without_password};
 ///
 /// * `fsync` must be `on`. A service that keeps commits elsewhere, and switches it off for that
 ///   reason, is refused as well: the two look alike.
-/// * Neither table may be `UNLOGGED`: a crash empties such tables.
+/// * Neither table may be `UNLOGGED`, nor any partition of it or table that inherits from it: a
+///   crash empties such tables. Neither may be a view, a foreign table or a temporary one.
 ///
 /// These transactions have `synchronous_commit = on`, whatever others have, or `remote_apply`,
 /// which waits for more, if that is set. `full_page_writes` may be off, as it is on storage that
 /// writes whole pages; on any other, a power failure can tear a page then, and lose its rows. And
 /// nothing tells of a disk that acknowledges a sync before it is done.
 ///
-/// A standby takes no writes. One that is promoted and lacks the last commits gives ids again: name
-/// it in `synchronous_standby_names`, so that a commit waits for it; or see that it has everything
-/// before you promote it; or treat it as an old copy, as `schema.postgres.sql` tells.
+/// A standby takes no writes, nor does a role or a database whose `default_transaction_read_only`
+/// is on; that is not overridden. A standby that is promoted and lacks the last commits gives ids
+/// again: name it in `synchronous_standby_names`, so that a commit waits for it; or see that it has
+/// everything before you promote it; or treat it as an old copy, as `schema.postgres.sql` tells.
 ///
 /// # Tried on
 ///
@@ -66,8 +68,8 @@ pub type PostgresRegistry = SqlRegistry<Postgres>;
 impl SqlRegistry<Postgres> {
     /// The registry at `url`, `postgres://user:password@host:port/database`, in the tables
     /// `uidring_layout` and `uidring_worker_node` of the user's first schema. Nothing is asked of
-    /// the server yet. Where the tables are not there, the first start makes them, by the file
-    /// `schema.postgres.sql`.
+    /// the server yet. Where none of the tables is there, the first start makes them, by the file
+    /// `schema.postgres.sql`. Tables that this registry has seen are not made anew.
     ///
     /// The parameters are those of [`tokio_postgres::Config`], such as
     /// `?connect_timeout=2&options=-csearch_path=ids`. With `sslmode=require` the server's

@@ -25,8 +25,8 @@ pub type MySqlSegments = SqlSegments<MySql>;
 
 impl SqlSegments<MySql> {
     /// The tags at `url`, `mysql://user:password@host:port/database`, in the table
-    /// `uidring_segment`. Nothing is asked of the server yet. Where the table is not there, the
-    /// first use makes it, by the file `schema.mysql.sql`.
+    /// `uidring_segment`. Nothing is asked of the server yet. Where none of the tables is there,
+    /// the first tag makes them, by the file `schema.mysql.sql`.
     ///
     /// The parameters are those of [`MySqlRegistry::open`](crate::registry::MySqlRegistry::open).
     ///

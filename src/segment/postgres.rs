@@ -25,8 +25,8 @@ pub type PostgresSegments = SqlSegments<Postgres>;
 
 impl SqlSegments<Postgres> {
     /// The tags at `url`, `postgres://user:password@host:port/database`, in the table
-    /// `uidring_segment` of the user's first schema. Nothing is asked of the server yet. Where the
-    /// table is not there, the first use makes it, by the file `schema.postgres.sql`.
+    /// `uidring_segment` of the user's first schema. Nothing is asked of the server yet. Where none
+    /// of the tables is there, the first tag makes them, by the file `schema.postgres.sql`.
     ///
     /// The parameters are those of
     /// [`PostgresRegistry::open`](crate::registry::PostgresRegistry::open).

@@ -31,7 +31,8 @@ impl fmt::Debug for TinyIdToken {
 const SCHEMA: Schema = Schema {
     sql: "",
     version: 0,
-    tables: &["tiny_id_token"],
+    // No number comes from it, so it may be lost.
+    tables: &[],
     witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'tiny_id_token'",
 };
 

@@ -184,6 +184,10 @@ pub struct Schema {
 /// The tables that the schemas of servers make.
 const MADE: [&str; 3] = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
 
+/// How long it is waited for a process that makes the tables, which takes milliseconds on most
+/// servers.
+const MAKING: Duration = Duration::from_secs(3);
+
 /// What becomes of a transaction on a server that finds its tables missing. Where some of them are
 /// there, the others have been lost, and none is made in their place: an empty table would give
 /// again what the lost one has given.
@@ -385,10 +389,11 @@ fn provide_tables<D: Database, E>(
     session.roll_back()?;
     let mut there = tables_there::<D>(session)?;
     // Another process may be about to make the others.
+    let patience = MAKING.min(deadline.timeout / 2);
     while !D::MAKES_AT_ONCE
         && !had_them
         && (1..MADE.len()).contains(&there.len())
-        && deadline.waited() < deadline.timeout / 2
+        && deadline.waited() < patience
     {
         sleep(Duration::from_millis(20));
         there = tables_there::<D>(session)?;

@@ -143,6 +143,16 @@ fn diagnose(error: &mysql_async::Error) -> Diagnosis {
     known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
 }
 
+/// A replica, or a primary that is being moved.
+const READ_ONLY: Diagnosis = Diagnosis::Later(
+    "its read_only is on; if it is the primary and may be written again, run SET GLOBAL read_only \
+     = OFF, which ends super_read_only, too; if not, give the address of the primary, or make this \
+     server the primary",
+);
+const ONLY_READS: Diagnosis = Diagnosis::Later(
+    "its transactions only read, as transaction_read_only is on, or tx_read_only on MariaDB; if it \
+     may be written again, run SET GLOBAL transaction_read_only = OFF, or of tx_read_only",
+);
 const SEE_LOG: Diagnosis = Diagnosis::Later("see the server's log");
 
 /// The servers' error codes, by <https://mariadb.com/docs/server/reference/error-codes> and
@@ -190,9 +200,9 @@ const CODES: &[(u16, Diagnosis)] = &[
     (1226, FULL_UP),         // ER_USER_LIMIT_REACHED
     (1637, FULL_UP),         // ER_TOO_MANY_CONCURRENT_TRXS
     // A server that takes no writes.
-    (1290, REPLICA), // ER_OPTION_PREVENTS_STATEMENT: read_only
-    (1792, REPLICA), // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
-    (1836, REPLICA), // ER_READ_ONLY_MODE
+    (1290, READ_ONLY),  // ER_OPTION_PREVENTS_STATEMENT: read_only, super_read_only
+    (1792, ONLY_READS), // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
+    (1836, REPLICA),    // ER_READ_ONLY_MODE
     // On the way up or down, or done with us.
     (1047, DOWN), // ER_UNKNOWN_COM_ERROR: a node of Galera that is not in its cluster
     (1053, DOWN), // ER_SERVER_SHUTDOWN
@@ -213,24 +223,26 @@ const CODES: &[(u16, Diagnosis)] = &[
     (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
 ];
 
-/// What decides whether a commit lasts: five settings, and the engine of each table. The tables are
-/// those of this database, if they are there.
+/// What decides whether a commit lasts: five settings, and the kind and the engine of each table,
+/// which all its partitions have. The tables are those of this database, if they are there. Newer
+/// servers show a temporary table beside the one that it hides.
 fn settings(schema: &Schema) -> String {
-    let engine = |table: &&str| {
+    let kind = |table: &&str| {
         format!(
-            ", (SELECT ENGINE FROM information_schema.TABLES \
+            ", (SELECT GROUP_CONCAT(TABLE_TYPE, ' ', COALESCE(ENGINE, '')) \
+             FROM information_schema.TABLES \
              WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = '{table}')"
         )
     };
-    let engines: String = schema.tables.iter().map(engine).collect();
+    let kinds: String = schema.tables.iter().map(kind).collect();
     format!(
         "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_flush_method, \
-         @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format{engines}"
+         @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format{kinds}"
     )
 }
 
-/// What is wrong with a server's answer to [`settings`], where each of the tables has an engine.
-fn problem_of(settings: [String; 5], engines: &[(&str, String)]) -> Option<String> {
+/// What is wrong with a server's answer to [`settings`], where each of the tables has a kind.
+fn problem_of(settings: [String; 5], kinds: &[(&str, String)]) -> Option<String> {
     let [flushed, method, logged, synced, format] = settings;
     let logged = logged == "1";
     let forgets = |name: &str, value: &str| {
@@ -266,13 +278,30 @@ fn problem_of(settings: [String; 5], engines: &[(&str, String)]) -> Option<Strin
                 .to_owned(),
         );
     }
-    let (table, engine) = engines
-        .iter()
-        .find(|(_, engine)| !engine.is_empty() && !engine.eq_ignore_ascii_case("InnoDB"))?;
-    Some(format!(
-        "its table {table} has the engine {engine}, which need not keep a commit as InnoDB does; \
-         run ALTER TABLE {table} ENGINE = InnoDB"
-    ))
+    kinds.iter().find_map(|(table, kind)| problem_of_table(table, kind))
+}
+
+/// What is wrong with `table`, by its kind and its engine. Both are empty where it is not there.
+fn problem_of_table(table: &str, kind: &str) -> Option<String> {
+    let (kind, engine) = kind.rsplit_once(' ')?;
+    if kind.contains("TEMPORARY") {
+        return Some(format!(
+            "its table {table} is hidden by a temporary one, which the end of a connection \
+             removes; drop that, and see who makes it, such as a proxy that shares connections"
+        ));
+    }
+    if kind.contains("VIEW") {
+        return Some(format!(
+            "its {table} is no table but a view, behind which anything may be, also what a crash \
+             of the server would empty; name the database of the table itself"
+        ));
+    }
+    (!engine.eq_ignore_ascii_case("InnoDB")).then(|| {
+        format!(
+            "its table {table} has the engine {engine}, which need not keep a commit as InnoDB \
+             does; run ALTER TABLE {table} ENGINE = InnoDB"
+        )
+    })
 }
 
 /// A connection during a call.
@@ -289,9 +318,9 @@ impl Session for Conversation<'_> {
         let row: Option<mysql_async::Row> = answer?;
         let setting = |column: usize| row.as_ref()?.get_opt(column)?.ok();
         let setting = |column| setting(column).unwrap_or_default();
-        let engines = self.schema.tables.iter().zip(5..).map(|(table, at)| (*table, setting(at)));
-        let engines: Vec<_> = engines.collect();
-        if let Some(problem) = problem_of([0, 1, 2, 3, 4].map(setting), &engines) {
+        let kinds = self.schema.tables.iter().zip(5..).map(|(table, at)| (*table, setting(at)));
+        let kinds: Vec<_> = kinds.collect();
+        if let Some(problem) = problem_of([0, 1, 2, 3, 4].map(setting), &kinds) {
             return Err(Error::problem(problem));
         }
         let seconds = self.deadline.timeout.as_secs().clamp(1, 3600);
@@ -302,7 +331,9 @@ impl Session for Conversation<'_> {
              SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL'"
         ))?;
         self.batch("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
-        self.batch("START TRANSACTION READ WRITE")
+        // Not READ WRITE: where writes have been switched off, that may be for a move to another
+        // server, and what is written then would be lost.
+        self.batch("START TRANSACTION")
     }
 
     fn commit(&mut self) -> Result<(), Error> {

@@ -206,9 +206,11 @@ const CODES: &[(&str, Diagnosis)] = &[
     ("57P05", DOWN), // idle_session_timeout
 ];
 
-/// What decides whether a commit lasts. It waits for the server's own disk at the least, for
-/// standbys if there are synchronous ones, and for more if the operator has asked for more. The
-/// tables are those that the search path finds, if they are there. Servers that only speak
+/// What decides whether a commit lasts, and whether one can be made at all. It waits for the
+/// server's own disk at the least, for standbys if there are synchronous ones, and for more if the
+/// operator has asked for more. The tables are those that the search path finds, if they are there,
+/// with all partitions, and all tables that inherit from them. The first of them that is no table,
+/// or is not logged, is returned behind its kind and its persistence. Servers that only speak
 /// PostgreSQL's language may have no setting of the name fsync.
 fn settings(schema: &Schema) -> String {
     let tables = schema.tables.iter().map(|table| format!("to_regclass('{table}')"));
@@ -217,13 +219,19 @@ fn settings(schema: &Schema) -> String {
          CASE current_setting('synchronous_commit') \
          WHEN 'remote_apply' THEN 'remote_apply' ELSE 'on' END, true), \
          current_setting('fsync', true), \
-         (SELECT MIN(relname::TEXT) FROM pg_class WHERE relpersistence <> 'p' AND oid IN ({}))",
+         (WITH RECURSIVE parts AS (\
+         SELECT oid FROM pg_class WHERE oid = ANY (ARRAY[{}]::OID[]) \
+         UNION SELECT inhrelid FROM pg_inherits JOIN parts ON inhparent = parts.oid) \
+         SELECT MIN(relkind::TEXT || relpersistence::TEXT || oid::REGCLASS::TEXT) FROM pg_class \
+         WHERE oid IN (SELECT oid FROM parts) AND relkind <> 'p' \
+         AND (relkind <> 'r' OR relpersistence <> 'p')), \
+         current_setting('transaction_read_only'), pg_is_in_recovery()",
         tables.collect::<Vec<_>>().join(", ")
     )
 }
 
 /// What is wrong with a server that answers so to [`settings`].
-fn problem_of(fsync: Option<&str>, not_logged: Option<&str>) -> Option<String> {
+fn problem_of(fsync: Option<&str>, bad_table: Option<&str>) -> Option<String> {
     if fsync == Some("off") {
         return Some(
             "its fsync is off, so that a power failure could take ids back that have been given; \
@@ -231,12 +239,44 @@ fn problem_of(fsync: Option<&str>, not_logged: Option<&str>) -> Option<String> {
                 .to_owned(),
         );
     }
-    not_logged.map(|table| {
-        format!(
+    let (kind, table) = bad_table?.split_at_checked(2)?;
+    Some(match kind {
+        "ru" => format!(
             "its table {table} is not logged, so that a crash of the server would empty it; \
              run ALTER TABLE {table} SET LOGGED"
-        )
+        ),
+        "rt" => format!(
+            "its table {table} is a temporary one, which the end of a connection removes; drop it, \
+             and see who makes it, such as a pooler that shares connections"
+        ),
+        "fp" => format!(
+            "its table {table} is on another server, which need not keep a commit; give the \
+             address of that one"
+        ),
+        _ => format!(
+            "its {table} is no table but a view, behind which anything may be, also what a crash \
+             of the server would empty; name the place of the table itself, by the address and \
+             its search_path"
+        ),
     })
+}
+
+/// Why a server that answers so to [`settings`] takes no writes. Where they are switched off, that
+/// may be for a moment, or for a move to another server: so this is not switched on again here.
+fn takes_no_writes(read_only: Option<&str>, is_standby: Option<&str>) -> Option<Error> {
+    let problem = match (read_only, is_standby) {
+        (Some("on"), Some("t" | "true")) => {
+            "it is a standby, which takes no writes; give the address of the primary, or make this \
+             server the primary"
+        }
+        (Some("on"), _) => {
+            "its transactions only read, as default_transaction_read_only is on; if it may be \
+             written again, set that to off where it was set: by ALTER ROLE, ALTER DATABASE or \
+             ALTER SYSTEM, or in the address"
+        }
+        _ => return None,
+    };
+    Some(Error::Unreachable { problem: problem.to_owned(), source: None })
 }
 
 /// A connection during a call.
@@ -249,7 +289,7 @@ struct Conversation<'a> {
 }
 
 impl Session for Conversation<'_> {
-    fn begin(&mut self, _: Access) -> Result<(), Error> {
+    fn begin(&mut self, access: Access) -> Result<(), Error> {
         let ms = self.deadline.timeout.as_millis().clamp(2, 3_600_000);
         // The server gives up on a lock before this side does. Else it would go on waiting, with a
         // connection for each call, and the error would say that it is away.
@@ -266,7 +306,13 @@ impl Session for Conversation<'_> {
             _ => None,
         });
         let setting = |column: usize| row?.try_get(column).ok()?;
-        problem_of(setting(1), setting(2)).map_or(Ok(()), |problem| Err(Error::problem(problem)))
+        if let Some(problem) = problem_of(setting(1), setting(2)) {
+            return Err(Error::problem(problem));
+        }
+        match takes_no_writes(setting(3), setting(4)) {
+            Some(error) if access == Access::Write => Err(error),
+            _ => Ok(()),
+        }
     }
 
     fn commit(&mut self) -> Result<(), Error> {

@@ -253,27 +253,135 @@ on_servers! {
         });
     }
 
+    fn a_table_that_is_gone_is_not_made_anew(server) {
+        let place = OnServer::new(server);
+        let source = place.open(Table::Own);
+        source.create("orders", &Tag::new()).unwrap();
+        assert_eq!(source.load("orders", None).unwrap().first, 1);
+        let tables = format!(
+            "SELECT COUNT(*) FROM information_schema.tables \
+             WHERE table_schema = '{}' AND table_name LIKE 'uidring%'",
+            place.database.name()
+        );
+        let gone = |source: &dyn SegmentAdmin, what: &str| {
+            for error in [
+                text(source.load("orders", None)),
+                text(source.create("orders", &Tag::new())),
+                text(source.create("new", &Tag::new())),
+                text(source.set("orders", &TagChange::new().step(7))),
+                text(source.remove("orders", None)),
+                text(source.tags()),
+            ] {
+                let gone = format!("{what} gone, the only memory of what has been given, so");
+                assert!(error.contains(&gone), "{error}");
+            }
+        };
+        for table in ["uidring_segment", "uidring_layout"] {
+            place.run(&format!("ALTER TABLE {table} RENAME TO away"));
+            gone(&*source, &format!("its table {table} is"));
+            // Nor does whoever starts make it, as the others are there.
+            gone(&*place.open(Table::Own), &format!("its table {table} is"));
+            assert_eq!(place.database.run(&tables), "2");
+            place.run(&format!("ALTER TABLE away RENAME TO {table}"));
+        }
+        for table in ["uidring_segment", "uidring_layout", "uidring_worker_node"] {
+            place.run(&format!("ALTER TABLE {table} RENAME TO away_{table}"));
+        }
+        gone(&*source, "its tables uidring_layout and uidring_segment are");
+        // Whoever has not seen them takes it for a database that was never used.
+        let new = place.open(Table::Own);
+        assert_eq!(new.tags().unwrap(), []);
+        let error = new.load("orders", None).unwrap_err();
+        assert!(matches!(error, SegmentError::NoSuchTag { .. }), "{error}");
+        assert_eq!(place.database.run(&tables), "0");
+        for table in ["uidring_segment", "uidring_layout", "uidring_worker_node"] {
+            place.run(&format!("ALTER TABLE away_{table} RENAME TO {table}"));
+        }
+        assert_eq!(source.load("orders", None).unwrap().first, 1001);
+    }
+
+    fn a_row_made_anew(server) {
+        let place = OnServer::new(server);
+        a_row_made_anew_gives_nothing_to_those_who_took_before(&place);
+    }
+
+    fn what_is_behind_the_name_of_a_table_is_looked_at(server) {
+        let place = OnServer::with_others(server);
+        place.open(Table::Own).create("orders", &Tag::new()).unwrap();
+        place.run("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, 10)");
+        place.open(Table::TinyId).create("orders", &Tag::new()).unwrap();
+        let kept = match server {
+            Server::Postgres => "CREATE UNLOGGED TABLE kept AS SELECT * FROM away",
+            Server::MySql => "CREATE TABLE kept ENGINE = MyISAM AS SELECT * FROM away",
+        };
+        for (table, name) in [
+            (Table::Own, "uidring_segment"),
+            (Table::Leaf, "leaf_alloc"),
+            (Table::TinyId, "tiny_id_info"),
+        ] {
+            place.run(&format!(
+                "ALTER TABLE {name} RENAME TO away; {kept}; \
+                 CREATE VIEW {name} AS SELECT * FROM kept"
+            ));
+            let error = text(place.open(table).load("orders", None));
+            let view = format!("its {name} is no table but a view, behind which anything");
+            assert!(error.contains(&view), "{error}");
+            place.run(&format!(
+                "DROP VIEW {name}; DROP TABLE kept; ALTER TABLE away RENAME TO {name}"
+            ));
+            assert_eq!(place.open(table).load("orders", None).unwrap().first, 1);
+        }
+        let (name, key) = ("uidring_segment", "tag");
+        if server == Server::Postgres {
+            place.run(&format!(
+                "ALTER TABLE {name} RENAME TO away; \
+                 CREATE TABLE {name} (LIKE away INCLUDING ALL) PARTITION BY LIST ({key}); \
+                 CREATE UNLOGGED TABLE part PARTITION OF {name} DEFAULT; \
+                 INSERT INTO {name} SELECT * FROM away"
+            ));
+            let error = text(place.open(Table::Own).load("orders", None));
+            assert!(error.contains("its table part is not logged, so that a crash"), "{error}");
+            place.run("ALTER TABLE part SET LOGGED");
+        } else {
+            // All partitions have one engine.
+            place.run(&format!(
+                "ALTER TABLE {name} ENGINE = Aria; ALTER TABLE {name} PARTITION BY KEY ({key})"
+            ));
+            let error = text(place.open(Table::Own).load("orders", None));
+            assert!(error.contains("its table uidring_segment has the engine Aria"), "{error}");
+            place.run(&format!("ALTER TABLE {name} ENGINE = InnoDB"));
+        }
+        assert_eq!(place.open(Table::Own).load("orders", None).unwrap().first, 1001);
+    }
+
     fn a_server_that_takes_no_writes_is_told(server) {
-        let error = match server {
+        let (error, what_to_do) = match server {
             Server::Postgres => {
                 let place = OnServer::with_others(server);
                 place.run("INSERT INTO leaf_alloc (biz_tag, step) VALUES ('orders', 10)");
                 let url = format!("{}%20-cdefault_transaction_read_only=on", place.database.url);
-                open(&url, Table::Leaf).load("orders", None).unwrap_err()
+                let only_reads = "its transactions only read, as default_transaction_read_only is \
+                                  on; if it may be written again, set that to off where it was";
+                (open(&url, Table::Leaf).load("orders", None).unwrap_err(), only_reads)
             }
             Server::MySql => {
                 let server = OwnServer::start(server);
                 server.run("CREATE USER me; GRANT ALL ON ids.* TO me");
                 server.run(&others::tables(Server::MySql)[0]);
                 server.run("INSERT INTO leaf_alloc (biz_tag, step) VALUES ('orders', 10)");
-                server.run("SET GLOBAL read_only = ON");
+                server.run("SET GLOBAL tx_read_only = ON");
+                let error = text(open(&server.url(), Table::Leaf).load("orders", None));
+                assert!(error.contains("its transactions only read, as transaction_"), "{error}");
+                server.run("SET GLOBAL tx_read_only = OFF; SET GLOBAL read_only = ON");
                 let url = server.url().replace("root@", "me@");
-                open(&url, Table::Leaf).load("orders", None).unwrap_err()
+                let read_only = "its read_only is on; if it is the primary and may be written \
+                                 again, run SET GLOBAL read_only = OFF";
+                assert_eq!(open(&url, Table::Leaf).tags().unwrap().len(), 1);
+                (open(&url, Table::Leaf).load("orders", None).unwrap_err(), read_only)
             }
         };
         assert!(error.is_transient(), "{error}");
         let text = with_causes(&error);
-        let what_to_do = "give the address of the primary, or make this server the primary: ";
         assert!(text.contains(what_to_do), "{text}");
     }
 
