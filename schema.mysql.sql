@@ -1,26 +1,30 @@
 -- Worker ids and tags in a MySQL or MariaDB database, version 3. Tried on MariaDB 10.11.
 -- According to the manuals, MySQL since 5.7 and MariaDB since 10.2 will do.
 --
--- `MySqlRegistry` and `MySqlSegments` apply this schema when they are first used, if their
--- user may create tables. By hand:
+-- The first start of a `MySqlRegistry`, or the first tag of `MySqlSegments`, applies this
+-- schema, if their user may create tables, and none of these tables is there. By hand:
 --
 --     mariadb ids < schema.mysql.sql
 --
--- Applying it again changes nothing. For worker ids a user needs SELECT, INSERT and UPDATE on
--- uidring_layout and uidring_worker_node. For tags it needs SELECT and UPDATE on uidring_segment,
--- INSERT to create tags, DELETE to remove them, and SELECT on uidring_layout.
+-- Applying it again changes nothing. Do not apply it where a table has been lost: an empty one in
+-- its place gives again what the lost one has given. For worker ids a user needs SELECT, INSERT and
+-- UPDATE on uidring_layout and uidring_worker_node. For tags it needs SELECT and UPDATE on
+-- uidring_segment, INSERT to create tags, DELETE to remove them, and SELECT on uidring_layout.
 --
 -- Only these tables know which ids and numbers have been given, and UIDs are unique because no (id,
 -- tick) pair is given twice:
 --
 -- * Rows of uidring_worker_node whose ids were given once may be deleted; the ids are not given
 --   again. The row of a leased id says up to which tick the id has been used: do not delete it.
+-- * Do not drop or rename a table while anybody uses it. Where one is missing, nothing is given.
+--   Put it back, and all go on. Where all are missing, the next start makes new ones, and begins at
+--   1.
 -- * Do not change uidring_layout: it holds the largest id ever given, deleted rows included.
 -- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again.
 -- * The server must keep what it has committed, even through a power failure. A server is
 --   refused if its innodb_flush_log_at_trx_commit is 0 or 2, if it writes a binary log and its
---   sync_binlog is not 1, if its innodb_flush_method is nosync, or if a table has another engine
---   than InnoDB.
+--   sync_binlog is not 1, if its innodb_flush_method is nosync, or if a table is a view, or has
+--   another engine than InnoDB.
 -- * Do not restore an old copy of the database, nor promote a replica that lacks the last commits:
 --   the ids and numbers given since would be given again. If nothing else is left, first stop all
 --   generators. Then raise the counter above all of their ids, and delete the leased ids, because

@@ -1,24 +1,28 @@
 -- Worker ids and tags in a PostgreSQL database, version 3. Tried on PostgreSQL 15. According
 -- to the manuals, any version since 11 will do.
 --
--- `PostgresRegistry` and `PostgresSegments` apply this schema when they are first used, if their
--- user may create tables. By hand:
+-- The first start of a `PostgresRegistry`, or the first tag of `PostgresSegments`, applies this
+-- schema, if their user may create tables, and none of these tables is there. By hand:
 --
 --     psql "$DATABASE_URL" -f schema.postgres.sql
 --
--- Applying it again changes nothing. For worker ids a user needs SELECT, INSERT and UPDATE on
--- uidring_layout and uidring_worker_node. For tags it needs SELECT and UPDATE on uidring_segment,
--- INSERT to create tags, DELETE to remove them, and SELECT on uidring_layout.
+-- Applying it again changes nothing. Do not apply it where a table has been lost: an empty one in
+-- its place gives again what the lost one has given. For worker ids a user needs SELECT, INSERT and
+-- UPDATE on uidring_layout and uidring_worker_node. For tags it needs SELECT and UPDATE on
+-- uidring_segment, INSERT to create tags, DELETE to remove them, and SELECT on uidring_layout.
 --
 -- Only these tables know which ids and numbers have been given, and UIDs are unique because no (id,
 -- tick) pair is given twice:
 --
 -- * Rows of uidring_worker_node whose ids were given once may be deleted; the ids are not given
 --   again. The row of a leased id says up to which tick the id has been used: do not delete it.
+-- * Do not drop or rename a table while anybody uses it. Where one is missing, nothing is given.
+--   Put it back, and all go on. Where all are missing, the next start makes new ones, and begins at
+--   1.
 -- * Do not change uidring_layout: it holds the largest id ever given, deleted rows included.
 -- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again.
 -- * The server must keep what it has committed, even through a power failure. A server is
---   refused if its fsync is off, or if a table is UNLOGGED.
+--   refused if its fsync is off, or if a table or a part of it is UNLOGGED, or no table but a view.
 -- * Do not restore an old copy of the database, nor promote a standby that lacks the last commits:
 --   the ids and numbers given since would be given again. If nothing else is left, first stop all
 --   generators. Then raise the counter above all of their ids, and delete the leased ids, because
