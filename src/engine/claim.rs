@@ -4,6 +4,7 @@ use std::num::NonZeroU64;
 
 use crate::engine::Engine;
 use crate::engine::TakeError;
+use crate::engine::timing::{Timing as _, by_kind};
 use crate::integer::{Integer, LARGEST};
 use crate::uid::Uid;
 
@@ -41,19 +42,16 @@ impl Claim {
         Ok(Claim { next, end: next + count, base })
     }
 
-    /// A claim whose UIDs are handed out one by one. In exact time it is short, because what is
-    /// left of it when its tick ends is lost.
+    /// A claim whose UIDs are handed out one by one.
     #[inline]
     pub fn held(engine: &Engine, count: u64) -> Result<Claim, TakeError> {
-        let longest = if engine.is_exact { (engine.ring.max_offset() + 1) / 16 } else { count };
-        Claim::new(engine, count.min(longest))
+        Claim::new(engine, count.min(by_kind!(engine, longest_held_claim)))
     }
 
-    /// The next segment of a claim whose UIDs are handed out one by one: in exact time a single
-    /// UID, of the clock's tick.
+    /// The next segment of a claim whose UIDs are handed out one by one.
     #[inline]
     pub fn next_held(&mut self, engine: &Engine) -> Result<Option<ClaimSegment>, TakeError> {
-        self.next_part(engine, if engine.is_exact { 1 } else { u64::MAX })
+        self.next_part(engine, by_kind!(engine, longest_held_segment))
     }
 
     /// The next segment of the claim, or `None` at its end. Skips tickets whose block was
@@ -81,7 +79,7 @@ impl Claim {
             };
             let Some(base) = base else {
                 self.next += to - from;
-                engine.drop_tickets(to - from);
+                by_kind!(engine, drop_tickets, to - from);
                 continue;
             };
             let to = to.min(from.saturating_add(longest));

@@ -21,6 +21,7 @@ use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use crate::engine::take::LONGEST_WAIT;
+use crate::engine::timing::Timing;
 use crate::engine::{Engine, TakeError};
 use crate::registry::Lease;
 use crate::ring::window::Window;
@@ -58,26 +59,11 @@ thread_local! {
     };
 }
 
-impl Engine {
-    /// Completes a take whose ticket is of the clock's tick. Otherwise returns `None`, and the
-    /// ticket is still the caller's.
-    #[inline]
-    pub fn take_at_present(&self, ticket: u64) -> Option<Uid> {
-        let tick = ticket >> self.ring.shift();
-        if !self.is_clock_in(tick) {
-            return None;
-        }
-        // No tick of the layout is as late as the ticket of a closed ring.
-        if tick > self.limits.final_tick {
-            return None;
-        }
-        let window = self.ring.window().get();
-        let base = self.codec.base_beside(tick, window.first_base);
-        let is_in_window = (window.first_base..=window.last_base).contains(&base);
-        let base = NonZeroU64::new(base).filter(|_| is_in_window)?;
-        Some(self.ring.uid(ticket, base))
-    }
+/// The kind of generator whose UIDs have exact time.
+#[derive(Debug)]
+pub struct Exact;
 
+impl Engine {
     /// Whether the clock shows a time in `tick`.
     #[inline]
     fn is_clock_in(&self, tick: u64) -> bool {
@@ -165,7 +151,7 @@ impl Engine {
 
     /// The state of the tick of `ticket`, which the caller holds. If it is past, moves the cursor,
     /// and the caller drops the ticket.
-    pub fn resolve_exact(&self, ticket: u64, since: u64, now_ms: i64) -> Block {
+    fn resolve_at(&self, ticket: u64, since: u64, now_ms: i64) -> Block {
         let block = ticket >> self.ring.shift();
         let found = self.state_at(block, since, now_ms);
         match found {
@@ -174,97 +160,6 @@ impl Engine {
             Block::Beyond => {}
         }
         found
-    }
-
-    /// Waits for the tick of `ticket`, or fails.
-    pub fn wait_for_tick(&self, ticket: u64) -> Result<Block, TakeError> {
-        let since = self.limits.clock_tick(self.trusted_now_ms());
-        self.wait_until(Some(ticket), |now_ms| match self.resolve_exact(ticket, since, now_ms) {
-            Block::Beyond => None,
-            found => Some(found),
-        })
-    }
-
-    /// Whether the next ticket has a UID that may be handed out, or is past.
-    pub fn is_cursor_due(&self, now_ms: i64) -> bool {
-        self.state_at(self.ring.cursor_block(), u64::MAX, now_ms) != Block::Beyond
-    }
-
-    /// Takes the next UID, or fails at once.
-    pub fn try_take_exact(&self) -> Result<Uid, TakeError> {
-        let mut known = None;
-        loop {
-            let block = match (self.ring.try_claim(known.map(|(block, _)| block)), known) {
-                // The UID's tick was the clock's a moment ago, and belongs to the lease.
-                (Ok((ticket, _)), Some((_, base))) => return Ok(self.ring.uid(ticket, base)),
-                (Err(Some(block)), _) => block,
-                (Err(None), _) => {
-                    self.open_or_fail()?;
-                    continue;
-                }
-                // Not claimed: only a known block is.
-                (Ok(_), None) => continue,
-            };
-            let now_ms = self.trusted_now_ms();
-            match self.state_at(block, u64::MAX, now_ms) {
-                Block::Published(base) => {
-                    self.note_ahead(block, now_ms);
-                    known = Some((block, base));
-                }
-                Block::Overwritten => self.advance_to_present(0, now_ms),
-                Block::Beyond => {
-                    let ticket = block << self.ring.shift();
-                    return Err(self.report_shortage(ticket, now_ms));
-                }
-            }
-        }
-    }
-
-    /// The base of `tick`, if it is reserved.
-    pub fn base_of_tick(&self, tick: u64) -> Option<NonZeroU64> {
-        let window = self.ring.window().get();
-        let reserved = self.codec.tick_of(window.reserved_base);
-        let first = self.codec.tick_of(window.first_base);
-        let base = self.codec.base_beside(tick.min(reserved), window.first_base);
-        NonZeroU64::new(base).filter(|_| (first..=reserved).contains(&tick))
-    }
-
-    /// The base of the tick that the cursor is in, or the nearest one that is reserved.
-    pub fn newest_exact(&self) -> u64 {
-        let window = self.ring.window().get();
-        let reserved = self.codec.tick_of(window.reserved_base);
-        let tick = self.ring.cursor_block().min(reserved);
-        self.codec.base_beside(tick, window.first_base).max(window.first_base)
-    }
-
-    /// The tick of the next UID, reserved or not.
-    pub fn next_tick_exact(&self, now_ms: i64) -> u64 {
-        self.ring.cursor_block().max(self.limits.clock_tick(now_ms))
-    }
-
-    /// How many UIDs can be taken now.
-    pub fn at_hand_exact(&self, now_ms: i64) -> u64 {
-        let position = self.ring.position();
-        let length = self.ring.max_offset() + 1;
-        match self.state_at(position >> self.ring.shift(), u64::MAX, now_ms) {
-            Block::Published(_) => length - (position & self.ring.max_offset()),
-            Block::Overwritten => length,
-            Block::Beyond => 0,
-        }
-    }
-
-    /// The window of `lease`: all of its ticks, but none that the clock could show only after a
-    /// jump that is not followed.
-    pub fn exact_window(&self, lease: &Lease, now_ms: i64) -> Window {
-        let last = match self.limits.latest_tick(now_ms) {
-            Some(latest) => latest.min(lease.last),
-            None => lease.last,
-        };
-        // No UID has base 0.
-        let first = lease.first.max(u64::from(lease.worker == 0));
-        let [first_base, last_base, reserved_base] =
-            [first, last, lease.last].map(|tick| self.codec.base_at(tick, lease.worker));
-        Window { first_base, last_base, reserved_base }
     }
 
     /// How long the filler may sleep: no longer than `pause`, and while tasks wait, until their
@@ -281,13 +176,6 @@ impl Engine {
         pause
     }
 
-    /// How long a taker that waits for `ticket` sleeps at most. What only the filler can bring, the
-    /// filler tells.
-    pub fn taker_pause(&self, ticket: u64, now_ms: i64) -> Duration {
-        let is_past = self.is_past_window(ticket, now_ms);
-        if is_past { LONGEST_WAIT } else { self.sleep_until(ticket).min(LONGEST_WAIT) }
-    }
-
     /// How long it takes until the tick of `ticket` begins.
     fn sleep_until(&self, ticket: u64) -> Duration {
         let from = self.limits.allowed_from(ticket >> self.ring.shift());
@@ -296,18 +184,196 @@ impl Engine {
         from.duration_since(now).unwrap_or_default().max(SHORTEST_SLEEP)
     }
 
-    /// Whether a taker that waits for `ticket` needs the filler: for further ticks of the lease, or
-    /// because the clock has gone back, which operators should know.
-    pub fn is_filler_needed(&self, ticket: u64, now_ms: i64) -> bool {
-        let wait = self.limits.until_allowed(ticket >> self.ring.shift(), now_ms);
-        self.is_past_window(ticket, now_ms) || wait > 2 * self.limits.layout.tick()
-    }
-
     /// Whether the ticket, or the clock, is past the ticks that the filler has allowed.
     pub fn is_past_window(&self, ticket: u64, now_ms: i64) -> bool {
         let window = self.ring.window().get();
         self.present_tick(window, now_ms).is_none()
             || ticket >> self.ring.shift() > *self.ticks_of(window).end()
+    }
+}
+
+/// No block is published.
+impl Timing for Exact {
+    fn start(&self, engine: &Engine, lease: &Lease) {
+        self.move_window(engine, lease, engine.now_ms());
+    }
+
+    /// All ticks of the lease, but none that the clock could show only after a jump that is not
+    /// followed.
+    fn window(&self, engine: &Engine, lease: &Lease, now_ms: i64) -> Window {
+        let last = match engine.limits.latest_tick(now_ms) {
+            Some(latest) => latest.min(lease.last),
+            None => lease.last,
+        };
+        // No UID has base 0.
+        let first = lease.first.max(u64::from(lease.worker == 0));
+        let [first_base, last_base, reserved_base] =
+            [first, last, lease.last].map(|tick| engine.codec.base_at(tick, lease.worker));
+        Window { first_base, last_base, reserved_base }
+    }
+
+    fn move_window(&self, engine: &Engine, lease: &Lease, now_ms: i64) {
+        engine.ring.window().set(self.window(engine, lease, now_ms));
+    }
+
+    fn base_of_block(&self, engine: &Engine, tick: u64) -> Option<NonZeroU64> {
+        let window = engine.ring.window().get();
+        let reserved = engine.codec.tick_of(window.reserved_base);
+        let first = engine.codec.tick_of(window.first_base);
+        let base = engine.codec.base_beside(tick.min(reserved), window.first_base);
+        NonZeroU64::new(base).filter(|_| (first..=reserved).contains(&tick))
+    }
+
+    /// The base of the tick that the cursor is in, or the nearest one that is reserved.
+    fn newest(&self, engine: &Engine) -> u64 {
+        let window = engine.ring.window().get();
+        let reserved = engine.codec.tick_of(window.reserved_base);
+        let tick = engine.ring.cursor_block().min(reserved);
+        engine.codec.base_beside(tick, window.first_base).max(window.first_base)
+    }
+
+    /// Waiting takers hold tickets of ticks to come, but none of these has been handed out.
+    fn oldest_and_newest(&self, engine: &Engine, now_ms: i64) -> (u64, u64) {
+        let last = engine.limits.last_tick(now_ms).unwrap_or(0);
+        let last = last.max(engine.limits.clock_tick(now_ms));
+        let tick = self.awaited_tick(engine, engine.ring.position(), now_ms).min(last);
+        (tick, tick)
+    }
+
+    fn next_tick(&self, engine: &Engine) -> u64 {
+        self.awaited_tick(engine, engine.ring.position(), engine.trusted_now_ms())
+    }
+
+    fn awaited_tick(&self, engine: &Engine, ticket: u64, now_ms: i64) -> u64 {
+        (ticket >> engine.ring.shift()).max(engine.limits.clock_tick(now_ms))
+    }
+
+    fn at_hand(&self, engine: &Engine) -> u64 {
+        let position = engine.ring.position();
+        let length = engine.ring.max_offset() + 1;
+        let now_ms = engine.trusted_now_ms();
+        match engine.state_at(position >> engine.ring.shift(), u64::MAX, now_ms) {
+            Block::Published(_) => length - (position & engine.ring.max_offset()),
+            Block::Overwritten => length,
+            Block::Beyond => 0,
+        }
+    }
+
+    fn available(&self, engine: &Engine) -> u64 {
+        self.at_hand(engine)
+    }
+
+    fn skipped(&self, _: &Engine) -> u64 {
+        0
+    }
+
+    /// Completes a take whose ticket is of the clock's tick.
+    #[inline]
+    fn take_at_once(&self, engine: &Engine, ticket: u64) -> Option<Uid> {
+        let tick = ticket >> engine.ring.shift();
+        if !engine.is_clock_in(tick) {
+            return None;
+        }
+        // No tick of the layout is as late as the ticket of a closed ring.
+        if tick > engine.limits.final_tick {
+            return None;
+        }
+        let window = engine.ring.window().get();
+        let base = engine.codec.base_beside(tick, window.first_base);
+        let is_in_window = (window.first_base..=window.last_base).contains(&base);
+        let base = NonZeroU64::new(base).filter(|_| is_in_window)?;
+        Some(engine.ring.uid(ticket, base))
+    }
+
+    /// If the tick of `ticket` is past, moves the cursor, and the caller drops the ticket.
+    fn resolve(&self, engine: &Engine, ticket: u64) -> Block {
+        engine.resolve_at(ticket, u64::MAX, engine.trusted_now_ms())
+    }
+
+    fn wait_for_block(&self, engine: &Engine, ticket: u64) -> Result<Block, TakeError> {
+        let since = engine.limits.clock_tick(engine.trusted_now_ms());
+        engine.wait_until(Some(ticket), |now_ms| match engine.resolve_at(ticket, since, now_ms) {
+            Block::Beyond => None,
+            found => Some(found),
+        })
+    }
+
+    fn try_take(&self, engine: &Engine) -> Result<Uid, TakeError> {
+        let ring = &engine.ring;
+        let mut known = None;
+        loop {
+            let block = match (ring.try_claim(known.map(|(block, _)| block)), known) {
+                // The UID's tick was the clock's a moment ago, and belongs to the lease.
+                (Ok((ticket, _)), Some((_, base))) => return Ok(ring.uid(ticket, base)),
+                (Err(Some(block)), _) => block,
+                (Err(None), _) => {
+                    engine.open_or_fail()?;
+                    continue;
+                }
+                // Not claimed: only a known block is.
+                (Ok(_), None) => continue,
+            };
+            let now_ms = engine.trusted_now_ms();
+            match engine.state_at(block, u64::MAX, now_ms) {
+                Block::Published(base) => {
+                    engine.note_ahead(block, now_ms);
+                    known = Some((block, base));
+                }
+                Block::Overwritten => engine.advance_to_present(0, now_ms),
+                Block::Beyond => {
+                    return Err(engine.report_shortage(block << ring.shift(), now_ms));
+                }
+            }
+        }
+    }
+
+    fn drop_tickets(&self, engine: &Engine, count: u64) {
+        engine.ring.skip(count);
+    }
+
+    fn is_cursor_due(&self, engine: &Engine, now_ms: i64) -> bool {
+        engine.state_at(engine.ring.cursor_block(), u64::MAX, now_ms) != Block::Beyond
+    }
+
+    /// For further ticks of the lease, or because the clock has gone back, which operators should
+    /// know.
+    fn is_filler_needed(&self, engine: &Engine, ticket: u64, now_ms: i64) -> bool {
+        let wait = engine.limits.until_allowed(ticket >> engine.ring.shift(), now_ms);
+        engine.is_past_window(ticket, now_ms) || wait > 2 * engine.limits.layout.tick()
+    }
+
+    /// Past the window, the filler may have to allow the tick.
+    fn is_allowed_by_takers(&self, engine: &Engine, ticket: u64, now_ms: i64) -> bool {
+        engine.takers_read_clock && !engine.is_past_window(ticket, now_ms)
+    }
+
+    /// What only the filler can bring, the filler tells.
+    fn taker_pause(&self, engine: &Engine, ticket: u64, _: TakeError, now_ms: i64) -> Duration {
+        let is_past = engine.is_past_window(ticket, now_ms);
+        if is_past { LONGEST_WAIT } else { engine.sleep_until(ticket).min(LONGEST_WAIT) }
+    }
+
+    /// Short, because what is left of a claim when its tick ends is lost.
+    #[inline]
+    fn longest_held_claim(&self, engine: &Engine) -> u64 {
+        (engine.ring.max_offset() + 1) / 16
+    }
+
+    /// Each UID has the clock's tick when it is handed out.
+    #[inline]
+    fn longest_held_segment(&self, _: &Engine) -> u64 {
+        1
+    }
+
+    /// Nothing is published, and the end of the window decides.
+    fn wake_end(&self, _: &Engine) -> u64 {
+        u64::MAX
+    }
+
+    /// The filler then wakes when the next tick begins.
+    #[cfg(feature = "async")]
+    fn first_task_waits(&self, engine: &Engine) {
+        engine.signal.wake_filler();
     }
 }
 

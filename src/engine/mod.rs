@@ -1,5 +1,6 @@
 //! [`Engine`]: what takers and the filler share, and the slow path of a take.
 
+pub mod ahead;
 pub mod claim;
 mod counters;
 mod error;
@@ -12,10 +13,10 @@ pub mod lead;
 pub mod limits;
 #[cfg(feature = "async")]
 pub mod line;
-mod refill;
 pub mod signal;
 pub mod status;
 mod take;
+pub mod timing;
 #[cfg(feature = "async")]
 pub mod turn;
 pub mod waiters;
@@ -28,16 +29,19 @@ use std::num::NonZeroU64;
 use crossbeam_utils::CachePadded;
 
 use crate::clock::Clock;
+use crate::engine::ahead::Ahead;
 use crate::engine::counters::Counters;
+use crate::engine::exact::Exact;
 use crate::engine::flags::Flags;
 use crate::engine::lead::LeadLimit;
 use crate::engine::limits::Limits;
 use crate::engine::signal::{FillerState, Signal};
 use crate::engine::status::Status;
+use crate::engine::timing::{Kind, Timing as _, by_kind};
 use crate::engine::waiters::Waiters;
 use crate::registry::Lease;
 use crate::ring::codec::TickCodec;
-use crate::ring::{Block, Ended, Ring};
+use crate::ring::{Ended, Ring};
 use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 
 /// Each expiry lowers `claims_end` by this much. No segment of a local taker's claim is longer, so
@@ -63,16 +67,8 @@ pub struct Engine {
     /// Whether takers at the limit may read the clock themselves. They may not if a jump of the
     /// clock may be refused, which only the filler decides.
     pub takers_read_clock: bool,
-    /// Whether the tick of each UID is the clock's at the take. The ring then publishes no blocks,
-    /// and the number of a block is its tick.
-    pub is_exact: bool,
-    /// Up to this block takers refill the ring themselves and do not wake the filler.
-    undisturbed_until: AtomicU64,
-    /// Takers wake the filler when at most this many blocks remain.
-    refill_mark: u64,
-    /// The longest ready range, in blocks: at most the part of the ring above the refill mark, and
-    /// at most the part below it, so that takers compare the ring with the mark before it is empty.
-    longest_range: u64,
+    /// How the ticks of UIDs follow the clock.
+    pub kind: Kind,
     /// The first ticket of the generator.
     first_ticket: u64,
 }
@@ -89,10 +85,6 @@ pub struct Setup<'a> {
     pub refill_mark: u64,
 }
 
-/// The longest ready range of any ring, in blocks. A taker that refills the ring publishes as many
-/// blocks, which takes microseconds.
-const LONGEST_RANGE: u64 = 64;
-
 impl Engine {
     /// An engine with a full ring.
     pub fn new(setup: Setup<'_>) -> (Engine, Parker) {
@@ -102,9 +94,12 @@ impl Engine {
         let codec = TickCodec::new(&limits.layout);
         let window = limits.window(&codec, limits.ms_at(clock.now()), lease);
         let mut ring = Ring::new(slots, limits.layout.sequence_bits(), codec, window);
-        if is_exact {
+        let kind = if is_exact {
             ring.begin_at(exact::first_ticket(&ring, lease));
-        }
+            Kind::Exact(Exact)
+        } else {
+            Kind::Ahead(Ahead::new(slots as u64, refill_mark))
+        };
         let engine = Engine {
             first_ticket: ring.position(),
             ring,
@@ -118,21 +113,10 @@ impl Engine {
             limits,
             policy,
             takers_read_clock,
-            is_exact,
-            undisturbed_until: AtomicU64::new(0),
-            refill_mark,
-            longest_range: refill_mark.min(slots as u64 - refill_mark).clamp(1, LONGEST_RANGE),
+            kind,
         };
-        engine.start(lease);
+        by_kind!(&engine, start, lease);
         (engine, parker)
-    }
-
-    fn start(&self, lease: &Lease) {
-        if self.is_exact {
-            self.move_window(lease, self.now_ms());
-        } else {
-            self.refill();
-        }
     }
 
     /// What the clock shows.
@@ -158,7 +142,7 @@ impl Engine {
     /// The base of `block`, if the ring holds that block or, in exact time, if the tick of this
     /// number is reserved.
     pub fn base_of_block(&self, block: u64) -> Option<NonZeroU64> {
-        if self.is_exact { self.base_of_tick(block) } else { self.ring.published_base(block) }
+        by_kind!(self, base_of_block, block)
     }
 
     /// The tick of the block published last or, in exact time, that of the next ticket.
@@ -168,7 +152,7 @@ impl Engine {
 
     /// The base of the block published last or, in exact time, of the tick of the next ticket.
     pub fn newest(&self) -> u64 {
-        if self.is_exact { self.newest_exact() } else { self.ring.newest() }
+        by_kind!(self, newest)
     }
 
     /// The number of UIDs that have been taken or claimed.
@@ -180,13 +164,7 @@ impl Engine {
 
     /// The number of UIDs in the ring that takes can get now.
     pub fn at_hand(&self) -> u64 {
-        if self.is_exact {
-            self.at_hand_exact(self.trusted_now_ms())
-        } else if self.ring.is_closed() {
-            0
-        } else {
-            self.ring.available()
-        }
+        by_kind!(self, at_hand)
     }
 
     /// Whether the generator belongs to the process that this one was forked from. If so, there is
@@ -204,33 +182,9 @@ impl Engine {
         self.waiters.wake_all();
     }
 
-    /// The tick of `ticket`: that of its block, or, if the block is not published yet, the one that
-    /// it will have.
-    fn tick_of_ticket(&self, ticket: u64) -> u64 {
-        let block = ticket >> self.ring.shift();
-        if self.is_exact {
-            return block;
-        }
-        self.tick_of_block(block).unwrap_or_else(|| {
-            // Read in this order, a block published meanwhile makes the result too early, never too
-            // late.
-            let following = self.codec.following(self.ring.newest(), self.ring.window().get());
-            self.codec.tick_of(following) + block.saturating_sub(self.ring.tail())
-        })
-    }
-
-    /// The tick of the next ticket. If takers wait with tickets of unpublished blocks, the tick
-    /// that is published next.
-    fn next_tick(&self) -> u64 {
-        if self.is_exact {
-            return self.next_tick_exact(self.trusted_now_ms());
-        }
-        self.tick_of_ticket(self.ring.position().min(self.ring.tail() << self.ring.shift()))
-    }
-
     /// Whether the next UIDs lie past the reserved ticks of the lease, but within the layout.
     pub fn is_lease_used_up(&self) -> bool {
-        self.is_past_lease(self.next_tick())
+        self.is_past_lease(by_kind!(self, next_tick))
     }
 
     fn is_past_lease(&self, tick: u64) -> bool {
@@ -238,37 +192,24 @@ impl Engine {
         end < self.limits.final_tick && tick > end
     }
 
-    /// Extends the window as far as the clock allows, if takers may read the clock.
-    fn extend_window(&self, now_ms: i64) {
-        if self.takers_read_clock
-            && !self.is_exact
-            && let Some(last) = self.limits.last_tick(now_ms)
-        {
-            self.ring.window().extend(last, &self.codec);
-        }
-    }
-
     /// Opens a closed ring if its next ticket has a UID that may be handed out. Returns whether it
     /// has.
     pub fn try_open(&self, now_ms: i64) -> bool {
-        self.extend_window(now_ms);
-        let due = if self.is_exact {
-            self.is_cursor_due(now_ms)
-        } else {
-            self.is_block_due(self.ring.cursor_block(), now_ms)
-        };
-        if due {
+        let is_due = by_kind!(self, is_cursor_due, now_ms);
+        if is_due {
             self.ring.open();
         }
-        due
+        is_due
     }
 
-    fn is_block_due(&self, block: u64, now_ms: i64) -> bool {
-        match self.ring.publish_up_to(block, &self.counters.refilled_inline) {
-            Block::Published(base) => self.limits.is_due(self.codec.tick_of(base.get()), now_ms),
-            Block::Overwritten => true,
-            Block::Beyond => false,
-        }
+    /// Sets the window to what the lease in use and the clock allow. Called by the filler.
+    pub fn move_window(&self, lease: &Lease, now_ms: i64) {
+        by_kind!(self, move_window, lease, now_ms);
+    }
+
+    /// Continues with the ticks of another lease. Called by the filler.
+    pub fn take_on(&self, lease: &Lease, now_ms: i64) {
+        self.ring.window().take_on(by_kind!(self, window, lease, now_ms));
     }
 
     /// Makes local takers drop their claims.
@@ -293,22 +234,10 @@ impl Engine {
         number >= self.claims_end.load(Ordering::Relaxed)
     }
 
-    /// The tick of the next UID, and the last one that is published.
-    fn oldest_and_newest(&self, now_ms: i64) -> (u64, u64) {
-        if self.is_exact {
-            // Waiting takers hold tickets of ticks to come, but none of these has been handed out.
-            let last = self.limits.last_tick(now_ms).unwrap_or(0);
-            let tick = self.next_tick_exact(now_ms).min(last.max(self.limits.clock_tick(now_ms)));
-            return (tick, tick);
-        }
-        let newest = self.newest_tick();
-        (self.tick_of_block(self.ring.cursor_block()).unwrap_or(newest), newest)
-    }
-
     /// The state of the generator, for operators.
     pub fn status(&self) -> Status {
         let now_ms = self.trusted_now_ms();
-        let (oldest, newest) = self.oldest_and_newest(now_ms);
+        let (oldest, newest) = by_kind!(self, oldest_and_newest, now_ms);
         let layout = self.limits.layout;
         Status {
             worker_id: self.worker(),
@@ -318,15 +247,15 @@ impl Engine {
             newest: layout.begin_of(newest),
             lead: self.limits.lead(newest, now_ms),
             lag: self.limits.lag(oldest, now_ms),
-            exact_time: self.is_exact,
+            exact_time: matches!(self.kind, Kind::Exact(_)),
             waits: self.counters.waits.get(),
             clock_steps: self.counters.clock_steps.get(),
             at_lead_limit: self.flags.is_at_lead_limit(),
             refused_jump: self.flags.refused_jump(),
-            available: if self.is_exact { self.at_hand() } else { self.ring.available() },
+            available: by_kind!(self, available),
             taken: self.taken(),
             lost: self.ring.lost(),
-            skipped: if self.is_exact { 0 } else { self.ring.skipped() },
+            skipped: by_kind!(self, skipped),
             refilled_inline: self.counters.refilled_inline.get(),
             refilled_by_filler: self.counters.refilled_by_filler.get(),
             filler: if self.is_forked() { FillerState::Stopped } else { self.signal.state() },

@@ -5,9 +5,9 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::engine::lead::LeadLimit;
+use crate::engine::timing::{Timing as _, by_kind};
 use crate::engine::{Engine, TakeError, waiters};
 use crate::ring::{self, Block, Ended};
-use crate::sync::Ordering;
 use crate::uid::Uid;
 
 /// The longest sleep of a waiting taker. It then checks by itself, since the filler may be starved.
@@ -42,12 +42,10 @@ impl Engine {
     pub fn take_slowly(&self, ticket: u64) -> Result<Uid, TakeError> {
         // Apart from what follows, which saves more registers, because in exact time every take
         // comes here.
-        if self.is_exact
-            && let Some(uid) = self.take_at_present(ticket)
-        {
-            return Ok(uid);
+        match by_kind!(self, take_at_once, ticket) {
+            Some(uid) => Ok(uid),
+            None => self.complete(ticket),
         }
-        self.complete(ticket)
     }
 
     #[inline(never)]
@@ -58,7 +56,7 @@ impl Engine {
             }
             match self.wait_for_base(ticket..ticket + 1)? {
                 Some(base) => return Ok(self.ring.uid(ticket, base)),
-                None => self.drop_tickets(1),
+                None => by_kind!(self, drop_tickets, 1),
             }
             ticket = self.ring.claim(1);
         }
@@ -72,21 +70,8 @@ impl Engine {
     /// that fail after it claim nothing, and gives its tickets back.
     pub fn wait_for_base(&self, tickets: Range<u64>) -> Result<Option<NonZeroU64>, TakeError> {
         let ticket = tickets.start;
-        let found = match self.resolve(ticket) {
-            Block::Beyond if self.is_exact => self.wait_for_tick(ticket),
-            Block::Beyond => self.wait_until(Some(ticket), |now_ms| {
-                self.extend_window(now_ms);
-                match self.resolve(ticket) {
-                    Block::Beyond => None,
-                    // The filler has dropped it in favour of another worker's blocks.
-                    Block::Published(base)
-                        if self.is_far_of_previous_worker(base.get(), now_ms) =>
-                    {
-                        Some(Block::Overwritten)
-                    }
-                    found => Some(found),
-                }
-            }),
+        let found = match by_kind!(self, resolve, ticket) {
+            Block::Beyond => by_kind!(self, wait_for_block, ticket),
             found => Ok(found),
         };
         match found {
@@ -103,70 +88,12 @@ impl Engine {
         }
     }
 
-    /// Whether `base` belongs to a previous worker and lies beyond the limit. The window does not
-    /// cover previous workers.
-    fn is_far_of_previous_worker(&self, base: u64, now_ms: i64) -> bool {
-        self.codec.worker_of(base) != self.worker()
-            && !self.limits.is_due(self.codec.tick_of(base), now_ms)
-    }
-
-    /// The state of the block of `ticket`. Advances the front there, and then refills the ring if
-    /// only the refill mark is left.
-    fn resolve(&self, ticket: u64) -> Block {
-        if self.is_exact {
-            return self.resolve_exact(ticket, u64::MAX, self.trusted_now_ms());
-        }
-        let block = ticket >> self.ring.shift();
-        let found = self.ring.publish_up_to(block, &self.counters.refilled_inline);
-        let Block::Published(base) = found else { return found };
-        let left = self.ring.blocks_from(block);
-        // The last block is a range of its own, so that the ring is refilled before it is empty.
-        if self.ring.advance(ticket, base, self.longest_range.min(left.saturating_sub(1)))
-            && left <= self.refill_mark
-        {
-            // ORDERING: a hint.
-            let is_left_to_takers = block < self.undisturbed_until.load(Ordering::Relaxed);
-            // With one block left, the filler has been woken and has not come yet.
-            if is_left_to_takers || left <= 1 {
-                (0..self.longest_range)
-                    .all(|_| self.ring.publish_if_room(block, &self.counters.refilled_inline));
-            }
-            if !is_left_to_takers {
-                self.signal.wake_filler();
-            }
-        }
-        found
-    }
-
     /// Takes the next UID, or fails at once with the reason why there is none.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
-        let mut published = None;
-        loop {
-            match self.ring.try_claim(published) {
-                Ok((ticket, Some(base))) => return Ok(self.ring.uid(ticket, base)),
-                Ok((ticket, None)) => match self.retry_with_clock(|| self.resolve(ticket)) {
-                    Ok(Block::Published(base)) => return Ok(self.ring.uid(ticket, base)),
-                    Ok(_) => self.ring.lose(1),
-                    // The clock has just gone back.
-                    Err(now_ms) => {
-                        self.ring.give_back(ticket..ticket + 1);
-                        published = None;
-                        self.report_shortage_unless_due(now_ms)?;
-                    }
-                },
-                // The front covers nothing then.
-                Err(Some(_)) if self.is_exact => return self.try_take_exact(),
-                Err(Some(block)) => {
-                    match self.retry_with_clock(|| {
-                        self.ring.publish_up_to(block, &self.counters.refilled_inline)
-                    }) {
-                        Ok(_) => published = Some(block),
-                        Err(now_ms) => self.report_shortage_unless_due(now_ms)?,
-                    }
-                }
-                Err(None) => self.open_or_fail()?,
-            }
+        if let Ok((ticket, Some(base))) = self.ring.try_claim(None) {
+            return Ok(self.ring.uid(ticket, base));
         }
+        by_kind!(self, try_take)
     }
 
     /// Opens the closed ring, or fails if that is not possible now.
@@ -174,28 +101,6 @@ impl Engine {
         self.check_end()?;
         let now_ms = self.trusted_now_ms();
         if self.is_open(now_ms) { Ok(()) } else { self.report_shortage_unless_due(now_ms) }
-    }
-
-    /// Counts claimed tickets that their holder cannot use: their block was overwritten or, in
-    /// exact time, their tick is past.
-    pub fn drop_tickets(&self, count: u64) {
-        if self.is_exact { self.ring.skip(count) } else { self.ring.lose(count) }
-    }
-
-    /// Repeats `attempt` once, with an extended window, if the block lies beyond the window: the
-    /// filler may have shortened the window by an older reading of the clock. Fails with what the
-    /// clock shows if the block still lies beyond it.
-    fn retry_with_clock(&self, attempt: impl Fn() -> Block) -> Result<Block, i64> {
-        match attempt() {
-            Block::Beyond => {}
-            found => return Ok(found),
-        }
-        let now_ms = self.trusted_now_ms();
-        self.extend_window(now_ms);
-        match attempt() {
-            Block::Beyond => Err(now_ms),
-            found => Ok(found),
-        }
     }
 
     /// Sleeps until `attempt` returns something. `attempt` is called when the filler has changed
@@ -222,11 +127,8 @@ impl Engine {
                 // Then tries once more, since no wake-up comes for what has changed before.
                 waiting = Some(self.waiters.wait_with(ticket));
                 self.counters.waits.add(1);
-            } else if self.is_exact {
-                waiters::park(self.taker_pause(ticket, now_ms));
             } else {
-                let due = error.retry_in().unwrap_or(LONGEST_WAIT);
-                waiters::park(due.clamp(SHORTEST_WAIT, LONGEST_WAIT));
+                waiters::park(by_kind!(self, taker_pause, ticket, error, now_ms));
             }
         }
     }
@@ -251,12 +153,11 @@ impl Engine {
 
     /// Like `report_shortage`, but succeeds if the next tick is due: then the filler has just moved
     /// the window by what the clock showed a moment before.
-    fn report_shortage_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
-        match self.report_shortage(self.ring.position(), now_ms) {
-            // In exact time, the filler may have to allow the tick.
+    pub fn report_shortage_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
+        let ticket = self.ring.position();
+        match self.report_shortage(ticket, now_ms) {
             TakeError::LeadLimit { retry_in_ms: 0 }
-                if self.takers_read_clock
-                    && !(self.is_exact && self.is_past_window(self.ring.position(), now_ms)) =>
+                if by_kind!(self, is_allowed_by_takers, ticket, now_ms) =>
             {
                 Ok(())
             }
@@ -266,8 +167,7 @@ impl Engine {
 
     /// Tells the filler that a UID is needed beyond the limit. Returns why `ticket` has none.
     pub fn report_shortage(&self, ticket: u64, now_ms: i64) -> TakeError {
-        let is_filler_needed = !self.is_exact || self.is_filler_needed(ticket, now_ms);
-        if is_filler_needed && self.flags.set_wanted() {
+        if by_kind!(self, is_filler_needed, ticket, now_ms) && self.flags.set_wanted() {
             self.signal.wake_filler();
         }
         self.obstacle(ticket, now_ms)
@@ -276,11 +176,7 @@ impl Engine {
     /// Why `ticket` has no UID.
     pub fn obstacle(&self, ticket: u64, now_ms: i64) -> TakeError {
         let layout = &self.limits.layout;
-        let due = if self.is_exact {
-            (ticket >> self.ring.shift()).max(self.limits.clock_tick(now_ms))
-        } else {
-            self.tick_of_ticket(ticket)
-        };
+        let due = by_kind!(self, awaited_tick, ticket, now_ms);
         if self.is_past_lease(due) {
             return TakeError::LeaseExhausted { worker: self.worker() };
         }

@@ -5,6 +5,7 @@ use std::task::{Context, Poll};
 use crate::engine::Engine;
 use crate::engine::TakeError;
 use crate::engine::line::Line;
+use crate::engine::timing::{Timing as _, by_kind};
 use crate::uid::Uid;
 
 /// What a task takes from.
@@ -65,10 +66,7 @@ impl Takes for Engine {
     }
 
     fn first_waits(&self) {
-        if self.is_exact {
-            // It then wakes when the next tick begins.
-            self.signal.wake_filler();
-        }
+        by_kind!(self, first_task_waits);
     }
 
     fn is_forked(&self) -> bool {

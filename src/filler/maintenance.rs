@@ -6,9 +6,11 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
+use crate::engine::ahead::Ahead;
 use crate::engine::events;
 use crate::engine::exact::SHARDS;
 use crate::engine::lead::LeadLimit;
+use crate::engine::timing::{Kind, Timing as _, by_kind};
 use crate::filler::lease_manager::LeaseManager;
 #[cfg(feature = "metrics")]
 use crate::filler::metrics::Metrics;
@@ -120,11 +122,23 @@ impl Maintenance {
         self.leases.handle_answer(engine);
         self.reserve_or_replace(engine, now_ms);
         engine.move_window(self.leases.lease(), now_ms);
-        if engine.is_exact {
-            watch_exact(engine, now_ms);
-            self.finish_run(engine, now_ms);
-            return self.exact_pause(engine, now_ms);
+        match &engine.kind {
+            Kind::Exact(_) => {
+                watch_exact(engine, now_ms);
+                self.finish_run(engine, now_ms);
+                self.exact_pause(engine, now_ms)
+            }
+            Kind::Ahead(ahead) => {
+                self.publish(engine, now_ms);
+                self.finish_run(engine, now_ms);
+                leave_to_takers(engine, ahead, since);
+                engine.maintenance_pause(now_ms)
+            }
         }
+    }
+
+    /// Drops the blocks that may not be handed out any more, and fills the ring.
+    fn publish(&mut self, engine: &Arc<Engine>, now_ms: i64) {
         let is_held_back = self.enforce_lead_limit(engine, now_ms);
         if !is_held_back {
             self.drop_stale_blocks(engine, now_ms);
@@ -134,9 +148,6 @@ impl Maintenance {
         self.expire_claims(engine, now_ms);
         self.prepare_spare(engine, now_ms);
         engine.flags.set_at_worker_limit(self.leases.is_allowance_used_up());
-        self.finish_run(engine, now_ms);
-        leave_to_takers(engine, since);
-        engine.maintenance_pause(now_ms)
     }
 
     fn finish_run(&mut self, engine: &Arc<Engine>, now_ms: i64) {
@@ -403,9 +414,7 @@ impl Maintenance {
         if state != self.state {
             engine.waiters.wake_all();
         } else if end != self.end {
-            // In exact time nothing is published, and the end of the window decides.
-            let tail = end.tail << engine.ring.shift();
-            engine.waiters.wake_threads(if engine.is_exact { u64::MAX } else { tail });
+            engine.waiters.wake_threads(by_kind!(engine, wake_end));
         }
         (self.state, self.end) = (state, end);
         #[cfg(feature = "async")]
@@ -459,13 +468,13 @@ fn watch_exact(engine: &Engine, now_ms: i64) {
 
 /// Lets takers refill the ring themselves for a while if the filler runs at very short intervals.
 /// Publishing a block costs them less than waking a thread.
-fn leave_to_takers(engine: &Engine, since: Duration) {
+fn leave_to_takers(engine: &Engine, ahead: &Ahead, since: Duration) {
     // Not for so long that they come near the end of the window, where the filler has work to do.
     let left =
         engine.codec.tick_of(engine.ring.window().last_base()).saturating_sub(engine.newest_tick());
     // Nor while takers wait: the filler wakes them.
     let is_left = since < SHORT_REST && engine.waiters.is_empty();
-    engine.leave_to_takers(if is_left { UNDISTURBED.min(left / 4) } else { 0 });
+    ahead.leave_to_takers(engine, if is_left { UNDISTURBED.min(left / 4) } else { 0 });
 }
 
 impl Demand {

@@ -236,6 +236,7 @@ impl Ring {
     /// [`claim_many`](Ring::claim_many) returns. Otherwise claims nothing and fails with the
     /// ticket's block, for [`publish_up_to`](Ring::publish_up_to), or with `None` if the ring is
     /// closed.
+    #[inline]
     pub fn try_claim(
         &self,
         published: Option<u64>,
