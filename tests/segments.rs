@@ -5,12 +5,17 @@
 mod rows;
 
 use std::collections::BTreeSet;
-use std::sync::Mutex;
+use std::error::Error;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
 use rows::{Row, Rows, row, unreachable, wait_for};
-use uidring::segment::{BuildError, Number, SegmentError, SegmentGenerator, Segments, Tag};
+use uidring::segment::{
+    BuildError, Number, Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag,
+    TagRecord,
+};
 use uidring::{SegmentFailure, TakeError};
 
 /// Longer than any test takes.
@@ -109,10 +114,13 @@ fn a_local_taker_that_rests_does_not_hold_up_others() {
     assert_eq!(local.take().unwrap().get(), 1);
     assert!(numbers(&orders, 200).is_sorted());
     let last = orders.take().unwrap();
-    // It has the numbers of the segment that it knew, and has lost its other tickets.
-    assert_eq!([(); 4].map(|()| local.take().unwrap().get()), [2, 3, 4, 5]);
-    assert!(local.take().unwrap() > last);
-    assert!(orders.status().lost > 0);
+    // It has what it claimed, which were at most three segments, and goes on behind the others.
+    let mine: Vec<u64> = (0..30).map(|_| local.take().unwrap().get()).collect();
+    let kept = mine.iter().take_while(|number| **number < last.get()).count();
+    assert_eq!(mine[..kept], (2..).take(kept).collect::<Vec<_>>());
+    assert!((4..15).contains(&kept), "{mine:?}");
+    drop(local);
+    assert_eq!(orders.status().lost, 0);
 }
 
 #[test]
@@ -129,9 +137,10 @@ fn a_local_taker_that_rests_costs_those_that_wait_nothing() {
             });
         }
     });
-    // The machine may stop one of them just between its claim and its wait.
+    drop(resting);
+    // Each of them dropped what was left of a claim while others had gone on, at worst.
     let lost = orders.status().lost;
-    assert!(lost < 64, "{lost}");
+    assert!(lost < 4 * 15, "{lost}");
 }
 
 #[test]
@@ -389,6 +398,62 @@ fn a_source_that_panics_is_an_error() {
     wait_for("number", || tag.take().is_ok());
 }
 
+/// Panics when it is asked for anything, once its flag is set.
+struct Panicking(Rows, Arc<AtomicBool>);
+
+impl Panicking {
+    fn rows(&self) -> &Rows {
+        assert!(!self.1.load(Ordering::SeqCst), "what a source");
+        &self.0
+    }
+}
+
+impl SegmentSource for Panicking {
+    fn name(&self) -> String {
+        self.rows().name()
+    }
+
+    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+        self.rows().load(tag, count)
+    }
+
+    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
+        self.rows().give_back(tag, unused)
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        self.rows().tags()
+    }
+
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+        self.rows().create(tag, new)
+    }
+}
+
+#[test]
+fn a_source_that_panics_over_its_name_too_is_an_error() {
+    let (rows, panics) = (Rows::default().with("a", row(10)), Arc::new(AtomicBool::new(false)));
+    let source = Panicking(rows.clone(), Arc::clone(&panics));
+    let segments = Segments::builder().source(source).max_wait(PATIENCE).build().unwrap();
+    let tag = segments.tag("a").unwrap();
+    panics.store(true, Ordering::SeqCst);
+    let failed = loop {
+        match tag.take() {
+            Ok(_) => {}
+            failed => break failed,
+        }
+    };
+    assert_eq!(exhausted(failed), SegmentFailure::Failed);
+    let error = tag.status().last_failure.unwrap();
+    let cause = error.source().unwrap().to_string();
+    assert!(cause.contains("the source rows panicked"), "{cause}");
+    assert_eq!(segments.source_name(), "rows");
+    panics.store(false, Ordering::SeqCst);
+    wait_for("number", || tag.take().is_ok());
+    panics.store(true, Ordering::SeqCst);
+    assert!(segments.shutdown_blocking().is_err(), "it ends, though nothing went back");
+}
+
 #[test]
 fn an_idle_tag_asks_nothing() {
     let rows = Rows::default().with("a", row(100));
@@ -404,7 +469,6 @@ fn an_idle_tag_asks_nothing() {
 
 #[cfg(feature = "async")]
 mod tasks {
-    use std::sync::Arc;
     use std::task::{Context, Poll, Wake, Waker};
 
     use super::*;

@@ -12,6 +12,8 @@ use uidring_loom_tests::{History, explore, explore_from};
 
 /// Longer than loom's time ever gets.
 const FOREVER: Duration = Duration::from_secs(24 * 3600);
+/// Over as soon as a thread that waits has been woken once.
+const ONCE: Duration = Duration::from_secs(1);
 
 /// A tag without a loader: the models append by themselves.
 struct Model {
@@ -35,16 +37,14 @@ impl Model {
     fn append(&self, first: u64, count: u64) {
         assert!(self.chain().has_claimed_room(), "no unclaimed ticket is overwritten");
         self.chain().append(first, count);
+        self.tag.loaded.add(count);
     }
 
     /// What the loader does when numbers have come.
     fn load(&self, first: u64, count: u64) {
-        self.append(first, count);
-        self.tag.set_loaded_end(self.chain().end());
-        if self.chain().is_closed() {
-            self.tag.try_open();
-        }
-        self.tag.wake();
+        self.tag.supply.lock().unwrap().add(first, count, 1);
+        self.tag.loaded.add(count);
+        self.tag.supply.lock().unwrap().open(self.chain());
     }
 
     fn spawn<T: 'static>(
@@ -74,19 +74,33 @@ impl Model {
         }
     }
 
-    /// What must hold when every thread is done: takes are ordered, and what was taken are the
-    /// numbers of the claimed tickets, except for those counted as lost.
+    /// Claims `count` tickets as `fill` does, and takes their numbers.
+    fn fill(&self, count: u64) {
+        let start = self.history.start();
+        let mut claim = self.tag.claim(count).unwrap();
+        let mut taken = Vec::new();
+        while let Some(numbers) = self.tag.next_numbers(&mut claim) {
+            taken.extend((0..numbers.count).map(|next| numbers.first.get() + next));
+        }
+        self.history.end(start, taken.into_iter().filter_map(Number::new));
+    }
+
+    /// What must hold when every thread is done: takes are ordered, the numbers were taken from the
+    /// first on, none is lost, and the rest is left.
     fn check(&self, numbers: &[u64]) {
         self.history.assert_ordered();
-        let taken = self.history.uids();
-        let claimed = usize::try_from(self.chain().position()).unwrap();
-        let claimed = &numbers[..claimed.min(numbers.len())];
-        assert!(taken.iter().all(|uid| claimed.contains(uid)), "{taken:?} of {claimed:?}");
-        assert_eq!(
-            taken.len() as u64 + self.chain().lost(),
-            self.chain().position(),
-            "tickets neither used nor counted as lost: {taken:?}"
-        );
+        let mut taken = self.history.uids();
+        taken.sort_unstable();
+        assert!(numbers.starts_with(&taken), "{taken:?} of {numbers:?}");
+        assert_eq!(self.chain().lost(), 0, "{taken:?} of {numbers:?}");
+        self.check_left();
+    }
+
+    /// Each number was taken, is counted as lost, or is left.
+    fn check_left(&self) {
+        let taken = self.history.uids().len() as u64;
+        let (lost, left) = (self.chain().lost(), self.tag.left());
+        assert_eq!(taken + lost + left, self.tag.loaded.get(), "{lost} lost, {left} left");
     }
 }
 
@@ -99,7 +113,6 @@ fn switch() {
         model.takes(2);
         other.join().unwrap();
         model.check(&[1, 2, 11, 12]);
-        assert_eq!(model.chain().lost(), 0);
     });
 }
 
@@ -112,7 +125,6 @@ fn switch_try_take() {
         model.takes(2);
         other.join().unwrap();
         model.check(&[1, 2, 11, 12]);
-        assert_eq!(model.chain().lost(), 0);
     });
 }
 
@@ -125,7 +137,6 @@ fn switch_twice() {
         model.takes(2);
         other.join().unwrap();
         model.check(&[1, 11, 21]);
-        assert_eq!(model.chain().lost(), 0);
     });
 }
 
@@ -153,7 +164,6 @@ fn append_take_take() {
             assert_eq!(other.join().unwrap(), 1, "a waiting taker gets its number");
         }
         model.check(&[11, 21]);
-        assert_eq!(model.chain().lost(), 0);
     });
 }
 
@@ -175,7 +185,7 @@ fn overwrite() {
                 assert_eq!(model.chain().number(0, range.origin), 1);
                 assert_eq!(range.end, 1);
             }
-            found => assert_eq!(found, Found::Overwritten),
+            found => assert_eq!(found, Found::Gone),
         }
     });
 }
@@ -190,8 +200,10 @@ fn append_find() {
     };
     explore_from("append_find", None, prepare, |model| {
         let other = model.spawn(|model| match model.chain().try_claim() {
-            Ok((ticket, Found::Ready(range))) => Some(model.chain().number(ticket, range.origin)),
-            Ok(lost) => panic!("{lost:?}"),
+            Ok(ticket) => match model.chain().find(ticket) {
+                Found::Ready(range) => Some(model.chain().number(ticket, range.origin)),
+                lost => panic!("{lost:?}"),
+            },
             Err(found) => {
                 assert_eq!(found, Unclaimed::Beyond);
                 None
@@ -224,7 +236,7 @@ fn append_far() {
     });
 }
 
-/// Takes that do not wait fail at the end and give their tickets back, while numbers come.
+/// Takes that do not wait fail at the end, while numbers come.
 #[test]
 fn fail_load() {
     explore("fail_load", Some(3), || {
@@ -234,9 +246,8 @@ fn fail_load() {
         let taken = other.join().unwrap();
         assert!(taken >= 1, "the first number was there");
         // Whatever has failed, takes go on.
-        assert_eq!(model.takes(3 - taken), 3 - taken - model.chain().lost());
+        assert_eq!(model.takes(3 - taken), 3 - taken);
         model.check(&[1, 11, 12]);
-        assert_eq!(model.chain().lost(), 0, "a take that fails uses nothing up");
     });
 }
 
@@ -247,7 +258,7 @@ fn fail_fail() {
         let model = Model::new(Duration::ZERO, &[(1, 1)]);
         let other = model.spawn(|model| model.takes(1));
         assert_eq!(model.takes(2) + other.join().unwrap(), 1, "there is one number");
-        assert_eq!((model.chain().position(), model.chain().lost()), (1, 0));
+        model.check(&[1]);
     });
 }
 
@@ -264,11 +275,69 @@ fn fail_fail_load() {
                 other.join().unwrap();
             }
             model.takes(3);
-            // Opening the chain loses the tickets that were given back out of order.
-            model.tag.try_open();
             model.check(&[11, 12, 13]);
         },
     );
+}
+
+/// A taker has waited for long enough in the moment in which it is served.
+#[test]
+fn leave_load() {
+    explore_from(
+        "leave_load",
+        Some(2),
+        || Model::new(ONCE, &[]),
+        |model| {
+            let others = [(); 2].map(|()| model.spawn(|model| model.takes(1)));
+            model.load(11, 1);
+            let taken: u64 = others.into_iter().map(|other| other.join().unwrap()).sum();
+            assert_eq!(model.takes(1), 1 - taken, "it was taken, or is left");
+            model.check(&[11]);
+        },
+    );
+}
+
+/// A claim that reaches past the end is looked up while numbers come and others take.
+#[test]
+fn past_the_end() {
+    explore("past_the_end", Some(1), || {
+        let model = Model::new(Duration::ZERO, &[(1, 1)]);
+        let other = model.spawn(|model| model.takes(1));
+        let filler = model.spawn(|model| model.fill(2));
+        model.load(11, 2);
+        other.join().unwrap();
+        filler.join().unwrap();
+        model.takes(3);
+        model.check(&[1, 11, 12]);
+    });
+}
+
+/// A taker gives what is left of its claim back while another takes.
+#[test]
+fn give_back() {
+    explore("give_back", Some(2), || {
+        let model = Model::new(Duration::ZERO, &[(1, 2)]);
+        let other = model.spawn(|model| {
+            let start = model.history.start();
+            let mut claim = model.tag.claim(2).unwrap();
+            let Some(numbers) = model.tag.next_numbers(&mut claim) else { return };
+            model.history.end(start, Number::new(numbers.first.get()));
+            let origin = model.chain().origin(claim.next - numbers.count, numbers.first.get());
+            let mut parts = vec![(claim.next + 1 - numbers.count..claim.next, origin)];
+            while let Some(later) = model.tag.next_unused(&mut claim) {
+                let tickets = claim.next - later.count..claim.next;
+                let origin = model.chain().origin(tickets.start, later.first.get());
+                parts.push((tickets, origin));
+            }
+            parts.retain(|(tickets, _)| !tickets.is_empty());
+            model.tag.give_back(parts.into_iter().rev());
+        });
+        model.load(11, 1);
+        model.takes(2);
+        other.join().unwrap();
+        model.history.assert_ordered();
+        model.check_left();
+    });
 }
 
 /// The loader ends the tag while a taker takes, and another waits. What is left after that was
@@ -280,14 +349,33 @@ fn end() {
         let other = model.spawn(|model| model.takes(3));
         model.tag.shut_down();
         // What the loader gives back.
-        let unused = model.chain().position()..2;
+        let left = model.tag.left();
         let taken = other.join().unwrap();
-        assert!(taken <= 2);
-        let uids = model.history.uids();
-        assert!(uids.iter().all(|uid| !unused.contains(&(uid - 1))), "{uids:?}, but {unused:?}");
+        assert_eq!(taken + left, 2);
+        model.check(&[1, 2]);
         assert_eq!(model.take(), Err(TakeError::ShutDown));
         assert!(is_closed(model.chain().claim(1)));
     });
+}
+
+/// Numbers come while the tag is ended, and takers wait for them. What is left when it has ended
+/// stays.
+#[test]
+fn end_load() {
+    explore_from(
+        "end_load",
+        Some(2),
+        || Model::new(FOREVER, &[]),
+        |model| {
+            let other = model.spawn(|model| model.takes(2));
+            model.load(11, 1);
+            model.tag.shut_down();
+            let left = model.tag.left();
+            model.load(12, 1);
+            assert_eq!(other.join().unwrap() + left, 1);
+            model.check(&[11, 12]);
+        },
+    );
 }
 
 /// Two tags are added while the loader reads the list. Whatever they did before, the loader

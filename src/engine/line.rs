@@ -15,7 +15,9 @@ use std::collections::BTreeMap;
 use std::mem;
 use std::panic::{catch_unwind, resume_unwind};
 use std::task::Waker;
+use std::time::Duration;
 
+use crate::clock::Stopwatch;
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 /// The line of waiting tasks.
@@ -28,8 +30,8 @@ pub struct Line {
 
 #[derive(Debug, Default)]
 struct Tasks {
-    /// The waiting tasks by their places.
-    waiting: BTreeMap<u64, Waker>,
+    /// The waiting tasks by their places, and since when each takes, if its time is limited.
+    waiting: BTreeMap<u64, (Waker, Option<Stopwatch>)>,
     /// The last place that was given.
     last: u64,
     /// How many tasks have been called and not polled since, without those that the filler has
@@ -60,13 +62,13 @@ impl Line {
     }
 
     /// Puts a task in its place, a new task at the end. Returns whether it is the first in line.
-    pub fn join(&self, place: &mut Option<u64>, waker: Waker) -> bool {
+    pub fn join(&self, place: &mut Option<u64>, waker: Waker, since: Option<Stopwatch>) -> bool {
         let mut tasks = lock(&self.tasks);
         let place = *place.get_or_insert_with(|| {
             tasks.last += 1;
             tasks.last
         });
-        let before = tasks.waiting.insert(place, waker);
+        let before = tasks.waiting.insert(place, (waker, since));
         let is_first = tasks.waiting.first_key_value().is_some_and(|(first, _)| *first == place);
         self.note_length(&tasks);
         drop(tasks);
@@ -127,11 +129,41 @@ impl Line {
         self.call_some(|_| u64::MAX);
     }
 
+    /// Calls the tasks whose time of `max_wait` is over.
+    ///
+    /// # Panics
+    ///
+    /// If a waker panics, after all others have been woken.
+    pub fn call_due(&self, max_wait: Duration) {
+        self.call_those(|tasks| {
+            let is_due = |since: &Stopwatch| since.elapsed() >= max_wait;
+            let due =
+                tasks.waiting.iter().filter(|(_, (_, since))| since.as_ref().is_some_and(is_due));
+            let due: Vec<u64> = due.map(|(place, _)| *place).collect();
+            let due = due.iter().filter_map(|place| tasks.waiting.remove(place));
+            due.map(|(waker, _)| waker).collect()
+        });
+    }
+
+    /// When the time of the next task is over whose time is not over yet, from now on.
+    pub fn next_due(&self, max_wait: Duration) -> Option<Duration> {
+        let tasks = lock(&self.tasks);
+        let since = tasks.waiting.values().filter_map(|(_, since)| since.as_ref());
+        let left = since.map(|since| max_wait.saturating_sub(since.elapsed()));
+        left.filter(|left| !left.is_zero()).min()
+    }
+
     fn call_some(&self, count: impl FnOnce(&mut Tasks) -> u64) {
+        self.call_those(|tasks| {
+            let count = count(tasks);
+            let first = |tasks: &mut Tasks| tasks.waiting.pop_first().map(|(_, (waker, _))| waker);
+            (0..count).map_while(|_| first(tasks)).collect()
+        });
+    }
+
+    fn call_those(&self, those: impl FnOnce(&mut Tasks) -> Vec<Waker>) {
         let mut tasks = lock(&self.tasks);
-        let count = count(&mut tasks);
-        let first = |tasks: &mut Tasks| tasks.waiting.pop_first().map(|(_, waker)| waker);
-        let called: Vec<Waker> = (0..count).map_while(|_| first(&mut tasks)).collect();
+        let called = those(&mut tasks);
         tasks.called += called.len() as u64;
         self.note_length(&tasks);
         drop(tasks);
@@ -173,10 +205,8 @@ mod tests {
         let (line, woken) = (Line::default(), Arc::default());
         let join = |number| {
             let mut place = None;
-            line.join(
-                &mut place,
-                Waker::from(Arc::new(Task { number, woken: Arc::clone(&woken) })),
-            );
+            let task = Task { number, woken: Arc::clone(&woken) };
+            line.join(&mut place, Waker::from(Arc::new(task)), None);
             place.unwrap_or_default()
         };
         let places = (0..3).map(join).collect();
@@ -225,7 +255,7 @@ mod tests {
         line.call(1);
         assert!(line.admits(Some(places[0])));
         let waker = Waker::from(Arc::new(Task { number: 7, woken: Arc::clone(&woken) }));
-        assert!(line.join(&mut Some(places[0]), waker), "it is the first again");
+        assert!(line.join(&mut Some(places[0]), waker, None), "it is the first again");
         line.call(1);
         assert_eq!(*lock(&woken), [0, 7]);
         assert!(line.admits(Some(places[0])) && !line.admits(Some(places[2])));

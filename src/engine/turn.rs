@@ -2,6 +2,7 @@
 
 use std::task::{Context, Poll};
 
+use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::TakeError;
 use crate::engine::line::Line;
@@ -18,6 +19,16 @@ pub trait Takes {
 
     /// Whether a task waits instead of failing with `error`.
     fn is_worth_waiting(&self, error: TakeError) -> bool;
+
+    /// Since when the task takes, if it waits for a limited time.
+    fn since(&self) -> Option<Stopwatch> {
+        None
+    }
+
+    /// Whether the next task in line must learn of `error`, with which this one fails.
+    fn is_news(&self, _: TakeError) -> bool {
+        true
+    }
 
     /// The tasks that wait.
     fn line(&self) -> &Line;
@@ -101,7 +112,7 @@ impl<'a, T: Takes> Turn<'a, T> {
         if self.place.is_none() {
             self.engine.count_wait();
         }
-        let is_first = line.join(&mut self.place, context.waker().clone());
+        let is_first = line.join(&mut self.place, context.waker().clone(), self.engine.since());
         if !is_first {
             return Poll::Pending;
         }
@@ -124,11 +135,14 @@ impl<'a, T: Takes> Turn<'a, T> {
             line.leave(place);
         }
         if !line.is_empty() {
-            match engine.at_hand() {
-                _ if result.is_err() => line.call_next(),
-                // The filler calls the waiting tasks with the next tick.
-                0 => engine.wake_filler(),
-                uids => line.call(uids),
+            match result {
+                Err(error) if engine.is_news(error) => line.call_next(),
+                Err(_) => {}
+                Ok(_) => match engine.at_hand() {
+                    // The filler calls the waiting tasks with the next tick.
+                    0 => engine.wake_filler(),
+                    uids => line.call(uids),
+                },
             }
         }
         Poll::Ready(result)

@@ -40,12 +40,6 @@ impl Waiters {
         WaitingThread { waiters: self, key }
     }
 
-    /// The first ticket that a thread waits with, but for 0, which stands for any.
-    pub fn first_ticket(&self) -> Option<u64> {
-        let threads = lock(&self.threads);
-        threads.waiting.range((1, 0)..).next().map(|(&(ticket, _), _)| ticket)
-    }
-
     /// Wakes the threads that wait with a ticket below `end`.
     pub fn wake_threads(&self, end: u64) {
         let threads = lock(&self.threads);

@@ -206,6 +206,14 @@ impl Cursor {
         Some(ended)
     }
 
+    /// Claims `count` tickets of a closed ring, from which takers get none, and returns the first.
+    pub fn claim_closed(&self, count: u64) -> u64 {
+        let mut resume = lock(&self.resume);
+        let first = resume.ticket;
+        resume.ticket += count;
+        first
+    }
+
     /// Opens the ring where it was closed, unless it is closed for good.
     pub fn open(&self) {
         let mut resume = lock(&self.resume);

@@ -10,21 +10,24 @@
 //!                                 ▲ the cursor
 //! ```
 //!
-//! Segments cover the tickets without a gap, whatever gaps their numbers have. A ticket therefore
-//! has the same number for ever, or none yet. The chain keeps the last three segments, segment `s`
-//! in slot `s % 3`. The oldest one is overwritten when all of its tickets have been claimed and the
-//! front has gone past it. So a taker that claims many tickets at once gets a number for each, even
-//! if they lie in more segments than the chain keeps. Others do not wait for it for long: if it
-//! stops on the way, its tickets are lost.
+//! A ticket has the same number for ever, or none: whatever gaps the numbers have, a segment begins
+//! with the ticket at which the one before ends. Only where takers have claimed tickets past the
+//! last segment, and closed the chain for that, there is a gap. The tickets in it are void, and the
+//! next segment begins behind them. So waiting for numbers and failing use up tickets, of which
+//! there are enough, and no numbers.
+//!
+//! The chain keeps the last three segments, segment `s` in slot `s % 3`. The oldest one is
+//! overwritten when all of its tickets have been claimed and the front has gone past it. A taker
+//! that is stopped between its claim and its look at the slots may lose its ticket.
 //!
 //! * **Take.** As with the ring of blocks: a taker reads the [`Front`] and then claims a ticket. A
 //!   ticket within the ready range gives its number at once. For any other ticket the taker looks
 //!   for its segment, and advances the front there.
-//! * **Append.** The loader alone writes slots. A taker that holds a ticket past the last segment
-//!   decides by itself whether to wait for it.
+//! * **Append.** One thread at a time closes and opens the chain, and appends to it: the one that
+//!   holds the lock of the tag's `Supply`.
 
 use std::num::NonZeroU64;
-use std::ops::Deref;
+use std::ops::{Deref, Range};
 
 use crossbeam_utils::CachePadded;
 
@@ -56,8 +59,8 @@ pub enum Found {
     /// To a number of this range. Of the range, the ticket and those after it are the caller's to
     /// read.
     Ready(ReadyRange),
-    /// The segment was overwritten, so the ticket is lost.
-    Overwritten,
+    /// To no number: the ticket is void, or its segment was overwritten.
+    Gone,
     /// The ticket lies past the last segment.
     Beyond,
 }
@@ -77,7 +80,7 @@ struct Shared {
     front: Front,
     /// The distance from one number to the next. Written by the loader, before the first segment.
     delta: AtomicU64,
-    /// How many segments have been appended. Written by the loader.
+    /// How many segments have been appended. Written under the lock of the supply.
     count: AtomicU64,
     /// The length of a ready range, at most. Written by the loader.
     longest_range: AtomicU64,
@@ -147,20 +150,20 @@ impl SegmentChain {
         (ticket, range.holds(ticket).then_some(range))
     }
 
-    /// Claims the next ticket only if it has a number. Returns it with its segment.
-    pub fn try_claim(&self) -> Result<(u64, Found), Unclaimed> {
+    /// Claims the next ticket only if it has a number.
+    pub fn try_claim(&self) -> Result<u64, Unclaimed> {
         loop {
             let range = self.shared.front.read();
             let ticket = self.cursor.next();
             if is_closed(ticket) {
                 return Err(Unclaimed::Closed);
             }
-            let found = if range.holds(ticket) { Found::Ready(range) } else { self.find(ticket) };
-            match found {
-                Found::Beyond => return Err(Unclaimed::Beyond),
-                // Found for this ticket alone, so that a swap that fails begins anew.
-                found if self.cursor.claim_exactly(ticket).is_ok() => return Ok((ticket, found)),
-                _ => {}
+            // Checked for this ticket alone, so that a swap that fails begins anew.
+            if !range.holds(ticket) && ticket >= self.end() {
+                return Err(Unclaimed::Beyond);
+            }
+            if self.cursor.claim_exactly(ticket).is_ok() {
+                return Ok(ticket);
             }
         }
     }
@@ -179,6 +182,11 @@ impl SegmentChain {
         origin.wrapping_add(ticket.wrapping_mul(self.delta()))
     }
 
+    /// The origin of `ticket`, which has this number. The subtraction may wrap.
+    pub fn origin(&self, ticket: u64, number: u64) -> u64 {
+        number.wrapping_sub(ticket.wrapping_mul(self.delta()))
+    }
+
     /// Where `ticket` leads.
     pub fn find(&self, ticket: u64) -> Found {
         if ticket >= self.end() {
@@ -188,7 +196,15 @@ impl SegmentChain {
             |&(first, ReadyRange { end, .. }): &(u64, ReadyRange)| (first..end).contains(&ticket);
         let found = self.shared.slots.iter().filter_map(Slot::read).find(is_of);
         // A slot that is being written no longer holds a segment that anybody can claim from.
-        found.map_or(Found::Overwritten, |(_, range)| Found::Ready(range))
+        found.map_or(Found::Gone, |(_, range)| Found::Ready(range))
+    }
+
+    /// How many of `tickets` lead to no number, where the first one does not: those up to the next
+    /// segment.
+    pub fn gone(&self, tickets: &Range<u64>) -> u64 {
+        let firsts = self.shared.slots.iter().filter_map(Slot::read).map(|(first, _)| first);
+        let next = firsts.filter(|first| *first > tickets.start).min().unwrap_or(u64::MAX);
+        next.min(tickets.end) - tickets.start
     }
 
     /// Where `ticket` leads, which the caller holds. Advances the front there, unless the front is
@@ -243,33 +259,35 @@ impl SegmentChain {
     }
 
     /// Whether a segment can be appended. The oldest one, which it overwrites, must have been
-    /// claimed completely, and takers must have gone on to a later one. Called by the loader.
+    /// claimed completely, and takers must have gone on to a later one. Called under the lock of
+    /// the supply.
     pub fn has_room(&self) -> bool {
         let front = self.shared.front.read_with_start();
         self.is_oldest_before(|| front.map_or(0, |(start, _)| start))
     }
 
     /// Whether a segment can be appended if the tickets of those may be lost that have claimed
-    /// them, and have not asked where they lead. Called by the loader.
+    /// them, and have not looked where they lead. Called under the lock of the supply.
     pub fn has_claimed_room(&self) -> bool {
         self.is_oldest_before(|| self.cursor.position())
     }
 
     /// Whether the oldest segment, which the next one overwrites, ends at `ticket` or before.
     fn is_oldest_before(&self, ticket: impl FnOnce() -> u64) -> bool {
-        // ORDERING: written by the loader alone, both.
+        // ORDERING: written under the lock, both.
         let count = self.shared.count.load(Ordering::Relaxed);
         count < SLOTS as u64 || self.slot(count).end.load(Ordering::Relaxed) <= ticket()
     }
 
     /// Appends `tickets` tickets, of which the first has the number `number`. There is room for
-    /// them. Called by the loader.
+    /// them. In a closed chain they begin behind all tickets that have been claimed. Called under
+    /// the lock of the supply.
     pub fn append(&self, number: u64, tickets: u64) {
-        let first = self.end();
-        // ORDERING: written by the loader alone.
+        let end = self.end();
+        let first = if self.is_closed() { self.position().max(end) } else { end };
+        // ORDERING: written under the lock.
         let segment = self.shared.count.load(Ordering::Relaxed);
-        let origin = number.wrapping_sub(first.wrapping_mul(self.delta()));
-        self.slot(segment).write(first, first + tickets, origin);
+        self.slot(segment).write(first, first + tickets, self.origin(first, number));
         // ORDERING: Release, for `end`.
         self.shared.count.store(segment + 1, Ordering::Release);
     }
@@ -295,7 +313,7 @@ impl Slot {
         is_steady.then_some((first, ReadyRange { end, origin }))
     }
 
-    /// Called by the loader.
+    /// Called under the lock of the supply.
     fn write(&self, first: u64, end: u64, origin: u64) {
         // ORDERING: the Release stores below keep this one before them.
         self.stamp.store(first | BUSY, Ordering::Relaxed);

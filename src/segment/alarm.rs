@@ -317,11 +317,10 @@ impl Alarms {
     /// `tag` hands out no more numbers, and what is left of them is given back.
     pub fn ends(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
         self.tell_lost(tag, alarm, now);
-        let loaded = tag.loaded_end();
-        let position = tag.chain.position().min(loaded);
-        self.end.taken += position.saturating_sub(tag.chain.lost());
-        self.end.left += loaded - position;
-        self.end.tags += u64::from(loaded > position);
+        let (claimed, left) = tag.claimed_and_left();
+        self.end.taken += claimed.saturating_sub(tag.chain.lost());
+        self.end.left += left;
+        self.end.tags += u64::from(left > 0);
     }
 
     /// A thread for a load has been started, or could not be.

@@ -10,7 +10,6 @@ use crate::engine::line::Line;
 use crate::engine::turn::{Takes, Turn};
 use crate::engine::{FillError, TakeError};
 use crate::number::Number;
-use crate::segment::claim::Claim;
 use crate::segment::loader::Running;
 use crate::segment::local::SegmentTaker;
 use crate::segment::status::SegmentStatus;
@@ -83,8 +82,8 @@ impl SegmentGenerator {
     /// Takes the next number.
     ///
     /// Lock-free while numbers are in memory. If there are none, it waits for the load that is
-    /// under way, at most for [`max_wait`](crate::segment::Builder::max_wait); waiting threads are
-    /// served in order. A take that fails uses nothing up.
+    /// under way, for about [`max_wait`](crate::segment::Builder::max_wait) at most; waiting
+    /// threads are served in order. A take that fails uses nothing up.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -188,11 +187,9 @@ impl SegmentGenerator {
     pub fn fill(&self, buffer: &mut [Number]) -> Result<(), FillError> {
         let mut filled = 0;
         while filled < buffer.len() {
-            let claim = Claim::new(&self.tag, (buffer.len() - filled) as u64);
+            let claim = self.tag.claim((buffer.len() - filled) as u64);
             let mut claim = claim.map_err(|cause| FillError { filled, cause })?;
-            while let Some(numbers) =
-                claim.next_numbers(&self.tag).map_err(|cause| FillError { filled, cause })?
-            {
+            while let Some(numbers) = self.tag.next_numbers(&mut claim) {
                 let end = filled + numbers.len();
                 numbers.write(&mut buffer[filled..end]);
                 filled = end;
@@ -272,14 +269,28 @@ impl Takes for PatientTaker<'_> {
     }
 
     fn line(&self) -> &Line {
-        &self.tag.waiters.line
+        &self.tag.tasks
     }
 
     fn at_hand(&self) -> u64 {
-        self.tag.at_hand()
+        self.tag.left()
+    }
+
+    fn since(&self) -> Option<Stopwatch> {
+        Some(self.since)
+    }
+
+    /// A task whose time is over fails alone.
+    fn is_news(&self, error: TakeError) -> bool {
+        !is_worth_waiting(error)
     }
 
     fn wake_filler(&self) {
+        self.tag.request_maintenance();
+    }
+
+    /// The loader calls the tasks whose time is over.
+    fn first_waits(&self) {
         self.tag.request_maintenance();
     }
 

@@ -29,7 +29,9 @@ use crate::sync::{
 /// What the loader's threads and the handles share.
 pub struct Loader {
     pub source: Box<dyn SegmentSource>,
-    /// What the source is called in events and metrics.
+    /// What the source is called. Asked once, because the source is foreign code, which may panic.
+    pub place: String,
+    /// What it is called in events and metrics.
     label: Label,
     /// Locked by the loader's thread alone.
     #[cfg(feature = "metrics")]
@@ -43,7 +45,6 @@ pub struct Loader {
     /// The loader's thread, once it runs.
     thread: Mutex<Option<thread::ThreadId>>,
     requests: Arc<RequestList>,
-    clock: Stopwatch,
     /// Set in a child process: there are no threads here, and locks may be held for ever.
     is_forked: AtomicBool,
 }
@@ -59,11 +60,13 @@ impl Loader {
         #[cfg(feature = "metrics")] measured_tags: Vec<String>,
     ) -> (Loader, Parker) {
         let (requests, parker) = RequestList::new();
-        let name = source.name();
-        let label = Label::new(&name);
-        let scheduler = Scheduler::new(policy, loads.max(1), name, fastrand::Rng::new());
+        let place = source.name();
+        let label = Label::new(&place);
+        let rng = fastrand::Rng::new();
+        let scheduler = Scheduler::new(policy, loads.max(1), place.clone(), rng);
         let loader = Loader {
             source,
+            place,
             #[cfg(feature = "metrics")]
             metrics: Mutex::new(Metrics::new(label.as_str(), measured_tags)),
             #[cfg(feature = "metrics")]
@@ -74,7 +77,6 @@ impl Loader {
             changed: Condvar::new(),
             thread: Mutex::new(None),
             requests: Arc::new(requests),
-            clock: Stopwatch::start(),
             is_forked: AtomicBool::new(false),
         };
         (loader, parker)
@@ -82,7 +84,7 @@ impl Loader {
 
     /// The time since the loader was made.
     pub fn now(&self) -> Duration {
-        self.clock.elapsed()
+        self.requests.clock.elapsed()
     }
 
     /// Whether this is a copy in a process that was forked from the one that loads.
@@ -191,7 +193,7 @@ impl Loader {
                 Job::Load { tag, count } => self.load(&tag, count),
                 Job::GiveBack { tag, unused } => {
                     let result = self.call(|| self.source.give_back(&tag.name, &unused));
-                    lock(&self.scheduler).gave_back(unused.count, result);
+                    lock(&self.scheduler).gave_back(&unused, result);
                 }
             }
             self.changed.notify_all();
@@ -224,7 +226,7 @@ impl Loader {
     /// The result of a call to the source, which is foreign code.
     fn call<T>(&self, call: impl FnOnce() -> Result<T, SegmentError>) -> Result<T, SegmentError> {
         caught(call).unwrap_or_else(|| {
-            Err(SegmentError::other(SourcePanicked { source: self.source.name() }))
+            Err(SegmentError::other(SourcePanicked { source: self.place.clone() }))
         })
     }
 
@@ -337,9 +339,7 @@ impl Abandon for Loader {
 fn wake(mut scheduler: MutexGuard<'_, Scheduler>) {
     let wake_ups = scheduler.take_wake_ups();
     drop(scheduler);
-    if !wake_ups.is_empty() {
-        wake_ups.wake_takers();
-    }
+    wake_ups.wake_takers();
 }
 
 /// The running loader. Dropping it ends all tags, gives back what is left, and joins the thread. In

@@ -1,6 +1,8 @@
 //! [`SegmentTaker`]: numbers of a tag that one thread has claimed together.
 
+use std::collections::VecDeque;
 use std::num::NonZeroU64;
+use std::ops::Range;
 
 use scopeguard::ScopeGuard;
 
@@ -15,7 +17,9 @@ use crate::segment::tag::TagEngine;
 /// The numbers of one taker strictly increase. There is no order between two takers, since each
 /// holds a claim. The first claim has 64 numbers, and each further one twice as many, up to 4,096.
 /// When the taker is dropped, the rest of its claim goes back if nobody has taken a number since,
-/// and is lost otherwise.
+/// and is lost otherwise. A shutdown cannot know how far a taker has come, so the claim of one that
+/// is still there is lost: drop local takers before
+/// [`Segments::shutdown_blocking`](crate::segment::Segments::shutdown_blocking).
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -48,8 +52,10 @@ pub struct SegmentTaker {
 /// Where the next numbers come from.
 #[derive(Debug)]
 struct Claims {
-    /// The rest of the claim, in later segments.
-    rest: Claim,
+    /// The part of the claim that is being used.
+    part: Part,
+    /// The later parts.
+    rest: VecDeque<Part>,
     /// `TagEngine::claims_end` before the claim was made.
     end: u64,
     /// The length of the next claim.
@@ -57,6 +63,9 @@ struct Claims {
     /// The length to which claims grow.
     longest: u64,
 }
+
+/// The part of a claim that lies in one segment: its tickets, and the number of ticket 0.
+type Part = (Range<u64>, u64);
 
 impl SegmentTaker {
     /// The length of the first claim, unless
@@ -69,7 +78,8 @@ impl SegmentTaker {
 
     pub(crate) fn new(numbers: SegmentGenerator) -> SegmentTaker {
         let claims = Claims {
-            rest: Claim::EMPTY,
+            part: (0..0, 0),
+            rest: VecDeque::new(),
             end: 0,
             length: SegmentTaker::FIRST_CLAIM.into(),
             longest: SegmentTaker::LONGEST_CLAIM.into(),
@@ -144,24 +154,46 @@ impl Claims {
             // Read before the claim, so that an expiry in between drops the claim as well.
             let end = tag.claims_end();
             if end != self.end {
-                (self.rest, self.end) = (Claim::EMPTY, end);
+                (self.part, self.end) = ((0..0, 0), end);
+                self.rest.clear();
             }
-            if let Some(numbers) = self.rest.next_numbers(tag)? {
-                return Ok(numbers);
+            if let Some(part) = self.rest.pop_front() {
+                self.part = part;
+                let (tickets, origin) = &self.part;
+                if let Some(numbers) = tag.use_later(tickets, *origin) {
+                    return Ok(numbers);
+                }
+                continue;
             }
-            self.rest = Claim::new(tag, self.length)?;
+            let mut claim = tag.claim(self.length)?;
             self.length = (self.length * 2).min(self.longest);
+            // All of it is looked up now, because the taker may rest before it uses the later
+            // parts, and their segments do not stay for ever.
+            let part = |claim: &Claim, numbers: Numbers| {
+                let tickets = claim.next - numbers.count..claim.next;
+                let origin = tag.chain.origin(tickets.start, numbers.first.get());
+                (tickets, origin)
+            };
+            let Some(numbers) = tag.next_numbers(&mut claim) else { continue };
+            self.part = part(&claim, numbers);
+            while let Some(later) = tag.next_unused(&mut claim) {
+                self.rest.push_back(part(&claim, later));
+            }
+            return Ok(numbers);
         }
     }
 
     /// Gives the rest of the claim back, where `next` is the number of the next UID.
-    fn give_back(&self, next: u64, tag: &TagEngine) {
+    fn give_back(&mut self, next: u64, tag: &TagEngine) {
         // In a forked process the claim is the parent's, and after a shutdown it has expired.
-        if tag.claims_end() == self.end && tag.chain.ended().is_none() {
-            let first = self.rest.next - self.end.saturating_sub(next);
-            if first < self.rest.end {
-                tag.chain.give_back(first..self.rest.end);
-            }
+        if tag.claims_end() != self.end || tag.chain.ended().is_some() {
+            return;
+        }
+        let (tickets, _) = &mut self.part;
+        tickets.start = tickets.end - self.end.saturating_sub(next);
+        if !tickets.is_empty() || !self.rest.is_empty() {
+            let parts = self.rest.drain(..).rev().chain([self.part.clone()]);
+            tag.give_back(parts.filter(|(tickets, _)| !tickets.is_empty()));
         }
     }
 }

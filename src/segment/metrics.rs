@@ -160,11 +160,10 @@ impl Metrics {
 impl Sums {
     fn add(&mut self, tag: &TagEngine) {
         let TagEngine { chain, counters, .. } = tag;
-        let loaded = tag.loaded_end();
-        let position = chain.position().min(loaded);
+        let (claimed, left) = tag.claimed_and_left();
         let lost = chain.lost();
-        self.in_memory += loaded - position;
-        self.taken += position.saturating_sub(lost);
+        self.in_memory += left;
+        self.taken += claimed.saturating_sub(lost);
         self.lost += lost;
         self.waits += counters.waits.get();
         self.longest_wait = self.longest_wait.max(counters.longest_wait());

@@ -64,6 +64,7 @@ mod source;
 mod sqlite;
 mod status;
 pub(crate) mod stock;
+pub(crate) mod supply;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod table;
 pub(crate) mod tag;

@@ -1,6 +1,7 @@
 //! [`RequestList`]: how takers tell the loader which tags need maintenance. Lock-free, and without
 //! an allocation: each tag is in the list at most once, so the list is made of the tags themselves.
 
+use crate::clock::Stopwatch;
 use crate::engine::signal::Signal;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker};
 
@@ -11,6 +12,8 @@ pub struct RequestList {
     /// One more than the place of the tag that came last; 0 if there is none.
     last: AtomicU64,
     pub signal: Signal,
+    /// Runs since the loader began.
+    pub clock: Stopwatch,
 }
 
 /// A tag's part of the list.
@@ -27,7 +30,8 @@ pub struct Entry {
 impl RequestList {
     pub(crate) fn new() -> (RequestList, Parker) {
         let (signal, parker) = crate::engine::signal::signal();
-        (RequestList { last: AtomicU64::new(0), signal }, parker)
+        let clock = Stopwatch::start();
+        (RequestList { last: AtomicU64::new(0), signal, clock }, parker)
     }
 
     /// Puts the tag in the list unless it is there, and wakes the loader.

@@ -9,7 +9,7 @@ use std::mem;
 use std::ops::Range;
 use std::time::Duration;
 
-use crate::engine::TakeError;
+use crate::engine::{SegmentFailure, TakeError};
 use crate::filler::caught;
 use crate::segment::alarm::{Alarms, Trouble};
 use crate::segment::events::Event;
@@ -74,25 +74,23 @@ struct Outage {
 /// Whom to wake. Wakers are foreign code, so they are called without a lock.
 #[derive(Debug, Default)]
 pub struct WakeUps {
-    /// There are numbers.
-    numbers: Vec<Arc<TagEngine>>,
-    /// Something else has changed: each taker must see for itself.
-    other: Vec<Arc<TagEngine>>,
+    /// There are numbers for tasks, or the time of some is over.
+    #[cfg(feature = "async")]
+    tasks: Vec<Arc<TagEngine>>,
+    /// Something has changed for all takers: each must see for itself.
+    all: Vec<Arc<TagEngine>>,
 }
 
 impl WakeUps {
     pub fn wake_takers(self) {
         // One by one, because the waker of a task may panic.
-        for tag in self.numbers {
-            caught(|| tag.wake());
+        #[cfg(feature = "async")]
+        for tag in self.tasks {
+            caught(|| tag.call_tasks());
         }
-        for tag in self.other {
-            caught(|| tag.waiters.wake_all());
+        for tag in self.all {
+            caught(|| tag.wake_all());
         }
-    }
-
-    pub fn is_empty(&self) -> bool {
-        self.numbers.is_empty() && self.other.is_empty()
     }
 }
 
@@ -172,11 +170,6 @@ impl Scheduler {
             let tag = entry.remove();
             lock(&tag.stock).timer = None;
             self.maintain(&tag, now);
-            #[cfg(feature = "async")]
-            if !tag.waiters.line.is_empty() {
-                // Some of the tasks may have waited for long enough.
-                self.wake_ups.other.push(tag);
-            }
         }
     }
 
@@ -189,23 +182,27 @@ impl Scheduler {
         if let Some(at) = stock.publish(tag, now) {
             self.set_timer(tag, &mut stock, at);
         }
-        let position = tag.chain.position();
-        stock.demand.measure(position, now, self.policy.ahead);
+        let (left, end, is_requested) = {
+            let supply = lock(&tag.supply);
+            let end = tag.chain.end() + supply.in_backlog();
+            (supply.left(&tag.chain), end, supply.is_requested)
+        };
+        let claimed = tag.loaded.get() - left;
+        stock.demand.measure(claimed, now, self.policy.ahead);
         self.alarms.check_lost(tag, &mut stock.alarm, now);
-        let has_waiters = !tag.waiters.is_empty();
-        if tag.chain.is_closed() && !tag.try_open() {
-            tag.chain.reset_closed_cursor();
-        }
-        if has_waiters {
-            self.wake_ups.numbers.push(Arc::clone(tag));
+        let has_tasks = tag.has_tasks();
+        #[cfg(feature = "async")]
+        if has_tasks {
+            self.wake_ups.tasks.push(Arc::clone(tag));
+            if let Some(due) = tag.tasks.next_due(self.policy.max_wait).filter(|_| left == 0) {
+                // So late that those are called together that began at about the same time.
+                self.set_timer(tag, &mut stock, now + due + self.policy.max_wait / 8);
+            }
         }
         // Each further load would take the row further, up to where others have been before.
         if stock.went_back {
-            self.wake_ups.other.extend(has_waiters.then(|| Arc::clone(tag)));
             return;
         }
-        let end = tag.loaded_end();
-        let left = end.saturating_sub(position);
         let usual = stock.steps.step.min(stock.last_size);
         let low = self.policy.low_water(&stock.demand, stock.load_time, usual);
         tag.chain.set_range(Policy::longest_range(left), end.saturating_sub(low));
@@ -214,13 +211,12 @@ impl Scheduler {
         }
         // Also if nobody waits: somebody may try again and again, and somebody wants a new tag.
         let is_waited_for = left == 0;
-        if let Some(outage) = self.outage.as_ref().filter(|_| is_waited_for && has_waiters) {
+        if let Some(outage) = &self.outage
+            && is_waited_for
+            && (is_requested || has_tasks)
+        {
             stock.last_failure = Some(Arc::clone(&outage.error));
             tag.set_failure(Some(kind(&outage.error)));
-        }
-        #[cfg(feature = "async")]
-        if !tag.waiters.line.is_empty() && left == 0 {
-            self.set_timer(tag, &mut stock, now + (self.policy.max_wait / 8).max(SHORT));
         }
         match stock.place {
             Place::Loading if is_waited_for && stock.last_size > 0 => {
@@ -276,12 +272,14 @@ impl Scheduler {
         let (_, tag) = self.queue.pop_first()?;
         let mut stock = lock(&tag.stock);
         stock.place = Place::Loading;
-        let (position, end) = (tag.chain.position(), tag.loaded_end());
-        let missing = position.saturating_sub(end);
+        let (left, missing) = {
+            let supply = lock(&tag.supply);
+            (supply.left(&tag.chain), supply.wanted())
+        };
         let count = if stock.last_size == 0 {
             None
         } else {
-            if position >= end
+            if left == 0
                 && let Some(at) = self.alarms.is_loading(&tag, &mut stock.alarm, now)
             {
                 self.set_timer(&tag, &mut stock, at);
@@ -336,6 +334,7 @@ impl Scheduler {
                 (stock.failures, stock.retry_at) = (0, Duration::ZERO);
                 stock.last_failure = None;
                 tag.set_failure(None);
+                lock(&tag.supply).is_requested = false;
                 tag.counters.loads.add(1);
                 if is_new {
                     tag.entry.set_place(self.tags.len() as u64);
@@ -358,6 +357,7 @@ impl Scheduler {
         now: Duration,
     ) {
         let cause = kind(&error);
+        let is_worth_waiting = is_worth_waiting(TakeError::SegmentExhausted { cause });
         let error = Arc::new(error);
         tag.counters.failures.add(1);
         tag.set_failure(Some(cause));
@@ -369,6 +369,7 @@ impl Scheduler {
         if trouble == Trouble::Away {
             let failures = self.outage.as_ref().map_or(0, |outage| outage.failures) + 1;
             let until = now + pause(failures, &mut self.rng);
+            self.tell_queued(&error, cause);
             self.outage = Some(Outage { failures, until, error });
         } else {
             // The source has answered.
@@ -376,12 +377,25 @@ impl Scheduler {
         }
         if is_new {
             self.names.remove(&*tag.name);
-        } else if is_worth_waiting(TakeError::SegmentExhausted { cause }) {
+        } else if is_worth_waiting {
             let at = stock.retry_at;
             self.set_timer(tag, stock, at);
         } else {
             // Tried again when somebody needs a number. Those that wait now fail.
-            self.wake_ups.other.push(Arc::clone(tag));
+            lock(&tag.supply).is_requested = false;
+            self.wake_ups.all.push(Arc::clone(tag));
+        }
+    }
+
+    /// Tells the takers of tags whose loads are queued what they wait for.
+    fn tell_queued(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
+        for (_, tag) in self.queue.iter().filter(|((is_ahead, _), _)| !is_ahead) {
+            let mut stock = lock(&tag.stock);
+            // A new tag has no takers yet, and its first load may still succeed.
+            if stock.last_size > 0 {
+                stock.last_failure = Some(Arc::clone(error));
+                tag.set_failure(Some(cause));
+            }
         }
     }
 
@@ -433,20 +447,26 @@ impl Scheduler {
         for tag in &self.tags {
             let mut stock = lock(&tag.stock);
             self.alarms.ends(tag, &mut stock.alarm, now);
-            if let Some(unused) = stock.unused(tag) {
-                self.left_over.push(Job::GiveBack { tag: Arc::clone(tag), unused });
-            }
+            let jobs = stock
+                .unused(tag)
+                .into_iter()
+                .map(|unused| Job::GiveBack { tag: Arc::clone(tag), unused });
+            self.left_over.extend(jobs);
         }
     }
 
-    /// A call that gives numbers back has ended. If the source is away, the others need not be
-    /// tried.
-    pub fn gave_back(&mut self, numbers: u64, result: Result<bool, SegmentError>) {
+    /// A call that gives `unused` back has ended. If its database is away, that need not be tried
+    /// for other tags.
+    pub fn gave_back(&mut self, unused: &Segment, result: Result<bool, SegmentError>) {
         self.running -= 1;
         if result.as_ref().is_err_and(|error| Trouble::of(error) == Trouble::Away) {
-            self.left_over.clear();
+            let is_of_another = |job: &Job| match job {
+                Job::GiveBack { unused: other, .. } => other.database != unused.database,
+                Job::Load { .. } => true,
+            };
+            self.left_over.retain(is_of_another);
         }
-        self.alarms.end.gave_back(numbers, result);
+        self.alarms.end.gave_back(unused.count, result);
     }
 
     /// Nothing runs any more.

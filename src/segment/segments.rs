@@ -148,14 +148,15 @@ impl Segments {
     /// ```
     #[must_use]
     pub fn source_name(&self) -> String {
-        self.running.loader.source.name()
+        self.running.loader.place.clone()
     }
 
     /// Ends all tags, gives back what is left of each, and says whether that succeeded. Dropping
     /// the last handle does the same, but is silent, and waits as long as the source does.
     ///
     /// From now on all takes fail with [`TakeError::ShutDown`]; those that wait fail at once. A
-    /// take that has claimed a number before may still return it.
+    /// take that has claimed a number before may still return it. The claims of local takers that
+    /// are still there are lost: drop these takers before.
     ///
     /// Blocks the thread until the source has answered, at most for
     /// [`shutdown_deadline`](Builder::shutdown_deadline).
@@ -342,7 +343,8 @@ impl Builder {
     }
 
     /// How long a take waits when no numbers are in memory, before it fails: one second unless set.
-    /// A batch waits so long for each segment that it needs.
+    /// A batch waits so long for each segment that it needs. Threads that wait are parked; one that
+    /// fails may do so up to 5 ms later, and up to half of this time, together with others.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {

@@ -21,10 +21,10 @@ pub struct SegmentStatus {
     pub in_memory: u64,
     /// Numbers taken, including those that `fill` and local takers have claimed.
     pub taken: u64,
-    /// Numbers that nobody will get: their taker was stopped in the middle of a take for several
-    /// segments, a claim was dropped before its end, or a failed take gave its place back after
-    /// later ones had been taken. Those of segments that were refused and that the row did not
-    /// take back count as well.
+    /// Numbers that nobody will get: their taker was stopped in the middle of a take until others
+    /// had used up two segments, or a local taker was dropped before the end of its claim when
+    /// others had taken later numbers. Those of segments that were refused and that the row did
+    /// not take back count as well.
     pub lost: u64,
     /// Numbers taken a second, by the demand of the last [`ahead`](crate::segment::Builder::ahead).
     pub rate: f64,
@@ -59,11 +59,10 @@ impl SegmentStatus {
     #[allow(clippy::cast_precision_loss)] // it is a time to come
     pub(crate) fn of(tag: &TagEngine, loader: &Loader) -> SegmentStatus {
         let TagEngine { chain, counters, .. } = tag;
-        let end = tag.loaded_end();
-        let position = chain.position().min(end);
+        let (claimed, left) = tag.claimed_and_left();
         let mut status = SegmentStatus {
-            in_memory: end - position,
-            taken: position.saturating_sub(chain.lost()),
+            in_memory: left,
+            taken: claimed.saturating_sub(chain.lost()),
             lost: chain.lost(),
             rate: 0.0,
             empty_in: None,
@@ -85,7 +84,7 @@ impl SegmentStatus {
         let stock = lock(&tag.stock);
         let now = loader.now();
         let mut demand = stock.demand;
-        demand.measure(position, now, loader.policy.ahead);
+        demand.measure(claimed, now, loader.policy.ahead);
         status.rate = demand.rate;
         status.empty_in = Duration::try_from_secs_f64(status.in_memory as f64 / demand.rate).ok();
         status.lost = stock.alarm.lost(tag);

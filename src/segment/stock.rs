@@ -1,7 +1,5 @@
 //! [`Stock`]: what the loader knows of one tag.
 
-use std::collections::VecDeque;
-use std::mem;
 use std::time::Duration;
 
 use crate::engine::SegmentFailure;
@@ -10,13 +8,11 @@ use crate::segment::alarm::TagAlarm;
 use crate::segment::policy::{Demand, Steps};
 use crate::segment::tag::TagEngine;
 use crate::segment::{Segment, SegmentError};
-use crate::sync::Arc;
+use crate::sync::{Arc, lock};
 
-/// How long the loader waits for a taker that holds tickets and does not ask where they lead, as a
-/// local taker does that rests. Then its tickets are lost, segment by segment.
+/// How long the loader waits for takers that have claimed tickets and not looked where they lead:
+/// they are stopped between two steps of a take. Then these tickets may be lost.
 const PATIENCE: Duration = Duration::from_millis(50);
-/// Between two of those segments, for takers that have claimed tickets behind them just now.
-const PAUSE: Duration = Duration::from_millis(1);
 
 /// What the loader knows of one tag. All of it is written under the lock of the loader's scheduler.
 #[derive(Debug)]
@@ -27,11 +23,11 @@ pub struct Stock {
     pub last_size: u64,
     /// How long a load takes.
     pub load_time: Duration,
-    /// Loaded numbers that takers cannot see yet: first number and count of each run.
-    backlog: VecDeque<(u64, u64)>,
-    /// Until when the backlog waits for takers to ask where their tickets lead.
+    /// Until when loaded numbers wait for takers to look where their tickets lead.
     patient_until: Option<Duration>,
-    tail: Tail,
+    /// What was loaded, in order: at least the last, and all of which somebody may still claim a
+    /// number.
+    loaded: Vec<Loaded>,
     /// The last number of each of the source's databases.
     last_numbers: Vec<(usize, u64)>,
     pub last_failure: Option<Arc<SegmentError>>,
@@ -58,12 +54,10 @@ pub enum Place {
     Loading,
 }
 
-/// The end of what was loaded: numbers that follow one another without a gap.
-#[derive(Clone, Copy, Debug, Default)]
-struct Tail {
-    /// Its first ticket.
-    ticket: u64,
-    /// The number of that ticket.
+/// Numbers that were loaded one after the other from one database, and follow one another without
+/// a gap.
+#[derive(Clone, Copy, Debug)]
+struct Loaded {
     number: u64,
     count: u64,
     row_end: u64,
@@ -77,9 +71,8 @@ impl Stock {
             steps: Steps { step: 1, max_step: None },
             last_size: 0,
             load_time: Duration::ZERO,
-            backlog: VecDeque::new(),
             patient_until: None,
-            tail: Tail::default(),
+            loaded: Vec::new(),
             last_numbers: Vec::new(),
             last_failure: None,
             went_back: false,
@@ -107,19 +100,38 @@ impl Stock {
         }
         self.last_size = segment.count;
         self.steps = Steps { step: segment.step, max_step: segment.max_step };
-        let end = tag.loaded_end();
-        if !self.extend(segment) {
-            self.backlog.push_back((segment.first, segment.count));
-            self.tail = Tail {
-                ticket: end,
-                number: segment.first,
-                count: segment.count,
-                row_end: segment.row_end,
-                database: segment.database,
-            };
-        }
-        tag.set_loaded_end(end + segment.count);
+        let mut supply = lock(&tag.supply);
+        supply.add(segment.first, segment.count, segment.delta);
+        tag.loaded.add(segment.count);
+        drop(supply);
+        self.forget_claimed(tag);
+        self.note(segment);
         Ok(())
+    }
+
+    fn note(&mut self, segment: &Segment) {
+        let Segment { first: number, count, delta, row_end, database, .. } = *segment;
+        match self.loaded.last_mut() {
+            Some(last) if last.database == database && last.is_before(number, delta) => {
+                (last.count, last.row_end) = (last.count + count, row_end);
+            }
+            _ => {
+                self.loaded.reserve_exact(1);
+                self.loaded.push(Loaded { number, count, row_end, database });
+            }
+        }
+    }
+
+    /// Forgets what nobody can claim any more.
+    fn forget_claimed(&mut self, tag: &TagEngine) {
+        let mut left = tag.left();
+        let is_left = |loaded: &&Loaded| {
+            let is_left = left > 0;
+            left = left.saturating_sub(loaded.count);
+            is_left
+        };
+        let kept = self.loaded.iter().rev().take_while(is_left).count();
+        self.loaded.drain(..self.loaded.len() - kept);
     }
 
     /// The last number of `segment`, if all of its numbers may be handed out.
@@ -157,77 +169,66 @@ impl Stock {
         }
     }
 
-    /// Adds `segment` to the tail if it follows without a gap. Returns whether it is in the backlog
-    /// with that.
-    fn extend(&mut self, segment: &Segment) -> bool {
-        let Tail { number, count, database, .. } = self.tail;
-        let follows = count > 0
-            && database == segment.database
-            && number.wrapping_add(count.wrapping_mul(segment.delta)) == segment.first;
-        if !follows {
-            return false;
-        }
-        self.tail.count += segment.count;
-        self.tail.row_end = segment.row_end;
-        match self.backlog.back_mut() {
-            Some((_, count)) => *count += segment.count,
-            None => self.backlog.push_back((segment.first, segment.count)),
-        }
-        true
-    }
-
     /// Whether a load is under way.
     pub fn is_loading(&self) -> bool {
         self.place == Place::Loading
     }
 
-    /// Lets takers see as much of the stock as there is room for. If some of it has to wait for
-    /// takers that hold tickets, but may have stopped, returns when to try again.
+    /// Gives what was loaded to those that wait, and lets takers see as much of the rest as there
+    /// is room for. If some of it has to wait for takers that have claimed tickets, but may have
+    /// stopped, returns when to try again.
     pub fn publish(&mut self, tag: &TagEngine, now: Duration) -> Option<Duration> {
-        let chain = &tag.chain;
-        while let Some(&(number, count)) = self.backlog.front() {
-            if chain.has_room() {
-                self.patient_until = None;
-            } else if !chain.has_claimed_room() {
-                self.patient_until = None;
-                return None;
-            } else {
-                let until = *self.patient_until.get_or_insert(now + PATIENCE);
-                if now < until {
-                    return Some(until);
-                }
-            }
-            chain.append(number, count);
-            self.backlog.pop_front();
-            if let Some(until) = &mut self.patient_until {
-                // Those that wait are woken now, and make room by themselves.
-                let is_seen = |ticket| ticket < chain.end();
-                let wakes_some = tag.waiters.first_ticket().is_some_and(is_seen);
-                *until = now + if wakes_some { PATIENCE } else { PAUSE };
-            }
+        let mut supply = lock(&tag.supply);
+        if self.patient_until.is_some_and(|until| now >= until) && supply.is_held_up(&tag.chain) {
+            supply.append_without_patience(&tag.chain);
         }
-        // An idle tag keeps no memory for it.
-        mem::take(&mut self.backlog);
-        self.patient_until = None;
-        None
+        supply.open(&tag.chain);
+        let until = self.patient_until.filter(|until| now < *until).unwrap_or(now + PATIENCE);
+        self.patient_until = supply.is_held_up(&tag.chain).then_some(until);
+        self.patient_until
     }
 
     /// The last number of all, if any were loaded. They are `delta` apart.
     pub fn last_number(&self, delta: u64) -> Option<u64> {
-        let Tail { number, count, .. } = self.tail;
-        Some(number + count.checked_sub(1)? * delta)
+        self.loaded.last().map(|last| last.number + (last.count - 1) * delta)
     }
 
-    /// What can be given back to the row: of the tail, what nobody has claimed.
-    pub fn unused(&self, tag: &TagEngine) -> Option<Segment> {
-        let Tail { ticket, number, row_end, database, .. } = self.tail;
-        let first = tag.chain.position().max(ticket);
-        let count = tag.loaded_end().checked_sub(first).filter(|count| *count > 0)?;
-        let delta = tag.chain.delta();
-        let first = number + (first - ticket) * delta;
+    /// What can be given back to the rows: of what was loaded last from each database, what nobody
+    /// has claimed.
+    pub fn unused(&self, tag: &TagEngine) -> Vec<Segment> {
+        let (mut left, delta) = (tag.left(), tag.chain.delta());
         let Steps { step, max_step } = self.steps;
-        let row_start = row_end.saturating_sub(count.saturating_mul(delta));
-        Some(Segment { first, count, delta, row_start, row_end, database, step, max_step })
+        let mut tails: Vec<(Loaded, bool)> = Vec::new();
+        for &loaded in self.loaded.iter().rev() {
+            let count = left.min(loaded.count);
+            left -= count;
+            if count == 0 {
+                break;
+            }
+            let number = loaded.number + (loaded.count - count) * delta;
+            let part = Loaded { number, count, ..loaded };
+            match tails.iter_mut().find(|(tail, _)| tail.database == loaded.database) {
+                None => tails.push((part, true)),
+                Some((tail, is_whole)) => {
+                    *is_whole &= part.is_before(tail.number, delta);
+                    if *is_whole {
+                        (tail.number, tail.count) = (number, tail.count + count);
+                    }
+                }
+            }
+        }
+        let segment = |Loaded { number: first, count, row_end, database }| {
+            let row_start = row_end.saturating_sub(count.saturating_mul(delta));
+            Segment { first, count, delta, row_start, row_end, database, step, max_step }
+        };
+        tails.into_iter().map(|(tail, _)| segment(tail)).collect()
+    }
+}
+
+impl Loaded {
+    /// Whether `number` comes directly after these.
+    fn is_before(&self, number: u64, delta: u64) -> bool {
+        self.number.wrapping_add(self.count.wrapping_mul(delta)) == number
     }
 }
 

@@ -1,5 +1,6 @@
 //! [`TagEngine`]: what takers and the loader share of one tag, and the slow path of a take.
 
+use std::mem;
 use std::num::NonZeroU64;
 use std::ops::Range;
 use std::time::Duration;
@@ -7,15 +8,21 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 #[cfg(all(unix, not(uidring_loom)))]
 use crate::engine::fork::Abandon;
-use crate::engine::waiters::{self, Waiters};
+#[cfg(feature = "async")]
+use crate::engine::line::Line;
 use crate::engine::{EXPIRY_STEP, SegmentFailure, TakeError};
 use crate::number::Number;
 use crate::ring::counter::Counter;
 use crate::ring::cursor::{Ended, is_closed};
-use crate::ring::segments::{Found, ReadyRange, SegmentChain, Unclaimed};
+use crate::ring::segments::{Found, ReadyRange, SegmentChain};
+use crate::segment::claim::{Claim, LONGEST, Numbers};
 use crate::segment::request_list::{Entry, RequestList};
 use crate::segment::stock::Stock;
-use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, Ordering};
+use crate::segment::supply::Supply;
+use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, Ordering, lock};
+
+/// A thread that has waited for long enough wakes this much later at most, with others.
+const LATEST: Duration = Duration::from_millis(5);
 
 /// One tag.
 #[derive(Debug)]
@@ -27,9 +34,13 @@ pub struct TagEngine {
     pub name: Box<str>,
     pub entry: Entry,
     pub requests: Arc<RequestList>,
-    pub waiters: Waiters,
-    /// The first ticket past all that has been loaded. Written by the loader.
-    loaded_end: AtomicU64,
+    /// What is not in the chain, and the threads that wait for it.
+    pub supply: Mutex<Supply>,
+    /// The tasks that wait. They come after the threads.
+    #[cfg(feature = "async")]
+    pub tasks: Line,
+    /// Numbers loaded so far. Written by the loader, under the lock of the supply.
+    pub loaded: Counter,
     /// A [`SegmentFailure`]: why the last load failed; 0 if it succeeded. Written by the loader.
     failure: AtomicU8,
     pub counters: Counters,
@@ -79,8 +90,10 @@ impl TagEngine {
             name: name.into(),
             entry: Entry::default(),
             requests,
-            waiters: Waiters::default(),
-            loaded_end: AtomicU64::new(0),
+            supply: Mutex::default(),
+            #[cfg(feature = "async")]
+            tasks: Line::default(),
+            loaded: Counter::default(),
             failure: AtomicU8::new(0),
             counters: Counters::default(),
             max_wait,
@@ -88,75 +101,180 @@ impl TagEngine {
         }
     }
 
-    /// Claims `count` tickets of a closed chain, once it opens. Returns the first, with the ready
-    /// range if that holds it.
-    #[cold]
-    #[inline(never)]
-    pub(crate) fn claim_when_open(
+    /// Claims up to `count` numbers. Some of its tickets, or all of them, may lead to no number.
+    #[inline]
+    pub fn claim(&self, count: u64) -> Result<Claim, TakeError> {
+        let count = count.clamp(1, LONGEST);
+        let (next, range) = self.chain.claim_many(count);
+        if is_closed(next) {
+            return self.claim_slowly(count);
+        }
+        Ok(Claim { next, end: next + count, range })
+    }
+
+    /// The next numbers of `claim`, or `None` at its end.
+    #[inline]
+    pub fn next_numbers(&self, claim: &mut Claim) -> Option<Numbers> {
+        self.next_numbers_by(claim, TagEngine::resolve)
+    }
+
+    /// The same for a caller that does not use the numbers yet, and may give them back.
+    pub fn next_unused(&self, claim: &mut Claim) -> Option<Numbers> {
+        self.next_numbers_by(claim, |tag, ticket| tag.chain.find(ticket))
+    }
+
+    #[inline]
+    fn next_numbers_by(
         &self,
-        count: u64,
-        since: Stopwatch,
-    ) -> Result<(u64, Option<ReadyRange>), TakeError> {
-        loop {
-            self.wait_until(since, None, || self.is_open().then_some(()))?;
-            let claim = self.chain.claim_many(count);
-            if !is_closed(claim.0) {
-                return Ok(claim);
+        claim: &mut Claim,
+        find: fn(&TagEngine, u64) -> Found,
+    ) -> Option<Numbers> {
+        while claim.next < claim.end {
+            let known = claim.range.take();
+            match known.map_or_else(|| self.look_up(claim.next..claim.end, find), Ok) {
+                Ok(range) => {
+                    let numbers = self.numbers(claim.next, range.end.min(claim.end), range.origin);
+                    claim.next = range.end.min(claim.end);
+                    if numbers.is_some() {
+                        return numbers;
+                    }
+                }
+                Err(dropped) => claim.next += dropped,
             }
         }
+        None
+    }
+
+    /// The numbers of `tickets`, which [`next_unused`](TagEngine::next_unused) found and of which
+    /// the caller now uses the first.
+    pub fn use_later(&self, tickets: &Range<u64>, origin: u64) -> Option<Numbers> {
+        self.resolve(tickets.start);
+        self.numbers(tickets.start, tickets.end, origin)
+    }
+
+    /// The numbers of the tickets up to `end`, which have this origin.
+    #[inline]
+    fn numbers(&self, ticket: u64, end: u64, origin: u64) -> Option<Numbers> {
+        let first = NonZeroU64::new(self.chain.number(ticket, origin))?;
+        Some(Numbers { first, count: end - ticket, delta: self.chain.delta() })
+    }
+
+    /// The range of the first of `tickets`, which the caller has claimed and looks for with `find`.
+    /// If it leads to no number, it is dropped, with those after it that lead to none either, and
+    /// the result is how many these are.
+    #[cold]
+    #[inline(never)]
+    fn look_up(
+        &self,
+        tickets: Range<u64>,
+        find: fn(&TagEngine, u64) -> Found,
+    ) -> Result<ReadyRange, u64> {
+        if let Found::Ready(range) = find(self, tickets.start) {
+            return Ok(range);
+        }
+        let mut supply = lock(&self.supply);
+        // If the ticket lies past the end of the chain, this closes the chain there, unless numbers
+        // have come meanwhile. From then on the ticket is void.
+        supply.open(&self.chain);
+        let gone = match find(self, tickets.start) {
+            Found::Ready(range) => return Ok(range),
+            Found::Beyond => tickets.end - tickets.start,
+            Found::Gone => self.chain.gone(&tickets),
+        };
+        supply.drop_tickets(&self.chain, gone);
+        Err(gone)
     }
 
     /// Completes a take whose ticket does not lie in the ready range, or comes from a closed chain.
     #[cold]
     #[inline(never)]
-    pub fn take_slowly(&self, mut ticket: u64) -> Result<Number, TakeError> {
-        // It may wait more than once, but no longer than `max_wait` in all.
-        let since = Stopwatch::start();
+    pub fn take_slowly(&self, ticket: u64) -> Result<Number, TakeError> {
+        let mut claim = if is_closed(ticket) {
+            self.claim_slowly(1)?
+        } else {
+            Claim { next: ticket, end: ticket + 1, range: None }
+        };
         loop {
-            if is_closed(ticket) {
-                ticket = self.claim_when_open(1, since)?.0;
+            if let Some(numbers) = self.next_numbers(&mut claim) {
+                return Ok(Number::from_nonzero(numbers.first));
             }
-            if let Some(range) = self.wait_for_range(ticket..ticket + 1, since)?
-                && let Some(number) = NonZeroU64::new(self.chain.number(ticket, range.origin))
-            {
-                return Ok(Number::from_nonzero(number));
-            }
-            self.chain.lose(1);
-            ticket = self.chain.claim(1);
+            claim = self.claim_slowly(1)?;
         }
     }
 
-    /// The range of the first of `tickets`, which the caller holds. `None` if its segment has been
-    /// overwritten.
-    ///
-    /// While it waits for a load, the caller keeps its tickets, so waiting threads are served in
-    /// order. A caller that has waited long enough closes the chain, so that the takes that fail
-    /// after it claim nothing, and gives its tickets back.
-    pub(crate) fn wait_for_range(
-        &self,
-        tickets: Range<u64>,
-        since: Stopwatch,
-    ) -> Result<Option<ReadyRange>, TakeError> {
-        let ticket = tickets.start;
-        let found = match self.resolve(ticket) {
-            Found::Beyond => self.wait_until(since, Some(ticket), || match self.resolve(ticket) {
-                Found::Beyond => None,
-                found => Some(found),
-            }),
-            found => Ok(found),
-        };
-        match found {
-            Ok(Found::Ready(range)) => Ok(Some(range)),
-            Ok(_) => Ok(None),
-            Err(error) => {
-                // A forked process's copy is closed, and takes no lock.
-                if error != TakeError::Forked {
-                    self.chain.close();
-                    self.chain.give_back(tickets);
+    /// Claims up to `count` numbers under the lock of the supply. If there are none, waits for
+    /// some: in order with the others that wait, and without a ticket.
+    #[cold]
+    #[inline(never)]
+    fn claim_slowly(&self, count: u64) -> Result<Claim, TakeError> {
+        loop {
+            // First without the lock, which a thread may hold that does not exist in this process.
+            self.check_end()?;
+            let mut supply = lock(&self.supply);
+            self.check_end()?;
+            if supply.open(&self.chain) {
+                drop(supply);
+                let (next, range) = self.chain.claim_many(count);
+                if is_closed(next) {
+                    continue;
                 }
-                Err(error)
+                return Ok(Claim { next, end: next + count, range });
             }
+            if let Some(claim) = supply.hand_out(&self.chain, count) {
+                self.request_maintenance();
+                return Ok(claim);
+            }
+            let error = self.shortage(&mut supply);
+            if self.max_wait.is_zero() || !is_worth_waiting(error) {
+                return Err(error);
+            }
+            let place = supply.join(count);
+            drop(supply);
+            return self.wait(place);
         }
+    }
+
+    /// Sleeps until the thread in this place has been served, at most for `max_wait`. Fails at once
+    /// if waiting does not help.
+    fn wait(&self, place: u64) -> Result<Claim, TakeError> {
+        let since = Stopwatch::start();
+        let result = loop {
+            crate::sync::park_timeout(self.pause(since));
+            let is_over = since.elapsed() >= self.max_wait;
+            let mut supply = lock(&self.supply);
+            if let Some(claim) = supply.served(place) {
+                break Ok(claim);
+            }
+            let error = self.check_end().err().unwrap_or_else(|| self.exhausted());
+            if is_over || !is_worth_waiting(error) {
+                supply.leave(place);
+                break Err(error);
+            }
+        };
+        self.counters.waited(since.elapsed());
+        result
+    }
+
+    /// How long a thread sleeps that waits since then. Those whose time ends at about the same
+    /// moment wake together, because the kernel takes longer to wake an idle processor than a take
+    /// takes to fail.
+    fn pause(&self, since: Stopwatch) -> Duration {
+        let left = self.max_wait.saturating_sub(since.elapsed());
+        let now = self.requests.clock.elapsed();
+        let together = (self.max_wait / 2).min(LATEST).as_nanos().max(1);
+        let end = now.saturating_add(left).as_nanos().next_multiple_of(together);
+        let pause = end.saturating_sub(now.as_nanos());
+        u64::try_from(pause).map_or(Duration::MAX, Duration::from_nanos)
+    }
+
+    /// Takes back the tickets of a claim that are not used: the end and the origin of each part,
+    /// the last one first.
+    pub fn give_back(&self, parts: impl Iterator<Item = (Range<u64>, u64)>) {
+        let mut supply = lock(&self.supply);
+        for (tickets, origin) in parts {
+            supply.take_back(&self.chain, tickets, origin);
+        }
+        supply.open(&self.chain);
     }
 
     /// Where `ticket` leads. If that advances the front, the loader is told: it measures the demand
@@ -177,61 +295,24 @@ impl TagEngine {
     /// Takes the next number, or fails at once with the reason why there is none.
     pub fn try_take(&self) -> Result<Number, TakeError> {
         loop {
-            match self.chain.try_claim() {
-                Ok((ticket, _)) => {
-                    if let Found::Ready(range) = self.resolve(ticket)
-                        && let Some(number) =
-                            NonZeroU64::new(self.chain.number(ticket, range.origin))
-                    {
-                        return Ok(Number::from_nonzero(number));
-                    }
-                    self.chain.lose(1);
-                }
-                Err(Unclaimed::Beyond) => return Err(self.shortage()),
-                Err(Unclaimed::Closed) => {
-                    self.check_end()?;
-                    if !self.is_open() {
-                        return Err(self.shortage());
-                    }
-                }
-            }
-        }
-    }
-
-    /// Sleeps until `attempt` returns something, at most until `max_wait` after `since`. `attempt`
-    /// is called when the loader has appended a segment in which `ticket` may lie; a caller without
-    /// a ticket waits for the next one. Fails at once if waiting does not help.
-    fn wait_until<T>(
-        &self,
-        since: Stopwatch,
-        ticket: Option<u64>,
-        attempt: impl Fn() -> Option<T>,
-    ) -> Result<T, TakeError> {
-        let mut waiting = None;
-        let result = loop {
-            if let Err(error) = self.check_end() {
-                break Err(error);
-            }
-            if let Some(found) = attempt() {
-                break Ok(found);
-            }
-            let error = self.shortage();
-            let left = self.max_wait.saturating_sub(since.elapsed());
-            if left.is_zero() || !is_worth_waiting(error) {
-                break Err(error);
-            }
-            if waiting.is_none() {
-                // Then tries once more, since no wake-up comes for what has changed before.
-                // Without a ticket, the next one may be any, if others give theirs back.
-                waiting = Some(self.waiters.wait_with(ticket.unwrap_or(0)));
+            let mut claim = if let Ok(ticket) = self.chain.try_claim() {
+                Claim { next: ticket, end: ticket + 1, range: None }
             } else {
-                waiters::park(left);
+                self.check_end()?;
+                let mut supply = lock(&self.supply);
+                self.check_end()?;
+                if supply.open(&self.chain) {
+                    continue;
+                }
+                let claim = supply.hand_out(&self.chain, 1);
+                let Some(claim) = claim else { return Err(self.shortage(&mut supply)) };
+                self.request_maintenance();
+                claim
+            };
+            if let Some(numbers) = self.next_numbers(&mut claim) {
+                return Ok(Number::from_nonzero(numbers.first));
             }
-        };
-        if waiting.is_some() {
-            self.counters.waited(since.elapsed());
         }
-        result
     }
 
     /// Fails if the chain is closed for good.
@@ -243,9 +324,16 @@ impl TagEngine {
         }
     }
 
-    /// Tells the loader that a number is needed. Returns why there is none.
-    fn shortage(&self) -> TakeError {
-        self.request_maintenance();
+    /// Tells the loader that a number is needed, unless it knows. Returns why there is none.
+    fn shortage(&self, supply: &mut Supply) -> TakeError {
+        if !mem::replace(&mut supply.is_requested, true) {
+            self.request_maintenance();
+        }
+        self.exhausted()
+    }
+
+    /// Why there is no number.
+    fn exhausted(&self) -> TakeError {
         TakeError::SegmentExhausted { cause: self.failure().unwrap_or(SegmentFailure::Loading) }
     }
 
@@ -270,40 +358,54 @@ impl TagEngine {
         self.failure.store(failure.map_or(0, |failure| failure as u8), Ordering::Relaxed);
     }
 
-    /// Whether the chain is open. Opens a closed chain if its next ticket has a number.
-    fn is_open(&self) -> bool {
-        !self.chain.is_closed() || self.try_open()
-    }
-
-    /// Opens a closed chain if its next ticket has a number.
-    pub fn try_open(&self) -> bool {
-        let has_numbers = self.chain.position() < self.chain.end();
-        if has_numbers {
-            self.chain.open();
-        }
-        has_numbers
-    }
-
-    /// Wakes those that wait for what has been appended. Called by the loader.
-    pub fn wake(&self) {
-        self.waiters.wake_threads(self.chain.end());
-        #[cfg(feature = "async")]
-        self.waiters.line.call_anew(self.at_hand());
-    }
-
-    /// The number of numbers that takes can get now.
+    /// Calls the tasks that wait, as many as there are numbers, and those that have waited for long
+    /// enough. Called by the loader.
     #[cfg(feature = "async")]
-    pub fn at_hand(&self) -> u64 {
-        let end = self.chain.end();
-        if self.chain.is_closed() { 0 } else { end.saturating_sub(self.chain.position()) }
+    pub fn call_tasks(&self) {
+        self.tasks.call_anew(self.left());
+        self.tasks.call_due(self.max_wait);
+    }
+
+    /// How many of the numbers that were loaded nobody has claimed.
+    pub fn left(&self) -> u64 {
+        lock(&self.supply).left(&self.chain)
+    }
+
+    /// How many of the numbers that were loaded have been claimed, and how many have not.
+    pub fn claimed_and_left(&self) -> (u64, u64) {
+        // In a forked process a thread that does not exist may hold the lock.
+        let is_forked = self.is_forked();
+        let supply = if is_forked { self.supply.try_lock().ok() } else { Some(lock(&self.supply)) };
+        let loaded = self.loaded.get();
+        let left = supply.map_or(0, |supply| supply.left(&self.chain));
+        (loaded - left, left)
+    }
+
+    /// Whether a task waits.
+    pub fn has_tasks(&self) -> bool {
+        #[cfg(feature = "async")]
+        return !self.tasks.is_empty();
+        #[cfg(not(feature = "async"))]
+        false
+    }
+
+    /// Wakes all threads that wait, and calls all tasks.
+    ///
+    /// # Panics
+    ///
+    /// If a waker panics, after all others have been woken.
+    pub fn wake_all(&self) {
+        lock(&self.supply).wake_all();
+        #[cfg(feature = "async")]
+        self.tasks.call_all();
     }
 
     /// Ends the tag: takes fail from now on.
     pub fn shut_down(&self) {
-        self.chain.shut_down();
+        lock(&self.supply).end(&self.chain);
         self.expire_claims();
         // Last, because a task's waker may panic.
-        self.waiters.wake_all();
+        self.wake_all();
     }
 
     /// Whether this is a copy in a process that was forked from the one that loads.
@@ -328,18 +430,6 @@ impl TagEngine {
     pub fn is_used_up(&self, number: u64) -> bool {
         // ORDERING: as in the generator's engine.
         number >= self.claims_end.load(Ordering::Relaxed)
-    }
-
-    /// The first ticket past all that has been loaded.
-    pub fn loaded_end(&self) -> u64 {
-        // ORDERING: written by the loader, which alone relies on it.
-        self.loaded_end.load(Ordering::Relaxed)
-    }
-
-    /// Called by the loader.
-    pub fn set_loaded_end(&self, end: u64) {
-        // ORDERING: see `loaded_end`.
-        self.loaded_end.store(end, Ordering::Relaxed);
     }
 }
 

@@ -112,7 +112,7 @@ impl Simulation {
         for call in &mut self.calls {
             let tag = &call.tag;
             let state = self.states.entry(tag.name.to_string()).or_default();
-            if !state.is_known || tag.chain.position() < tag.loaded_end() {
+            if !state.is_known || tag.left() > 0 {
                 continue;
             }
             let since = *call.empty_since.get_or_insert(self.now);
@@ -130,7 +130,7 @@ impl Simulation {
         while let Some(job) = self.scheduler.next_job(self.now) {
             let Job::Load { tag, .. } = job else { unreachable!("it does not end") };
             let is_known = self.states.get(&*tag.name).is_some_and(|state| state.is_known);
-            let is_empty = is_known && tag.chain.position() >= tag.loaded_end();
+            let is_empty = is_known && tag.left() == 0;
             let empty_since = is_empty.then_some(self.now);
             self.calls.push(Call { tag, since: self.now, empty_since });
         }
@@ -142,7 +142,7 @@ impl Simulation {
         for _ in 0..count {
             let _ = tag.try_take();
         }
-        if tag.chain.position() >= tag.loaded_end() {
+        if tag.left() == 0 {
             assert!(tag.try_take().is_err());
         }
     }

@@ -2,14 +2,12 @@
 //! calls to the source by hand, and lets them fail.
 
 use std::collections::BTreeSet;
-use std::ops::Range;
 
 use proptest::prelude::*;
 
 use super::{HOUR, SECOND};
-use crate::clock::Stopwatch;
 use crate::engine::TakeError;
-use crate::segment::claim::Claim;
+use crate::segment::claim::{Claim, Numbers};
 use crate::segment::policy::Policy;
 use crate::segment::request_list::RequestList;
 use crate::segment::scheduler::{Job, Scheduler};
@@ -29,10 +27,19 @@ struct Call {
     since: Duration,
 }
 
-/// Tickets that a waiting thread holds, and the largest number that takes had returned before.
+/// The claim of a thread that is stopped before it looks where its tickets lead, and the largest
+/// number that takes had returned before.
 struct Held {
-    tickets: Range<u64>,
+    claim: Claim,
     after: u64,
+}
+
+/// A thread that waits, and the largest number that takes had returned before.
+struct Waiting {
+    place: u64,
+    after: u64,
+    /// What it has got.
+    claim: Option<Claim>,
 }
 
 /// One tag with its loader, its row, and all that has been taken.
@@ -53,8 +60,7 @@ struct Simulation {
     held: Vec<Held>,
     /// How many tickets threads have ever held for a while. Only these may be lost.
     held_ever: u64,
-    /// How many tickets they gave back.
-    given_up: u64,
+    waiting: Vec<Waiting>,
     given_back: Option<Segment>,
 }
 
@@ -63,7 +69,7 @@ fn policy() -> Policy {
         ahead: 10 * SECOND,
         refresh: 900 * SECOND,
         max_step: 1_000_000,
-        // Takers that wait are simulated by the tickets that they hold.
+        // Takers that wait are simulated by their places.
         max_wait: Duration::ZERO,
     }
 }
@@ -91,7 +97,7 @@ impl Simulation {
             taken: BTreeSet::new(),
             held: Vec::new(),
             held_ever: 0,
-            given_up: 0,
+            waiting: Vec::new(),
             given_back: None,
         };
         simulation.run_due();
@@ -123,10 +129,10 @@ impl Simulation {
             Job::Load { tag, count } => {
                 let result = self.load(count, answer);
                 let segment = result.as_ref().ok().cloned();
-                let before = tag.loaded_end();
+                let before = tag.loaded.get();
                 let refused = self.scheduler.loaded(&tag, result, self.now - since, self.now);
-                if let Some(segment) = segment.filter(|_| tag.loaded_end() > before) {
-                    assert_eq!(tag.loaded_end() - before, segment.count);
+                if let Some(segment) = segment.filter(|_| tag.loaded.get() > before) {
+                    assert_eq!(tag.loaded.get() - before, segment.count);
                     self.loaded += segment.count;
                     self.segments.push(segment);
                     self.loads += 1;
@@ -140,7 +146,7 @@ impl Simulation {
                     _ => Ok(self.give_back(&unused)),
                 };
                 let is_given_back = matches!(result, Ok(true));
-                self.scheduler.gave_back(unused.count, result);
+                self.scheduler.gave_back(&unused, result);
                 if is_given_back {
                     self.given_back = Some(unused);
                 }
@@ -223,50 +229,103 @@ impl Simulation {
 
     /// As `fill` does.
     fn fill(&mut self, count: u64) {
+        if let Ok(claim) = self.tag.claim(count) {
+            let after = self.newest();
+            self.note_claim(claim, after);
+        }
+    }
+
+    /// Notes the numbers of `claim`. It began when `after` was the largest number.
+    fn note_claim(&mut self, mut claim: Claim, after: u64) {
         let tag = Arc::clone(&self.tag);
-        let Ok(mut claim) = Claim::new(&tag, count) else { return };
-        while let Ok(Some(numbers)) = claim.next_numbers(&tag) {
+        while let Some(numbers) = tag.next_numbers(&mut claim) {
             for index in 0..numbers.count {
-                self.note(numbers.first.get() + index * numbers.delta, self.newest());
+                self.note(numbers.first.get() + index * numbers.delta, after);
             }
         }
     }
 
-    /// A thread claims tickets, and is stopped or waits.
+    /// A local taker uses `used` numbers of a claim, looks up the rest, and is dropped.
+    fn local(&mut self, count: u64, used: u64) {
+        let tag = Arc::clone(&self.tag);
+        let Ok(mut claim) = tag.claim(count) else { return };
+        let after = self.newest();
+        let mut parts = Vec::new();
+        let mut used_until = None;
+        while let Some(Numbers { first, count, .. }) = if parts.is_empty() {
+            tag.next_numbers(&mut claim)
+        } else {
+            tag.next_unused(&mut claim)
+        } {
+            let tickets = claim.next - count..claim.next;
+            parts.push((tickets.clone(), tag.chain.origin(tickets.start, first.get())));
+            let until = *used_until.get_or_insert(tickets.start + used.max(1));
+            for ticket in tickets.start..tickets.end.min(until) {
+                tag.use_later(&(ticket..tickets.end), tag.chain.origin(ticket, first.get()));
+                self.note(first.get() + ticket - tickets.start, after);
+            }
+        }
+        let Some(until) = used_until else { return };
+        let unused = parts.into_iter().rev().filter(|(tickets, _)| tickets.end > until);
+        tag.give_back(
+            unused.map(|(tickets, origin)| (tickets.start.max(until)..tickets.end, origin)),
+        );
+    }
+
+    /// A thread claims tickets, and is stopped.
     fn hold(&mut self, count: u64) {
-        let first = self.tag.chain.claim(count);
-        if !crate::ring::cursor::is_closed(first) {
+        let next = self.tag.chain.claim(count);
+        if !crate::ring::cursor::is_closed(next) {
             self.held_ever += count;
-            self.held.push(Held { tickets: first..first + count, after: self.newest() });
+            let claim = Claim { next, end: next + count, range: None };
+            self.held.push(Held { claim, after: self.newest() });
         }
     }
 
-    /// The thread goes on. If there are no numbers for it, it has waited long enough.
+    /// The thread goes on.
     fn release(&mut self, index: usize) {
-        if self.held.is_empty() {
+        if !self.held.is_empty() {
+            let Held { claim, after } = self.held.remove(index % self.held.len());
+            self.note_claim(claim, after);
+        }
+    }
+
+    /// A thread that wants so many numbers waits if there are none.
+    fn join(&mut self, count: u64) {
+        let mut supply = lock(&self.tag.supply);
+        if !supply.open(&self.tag.chain) && supply.left(&self.tag.chain) == 0 {
+            let place = supply.join(count);
+            drop(supply);
+            self.tag.request_maintenance();
+            let waiting = Waiting { place, after: self.newest(), claim: None };
+            self.waiting.push(waiting);
+        }
+    }
+
+    /// A thread sees what it has got, or has waited for long enough.
+    fn leave(&mut self, index: usize) {
+        if self.waiting.is_empty() {
             return;
         }
-        let Held { tickets, after } = self.held.remove(index % self.held.len());
-        let mut ticket = tickets.start;
-        while ticket < tickets.end {
-            match self.tag.wait_for_range(ticket..tickets.end, Stopwatch::start()) {
-                Ok(Some(range)) => {
-                    let end = range.end.min(tickets.end);
-                    for ticket in ticket..end {
-                        self.note(self.tag.chain.number(ticket, range.origin), after);
-                    }
-                    ticket = end;
-                }
-                Ok(None) => {
-                    self.tag.chain.lose(1);
-                    ticket += 1;
-                }
-                Err(_) => {
-                    self.given_up += tickets.end - ticket;
-                    break;
-                }
-            }
+        let Waiting { place, after, mut claim } = self.waiting.remove(index % self.waiting.len());
+        let mut supply = lock(&self.tag.supply);
+        claim = claim.or_else(|| supply.leave(place));
+        drop(supply);
+        if let Some(claim) = claim {
+            self.note_claim(claim, after);
         }
+    }
+
+    /// Those that wait got numbers in their order, as far as these go.
+    fn check_waiting(&mut self) {
+        let mut supply = lock(&self.tag.supply);
+        for waiting in &mut self.waiting {
+            waiting.claim = waiting.claim.take().or_else(|| supply.served(waiting.place));
+        }
+        let is_served = |waiting: &Waiting| waiting.claim.is_some();
+        assert!(self.waiting.is_sorted_by_key(|waiting| !is_served(waiting)), "out of order");
+        let waits = self.waiting.last().is_some_and(|last| !is_served(last));
+        assert!(!waits || supply.left(&self.tag.chain) == 0, "one waits while there are numbers");
     }
 
     /// Everything ends. What is in memory is given back as far as it can be, and each number that
@@ -275,30 +334,31 @@ impl Simulation {
         for tag in self.scheduler.end() {
             tag.shut_down();
         }
+        // What nobody has claimed now, nobody gets any more.
+        let left = self.tag.left();
         while !self.held.is_empty() {
             self.release(0);
         }
+        while !self.waiting.is_empty() {
+            self.leave(0);
+        }
+        assert_eq!(self.tag.left(), left);
+        let loaded_before = self.loaded;
         while !self.calls.is_empty() {
             self.answer(0, Answer::Numbers);
         }
-        let (loaded, row_end) = (self.tag.loaded_end(), self.next);
-        assert_eq!(loaded, self.loaded);
-        let position = self.tag.chain.position();
-        // What was given back behind tickets that were still held is counted as lost only when the
-        // chain opens again, and it may not have.
-        let accounted = self.taken.len() as u64 + self.tag.chain.lost();
-        assert!(
-            (accounted..=accounted + self.given_up).contains(&position),
-            "{position} tickets, {accounted} used or counted as lost, {} given back",
-            self.given_up
-        );
-        assert!(self.tag.chain.lost() <= self.held_ever, "lost without a reason");
+        let left = left + self.loaded - loaded_before;
+        let row_end = self.next;
+        assert_eq!(self.tag.loaded.get(), self.loaded);
+        assert_eq!(self.tag.left(), left);
+        let lost = self.tag.chain.lost();
+        assert_eq!(self.taken.len() as u64 + lost + left, self.loaded, "{lost} lost, {left} left");
+        assert!(lost <= self.held_ever, "lost without a reason");
         self.scheduler.clear_out(self.now);
         self.begin_calls();
         self.answer(0, Answer::Numbers);
         assert!(self.calls.is_empty() && !self.scheduler.is_busy());
 
-        let left = loaded.saturating_sub(position);
         let is_last = self.segments.last().unwrap().row_end == row_end;
         let given_back = self.given_back.as_ref().map_or(0, |unused| unused.count);
         assert!(given_back <= left);
@@ -336,8 +396,11 @@ enum Event {
     Wait(u64),
     Take(u64),
     Fill(u64),
+    Local(u64, u64),
     Hold(u64),
     Release(usize),
+    Join(u64),
+    Leave(usize),
     LookRound,
     Answer(usize, Answer),
 }
@@ -359,6 +422,9 @@ fn event() -> impl Strategy<Value = Event> {
         2 => (1_u64..300).prop_map(Event::Fill),
         1 => (1_u64..20).prop_map(Event::Hold),
         1 => (0_usize..4).prop_map(Event::Release),
+        1 => (1_u64..100, 0_u64..100).prop_map(|(count, used)| Event::Local(count, used)),
+        3 => (1_u64..20).prop_map(Event::Join),
+        2 => (0_usize..4).prop_map(Event::Leave),
         5 => Just(Event::LookRound),
         5 => (0_usize..4, answer).prop_map(|(call, answer)| Event::Answer(call, answer)),
     ]
@@ -378,11 +444,15 @@ proptest! {
                 Event::Wait(ms) => simulation.now += Duration::from_millis(ms),
                 Event::Take(count) => simulation.take(count),
                 Event::Fill(count) => simulation.fill(count),
+                Event::Local(count, used) => simulation.local(count, used),
                 Event::Hold(count) => simulation.hold(count),
+                Event::Join(count) => simulation.join(count),
+                Event::Leave(index) => simulation.leave(index),
                 Event::Release(index) => simulation.release(index),
                 Event::LookRound => simulation.run_due(),
                 Event::Answer(call, answer) => simulation.answer(call, answer),
             }
+            simulation.check_waiting();
         }
         simulation.end();
     }
@@ -406,14 +476,15 @@ fn run_with(
     let mut missing = Vec::new();
     let end = simulation.now + time;
     while simulation.now < end {
-        let before = simulation.tag.chain.position();
         let tag = Arc::clone(&simulation.tag);
-        while simulation.tag.chain.position() < before + each {
-            let left = before + each - simulation.tag.chain.position();
-            let Ok(mut claim) = Claim::new(&tag, left) else { break };
-            while let Ok(Some(_)) = claim.next_numbers(&tag) {}
+        let mut left = each;
+        while left > 0 {
+            let Ok(mut claim) = tag.claim(left) else { break };
+            while let Some(numbers) = tag.next_numbers(&mut claim) {
+                left -= numbers.count;
+            }
         }
-        missing.push(before + each - tag.chain.position());
+        missing.push(left);
         simulation.run_due();
         simulation.now += pace;
         let now = simulation.now;
@@ -460,7 +531,7 @@ fn at_ten_million_a_second_nobody_waits_after_ten_seconds() {
     let (first, later) = missing.split_at(1000);
     assert!(first.iter().sum::<u64>() > 0, "it begins with 1,000 numbers");
     assert_eq!(later.iter().sum::<u64>(), 0, "{:?}", later.iter().position(|&count| count > 0));
-    let in_memory = simulation.tag.loaded_end() - simulation.tag.chain.position();
+    let in_memory = simulation.tag.left();
     assert!(in_memory >= 90_000_000, "{in_memory}: nearly ten seconds of the demand");
 }
 

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use uidring::segment::TinyIdSegments;
+use uidring::segment::{Segments, TinyIdSegments};
 
 use super::*;
 use crate::others::TINYID_IN_FILE as TINYID;
@@ -61,6 +61,26 @@ fn databases_of_tinyid_are_taken_by_turns_and_another_when_one_is_away() {
         text(TinyIdSegments::new(nothing).load("orders", None)),
         "cannot use the tags in no database: TinyIdSegments was given none; give it one or more"
     );
+}
+
+#[test]
+fn at_a_clean_end_each_database_of_tinyid_gets_its_numbers_back() {
+    for taken in [0, 1, 7, 20, 33, 50] {
+        let files = tinyids(["0, 10, 2, 0", "0, 10, 2, 1"]);
+        let next = || files.each_ref().map(|file| file.own().tinyid().tags().unwrap()[0].next);
+        let mut expected = next();
+        let source = TinyIdSegments::new(files.each_ref().map(|file| file.own().tinyid()));
+        let segments = Segments::builder().source(source).build().unwrap();
+        let tag = segments.tag("orders").unwrap();
+        for _ in 0..taken {
+            let number = tag.take().unwrap().get();
+            let database = usize::try_from(number % 2).unwrap();
+            assert_eq!(number, expected[database]);
+            expected[database] += 2;
+        }
+        segments.shutdown_blocking().unwrap();
+        assert_eq!(next(), expected, "after {taken} numbers");
+    }
 }
 
 #[test]

@@ -1,0 +1,230 @@
+//! [`Supply`]: the numbers of a tag that takers cannot see yet, and the threads that wait for some.
+//!
+//! ```text
+//!             backlog           threads that wait, in order of arrival
+//!   load ──▶ ┌───────┐  serve   ┌───┬───┬───┐
+//!            │ 31..40│ ───────▶ │ 1 │ 1 │ 5 │ ◀─ join ── a taker that finds no number
+//!            └───┬───┘          └───┴───┴───┘
+//!                │ replenish, if nobody waits
+//!                ▼
+//!             chain ── fetch_add ──▶ takers
+//! ```
+//!
+//! A thread that waits holds no ticket, so it may leave at any time, and nothing is lost with it.
+//! New numbers go to the threads that wait, in order. What is left is appended to the chain. While
+//! threads wait, the chain is closed, so that no taker comes before them.
+
+use std::collections::{BTreeMap, VecDeque};
+use std::ops::Range;
+
+use crate::ring::segments::{Found, ReadyRange, SegmentChain};
+use crate::segment::claim::Claim;
+use crate::sync::thread;
+
+/// What is decided under one lock: who gets which numbers when takers and the chain alone cannot
+/// tell.
+#[derive(Debug, Default)]
+pub struct Supply {
+    /// Numbers that are not in the chain: first number and count of each run. They come after all
+    /// that is in the chain. Empty while a thread waits.
+    backlog: VecDeque<(u64, u64)>,
+    /// The threads that wait, by their places, and those that have been served and do not know it
+    /// yet.
+    waiting: BTreeMap<u64, Waiting>,
+    /// The place of the last thread that was served. Those before it have been, too.
+    last_served: u64,
+    /// Void tickets whose holders have not come yet.
+    void: u64,
+    /// In a closed chain, the end of the last tickets with numbers that were handed out.
+    handed_out: u64,
+    /// Whether the loader has been told that a number is needed. It clears this when nothing that
+    /// it does will bring one.
+    pub is_requested: bool,
+}
+
+/// A thread that waits.
+#[derive(Debug)]
+struct Waiting {
+    thread: thread::Thread,
+    /// How many numbers it would take.
+    count: u64,
+    /// What it has got.
+    claim: Option<Claim>,
+}
+
+impl Supply {
+    /// Puts loaded numbers into the backlog.
+    pub fn add(&mut self, number: u64, count: u64, delta: u64) {
+        match self.backlog.back_mut() {
+            Some((first, known)) if first.wrapping_add(known.wrapping_mul(delta)) == number => {
+                *known += count;
+            }
+            _ => self.backlog.push_back((number, count)),
+        }
+    }
+
+    /// How many numbers are in the backlog.
+    pub fn in_backlog(&self) -> u64 {
+        self.backlog.iter().map(|(_, count)| count).sum()
+    }
+
+    /// How many numbers nobody has claimed.
+    pub fn left(&self, chain: &SegmentChain) -> u64 {
+        self.in_backlog() + chain.end().saturating_sub(chain.position())
+    }
+
+    /// How many numbers the waiting threads would take.
+    pub fn wanted(&self) -> u64 {
+        self.waiting.range(self.last_served + 1..).map(|(_, waiting)| waiting.count).sum()
+    }
+
+    /// Whether takers can claim numbers from the chain. Serves the threads that wait, then appends
+    /// what there is room for, and opens or closes the chain as needed. In a closed chain each
+    /// number has been claimed.
+    pub fn open(&mut self, chain: &SegmentChain) -> bool {
+        self.serve(chain);
+        self.append(chain, SegmentChain::has_room);
+        if !chain.is_closed() && chain.position() < chain.end() {
+            return true;
+        }
+        self.close(chain, |chain| chain.close());
+        // Read again, because others may have claimed tickets until it was closed.
+        if chain.position() < chain.end() {
+            chain.open();
+            return true;
+        }
+        // Takers have added to it.
+        chain.reset_closed_cursor();
+        false
+    }
+
+    /// Closes the chain for good. What is left stays.
+    pub fn end(&mut self, chain: &SegmentChain) {
+        self.close(chain, |chain| chain.shut_down());
+    }
+
+    fn close(&mut self, chain: &SegmentChain, close: impl Fn(&SegmentChain)) {
+        let was_closed = chain.is_closed();
+        close(chain);
+        if !was_closed {
+            let void = chain.position().saturating_sub(chain.end());
+            self.void += void;
+            self.handed_out = chain.position() - void;
+        }
+    }
+
+    /// Appends the backlog without regard to those that have claimed tickets and not looked where
+    /// they lead: these tickets may be lost.
+    pub fn append_without_patience(&mut self, chain: &SegmentChain) {
+        self.append(chain, SegmentChain::has_claimed_room);
+    }
+
+    /// Whether takers that have not looked where their tickets lead keep the backlog out of the
+    /// chain.
+    pub fn is_held_up(&self, chain: &SegmentChain) -> bool {
+        !self.backlog.is_empty() && !chain.has_room() && chain.has_claimed_room()
+    }
+
+    fn append(&mut self, chain: &SegmentChain, has_room: impl Fn(&SegmentChain) -> bool) {
+        while has_room(chain)
+            && let Some((number, count)) = self.backlog.pop_front()
+        {
+            chain.append(number, count);
+        }
+        if self.backlog.is_empty() {
+            // An idle tag keeps no memory for it.
+            self.backlog = VecDeque::new();
+        }
+    }
+
+    /// Drops `count` tickets that lead to no number. A void ticket costs nothing; any other one is
+    /// lost.
+    pub fn drop_tickets(&mut self, chain: &SegmentChain, count: u64) {
+        // Nobody can tell a void ticket from one whose segment was overwritten. But each void
+        // ticket comes here once, so the sum is right when all of them have.
+        let void = count.min(self.void);
+        self.void -= void;
+        chain.lose(count - void);
+    }
+
+    /// Hands out the next numbers, at most `count`. The chain is closed. If it is closed for good,
+    /// what is left stays.
+    pub fn hand_out(&mut self, chain: &SegmentChain, count: u64) -> Option<Claim> {
+        if chain.ended().is_some() {
+            return None;
+        }
+        self.append(chain, SegmentChain::has_room);
+        let next = chain.position();
+        // The holder uses the first of them, so the front may go there.
+        let (count, origin) = if let (Found::Ready(range), _) = chain.resolve(next) {
+            (count.min(range.end - next), range.origin)
+        } else {
+            // There is no room for these, so they get tickets that no segment has.
+            let (number, left) = self.backlog.front_mut()?;
+            let (count, origin) = (count.min(*left), chain.origin(next, *number));
+            *number = chain.number(next + count, origin);
+            *left -= count;
+            if *left == 0 {
+                self.backlog.pop_front();
+            }
+            (count, origin)
+        };
+        let next = chain.claim_closed(count);
+        let end = next + count;
+        self.handed_out = end;
+        Some(Claim { next, end, range: Some(ReadyRange { end, origin }) })
+    }
+
+    /// Takes tickets of one segment back that their holder does not use, unless others have got
+    /// later numbers. Then they are lost.
+    pub fn take_back(&mut self, chain: &SegmentChain, tickets: Range<u64>, origin: u64) {
+        let count = tickets.end - tickets.start;
+        let is_in_the_chain = matches!(chain.find(tickets.start), Found::Ready(_));
+        if !chain.is_closed() && is_in_the_chain {
+            chain.give_back(tickets);
+        } else if chain.is_closed() && self.handed_out == tickets.end {
+            self.backlog.push_front((chain.number(tickets.start, origin), count));
+            self.handed_out = tickets.start;
+        } else {
+            chain.lose(count);
+        }
+    }
+
+    /// Registers this thread, which would take `count` numbers. The chain is closed and the
+    /// backlog empty. Returns its place.
+    pub fn join(&mut self, count: u64) -> u64 {
+        let last = self.waiting.last_key_value().map_or(0, |(place, _)| *place);
+        let place = last.max(self.last_served) + 1;
+        let waiting = Waiting { thread: thread::current(), count, claim: None };
+        self.waiting.insert(place, waiting);
+        place
+    }
+
+    /// What the thread in this place has got. It then waits no longer.
+    pub fn served(&mut self, place: u64) -> Option<Claim> {
+        (place <= self.last_served).then(|| self.leave(place)).flatten()
+    }
+
+    /// The thread in this place goes away, with what it has got.
+    pub fn leave(&mut self, place: u64) -> Option<Claim> {
+        self.waiting.remove(&place)?.claim
+    }
+
+    /// Gives numbers to the threads that wait, in order, and wakes those. Whoever would take many
+    /// gets what there is, and comes again.
+    fn serve(&mut self, chain: &SegmentChain) {
+        while let Some((&place, waiting)) = self.waiting.range(self.last_served + 1..).next() {
+            let Some(claim) = self.hand_out(chain, waiting.count) else { return };
+            self.last_served = place;
+            if let Some(waiting) = self.waiting.get_mut(&place) {
+                waiting.claim = Some(claim);
+                waiting.thread.unpark();
+            }
+        }
+    }
+
+    /// Wakes all threads that wait, so that they see what has changed.
+    pub fn wake_all(&self) {
+        self.waiting.values().for_each(|waiting| waiting.thread.unpark());
+    }
+}
