@@ -2,7 +2,7 @@
 
 use std::ffi::OsString;
 use std::fmt;
-use std::fs::DirBuilder;
+use std::fs::{DirBuilder, File};
 use std::ops::RangeInclusive;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
@@ -19,7 +19,7 @@ use uidring::segment::MySqlSegments;
 #[cfg(feature = "postgres")]
 use uidring::segment::PostgresSegments;
 use uidring::segment::{SegmentError, SegmentSource, SqliteSegments, TinyIdToken};
-use uidring::{BuildError, RegistryError};
+use uidring::{BuildError, Layout, RegistryError};
 
 use crate::trouble::Cause;
 
@@ -231,6 +231,64 @@ impl Db {
                 Ok(on_table!(SqliteSegments::open(path)?, table))
             }
             Db::Url(url) => source_on_server(url, table),
+        }
+    }
+
+    /// Looks whether a start with this database would succeed, and makes nothing: where `layout` is
+    /// none, that of the registry counts.
+    pub(crate) fn try_out(&self, terms: &Terms, layout: Option<Layout>) -> Result<(), Unusable> {
+        let registry = match self {
+            Db::Own(path) | Db::File(path) if !path.exists() => return self.try_out_folder(path),
+            Db::Own(path) | Db::File(path) => {
+                on_terms!(SqliteRegistry::open_existing(path)?, terms)
+            }
+            Db::Url(url) => registry_on_server(url, terms)?,
+        };
+        let layout = match layout {
+            Some(layout) => layout,
+            None => registry.layout()?.unwrap_or_default(),
+        };
+        Ok(registry.try_out(&layout)?)
+    }
+
+    /// The same for the source of dense numbers.
+    pub(crate) fn try_out_tags(&self, table: Table) -> Result<(), Unusable> {
+        match self {
+            Db::Own(path) | Db::File(path) if !path.exists() => match table {
+                Table::Own => self.try_out_folder(path),
+                Table::Leaf | Table::TinyId => Err(Unusable::as_it_is(format!(
+                    "{} does not exist, and so has no table {}",
+                    path.display(),
+                    table.name()
+                ))),
+            },
+            Db::Own(_) | Db::File(_) | Db::Url(_) => Ok(drop(self.source(table)?.tags()?)),
+        }
+    }
+
+    /// Whether the file could be made.
+    fn try_out_folder(&self, path: &Path) -> Result<(), Unusable> {
+        let wrong = |problem: String| Err(Unusable::as_it_is(problem));
+        let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+        let mut folder = parent.unwrap_or(Path::new("."));
+        if let Db::Own(_) = self {
+            // It is made with those above it.
+            while let Some(above) = folder.parent().filter(|_| !folder.exists()) {
+                folder = above;
+            }
+        }
+        if !folder.is_dir() {
+            return wrong(format!("the folder {} does not exist; make it first", folder.display()));
+        }
+        let probe = folder.join(format!(".uidring-server-check-{}", std::process::id()));
+        let made = File::create_new(&probe).map(drop);
+        let removed = std::fs::remove_file(&probe);
+        match made.and(removed) {
+            Ok(()) => Ok(()),
+            Err(error) => wrong(format!(
+                "the folder {} cannot be written: {error}; give this user the right to write to it",
+                folder.display()
+            )),
         }
     }
 

@@ -36,11 +36,14 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::db::Unusable;
 use crate::events::Recorder;
-use crate::options::{Log, Options};
+use crate::options::{Check, Log, Options};
 
 /// What options that make no sense end with, as clap has it.
 const USAGE: u8 = 2;
+/// What a check ends with where a database is away.
+const AWAY: u8 = 3;
 
 fn main() -> ExitCode {
     let options = match options_file::read(std::env::args_os()) {
@@ -68,8 +71,16 @@ struct End {
 fn run(options: Options) -> Result<(), End> {
     let wrong = |problem| End { code: USAGE, problem };
     let checked = options.check().map_err(wrong)?;
-    if options.check {
-        let _ = writeln!(std::io::stdout(), "the options are good");
+    if let Some(check) = options.check {
+        say("the options are good");
+        if check == Check::All {
+            let of = |unusable: Unusable| End {
+                code: if unusable.is_transient { AWAY } else { 1 },
+                problem: unusable.problem,
+            };
+            options.try_out(&checked).map_err(of)?;
+            say("a start with the database would succeed");
+        }
         return Ok(());
     }
     let failed = |problem| End { code: 1, problem };
@@ -78,6 +89,10 @@ fn run(options: Options) -> Result<(), End> {
     log_to_stderr(options.log);
     threads::note_panics();
     server::serve(options, checked, &end, ended).map_err(failed)
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
 }
 
 fn log_to_stderr(format: Log) {

@@ -9,10 +9,11 @@ use clap::{ArgAction, Parser};
 use uidring::Layout;
 
 use crate::access::{Secret, Tokens};
-use crate::db::{Db, Table, Terms};
+use crate::db::{Db, Table, Terms, Unusable};
 use crate::layout::LayoutOptions;
 use crate::length::length;
 use crate::limits::Limits;
+use crate::start;
 use crate::tls::Tls;
 
 /// UIDs and dense numbers over HTTP, for programs in any language.
@@ -32,10 +33,14 @@ pub(crate) struct Options {
     #[arg(long, value_name = "FILE", env = "UIDRING_SERVER_CONFIG")]
     pub(crate) config: Option<PathBuf>,
 
-    /// Check the options and the files that they name, and end: with 0, or
-    /// with 2 and what is wrong
-    #[arg(long)]
-    pub(crate) check: bool,
+    /// Check and end: `options` for the options and the files that they name,
+    /// `all` also whether a start with the databases would succeed. Nothing is
+    /// made. Ends with 0; with 2 where the options are wrong, with 1 where a
+    /// start would end with an error, and with 3 where a database is away, for
+    /// which a start would wait
+    #[arg(long, value_name = "WHAT", num_args = 0..=1, require_equals = true,
+        default_missing_value = "all")]
+    pub(crate) check: Option<Check>,
 
     /// The address and port to listen on; port 0 takes a free one
     #[arg(
@@ -85,6 +90,13 @@ pub(crate) struct Options {
 
     #[command(flatten)]
     pub(crate) limits: Limits,
+}
+
+/// What is checked.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
+pub(crate) enum Check {
+    All,
+    Options,
 }
 
 /// How log lines are written.
@@ -301,6 +313,22 @@ impl Options {
     pub(crate) fn is_open(&self) -> bool {
         let Security { tokens, admin_token, .. } = &self.security;
         tokens.is_none() && admin_token.is_none() && !self.has_token_table()
+    }
+
+    /// Whether a start with the databases would succeed.
+    pub(crate) fn try_out(&self, checked: &Checked) -> Result<(), Unusable> {
+        let Checked { db, layout, leaf, .. } = checked;
+        if self.has_token_table() {
+            db.tokens()?;
+        }
+        if self.uids {
+            db.try_out(&self.generator.terms(), *layout)?;
+        }
+        db.try_out_tags(self.table)?;
+        match &leaf.db {
+            Some(db) => db.try_out(&start::leaf_terms(leaf), Some(leaf.layout)),
+            None => Ok(()),
+        }
     }
 
     /// Whether the tokens in tinyid's table count.

@@ -77,7 +77,6 @@ pub(crate) fn serve(
     access.set_file(tokens.unwrap_or_default());
     // It lives as long as the process. So requests need not count references to it.
     let app: &'static App = Box::leak(Box::new(App::new(options, access, tls, leaf.layout)));
-    announce(app, address);
     let workers = (0..app.options.limits.threads()).map(|index| {
         let listener = listener.try_clone().map_err(|error| error.to_string())?;
         let ended = ended.clone();
@@ -89,7 +88,7 @@ pub(crate) fn serve(
     rates::begin(app, end)?;
     let table = app.options.has_token_table().then(|| TokenTable::new(db.clone()));
     signals.begin(app, end, reload::begin(app, table.clone(), end)?)?;
-    start::begin(Starter::new(app, db, layout, leaf, table), end)?;
+    start::begin(Starter::new(app, db, layout, leaf, table, address), end)?;
 
     let end = runtime.block_on(async {
         let end = ended.wait_for(Option::is_some).await;
@@ -154,7 +153,7 @@ fn listen(address: SocketAddr) -> Result<StdListener, String> {
 }
 
 /// Tells people where the service is.
-fn announce(app: &App, address: SocketAddr) {
+pub(crate) fn announce(app: &App, address: SocketAddr) {
     let scheme = if app.tls.is_some() { "https" } else { "http" };
     let base = format!("{scheme}://{address}");
     let path = if app.options.uids { "/v1/uids?n=3" } else { "/v1/tags" };

@@ -1,5 +1,6 @@
 //! The database: waiting until it answers, and seeing whether it still does.
 
+use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -13,7 +14,7 @@ use crate::db::{Db, Terms, Unusable, with_causes};
 use crate::loads::{Noted, Use};
 use crate::options::Leaf;
 use crate::reload::TokenTable;
-use crate::server::EndSender;
+use crate::server::{self, EndSender};
 use crate::threads::{self, Panicked, caught};
 use crate::trouble::Trouble;
 use crate::watch;
@@ -36,6 +37,9 @@ pub(crate) struct Starter {
     tokens: Option<TokenTable>,
     /// For probes.
     registry: Option<Box<dyn RegistryAdmin>>,
+    /// Where it listens, and whether people have been told.
+    address: SocketAddr,
+    is_announced: bool,
 }
 
 /// Begins, on a thread of its own.
@@ -55,24 +59,32 @@ impl Starter {
         layout: Option<Layout>,
         leaf: Leaf,
         tokens: Option<TokenTable>,
+        address: SocketAddr,
     ) -> Starter {
-        Starter { app, db, layout, leaf, tokens, registry: None }
+        let is_announced = false;
+        Starter { app, db, layout, leaf, tokens, registry: None, address, is_announced }
     }
 
     fn run(&mut self, end: &EndSender) {
         let mut pause = SHORTEST_PAUSE;
-        let mut is_first = true;
         while !self.app.is_ending() {
             match self.caught(Starter::start) {
-                Ok(()) => break,
                 // What no waiting mends.
-                Err(unusable) if is_first && !unusable.is_transient => {
+                Err(unusable) if !self.is_announced && !unusable.is_transient => {
                     threads::fail(end, unusable.problem);
                     return;
                 }
-                Err(unusable) => self.note(Some(unusable)),
+                result => {
+                    // From now on nothing that the database says ends it.
+                    if !std::mem::replace(&mut self.is_announced, true) {
+                        server::announce(self.app, self.address);
+                    }
+                    match result {
+                        Ok(()) => break,
+                        Err(unusable) => self.note(Some(unusable)),
+                    }
+                }
             }
-            is_first = false;
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
@@ -127,7 +139,10 @@ impl Starter {
         let mut first_trouble = Ok(());
         for start in [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes] {
             match start(self) {
-                Err(unusable) if !unusable.is_transient => return Err(unusable),
+                // The first try ends here, too: people wait for the line that it listens.
+                Err(unusable) if !self.is_announced || !unusable.is_transient => {
+                    return Err(unusable);
+                }
                 result => first_trouble = first_trouble.and(result),
             }
         }
@@ -202,10 +217,14 @@ impl Starter {
     }
 }
 
+/// How the worker ids of Leaf's snowflakes are given.
+pub(crate) fn leaf_terms(leaf: &Leaf) -> Terms {
+    Terms { lease: Some(LEAF_LEASE), partition: None, worker_ids: leaf.worker_ids.clone() }
+}
+
 /// Leaf's snowflakes: each has the time of its take.
 fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
-    let (lease, worker_ids) = (Some(LEAF_LEASE), leaf.worker_ids.clone());
-    let registry = db.registry(&Terms { lease, partition: None, worker_ids })?;
+    let registry = db.registry(&leaf_terms(leaf))?;
     Ok(builder(registry, leaf.layout).exact_time().build()?)
 }
 

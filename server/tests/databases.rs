@@ -40,6 +40,9 @@ macro_rules! on_servers {
     )*};
 }
 
+/// What a check says where nothing is wrong.
+const GOOD: &str = "the options are good\na start with the database would succeed\n";
+
 /// Starts a server on `url`, which no list of processes shows.
 fn start(url: &str, options: &[&str]) -> Server {
     let folder = tempfile::tempdir().unwrap();
@@ -124,6 +127,62 @@ on_servers! {
         assert_eq!(ask("nextSegmentIdSimple", "wrong"), "");
         assert_eq!(ask("nextIdSimple", "secret"), "100003");
         assert_eq!(database.run("SELECT max_id FROM tiny_id_info"), "200001");
+    }
+
+    fn a_check_looks_at_the_password_and_the_rights(kind) {
+        let database = kind.database();
+        let check = |url: &str| {
+            let folder = tempfile::tempdir().unwrap();
+            let mut command = common::command(folder.path());
+            let done = command.arg("--check").env("UIDRING_SERVER_DB", url).output().unwrap();
+            let text = [done.stdout, done.stderr].concat();
+            (done.status.code(), String::from_utf8(text).unwrap())
+        };
+        let tables = || match kind {
+            Kind::Postgres => database
+                .run("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"),
+            Kind::MySql => database.run(
+                "SELECT count(*) FROM information_schema.tables WHERE table_schema = DATABASE()",
+            ),
+        };
+        assert_eq!(check(&database.url), (Some(0), GOOD.to_owned()));
+        assert_eq!(tables(), "0", "nothing is made");
+        // A user who may not make tables.
+        let user = format!("check_{}", std::process::id());
+        let (make, drop) = match kind {
+            Kind::Postgres => (
+                format!(
+                    "CREATE ROLE {user} LOGIN PASSWORD 'right'; \
+                     GRANT USAGE ON SCHEMA {} TO {user}",
+                    database.run("SELECT current_schema()")
+                ),
+                format!("DROP OWNED BY {user}; DROP ROLE {user}"),
+            ),
+            Kind::MySql => (
+                format!(
+                    "CREATE USER {user} IDENTIFIED BY 'right'; \
+                     GRANT SELECT, INSERT, UPDATE ON * TO {user}"
+                ),
+                format!("DROP USER {user}"),
+            ),
+        };
+        database.run(&make);
+        let (scheme, rest) = database.url.split_once("://").unwrap();
+        let (_, place) = rest.split_once('@').unwrap();
+        let rights = check(&format!("{scheme}://{user}:right@{place}"));
+        let password = check(&format!("{scheme}://{user}:wrong@{place}"));
+        // With the tables there, the rights to these are looked at.
+        let server = start(&database.url, &[]);
+        let used = server.get("/v1/uids").status;
+        let again = check(&database.url);
+        database.run(&drop);
+        let (code, text) = &rights;
+        assert!(*code == Some(1) && text.contains("may not make them"), "{rights:?}");
+        // A server that trusts all of this machine asks for none.
+        let trusts = kind == Kind::Postgres && password == rights;
+        assert!(trusts || password.0 == Some(1), "{password:?}");
+        assert!(!password.1.contains("the database would"), "{password:?}");
+        assert_eq!((used, again), (200, (Some(0), GOOD.to_owned())));
     }
 
     fn a_server_that_is_away_is_waited_for(kind) {

@@ -25,8 +25,55 @@ fn good_options_pass() {
                 header-timeout = '5s'\npreset = 'twitter'\nlease = '10m'\n";
     fs::write(folder.path().join("options.toml"), file).unwrap();
     let (code, text) = check(folder.path(), &["--config=options.toml"], &[]);
-    assert_eq!((code, text.as_str()), (Some(0), "the options are good\n"));
+    let good = "the options are good\na start with the database would succeed\n";
+    assert_eq!((code, text.as_str()), (Some(0), good));
     assert!(!folder.path().join("ids.db").exists(), "nothing is made");
+}
+
+/// What a start would end with, a check ends with, and makes nothing.
+#[test]
+fn a_check_looks_at_the_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let file = |name: &str| folder.path().join(name).display().to_string();
+    fs::write(folder.path().join("foreign.db"), "no database, and long enough to be read as one")
+        .unwrap();
+    fs::create_dir(folder.path().join("own")).unwrap();
+    for (db, code, problem) in [
+        ("nowhere/ids.db", 1, "nowhere does not exist"),
+        ("foreign.db", 1, "it is not a SQLite database"),
+        ("own", 1, "it is a directory"),
+    ] {
+        let (found, text) = check(folder.path(), &["--db", &file(db)], &[]);
+        assert_eq!(found, Some(code), "{db}: {text}");
+        assert!(text.contains(problem), "{db}: {text}");
+        // A start says the same, and does not say that it listens.
+        let mut command = command(folder.path());
+        let done = command.args(["--listen=127.0.0.1:0", "--db", &file(db)]).output().unwrap();
+        assert_eq!(done.status.code(), Some(1), "{db}");
+        assert_eq!(done.stdout, b"", "{db}");
+        // The options are good all the same.
+        let (found, text) = check(folder.path(), &["--check=options", "--db", &file(db)], &[]);
+        assert_eq!((found, text.as_str()), (Some(0), "the options are good\n"), "{db}");
+    }
+    let leaf = ["--table=leaf", "--uids=false", "--db", &file("ids.db")];
+    let (code, text) = check(folder.path(), &leaf, &[]);
+    assert!(code == Some(1) && text.contains("leaf_alloc"), "{text}");
+    // A registry of another layout.
+    let server = Server::start(&["--preset=seata"]);
+    let db = server.file().display().to_string();
+    let (code, text) = check(folder.path(), &["--preset=twitter", "--db", &db], &[]);
+    assert!(code == Some(1) && text.contains("was first used with the layout"), "{text}");
+    assert_eq!(check(folder.path(), &["--db", &db], &[]).0, Some(0));
+    // Nothing was used up.
+    let workers = "SELECT count(*), max(id) FROM worker_node";
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    let found = file.query_row(workers, [], |row| Ok((row.get(0)?, row.get(1)?)));
+    assert_eq!(found, Ok((1, 1)));
+    // One that is away is waited for at a start.
+    let away = "--db=postgres://somebody:hunter2@127.0.0.1:1/ids";
+    let (code, text) = check(folder.path(), &[away], &[]);
+    assert!(code == Some(3) && text.contains("127.0.0.1:1"), "{text}");
+    assert!(!text.contains("hunter2"), "{text}");
 }
 
 #[test]

@@ -76,6 +76,16 @@ pub trait RegistryAdmin: WorkerRegistry {
     /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else as
     /// [`workers`](Self::workers).
     fn revoke(&self, worker: u64) -> Result<(), RegistryError>;
+
+    /// Whether a generator of `layout` could have a worker id now. Nothing is made and nothing used
+    /// up: what an assignment does is done and taken back, and where tables are missing, it is
+    /// looked whether this user may make them.
+    ///
+    /// # Errors
+    ///
+    /// As a generator that asks for an id: the password is wrong, or the user lacks a right, or the
+    /// registry has another layout, or no id left.
+    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError>;
 }
 
 /// Worker ids from a database. What is particular to each kind of database stands at its own name:
@@ -402,6 +412,19 @@ impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
         let used_with =
             |transaction: &mut Transaction<'_>| table::used_with::<D>(transaction, false);
         Ok(self.read_if_used(used_with)?.map(|(_, ids)| ids))
+    }
+
+    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
+        let request = &Request { layout: *layout, now: 0, latest: layout.max_tick() };
+        let deadline = Deadline::after(self.timeout);
+        let may_make = |transaction: &mut Transaction<'_>| {
+            table::may_begin::<D>(transaction, &self.config, request)
+        };
+        let result =
+            sql::try_out(&self.database, &D::SCHEMA, &deadline, &may_make, |transaction| {
+                table::give::<D>(transaction, &self.config, request, &Given::default())
+            });
+        result.map_err(|fault| self.told(fault, &D::WORDS, "store a worker id in", &deadline))
     }
 
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {

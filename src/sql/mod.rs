@@ -198,6 +198,8 @@ pub enum Missing<'a, E> {
     Fail,
     /// They are made, unless this refuses it, and the transaction is made then.
     Make(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
+    /// As `Make`, but none is made: it is only looked whether this user may make them.
+    TryOut(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
 }
 
 /// Whether a transaction may write. Only files make a difference.
@@ -282,6 +284,9 @@ pub trait Session {
 
     /// Makes the tables, outside of a transaction.
     fn make_tables(&mut self) -> Result<(), Error>;
+
+    /// Fails as `make_tables` would where this user may not make them, and makes nothing.
+    fn try_out_tables(&mut self) -> Result<(), Error>;
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error>;
 
@@ -373,6 +378,36 @@ pub fn transact<D: Database, T: Send, E: Send>(
     })
 }
 
+/// Does what [`transact`] does, and takes all of it back: so it fails where that would fail.
+pub fn try_out<D: Database, T: Send, E: Send>(
+    database: &D,
+    schema: &Schema,
+    deadline: &Deadline,
+    may_be_made: &(dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync),
+    body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
+) -> Result<(), Fault<E>> {
+    let attempt = |session: &mut dyn Session| {
+        session.begin(Access::Write)?;
+        body(&mut Transaction { session, dialect: D::DIALECT })?;
+        Ok(session.roll_back()?)
+    };
+    let call = || {
+        let mut session = database.connect(schema, deadline)?;
+        let result = match attempt(&mut session) {
+            Err(Fault::Database(Error::NoTables(cause))) => {
+                let missing = Missing::TryOut(may_be_made);
+                provide_tables::<D, E>(&mut session, schema, deadline, &missing, cause)
+            }
+            result => result,
+        };
+        session.end();
+        result
+    };
+    D::run(call).unwrap_or_else(|error| {
+        Err(Error::Other(format!("no thread can be started: {error}").into()).into())
+    })
+}
+
 /// Sees to it that the tables are there after a transaction that found some missing, for the
 /// `cause` that the database named. Fails if that must not be.
 fn provide_tables<D: Database, E>(
@@ -406,11 +441,17 @@ fn provide_tables<D: Database, E>(
     if had_them || !there.is_empty() {
         return Err(gone(&lost, had_them, cause).into());
     }
-    let Missing::Make(may_be_made) = missing else { return Err(Error::NoTables(cause).into()) };
+    let (Missing::Make(may_be_made) | Missing::TryOut(may_be_made)) = missing else {
+        return Err(Error::NoTables(cause).into());
+    };
     session.begin(Access::Write)?;
     may_be_made(&mut Transaction { session, dialect: D::DIALECT })?;
     session.roll_back()?;
-    match session.make_tables() {
+    let made = match missing {
+        Missing::TryOut(_) => session.try_out_tables(),
+        _ => session.make_tables(),
+    };
+    match made {
         // No cause, which would be told after the statements.
         Err(Error::Denied(_)) => Err(Error::problem(format!(
             "its tables are not there, and this user may not make them; have somebody who may run \

@@ -327,6 +327,11 @@ impl Session for Conversation<'_> {
         self.batch(&statements(self.schema.sql))
     }
 
+    fn try_out_tables(&mut self) -> Result<(), Error> {
+        // The statements are one transaction.
+        self.batch(&statements(self.schema.sql).replace("COMMIT;", "ROLLBACK;"))
+    }
+
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
         // Not prepared: a pooler may give each transaction another connection.
         let rows = self.wait(self.client.query_typed(&numbered(sql), &typed(values)))?;

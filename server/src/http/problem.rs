@@ -228,6 +228,16 @@ impl From<SegmentError> for Problem {
                     .value(&first.to_string())
                     .next(*next)
             }
+            SegmentError::GivenElsewhere { table, last, .. } => {
+                let title = "another table has given the numbers of the tag";
+                Problem::new(StatusCode::CONFLICT, "given-elsewhere", title)
+                    .detail(format!(
+                        "the table {table} has given them up to {last}: take them from that table, \
+                         or see that nobody does any more, and create the tag with a first number \
+                         above {last}"
+                    ))
+                    .last(*last)
+            }
             SegmentError::RanOut { last, .. } => {
                 ran_out(format!("{last} was the last number; go on with another tag")).last(*last)
             }
