@@ -262,7 +262,10 @@ impl Db {
                     table.name()
                 ))),
             },
-            Db::Own(_) | Db::File(_) | Db::Url(_) => Ok(drop(self.source(table)?.tags()?)),
+            Db::Own(_) | Db::File(_) | Db::Url(_) => {
+                self.source(table)?.tags()?;
+                Ok(())
+            }
         }
     }
 
