@@ -25,7 +25,7 @@ use uidring::segment::{SegmentAdmin, SqliteSegments};
 use crate::output::{Failure, complain};
 
 /// The variable that may hold the address instead, so that no list of processes shows a password.
-const VARIABLE: &str = "UIDRING_DB";
+pub(crate) const VARIABLE: &str = "UIDRING_DB";
 
 /// A registry, as `--db` names it.
 #[derive(Clone)]
@@ -110,13 +110,15 @@ pub(crate) struct Terms {
     /// The part with this index among so many.
     pub(crate) partition: Option<(u64, u64)>,
     pub(crate) worker_ids: Option<RangeInclusive<u64>>,
+    /// From the table of `UidGenerator`, and not on any of the terms above.
+    pub(crate) uid_generator: bool,
 }
 
 /// `registry`, which gives ids on these `terms`. A macro, because the registries share no trait
 /// that has these methods.
 macro_rules! boxed {
     ($registry:expr, $terms:expr) => {{
-        let (mut registry, Terms { lease, partition, worker_ids }) = ($registry, $terms);
+        let (mut registry, Terms { lease, partition, worker_ids, .. }) = ($registry, $terms);
         if let Some(duration) = lease {
             registry = registry.leased(*duration);
         }
@@ -204,6 +206,9 @@ impl Db {
     /// Opens the registry to take ids from it. A missing file is created, which is reported; a
     /// server is not contacted yet.
     pub(crate) fn open(&self, terms: &Terms) -> Result<Box<dyn RegistryAdmin>, Failure> {
+        if terms.uid_generator {
+            return self.of_uid_generator();
+        }
         match self {
             Db::Own(path) | Db::File(path) => {
                 let is_missing = self.is_missing();
@@ -220,8 +225,32 @@ impl Db {
         }
     }
 
-    /// Opens the registry to read it. A missing file is an error.
-    pub(crate) fn open_existing(&self) -> Result<Box<dyn RegistryAdmin>, Failure> {
+    /// Opens the table of `UidGenerator`.
+    fn of_uid_generator(&self) -> Result<Box<dyn RegistryAdmin>, Failure> {
+        #[cfg(feature = "mysql")]
+        if let Db::Url(url) = self
+            && let Kind::MySql = Kind::of(url)?
+        {
+            return Ok(Box::new(MySqlRegistry::open(url)?.uid_generator()));
+        }
+        #[cfg(not(feature = "mysql"))]
+        if let Db::Url(url) = self {
+            Kind::of(url)?;
+        }
+        Err(Failure::Usage(format!(
+            "--uid-generator is about the table WORKER_NODE on a MySQL or MariaDB server, and not \
+             about {self}: name the server with --db mysql://.."
+        )))
+    }
+
+    /// Opens the registry to read it, or the table of `uid_generator`. A missing file is an error.
+    pub(crate) fn open_existing(
+        &self,
+        uid_generator: bool,
+    ) -> Result<Box<dyn RegistryAdmin>, Failure> {
+        if uid_generator {
+            return self.of_uid_generator();
+        }
         match self {
             Db::Own(path) if self.is_missing() => Err(Failure::Failed(format!(
                 "this user has no registry yet: {} is created by `uidring take`; \
@@ -409,7 +438,7 @@ mod tests {
             let db = Db::from(OsString::from(keys));
             assert!(matches!(db, Db::Url(_)), "{keys}");
             assert_eq!(db.to_string(), "(an address)");
-            let problem = match db.open_existing() {
+            let problem = match db.open_existing(false) {
                 Err(Failure::Failed(problem)) => problem,
                 _ => "none".to_owned(),
             };

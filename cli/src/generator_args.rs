@@ -31,6 +31,11 @@ pub(crate) struct GeneratorArgs {
     #[arg(long, value_name = "A-B", value_parser = worker_ids, conflicts_with = "partition")]
     worker_ids: Option<RangeInclusive<u64>>,
 
+    /// Take worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on the MySQL server
+    /// of --db, as Java programs do at the same time. The layout must be theirs
+    #[arg(long, conflicts_with_all = ["lease", "partition", "worker_ids"])]
+    uid_generator: bool,
+
     /// Give each UID the time of its take, neither older nor ahead: for ticks of a few
     /// milliseconds, as those of --preset twitter. A take reads the clock, and waits when a tick is
     /// full
@@ -98,7 +103,10 @@ impl GeneratorArgs {
 
     /// Whether an option needs a registry.
     pub(crate) fn wants_registry(&self) -> bool {
-        self.lease.is_some() || self.partition.is_some() || self.worker_ids.is_some()
+        self.lease.is_some()
+            || self.partition.is_some()
+            || self.worker_ids.is_some()
+            || self.uid_generator
     }
 
     /// How to take from `uids`, which was built by these options.
@@ -123,6 +131,13 @@ impl GeneratorArgs {
 
     /// Builds a generator with a worker id from `db`. A missing file is created.
     pub(crate) fn open(&self, db: &Db, asked: Option<Layout>) -> Result<UidGenerator, Failure> {
+        if self.uid_generator && asked.is_none() {
+            return Err(Failure::Usage(
+                "the table WORKER_NODE does not know the layout of its UIDs: name that of the \
+                 other programs, with --layout and --epoch"
+                    .to_owned(),
+            ));
+        }
         // Options that cannot be built must not leave a new registry behind.
         if asked.is_some() || db.is_missing() {
             self.build(asked.unwrap_or_default(), FixedWorker::new(1))?;
@@ -147,8 +162,8 @@ impl GeneratorArgs {
     }
 
     fn terms(&self) -> Terms {
-        let GeneratorArgs { lease, partition, ref worker_ids, .. } = *self;
-        Terms { lease, partition, worker_ids: worker_ids.clone() }
+        let GeneratorArgs { lease, partition, ref worker_ids, uid_generator, .. } = *self;
+        Terms { lease, partition, worker_ids: worker_ids.clone(), uid_generator }
     }
 
     fn builder(&self) -> Builder {

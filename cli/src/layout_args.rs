@@ -138,7 +138,7 @@ impl LayoutOrDb {
 }
 
 fn remembered(db: &Db) -> Result<Layout, Failure> {
-    let layout = patiently(db, || Ok::<_, Failure>(db.open_existing()?.layout()?))?;
+    let layout = patiently(db, || Ok::<_, Failure>(db.open_existing(false)?.layout()?))?;
     layout.ok_or_else(|| {
         Failure::Failed(format!("the registry {db} has not been used with a layout yet"))
     })

@@ -33,6 +33,7 @@ mod tag_changes;
 mod tags;
 mod take;
 mod take_tag;
+mod variables;
 mod ways_out;
 mod words;
 mod workers;
@@ -80,6 +81,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    variables::warn();
     let done = negative::parsed().map_err(Failure::from).and_then(|cli| match cli.command {
         Command::Take(args) => args.run(),
         Command::Parse(args) => args.run(),

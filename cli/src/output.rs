@@ -115,7 +115,7 @@ impl From<LayoutError> for Failure {
 
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Failure {
-        Failure::Failed(with_causes(&error))
+        Failure::Failed(beside_uid_generator(&error).unwrap_or_else(|| with_causes(&error)))
     }
 }
 
@@ -133,8 +133,23 @@ impl From<segment::BuildError> for Failure {
 
 impl From<BuildError> for Failure {
     fn from(error: BuildError) -> Failure {
-        Failure::Failed(with_causes(&error))
+        match error {
+            BuildError::Registry(error) => Failure::from(error),
+            error => Failure::Failed(with_causes(&error)),
+        }
     }
+}
+
+/// The error of a registry that would begin beside `WORKER_NODE`, with the options that help.
+fn beside_uid_generator(error: &RegistryError) -> Option<String> {
+    let RegistryError::BesideUidGenerator { first, last } = error else { return None };
+    Some(format!(
+        "UidGenerator's table WORKER_NODE in the same database has given the worker ids up to \
+         {last}, and a registry that begins beside it would give its own from {first} on, so that \
+         UIDs could be equal: take worker ids from that table with --uid-generator; or choose ids \
+         above all that it will come to with --worker-ids or --partition, of the same layout; or, \
+         if the UIDs of both never meet, name another database with --db"
+    ))
 }
 
 impl From<TakeError> for Failure {

@@ -32,6 +32,10 @@ pub(crate) struct Args {
 
     #[command(flatten)]
     db: DbArg,
+
+    /// Ask the table `WORKER_NODE` of `UidGenerator`, whose ids are given once and never free
+    #[arg(long)]
+    uid_generator: bool,
 }
 
 impl Args {
@@ -42,7 +46,7 @@ impl Args {
 
     /// Releases the id, and returns what is to be said about it.
     fn release(&self, db: &Db) -> Result<String, Failure> {
-        let registry = db.open_existing()?;
+        let registry = db.open_existing(self.uid_generator)?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
         let Some(worker) = workers.iter().find(|worker| worker.id == self.worker) else {

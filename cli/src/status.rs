@@ -103,8 +103,8 @@ impl Args {
             Some(db) => self.generator.open(db, asked)?,
             None if self.generator.wants_registry() => {
                 return Err(Failure::Usage(
-                    "--lease, --partition and --worker-ids are about a registry: name one \
-                     with --db"
+                    "--lease, --partition, --worker-ids and --uid-generator are about a \
+                     registry: name one with --db"
                         .to_owned(),
                 ));
             }

@@ -20,6 +20,7 @@ use crate::patience::patiently;
 use crate::quantity;
 use crate::release;
 use crate::table::{Column, Table};
+use crate::words::counted;
 
 /// List who was given which worker id, and how many ids are left
 ///
@@ -44,6 +45,11 @@ pub(crate) struct Args {
     #[command(flatten)]
     db: DbArg,
 
+    /// List the ids that the table `WORKER_NODE` of Baidu's `UidGenerator` has given, on the MySQL
+    /// server of --db
+    #[arg(long)]
+    uid_generator: bool,
+
     /// Show only the newest N
     #[arg(long, value_name = "N", default_value = "20", value_parser = quantity::count)]
     last: u64,
@@ -62,7 +68,8 @@ enum Command {
 struct Report<'a> {
     /// How many ids were given, including those of deleted rows.
     used: u64,
-    capacity: u64,
+    /// `None` for the table of `UidGenerator`, which does not know its layout.
+    capacity: Option<u64>,
     /// How many rows there are, shown or not.
     rows: usize,
     leased: Leased,
@@ -113,7 +120,7 @@ impl Args {
     }
 
     fn list(&self, db: &Db) -> Result<String, Failure> {
-        let registry = db.open_existing()?;
+        let registry = db.open_existing(self.uid_generator)?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
         let ids = registry.ids()?.unwrap_or(1..=layout.max_worker());
@@ -125,10 +132,11 @@ impl Args {
         let report = Report {
             // Ids are given in order.
             used: (largest + 1).saturating_sub(*ids.start()),
-            capacity: (ids.end() + 1).saturating_sub(*ids.start()),
+            capacity: (!self.uid_generator).then(|| (ids.end() + 1).saturating_sub(*ids.start())),
             rows: workers.len(),
             leased: Leased::among(&workers, now),
-            pace: Pace::of(&created, largest, ids.end().saturating_sub(largest), now),
+            pace: Pace::of(&created, largest, ids.end().saturating_sub(largest), now)
+                .filter(|_| !self.uid_generator),
             workers: shown.iter().map(|worker| Row::of(worker, &layout, now)).collect(),
         };
         if self.json { output::json(&report) } else { Ok(page(&report)) }
@@ -233,11 +241,14 @@ fn page(report: &Report<'_>) -> String {
             HumanCount(free as u64)
         ),
     };
-    let summary = format!(
-        "{} of {} worker ids used{leased}",
-        HumanCount(report.used),
-        HumanCount(report.capacity)
-    );
+    let used = HumanCount(report.used);
+    let summary = match report.capacity {
+        Some(capacity) => format!("{used} of {} worker ids used{leased}", HumanCount(capacity)),
+        None => format!(
+            "{} used; the layout, which the table does not know, tells how many there are",
+            counted(report.used, "worker id")
+        ),
+    };
     page += &remark(&summary);
     if let Some(pace) = report.pace {
         let style = if pace.is_alarming() { YELLOW } else { DIM };

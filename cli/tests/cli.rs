@@ -2168,6 +2168,19 @@ fn the_environment_names_a_registry() {
 }
 
 #[test]
+fn a_misspelt_variable_is_told() {
+    let folder = folder();
+    let output = uidring(folder.path(), &["layout"]).env("UIDRING_BD", "x.db").output().unwrap();
+    assert!(output.status.success());
+    let said = text(&output.stderr);
+    let expected = "uidring: the variable UIDRING_BD has no effect; did you mean UIDRING_DB?\n";
+    assert_eq!(said, expected);
+    let others = [("UIDRING_SERVER_DB", "x"), ("UIDRING_SERVER_LISTE", "x")];
+    let output = uidring(folder.path(), &["layout"]).envs(others).output();
+    assert_eq!(text(&output.unwrap().stderr), "");
+}
+
+#[test]
 fn no_password_is_shown() {
     let folder = folder();
     for args in [
@@ -2342,4 +2355,111 @@ fn works_with(server: databases::Server) {
     let complaint = stderr(folder.path(), &["workers", "--db", &stranger], 1);
     assert!(complaint.contains("stranger") && !complaint.contains("hunter2"), "{complaint}");
     assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "no file was made");
+}
+
+/// What `UidGenerator` ships to make its table, and the rows of two nodes.
+#[cfg(feature = "mysql")]
+const WORKER_NODE: &str = "
+    CREATE TABLE WORKER_NODE (
+        ID BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY,
+        HOST_NAME VARCHAR(64) NOT NULL, PORT VARCHAR(64) NOT NULL, TYPE INT NOT NULL,
+        LAUNCH_DATE DATE NOT NULL, MODIFIED TIMESTAMP NOT NULL, CREATED TIMESTAMP NOT NULL
+    ) ENGINE = INNODB;
+    INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED)
+    VALUES ('java-1', '8080-1', 1, CURRENT_DATE, NOW(), NOW()),
+        ('java-2', '1500000000000-2', 2, CURRENT_DATE, NOW(), NOW())";
+
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn worker_ids_come_from_the_table_of_uid_generator() {
+    let (folder, database) = (folder(), databases::Server::MySql.database());
+    let of = |line: &str| -> Vec<String> {
+        let words = line.split(' ').chain(["--db", &database.url]);
+        words.map(str::to_owned).collect()
+    };
+    let on = |line: &str| {
+        let args = of(line);
+        stdout(folder.path(), &args.iter().map(String::as_str).collect::<Vec<_>>())
+    };
+    let refused = |line: &str, status: i32| {
+        let args = of(line);
+        stderr(folder.path(), &args.iter().map(String::as_str).collect::<Vec<_>>(), status)
+    };
+    let theirs = "--layout 29,21,13 --epoch 2016-09-19T16:00:00Z";
+    let missing = refused(&format!("take --uid-generator {theirs}"), 1);
+    assert!(missing.contains("its table WORKER_NODE is not there"), "{missing}");
+    database.run(WORKER_NODE);
+    for command in ["take", "status --for 50ms"] {
+        let complaint = refused(&format!("{command} {theirs}"), 1);
+        for way in ["up to 2,", "--uid-generator", "--worker-ids or --partition", "with --db"] {
+            assert!(complaint.contains(way), "{complaint}");
+        }
+        assert!(!complaint.contains("uid_generator"), "an option, not a method: {complaint}");
+        let complaint = refused(&format!("{command} --uid-generator"), 2);
+        assert!(complaint.contains("does not know the layout of its UIDs"), "{complaint}");
+    }
+    assert_eq!(database.run("SHOW TABLES").trim(), "WORKER_NODE", "none of our own is made");
+    let uid = on(&format!("take --uid-generator {theirs}"));
+    let parsed = format!("parse --json {theirs} {}", uid.trim());
+    let parsed = json(&stdout(folder.path(), &parsed.split(' ').collect::<Vec<_>>()));
+    assert_eq!(parsed["worker"], 3);
+    let status = on(&format!("status --json --for 50ms --uid-generator {theirs}"));
+    assert_eq!(json(&status)["worker_id"], 4);
+    let page = on("workers --uid-generator");
+    let hosts: Vec<_> =
+        page.lines().map(|line| line.split_whitespace().nth(1).unwrap()).take(3).collect();
+    assert_eq!(hosts, ["HOST", "java-1", "java-2"], "{page}");
+    assert!(
+        page.ends_with(
+            "\n4 worker ids used; the layout, which the table does not know, \
+                            tells how many there are\n"
+        ),
+        "{page}"
+    );
+    let report = json(&on("workers --json --uid-generator"));
+    assert_eq!((&report["used"], &report["capacity"]), (&Value::from(4), &Value::Null));
+    let created: jiff::Timestamp =
+        report["workers"][3]["created"].as_str().unwrap().parse().unwrap();
+    assert!(Around::now().contains(created.into()), "{report}");
+    let complaint = refused("workers release 1 --uid-generator", 1);
+    assert!(complaint.contains("was given to java-1/8080-1 once and for all"), "{complaint}");
+    // As the page on moving over has it.
+    let page = include_str!("../../MIGRATION.md").replace("\\\n", "");
+    let page = page.replace("mysql://orders@db.example.com/orders", &database.url);
+    let lines = page.lines().filter(|line| line.starts_with("uidring "));
+    let lines = lines
+        .filter(|line| line.contains("--uid-generator"))
+        .map(|line| stdout(folder.path(), &line.split_whitespace().skip(1).collect::<Vec<_>>()));
+    let said: Vec<String> = lines.collect();
+    assert!(said.len() == 2 && said[1].contains("5 worker ids used"), "{said:?}");
+    // Ids above all that the table will come to.
+    let uid = on(&format!("take --worker-ids 1000000-2000000 {theirs}"));
+    let parsed = format!("parse --json {theirs} {}", uid.trim());
+    let parsed = json(&stdout(folder.path(), &parsed.split(' ').collect::<Vec<_>>()));
+    assert_eq!(parsed["worker"], 1_000_000);
+    // Both are there.
+    assert!(on("workers").contains("1 of "), "{}", on("workers"));
+}
+
+#[test]
+fn the_table_of_uid_generator_is_on_a_mysql_server() {
+    let folder = folder();
+    for args in [
+        &["take", "--uid-generator", "--layout", "29,21,13"][..],
+        &["status", "--uid-generator", "--layout", "29,21,13", "--db", "here.db"],
+        &["workers", "--uid-generator"],
+        &["workers", "release", "1", "--uid-generator"],
+        #[cfg(feature = "postgres")]
+        &["workers", "--uid-generator", "--db", "postgres://db/ids"],
+    ] {
+        let complaint = stderr(folder.path(), args, 2);
+        assert!(complaint.contains("on a MySQL or MariaDB server"), "{args:?}: {complaint}");
+    }
+    for term in [&["--lease", "10m"][..], &["--partition", "0/2"], &["--worker-ids", "5-9"]] {
+        let args = [&["take", "--uid-generator", "--layout", "29,21,13"], term].concat();
+        let complaint = stderr(folder.path(), &args, 2);
+        assert!(complaint.contains("cannot be used with"), "{complaint}");
+    }
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "nothing was made");
 }

@@ -63,6 +63,8 @@ pub(crate) struct Terms {
     /// The part with this index among so many.
     pub(crate) partition: Option<(u64, u64)>,
     pub(crate) worker_ids: Option<RangeInclusive<u64>>,
+    /// From the table of `UidGenerator`, and not on any of the terms above.
+    pub(crate) uid_generator: bool,
 }
 
 /// Why the database cannot be used.
@@ -95,8 +97,22 @@ pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
 impl From<RegistryError> for Unusable {
     fn from(error: RegistryError) -> Unusable {
         let cause = Cause::of_registry(&error);
-        Unusable { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
+        let problem = beside_uid_generator(&error).unwrap_or_else(|| with_causes(&error));
+        Unusable { cause, is_transient: error.is_transient(), problem }
     }
+}
+
+/// The error of a registry that would begin beside `WORKER_NODE`, with the options that help.
+fn beside_uid_generator(error: &RegistryError) -> Option<String> {
+    let RegistryError::BesideUidGenerator { first, last } = error else { return None };
+    Some(format!(
+        "UidGenerator's table WORKER_NODE in the same database has given the worker ids up to \
+         {last}, and a registry that begins beside it would give its own from {first} on, so that \
+         UIDs could be equal: take worker ids from that table with --uid-generator; or choose ids \
+         above all that it will come to, of the same layout, with --worker-ids or --partition, and \
+         for Leaf's snowflakes with --leaf-worker-ids; or, if the UIDs of both never meet, name \
+         another database with --db or --leaf-db"
+    ))
 }
 
 impl From<SegmentError> for Unusable {
@@ -108,9 +124,9 @@ impl From<SegmentError> for Unusable {
 
 impl From<BuildError> for Unusable {
     fn from(error: BuildError) -> Unusable {
-        let (cause, is_transient) = match &error {
-            BuildError::Registry(error) => (Cause::of_registry(error), error.is_transient()),
-            BuildError::StartDeadline { last, .. } => (Cause::of_registry(last), true),
+        let (cause, is_transient) = match error {
+            BuildError::Registry(error) => return error.into(),
+            BuildError::StartDeadline { ref last, .. } => (Cause::of_registry(last), true),
             BuildError::Spawn(_) => (Cause::Unusable, true),
             _ => (Cause::Unusable, false),
         };
@@ -162,7 +178,7 @@ impl fmt::Debug for Db {
 /// that has these methods.
 macro_rules! on_terms {
     ($registry:expr, $terms:expr) => {{
-        let (mut registry, Terms { lease, partition, worker_ids }) = ($registry, $terms);
+        let (mut registry, Terms { lease, partition, worker_ids, .. }) = ($registry, $terms);
         if let Some(duration) = lease {
             registry = registry.leased(*duration);
         }
@@ -209,6 +225,17 @@ impl Db {
                 let registry = registry_on_server(url, &Terms::default());
                 registry.map(drop).map_err(|unusable| unusable.problem)
             }
+        }
+    }
+
+    /// Whether it is a server of MySQL or MariaDB.
+    pub(crate) fn is_mysql(&self) -> bool {
+        match self {
+            Db::Own(_) | Db::File(_) => false,
+            #[cfg(feature = "mysql")]
+            Db::Url(url) => matches!(Kind::of(url), Ok(Kind::MySql)),
+            #[cfg(not(feature = "mysql"))]
+            Db::Url(_) => false,
         }
     }
 
@@ -328,10 +355,14 @@ impl Db {
 #[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
 fn registry_on_server(url: &str, terms: &Terms) -> Result<Box<dyn RegistryAdmin>, Unusable> {
     match Kind::of(url)? {
-        #[cfg(feature = "postgres")]
-        Kind::Postgres => Ok(on_terms!(PostgresRegistry::open(url)?, terms)),
+        #[cfg(feature = "mysql")]
+        Kind::MySql if terms.uid_generator => {
+            Ok(Box::new(MySqlRegistry::open(url)?.uid_generator()))
+        }
         #[cfg(feature = "mysql")]
         Kind::MySql => Ok(on_terms!(MySqlRegistry::open(url)?, terms)),
+        #[cfg(feature = "postgres")]
+        Kind::Postgres => Ok(on_terms!(PostgresRegistry::open(url)?, terms)),
     }
 }
 

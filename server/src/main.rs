@@ -18,6 +18,7 @@ mod loads;
 mod options;
 mod options_file;
 mod output;
+mod ranges;
 mod rates;
 mod reload;
 mod requests;
@@ -27,6 +28,7 @@ mod start;
 mod threads;
 mod tls;
 mod trouble;
+mod variables;
 mod watch;
 
 use std::io::Write;
@@ -71,7 +73,11 @@ struct End {
 fn run(options: Options) -> Result<(), End> {
     let wrong = |problem| End { code: USAGE, problem };
     let checked = options.check().map_err(wrong)?;
+    let mistaken = variables::mistaken(&options);
     if let Some(check) = options.check {
+        for sentence in mistaken {
+            let _ = writeln!(std::io::stderr(), "uidring-server: {sentence}");
+        }
         say("the options are good");
         if check == Check::All {
             let of = |unusable: Unusable| End {
@@ -87,6 +93,9 @@ fn run(options: Options) -> Result<(), End> {
     let (end, ended) = tokio::sync::watch::channel(None);
     output::begin(&end).map_err(failed)?;
     log_to_stderr(options.log);
+    for sentence in mistaken {
+        tracing::warn!("{sentence}");
+    }
     threads::note_panics();
     server::serve(options, checked, &end, ended).map_err(failed)
 }

@@ -13,6 +13,7 @@ use crate::db::{Db, Table, Terms, Unusable};
 use crate::layout::LayoutOptions;
 use crate::length::length;
 use crate::limits::Limits;
+use crate::ranges::{partition, worker_ids};
 use crate::start;
 use crate::tls::Tls;
 
@@ -216,11 +217,44 @@ pub(crate) struct GeneratorOptions {
     #[arg(long, value_name = "A-B", env = "UIDRING_SERVER_WORKER_IDS", value_parser = worker_ids,
         conflicts_with = "partition")]
     worker_ids: Option<RangeInclusive<u64>>,
+
+    /// Take worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on
+    /// the MySQL server of --db, as Java programs do at the same time. The
+    /// layout must be theirs
+    #[arg(long, value_name = "BOOL", default_value_t = false, action = ArgAction::Set,
+        num_args = 0..=1, require_equals = true, default_missing_value = "true",
+        env = "UIDRING_SERVER_UID_GENERATOR")]
+    uid_generator: bool,
 }
 
 impl GeneratorOptions {
     pub(crate) fn terms(&self) -> Terms {
-        Terms { lease: self.lease, partition: self.partition, worker_ids: self.worker_ids.clone() }
+        let &GeneratorOptions { lease, partition, ref worker_ids, uid_generator, .. } = self;
+        Terms { lease, partition, worker_ids: worker_ids.clone(), uid_generator }
+    }
+
+    /// Whether ids of `UidGenerator` can be had from `db`.
+    fn check(&self, db: &Db, layout: Option<Layout>) -> Result<(), &'static str> {
+        if !self.uid_generator {
+            return Ok(());
+        }
+        if self.lease.is_some() || self.partition.is_some() || self.worker_ids.is_some() {
+            return Err(
+                "ids of the table WORKER_NODE can neither be leased nor limited; leave out \
+                        --lease, --partition and --worker-ids",
+            );
+        }
+        if !db.is_mysql() {
+            return Err("the table WORKER_NODE is on a MySQL or MariaDB server; name it with \
+                        --db mysql://..");
+        }
+        if layout.is_none() {
+            return Err(
+                "the table WORKER_NODE does not know the layout of its UIDs; name that of \
+                        the other programs, with --layout and --epoch",
+            );
+        }
+        Ok(())
     }
 }
 
@@ -252,6 +286,8 @@ impl Options {
         };
         db.check().map_err(|problem| about("db", problem))?;
         let layout = self.layout.asked().map_err(|error| about("layout", error.to_string()))?;
+        let of_uid_generator = self.generator.check(&db, layout);
+        of_uid_generator.map_err(|problem| about("uid-generator", problem.to_owned()))?;
         let leaf_layout = match self.paths.leaf_epoch {
             None => Layout::TWITTER,
             Some(epoch) => Layout::TWITTER
@@ -352,23 +388,6 @@ fn lease(text: &str) -> Result<Duration, String> {
             Err("a lease lasts a second at least".to_owned())
         }
         length => Ok(length),
-    }
-}
-
-fn partition(text: &str) -> Result<(u64, u64), String> {
-    let number = |text: &str| text.parse::<u64>().ok();
-    let numbers = text.split_once('/').and_then(|(index, of)| Some((number(index)?, number(of)?)));
-    numbers
-        .filter(|(index, of)| index < of)
-        .ok_or_else(|| "a part is such as 0/4 to 3/4, those of four".to_owned())
-}
-
-fn worker_ids(text: &str) -> Result<RangeInclusive<u64>, String> {
-    let number = |text: &str| text.parse::<u64>().ok();
-    let ends = text.split_once('-').and_then(|(from, to)| Some((number(from)?, number(to)?)));
-    match ends {
-        Some((from, to)) if from <= to && to > 0 => Ok(from..=to),
-        _ => Err("worker ids are such as 32-1023: the first and the last".to_owned()),
     }
 }
 

@@ -15,6 +15,7 @@ use crate::USAGE;
 use crate::access::without_the_line;
 use crate::options::Options;
 use crate::output;
+use crate::variables::nearest;
 
 /// Options of the command line that have no place in a file.
 const NOT_IN_A_FILE: [&str; 4] = ["config", "check", "help", "version"];
@@ -86,7 +87,11 @@ fn find<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
 fn unknown(command: &Command, key: &str) -> String {
     let keys = command.get_arguments().filter_map(Arg::get_long);
     let keys: Vec<&str> = keys.filter(|key| !NOT_IN_A_FILE.contains(key)).collect();
-    format!("there is no key {key:?}; the keys are {}", keys.join(", "))
+    let meant = match nearest(key, keys.iter().copied()) {
+        Some(meant) => format!("; did you mean {meant:?}? The"),
+        None => "; the".to_owned(),
+    };
+    format!("there is no key {key:?}{meant} keys are {}", keys.join(", "))
 }
 
 /// The value of a key. One that may be repeated has a list.

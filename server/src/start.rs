@@ -219,7 +219,8 @@ impl Starter {
 
 /// How the worker ids of Leaf's snowflakes are given.
 pub(crate) fn leaf_terms(leaf: &Leaf) -> Terms {
-    Terms { lease: Some(LEAF_LEASE), partition: None, worker_ids: leaf.worker_ids.clone() }
+    let (lease, worker_ids) = (Some(LEAF_LEASE), leaf.worker_ids.clone());
+    Terms { lease, worker_ids, ..Terms::default() }
 }
 
 /// Leaf's snowflakes: each has the time of its take.

@@ -313,3 +313,50 @@ fn forward(client: &TcpStream, target: SocketAddr, open: &AtomicBool) {
         }
     });
 }
+
+/// Worker ids of tables of our own beside those of `UidGenerator` could be the same ones.
+#[test]
+#[ignore = "needs MySQL"]
+fn worker_ids_come_from_the_table_of_uid_generator() {
+    let database = Kind::MySql.database();
+    database.run(
+        "CREATE TABLE WORKER_NODE (ID BIGINT NOT NULL AUTO_INCREMENT PRIMARY KEY, \
+         HOST_NAME VARCHAR(64) NOT NULL, PORT VARCHAR(64) NOT NULL, TYPE INT NOT NULL, \
+         LAUNCH_DATE DATE NOT NULL, MODIFIED TIMESTAMP NOT NULL, CREATED TIMESTAMP NOT NULL) \
+         ENGINE = INNODB; \
+         INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
+         VALUES ('java-1', '8080-1', 1, CURRENT_DATE, NOW(), NOW()), \
+         ('java-2', '8080-2', 1, CURRENT_DATE, NOW(), NOW())",
+    );
+    // As the page on moving over has it.
+    let page = include_str!("../../MIGRATION.md").replace("\\\n", "");
+    let line = page.lines().find_map(|line| line.strip_prefix("uidring-server --uid-generator "));
+    let theirs: Vec<&str> = line.unwrap().split_whitespace().skip(2).collect();
+    assert_eq!(theirs, ["--layout", "29,21,13", "--epoch", "2016-09-19T16:00:00Z"]);
+    let folder = tempfile::tempdir().unwrap();
+    let mut refused = common::command(folder.path());
+    refused.env("UIDRING_SERVER_DB", &database.url).args(&theirs);
+    let refused = refused.arg("--listen=127.0.0.1:0").output().unwrap();
+    assert_eq!(refused.status.code(), Some(1));
+    let said = String::from_utf8(refused.stderr).unwrap();
+    for way in ["up to 2,", "--uid-generator", "with --worker-ids or --partition", "--db"] {
+        assert!(said.contains(way), "{way} is not in {said}");
+    }
+    assert!(!said.contains("uid_generator"), "an option, and not a method: {said}");
+    let own = database.run("SHOW TABLES LIKE 'uidring_worker_node'");
+    assert_eq!(own.trim(), "", "no registry of our own is made");
+
+    let options = [&theirs[..], &["--uid-generator"]].concat();
+    let mut check = common::command(folder.path());
+    check.env("UIDRING_SERVER_DB", &database.url).args(&options).arg("--check");
+    let check = check.output().unwrap();
+    assert_eq!(check.status.code(), Some(0), "{}", String::from_utf8_lossy(&check.stderr));
+    for worker in ["3", "4"] {
+        let server = start(&database.url, &options);
+        let uid = server.send("GET", "/v1/uids", &["accept: text/plain"], "");
+        let parts = server.get(&format!("/v1/uids/{}", uid.text().trim())).json();
+        assert_eq!(parts["worker"], worker, "{parts}");
+    }
+    let rows = database.run("SELECT COUNT(*), COUNT(DISTINCT ID) FROM WORKER_NODE");
+    assert_eq!(rows.split_whitespace().collect::<Vec<_>>(), ["4", "4"]);
+}

@@ -109,7 +109,24 @@ fn bad_options_are_refused_with_what_and_where() {
         (
             &["--config=o.toml"],
             "lisen = 1",
-            "o.toml: there is no key \"lisen\"; the keys are listen,",
+            "o.toml: there is no key \"lisen\"; did you mean \"listen\"? The keys are ",
+        ),
+        (&["--config=o.toml"], "max_body = 1", "did you mean \"max-body\"? The keys"),
+        (&["--config=o.toml"], "colour = 1", "there is no key \"colour\"; the keys are "),
+        (&["--worker-ids=5-2"], "", "5 is above 2: write 2-5"),
+        (&["--leaf-worker-ids=5-2"], "", "5 is above 2: write 2-5"),
+        (&["--partition=5/2"], "", "the parts of 2 are 0/2 and 1/2"),
+        (&["--db=ids.db", "--uid-generator"], "", "--uid-generator: the table WORKER_NODE "),
+        (
+            &["--db=postgres://db/x", "--uid-generator", "--preset=uid-generator"],
+            "",
+            "is on a MySQL or MariaDB server",
+        ),
+        (&["--db=mysql://db/x", "--uid-generator"], "", "does not know the layout of its UIDs"),
+        (
+            &["--config=o.toml", "--db=mysql://db/x", "--preset=uid-generator"],
+            "uid-generator = true\nlease = '10m'",
+            "--uid-generator: ids of the table WORKER_NODE can neither be leased nor limited",
         ),
         (&["--config=o.toml"], "check = true", "there is no key \"check\""),
         (&["--config=o.toml"], "config = 'x'", "there is no key \"config\""),
@@ -174,4 +191,38 @@ fn the_help_fits_80_columns_and_names_each_variable() {
             assert!(has_none || text.contains(&variable), "{variable}");
         }
     }
+}
+
+#[test]
+fn a_misspelt_variable_is_told() {
+    let folder = tempfile::tempdir().unwrap();
+    let told = "the variable UIDRING_SERVER_LISTE has no effect; did you mean \
+                UIDRING_SERVER_LISTEN?";
+    let misspelt = ("UIDRING_SERVER_LISTE", "0.0.0.0:80");
+    let (code, text) = check(folder.path(), &[], &[misspelt]);
+    assert_eq!(code, Some(0));
+    assert!(text.ends_with(&format!("\nuidring-server: {told}\n")), "{text}");
+    // That of the tool is none of the service, and no mistake where the service has its own.
+    let tools = ("UIDRING_DB", "x.db");
+    let (_, text) = check(folder.path(), &["--db=ids.db"], &[tools]);
+    assert!(!text.contains("has no effect"), "{text}");
+    let mut without = command(folder.path());
+    without.arg("--check").env_remove("UIDRING_SERVER_DB").envs([tools]);
+    let text = String::from_utf8(without.output().unwrap().stderr).unwrap();
+    assert!(text.contains("UIDRING_DB has no effect; did you mean UIDRING_SERVER_DB?"), "{text}");
+    // What Kubernetes sets for a Service called uidring-server.
+    let kubernetes = [
+        ("UIDRING_SERVER_SERVICE_HOST", "10.0.0.1"),
+        ("UIDRING_SERVER_SERVICE_PORT", "8080"),
+        ("UIDRING_SERVER_PORT", "tcp://10.0.0.1:8080"),
+        ("UIDRING_SERVER_PORT_8080_TCP", "tcp://10.0.0.1:8080"),
+        ("UIDRING_SERVER_PORT_8080_TCP_PROTO", "tcp"),
+        ("UIDRING_SERVER_PORT_8080_TCP_PORT", "8080"),
+        ("UIDRING_SERVER_PORT_8080_TCP_ADDR", "10.0.0.1"),
+    ];
+    let (_, text) = check(folder.path(), &[], &kubernetes);
+    assert!(!text.contains("has no effect"), "{text}");
+    let server = Server::launch_with(folder, &[], &[misspelt]);
+    server.wait_until_ready();
+    assert!(server.log().contains(told), "{}", server.log());
 }

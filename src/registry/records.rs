@@ -50,7 +50,7 @@ pub(super) fn workers<D: Tables>(
     rows.into_iter().map(|row| worker(row).ok_or_else(foreign_tables)).collect()
 }
 
-fn worker(row: Row) -> Option<WorkerRecord> {
+pub(super) fn worker(row: Row) -> Option<WorkerRecord> {
     let [id, host_name, port, kind, launched, holder, reserved_until, lease_until, created]: [Value;
         9] = row.try_into().ok()?;
     let number = |value: &Value| match value {

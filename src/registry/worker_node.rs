@@ -4,16 +4,19 @@ use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
 use super::host::Host;
+use super::records::{self, WorkerRecord};
 use super::table::{Fault, foreign_tables};
-use super::{Lease, MySqlRegistry, RegistryError, Request, WorkerRegistry};
+use super::{Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRegistry};
 use crate::clock::from_unix_ms;
+use crate::layout::Layout;
 use crate::sql::{Access, Error, Schema, Transaction, Value, Words};
 
 /// Worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on a MySQL or MariaDB server.
 ///
 /// Each start inserts a row with the statement of `UidGenerator`, and its key is the worker id. So
 /// programs with `UidGenerator` and programs with this library may share the table, at the same
-/// time, and none gets an id of another. [`MySqlRegistry::uid_generator`] makes one.
+/// time, and none gets an id of another. [`MySqlRegistry::uid_generator`] makes one, and
+/// [`RegistryAdmin`] lists the ids that the table has given to either.
 ///
 /// # Guarantees
 ///
@@ -67,6 +70,16 @@ impl MySqlRegistry {
 }
 
 impl UidGeneratorRegistry {
+    /// Refuses what the table cannot do.
+    fn check(&self) -> Result<(), RegistryError> {
+        if self.server.config.is_plain() {
+            return Ok(());
+        }
+        let problem = "the ids of its table WORKER_NODE can neither be leased nor limited; leave \
+                       out leased, partition and worker_ids";
+        Err(self.server.explain("open", Error::problem(problem)))
+    }
+
     fn transact<T: Send>(
         &self,
         doing: &str,
@@ -99,13 +112,18 @@ fn insert(
     match u64::try_from(*worker) {
         // Without AUTO_INCREMENT there is no key.
         Ok(0) | Err(_) => Err(foreign_tables().into()),
-        Ok(worker) if worker > max => Err(Fault::Database(Error::problem(format!(
-            "its table WORKER_NODE has come to the id {worker}, and the worker field ends at \
-             {max}; all programs that use the table need a layout with more worker bits, whose ids \
-             exceed those in use"
-        )))),
+        Ok(worker) if worker > max => Err(Fault::Database(too_large(worker, max))),
         Ok(worker) => Ok(Lease::permanent(worker, &request.layout)),
     }
+}
+
+/// The error where the ids have come to `worker`, which is above `max`, the largest of a layout.
+fn too_large(worker: u64, max: u64) -> Error {
+    Error::problem(format!(
+        "its table WORKER_NODE has come to the id {worker}, and the worker field ends at {max}; \
+         all programs that use the table need a layout with more worker bits, whose ids exceed \
+         those in use"
+    ))
 }
 
 /// The columns of `UidGenerator`'s table, by which it is known.
@@ -123,12 +141,7 @@ pub(super) fn check_beside(
     if !transaction.has("WORKER_NODE", COLUMNS)? {
         return Ok(());
     }
-    let row = transaction.rows("SELECT MAX(ID) FROM WORKER_NODE", &[])?.pop();
-    let last = match row.as_deref() {
-        Some([Value::Int(last)]) => u64::try_from(*last).map_err(|_| foreign_tables())?,
-        // It has no row yet.
-        _ => 0,
-    };
+    let last = largest(transaction)?;
     let first = *ids.start();
     if are_chosen && first > last {
         return Ok(());
@@ -136,15 +149,19 @@ pub(super) fn check_beside(
     Err(Fault::Refused(RegistryError::BesideUidGenerator { first, last }))
 }
 
+/// The largest id that the table has given; 0 where it has no row.
+fn largest(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
+    let row = transaction.rows("SELECT MAX(ID) FROM WORKER_NODE", &[])?.pop();
+    match row.as_deref() {
+        Some([Value::Int(last)]) => u64::try_from(*last).map_err(|_| foreign_tables()),
+        _ => Ok(0),
+    }
+}
+
 impl WorkerRegistry for UidGeneratorRegistry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let config = &self.server.config;
-        if !config.is_plain() {
-            let problem = "the ids of its table WORKER_NODE can neither be leased nor limited; \
-                           leave out leased, partition and worker_ids";
-            return Err(self.server.explain("open", Error::problem(problem)));
-        }
-        let host = config.host();
+        self.check()?;
+        let host = self.server.config.host();
         self.transact("store a worker id in", Access::Write, |transaction| {
             insert(transaction, &host, request)
         })
@@ -162,5 +179,57 @@ impl WorkerRegistry for UidGeneratorRegistry {
             Some([Value::Int(seconds)]) => from_unix_ms(i128::from(*seconds) * 1000),
             _ => None,
         })
+    }
+}
+
+impl RegistryAdmin for UidGeneratorRegistry {
+    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
+        // A row is written at a start, and its LAUNCH_DATE is the day alone.
+        let sql = "SELECT ID, HOST_NAME, PORT, TYPE, \
+                   CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) AS LAUNCHED, NULL, NULL, NULL, \
+                   CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) FROM WORKER_NODE ORDER BY ID";
+        self.transact("read", Access::Read, |transaction| {
+            let rows = transaction.rows(sql, &[])?.into_iter();
+            Ok(rows
+                .map(|row| records::worker(row).ok_or_else(foreign_tables))
+                .collect::<Result<_, _>>()?)
+        })
+    }
+
+    /// The largest id of a row that is left.
+    fn largest_given(&self) -> Result<u64, RegistryError> {
+        self.transact("read", Access::Read, |transaction| Ok(largest(transaction)?))
+    }
+
+    /// `None` always: the table does not know the layout.
+    fn layout(&self) -> Result<Option<Layout>, RegistryError> {
+        // Whether it answers, and has the table.
+        self.largest_given().map(|_| None)
+    }
+
+    /// `None` always: the layout tells which ids there are.
+    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
+        self.largest_given().map(|_| None)
+    }
+
+    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
+        self.check()?;
+        // A row that is taken back would use an id up.
+        let no_row = "INSERT INTO WORKER_NODE \
+                      (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
+                      SELECT '', '', 1, CURRENT_DATE, NOW(), NOW() FROM DUAL WHERE 1 = 0";
+        self.transact("store a worker id in", Access::Write, |transaction| {
+            let next = largest(transaction)? + 1;
+            if next > layout.max_worker() {
+                return Err(Fault::Database(too_large(next, layout.max_worker())));
+            }
+            transaction.write(no_row, &[])?;
+            Ok(())
+        })
+    }
+
+    /// Always [`RegistryError::NotLeased`], as the ids of this table are given once.
+    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
+        Err(RegistryError::NotLeased { worker })
     }
 }

@@ -1,0 +1,107 @@
+//! Variables of the environment that look like those of the service, and are not.
+
+use std::env;
+use std::ffi::OsStr;
+
+use clap::{Arg, Command, CommandFactory};
+
+use crate::options::Options;
+
+/// What the names of its variables begin with.
+const PREFIX: &str = "UIDRING_SERVER_";
+/// What those of the tool begin with.
+const PREFIX_OF_TOOL: &str = "UIDRING_";
+
+/// A sentence for each variable that somebody may take for one of the service.
+pub(crate) fn mistaken(options: &Options) -> Vec<String> {
+    let command = Options::command();
+    let mut sentences: Vec<String> = env::vars_os()
+        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
+        // The tool's own, which may be meant for the tool.
+        .filter(|(name, _)| name != "UIDRING_DB" || options.db.is_none())
+        .filter_map(|(name, value)| mistake(&command, &name, &value))
+        .collect();
+    sentences.sort();
+    sentences
+}
+
+/// The one of `names` that somebody may have meant by `name`.
+pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (distance, nearest) =
+        names.map(|known| (strsim::osa_distance(name, known), known)).min()?;
+    (distance <= 1 + nearest.len() / 5).then_some(nearest)
+}
+
+fn mistake(command: &Command, name: &str, value: &OsStr) -> Option<String> {
+    let all = || command.get_arguments().filter_map(Arg::get_env).filter_map(|env| env.to_str());
+    let upper = name.to_uppercase();
+    // Windows does not distinguish them.
+    let is_known = all().any(|known| known == name || cfg!(windows) && known == upper);
+    if is_known || is_of_kubernetes(name, value) {
+        return None;
+    }
+    let has_prefix = upper.starts_with(PREFIX);
+    let meant = if has_prefix {
+        nearest(&upper, all())
+    } else {
+        // UIDRING_LISTEN, or UIDRING_SERVR_LISTEN.
+        let option = upper.strip_prefix(PREFIX_OF_TOOL);
+        let is_short = |known: &&str| option.is_some() && known.strip_prefix(PREFIX) == option;
+        let is_near = |known: &&str| strsim::osa_distance(&upper, known) <= 2;
+        all().find(is_short).or_else(|| all().find(is_near))
+    };
+    match meant {
+        Some(meant) => Some(format!("the variable {name} has no effect; did you mean {meant}?")),
+        None if has_prefix => {
+            Some(format!("the variable {name} has no effect; --help lists those that have"))
+        }
+        None => None,
+    }
+}
+
+/// Whether it comes from Kubernetes, which tells each container of a Service called uidring-server
+/// its addresses: `UIDRING_SERVER_SERVICE_HOST`, `UIDRING_SERVER_PORT_8080_TCP_ADDR` and so on.
+fn is_of_kubernetes(name: &str, value: &OsStr) -> bool {
+    let value = value.to_string_lossy();
+    let is_address = ["tcp://", "udp://", "sctp://"].iter().any(|begin| value.starts_with(begin));
+    let has_port = name
+        .split_once("_PORT_")
+        .is_some_and(|(_, rest)| rest.starts_with(|first: char| first.is_ascii_digit()));
+    is_address || has_port || name.contains("_SERVICE_HOST") || name.contains("_SERVICE_PORT")
+}
+
+#[cfg(test)]
+mod tests {
+    use std::ffi::OsStr;
+
+    use clap::CommandFactory;
+
+    use super::mistake;
+    use crate::options::Options;
+
+    #[test]
+    fn a_misspelt_variable_has_a_nearest() {
+        let command = Options::command();
+        for (name, value, expected) in [
+            ("UIDRING_SERVER_LISTEN", "x", None),
+            ("UIDRING_SERVER_LISTE", "x", Some("did you mean UIDRING_SERVER_LISTEN?")),
+            ("UIDRING_SERVER_MAXBODY", "x", Some("did you mean UIDRING_SERVER_MAX_BODY?")),
+            ("UIDRING_SERVR_LISTEN", "x", Some("did you mean UIDRING_SERVER_LISTEN?")),
+            ("UIDRING_LISTEN", "x", Some("did you mean UIDRING_SERVER_LISTEN?")),
+            ("UIDRING_DB", "x", Some("did you mean UIDRING_SERVER_DB?")),
+            ("UIDRING_SERVER_COLOUR_OF_THE_PAGE", "x", Some("--help lists those that have")),
+            ("UIDRING_SERVER_PORT", "8080", Some("")),
+            ("UIDRING_SERVER_PORT", "tcp://10.0.0.1:8080", None),
+            ("UIDRING_SERVER_SERVICE_HOST", "10.0.0.1", None),
+            ("UIDRING_SERVER_SERVICE_PORT_HTTP", "8080", None),
+            ("UIDRING_SERVER_PORT_8080_TCP_ADDR", "10.0.0.1", None),
+            ("UIDRING_TEST_POSTGRES", "x", None),
+            ("LISTEN", "x", None),
+        ] {
+            let said = mistake(&command, name, OsStr::new(value));
+            assert_eq!(said.is_some(), expected.is_some(), "{said:?}");
+            let (said, expected) = (said.unwrap_or_default(), expected.unwrap_or_default());
+            assert!(said.ends_with(expected), "{name}: {said}");
+        }
+    }
+}
