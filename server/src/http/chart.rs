@@ -35,7 +35,7 @@ pub(crate) fn charts(rates: &PerSecond) -> Markup {
     html! {
         section #charts aria-label="The last two minutes" {
             (chart("uids", "UIDs per second", COUNT, &[line("first", "", counts(&rates.uids))]))
-            (chart("numbers", "Dense numbers per second", COUNT,
+            (chart("numbers", "Numbers per second", COUNT,
                 &[line("first", "", counts(&rates.numbers))]))
             (chart("requests", "Requests per second", COUNT, &[
                 line("first", "all", counts(&rates.requests)),
