@@ -119,6 +119,8 @@ pub(crate) struct Condition {
     pub(crate) level: Level,
     /// A sentence for administrators.
     pub(crate) text: String,
+    /// What the database or another program said. Where it is about tags, that of all of them.
+    pub(crate) why: Option<String>,
     /// What to do.
     pub(crate) advice: &'static str,
     /// How many tags it is about.
@@ -364,6 +366,16 @@ impl Observer {
     }
 }
 
+impl Condition {
+    /// The sentence with its reason.
+    pub(crate) fn whole(&self) -> String {
+        match &self.why {
+            Some(why) => format!("{}: {why}.", self.text.trim_end_matches('.')),
+            None => self.text.clone(),
+        }
+    }
+}
+
 impl Health {
     pub(crate) fn of(app: &App, tags: &[TagState]) -> Health {
         let refusal = refusal(app);
@@ -378,8 +390,9 @@ impl Health {
             conditions.push(Condition {
                 kind: Kind::LoadsFail,
                 level: Level::Warning,
-                text: format!("The database gives no numbers: {}.", trouble.text),
+                text: "The database gives no numbers.".to_owned(),
                 advice: trouble.cause.advice(),
+                why: Some(trouble.text),
                 tags: 0,
             });
         }
@@ -389,9 +402,13 @@ impl Health {
         }
         conditions.extend(of_process(app));
         let level = conditions.iter().map(|condition| condition.level).max().unwrap_or(Level::Ok);
-        let texts: Vec<&str> = conditions.iter().map(|condition| &*condition.text).collect();
-        let text = if texts.is_empty() { "All is well.".to_owned() } else { texts.join(" ") };
+        let text = sentences(&conditions);
         Health { level, ready: refusal.is_none(), text, conditions }
+    }
+
+    /// Whether it tells what keeps numbers of all tags from coming.
+    pub(crate) fn tells_of_source(&self) -> bool {
+        [Kind::NotStarted, Kind::DatabaseAway, Kind::LoadsFail].iter().any(|&kind| self.has(kind))
     }
 
     /// Whether there is a condition of this kind.
@@ -400,31 +417,44 @@ impl Health {
     }
 }
 
+/// All of them, and each reason once.
+fn sentences(conditions: &[Condition]) -> String {
+    let is_told = |index: usize, why: &Option<String>| {
+        conditions[..index].iter().any(|before| before.why == *why)
+    };
+    let sentences = conditions.iter().enumerate().map(|(index, condition)| {
+        if is_told(index, &condition.why) { condition.text.clone() } else { condition.whole() }
+    });
+    let sentences: Vec<String> = sentences.collect();
+    if sentences.is_empty() { "All is well.".to_owned() } else { sentences.join(" ") }
+}
+
 fn refused(app: &App, refusal: Refusal) -> Condition {
     let level = Level::Down;
-    let (kind, text, advice) = match refusal {
-        Refusal::Ending => (Kind::Ending, "The service is ending.".to_owned(), ""),
+    let (kind, text, why, advice) = match refusal {
+        Refusal::Ending => (Kind::Ending, "The service is ending.", None, ""),
         Refusal::NotStarted(cause) => {
             let trouble = app.database_trouble();
             let why = trouble.map_or_else(|| cause.sentence().to_owned(), |trouble| trouble.text);
-            (Kind::NotStarted, format!("There are no ids yet: {why}."), cause.advice())
+            (Kind::NotStarted, "There are no ids yet.", Some(why), cause.advice())
         }
         Refusal::NothingToGive(cause) => {
-            let text = "Nothing of what was asked for can be given.".to_owned();
-            (Kind::NothingToGive, text, cause.advice())
+            let text = "Nothing of what was asked for can be given.";
+            (Kind::NothingToGive, text, None, cause.advice())
         }
     };
-    Condition { kind, level, text, advice, tags: 0 }
+    Condition { kind, level, text: text.to_owned(), why, advice, tags: 0 }
 }
 
 /// The database does not answer when it is looked at.
 fn away(trouble: &Trouble, of_tags: &[Condition]) -> Condition {
     let is_out = of_tags.iter().any(|condition| condition.kind == Kind::TagsEmpty);
-    let what = if is_out { "The database is away" } else { "Ids come from memory" };
+    let text = if is_out { "The database is away." } else { "Ids come from memory." };
     Condition {
         kind: Kind::DatabaseAway,
         level: Level::Warning,
-        text: format!("{what}: {}.", trouble.text),
+        text: text.to_owned(),
+        why: Some(trouble.text.clone()),
         advice: trouble.cause.advice(),
         tags: 0,
     }
@@ -448,7 +478,8 @@ fn of_tags(tags: &[TagState]) -> Vec<Condition> {
         Some(Condition {
             kind,
             level: Level::Warning,
-            text: format!("{text} {}: {why}.", names(&found)),
+            text: format!("{text} {}.", names(&found)),
+            why: Some(why.to_owned()),
             advice: trouble.cause.advice(),
             tags: found.len(),
         })
@@ -485,6 +516,7 @@ fn troubles(kind: &str, uids: &UidGenerator) -> Vec<Condition> {
         kind: Kind::Generator,
         level: Level::Warning,
         text: format!("{}: {text}.", title(kind)),
+        why: None,
         advice,
         tags: 0,
     };
@@ -498,7 +530,8 @@ fn of_process(app: &App) -> Vec<Condition> {
     };
     let mut conditions = Vec::new();
     let mut add = |kind, text, advice| {
-        conditions.push(Condition { kind, level: Level::Warning, text, advice, tags: 0 });
+        let (level, why) = (Level::Warning, None);
+        conditions.push(Condition { kind, level, text, why, advice, tags: 0 });
     };
     let panics = threads::panics();
     if is_recent(panics.last, PANIC_SHOWN) {

@@ -164,6 +164,8 @@ fn tags_that_fail_come_first_and_are_in_the_headings() {
     assert!(place("tag-0004") < place("tag-0007") && place("tag-0007") < place("tag-0000"));
     // A reason stands once, above its tag.
     assert_eq!(body.matches("class=\"reason\"").count(), 2, "{body}");
+    let state = text.split("Last events").next().unwrap();
+    assert_eq!(state.matches("has no numbers left").count(), 2, "{state}");
     let metrics = server.get("/metrics");
     assert!(metrics.text().contains("\nuidring_tags_failing 2\n"), "{}", metrics.text());
 }
@@ -253,6 +255,15 @@ fn a_database_that_is_away_is_a_warning() {
     let text = page(&server).text().to_owned();
     assert!(text.contains("Ids come from memory"), "{text}");
     assert!(text.contains("AWAY since"), "{text}");
+    // What keeps all tags from loading is said once.
+    let take = || server.get("/v1/tags/tag-0000/ids?n=500").status;
+    server.wait_for("empty", || take() != 200);
+    let state = || page(&server).text().split("Last events").next().unwrap().to_owned();
+    server.wait_for("shown", || state().contains("<td>empty</td>"));
+    let state = state();
+    assert_eq!(state.matches("no such table").count(), 1, "{state}");
+    assert_eq!(state.matches("as said above").count(), 1, "{state}");
+    assert_eq!(state.matches("Put right what the error says").count(), 1, "{state}");
     assert!(server.get("/metrics").text().contains("\nuidring_database_up 0\n"));
 }
 

@@ -13,7 +13,7 @@ use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::app::App;
-use crate::health::{Level, title};
+use crate::health::{Health, Level, title};
 use crate::http::chart::charts;
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
@@ -102,9 +102,7 @@ fn whole(status: &Status, view: &View) -> Markup {
                     }
                 }
                 main {
-                    p #health role="status" aria-live="polite" class=(word) {
-                        strong { (word) } " " span { (status.health.text) }
-                    }
+                    (health(&status.health))
                     (charts(&status.per_second))
                     (facts(status))
                     (tags(status, view))
@@ -115,6 +113,31 @@ fn whole(status: &Status, view: &View) -> Markup {
                         "State of " time #now datetime=(status.now) { (clock(&status.now)) }
                         ". As JSON: " a href={ "v1/status" (view.link()) } { "/v1/status" }
                         ", for Prometheus: " a href="metrics" { "/metrics" } "."
+                    }
+                }
+            }
+        }
+    }
+}
+
+/// What is not as it should be, the worst first. Why tags fail stands above them in their table.
+fn health(health: &Health) -> Markup {
+    let word = word(health.level);
+    let is_last = |index: usize, advice: &str| {
+        let mut behind = health.conditions[index + 1..].iter();
+        behind.all(|condition| condition.tags > 0 || condition.advice != advice)
+    };
+    html! {
+        p #health role="status" aria-live="polite" class=(word) {
+            strong { (word) } " "
+            span {
+                @if health.conditions.is_empty() { (health.text) }
+                @for (index, condition) in health.conditions.iter().enumerate() {
+                    span .condition {
+                        @if condition.tags > 0 { (condition.text) } @else { (condition.whole()) }
+                        @if condition.tags == 0 && is_last(index, condition.advice) {
+                            " " i { (condition.advice) }
+                        }
                     }
                 }
             }
@@ -204,7 +227,7 @@ fn tags(status: &Status, view: &View) -> Markup {
             div .wide role="region" aria-labelledby="tags-title" tabindex="0" {
                 table #tags {
                     thead { tr { @for column in KEYS { (head(column, view)) } } }
-                    tbody { (rows(&status.tags)) }
+                    tbody { (rows(&status.tags, status.health.tells_of_source())) }
                 }
             }
             (pages(status, view))
@@ -230,17 +253,31 @@ fn head((_, text, key): (&str, &str, Key), view: &View) -> Markup {
     }
 }
 
-/// A reason stands once, above the tags that fail for it.
-fn rows(tags: &[TagLine]) -> Markup {
-    let reasons = tags.iter().map(|tag| tag.problem.as_deref());
-    let before = std::iter::once(None).chain(reasons.clone());
+/// What stands above tags that fail for a reason that is told further up.
+const TOLD: &str = "The database gives no numbers, as said above.";
+
+/// A reason stands once, above the tags that fail for it. `is_told` says whether the page has told
+/// before what keeps numbers of all tags from coming.
+fn rows(tags: &[TagLine], is_told: bool) -> Markup {
     let columns = KEYS.len() + 1;
+    let reason = |tag: &TagLine| {
+        let reason = tag.problem.clone()?;
+        Some(match tag.advice {
+            // The error of a row says it.
+            _ if tag.is_of_row => (reason, ""),
+            _ if is_told => (TOLD.to_owned(), ""),
+            advice => (reason + ".", advice.unwrap_or_default()),
+        })
+    };
+    let mut before = None;
     html! {
-        @for (tag, (reason, before)) in tags.iter().zip(reasons.zip(before)) {
-            @if let Some(reason) = reason && Some(reason) != before {
-                tr .reason { td colspan=(columns) { p { (reason) } } }
+        @for tag in tags {
+            @let reason = reason(tag);
+            @if let Some((text, advice)) = reason.as_ref().filter(|_| reason != before) {
+                tr .reason { td colspan=(columns) { p { (text) " " i { (advice) } } } }
             }
             (row(tag))
+            @let _ = before = reason;
         }
     }
 }
@@ -253,7 +290,7 @@ fn row(tag: &TagLine) -> Markup {
     html! {
         tr class=[is_failing.then_some("failing")] {
             th scope="row" { bdi { (visible(&tag.tag)) } }
-            td { @if is_failing { "fails" } @else { "ok" } }
+            td { (tag.state.replace('-', " ")) }
             td { (rate(tag.per_second)) }
             td {
                 @if let Some(in_memory) = tag.in_memory {
@@ -435,11 +472,16 @@ mod tests {
         };
         let lines = [("a", Some("away")), ("b", Some("away")), ("c", Some("full")), ("d", None)];
         let lines = lines.map(|(tag, problem)| line(tag, problem));
-        let text = rows(&lines).into_string();
+        let text = rows(&lines, false).into_string();
         let places = ["away", ">a<", ">b<", "full", ">c<", ">d<"].map(|part| {
             assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
             text.find(part)
         });
         assert!(places.is_sorted(), "{text}");
+        // That of the database stands further up.
+        let [mut row, database, ..] = lines;
+        row.is_of_row = true;
+        let told = rows(&[row, database], true).into_string();
+        assert_eq!((told.matches("away").count(), told.matches(TOLD).count()), (1, 1), "{told}");
     }
 }

@@ -164,6 +164,9 @@ pub(crate) struct TagLine {
     /// `ok`; `failing` where loads fail and there are numbers in memory; `empty` where there are
     /// none; `went-back` where the row gave numbers again.
     pub(crate) state: &'static str,
+    /// Whether the row itself is why.
+    #[serde(skip)]
+    pub(crate) is_of_row: bool,
     /// Why no further numbers come, if none do.
     pub(crate) problem: Option<String>,
     /// What to do then.
@@ -290,6 +293,7 @@ impl TagLine {
             failures: loads.failures,
             taken: count.here + count.to_clients,
             state: word,
+            is_of_row: trouble.as_ref().is_some_and(|trouble| trouble.cause.is_of_row()),
             advice: trouble.as_ref().map(|trouble| trouble.cause.advice()),
             problem: trouble.map(|trouble| trouble.text),
         }

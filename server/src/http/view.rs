@@ -132,11 +132,7 @@ impl View {
 
     fn compare(&self, one: &TagLine, other: &TagLine) -> Ordering {
         // Tags that fail for one reason stand together.
-        let by_problem = match (&one.problem, &other.problem) {
-            (Some(_), None) => Ordering::Less,
-            (None, Some(_)) => Ordering::Greater,
-            (one, other) => one.cmp(other),
-        };
+        let by_problem = rank(one).cmp(&rank(other)).then_with(|| one.problem.cmp(&other.problem));
         let by_key = match self.key {
             Key::Tag => self.directed(one.tag.cmp(&other.tag)),
             Key::PerSecond => self.floats(Some(one.per_second), Some(other.per_second)),
@@ -160,6 +156,16 @@ impl View {
             (Some(one), Some(other)) => self.directed(one.total_cmp(&other)),
             (one, other) => other.is_some().cmp(&one.is_some()),
         }
+    }
+}
+
+/// What is worst comes first.
+fn rank(line: &TagLine) -> u8 {
+    match line.state {
+        "went-back" => 0,
+        "empty" => 1,
+        _ if line.problem.is_some() => 2,
+        _ => 3,
     }
 }
 
