@@ -3,7 +3,7 @@
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
 use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::SystemTime;
+use std::time::{Duration, SystemTime};
 
 use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
@@ -13,6 +13,8 @@ use tracing_subscriber::layer::Context;
 const MOST: usize = 50;
 /// The most characters of a text.
 const LONGEST: usize = 600;
+/// What happens to several tags within this time is one event.
+const AT_ONCE: Duration = Duration::from_secs(600);
 
 /// Something that happened. It names no id and no token, because the log does not.
 #[derive(Clone, Debug)]
@@ -21,7 +23,9 @@ pub(crate) struct Happened {
     pub(crate) at: SystemTime,
     pub(crate) level: Level,
     pub(crate) text: String,
-    /// How often it happened one after the other.
+    /// The text without the tag that it is about, if it is about one.
+    without_tag: Option<String>,
+    /// How often it happened: one after the other, or to several tags within a short time.
     pub(crate) times: u64,
 }
 
@@ -47,34 +51,47 @@ impl<S: Subscriber> Layer<S> for Recorder {
         let level = *event.metadata().level();
         let mut words = Words::default();
         event.record(&mut words);
-        let mut text = words.message + &words.fields;
+        let Words { message, tag, fields } = words;
+        let of_tag = tag.as_ref().map_or_else(String::new, |tag| format!("; tag: {tag}"));
+        let mut text = format!("{message}{of_tag}{fields}");
         if let Some((end, _)) = text.char_indices().nth(LONGEST) {
             text.truncate(end);
             text.push('…');
         }
-        note(&mut last(), Happened { at: SystemTime::now(), level, text, times: 1 });
+        let without_tag = tag.map(|_| message + &fields);
+        let at = SystemTime::now();
+        note(&mut last(), Happened { at, level, text, without_tag, times: 1 });
     }
 }
 
-fn note(events: &mut VecDeque<Happened>, event: Happened) {
-    match events.back_mut() {
-        Some(before) if before.text == event.text && before.level == event.level => {
-            before.at = event.at;
-            before.times += 1;
-        }
-        _ => {
-            if events.len() == MOST {
-                events.pop_front();
-            }
-            events.push_back(event);
-        }
+/// An event that repeats one takes its place, so that a failure that many tags have does not drive
+/// all else out.
+fn note(events: &mut VecDeque<Happened>, mut event: Happened) {
+    let newest = events.len().saturating_sub(1);
+    let is_at_once = |before: &Happened| {
+        event.at.duration_since(before.at).is_ok_and(|passed| passed < AT_ONCE)
+            && event.without_tag.is_some()
+            && before.without_tag == event.without_tag
+    };
+    let repeats = |(index, before): (usize, &Happened)| {
+        let is_same = index == newest && before.text == event.text;
+        before.level == event.level && (is_same || is_at_once(before))
+    };
+    if let Some(before) = events.iter().enumerate().position(repeats)
+        && let Some(before) = events.remove(before)
+    {
+        event.times += before.times;
+    } else if events.len() == MOST {
+        events.pop_front();
     }
+    events.push_back(event);
 }
 
 /// An event as a line: what it says, then its fields.
 #[derive(Default)]
 struct Words {
     message: String,
+    tag: Option<String>,
     fields: String,
 }
 
@@ -83,6 +100,7 @@ impl Visit for Words {
         // Writing to a text never fails.
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
+            "tag" => write!(self.tag.get_or_insert_default(), "{value:?}"),
             name => write!(self.fields, "; {name}: {value:?}"),
         };
     }
@@ -103,8 +121,8 @@ mod tests {
     #[test]
     fn the_last_events_stay_and_repeated_ones_are_one() {
         let mut events = VecDeque::new();
-        let event =
-            |text: String| Happened { at: SystemTime::now(), level: Level::INFO, text, times: 1 };
+        let (at, level) = (SystemTime::now(), Level::INFO);
+        let event = |text| Happened { at, level, text, without_tag: None, times: 1 };
         for index in 0..MOST + 10 {
             note(&mut events, event(format!("number {index}")));
         }
@@ -114,5 +132,33 @@ mod tests {
         assert_eq!(events[0].text, "number 11");
         let newest = events.back().map(|event| (event.text.as_str(), event.times));
         assert_eq!(newest, Some(("again", 2)));
+    }
+
+    #[test]
+    fn what_happens_to_many_tags_is_one_event() {
+        let mut events = VecDeque::new();
+        let (start, level) = (SystemTime::now(), Level::ERROR);
+        let event = |seconds, tag: Option<u32>, text: &str| {
+            let at = start + Duration::from_secs(seconds);
+            let without_tag = tag.map(|_| text.to_owned());
+            let text = tag.map_or_else(|| text.to_owned(), |tag| format!("{text}; tag: {tag}"));
+            Happened { at, level, text, without_tag, times: 1 }
+        };
+        note(&mut events, event(0, Some(0), "away"));
+        note(&mut events, event(1, None, "the database does not answer"));
+        for tag in 1..200 {
+            note(&mut events, event(2, Some(tag), "away"));
+            note(&mut events, event(2, Some(tag), "full"));
+        }
+        // Much later it is another one.
+        note(&mut events, event(1000, Some(7), "away"));
+        let told: Vec<_> = events.iter().map(|event| (event.text.as_str(), event.times)).collect();
+        let expected = [
+            ("the database does not answer", 1),
+            ("away; tag: 199", 200),
+            ("full; tag: 199", 199),
+            ("away; tag: 7", 1),
+        ];
+        assert_eq!(told, expected);
     }
 }

@@ -269,15 +269,14 @@ fn rows(tags: &[TagLine], is_told: bool) -> Markup {
             advice => (reason + ".", advice.unwrap_or_default()),
         })
     };
-    let mut before = None;
+    let reasons: Vec<_> = tags.iter().map(reason).collect();
+    let before = std::iter::once(&None).chain(&reasons);
     html! {
-        @for tag in tags {
-            @let reason = reason(tag);
+        @for ((tag, reason), before) in tags.iter().zip(&reasons).zip(before) {
             @if let Some((text, advice)) = reason.as_ref().filter(|_| reason != before) {
                 tr .reason { td colspan=(columns) { p { (text) " " i { (advice) } } } }
             }
             (row(tag))
-            @let _ = before = reason;
         }
     }
 }
@@ -342,7 +341,10 @@ fn events(events: &[Event]) -> Markup {
                     li class=(event.level) {
                         time datetime=(event.at) { (clock(&event.at)) } " "
                         strong { (event.level) } " "
-                        span { (event.text) @if event.times > 1 { " (" (event.times) " times)" } }
+                        span {
+                            (visible(&event.text))
+                            @if event.times > 1 { " (" (event.times) " times)" }
+                        }
                     }
                 }
             }
