@@ -13,8 +13,8 @@ use uidring::{Layout, UidGenerator};
 
 use crate::access::Access;
 use crate::counters::Counters;
+use crate::files::Plan;
 use crate::http::guard::Hosts;
-use crate::http::numbers;
 use crate::options::Options;
 use crate::tls::Tls;
 use crate::trouble::{Cause, Trouble};
@@ -32,6 +32,8 @@ pub(crate) struct App {
     pub(crate) watch: Watch,
     /// Connections that are open.
     pub(crate) connections: AtomicUsize,
+    /// How many loads of numbers run at once.
+    pub(crate) loads: usize,
     /// Turns of requests at the database.
     pub(crate) calls: Semaphore,
     /// Turns of requests that wait for a tag's first numbers.
@@ -81,6 +83,7 @@ fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
 impl App {
     pub(crate) fn new(
         options: Options,
+        files: Plan,
         access: Access,
         tls: Option<Tls>,
         leaf_layout: Layout,
@@ -97,8 +100,9 @@ impl App {
             counters: (0..=threads).map(|_| Counters::default()).collect(),
             watch: Watch::new(),
             connections: AtomicUsize::new(0),
-            calls: Semaphore::new(numbers::CALLS),
-            first_uses: Semaphore::new(numbers::CALLS),
+            loads: files.loads,
+            calls: Semaphore::new(files.calls),
+            first_uses: Semaphore::new(files.calls),
             leaf_layout,
             uids: OnceLock::new(),
             snowflakes: OnceLock::new(),

@@ -17,7 +17,8 @@ pub(crate) struct Limits {
         value_parser = clap::value_parser!(u16).range(1..=1024))]
     pub(crate) threads: Option<u16>,
 
-    /// Connections at once. Those above are answered with 503 and closed
+    /// Connections at once, fewer where the system allows too few open files.
+    /// Those above are answered with 503 and closed
     #[arg(long, value_name = "N", default_value_t = 20_000,
         env = "UIDRING_SERVER_MAX_CONNECTIONS",
         value_parser = clap::value_parser!(u32).range(1..))]

@@ -9,6 +9,7 @@ mod connection;
 mod counters;
 mod db;
 mod events;
+mod files;
 mod health;
 mod http;
 mod layout;

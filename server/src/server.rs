@@ -1,6 +1,6 @@
 //! Listening, connections, and their end.
 
-use std::io;
+use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener as StdListener};
 use std::pin::pin;
 use std::sync::atomic::Ordering;
@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
-use tokio::io::{AsyncRead, AsyncWrite, AsyncWriteExt};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::runtime;
 use tokio::sync::watch;
@@ -19,6 +19,7 @@ use crate::access::Access;
 use crate::app::{self, App};
 use crate::connection::Connection;
 use crate::counters::{Counter, Counters};
+use crate::files::Plan;
 use crate::http;
 use crate::http::numbers::CALLS;
 use crate::options::{Checked, Options};
@@ -61,7 +62,7 @@ pub(crate) type EndReceiver = watch::Receiver<Option<End>>;
 
 /// Answers requests until the program is asked to end.
 pub(crate) fn serve(
-    options: Options,
+    mut options: Options,
     checked: Checked,
     end: &EndSender,
     mut ended: EndReceiver,
@@ -70,13 +71,14 @@ pub(crate) fn serve(
     let signals = Signals::listen()?;
     let runtime = one_threaded()?;
     let listener = runtime.block_on(async { listen(options.listen) })?;
-    allow_files(options.limits.max_connections);
+    let files = Plan::make(options.limits.threads(), options.limits.max_connections)?;
+    options.limits.max_connections = files.connections;
     let address = listener.local_addr().map_err(|error| error.to_string())?;
     let access = Access::new(options.is_open(), options.security.admin_token.clone());
     let Checked { db, layout, leaf, tokens, tls } = checked;
     access.set_file(tokens.unwrap_or_default());
     // It lives as long as the process. So requests need not count references to it.
-    let app: &'static App = Box::leak(Box::new(App::new(options, access, tls, leaf.layout)));
+    let app: &'static App = Box::leak(Box::new(App::new(options, files, access, tls, leaf.layout)));
     let workers = (0..app.options.limits.threads()).map(|index| {
         let listener = listener.try_clone().map_err(|error| error.to_string())?;
         let ended = ended.clone();
@@ -109,20 +111,6 @@ pub(crate) fn serve(
         End::Asked => given_back.map_err(|Panicked| "not all was given back".to_owned()),
         End::Failed(problem) => Err(problem),
     }
-}
-
-/// Each connection is a file to the system, whose usual limit is 1024.
-fn allow_files(connections: u32) {
-    /// The database, the listener, and what the runtime has.
-    const OTHERS: u64 = 256;
-    #[cfg(unix)]
-    if let Ok(limit) = rlimit::increase_nofile_limit(u64::from(connections) + OTHERS)
-        && limit < u64::from(connections)
-    {
-        tracing::warn!(limit, connections, "the system allows fewer open files than connections");
-    }
-    #[cfg(not(unix))]
-    let _ = (connections, OTHERS);
 }
 
 pub(crate) fn one_threaded() -> Result<runtime::Runtime, String> {
@@ -273,16 +261,16 @@ impl Drop for Place {
 fn admit(
     app: &'static App,
     tasks: &mut JoinSet<()>,
-    mut stream: TcpStream,
+    stream: TcpStream,
     service: &http::Service,
     ended: &EndReceiver,
 ) {
     let Some(place) = Place::take(app) else {
         app.counters().turned_away.add(1);
+        // The answer nearly always goes out at once. It is not waited for, because what is open
+        // meanwhile would be missing elsewhere.
         if app.tls.is_none() {
-            tasks.spawn(async move {
-                let _ = timeout(ACCEPT_PAUSE, stream.write_all(TURNED_AWAY)).await;
-            });
+            let _ = stream.into_std().and_then(|mut stream| stream.write(TURNED_AWAY));
         }
         return;
     };

@@ -196,7 +196,8 @@ impl Starter {
         let noted = |of| Noted { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
         // Whether it answers, and has the table.
         source.tags()?;
-        match Segments::builder().source(noted(Use::Here)).build() {
+        let builder = Segments::builder().source(noted(Use::Here)).loads(self.app.loads);
+        match builder.build() {
             Ok(segments) => Ok(Tags { segments, source: Arc::new(noted(Use::Client)) }),
             Err(error) => Err(Unusable::for_now(with_causes(&error))),
         }

@@ -173,7 +173,7 @@ on_servers! {
         let password = check(&format!("{scheme}://{user}:wrong@{place}"));
         // With the tables there, the rights to these are looked at.
         let server = start(&database.url, &[]);
-        let used = server.get("/v1/uids").status;
+        let taken = server.get("/v1/uids").status;
         let again = check(&database.url);
         database.run(&drop);
         let (code, text) = &rights;
@@ -182,7 +182,7 @@ on_servers! {
         let trusts = kind == Kind::Postgres && password == rights;
         assert!(trusts || password.0 == Some(1), "{password:?}");
         assert!(!password.1.contains("the database would"), "{password:?}");
-        assert_eq!((used, again), (200, (Some(0), GOOD.to_owned())));
+        assert_eq!((taken, again), (200, (Some(0), GOOD.to_owned())));
     }
 
     fn a_server_that_is_away_is_waited_for(kind) {

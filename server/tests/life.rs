@@ -263,6 +263,58 @@ fn connections_have_a_limit() {
     });
 }
 
+/// Clients that hold connections open leave files for the database.
+#[test]
+fn connections_leave_files_for_the_database() {
+    let folder = tempfile::tempdir().unwrap();
+    let server = Server::launch_after("ulimit -n 64", folder, &["--threads=2"]);
+    server.wait_until_ready();
+    assert!(server.log().contains("too few open files for --max-connections"), "{}", server.log());
+    server.put("orders", r#"{"step":1}"#);
+    let idle: Vec<_> = (0..100).map(|_| server.connect()).collect();
+    // A client that has a connection can go on. It sees that others are turned away.
+    let mut answered = 0;
+    for stream in &idle {
+        let mut stream = stream.try_clone().unwrap();
+        let ask = "POST /v1/tags/orders/segments?size=1 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+        if stream.write_all(ask.as_bytes()).is_err() {
+            continue;
+        }
+        match Answer::try_read(&mut BufReader::new(stream)) {
+            Some(answer) if answer.status == 200 => answered += 1,
+            Some(answer) => {
+                assert_eq!(answer.json()["type"], "urn:uidring:problem:too-many-connections");
+            }
+            None => {}
+        }
+    }
+    assert!((5..60).contains(&answered), "{answered} connections");
+    // A first use, and takes that need the database.
+    let mut stream = idle[0].try_clone().unwrap();
+    let mut reader = BufReader::new(idle[0].try_clone().unwrap());
+    for _ in 0..20 {
+        let ask = "GET /v1/tags/orders/ids?n=10 HTTP/1.1\r\nhost: 127.0.0.1\r\n\r\n";
+        stream.write_all(ask.as_bytes()).unwrap();
+        let answer = Answer::read(&mut reader);
+        assert_eq!(answer.status, 200, "{answer:?}");
+    }
+    let log = server.log();
+    assert!(!log.contains("cannot") && !log.contains("no further file"), "{log}");
+}
+
+#[test]
+fn too_few_files_are_one_clear_line() {
+    let folder = tempfile::tempdir().unwrap();
+    let program = env!("CARGO_BIN_EXE_uidring-server");
+    let start = "ulimit -n 30; exec \"$0\" --listen 127.0.0.1:0 --threads 2";
+    let mut command = std::process::Command::new("/bin/sh");
+    command.args(["-c", start, program]).env("HOME", folder.path()).current_dir(folder.path());
+    let done = command.output().unwrap();
+    let stderr = String::from_utf8(done.stderr).unwrap();
+    assert_eq!(done.status.code(), Some(1), "{stderr}");
+    assert!(stderr.contains("30 open files, and it needs 55 at least"), "{stderr}");
+}
+
 #[test]
 fn requests_on_one_connection_are_answered_in_order() {
     let server = Server::start(&[]);

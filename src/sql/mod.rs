@@ -23,6 +23,7 @@ pub use postgres::Postgres;
 pub use sqlite::Sqlite;
 
 use std::fmt::{self, Debug};
+use std::fs;
 use std::io;
 use std::time::Duration;
 
@@ -120,7 +121,7 @@ pub enum Failure {
 
 impl Error {
     pub fn in_words(self, words: &Words) -> Failure {
-        let (problem, source) = match self {
+        let (problem, source) = match self.or_shortage() {
             Error::NoTables(source) => (words.no_tables.to_owned(), source),
             Error::ForeignTables(source) => (words.foreign_tables.to_owned(), source),
             Error::ForeignFile { problem, source } => {
@@ -138,6 +139,23 @@ impl Error {
         Failure::Unusable { problem, source }
     }
 
+    /// Says so where the system gives this process no further file: a driver's error says it in its
+    /// causes, if at all, and SQLite says that the file cannot be opened.
+    fn or_shortage(self) -> Error {
+        match self {
+            Error::Unusable { source: Some(source), .. }
+            | Error::Unreachable { source: Some(source), .. }
+            | Error::Other(source)
+                if is_named(&*source) || fs::File::open("/").is_err_and(|e| is_shortage(&e)) =>
+            {
+                let problem = "this process may open no further file; raise its limit of open \
+                               files, or let it hold fewer connections";
+                Error::Unreachable { problem: problem.to_owned(), source: Some(source) }
+            }
+            other => other,
+        }
+    }
+
     pub fn problem(problem: impl Into<String>) -> Error {
         Error::Unusable { problem: problem.into(), source: None }
     }
@@ -149,6 +167,18 @@ impl Error {
              the uidring that made it"
         ))
     }
+}
+
+/// Whether the error is that of the process' limit of open files, or of the system's: EMFILE and
+/// ENFILE, which have these numbers on each Unix.
+fn is_shortage(error: &io::Error) -> bool {
+    cfg!(unix) && matches!(error.raw_os_error(), Some(23 | 24))
+}
+
+/// Whether the error or one of its causes is such a one.
+fn is_named(error: &(dyn std::error::Error + 'static)) -> bool {
+    let mut causes = std::iter::successors(Some(error), |error| error.source());
+    causes.any(|cause| cause.downcast_ref().is_some_and(is_shortage))
 }
 
 /// Why a transaction was not made: the database failed, or the caller's own rules refused what it
@@ -500,4 +530,25 @@ fn statements(schema: &str) -> String {
         .lines()
         .filter(|line| !line.trim_start().starts_with("--") && !line.trim().is_empty());
     lines.collect::<Vec<_>>().join("\n")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// On each Unix this is EMFILE. It is a cause of what the driver says.
+    #[test]
+    #[cfg(unix)]
+    fn a_shortage_of_open_files_is_called_so() {
+        let words =
+            Words { no_tables: "", foreign_tables: "", foreign_file: "", rights: "give a right" };
+        let failure = Error::Other(Box::new(io::Error::from_raw_os_error(24))).in_words(&words);
+        let problem = match failure {
+            Failure::Unreachable { problem, .. } => problem,
+            other => format!("{other:?}"),
+        };
+        assert!(problem.starts_with("this process may open no further file"), "{problem}");
+        let other = Error::Other(Box::new(io::Error::from_raw_os_error(5))).in_words(&words);
+        assert!(matches!(other, Failure::Other(_)), "{other:?}");
+    }
 }
