@@ -20,9 +20,10 @@ pub fn is_closed(ticket: u64) -> bool {
 /// The next ticket of a ring. It is kept on cache lines of its own, as every taker writes it.
 ///
 /// It stays below 2^63, whatever the ring. Takers claim the tickets of numbers that are there and,
-/// beyond those, one claim for each waiting thread. No two tickets have the same number, and there
-/// are fewer than 2^63 numbers; the field `cursor` of [`Ring`](crate::ring::Ring) counts those of
-/// blocks. While the ring is closed, what claims add is undone.
+/// beyond those, one claim for each thread: those who wait with it, or those who find it void, once
+/// for each load. No two tickets have the same number, and there are fewer than 2^63 numbers; the
+/// field `cursor` of [`Ring`](crate::ring::Ring) counts those of blocks. While the ring is closed,
+/// what claims add is undone.
 #[derive(Debug)]
 pub struct Cursor {
     /// The next ticket. The only word that every taker writes.

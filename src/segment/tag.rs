@@ -275,6 +275,11 @@ impl TagEngine {
             supply.take_back(&self.chain, tickets, origin);
         }
         supply.open(&self.chain);
+        drop(supply);
+        if self.has_tasks() {
+            // The loader calls them.
+            self.request_maintenance();
+        }
     }
 
     /// Where `ticket` leads. If that advances the front, the loader is told: it measures the demand
