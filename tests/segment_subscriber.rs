@@ -7,7 +7,9 @@ mod rows;
 
 use std::fmt::Debug;
 use std::sync::Mutex;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::mpsc::{self, Receiver, Sender};
+use std::thread;
 use std::time::{Duration, Instant};
 
 use rows::{Row, Rows, row, unreachable, wait_for};
@@ -63,7 +65,7 @@ fn times(event: &str) -> usize {
 fn segments() -> (Rows, Segments, SegmentGenerator) {
     let small = Row { max_step: Some(5), ..row(5) };
     let rows = Rows::default().with("a", small).with("b", small).with("c", small);
-    let builder = rows.builder().max_wait(PATIENCE).shutdown_deadline(PATIENCE);
+    let builder = rows.builder().max_wait(PATIENCE).shutdown_deadline(10 * PATIENCE);
     let segments = builder.build().unwrap();
     let a = segments.tag("a").unwrap();
     rows.fail(Some(unreachable));
@@ -97,9 +99,15 @@ fn a_subscriber_may_panic() {
     rows.fail(None);
     assert!(a.take().is_ok());
     wait_for("next event", || times("source_recovered") == 1);
-    at("segments_stopped", || panic!("a subscriber that panics"));
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+    at("segments_stopped", || {
+        thread::sleep(Duration::from_millis(200));
+        IS_TOLD.store(true, Ordering::SeqCst);
+        panic!("a subscriber that panics");
+    });
     drop(a);
     segments.shutdown_blocking().unwrap();
+    assert!(IS_TOLD.load(Ordering::SeqCst), "a process may end after the shutdown");
 }
 
 fn a_subscriber_may_come_back() {
@@ -160,7 +168,7 @@ fn a_subscriber_may_drop_the_last_handle() {
         rows.fail(None);
         // Until the others are gone.
         while of_reaction.lock().unwrap().is_none() {
-            std::thread::sleep(Duration::from_millis(1));
+            thread::sleep(Duration::from_millis(1));
         }
         drop(of_reaction.lock().unwrap().take());
         told.send(()).unwrap();

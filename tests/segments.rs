@@ -498,6 +498,34 @@ mod tasks {
         assert_eq!(cause, SegmentFailure::Unreachable);
     }
 
+    /// Uses a tag for the first time when it is woken.
+    struct Newcomer(Segments, Mutex<Option<Result<u64, SegmentError>>>);
+
+    impl Wake for Newcomer {
+        fn wake(self: Arc<Self>) {
+            let result = self.0.tag("new").map(|tag| tag.take().unwrap().get());
+            self.1.lock().unwrap().get_or_insert(result);
+        }
+    }
+
+    #[test]
+    fn a_waker_on_the_loaders_thread_does_not_wait_for_it() {
+        let rows = Rows::default().with("a", row(3)).with("new", row(3));
+        let segments = rows.builder().max_wait(Duration::from_millis(80)).build().unwrap();
+        let tag = segments.tag("a").unwrap();
+        rows.set_delay(Duration::from_secs(2));
+        while tag.try_take().is_ok() {}
+        let newcomer = Arc::new(Newcomer(segments.clone(), Mutex::new(None)));
+        let waker = Waker::from(Arc::clone(&newcomer));
+        // The loader wakes it when it has waited for long enough.
+        let mut take = Box::pin(tag.take_async());
+        assert!(take.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
+        wait_for("wake-up", || newcomer.1.lock().unwrap().is_some());
+        let result = newcomer.1.lock().unwrap().take();
+        assert!(result.unwrap().unwrap_err().is_transient());
+        assert_eq!(segments.tag("new").unwrap().take().unwrap().get(), 1);
+    }
+
     /// Holds the last handles, and drops them when it is woken.
     struct Holder(Mutex<Option<(Segments, SegmentGenerator)>>);
 
