@@ -229,7 +229,7 @@ impl Db {
     fn of_uid_generator(&self) -> Result<Box<dyn RegistryAdmin>, Failure> {
         #[cfg(feature = "mysql")]
         if let Db::Url(url) = self
-            && let Kind::MySql = Kind::of(url)?
+            && matches!(Kind::of(url)?, Kind::MySql)
         {
             return Ok(Box::new(MySqlRegistry::open(url)?.uid_generator()));
         }

@@ -64,6 +64,7 @@ pub(crate) struct Terms {
     pub(crate) partition: Option<(u64, u64)>,
     pub(crate) worker_ids: Option<RangeInclusive<u64>>,
     /// From the table of `UidGenerator`, and not on any of the terms above.
+    #[cfg_attr(not(feature = "mysql"), allow(dead_code))] // the options have refused it
     pub(crate) uid_generator: bool,
 }
 

@@ -387,6 +387,7 @@ impl TagEngine {
     }
 
     /// Whether a task waits.
+    #[cfg_attr(not(feature = "async"), allow(clippy::unused_self))] // there are none
     pub fn has_tasks(&self) -> bool {
         #[cfg(feature = "async")]
         return !self.tasks.is_empty();
