@@ -250,6 +250,8 @@ def hostile(page):
     expected = ["\"><script>alert(1)</script>", "&lt;b&gt;", "<img src=x onerror=alert(1)>",
                 "javascript:alert(1)", "\\u{202e}gnp.exe"]
     assert page.tags() == expected, page.tags()
+    # A character that turns what follows around is seen as an escape.
+    assert page.driver.title == "Healthy · <b onclick=alert(1)>\\u{202e} · uidring"
     assert page.run("document.scripts.length") == 1
     for kind in ["img", "#name *", "#tags tbody a", "iframe", "object"]:
         assert page.run(f"document.querySelectorAll({kind!r}).length") == 0, kind

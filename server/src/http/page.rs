@@ -86,7 +86,7 @@ fn whole(status: &Status, view: &View) -> Markup {
                 meta name="color-scheme" content="light dark";
                 title {
                     (word) @if status.tags_failing > 0 { ", " (failing(status)) }
-                    " · " (status.name) " · uidring"
+                    " · " (visible(&status.name)) " · uidring"
                 }
                 link rel="icon" href="data:,";
                 link rel="stylesheet" href="page/style.css";
@@ -95,7 +95,7 @@ fn whole(status: &Status, view: &View) -> Markup {
             }
             body {
                 header {
-                    h1 { "uidring " bdi #name { (status.name) } }
+                    h1 { "uidring " bdi #name { (visible(&status.name)) } }
                     p #about {
                         "version " (status.version) ", running since "
                         time datetime=(status.started) { (clock(&status.started)) }
