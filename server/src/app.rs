@@ -15,6 +15,7 @@ use crate::access::Access;
 use crate::counters::Counters;
 use crate::files::Plan;
 use crate::http::guard::Hosts;
+use crate::http::in_flight::InFlight;
 use crate::options::Options;
 use crate::tls::Tls;
 use crate::trouble::{Cause, Trouble};
@@ -34,6 +35,8 @@ pub(crate) struct App {
     pub(crate) connections: AtomicUsize,
     /// How many loads of numbers run at once.
     pub(crate) loads: usize,
+    /// The memory of answers that are being sent.
+    pub(crate) in_flight: InFlight,
     /// Turns of requests at the database.
     pub(crate) calls: Semaphore,
     /// Turns of requests that wait for a tag's first numbers.
@@ -91,7 +94,9 @@ impl App {
         let threads = options.limits.threads();
         let names = &options.security.host;
         let hosts = Hosts::new(names, options.listen.ip(), access.is_open());
+        let in_flight = InFlight::new(options.limits.max_answer_memory);
         App {
+            in_flight,
             options,
             access,
             hosts,

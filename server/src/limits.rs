@@ -36,6 +36,13 @@ pub(crate) struct Limits {
         value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub(crate) max_body: u32,
 
+    /// The memory for large answers that are being sent, in bytes. A request for
+    /// one waits for room, and gets 503 after 5 s
+    #[arg(long, value_name = "BYTES", default_value_t = 67_108_864,
+        env = "UIDRING_SERVER_MAX_ANSWER_MEMORY",
+        value_parser = clap::value_parser!(u64).range(1_048_576..=1_099_511_627_776))]
+    pub(crate) max_answer_memory: u64,
+
     /// How long a connection may take to send the head of its next request,
     /// idle time included, before it is closed
     #[arg(long, value_name = "LENGTH", default_value = "60s",

@@ -4,16 +4,10 @@ use axum::body::Body;
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
-use uidring::Uid;
-use uidring::segment::Number;
 
+use crate::http::batch::Ids;
+use crate::http::in_flight::{SLICE, WHOLE, made};
 use crate::http::negotiate::Form;
-
-/// A UID, or a number of a tag.
-pub(crate) trait Id: Copy + Into<u64> {}
-
-impl Id for Uid {}
-impl Id for Number {}
 
 /// The most digits of an id.
 const DIGITS: usize = 19;
@@ -21,82 +15,201 @@ const DIGITS: usize = 19;
 /// The form of one line for each id.
 pub(crate) const TEXT: &str = "text/plain;charset=UTF-8";
 
-/// The ids in `form`, under `name` in JSON.
-pub(crate) fn written(form: Form, name: &str, ids: &[impl Id]) -> Response {
-    let (kind, body) = match form {
-        Form::Json => ("application/json", json(name, ids)),
-        Form::Lines => (TEXT, lines(ids)),
-        Form::Bytes => ("application/octet-stream", bytes(ids)),
+/// How ids are written.
+#[derive(Debug)]
+pub(crate) struct Shape {
+    kind: &'static str,
+    head: &'static str,
+    before: &'static str,
+    /// The text behind each id. Behind the last one, the comma at its end is left out.
+    after: &'static str,
+    tail: &'static str,
+    /// Whether an id is eight bytes and not digits.
+    is_binary: bool,
+}
+
+/// In JSON, under "uids".
+pub(crate) const UIDS: Shape = json("{\"uids\":[");
+/// In JSON, under "ids".
+pub(crate) const NUMBERS: Shape = json("{\"ids\":[");
+const LINES: Shape = text("", "\n", "");
+/// Eight bytes each, little-endian.
+const BYTES: Shape =
+    Shape { kind: "application/octet-stream", is_binary: true, ..text("", "", "") };
+/// tinyid's envelope.
+pub(crate) const TINYID: Shape = Shape {
+    kind: "application/json;charset=UTF-8",
+    ..text("{\"data\":[", ",", "],\"code\":200,\"message\":\"\"}")
+};
+/// The digits of each id, with a comma between one and the next.
+pub(crate) const LIST: Shape = text("", ",", "");
+
+const fn json(head: &'static str) -> Shape {
+    Shape { kind: "application/json", before: "\"", ..text(head, "\",", "]}") }
+}
+
+const fn text(head: &'static str, after: &'static str, tail: &'static str) -> Shape {
+    Shape { kind: TEXT, head, before: "", after, tail, is_binary: false }
+}
+
+impl Shape {
+    /// This one, unless the client asks for another form.
+    fn or(&'static self, form: Form) -> &'static Shape {
+        match form {
+            Form::Json => self,
+            Form::Lines => &LINES,
+            Form::Bytes => &BYTES,
+        }
+    }
+
+    fn has_comma(&self) -> bool {
+        self.after.ends_with(',')
+    }
+
+    /// How long the answer is.
+    fn length(&self, count: usize, digits: usize) -> usize {
+        let ids = if self.is_binary { count * size_of::<u64>() } else { digits };
+        let last_comma = usize::from(self.has_comma() && count > 0);
+        let texts = count * (self.before.len() + self.after.len()) - last_comma;
+        self.head.len() + ids + texts + self.tail.len()
+    }
+
+    /// Appends ids until `out` is as long as `most`, or all are written, with the tail.
+    fn write(&self, out: &mut Vec<u8>, ids: &mut impl ExactSizeIterator<Item = u64>, most: usize) {
+        if self.is_binary {
+            while out.len() < most
+                && let Some(id) = ids.next()
+            {
+                out.extend_from_slice(&id.to_le_bytes());
+            }
+            return;
+        }
+        let mut digits = itoa::Buffer::new();
+        let had_some = ids.len() > 0;
+        while out.len() < most
+            && let Some(id) = ids.next()
+        {
+            out.extend_from_slice(self.before.as_bytes());
+            out.extend_from_slice(digits.format(id).as_bytes());
+            out.extend_from_slice(self.after.as_bytes());
+        }
+        if ids.len() == 0 {
+            if had_some && self.has_comma() {
+                out.pop();
+            }
+            out.extend_from_slice(self.tail.as_bytes());
+        }
+    }
+}
+
+/// One id in `form`, or in `json`.
+pub(crate) fn one(form: Form, json: &'static Shape, id: u64) -> Response {
+    let shape = json.or(form);
+    let room = shape.head.len() + DIGITS + shape.before.len() + shape.after.len();
+    let mut out = Vec::with_capacity(room + shape.tail.len());
+    out.extend_from_slice(shape.head.as_bytes());
+    shape.write(&mut out, &mut std::iter::once(id), usize::MAX);
+    answer(shape.kind, out)
+}
+
+/// Ids in `form`, or in `json`.
+pub(crate) fn written(form: Form, json: &'static Shape, ids: Ids) -> Response {
+    shaped(json.or(form), ids)
+}
+
+/// Ids in this shape. Many are written while they are read.
+pub(crate) fn shaped(shape: &'static Shape, mut ids: Ids) -> Response {
+    let digits = if shape.is_binary { 0 } else { ids.digits() };
+    let length = shape.length(ids.len(), digits);
+    if length <= WHOLE {
+        let mut out = Vec::with_capacity(length + 1);
+        out.extend_from_slice(shape.head.as_bytes());
+        shape.write(&mut out, &mut ids, usize::MAX);
+        return answer(shape.kind, out);
+    }
+    let place = ids.held();
+    let mut head = shape.head;
+    let make = move |out: &mut Vec<u8>| {
+        out.extend_from_slice(std::mem::take(&mut head).as_bytes());
+        shape.write(out, &mut ids, SLICE);
     };
-    answer(kind, body)
+    of_kind(made(make, length, place), shape.kind)
 }
 
 /// `body` as it is: a conversion would look for what is not there.
 pub(crate) fn answer(kind: &'static str, body: Vec<u8>) -> Response {
-    let mut answer = Response::new(Body::from(body));
+    of_kind(Response::new(Body::from(body)), kind)
+}
+
+fn of_kind(mut answer: Response, kind: &'static str) -> Response {
     answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
     answer
 }
 
-fn json(name: &str, ids: &[impl Id]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(name.len() + 8 + ids.len() * (DIGITS + 3));
-    out.extend_from_slice(b"{\"");
-    out.extend_from_slice(name.as_bytes());
-    out.extend_from_slice(b"\":[");
-    append(&mut out, ids, b"\"", b"\",");
-    if !ids.is_empty() {
-        // The last comma.
-        out.pop();
-    }
-    out.extend_from_slice(b"]}");
-    out
-}
-
-fn lines(ids: &[impl Id]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(ids.len() * (DIGITS + 1));
-    append(&mut out, ids, b"", b"\n");
-    out
-}
-
-/// The digits of each id, with a comma between one and the next.
-pub(crate) fn list(ids: &[impl Id]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(ids.len() * (DIGITS + 1));
-    append(&mut out, ids, b"", b",");
-    out.pop();
-    out
-}
-
-fn append(out: &mut Vec<u8>, ids: &[impl Id], before: &[u8], after: &[u8]) {
-    let mut digits = itoa::Buffer::new();
-    for &id in ids {
-        out.extend_from_slice(before);
-        out.extend_from_slice(digits.format(id.into()).as_bytes());
-        out.extend_from_slice(after);
-    }
-}
-
-/// Eight bytes each, little-endian.
-fn bytes(ids: &[impl Id]) -> Vec<u8> {
-    let mut out = Vec::with_capacity(ids.len() * size_of::<u64>());
-    for &id in ids {
-        out.extend_from_slice(&id.into().to_le_bytes());
-    }
-    out
-}
-
 #[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
+    use http_body_util::BodyExt as _;
+    use hyper::body::Body as _;
+
     use super::*;
+    use crate::http::batch::Batch;
+
+    fn ids(ids: impl IntoIterator<Item = u64>) -> Ids {
+        let mut batch = Batch::default();
+        for id in ids {
+            batch.push(id);
+        }
+        batch.finish()
+    }
+
+    /// The body, and its slices.
+    fn body(answer: Response) -> (Vec<u8>, usize) {
+        let expected = answer.body().size_hint().exact().unwrap();
+        let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();
+        let (mut body, mut whole, mut slices) = (answer.into_body(), Vec::new(), 0);
+        while let Some(frame) = runtime.block_on(body.frame()) {
+            whole.extend_from_slice(frame.unwrap().data_ref().unwrap());
+            slices += 1;
+        }
+        assert!(body.is_end_stream());
+        assert_eq!(whole.len() as u64, expected);
+        (whole, slices)
+    }
+
+    fn text(shape: &'static Shape, of: impl IntoIterator<Item = u64>) -> String {
+        String::from_utf8(body(shaped(shape, ids(of))).0).unwrap()
+    }
 
     #[test]
     fn forms_have_one_id_or_none_or_many() {
-        let ids: Vec<Uid> = [1, 22, (1 << 63) - 1].into_iter().filter_map(Uid::new).collect();
-        let text = |bytes: Vec<u8>| String::from_utf8_lossy(&bytes).into_owned();
-        assert_eq!(text(json("ids", &ids)), r#"{"ids":["1","22","9223372036854775807"]}"#);
-        assert_eq!(text(json("ids", &ids[..0])), r#"{"ids":[]}"#);
-        assert_eq!(text(lines(&ids)), "1\n22\n9223372036854775807\n");
-        assert_eq!(text(list(&ids)), "1,22,9223372036854775807");
-        assert_eq!(text(list(&ids[..0])), "");
-        assert_eq!(bytes(&ids[1..2]), [22, 0, 0, 0, 0, 0, 0, 0]);
+        let some = [1, 22, (1 << 63) - 1];
+        assert_eq!(text(&NUMBERS, some), r#"{"ids":["1","22","9223372036854775807"]}"#);
+        assert_eq!(text(&NUMBERS, []), r#"{"ids":[]}"#);
+        assert_eq!(text(&LINES, some), "1\n22\n9223372036854775807\n");
+        assert_eq!(text(&LIST, some), "1,22,9223372036854775807");
+        assert_eq!(text(&LIST, []), "");
+        assert_eq!(text(&TINYID, [7, 8]), r#"{"data":[7,8],"code":200,"message":""}"#);
+        assert_eq!(body(shaped(&BYTES, ids([22]))).0, [22, 0, 0, 0, 0, 0, 0, 0]);
+        let one = |form| body(one(form, &UIDS, 7)).0;
+        assert_eq!(one(Form::Json), br#"{"uids":["7"]}"#);
+        assert_eq!(one(Form::Lines), b"7\n");
+        assert_eq!(one(Form::Bytes), [7, 0, 0, 0, 0, 0, 0, 0]);
+    }
+
+    #[test]
+    fn many_ids_are_the_same_in_slices() {
+        for shape in [&NUMBERS, &LINES, &LIST, &TINYID, &BYTES] {
+            for count in [1_000, 4_096, 10_000, 99_999] {
+                let of = (0..count).map(|index| 95 + index * 7);
+                let (made, slices) = body(shaped(shape, ids(of.clone())));
+                let mut whole = shape.head.as_bytes().to_vec();
+                let mut all = of.collect::<Vec<_>>().into_iter();
+                shape.write(&mut whole, &mut all, usize::MAX);
+                assert!(made == whole, "{shape:?} {count}");
+                let most = if whole.len() <= WHOLE { 1 } else { whole.len().div_ceil(SLICE) + 1 };
+                assert!((1..=most).contains(&slices), "{shape:?} {count}: {slices}");
+            }
+        }
     }
 }

@@ -14,7 +14,6 @@ use utoipa::ToSchema;
 
 use crate::access::Wish;
 use crate::app::App;
-use crate::http::ids::Id;
 use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one, take_uids};
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
@@ -66,7 +65,7 @@ fn key(path: KeyPath) -> Result<String, Problem> {
 }
 
 /// An id alone.
-pub(crate) fn id(id: impl Id) -> Response {
+pub(crate) fn id(id: impl Into<u64>) -> Response {
     let mut digits = itoa::Buffer::new();
     ids::answer(ids::TEXT, digits.format(id.into()).into())
 }
@@ -163,12 +162,12 @@ pub(crate) async fn snowflake(
     let Ok(uids) = app.snowflakes() else {
         return Ok(exception(NOT_INITIALISED, &uri, &headers));
     };
-    match take_uids(app, ("snowflakes", uids), 1).await.as_deref() {
-        Ok(&[uid]) => {
+    match take_uids(app, ("snowflakes", uids), 1).await.ok().and_then(|mut uids| uids.next()) {
+        Some(uid) => {
             app.counters().uids.add(1);
             Ok(id(uid))
         }
-        _ => Ok(exception(USED_UP, &uri, &headers)),
+        None => Ok(exception(USED_UP, &uri, &headers)),
     }
 }
 

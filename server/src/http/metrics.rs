@@ -140,6 +140,16 @@ impl Families {
         let name = "uidring_log_lines_lost_total";
         self.counter(name, "Lines of the log that could not be written.", output::lost());
         self.readings(app);
+        self.gauge(
+            "uidring_answer_memory_bytes",
+            "Memory for large answers that are being sent.",
+            float(app.in_flight.bytes()),
+        );
+        self.gauge(
+            "uidring_answer_memory_limit_bytes",
+            "The most that there may be.",
+            float(app.options.limits.max_answer_memory),
+        );
         // ORDERING: a statistic.
         let open = app.connections.load(Ordering::Relaxed);
         self.gauge("uidring_http_connections", "Connections that are open.", float(open as u64));

@@ -1,11 +1,13 @@
 //! Requests and their answers.
 
+mod batch;
 mod body;
 mod chart;
 pub(crate) mod guard;
 mod health;
 mod html;
 mod ids;
+pub(crate) mod in_flight;
 mod leaf;
 mod metrics;
 mod negotiate;
@@ -122,19 +124,20 @@ impl Future for Answering {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
+        let app = self.app;
         let mut answer = match &mut self.way {
             Way::Quick(answer) => answer.take().unwrap_or_default(),
             // It is not polled again where it has panicked.
             Way::Routed(routed) => match caught(|| routed.as_mut().poll(context)) {
-                Ok(Poll::Ready(answer)) => answer?,
+                Ok(Poll::Ready(answer)) => in_flight::bounded(app, answer?),
                 Ok(Poll::Pending) => return Poll::Pending,
                 Err(panicked) => Problem::from(panicked).into_response(),
             },
         };
         let status = answer.status().as_u16();
         let failed = answer.extensions().get().copied().unwrap_or(HasFailed(status >= 500));
-        self.app.counters().requests.answered(self.path, status, failed, self.start.elapsed());
-        if self.app.is_ending() {
+        app.counters().requests.answered(self.path, status, failed, self.start.elapsed());
+        if app.is_ending() {
             answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
         // All answers pass here. A cache that answers in our place gives an id to two.

@@ -5,10 +5,11 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use uidring::segment::{Number, Segment, SegmentError, SegmentGenerator};
-use uidring::{SegmentFailure, TakeError, Uid, UidGenerator};
+use uidring::{SegmentFailure, TakeError, UidGenerator};
 
 use crate::app::{App, NotReady};
 use crate::db::Table;
+use crate::http::batch::{Batch, Ids};
 use crate::trouble::Cause;
 
 /// How long a request waits for its turn at the database, and how long for its ids. In a batch, a
@@ -28,6 +29,9 @@ const TOO_MANY_UIDS: &str = "the layout has too few UIDs a second for so long a 
 /// What somebody is told who did not have a turn at the database.
 pub(crate) const BUSY: &str = "too many others wait for the database";
 
+/// What somebody is told whose answer has no place.
+pub(crate) const FULL: &str = "too many large answers wait for clients that do not read them";
+
 /// Why there are no ids.
 #[derive(Debug)]
 pub(crate) enum NoNumbers {
@@ -39,6 +43,8 @@ pub(crate) enum NoNumbers {
     TooMany(&'static str),
     /// Too many requests ask the database, and it does not answer them.
     Busy,
+    /// Too many large answers are being sent.
+    Full,
     /// The call was dropped: the service ends.
     Ending,
 }
@@ -131,29 +137,31 @@ fn failed(app: &App, tag: &SegmentGenerator, error: TakeError) -> NoNumbers {
     NoNumbers::Take(error)
 }
 
-/// The next `count` numbers of `tag`. If there are fewer, those are lost.
+/// The next `count` numbers of `tag`. If there are fewer, those are lost. So are those of a client
+/// that goes away before it has read them: all are taken before the answer begins.
 pub(crate) async fn take_many(
     app: &'static App,
     tag: &str,
     count: usize,
-) -> Result<Vec<Number>, NoNumbers> {
+) -> Result<Ids, NoNumbers> {
+    let mut numbers = Batch::with_room(app, count).await?;
     let known = match App::known_tag(tag, Clone::clone) {
         Some(known) => known,
         None => know(app, tag).await?,
     };
-    let mut numbers = Vec::with_capacity(count);
     let mut until = None;
     for _ in 0..count {
-        numbers.push(if let Ok(number) = known.try_take() {
+        let number = if let Ok(number) = known.try_take() {
             number
         } else {
             let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
             let taken = timeout_at(until, known.take_async()).await;
             let taken = taken.map_err(|_| NoNumbers::TooMany(TOO_MANY_NUMBERS))?;
             taken.map_err(|error| failed(app, &known, error))?
-        });
+        };
+        numbers.push(number.into());
     }
-    Ok(numbers)
+    Ok(numbers.finish())
 }
 
 /// The next segment of `tag`, for a client that hands it out by itself.
@@ -179,19 +187,19 @@ fn first_use_failed(app: &App, none: &NoNumbers) {
 
 /// The next `count` UIDs of time of a kind of generator. If there are fewer, those are lost.
 pub(crate) async fn take_uids(
-    app: &App,
+    app: &'static App,
     (kind, uids): (&'static str, &UidGenerator),
     count: usize,
-) -> Result<Vec<Uid>, NoNumbers> {
-    let mut ids = Vec::with_capacity(count);
+) -> Result<Ids, NoNumbers> {
+    let mut ids = Batch::with_room(app, count).await?;
     let mut until = None;
-    for _ in 0..count {
-        ids.push(match uids.try_take() {
+    for index in 0..count {
+        let uid = match uids.try_take() {
             Ok(uid) => uid,
             Err(reason) => {
                 let until = *until.get_or_insert_with(|| Instant::now() + PATIENCE);
                 let is_soon = reason.retry_in().is_some_and(|time| time < PATIENCE);
-                let late = if is_soon && !ids.is_empty() {
+                let late = if is_soon && index > 0 {
                     NoNumbers::TooMany(TOO_MANY_UIDS)
                 } else {
                     NoNumbers::Take(reason)
@@ -204,7 +212,8 @@ pub(crate) async fn take_uids(
                     }
                 })?
             }
-        });
+        };
+        ids.push(uid.into());
     }
-    Ok(ids)
+    Ok(ids.finish())
 }

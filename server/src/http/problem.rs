@@ -196,6 +196,12 @@ impl From<NoNumbers> for Problem {
                     .detail(detail)
             }
             NoNumbers::Busy => for_now(numbers::BUSY.to_owned()),
+            NoNumbers::Full => {
+                let title = "there is no room for so large an answer for now";
+                Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-answers", title)
+                    .detail(numbers::FULL)
+                    .retry_after(1)
+            }
             NoNumbers::Ending => for_now("the service is ending".to_owned()),
             NoNumbers::Source(error) => error.into(),
         }

@@ -22,7 +22,7 @@ pub(crate) fn answer<B>(app: &App, request: &Request<B>) -> Option<Response<Body
     if uri.path() == "/v1/uids" {
         let form = negotiate::form(headers).ok()?;
         let uid = app.options.uids.then(|| uid(app, headers)).flatten()?;
-        return Some(ids::written(form, "uids", &[uid]));
+        return Some(ids::one(form, &ids::UIDS, uid.into()));
     }
     if let Some(key) = uri.path().strip_prefix("/api/segment/get/") {
         // Leaf has one form, whatever is accepted.
@@ -31,7 +31,7 @@ pub(crate) fn answer<B>(app: &App, request: &Request<B>) -> Option<Response<Body
     }
     let tag = uri.path().strip_prefix("/v1/tags/")?.strip_suffix("/ids")?;
     let form = negotiate::form(headers).ok()?;
-    Some(ids::written(form, "ids", &[number(app, tag, headers)?]))
+    Some(ids::one(form, &ids::NUMBERS, number(app, tag, headers)?.into()))
 }
 
 fn uid(app: &App, headers: &HeaderMap) -> Option<Uid> {

@@ -8,12 +8,13 @@ use axum::http::request::Parts;
 use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
-use uidring::segment::{Number, Segment, SegmentError};
+use uidring::segment::{Segment, SegmentError};
 use utoipa::ToSchema;
 
 use crate::access::Wish;
 use crate::app::App;
 use crate::db::Table;
+use crate::http::batch::Ids;
 use crate::http::numbers::{self, NoNumbers, is_tag, take_many};
 use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
 use crate::http::problem::Problem;
@@ -109,6 +110,7 @@ fn message(tag: &str, none: &NoNumbers) -> String {
         none if none.is_unknown_tag() => format!("can not find biztype:{tag}"),
         NoNumbers::NotReady => "the database has not answered yet".to_owned(),
         NoNumbers::Busy => numbers::BUSY.to_owned(),
+        NoNumbers::Full => numbers::FULL.to_owned(),
         NoNumbers::TooMany(detail) => (*detail).to_owned(),
         NoNumbers::Ending => "the service is ending".to_owned(),
         // Anybody may read it, so it does not say what the database is called.
@@ -117,7 +119,7 @@ fn message(tag: &str, none: &NoNumbers) -> String {
     }
 }
 
-async fn ids(app: &'static App, request: Request) -> Result<Vec<Number>, Refused> {
+async fn ids(app: &'static App, request: Request) -> Result<Ids, Refused> {
     let Asked { tag, count } = Asked::read(app, request).await?;
     let taken = if is_tag(app.options.table, &tag) {
         take_many(app, &tag, count).await
@@ -238,10 +240,7 @@ fn noted(mut answer: Response, failed: HasFailed) -> Response {
 )]
 pub(crate) async fn next_id(State(app): State<&'static App>, request: Request) -> Response {
     match ids(app, request).await {
-        Ok(ids) => {
-            let list = ids::list(&ids);
-            json([b"{\"data\":[", &list[..], b"],\"code\":200,\"message\":\"\"}"].concat())
-        }
+        Ok(ids) => ids::shaped(&ids::TINYID, ids),
         Err(refused) => refused.answer(),
     }
 }
@@ -261,7 +260,7 @@ pub(crate) async fn next_id(State(app): State<&'static App>, request: Request) -
 )]
 pub(crate) async fn next_id_simple(State(app): State<&'static App>, request: Request) -> Response {
     match ids(app, request).await {
-        Ok(ids) => simple(ids::list(&ids)),
+        Ok(ids) => ids::shaped(&ids::LIST, ids),
         Err(refused) => refused.simple(),
     }
 }

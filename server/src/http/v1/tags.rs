@@ -72,7 +72,7 @@ pub(crate) async fn take(
     let form = negotiate::form(&headers)?;
     let numbers = numbers::take_many(app, &tag, count).await?;
     app.counters().numbers.add(count as u64);
-    Ok(ids::written(form, "ids", &numbers))
+    Ok(ids::written(form, &ids::NUMBERS, numbers))
 }
 
 /// Numbers of a tag.

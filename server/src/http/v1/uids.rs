@@ -43,7 +43,7 @@ pub(crate) async fn take(
     let form = negotiate::form(&headers)?;
     let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;
     app.counters().uids.add(count as u64);
-    Ok(ids::written(form, "uids", &uids))
+    Ok(ids::written(form, &ids::UIDS, uids))
 }
 
 /// UIDs of time.

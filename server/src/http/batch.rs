@@ -1,0 +1,226 @@
+//! The ids of one answer, in few bytes: they were taken one after the other, so most of them follow
+//! one another at the same distance. An answer may wait long for a client that does not read.
+
+use crate::app::App;
+use crate::http::in_flight::Held;
+use crate::http::numbers::NoNumbers;
+
+/// The most ids whose answer needs no room among those that are sent.
+pub(crate) const FEW: usize = 1024;
+
+/// Ids in the order in which they were taken. Each is kept as its distance from the one before,
+/// beside how often that distance comes in a row.
+#[derive(Debug, Default)]
+pub(crate) struct Batch {
+    bytes: Vec<u8>,
+    last: u64,
+    run: Run,
+    count: usize,
+    /// Its place among the answers that are sent.
+    held: Option<Held>,
+}
+
+#[derive(Clone, Copy, Debug, Default)]
+struct Run {
+    distance: u64,
+    times: u64,
+}
+
+impl Batch {
+    /// Room for `count` ids. Waits for it, and takes none before.
+    pub(crate) async fn with_room(app: &'static App, count: usize) -> Result<Batch, NoNumbers> {
+        if count <= FEW {
+            return Ok(Batch::default());
+        }
+        // What takers that alternate leave: a byte for the distance, one for how often.
+        let held = app.in_flight.reserve(2 * count).await.ok_or(NoNumbers::Full)?;
+        Ok(Batch { held: Some(held), ..Batch::default() })
+    }
+
+    pub(crate) fn push(&mut self, id: u64) {
+        let distance = id.wrapping_sub(self.last);
+        if distance != self.run.distance {
+            self.end_run();
+            self.run.distance = distance;
+        }
+        self.run.times += 1;
+        self.last = id;
+        self.count += 1;
+    }
+
+    fn end_run(&mut self) {
+        if self.run.times > 0 {
+            write(&mut self.bytes, self.run.distance);
+            write(&mut self.bytes, self.run.times);
+            self.run.times = 0;
+        }
+    }
+
+    /// All ids are there.
+    pub(crate) fn finish(mut self) -> Ids {
+        self.end_run();
+        if let Some(held) = &mut self.held {
+            self.bytes.shrink_to_fit();
+            held.shrink(self.bytes.len());
+        }
+        let Batch { bytes, count, held, .. } = self;
+        Ids { bytes, at: 0, last: 0, run: Run::default(), left: count, held }
+    }
+}
+
+/// The ids of a batch, one after the other.
+#[derive(Debug)]
+pub(crate) struct Ids {
+    bytes: Vec<u8>,
+    at: usize,
+    last: u64,
+    run: Run,
+    left: usize,
+    held: Option<Held>,
+}
+
+impl Ids {
+    /// The digits of all ids together.
+    pub(crate) fn digits(&self) -> usize {
+        let (mut at, mut last, mut sum) = (0, 0_u64, 0);
+        while at < self.bytes.len() {
+            let run = Run::read(&self.bytes, &mut at);
+            let first = last.wrapping_add(run.distance);
+            let end = last.wrapping_add(run.distance.wrapping_mul(run.times));
+            // Between two ids with as many digits, all have as many. They may also go down.
+            let times = usize::try_from(run.times).unwrap_or(usize::MAX);
+            sum += if digits(first) == digits(end) && run.distance < 1 << 32 {
+                digits(first) * times
+            } else {
+                (1..=run.times)
+                    .map(|index| digits(last.wrapping_add(run.distance.wrapping_mul(index))))
+                    .sum()
+            };
+            last = end;
+        }
+        sum
+    }
+
+    /// The place of the answer, which is held as long as it is sent.
+    pub(crate) fn held(&mut self) -> Option<Held> {
+        self.held.take()
+    }
+}
+
+impl Iterator for Ids {
+    type Item = u64;
+
+    fn next(&mut self) -> Option<u64> {
+        if self.run.times == 0 {
+            if self.at == self.bytes.len() {
+                return None;
+            }
+            self.run = Run::read(&self.bytes, &mut self.at);
+        }
+        self.run.times -= 1;
+        self.left -= 1;
+        self.last = self.last.wrapping_add(self.run.distance);
+        Some(self.last)
+    }
+
+    fn size_hint(&self) -> (usize, Option<usize>) {
+        (self.left, Some(self.left))
+    }
+}
+
+impl ExactSizeIterator for Ids {}
+
+impl Run {
+    fn read(bytes: &[u8], at: &mut usize) -> Run {
+        Run { distance: read(bytes, at), times: read(bytes, at) }
+    }
+}
+
+/// How many digits the number has.
+fn digits(number: u64) -> usize {
+    number.checked_ilog10().unwrap_or(0) as usize + 1
+}
+
+/// Writes seven bits a byte, the lowest first. The last byte is below 128.
+fn write(out: &mut Vec<u8>, mut number: u64) {
+    loop {
+        let [low, ..] = number.to_le_bytes();
+        number >>= 7;
+        if number == 0 {
+            out.push(low);
+            return;
+        }
+        out.push(low | 128);
+    }
+}
+
+fn read(bytes: &[u8], at: &mut usize) -> u64 {
+    let (mut number, mut shift) = (0, 0);
+    loop {
+        let byte = bytes[*at];
+        *at += 1;
+        number |= u64::from(byte & 127) << shift;
+        if byte < 128 {
+            return number;
+        }
+        shift += 7;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use proptest::prelude::*;
+
+    use super::*;
+
+    fn batch(ids: &[u64]) -> Ids {
+        let mut batch = Batch::default();
+        for &id in ids {
+            batch.push(id);
+        }
+        batch.finish()
+    }
+
+    fn check(ids: &[u64]) {
+        let batch = batch(ids);
+        assert_eq!(batch.len(), ids.len());
+        let digits: usize = ids.iter().map(|id| id.to_string().len()).sum();
+        assert_eq!(batch.digits(), digits, "{ids:?}");
+        assert_eq!(batch.collect::<Vec<_>>(), ids);
+    }
+
+    #[test]
+    fn ids_that_follow_one_another_need_few_bytes() {
+        let dense: Vec<u64> = (1..=100_000).collect();
+        check(&dense);
+        assert!(batch(&dense).bytes.len() <= 8, "{}", batch(&dense).bytes.len());
+        // Two takers that alternate at random.
+        let shared: Vec<u64> = (1..=100_000).filter(|number| number % 3 != 0).collect();
+        check(&shared);
+        assert!(batch(&shared).bytes.len() <= 2 * shared.len());
+        // UIDs of several ticks.
+        let tick = |tick: u64| (0..8192).map(move |index| (tick << 33) + index);
+        let uids: Vec<u64> = (20_000..20_010).flat_map(tick).collect();
+        check(&uids);
+        assert!(batch(&uids).bytes.len() < 200, "{}", batch(&uids).bytes.len());
+    }
+
+    proptest! {
+        #[test]
+        fn any_ids_come_back_as_they_were(ids in prop::collection::vec(1..u64::MAX >> 1, 0..50)) {
+            check(&ids);
+        }
+
+        #[test]
+        fn ids_near_one_another_do_too(
+            first in 1..=u64::MAX >> 2,
+            steps in prop::collection::vec(0..12_u64, 0..200),
+        ) {
+            let ids: Vec<u64> = steps
+                .iter()
+                .scan(first, |id, step| { *id += step; Some(*id) })
+                .collect();
+            check(&ids);
+        }
+    }
+}
