@@ -27,7 +27,8 @@ use databases::{Database, Server};
 use takers::number;
 use uidring::registry::{MySqlRegistry, PostgresRegistry, SqliteRegistry, WorkerRegistry};
 use uidring::segment::{
-    MySqlSegments, PostgresSegments, SegmentError, SegmentSource, Segments, SqliteSegments, Tag,
+    MySqlSegments, Number, PostgresSegments, SegmentError, SegmentSource, Segments, SqliteSegments,
+    Tag,
 };
 use uidring::{RegistryError, Uid, UidGenerator};
 
@@ -59,7 +60,7 @@ fn storm_mysql() {
     storm(&Place::Server(Server::MySql, Server::MySql.database()));
 }
 
-/// Where the tables are.
+/// Where the tables are. Each is renamed by itself, because whoever has one may wait for another.
 enum Place {
     File(PathBuf),
     Server(Server, Database),
@@ -100,7 +101,7 @@ impl Place {
             Place::File(file) => rename(file, &away(file)),
             Place::Server(_, database) => {
                 let each = |table: &&str| format!("ALTER TABLE {table} RENAME TO away_{table};");
-                database.run(&tables.iter().map(each).collect::<String>());
+                database.script(&tables.iter().map(each).collect::<String>());
             }
         }
     }
@@ -138,7 +139,7 @@ impl Place {
                         "DROP TABLE IF EXISTS {table}; ALTER TABLE away_{table} RENAME TO {table};"
                     )
                 };
-                database.run(&tables.iter().map(each).collect::<String>());
+                database.script(&tables.iter().map(each).collect::<String>());
                 found != "0"
             }
         }
@@ -278,7 +279,7 @@ impl Storm<'_> {
                 builder.start_deadline(Duration::ZERO).build().map_err(|_| ())
             };
             let Some(uids) = self.start(start) else { continue };
-            let (since, life) = (Instant::now(), Duration::from_millis(rng.u64(300..4000)));
+            let (since, life) = (Instant::now(), Duration::from_millis(rng.u64(300..6000)));
             while since.elapsed() < life && !self.is_over() {
                 let good = uids.fill(&mut buffer).map_or_else(|error| error.filled(), |()| 100);
                 let runs = buffer[..good].chunk_by(|one, next| one.get() + 1 == next.get());
@@ -302,16 +303,19 @@ impl Storm<'_> {
                 segments.create("orders", Tag::new()).map(|tag| (segments, tag))
             };
             let Some((segments, tag)) = self.start(start) else { continue };
-            let (since, life) = (Instant::now(), Duration::from_millis(rng.u64(300..4000)));
+            let (since, life) = (Instant::now(), Duration::from_millis(rng.u64(300..6000)));
             while since.elapsed() < life && !self.is_over() {
-                match tag.take() {
-                    Ok(number) => self.numbers.lock().unwrap().push((number.get(), 1)),
-                    Err(_) => {
-                        // Many programs create their tags whenever they want one.
-                        if let Err(error) = segments.create("orders", Tag::new()) {
-                            self.note_failure(&error);
-                        }
-                    }
+                let taken: Vec<u64> =
+                    (0..50).map_while(|_| tag.take().ok().map(Number::get)).collect();
+                let runs = taken.chunk_by(|one, next| one + 1 == *next);
+                let runs = runs.map(|run| (run[0], run.len() as u64));
+                self.numbers.lock().unwrap().extend(runs);
+                thread::sleep(Duration::from_millis(2));
+                // Many programs create their tags whenever they want one.
+                if taken.len() < 50
+                    && let Err(error) = segments.create("orders", Tag::new())
+                {
+                    self.note_failure(&error);
                 }
             }
             if self.is_over() {
@@ -331,7 +335,7 @@ impl Storm<'_> {
                 Ok::<_, SegmentError>(source)
             };
             let Some(source) = self.start(start) else { continue };
-            let (since, life) = (Instant::now(), Duration::from_millis(rng.u64(300..4000)));
+            let (since, life) = (Instant::now(), Duration::from_millis(rng.u64(300..6000)));
             while since.elapsed() < life && !self.is_over() {
                 match source.load("orders", Some(rng.u64(1..200))) {
                     Ok(segment) => {
@@ -355,28 +359,28 @@ impl Storm<'_> {
     fn disturb(&self, rng: &mut fastrand::Rng, time: Duration) -> [u32; 4] {
         let [mut some, mut all, mut by_hand, mut made] = [0; 4];
         let since = Instant::now();
-        while since.elapsed() < time {
+        let is_file = matches!(self.place, Place::File(_));
+        for anew in [true, false, false].into_iter().cycle() {
+            if since.elapsed() >= time {
+                break;
+            }
             thread::sleep(Duration::from_millis(rng.u64(100..800)));
-            let is_file = matches!(self.place, Place::File(_));
             let mut tables = TABLES.to_vec();
             rng.shuffle(&mut tables);
-            tables.truncate(rng.usize(1..=3));
-            let starts = (tables.len() == 3 || is_file).then(|| self.starts.write().unwrap());
+            tables.truncate(if anew { 3 } else { rng.usize(1..=3) });
+            let are_all = tables.len() == 3 || is_file;
+            let starts = are_all.then(|| self.starts.write().unwrap());
             self.place.take_away(&tables);
-            thread::sleep(Duration::from_millis(rng.u64(50..1500)));
-            let anew = starts.is_some() && rng.bool();
+            thread::sleep(Duration::from_millis(rng.u64(50..1000)));
             if anew {
                 self.place.make_anew();
-                thread::sleep(Duration::from_millis(rng.u64(50..1500)));
+                thread::sleep(Duration::from_millis(rng.u64(500..1000)));
             }
             let was_made = self.place.put_back(&tables);
             drop(starts);
-            if tables.len() == 3 || is_file {
-                all += 1;
-                by_hand += u32::from(anew);
-            } else {
-                some += 1;
-            }
+            all += u32::from(are_all);
+            some += u32::from(!are_all);
+            by_hand += u32::from(anew);
             made += u32::from(was_made && !anew);
         }
         [some, all, by_hand, made]

@@ -261,10 +261,15 @@ fn check_identity<D: Tables>(
     if !is_another && !went_back {
         return Ok(());
     }
-    Err(Error::problem(format!(
+    Err(others(worker))
+}
+
+/// The error of tables that have not given `worker`, or no longer know it.
+fn others(worker: u64) -> Error {
+    Error::problem(format!(
         "its tables are not those that gave worker id {worker} to this process, or an old copy of \
          them, and would give ids again; put back what was there, and this process goes on"
-    )))
+    ))
 }
 
 /// When an id was given last.
@@ -301,6 +306,9 @@ pub(super) fn give<D: Tables>(
     let used_with = used_with::<D>(transaction, true)?;
     if let Some((last, _)) = given.last_key_value() {
         check_identity::<D>(transaction, given, *last)?;
+        if used_with.is_none() {
+            return Err(others(*last).into());
+        }
     }
     match used_with {
         None => {
