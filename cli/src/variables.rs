@@ -48,7 +48,7 @@ mod tests {
             "PATH",
             "DB",
         ];
-        let mut expected = ["UIDRING_BD", "UIDRING_DBS", "UIDRINGDB", "uidring_db"].to_vec();
+        let mut expected = ["UIDRINGDB", "UIDRING_BD", "UIDRING_DBS", "uidring_db"].to_vec();
         if cfg!(windows) {
             expected.pop();
         }
