@@ -129,10 +129,10 @@ impl Loader {
             drop(stock);
             let mut pause = RECHECK;
             if let Some(error) = outage {
-                pause = self.policy.max_wait.saturating_sub(since.elapsed());
-                if pause.is_zero() {
+                if since.elapsed() >= self.policy.max_wait {
                     return Err(SegmentError::clone(&error));
                 }
+                pause = tag.pause(since);
             }
             scheduler = wait_timeout(&self.changed, scheduler, pause.min(RECHECK));
         }
