@@ -155,10 +155,70 @@ pub(crate) fn utc(time: SystemTime) -> impl fmt::Display {
     }
 }
 
+/// A length of time for people, such as "250 ms", "1.5 s" and "1 h": rounded to three digits below
+/// 1,000 s, and to whole seconds above.
+pub(crate) fn human(length: Duration) -> String {
+    const SECOND: u128 = 1_000_000_000;
+    let mut ns = length.as_nanos();
+    let digits = ns.checked_ilog10().map_or(1, |log| log + 1);
+    let place = if ns >= 1000 * SECOND { SECOND } else { 10_u128.pow(digits.saturating_sub(3)) };
+    ns = (ns + place / 2) / place * place;
+    let is_whole = |seconds: u128| ns > 0 && ns.is_multiple_of(seconds * SECOND);
+    let (unit, name) = match ns {
+        _ if is_whole(24 * 3600) && ns > 24 * 3600 * SECOND => (24 * 3600 * SECOND, "days"),
+        _ if is_whole(24 * 3600) => (24 * 3600 * SECOND, "day"),
+        _ if is_whole(3600) => (3600 * SECOND, "h"),
+        _ if is_whole(60) => (60 * SECOND, "min"),
+        0 | SECOND.. => (SECOND, "s"),
+        1_000_000.. => (1_000_000, "ms"),
+        1000.. => (1000, "\u{b5}s"),
+        _ => (1, "ns"),
+    };
+    let (whole, rest) = (ns / unit, ns % unit);
+    if rest == 0 {
+        return format!("{whole} {name}");
+    }
+    let width = unit.ilog10() as usize;
+    let fraction = format!("{rest:0width$}");
+    format!("{whole}.{} {name}", fraction.trim_end_matches('0'))
+}
+
 /// Like [`utc`], for a time in milliseconds since 1970.
 pub(crate) fn utc_ms(ms: i64) -> impl fmt::Display {
     match jiff::Timestamp::from_millisecond(ms) {
         Ok(timestamp) => timestamp.to_string(),
         Err(_) => format!("Unix time {}", ms / 1000),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_length_of_time_has_three_digits_and_a_unit() {
+        for (ns, text) in [
+            (0, "0 s"),
+            (1, "1 ns"),
+            (999, "999 ns"),
+            (1000, "1 \u{b5}s"),
+            (1_234_567, "1.23 ms"),
+            (50_000_000, "50 ms"),
+            (999_499_999, "999 ms"),
+            (999_999_999, "1 s"),
+            (1_005_000_000, "1.01 s"),
+            (1_500_000_000, "1.5 s"),
+            (12_345_678_901, "12.3 s"),
+            (59_999_999_999, "1 min"),
+            (90_000_000_000, "90 s"),
+            (900_000_000_000, "15 min"),
+            (1_234_567_890_123, "1235 s"),
+            (3_600_000_000_000, "1 h"),
+            (86_400_000_000_000, "1 day"),
+            (2_592_000_000_000_000, "30 days"),
+        ] {
+            assert_eq!(human(Duration::from_nanos(ns)), text, "{ns}");
+        }
+        assert_eq!(human(Duration::MAX), "18446744073709551616 s");
     }
 }

@@ -711,12 +711,11 @@ impl fmt::Display for LayoutError {
                  positive 64-bit number",
                 time_bits + worker_bits + sequence_bits
             ),
-            LayoutError::Tick { tick } => {
-                write!(
-                    f,
-                    "a tick cannot be {tick:?}: it is a whole number of milliseconds from 1 to 1000"
-                )
-            }
+            LayoutError::Tick { tick } => write!(
+                f,
+                "a tick cannot be {} ms: it is a whole number of milliseconds from 1 to 1000",
+                tick.as_secs_f64() * 1e3
+            ),
             LayoutError::Epoch { epoch } => write!(
                 f,
                 "the epoch cannot be {}: it is a whole number of milliseconds, at most 10^15 s (31 \

@@ -286,9 +286,13 @@ fn a_shutdown_wakes_those_who_wait() {
 #[test]
 fn another_worker_id_is_no_way_out() {
     let error = exact(small()).on_lead_limit(LeadLimit::NewWorker).build().unwrap_err();
-    assert!(matches!(error, BuildError::ExactTime { .. }));
-    let error = exact(small()).max_lead(Duration::from_secs(7200)).build().unwrap_err();
-    assert!(error.to_string().contains("max_lead"), "{error}");
+    assert!(matches!(error, BuildError::ExactTime));
+    let text = error.to_string();
+    assert!(text.contains("set on_lead_limit to Wait or Fail"), "{text}");
+    // Without exact time, so long a lead would have another worker id taken on.
+    for lead in [3600, 7200] {
+        exact(small()).max_lead(Duration::from_secs(lead)).build().unwrap();
+    }
 }
 
 /// Grants `ticks` ticks at a time, while it answers, and notes up to where.

@@ -496,15 +496,18 @@ fn ticks_are_whole_milliseconds_up_to_a_second() {
     }
     let refused = |tick| Layout::DEFAULT.with_tick(tick).unwrap_err().to_string();
     let rule = "it is a whole number of milliseconds from 1 to 1000";
-    assert_eq!(refused(Duration::ZERO), format!("a tick cannot be 0ns: {rule}"));
-    assert_eq!(refused(Duration::from_micros(1500)), format!("a tick cannot be 1.5ms: {rule}"));
+    assert_eq!(refused(Duration::ZERO), format!("a tick cannot be 0 ms: {rule}"));
+    assert_eq!(refused(Duration::from_micros(1500)), format!("a tick cannot be 1.5 ms: {rule}"));
     assert_eq!(
         refused(Duration::from_nanos(999_999_999)),
-        format!("a tick cannot be 999.999999ms: {rule}")
+        format!("a tick cannot be 999.999999 ms: {rule}")
     );
-    assert_eq!(refused(Duration::from_millis(1001)), format!("a tick cannot be 1.001s: {rule}"));
+    assert_eq!(refused(Duration::from_millis(1001)), format!("a tick cannot be 1001 ms: {rule}"));
     // 65,537 ms, which is 1 in 16 bits.
-    assert_eq!(refused(Duration::from_millis(65_537)), format!("a tick cannot be 65.537s: {rule}"));
+    assert_eq!(
+        refused(Duration::from_millis(65_537)),
+        format!("a tick cannot be 65537 ms: {rule}")
+    );
     assert!(matches!(
         Layout::DEFAULT.with_tick(Duration::MAX),
         Err(LayoutError::Tick { tick: Duration::MAX })

@@ -38,7 +38,7 @@ fn threads_of_a_call(calls: impl FnOnce(Registry) -> RegistryError + Send) -> Ve
         let _connection = server.accept().unwrap();
         let during = thread_names();
         let error = call.join().unwrap();
-        assert!(error.to_string().contains("it did not answer for 1s"), "{error}");
+        assert!(error.to_string().contains("it did not answer for 1 s"), "{error}");
         during.difference(&before).cloned().collect()
     })
 }

@@ -467,6 +467,38 @@ fn an_idle_tag_asks_nothing() {
     assert_eq!(rows.calls(), before);
 }
 
+#[test]
+fn a_batch_comes_one_by_one_and_gives_its_rest_back() {
+    let rows = Rows::default().with("a", row(1000)).with("b", row(3));
+    let segments = rows.builder().max_wait(PATIENCE).build().unwrap();
+    let tag = segments.tag("a").unwrap();
+    let batch: Vec<u64> = tag.take_n(150).map(|number| number.unwrap().get()).collect();
+    assert_eq!(batch, (1..=150).collect::<Vec<_>>());
+    assert_eq!(tag.take().unwrap().get(), 151, "no more was claimed");
+    // Dropped before its end.
+    let mut some = tag.take_n(100);
+    assert_eq!(some.size_hint(), (1, Some(100)));
+    assert_eq!(some.next().unwrap().unwrap().get(), 152);
+    drop(some);
+    assert_eq!(tag.take().unwrap().get(), 153);
+    assert_eq!(tag.status().lost, 0);
+    assert_eq!(tag.take_n(0).count(), 0);
+    // Longer than a claim, and across many segments.
+    let long = tag.take_n(200_000).map(|number| number.unwrap().get());
+    assert!(long.eq(154..200_154));
+    let short = segments.tag("b").unwrap();
+    assert!(short.take_n(100).map(|number| number.unwrap().get()).eq(1..=100));
+    assert_eq!((tag.status().lost, short.status().lost), (0, 0));
+    // An error is the last item.
+    rows.fail(Some(unreachable));
+    let tag = rows.builder().max_wait(Duration::from_millis(10)).build().unwrap();
+    let error = tag.tag("a").unwrap_err();
+    assert!(error.is_transient());
+    segments.shutdown_blocking().unwrap_err();
+    let items: Vec<_> = short.take_n(10).collect();
+    assert_eq!(items, [Err(TakeError::ShutDown)]);
+}
+
 #[cfg(feature = "async")]
 mod tasks {
     use std::task::{Context, Poll, Wake, Waker};
@@ -524,6 +556,29 @@ mod tasks {
         let result = newcomer.1.lock().unwrap().take();
         assert!(result.unwrap().unwrap_err().is_transient());
         assert_eq!(segments.tag("new").unwrap().take().unwrap().get(), 1);
+    }
+
+    /// While a source takes its time, other tasks of the same thread go on.
+    #[test]
+    fn a_tag_is_found_and_created_without_blocking_a_task() {
+        let rows = Rows::default().with("a", row(3));
+        rows.set_delay(Duration::from_millis(100));
+        let segments = rows.builder().max_wait(PATIENCE).build().unwrap();
+        let waker = Waker::noop();
+        let mut context = Context::from_waker(waker);
+        let mut found = Box::pin(segments.tag_async("a"));
+        let mut created = Box::pin(segments.create_async("b", Tag::new()));
+        let polled = (found.as_mut().poll(&mut context), created.as_mut().poll(&mut context));
+        assert!(polled.0.is_pending() && polled.1.is_pending());
+        let (a, b) = pollster::block_on(async { (found.await.unwrap(), created.await.unwrap()) });
+        assert_eq!((a.take().unwrap().get(), b.take().unwrap().get()), (1, 1));
+        let error = pollster::block_on(segments.tag_async("c")).unwrap_err();
+        assert!(matches!(error, SegmentError::NoSuchTag { .. }), "{error}");
+        // A tag that is being created is there also if nobody waits for it.
+        let mut dropped = Box::pin(segments.create_async("d", Tag::new()));
+        assert!(dropped.as_mut().poll(&mut context).is_pending());
+        drop(dropped);
+        wait_for("tag", || rows.has("d"));
     }
 
     /// Holds the last handles, and drops them when it is woken.

@@ -297,7 +297,7 @@ on_servers! {
             "{error}"
         );
         assert!(
-            error.to_string().contains("it did not answer for 300ms; see that the server runs"),
+            error.to_string().contains("it did not answer for 300 ms; see that the server runs"),
             "{error}"
         );
         assert!(since.elapsed() < Duration::from_secs(60));
@@ -327,7 +327,7 @@ on_servers! {
         let BuildError::StartDeadline { tries, .. } = error else { panic!("{error}") };
         assert!(tries > 1);
         let text = with_causes(&error);
-        let begin = format!("no worker id within 500ms, in {tries} tries: cannot reach");
+        let begin = format!("no worker id within 500 ms, in {tries} tries: cannot reach");
         assert!(text.starts_with(&begin), "{text}");
         assert!(text.contains("refused"), "{text}");
         assert!(text.contains(&format!("me@127.0.0.1:{port}/ids")), "{text}");

@@ -111,7 +111,7 @@ fn a_registry_that_does_not_take_the_id_back_is_told_of() {
     assert!(matches!(error, ShutdownError::Deadline { worker: 7, .. }), "{error:?}");
     assert_eq!(
         error.to_string(),
-        "worker id 7 was not given back within 200ms: the registry has not answered; the id \
+        "worker id 7 was not given back within 200 ms: the registry has not answered; the id \
          becomes free at the latest when its lease has expired"
     );
 }

@@ -106,7 +106,7 @@ fn try_take_says_at_once_how_long_to_wait() {
         let text = uids
             .try_take()
             .and_then(|_| (0..A_TICK_OF_UIDS).try_for_each(|_| uids.try_take().map(drop)));
-        assert!(text.unwrap_err().to_string().contains("due in 10ms"));
+        assert!(text.unwrap_err().to_string().contains("due in 10 ms"));
     }
 }
 

@@ -119,7 +119,7 @@ impl GeneratorArgs {
     fn may_wait(&self) -> bool {
         match self.on_lead_limit {
             Some(policy) => matches!(policy, Policy::Wait),
-            None => self.max_lead() < Duration::from_secs(3600),
+            None => self.exact_time || self.max_lead() < Duration::from_secs(3600),
         }
     }
 

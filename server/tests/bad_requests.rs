@@ -141,6 +141,12 @@ const CASES: &[Case<'_>] = &[
     ("PUT", "/v1/tags/new", JSON, r#"{"step":10,"max_step":5}"#, 400, "bad-tag", Some("new")),
     ("PUT", "/v1/tags/new", JSON, r#"{"description":"a\u0000b"}"#, 400, "bad-tag", Some("new")),
     ("PUT", "/v1/tags/orders", JSON, r#"{"first":1000000}"#, 409, "behind", Some("1000000")),
+    ("PUT", "/v1/tags/orders", JSON, r#"{"step":7}"#, 409, "differs", Some("7")),
+    // JavaScript sends this for 9007199254740993.
+    ("PUT", "/v1/tags/new", JSON, r#"{"first":9007199254740992}"#,
+        400, "bad-number", Some("9007199254740992")),
+    ("PUT", "/v1/tags/%2E", JSON, "{}", 400, "bad-tag", Some(".")),
+    ("POST", "/v1/tags/%2e%2E/segments", &[], "", 400, "bad-tag", Some("..")),
 ];
 
 fn check(

@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
-use crate::clock::utc_ms;
+use crate::clock::{human, utc_ms};
 
 /// No UID can be taken.
 ///
@@ -98,10 +98,10 @@ impl fmt::Display for TakeError {
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,
-                "no UID for now: max_lead is used up, and the next tick is due in {:?}; take fewer \
+                "no UID for now: max_lead is used up, and the next tick is due in {}; take fewer \
                  UIDs per tick than the sequence field holds, or widen it; if only few were taken, \
                  check whether the clock was set back",
-                Duration::from_millis(retry_in_ms)
+                human(Duration::from_millis(retry_in_ms))
             ),
         }
     }

@@ -204,9 +204,10 @@ impl Builder {
     }
 
     /// What happens when `max_lead` is used up. Unless set, this depends on `max_lead`:
-    /// [`LeadLimit::NewWorker`] if it is an hour or more, [`LeadLimit::Wait`] if it is less. With a
-    /// short lead a busy generator is at the limit all the time, and would use up worker ids that
-    /// are never given back. Setting the clock back by more than `max_lead` uses it up as well.
+    /// [`LeadLimit::NewWorker`] if it is an hour or more, [`LeadLimit::Wait`] if it is less, and in
+    /// [exact time](Builder::exact_time) whatever it is. With a short lead a busy generator is at
+    /// the limit all the time, and would use up worker ids that are never given back. Setting the
+    /// clock back by more than `max_lead` uses it up as well.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -359,7 +360,8 @@ impl Builder {
     ) -> Result<(Arc<Engine>, Maintenance, Parker), BuildError> {
         let Builder { layout, slots, refill_at, max_lag, is_exact, .. } = self;
         let max_lead = self.max_lead.unwrap_or(if is_exact { Duration::ZERO } else { DAY });
-        let policy = self.on_lead_limit.unwrap_or(LeadLimit::of(max_lead));
+        let usual = if is_exact { LeadLimit::Wait } else { LeadLimit::of(max_lead) };
+        let policy = self.on_lead_limit.unwrap_or(usual);
         if !slots.is_power_of_two() || !(MIN_SLOTS..=MAX_SLOTS).contains(&slots) {
             return Err(BuildError::Slots { slots });
         }
@@ -368,7 +370,7 @@ impl Builder {
         }
         let tick = layout.tick();
         if is_exact && policy == LeadLimit::NewWorker {
-            return Err(BuildError::ExactTime { max_lead });
+            return Err(BuildError::ExactTime);
         }
         if !is_exact && max_lag < tick && max_lead < tick {
             return Err(BuildError::Limits { max_lead, max_lag, tick });

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use crate::clock::utc;
+use crate::clock::{human, utc};
 use crate::generator::UidGenerator;
 use crate::registry::RegistryError;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
@@ -65,10 +65,7 @@ pub enum BuildError {
         now: SystemTime,
     },
     /// With exact time, another worker id is never taken on for a lead that is used up.
-    ExactTime {
-        /// The limit on the lead.
-        max_lead: Duration,
-    },
+    ExactTime,
     /// The clock is further ahead of the registry's last start than the builder allows.
     ForwardJump {
         /// What the clock shows.
@@ -100,10 +97,9 @@ impl fmt::Display for BuildError {
                     (below, above) => write!(f, "; the nearest are {below} and {above}"),
                 }
             }
-            BuildError::ExactTime { max_lead } => write!(
-                f,
-                "exact time cannot take on another worker id at the lead limit: set on_lead_limit \
-                 to Wait or Fail, or max_lead, which is {max_lead:?}, to less than an hour"
+            BuildError::ExactTime => f.write_str(
+                "with exact time, a take at the lead limit waits or fails, and no other worker id \
+                 is taken on: set on_lead_limit to Wait or Fail, or leave it out",
             ),
             BuildError::RefillAt { percent } => {
                 write!(
@@ -113,13 +109,15 @@ impl fmt::Display for BuildError {
             }
             BuildError::Registry(error) => error.fmt(f),
             BuildError::StartDeadline { deadline, tries, .. } => {
-                write!(f, "no worker id within {deadline:?}, in {tries} tries")
+                write!(f, "no worker id within {}, in {tries} tries", human(*deadline))
             }
             BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
-                "max_lead {max_lead:?} and max_lag {max_lag:?} are both shorter than a tick of \
-                 {tick:?}, so that there are times without any UID: allow a lag or a lead of a \
-                 tick"
+                "max_lead, {}, and max_lag, {}, are both shorter than a tick, {}, so that there \
+                 are times without any UID: allow a lag or a lead of a tick",
+                human(*max_lead),
+                human(*max_lag),
+                human(*tick)
             ),
             BuildError::TimeExhausted { expires_at } => {
                 write!(
@@ -143,9 +141,10 @@ impl fmt::Display for BuildError {
             ),
             BuildError::ForwardJump { now, last, max_forward_jump } => write!(
                 f,
-                "the clock shows {}, more than max_forward_jump {max_forward_jump:?} after the \
-                 last start at {}: set the clock, or allow a longer jump",
+                "the clock shows {}, more than max_forward_jump, {}, after the last start at {}: \
+                 set the clock, or allow a longer jump",
                 utc(*now),
+                human(*max_forward_jump),
                 utc(*last)
             ),
             BuildError::Spawn(_) => f.write_str("cannot start a thread of the generator"),
@@ -216,8 +215,9 @@ impl fmt::Display for ShutdownError {
             ),
             ShutdownError::Deadline { worker, deadline } => write!(
                 f,
-                "worker id {worker} was not given back within {deadline:?}: the registry has not \
-                 answered; the id becomes free at the latest when its lease has expired"
+                "worker id {worker} was not given back within {}: the registry has not answered; \
+                 the id becomes free at the latest when its lease has expired",
+                human(*deadline)
             ),
             ShutdownError::Spawn(_) => {
                 f.write_str("no thread can be started that waits until the worker id is given back")

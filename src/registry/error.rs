@@ -4,7 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::clock::utc;
+use crate::clock::{human, utc};
 use crate::layout::Layout;
 
 /// An error returned by a registry of worker ids.
@@ -218,8 +218,9 @@ impl fmt::Display for RegistryError {
             }
             RegistryError::Locked { registry, waited } => write!(
                 f,
-                "the registry {registry} was locked by another process for {waited:?}; see who \
-                 holds it, or wait longer"
+                "the registry {registry} was locked by another process for {}; see who holds \
+                 it, or wait longer",
+                human(*waited)
             ),
             RegistryError::Unreachable { registry, problem, .. } => {
                 write!(f, "cannot reach the registry {registry}: {problem}")
@@ -265,10 +266,11 @@ impl fmt::Display for RegistryError {
             RegistryError::UsedAhead { worker, used, now, wait } => write!(
                 f,
                 "worker id {worker} has been used up to {}, and the clock shows {}: try again in \
-                 {wait:?}, set the clock, take another number, or allow a max_lead of more than \
-                 twice the distance",
+                 {}, set the clock, take another number, or allow a max_lead of more than twice \
+                 the distance",
                 utc(*used),
-                utc(*now)
+                utc(*now),
+                human(*wait)
             ),
             RegistryError::LeaseLost { worker } => write!(
                 f,

@@ -48,16 +48,14 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
             let problem = format!("{} does not tell it from {:?}", T::NAME, other.tag);
             return Err(Fault::Refused(SegmentError::BadTag { tag, problem }));
         }
-        if found.is_none() {
-            T::check_others(transaction, &place, &tag, new.first)?;
-            let (sql, values) = T::insert(row, new.description.as_deref());
-            transaction.write(sql, &values)?;
+        if found.is_some() {
+            let record = Self::record(transaction, &tag)?;
+            new.check(&place, &record).map_err(Fault::Refused)?;
+            return Ok(record);
         }
-        let found = found.as_ref().unwrap_or(row);
-        let (next, first) = (found.next_number(), new.first);
-        if next < first {
-            return Err(Fault::Refused(SegmentError::Behind { place, tag, next, first }));
-        }
+        T::check_others(transaction, &place, &tag, new.first)?;
+        let (sql, values) = T::insert(row, new.description.as_deref());
+        transaction.write(sql, &values)?;
         Ok(Self::record(transaction, &tag)?)
     }
 
@@ -157,13 +155,14 @@ fn new_row<T: Table>(
     if tag.trim() != tag || tag.contains(char::is_control) {
         return bad("spaces at its ends and control characters would not be seen".to_owned());
     }
-    check_properties::<T>(tag, new.step, new.max_step, new.description.as_deref())?;
+    let TagRecord { step, .. } = new.record(tag);
+    check_properties::<T>(tag, step, new.max_step, new.description.as_deref())?;
     check_next::<T>(tag, new.first)?;
-    check_step::<T>(tag, new.step)?;
+    check_step::<T>(tag, step)?;
     Ok(Row {
         tag: tag.to_owned(),
         last: before(new.first),
-        step: i64::try_from(new.step).unwrap_or(i64::MAX),
+        step: i64::try_from(step).unwrap_or(i64::MAX),
         max_step: new.max_step.map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
         delta,
         remainder,

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 use std::time::Duration;
 
+use crate::clock::human;
 use crate::engine::TakeError;
 use crate::sync::Arc;
 
@@ -58,6 +59,19 @@ pub enum SegmentError {
         table: &'static str,
         /// The last number that it has given.
         last: u64,
+    },
+    /// The tag is there, and is not as it should be created. It was not changed.
+    Differs {
+        /// Where it is.
+        place: String,
+        /// The tag.
+        tag: String,
+        /// What differs: `step`, `max_step` or `description`.
+        field: &'static str,
+        /// What the tag has there; `None` for nothing. A description is in quotation marks.
+        there: Option<String>,
+        /// What was asked for.
+        asked: String,
     },
     /// A lower next number would give numbers twice.
     Lower {
@@ -241,6 +255,12 @@ impl fmt::Display for SegmentError {
                  {last}: take them from that table, or see that nobody does any more, and create \
                  the tag with a first number above {last}"
             ),
+            SegmentError::Differs { place, tag, field, there, asked } => write!(
+                f,
+                "{place} has the tag {tag:?} already, and its {field} is {}, and {asked} was asked \
+                 for; ask for no {field} to use it as it is, or change its row",
+                there.as_deref().unwrap_or("not set")
+            ),
             SegmentError::Lower { place, tag, next, asked } => write!(
                 f,
                 "the tag {tag:?} in {place} has given its numbers below {next}, and would give \
@@ -269,8 +289,9 @@ impl fmt::Display for SegmentError {
             }
             SegmentError::Locked { place, waited } => write!(
                 f,
-                "the tags in {place} were locked by others for {waited:?}; see who holds them, or \
-                 wait longer"
+                "the tags in {place} were locked by others for {}; see who holds them, or wait \
+                 longer",
+                human(*waited)
             ),
             SegmentError::Unreachable { place, problem, .. } => {
                 write!(f, "cannot reach the tags in {place}: {problem}")
@@ -288,7 +309,8 @@ impl fmt::Display for SegmentError {
             }
             SegmentError::NotGivenBack { waited } => write!(
                 f,
-                "not all numbers were given back within {waited:?}; those that were not are lost"
+                "not all numbers were given back within {}; those that were not are lost",
+                human(*waited)
             ),
             SegmentError::Ended { .. } => f.write_str("the generator of the tags has ended"),
         }

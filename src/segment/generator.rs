@@ -16,6 +16,7 @@ use crate::segment::status::SegmentStatus;
 use crate::segment::tag::TagEngine;
 #[cfg(feature = "async")]
 use crate::segment::tag::is_worth_waiting;
+use crate::segment::take_n::SegmentTakeN;
 use crate::sync::Arc;
 
 /// Hands out the numbers of one tag to any number of threads: small, and with few gaps.
@@ -196,6 +197,35 @@ impl SegmentGenerator {
             }
         }
         Ok(())
+    }
+
+    /// Takes `count` numbers, one with each call of the iterator's `next`. They strictly increase.
+    /// One atomic add claims up to 65,536 of them, as with [`fill`](SegmentGenerator::fill), but no
+    /// buffer is needed.
+    ///
+    /// An error is the last item. The numbers before it are the caller's to use. If the iterator is
+    /// dropped before its end, the rest of its claim goes back if nobody has taken a number since,
+    /// and is lost otherwise.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Number, Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # let orders = segments.create("orders", Tag::new())?;
+    /// let batch: Vec<Number> = orders.take_n(3).collect::<Result<_, _>>()?;
+    /// assert_eq!(batch[2].get(), 3);
+    /// assert_eq!(orders.take()?.get(), 4);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The iterator's items fail as [`take`](SegmentGenerator::take).
+    pub fn take_n(&self, count: usize) -> SegmentTakeN {
+        SegmentTakeN::new(self.local(), count)
     }
 
     /// A taker for one thread, which claims many numbers at once, 64 at first. It writes to shared

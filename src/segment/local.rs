@@ -146,6 +146,15 @@ impl SegmentTaker {
     }
 }
 
+impl SegmentTaker {
+    /// Takes the next number of `left` that are still wanted: the next claim has no more.
+    #[inline]
+    pub(crate) fn take_of(&mut self, left: u64) -> Result<Number, TakeError> {
+        self.claims.length = left.min(LONGEST);
+        self.take()
+    }
+}
+
 impl Claims {
     #[cold]
     #[inline(never)]

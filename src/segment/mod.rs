@@ -68,6 +68,7 @@ pub(crate) mod supply;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod table;
 pub(crate) mod tag;
+mod take_n;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod tinyid;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
@@ -86,6 +87,8 @@ pub use error::SegmentError;
 pub use generator::SegmentGenerator;
 #[cfg(feature = "http")]
 pub use http::HttpSegments;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use leaf::Leaf;
 pub use local::SegmentTaker;
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlSegments;
@@ -97,7 +100,11 @@ pub use source::{Segment, SegmentSource, Tag, TagRecord};
 pub use sqlite::SqliteSegments;
 pub use status::SegmentStatus;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use table::Own;
+pub use take_n::SegmentTakeN;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use tinyid_databases::TinyIdSegments;
+pub use tinyid::TinyId;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use tinyid_databases::{TinyIdDatabase, TinyIdSegments};
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use tinyid_tokens::TinyIdToken;

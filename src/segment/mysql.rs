@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::SegmentError;
 use super::database::SqlSegments;
-use super::table::Tables;
+use super::table::{Own, Tables};
 use crate::sql::{MySql, without_password};
 
 /// Numbers of tags from a MySQL or MariaDB server, for the processes of any number of machines.
@@ -21,7 +21,7 @@ use crate::sql::{MySql, without_password};
 /// forget a commit is refused, as by a
 /// [`MySqlRegistry`](crate::registry::MySqlRegistry#guarantees), and what is said there about
 /// replicas, clusters and proxies holds here, too.
-pub type MySqlSegments = SqlSegments<MySql>;
+pub type MySqlSegments<T = Own> = SqlSegments<MySql, T>;
 
 impl SqlSegments<MySql> {
     /// The tags at `url`, `mysql://user:password@host:port/database`, in the table

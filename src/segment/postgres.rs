@@ -4,7 +4,7 @@ use std::path::Path;
 
 use super::SegmentError;
 use super::database::SqlSegments;
-use super::table::Tables;
+use super::table::{Own, Tables};
 use crate::sql::{Postgres, without_password};
 
 /// Numbers of tags from a PostgreSQL server, for the processes of any number of machines.
@@ -21,7 +21,7 @@ use crate::sql::{Postgres, without_password};
 /// forget a commit is refused, as by a
 /// [`PostgresRegistry`](crate::registry::PostgresRegistry#guarantees), and what is said there about
 /// standbys, poolers and other servers holds here, too.
-pub type PostgresSegments = SqlSegments<Postgres>;
+pub type PostgresSegments<T = Own> = SqlSegments<Postgres, T>;
 
 impl SqlSegments<Postgres> {
     /// The tags at `url`, `postgres://user:password@host:port/database`, in the table

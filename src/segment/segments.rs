@@ -86,7 +86,37 @@ impl Segments {
         Ok(SegmentGenerator::new(engine, Arc::clone(&self.running)))
     }
 
-    /// Creates `tag`, or uses the one that is there. Then as [`tag`](Segments::tag).
+    /// Does what [`tag`](Segments::tag) does, on a thread of its own, so that no runtime is
+    /// blocked. It needs no particular runtime. The load goes on if the future is dropped.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// # segments.create("orders", Tag::new())?;
+    /// let orders = pollster::block_on(async { segments.tag_async("orders").await })?;
+    /// assert_eq!(orders.take()?.get(), 1);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`tag`](Segments::tag).
+    #[cfg(feature = "async")]
+    pub async fn tag_async(&self, tag: &str) -> Result<SegmentGenerator, SegmentError> {
+        let (segments, tag) = (self.clone(), tag.to_owned());
+        apart("uidring-tag", move || segments.tag(&tag)).await
+    }
+
+    /// Creates `tag`, or uses the one that is there, if that is what `new` asks for. Then as
+    /// [`tag`](Segments::tag).
+    ///
+    /// Of a tag that is there, what counts is what was set of `new`: its step, largest step and
+    /// description must be the same, and its next number must not be below the first one. What was
+    /// not set is left to the operator.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -102,14 +132,46 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// As [`tag`](Segments::tag), and if there can be no such tag, or if the one that is there is
-    /// not what `new` asks for.
+    /// As [`tag`](Segments::tag); [`SegmentError::BadTag`] if there can be no such tag;
+    /// [`SegmentError::Behind`] or [`SegmentError::Differs`] if the one that is there is not what
+    /// `new` asks for.
     // A tag is made for this one call.
     #[allow(clippy::needless_pass_by_value)]
     pub fn create(&self, tag: &str, new: Tag) -> Result<SegmentGenerator, SegmentError> {
         self.check_fork()?;
         self.running.loader.source.create(tag, &new)?;
         self.tag(tag)
+    }
+
+    /// Does what [`create`](Segments::create) does, on a thread of its own, so that no runtime is
+    /// blocked. It needs no particular runtime. The tag is created also if the future is dropped
+    /// after its first poll.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::segment::{Segments, SqliteSegments, Tag};
+    /// # let dir = tempfile::tempdir()?;
+    /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
+    /// # let segments = Segments::builder().source(source).build()?;
+    /// let orders = pollster::block_on(async {
+    ///     segments.create_async("orders", Tag::new().first(1001)).await
+    /// })?;
+    /// assert_eq!(orders.take()?.get(), 1001);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`create`](Segments::create).
+    #[cfg(feature = "async")]
+    pub async fn create_async(
+        &self,
+        tag: &str,
+        new: Tag,
+    ) -> Result<SegmentGenerator, SegmentError> {
+        let (segments, tag) = (self.clone(), tag.to_owned());
+        apart("uidring-tag", move || segments.create(&tag, new)).await
     }
 
     /// All tags of the source, in their order. Each call asks the source.
@@ -206,8 +268,7 @@ impl Segments {
     #[cfg(feature = "async")]
     pub fn shutdown(self) -> impl Future<Output = Result<(), SegmentError>> + Send + 'static {
         self.running.loader.begin_end();
-        let result = blocking::run("uidring-shutdown", move || self.shutdown_blocking());
-        async { result.await.unwrap_or_else(|error| Err(SegmentError::other(error))) }
+        apart("uidring-shutdown", move || self.shutdown_blocking())
     }
 
     /// In a forked process the source's connections are the parent's.
@@ -217,6 +278,16 @@ impl Segments {
         }
         Ok(())
     }
+}
+
+/// Runs `call` on a thread of its own, which is started before this returns.
+#[cfg(feature = "async")]
+fn apart<T: Send + 'static>(
+    name: &'static str,
+    call: impl FnOnce() -> Result<T, SegmentError> + Send + 'static,
+) -> impl Future<Output = Result<T, SegmentError>> + Send + 'static {
+    let result = blocking::run(name, call);
+    async { result.await.unwrap_or_else(|error| Err(SegmentError::other(error))) }
 }
 
 impl fmt::Debug for Segments {

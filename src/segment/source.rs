@@ -106,13 +106,12 @@ pub trait SegmentSource: Send + Sync + 'static {
     /// [`SegmentError`] says what is wrong.
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError>;
 
-    /// Creates `tag`, or returns the row that is there. Its steps stay as they are, because
-    /// operators change them.
+    /// Creates `tag`, or returns the row that is there, which stays as it is.
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Behind`] when the tag is there and would give numbers below the first one of
-    /// `new`; [`SegmentError::GivenElsewhere`] when it is not there, and another table of the same
+    /// What [`Tag::check`] says when the tag is there, and is not what `new` asks for;
+    /// [`SegmentError::GivenElsewhere`] when it is not there, and another table of the same
     /// database has given its numbers; else [`SegmentError`] says what is wrong.
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError>;
 }
@@ -165,6 +164,9 @@ pub struct Segment {
 
 /// A new tag: its first number and its steps.
 ///
+/// Where the tag is there already, only what was said here counts: a tag whose operator has changed
+/// the step is used as it is, unless the program asks for a step.
+///
 /// ```
 /// use uidring::segment::Tag;
 ///
@@ -173,7 +175,7 @@ pub struct Segment {
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Tag {
     pub(crate) first: u64,
-    pub(crate) step: u64,
+    pub(crate) step: Option<u64>,
     pub(crate) max_step: Option<u64>,
     pub(crate) description: Option<String>,
 }
@@ -203,7 +205,7 @@ impl Tag {
     /// A tag that begins at 1 and takes 1,000 numbers at a time.
     #[must_use]
     pub fn new() -> Tag {
-        Tag { first: 1, step: 1000, max_step: None, description: None }
+        Tag { first: 1, step: None, max_step: None, description: None }
     }
 
     /// The first number.
@@ -212,10 +214,11 @@ impl Tag {
         Tag { first, ..self }
     }
 
-    /// How many numbers a process takes at least.
+    /// How many numbers a process takes at least: 1,000 unless set, or
+    /// [`max_step`](Tag::max_step), if that is less.
     #[must_use]
     pub fn step(self, step: u64) -> Tag {
-        Tag { step, ..self }
+        Tag { step: Some(step), ..self }
     }
 
     /// The most numbers that a process takes at once; unless set, the process decides.
@@ -230,6 +233,78 @@ impl Tag {
         Tag { description: Some(description.into()), ..self }
     }
 }
+
+impl Tag {
+    /// The record of a new tag of this name. For a source of one's own, which stores it.
+    ///
+    /// ```
+    /// use uidring::segment::Tag;
+    ///
+    /// let record = Tag::new().first(5000).max_step(200).record("orders");
+    /// assert_eq!((record.next, record.step, record.max_step), (5000, 200, Some(200)));
+    /// ```
+    #[must_use]
+    pub fn record(&self, tag: &str) -> TagRecord {
+        let step = self.step.unwrap_or(USUAL_STEP.min(self.max_step.unwrap_or(u64::MAX)));
+        TagRecord {
+            max_step: self.max_step,
+            description: self.description.clone(),
+            ..TagRecord::new(tag, self.first, step, 1)
+        }
+    }
+
+    /// Fails unless the tag that is `there`, in `place`, is what this asks for: its next number is
+    /// not below the first one, and its step, largest step and description are those that were set
+    /// here, if they were. For a source of one's own.
+    ///
+    /// ```
+    /// use uidring::segment::Tag;
+    ///
+    /// let there = Tag::new().step(500).record("orders");
+    /// Tag::new().check("the service", &there)?;
+    /// let error = Tag::new().step(1000).check("the service", &there).unwrap_err();
+    /// assert!(error.to_string().contains("its step is 500, and 1000 was asked for"));
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Behind`] or [`SegmentError::Differs`].
+    pub fn check(&self, place: &str, there: &TagRecord) -> Result<(), SegmentError> {
+        let (next, first) = (there.next, self.first);
+        if next < first {
+            let (place, tag) = (place.to_owned(), there.tag.clone());
+            return Err(SegmentError::Behind { place, tag, next, first });
+        }
+        let number = |number: &u64| number.to_string();
+        let text = |text: &String| format!("{text:?}");
+        let asked = [
+            ("step", self.step.map(|step| (step.to_string(), Some(there.step.to_string())))),
+            (
+                "max_step",
+                self.max_step.map(|most| (most.to_string(), there.max_step.as_ref().map(number))),
+            ),
+            (
+                "description",
+                self.description
+                    .as_ref()
+                    .map(|asked| (text(asked), there.description.as_ref().map(text))),
+            ),
+        ];
+        for (field, asked) in asked {
+            if let Some((asked, found)) = asked
+                && found.as_ref() != Some(&asked)
+            {
+                let (place, tag) = (place.to_owned(), there.tag.clone());
+                return Err(SegmentError::Differs { place, tag, field, there: found, asked });
+            }
+        }
+        Ok(())
+    }
+}
+
+/// The step of a tag that was created without one.
+const USUAL_STEP: u64 = 1000;
 
 impl Default for Tag {
     fn default() -> Tag {

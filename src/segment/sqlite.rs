@@ -30,7 +30,7 @@ use crate::sql::{Access, Database, Deadline, Error, Schema, Session, Sqlite, VER
 /// server. The file is open during a call only. If somebody has put it into WAL mode, it is put
 /// back to a rollback journal before numbers are given, as by a
 /// [`SqliteRegistry`](crate::registry::SqliteRegistry); that of another program is refused.
-pub type SqliteSegments = SqlSegments<Sqlite>;
+pub type SqliteSegments<T = Own> = SqlSegments<Sqlite, T>;
 
 impl SqlSegments<Sqlite> {
     /// The tags in the file `path`, which is made if it does not exist.

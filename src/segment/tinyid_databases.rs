@@ -250,6 +250,10 @@ impl SegmentSource for TinyIdSegments {
         let mut streams = Vec::new();
         for database in &self.databases {
             let found = database.tags()?.into_iter().find(|record| record.tag == tag);
+            // Before it is made in any of them.
+            if let Some(there) = &found {
+                new.check(&database.name(), there)?;
+            }
             streams.push(found.map(|record| Stream::with(record.next, record.delta)));
         }
         self.refuse_common_numbers(tag, &streams)?;

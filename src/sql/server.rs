@@ -13,6 +13,7 @@ use tokio::task::JoinHandle;
 use tokio::time::timeout;
 
 use super::{Deadline, Error};
+use crate::clock::human;
 use crate::sync::thread;
 
 /// What an error of a driver means.
@@ -94,8 +95,9 @@ impl<'a> Executor<'a> {
         let in_time = async { timeout(all.saturating_sub(since.elapsed()), future).await };
         self.runtime().block_on(in_time).map_err(|_| Error::Unreachable {
             problem: format!(
-                "it did not answer for {all:?}; see that the server runs, is not overloaded, and \
-                 can be reached from here"
+                "it did not answer for {}; see that the server runs, is not overloaded, and can be \
+                 reached from here",
+                human(*all)
             ),
             source: None,
         })

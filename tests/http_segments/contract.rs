@@ -28,8 +28,11 @@ fn served(source: &SqliteSegments, request: &Request) -> Reply {
         }
         ("PUT", ["v1", "tags", tag]) => {
             let body: Value = serde_json::from_str(&request.body).unwrap();
-            let field = |name: &str| body[name].as_str().unwrap().parse().unwrap();
-            let new = Tag::new().first(field("first")).step(field("step"));
+            let field = |name: &str| Some(body[name].as_str()?.parse().unwrap());
+            let mut new = Tag::new().first(field("first").unwrap());
+            if let Some(step) = field("step") {
+                new = new.step(step);
+            }
             source.create(tag, &new).map(|record| shown(&record))
         }
         ("GET", ["v1", "tags"]) => {
@@ -44,6 +47,7 @@ fn served(source: &SqliteSegments, request: &Request) -> Reply {
                 SegmentError::NoSuchTag { .. } => ("404 Not Found", "no-such-tag"),
                 SegmentError::RanOut { .. } => ("410 Gone", "ran-out"),
                 SegmentError::Behind { .. } => ("409 Conflict", "behind"),
+                SegmentError::Differs { .. } => ("409 Conflict", "differs"),
                 SegmentError::BadTag { .. } => ("400 Bad Request", "bad-tag"),
                 _ => ("503 Service Unavailable", "no-ids"),
             };

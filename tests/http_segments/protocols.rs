@@ -308,3 +308,37 @@ fn addresses_and_tokens_that_cannot_be_are_refused() {
     let error = text(nowhere.load("orders", None));
     assert!(error.contains("see that the server runs and can be reached from here"), "{error}");
 }
+
+/// Proxies and clients take the parts `.` and `..` out of a path, also where they are encoded.
+#[test]
+fn a_tag_that_means_a_folder_in_a_path_is_refused_and_tinyid_has_it_in_the_query() {
+    let server = Server::start(|_| json("200 OK", SEGMENT));
+    for tag in [".", ".."] {
+        let problem =
+            format!("the tag {tag:?} cannot be used: in an address its name means a folder");
+        for error in
+            [text(source(&server).load(tag, None)), text(source(&server).create(tag, &Tag::new()))]
+        {
+            assert!(error.starts_with(&problem), "{error}");
+        }
+    }
+    assert!(server.lines().is_empty(), "nothing is asked: {:?}", server.lines());
+    let server = Server::start(tinyid(0, 10, 1, 0));
+    let segment = source(&server).tinyid().load("..", None).unwrap();
+    assert_eq!(numbers(&segment), (1, 10, 1));
+    let ask = format!("POST /tinyid/id/nextSegmentIdSimple?token={TOKEN}&bizType=..");
+    assert_eq!(server.lines(), [ask]);
+}
+
+/// A service that knows no other answer says that all is well.
+#[test]
+fn a_tag_that_is_there_with_another_step_is_refused_whatever_the_service_says() {
+    let row = r#"{"tag":"orders","next":"1","step":"20","delta":"1","max_step":null}"#;
+    let server = Server::start(|_| json("200 OK", row));
+    let source = source(&server);
+    assert_eq!(source.create("orders", &Tag::new()).unwrap().step, 20);
+    let error = text(source.create("orders", &Tag::new().step(30)));
+    assert!(error.contains("its step is 20, and 30 was asked for"), "{error}");
+    let bodies: Vec<String> = server.requests().into_iter().map(|request| request.body).collect();
+    assert_eq!(bodies, [r#"{"first":"1"}"#, r#"{"first":"1","step":"30"}"#]);
+}

@@ -51,6 +51,10 @@ impl Rows {
         self
     }
 
+    pub fn has(&self, tag: &str) -> bool {
+        self.0.rows.lock().unwrap().contains_key(tag)
+    }
+
     pub fn remove(&self, tag: &str) {
         self.0.rows.lock().unwrap().remove(tag);
     }

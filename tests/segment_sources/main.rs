@@ -435,6 +435,51 @@ fn tags_are_changed_and_removed(place: &dyn Place, name: &str) {
     }
 }
 
+/// In the words of the error, with what the row has and what was asked for. Nothing is changed.
+fn a_tag_that_is_there_is_created_again_only_as_it_is(place: &dyn Place, name: &str) {
+    for table in [Table::Own, Table::Leaf, Table::TinyId] {
+        let source = place.open(table);
+        let mut new = Tag::new().step(20);
+        if table != Table::TinyId {
+            new = new.description("of the shop");
+        }
+        let created = source.create("orders", &new).unwrap();
+        let again = source.create("orders", &new).unwrap();
+        assert_eq!((again.next, again.step), (1, 20), "{table:?}");
+        // What is not asked for is the operator's.
+        assert_eq!(source.create("orders", &Tag::new()).unwrap().step, 20);
+        let differs = |new: &Tag, field: &str, there: &str, asked: &str| {
+            assert_eq!(
+                text(source.create("orders", new)),
+                format!(
+                    "{name} has the tag \"orders\" already, and its {field} is {there}, and \
+                     {asked} was asked for; ask for no {field} to use it as it is, or change its \
+                     row"
+                )
+            );
+        };
+        differs(&new.clone().step(30), "step", "20", "30");
+        differs(&Tag::new().step(1000), "step", "20", "1000");
+        if table != Table::TinyId {
+            let other = Tag::new().description("of all");
+            differs(&other, "description", "\"of the shop\"", "\"of all\"");
+        }
+        if table == Table::Own {
+            differs(&Tag::new().max_step(50), "max_step", "not set", "50");
+            source.set("orders", &TagChange::new().max_step(40)).unwrap();
+            differs(&Tag::new().max_step(50), "max_step", "40", "50");
+            // The step that it would have had is not asked for.
+            source.create("orders", &Tag::new().max_step(40)).unwrap();
+            source.set("orders", &TagChange::new().max_step(None)).unwrap();
+        }
+        let behind = source.create("orders", &Tag::new().first(2)).unwrap_err();
+        assert!(matches!(behind, SegmentError::Behind { next: 1, first: 2, .. }), "{behind}");
+        let after = source.tags().unwrap().remove(0);
+        assert_eq!((after.next, after.step, after.max_step), (1, 20, None));
+        assert_eq!(after.description, created.description);
+    }
+}
+
 /// Leaf and tinyid have 32 bits for a step. Which database it is does not matter.
 fn a_step_beyond_its_column_is_refused(place: &dyn Place) {
     for table in [Table::Own, Table::Leaf, Table::TinyId] {

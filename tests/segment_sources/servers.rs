@@ -142,6 +142,11 @@ on_servers! {
         bad_rows_are_refused(&place, &place.name());
     }
 
+    fn a_tag_is_created_again_only_as_it_is(server) {
+        let place = OnServer::with_others(server);
+        a_tag_that_is_there_is_created_again_only_as_it_is(&place, &place.name());
+    }
+
     fn a_row_ends(server) {
         let place = OnServer::with_others(server);
         a_row_at_its_end_gives_the_rest(&place, &place.name());
@@ -496,7 +501,7 @@ fn a_server_that_hangs_or_is_away_is_told() {
             assert_eq!(
                 with_causes(&error),
                 format!(
-                    "cannot reach the tags in {place}: it did not answer for 200ms; see that the \
+                    "cannot reach the tags in {place}: it did not answer for 200 ms; see that the \
                      server runs, is not overloaded, and can be reached from here"
                 )
             );

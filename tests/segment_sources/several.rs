@@ -118,6 +118,15 @@ fn a_tag_is_created_in_all_databases_of_tinyid() {
         let record = open().create("orders", &Tag::new().step(10)).unwrap();
         assert_eq!((record.next, record.delta), (1, 3));
     }
+    // Where one has another step, none is made in the others.
+    files[2].run(
+        "INSERT INTO tiny_id_info (biz_type, max_id, step, delta, remainder) \
+         VALUES ('invoices', 0, 20, 3, 2)",
+    );
+    let differs = text(open().create("invoices", &Tag::new().step(10)));
+    assert!(differs.contains("its step is 20, and 10 was asked for"), "{differs}");
+    assert_eq!(files[0].own().tinyid().tags().unwrap().len(), 1);
+    files[2].run("DELETE FROM tiny_id_info WHERE biz_type = 'invoices'");
     let source = open();
     let mut all = BTreeSet::new();
     (0..9).for_each(|_| all.extend(numbers(&source.load("orders", None).unwrap())));

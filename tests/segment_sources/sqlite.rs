@@ -123,6 +123,40 @@ fn rows_that_give_no_numbers_are_refused() {
 }
 
 #[test]
+fn a_tag_is_created_again_only_as_it_is() {
+    let file = File::with_others();
+    a_tag_that_is_there_is_created_again_only_as_it_is(&file, &file.name());
+}
+
+/// A program keeps a source of whichever table in a field, and names its type.
+#[test]
+fn the_types_of_all_sources_have_names() {
+    use uidring::segment::{Leaf, SqlSegments, TinyId, TinyIdDatabase, TinyIdSegments};
+
+    struct Sources {
+        own: SqliteSegments,
+        leaf: SqliteSegments<Leaf>,
+        tinyid: SqliteSegments<TinyId>,
+    }
+
+    fn several<D: TinyIdDatabase>(databases: Vec<D>) -> TinyIdSegments {
+        TinyIdSegments::new(databases)
+    }
+
+    fn name<D, T>(source: &SqlSegments<D, T>) -> String
+    where
+        SqlSegments<D, T>: SegmentSource,
+    {
+        source.name()
+    }
+
+    let file = File::with_others();
+    let sources = Sources { own: file.own(), leaf: file.own().leaf(), tinyid: file.own().tinyid() };
+    assert_eq!(name(&sources.own), name(&sources.leaf));
+    assert_eq!(several(vec![sources.tinyid]).name(), file.name());
+}
+
+#[test]
 fn a_row_ends() {
     let file = File::with_others();
     a_row_at_its_end_gives_the_rest(&file, &file.name());
@@ -321,7 +355,7 @@ fn a_lock_is_waited_for_and_told() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the tags in {} were locked by others for 50ms; see who holds them, or wait longer",
+            "the tags in {} were locked by others for 50 ms; see who holds them, or wait longer",
             file.name()
         )
     );

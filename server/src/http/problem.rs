@@ -234,6 +234,16 @@ impl From<SegmentError> for Problem {
                     .value(&first.to_string())
                     .next(*next)
             }
+            SegmentError::Differs { field, there, asked, .. } => {
+                let there = there.as_deref().unwrap_or("not set");
+                let title = "the tag is there, and is another";
+                Problem::new(StatusCode::CONFLICT, "differs", title)
+                    .detail(format!(
+                        "its {field} is {there}, and {asked} was asked for; leave {field} out to \
+                         use the tag as it is"
+                    ))
+                    .value(asked)
+            }
             SegmentError::GivenElsewhere { table, last, .. } => {
                 let title = "another table has given the numbers of the tag";
                 Problem::new(StatusCode::CONFLICT, "given-elsewhere", title)

@@ -11,7 +11,7 @@ use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
 use ureq::{Agent, Body};
 
 use super::address::{Address, encoded};
-use crate::clock::Stopwatch;
+use crate::clock::{Stopwatch, human};
 use crate::segment::SegmentError;
 use crate::sync::Arc;
 
@@ -224,9 +224,9 @@ impl Server<'_> {
     fn unanswered(&self, error: ureq::Error) -> Trouble {
         match error {
             ureq::Error::Timeout(_) => self.away(format!(
-                "it did not answer for {:?}; see that the server runs, is not overloaded, and can \
-                 be reached from here",
-                self.timeout
+                "it did not answer for {}; see that the server runs, is not overloaded, and can be \
+                 reached from here",
+                human(self.timeout)
             )),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.bad_certificate(ureq::Error::Io(error))

@@ -196,6 +196,10 @@ fn open(place: String, problem: impl Into<String>) -> SegmentError {
     SegmentError::Open { place, problem: problem.into(), source: None }
 }
 
+fn bad_tag(tag: &str, problem: &str) -> SegmentError {
+    SegmentError::BadTag { tag: tag.to_owned(), problem: problem.to_owned() }
+}
+
 /// The error of what tinyid's servers do not do.
 fn not_of_tinyid(server: &Server<'_>, what: &str) -> Trouble {
     server.refused(format!(
@@ -216,9 +220,14 @@ impl SegmentSource for HttpSegments {
 
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
         self.ask(|place, server| {
-            // It would be no part of a path.
             if tag.is_empty() {
                 return Err(server.no_such_tag(tag));
+            }
+            // tinyid has the tag in the query.
+            if !place.is_tinyid()
+                && let Some(problem) = service::unnameable(tag)
+            {
+                return Err(Trouble::last(bad_tag(tag, problem)));
             }
             if !place.is_tinyid()
                 && let Some(segment) = service::load(server, tag, count)?
@@ -246,9 +255,8 @@ impl SegmentSource for HttpSegments {
 
     /// Creates `tag` in `uidring-server`, if the token may. In tinyid, an operator inserts the row.
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
-        if tag.is_empty() {
-            let problem = "it has no characters".to_owned();
-            return Err(SegmentError::BadTag { tag: tag.to_owned(), problem });
+        if let Some(problem) = service::unnameable(tag) {
+            return Err(bad_tag(tag, problem));
         }
         self.ask(|place, server| {
             let record = if place.is_tinyid() { None } else { service::create(server, tag, new)? };

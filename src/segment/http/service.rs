@@ -18,6 +18,16 @@ const LARGEST_WISH: u64 = 1_000_000_000;
 /// How the type of each problem of the service begins. What follows is the kind of problem.
 const KIND: &str = "urn:uidring:problem:";
 
+/// What is wrong with a tag whose name cannot be a part of a path. Clients and proxies take such a
+/// part out of it, also where its dots are encoded.
+pub fn unnameable(tag: &str) -> Option<&'static str> {
+    match tag {
+        "" => Some("it has no characters"),
+        "." | ".." => Some("in an address its name means a folder; use one with another name"),
+        _ => None,
+    }
+}
+
 /// Takes the next numbers of `tag`. Nothing if this is not how the service answers.
 pub fn load(
     server: &Server<'_>,
@@ -44,7 +54,10 @@ pub fn load(
 
 /// Creates `tag`, or returns what is there.
 pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRecord>, Trouble> {
-    let mut body = json!({ "first": new.first.to_string(), "step": new.step.to_string() });
+    let mut body = json!({ "first": new.first.to_string() });
+    if let Some(step) = new.step {
+        body["step"] = json!(step.to_string());
+    }
     if let Some(most) = new.max_step {
         body["max_step"] = json!(most.to_string());
     }
@@ -56,6 +69,7 @@ pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRec
     if let Some(problem) = Problem::of(&answer) {
         return Err(match problem.kind {
             "behind" => behind(server, tag, new, &problem),
+            "differs" => differs(server, tag, new).unwrap_or_else(|| problem.trouble(server, tag)),
             "bad-tag" | "bad-number" => {
                 let (tag, problem) = (tag.to_owned(), server.client.words(problem.words));
                 Trouble::last(SegmentError::BadTag { tag, problem })
@@ -63,8 +77,12 @@ pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRec
             _ => problem.trouble(server, tag),
         });
     }
+    let is_new = answer.status == StatusCode::CREATED;
     let Some(answer) = object(server, answer)? else { return Ok(None) };
     let record = record(&answer).ok_or_else(|| not_understood(server, &answer))?;
+    if !is_new {
+        new.check(&server.address.to_string(), &record).map_err(Trouble::last)?;
+    }
     Ok(Some(record))
 }
 
@@ -155,11 +173,18 @@ impl Problem<'_> {
     }
 }
 
+fn listed(server: &Server<'_>, tag: &str) -> Option<TagRecord> {
+    tags(server).ok()??.into_iter().find(|record| record.tag == tag)
+}
+
+/// In what the tag that is there is not the one that was to be created.
+fn differs(server: &Server<'_>, tag: &str, new: &Tag) -> Option<Trouble> {
+    let there = listed(server, tag)?;
+    new.check(&server.address.to_string(), &there).map_err(Trouble::last).err()
+}
+
 fn behind(server: &Server<'_>, tag: &str, new: &Tag, problem: &Problem<'_>) -> Trouble {
-    let listed = || {
-        let record = tags(server).ok()??.into_iter().find(|record| record.tag == tag)?;
-        Some(record.next)
-    };
+    let listed = || Some(listed(server, tag)?.next);
     match problem.number("next").or_else(listed) {
         Some(next) => {
             let (place, tag) = (server.address.to_string(), tag.to_owned());

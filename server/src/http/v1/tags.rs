@@ -34,6 +34,11 @@ fn allowed(app: &App, path: TagPath, headers: &HeaderMap) -> Result<String, Prob
 fn named(app: &App, path: TagPath) -> Result<String, Problem> {
     let Path(tag) = path?;
     let table = app.options.table;
+    if tag == "." || tag == ".." {
+        return Err(Problem::bad_request("bad-tag", "there can be no such tag here")
+            .detail("in an address the name means a folder, and clients and proxies take it out")
+            .value(&tag));
+    }
     if numbers::is_tag(table, &tag) {
         return Ok(tag);
     }
@@ -190,9 +195,6 @@ pub(crate) async fn list(
     Ok(Json(Rows { tags: shown.map(Row::from).collect() }))
 }
 
-/// The step of a tag that is made without one.
-const USUAL_STEP: u64 = 1000;
-
 /// What a new tag is to be.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
@@ -218,6 +220,15 @@ pub(crate) enum Number {
 impl Number {
     fn value(&self, name: &str) -> Result<u64, Problem> {
         let number = match self {
+            Number::Number(number) if *number >= 1 << 53 => {
+                let detail = format!(
+                    "{name} may have been rounded, as JavaScript does with integers from 2^53 on; \
+                     send it as a string"
+                );
+                return Err(Problem::bad_request("bad-number", "a number may be another one")
+                    .detail(detail)
+                    .value(&number.to_string()));
+            }
             Number::Number(number) => params::number(&number.to_string(), u64::MAX >> 1),
             Number::Text(text) => params::number(text, u64::MAX >> 1),
         };
@@ -240,8 +251,7 @@ impl New {
             tag = tag.first(first.value("first")?);
         }
         if let Some(max_step) = self.max_step {
-            let max_step = max_step.value("max_step")?;
-            tag = tag.max_step(max_step).step(max_step.min(USUAL_STEP));
+            tag = tag.max_step(max_step.value("max_step")?);
         }
         if let Some(step) = self.step {
             tag = tag.step(step.value("step")?);
