@@ -711,11 +711,17 @@ impl fmt::Display for LayoutError {
                  positive 64-bit number",
                 time_bits + worker_bits + sequence_bits
             ),
-            LayoutError::Tick { tick } => write!(
-                f,
-                "a tick cannot be {} ms: it is a whole number of milliseconds from 1 to 1000",
-                tick.as_secs_f64() * 1e3
-            ),
+            LayoutError::Tick { tick } => {
+                // In full: what is wrong may be the last digit.
+                let (ms, rest) = (tick.as_millis(), tick.subsec_nanos() % 1_000_000);
+                let digits = format!("{ms}.{rest:06}");
+                let tick = digits.trim_end_matches('0').trim_end_matches('.');
+                write!(
+                    f,
+                    "a tick cannot be {tick} ms: it is a whole number of milliseconds from 1 to \
+                     1000"
+                )
+            }
             LayoutError::Epoch { epoch } => write!(
                 f,
                 "the epoch cannot be {}: it is a whole number of milliseconds, at most 10^15 s (31 \

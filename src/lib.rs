@@ -204,6 +204,8 @@ mod simulation;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod sql;
 mod sync;
+#[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod told;
 mod uid;
 
 pub mod clock;

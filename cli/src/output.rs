@@ -158,16 +158,10 @@ impl From<TakeError> for Failure {
     }
 }
 
-/// The sentence of `error` and those of its causes, without those that it repeats itself.
+/// The sentence of `error` and those of its causes. An error does not repeat its cause.
 pub(crate) fn with_causes(error: &dyn Error) -> String {
-    let mut text = error.to_string();
-    for cause in iter::successors(error.source(), |&cause| cause.source()) {
-        let cause = cause.to_string();
-        if !text.contains(&cause) {
-            text = text + ": " + &cause;
-        }
-    }
-    text
+    let causes = iter::successors(error.source(), |&cause| cause.source());
+    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// Prints `page` at once. Its colours are kept only on a terminal, and only if `NO_COLOR` is not

@@ -82,7 +82,7 @@ fn what_the_server_refuses_is_told_as_it_is() {
     assert!(next > 10 && next < first && first == 1_000_000, "{next}");
     let error = segments.create("orders", Tag::new().step(500)).unwrap_err();
     let SegmentError::Differs { field, there, asked, .. } = error else { panic!("{error}") };
-    assert_eq!((field, there.as_deref(), asked.as_str()), ("step", Some("1000"), "500"));
+    assert_eq!((field, there.as_deref(), &*asked), ("step", Some("1000"), "500"));
     let error = segments.create("orders", Tag::new().description("of all")).unwrap_err();
     assert!(error.to_string().contains("its description is not set"), "{error}");
 }

@@ -69,9 +69,9 @@ pub enum SegmentError {
         /// What differs: `step`, `max_step` or `description`.
         field: &'static str,
         /// What the tag has there; `None` for nothing. A description is in quotation marks.
-        there: Option<String>,
+        there: Option<Box<str>>,
         /// What was asked for.
-        asked: String,
+        asked: Box<str>,
     },
     /// A lower next number would give numbers twice.
     Lower {

@@ -276,25 +276,19 @@ impl Tag {
             let (place, tag) = (place.to_owned(), there.tag.clone());
             return Err(SegmentError::Behind { place, tag, next, first });
         }
-        let number = |number: &u64| number.to_string();
-        let text = |text: &String| format!("{text:?}");
+        let number = |number: u64| Box::<str>::from(number.to_string());
+        let text = |text: &String| format!("{text:?}").into();
         let asked = [
-            ("step", self.step.map(|step| (step.to_string(), Some(there.step.to_string())))),
-            (
-                "max_step",
-                self.max_step.map(|most| (most.to_string(), there.max_step.as_ref().map(number))),
-            ),
+            ("step", self.step.map(number), Some(number(there.step))),
+            ("max_step", self.max_step.map(number), there.max_step.map(number)),
             (
                 "description",
-                self.description
-                    .as_ref()
-                    .map(|asked| (text(asked), there.description.as_ref().map(text))),
+                self.description.as_ref().map(text),
+                there.description.as_ref().map(text),
             ),
         ];
-        for (field, asked) in asked {
-            if let Some((asked, found)) = asked
-                && found.as_ref() != Some(&asked)
-            {
+        for (field, asked, found) in asked {
+            if let Some(asked) = asked.filter(|asked| found.as_ref() != Some(asked)) {
                 let (place, tag) = (place.to_owned(), there.tag.clone());
                 return Err(SegmentError::Differs { place, tag, field, there: found, asked });
             }

@@ -15,6 +15,7 @@ use tokio::time::timeout;
 use super::{Deadline, Error};
 use crate::clock::human;
 use crate::sync::thread;
+use crate::told::Told;
 
 /// What an error of a driver means.
 #[derive(Clone, Copy, Debug)]
@@ -57,7 +58,7 @@ pub const NO_DATABASE: Diagnosis = Diagnosis::Unusable("see the name of the data
 impl Diagnosis {
     /// What `error` means, with the driver's error as the cause.
     pub fn of(self, error: impl StdError + Send + Sync + 'static) -> Error {
-        let source = Box::new(error);
+        let source = Box::new(Told::new(error));
         match self {
             Diagnosis::NoTables => Error::NoTables(Some(source)),
             Diagnosis::ForeignTables => Error::ForeignTables(Some(source)),

@@ -18,6 +18,7 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_ite
 
 use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value};
 use crate::sync::sleep;
+use crate::told::Told;
 
 /// The `application_id` of uidring's schemas. Their version is the `user_version`.
 const APPLICATION: i64 = 0x7569_6472;
@@ -161,7 +162,7 @@ impl From<rusqlite::Error> for Error {
         // Our SQL is good, so what is wrong with it is that tables or columns are not there.
         let is_sql = matches!(error, rusqlite::Error::SqlInputError { .. });
         let code = error.sqlite_error_code();
-        let source = Box::new(error);
+        let source = Box::new(Told::new(error));
         let problem = match code {
             _ if is_sql => return foreign_tables(Some(source)),
             Some(ErrorCode::Unknown | ErrorCode::TypeMismatch) => {

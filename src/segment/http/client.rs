@@ -14,6 +14,7 @@ use super::address::{Address, encoded};
 use crate::clock::{Stopwatch, human};
 use crate::segment::SegmentError;
 use crate::sync::Arc;
+use crate::told::Told;
 
 /// The longest answer that is read: a segment has some hundred bytes, a list of tags may have many.
 pub const SHORT: u64 = 64 << 10;
@@ -316,7 +317,7 @@ impl Trouble {
         if let SegmentError::Unreachable { source, .. } | SegmentError::Open { source, .. } =
             &mut self.error
         {
-            *source = Some(Arc::new(cause));
+            *source = Some(Arc::new(Told::new(cause)));
         }
         self
     }
