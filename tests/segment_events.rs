@@ -155,7 +155,7 @@ fn lost_numbers_are_told_now_and_then() {
     let segments = rows.builder().build().unwrap();
     let a = segments.tag("a").unwrap();
     // What is left of the claim of a local taker is lost once others have taken.
-    let lose = || {
+    let drop_claims = || {
         let lost = a.status().lost;
         while a.status().lost == lost {
             let mut local = a.local();
@@ -163,7 +163,7 @@ fn lost_numbers_are_told_now_and_then() {
             a.take().unwrap();
         }
     };
-    lose();
+    drop_claims();
     let count =
         |events: &[Event]| events.iter().filter(|event| event.name == "numbers_lost").count();
     wait_for("event", || {
@@ -171,7 +171,7 @@ fn lost_numbers_are_told_now_and_then() {
         count(&events("rows")) == 1
     });
     for _ in 0..3 {
-        lose();
+        drop_claims();
         assert!((0..50).all(|_| a.take().is_ok()));
     }
     assert_eq!(count(&events("rows")), 1);
