@@ -10,6 +10,7 @@ use std::fs;
 use std::process::{self, Command};
 use std::sync::Barrier;
 use std::thread;
+use std::time::Duration;
 
 use alone::alone;
 use observer::EVENTS;
@@ -54,10 +55,11 @@ fn without_threads_loads_come_one_after_the_other() {
                 assert!((0..100).map(|_| tag.take().unwrap()).is_sorted());
             }
             wait_for("event", || times("no_load_thread") > 0);
-            assert_eq!(times("no_load_thread"), 1, "{:?}", EVENTS.lock().unwrap());
+            thread::sleep(Duration::from_millis(100));
             limit_memory(false);
             end.wait();
         });
+        assert_eq!(times("no_load_thread"), 1, "{:?}", EVENTS.lock().unwrap());
         assert!((0..100).map(|_| a.take().unwrap()).is_sorted());
         drop((a, b));
         segments.shutdown_blocking().unwrap();
