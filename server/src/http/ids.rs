@@ -20,37 +20,38 @@ pub(crate) const TEXT: &str = "text/plain;charset=UTF-8";
 pub(crate) struct Shape {
     kind: &'static str,
     head: &'static str,
-    before: &'static str,
-    /// The text behind each id. Behind the last one, the comma at its end is left out.
-    after: &'static str,
+    each: Each,
     tail: &'static str,
-    /// Whether an id is eight bytes and not digits.
-    is_binary: bool,
+}
+
+/// How one id is written.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Each {
+    /// `"1",`; the last one without the comma.
+    Quoted,
+    /// `1,`; the last one without the comma.
+    Comma,
+    Line,
+    /// Eight bytes, little-endian.
+    Bytes,
 }
 
 /// In JSON, under "uids".
-pub(crate) const UIDS: Shape = json("{\"uids\":[");
+pub(crate) const UIDS: Shape =
+    Shape { kind: "application/json", head: "{\"uids\":[", each: Each::Quoted, tail: "]}" };
 /// In JSON, under "ids".
-pub(crate) const NUMBERS: Shape = json("{\"ids\":[");
-const LINES: Shape = text("", "\n", "");
-/// Eight bytes each, little-endian.
-const BYTES: Shape =
-    Shape { kind: "application/octet-stream", is_binary: true, ..text("", "", "") };
+pub(crate) const NUMBERS: Shape = Shape { head: "{\"ids\":[", ..UIDS };
+const LINES: Shape = Shape { kind: TEXT, head: "", each: Each::Line, tail: "" };
+const BYTES: Shape = Shape { kind: "application/octet-stream", each: Each::Bytes, ..LINES };
+/// The digits of each id, with a comma between one and the next.
+pub(crate) const LIST: Shape = Shape { each: Each::Comma, ..LINES };
 /// tinyid's envelope.
 pub(crate) const TINYID: Shape = Shape {
     kind: "application/json;charset=UTF-8",
-    ..text("{\"data\":[", ",", "],\"code\":200,\"message\":\"\"}")
+    head: "{\"data\":[",
+    each: Each::Comma,
+    tail: "],\"code\":200,\"message\":\"\"}",
 };
-/// The digits of each id, with a comma between one and the next.
-pub(crate) const LIST: Shape = text("", ",", "");
-
-const fn json(head: &'static str) -> Shape {
-    Shape { kind: "application/json", before: "\"", ..text(head, "\",", "]}") }
-}
-
-const fn text(head: &'static str, after: &'static str, tail: &'static str) -> Shape {
-    Shape { kind: TEXT, head, before: "", after, tail, is_binary: false }
-}
 
 impl Shape {
     /// This one, unless the client asks for another form.
@@ -63,35 +64,34 @@ impl Shape {
     }
 
     fn has_comma(&self) -> bool {
-        self.after.ends_with(',')
+        matches!(self.each, Each::Quoted | Each::Comma)
     }
 
     /// How long the answer is.
     fn length(&self, count: usize, digits: usize) -> usize {
-        let ids = if self.is_binary { count * size_of::<u64>() } else { digits };
+        let ids = match self.each {
+            Each::Quoted => digits + 3 * count,
+            Each::Comma | Each::Line => digits + count,
+            Each::Bytes => size_of::<u64>() * count,
+        };
         let last_comma = usize::from(self.has_comma() && count > 0);
-        let texts = count * (self.before.len() + self.after.len()) - last_comma;
-        self.head.len() + ids + texts + self.tail.len()
+        self.head.len() + ids - last_comma + self.tail.len()
     }
 
     /// Appends ids until `out` is as long as `most`, or all are written, with the tail.
     fn write(&self, out: &mut Vec<u8>, ids: &mut impl ExactSizeIterator<Item = u64>, most: usize) {
-        if self.is_binary {
-            while out.len() < most
-                && let Some(id) = ids.next()
-            {
-                out.extend_from_slice(&id.to_le_bytes());
-            }
-            return;
-        }
-        let mut digits = itoa::Buffer::new();
         let had_some = ids.len() > 0;
-        while out.len() < most
-            && let Some(id) = ids.next()
-        {
-            out.extend_from_slice(self.before.as_bytes());
-            out.extend_from_slice(digits.format(id).as_bytes());
-            out.extend_from_slice(self.after.as_bytes());
+        match self.each {
+            Each::Quoted => append(out, ids, most, *b"\"", *b"\","),
+            Each::Comma => append(out, ids, most, [], *b","),
+            Each::Line => append(out, ids, most, [], *b"\n"),
+            Each::Bytes => {
+                while out.len() < most
+                    && let Some(id) = ids.next()
+                {
+                    out.extend_from_slice(&id.to_le_bytes());
+                }
+            }
         }
         if ids.len() == 0 {
             if had_some && self.has_comma() {
@@ -102,11 +102,29 @@ impl Shape {
     }
 }
 
+/// Appends the digits of ids until `out` is as long as `most`. The compiler knows how long the
+/// texts around them are, so each is a single store.
+fn append<const BEFORE: usize, const AFTER: usize>(
+    out: &mut Vec<u8>,
+    ids: &mut impl Iterator<Item = u64>,
+    most: usize,
+    before: [u8; BEFORE],
+    after: [u8; AFTER],
+) {
+    let mut digits = itoa::Buffer::new();
+    while out.len() < most
+        && let Some(id) = ids.next()
+    {
+        out.extend_from_slice(&before);
+        out.extend_from_slice(digits.format(id).as_bytes());
+        out.extend_from_slice(&after);
+    }
+}
+
 /// One id in `form`, or in `json`.
 pub(crate) fn one(form: Form, json: &'static Shape, id: u64) -> Response {
     let shape = json.or(form);
-    let room = shape.head.len() + DIGITS + shape.before.len() + shape.after.len();
-    let mut out = Vec::with_capacity(room + shape.tail.len());
+    let mut out = Vec::with_capacity(shape.length(1, DIGITS) + 1);
     out.extend_from_slice(shape.head.as_bytes());
     shape.write(&mut out, &mut std::iter::once(id), usize::MAX);
     answer(shape.kind, out)
@@ -119,7 +137,7 @@ pub(crate) fn written(form: Form, json: &'static Shape, ids: Ids) -> Response {
 
 /// Ids in this shape. Many are written while they are read.
 pub(crate) fn shaped(shape: &'static Shape, mut ids: Ids) -> Response {
-    let digits = if shape.is_binary { 0 } else { ids.digits() };
+    let digits = if shape.each == Each::Bytes { 0 } else { ids.digits() };
     let length = shape.length(ids.len(), digits);
     if length <= WHOLE {
         let mut out = Vec::with_capacity(length + 1);
