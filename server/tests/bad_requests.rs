@@ -180,6 +180,27 @@ fn each_is_told_what_is_wrong() {
     assert_eq!(server.get("/v1/tags").json()["tags"].as_array().unwrap().len(), 1);
 }
 
+/// A tag that is there is not changed by asking for another one.
+#[test]
+fn a_tag_that_is_there_and_is_another_is_a_conflict() {
+    let server = Server::start(&[]);
+    let asked = r#"{"first":5,"step":10,"max_step":50,"description":"of the shop"}"#;
+    assert_eq!(server.put("orders", asked).status, 201);
+    for same in [asked, "{}", r#"{"step":"10"}"#, r#"{"max_step":50}"#] {
+        assert_eq!(server.put("orders", same).status, 200, "{same}");
+    }
+    for (body, field) in [
+        (r#"{"step":20}"#, "step"),
+        (r#"{"max_step":60}"#, "max_step"),
+        (r#"{"description":"of the store"}"#, "description"),
+    ] {
+        let answer = server.put("orders", body);
+        assert_eq!((answer.status, &answer.json()["field"]), (409, &field.into()), "{answer:?}");
+        assert!(!answer.text().contains("ids.db"), "{answer:?}");
+    }
+    assert_eq!(server.get("/v1/tags/orders/ids").text(), r#"{"ids":["5"]}"#);
+}
+
 #[test]
 fn a_request_names_one_host() {
     let server = Server::start(&[]);

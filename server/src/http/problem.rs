@@ -37,6 +37,9 @@ pub(crate) struct Details {
     /// What was wrong, as it came.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
+    /// Which field of a tag is another than was asked for.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    field: Option<&'static str>,
     /// The number that the tag gives next.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
@@ -50,9 +53,9 @@ impl Problem {
     pub(crate) fn new(status: StatusCode, kind: &str, title: &'static str) -> Problem {
         let kind = format!("urn:uidring:problem:{kind}");
         let status_number = status.as_u16();
-        let (detail, value, next, last) = (None, None, None, None);
-        let body =
-            Box::new(Details { kind, title, status: status_number, detail, value, next, last });
+        let (detail, value, field, next, last) = (None, None, None, None, None);
+        let body = Details { kind, title, status: status_number, detail, value, field, next, last };
+        let body = Box::new(body);
         Problem { status, body, retry_after: None }
     }
 
@@ -71,6 +74,11 @@ impl Problem {
     pub(crate) fn value(mut self, value: &str) -> Problem {
         let end = value.char_indices().nth(LONGEST_VALUE).map_or(value.len(), |(end, _)| end);
         self.body.value = Some(value[..end].to_owned());
+        self
+    }
+
+    fn field(mut self, field: &'static str) -> Problem {
+        self.body.field = Some(field);
         self
     }
 
@@ -242,6 +250,7 @@ impl From<SegmentError> for Problem {
                         "its {field} is {there}, and {asked} was asked for; leave {field} out to \
                          use the tag as it is"
                     ))
+                    .field(field)
                     .value(asked)
             }
             SegmentError::GivenElsewhere { table, last, .. } => {
