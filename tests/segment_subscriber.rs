@@ -93,13 +93,14 @@ fn loads_go_on_whatever_a_subscriber_does() {
 }
 
 fn a_subscriber_may_panic() {
+    static IS_TOLD: AtomicBool = AtomicBool::new(false);
+
     at("source_unreachable", || panic!("a subscriber that panics"));
     let (rows, segments, a) = segments();
     find_out(&a);
     rows.fail(None);
     assert!(a.take().is_ok());
     wait_for("next event", || times("source_recovered") == 1);
-    static IS_TOLD: AtomicBool = AtomicBool::new(false);
     at("segments_stopped", || {
         thread::sleep(Duration::from_millis(200));
         IS_TOLD.store(true, Ordering::SeqCst);
