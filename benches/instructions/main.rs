@@ -120,6 +120,7 @@ fn main() {
         "fill" => fill(&uids, times),
         "exact" => repeat(times, || exact.take().unwrap()),
         "segment" => repeat(times, || numbers.take().unwrap()),
+        "segment_try" => repeat(times, || numbers.try_take().unwrap()),
         "segment_local" => take_numbers_locally(&numbers, times),
         "fail" => {
             let uids = exhausted();

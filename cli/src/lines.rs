@@ -14,7 +14,7 @@ pub(crate) enum Format {
     Decimal,
     /// Its 13 characters in Crockford's base32, which sort as the UIDs do; not of a tag
     Base32,
-    /// A JSON object: uid (a string), time, worker, sequence; of a tag: uid, tag
+    /// A JSON object: uid (a string), time, worker, sequence; of a tag: number (a string), tag
     Json,
 }
 
@@ -91,7 +91,7 @@ impl Lines<Number> for NumberLines {
         };
         let mut digits = itoa::Buffer::new();
         for number in numbers {
-            text.extend_from_slice(b"{\"uid\":\"");
+            text.extend_from_slice(b"{\"number\":\"");
             text.extend_from_slice(digits.format(number.get()).as_bytes());
             text.extend_from_slice(rest.as_bytes());
         }

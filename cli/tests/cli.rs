@@ -1895,7 +1895,7 @@ fn a_tag_is_created_used_changed_and_removed() {
     assert_eq!(on("take --tag orders -n 5"), "5000\n5001\n5002\n5003\n5004\n");
     // What was left of the segment went back.
     assert_eq!(on("take --tag orders"), "5005\n");
-    assert_eq!(on("take --tag orders --format json"), "{\"uid\":\"5006\",\"tag\":\"orders\"}\n");
+    assert_eq!(on("take --tag orders --format json"), "{\"number\":\"5006\",\"tag\":\"orders\"}\n");
     let complaint = stderr(folder.path(), &["take", "--tag", "orders", "--format", "base32"], 2);
     assert!(complaint.contains("numbers of a tag have no base32 form"), "{complaint}");
     let complaint = refused("tags create orders");

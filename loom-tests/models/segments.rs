@@ -200,7 +200,7 @@ fn append_find() {
     };
     explore_from("append_find", None, prepare, |model| {
         let other = model.spawn(|model| match model.chain().try_claim() {
-            Ok(ticket) => match model.chain().find(ticket) {
+            Ok((ticket, _)) => match model.chain().find(ticket) {
                 Found::Ready(range) => Some(model.chain().number(ticket, range.origin)),
                 lost => panic!("{lost:?}"),
             },

@@ -150,8 +150,10 @@ impl SegmentChain {
         (ticket, range.holds(ticket).then_some(range))
     }
 
-    /// Claims the next ticket only if it has a number.
-    pub fn try_claim(&self) -> Result<u64, Unclaimed> {
+    /// Claims the next ticket only if it has a number. Returns it with the ready range if that holds
+    /// it.
+    #[inline]
+    pub fn try_claim(&self) -> Result<(u64, Option<ReadyRange>), Unclaimed> {
         loop {
             let range = self.shared.front.read();
             let ticket = self.cursor.next();
@@ -159,11 +161,12 @@ impl SegmentChain {
                 return Err(Unclaimed::Closed);
             }
             // Checked for this ticket alone, so that a swap that fails begins anew.
-            if !range.holds(ticket) && ticket >= self.end() {
+            let range = range.holds(ticket).then_some(range);
+            if range.is_none() && ticket >= self.end() {
                 return Err(Unclaimed::Beyond);
             }
             if self.cursor.claim_exactly(ticket).is_ok() {
-                return Ok(ticket);
+                return Ok((ticket, range));
             }
         }
     }

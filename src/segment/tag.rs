@@ -14,12 +14,12 @@ use crate::engine::{EXPIRY_STEP, SegmentFailure, TakeError};
 use crate::number::Number;
 use crate::ring::counter::Counter;
 use crate::ring::cursor::{Ended, is_closed};
-use crate::ring::segments::{Found, ReadyRange, SegmentChain};
+use crate::ring::segments::{Found, ReadyRange, SegmentChain, Unclaimed};
 use crate::segment::claim::{Claim, LONGEST, Numbers};
 use crate::segment::request_list::{Entry, RequestList};
 use crate::segment::stock::Stock;
 use crate::segment::supply::Supply;
-use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, Ordering, lock};
+use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 /// A thread that has waited for long enough wakes this much later at most, with others.
 const LATEST: Duration = Duration::from_millis(5);
@@ -208,20 +208,14 @@ impl TagEngine {
     #[inline(never)]
     fn claim_slowly(&self, count: u64) -> Result<Claim, TakeError> {
         loop {
-            // First without the lock, which a thread may hold that does not exist in this process.
-            self.check_end()?;
-            let mut supply = lock(&self.supply);
-            self.check_end()?;
-            if supply.open(&self.chain) {
-                drop(supply);
+            let Some(mut supply) = self.lock_closed()? else {
                 let (next, range) = self.chain.claim_many(count);
                 if is_closed(next) {
                     continue;
                 }
                 return Ok(Claim { next, end: next + count, range });
-            }
-            if let Some(claim) = supply.hand_out(&self.chain, count) {
-                self.request_maintenance();
+            };
+            if let Some(claim) = self.hand_out(&mut supply, count) {
                 return Ok(claim);
             }
             let error = self.shortage(&mut supply);
@@ -232,6 +226,22 @@ impl TagEngine {
             drop(supply);
             return self.wait(place);
         }
+    }
+
+    /// The supply, locked, if the chain has no number. Fails if it is closed for good.
+    fn lock_closed(&self) -> Result<Option<MutexGuard<'_, Supply>>, TakeError> {
+        // First without the lock, which a thread may hold that does not exist in this process.
+        self.check_end()?;
+        let mut supply = lock(&self.supply);
+        self.check_end()?;
+        Ok((!supply.open(&self.chain)).then_some(supply))
+    }
+
+    /// Hands out the next numbers of a closed chain, at most `count`.
+    fn hand_out(&self, supply: &mut Supply, count: u64) -> Option<Claim> {
+        let claim = supply.hand_out(&self.chain, count)?;
+        self.request_maintenance();
+        Some(claim)
     }
 
     /// Sleeps until the thread in this place has been served, at most for `max_wait`. Fails at once
@@ -299,25 +309,39 @@ impl TagEngine {
 
     /// Takes the next number, or fails at once with the reason why there is none.
     pub fn try_take(&self) -> Result<Number, TakeError> {
+        let claimed = self.chain.try_claim();
+        if let Ok((ticket, Some(range))) = claimed
+            && let Some(number) = NonZeroU64::new(self.chain.number(ticket, range.origin))
+        {
+            return Ok(Number::from_nonzero(number));
+        }
+        self.try_take_slowly(claimed)
+    }
+
+    #[cold]
+    #[inline(never)]
+    fn try_take_slowly(
+        &self,
+        mut claimed: Result<(u64, Option<ReadyRange>), Unclaimed>,
+    ) -> Result<Number, TakeError> {
         loop {
-            let mut claim = if let Ok(ticket) = self.chain.try_claim() {
-                Claim { next: ticket, end: ticket + 1, range: None }
-            } else {
-                self.check_end()?;
-                let mut supply = lock(&self.supply);
-                self.check_end()?;
-                if supply.open(&self.chain) {
-                    continue;
-                }
-                let claim = supply.hand_out(&self.chain, 1);
-                let Some(claim) = claim else { return Err(self.shortage(&mut supply)) };
-                self.request_maintenance();
-                claim
+            let claim = match claimed {
+                Ok((ticket, range)) => Some(Claim { next: ticket, end: ticket + 1, range }),
+                Err(_) => self.try_claim_slowly()?,
             };
-            if let Some(numbers) = self.next_numbers(&mut claim) {
+            if let Some(numbers) = claim.and_then(|mut claim| self.next_numbers(&mut claim)) {
                 return Ok(Number::from_nonzero(numbers.first));
             }
+            claimed = self.chain.try_claim();
         }
+    }
+
+    /// Claims the next number under the lock of the supply, where the chain has none. Returns
+    /// `None` if it has some again.
+    fn try_claim_slowly(&self) -> Result<Option<Claim>, TakeError> {
+        let Some(mut supply) = self.lock_closed()? else { return Ok(None) };
+        self.hand_out(&mut supply, 1)
+            .map_or_else(|| Err(self.shortage(&mut supply)), |claim| Ok(Some(claim)))
     }
 
     /// Fails if the chain is closed for good.

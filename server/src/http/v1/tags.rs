@@ -17,7 +17,7 @@ use crate::access::{Denied, Wish};
 use crate::app::App;
 use crate::http::numbers::{self, blocking};
 use crate::http::openapi::{Problems, number_or_text};
-use crate::http::problem::Problem;
+use crate::http::problem::{Details, Problem};
 use crate::http::{body, ids, negotiate, params};
 use crate::limits::MAX_SEGMENT;
 
@@ -274,6 +274,8 @@ impl New {
         (status = 200, description = "It was there already", body = Row),
         (status = 201, description = "It is new", body = Row,
             headers(("Location" = String, description = "Where its numbers are"))),
+        (status = 409, description = "A tag of this name is there, and is another",
+            body = Details, content_type = "application/problem+json"),
         Problems,
     ),
 )]
