@@ -13,7 +13,7 @@ pub struct RequestList {
     last: AtomicU64,
     pub signal: Signal,
     /// Runs since the loader began.
-    pub clock: Stopwatch,
+    pub(crate) clock: Stopwatch,
 }
 
 /// A tag's part of the list.

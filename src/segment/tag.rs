@@ -268,7 +268,7 @@ impl TagEngine {
     /// How long a thread sleeps that waits since then. Those whose time ends at about the same
     /// moment wake together, because the kernel takes longer to wake an idle processor than a take
     /// takes to fail.
-    pub fn pause(&self, since: Stopwatch) -> Duration {
+    pub(crate) fn pause(&self, since: Stopwatch) -> Duration {
         let left = self.max_wait.saturating_sub(since.elapsed());
         let now = self.requests.clock.elapsed();
         let together = (self.max_wait / 2).min(LATEST).as_nanos().max(1);
