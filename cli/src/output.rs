@@ -342,17 +342,13 @@ mod tests {
     }
 
     #[test]
-    fn each_cause_is_told_once() {
+    fn an_error_is_followed_by_its_causes() {
         let chain = |texts: &[&'static str]| {
             let cause = |cause, text: &&'static str| Some(Box::new(Caused(text, cause)));
             with_causes(&*texts.iter().rev().fold(None, cause).unwrap())
         };
         assert_eq!(chain(&["no file"]), "no file");
         assert_eq!(chain(&["no file", "no disk", "no power"]), "no file: no disk: no power");
-        assert_eq!(
-            chain(&["no file: no disk", "no disk", "no power"]),
-            "no file: no disk: no power"
-        );
     }
 
     #[test]
