@@ -301,7 +301,7 @@ fn take_refuses_a_generator_that_cannot_be_built() {
     let folder = folder();
     for (args, why) in [
         (&["--slots", "3"][..], "2 and 4"),
-        (&["--max-lead", "0s", "--max-lag", "500ms"], "max_lag 500ms"),
+        (&["--max-lead", "0s", "--max-lag", "500ms"], "max_lag, 500 ms,"),
         (&["--epoch", "2999-01-01"], "2999-01-01T00:00:00Z"),
     ] {
         let complaint = stderr(folder.path(), &[&["take"], args].concat(), 1);
@@ -1270,7 +1270,7 @@ fn a_command_line_that_is_not_understood_is_a_usage_error() {
         (&["take", "--layout", "40,20,13"], "40 + 20 + 13 bits are 73"),
         (&["take", "--layout", "wide"], "three widths"),
         (&["take", "--epoch", "yesterday"], "2026-01-01"),
-        (&["take", "--tick", "2s"], "2s"),
+        (&["take", "--tick", "2s"], "2000 ms"),
         (&["take", "--tick", "1m"], "60s"),
         (&["take", "--tick", "1.5s"], "1.5s"),
         (&["take", "--tick", "fast"], "10ms"),
