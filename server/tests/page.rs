@@ -51,7 +51,7 @@ fn fast_folder() -> tempfile::TempDir {
 
 #[test]
 fn the_page_shows_the_present_state_by_itself() {
-    let server = Server::start(&["--name=a<b"]);
+    let server = Server::start(&["--name=a<b", "--max-connections=300"]);
     with_tags(&server, 3);
     let uids = server.get("/v1/uids").json()["uids"][0].as_str().unwrap().to_owned();
     let page = page(&server);
@@ -66,7 +66,7 @@ fn the_page_shows_the_present_state_by_itself() {
         "tag-0002",
         "the generator has started",
         "<dd id=\"time-uids\">lead ",
-        " of 20,000</dd>",
+        " of 300</dd>",
     ] {
         assert!(text.contains(expected), "{expected} is not in {text}");
     }
@@ -113,7 +113,7 @@ fn nothing_in_the_page_can_run_that_is_not_its_own() {
 
 #[test]
 fn the_status_says_what_the_page_shows() {
-    let server = Server::start(&[]);
+    let server = Server::start(&["--max-connections=300"]);
     with_tags(&server, 2);
     let status = server.get("/v1/status").json();
     assert_eq!(status["health"]["level"], "ok");
@@ -121,7 +121,7 @@ fn the_status_says_what_the_page_shows() {
     assert_eq!(status["generators"][0]["is_leased"], false);
     assert_eq!(status["database"]["up"], true);
     assert_eq!(status["given"]["numbers"], 14);
-    assert_eq!(status["max_connections"], 20_000);
+    assert_eq!(status["max_connections"], 300);
     assert!(status["connections"].as_u64().is_some_and(|open| open > 0), "{status}");
     let host = Command::new("uname").arg("-n").output().unwrap();
     assert_eq!(status["name"], String::from_utf8(host.stdout).unwrap().trim_end());

@@ -126,8 +126,10 @@ fn a_tag_is_created_once() {
     assert_eq!(row["max_step"], "5000");
     assert_eq!(row["delta"], "1");
     assert_eq!(row["description"], "of the shop");
-    let again = server.put("orders%20%2F%C3%BC", r#"{"step":77}"#);
+    let again = server.put("orders%20%2F%C3%BC", r#"{"step":10}"#);
     assert_eq!((again.status, again.json()["step"].as_str()), (200, Some("10")));
+    let other = server.put("orders%20%2F%C3%BC", r#"{"step":77}"#);
+    assert_eq!((other.status, other.json()["field"].as_str()), (409, Some("step")));
     let ids = server.get("/v1/tags/orders%20%2F%C3%BC/ids?n=3");
     assert_eq!((ids.status, ids.text()), (200, r#"{"ids":["1001","1002","1003"]}"#));
     let plain = server.send("GET", created.header("location"), &["accept: text/plain"], "");
