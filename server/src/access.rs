@@ -164,7 +164,7 @@ impl Tokens {
         let text = fs::read_to_string(path).map_err(|error| format!("{place}: {error}"))?;
         let tokens: Tokens = toml::from_str(&text)
             .map_err(|error| format!("{place}: {}", without_the_line(&text, &error)))?;
-        // As a file is that is just being written.
+        // An empty file is usually one that is being written.
         if tokens.token.is_empty() && tokens.public.is_empty() && !tokens.public_uids {
             return Err(format!("{place}: it is empty; give it a [[token]]"));
         }
@@ -233,7 +233,7 @@ impl Access {
 
 impl Rules {
     fn add(&mut self, grant: Grant) {
-        // What no request can carry.
+        // Not valid in an HTTP header.
         if !grant.token.is_empty() {
             let hash = self.hasher.hash_one(grant.token.as_bytes());
             self.grants.entry(hash).or_default().push(grant);

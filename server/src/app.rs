@@ -78,7 +78,7 @@ pub(crate) fn enter_thread(index: usize) {
 #[derive(Debug)]
 pub(crate) struct NotReady;
 
-/// What is locked here is never half written.
+/// A thread that panics leaves nothing half written here, so a poisoned lock is taken, too.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -138,6 +138,11 @@ impl App {
 
     pub(crate) fn tags(&self) -> Result<&Tags, NotReady> {
         self.tags.get().ok_or(NotReady)
+    }
+
+    /// Whether a generator has started, or the tags have.
+    pub(crate) fn gives_something(&self) -> bool {
+        self.uids().is_ok() || self.snowflakes().is_ok() || self.tags().is_ok()
     }
 
     pub(crate) fn set_uids(&self, uids: UidGenerator) {

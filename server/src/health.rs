@@ -551,7 +551,7 @@ fn of_process(app: &App) -> Vec<Condition> {
     for (what, reading) in app.watch.readings.all() {
         if let Some(problem) = reading.problem {
             let text = format!("It cannot read {} again: {problem}.", what.name());
-            add(Kind::ReloadFails, text, "Mend the file. Until then all is as it was read last.");
+            add(Kind::ReloadFails, text, "Mend it. Until then what was read last is in force.");
         }
     }
     if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {

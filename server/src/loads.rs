@@ -224,7 +224,8 @@ impl Loads {
             Err(error) => {
                 let found = Trouble::of(error);
                 let is_of_source = !found.cause.is_of_row();
-                totals.is_failing = is_of_source;
+                // A row says nothing of the database, which may still be unusable.
+                totals.is_failing |= is_of_source;
                 totals.failures += u64::from(is_of_source);
                 if is_of_source {
                     *trouble = Some(found.clone());

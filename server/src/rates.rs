@@ -36,7 +36,7 @@ pub(crate) struct Rate {
 #[derive(Debug, Default)]
 pub(crate) struct Rates(Mutex<VecDeque<Rate>>);
 
-/// What never panics while it is locked.
+/// Nothing panics while it is locked.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }

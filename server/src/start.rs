@@ -69,7 +69,7 @@ impl Starter {
         let mut pause = SHORTEST_PAUSE;
         while !self.app.is_ending() {
             match self.caught(Starter::start) {
-                // What no waiting mends.
+                // Waiting cannot help.
                 Err(unusable) if !self.is_announced && !unusable.is_transient => {
                     threads::fail(end, unusable.problem);
                     return;
@@ -82,6 +82,10 @@ impl Starter {
                     match result {
                         Ok(()) => break,
                         Err(unusable) => self.note(Some(unusable)),
+                    }
+                    // Another database may be away for long, and these ids do not need it.
+                    if self.app.gives_something() {
+                        self.app.set_started();
                     }
                 }
             }
@@ -140,9 +144,7 @@ impl Starter {
         for start in [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes] {
             match start(self) {
                 // The first try ends here, too: people wait for the line that it listens.
-                Err(unusable) if !self.is_announced || !unusable.is_transient => {
-                    return Err(unusable);
-                }
+                Err(unusable) if !self.is_announced => return Err(unusable),
                 result => first_trouble = first_trouble.and(result),
             }
         }
