@@ -15,7 +15,7 @@ use crate::access::Access;
 use crate::counters::Counters;
 use crate::files::Plan;
 use crate::http::guard::Hosts;
-use crate::http::in_flight::InFlight;
+use crate::http::in_flight::{FOR_OPERATORS, InFlight};
 use crate::options::Options;
 use crate::tls::Tls;
 use crate::trouble::{Cause, Trouble};
@@ -37,6 +37,8 @@ pub(crate) struct App {
     pub(crate) loads: usize,
     /// The memory of answers that are being sent.
     pub(crate) in_flight: InFlight,
+    /// That of answers to operators.
+    pub(crate) for_operators: InFlight,
     /// Turns of requests at the database.
     pub(crate) calls: Semaphore,
     /// Turns of requests that wait for a tag's first numbers.
@@ -94,9 +96,12 @@ impl App {
         let threads = options.limits.threads();
         let names = &options.security.host;
         let hosts = Hosts::new(names, options.listen.ip(), access.is_open());
-        let in_flight = InFlight::new(options.limits.max_answer_memory);
+        let in_flight = |bytes| InFlight::new(bytes, options.limits.write_timeout);
+        let (in_flight, for_operators) =
+            (in_flight(options.limits.max_answer_memory), in_flight(FOR_OPERATORS));
         App {
             in_flight,
+            for_operators,
             options,
             access,
             hosts,

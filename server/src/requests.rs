@@ -100,6 +100,11 @@ impl PathIndex {
         PathIndex(found.unwrap_or(TEMPLATES.len()))
     }
 
+    /// Whether operators and their programs ask for it, and clients do not.
+    pub(crate) fn is_for_operators(self) -> bool {
+        TEMPLATES.get(self.0).is_some_and(|template| template.is_for_operators)
+    }
+
     /// Whether a request for it changes nothing and gives nothing.
     pub(crate) fn only_shows(self) -> bool {
         TEMPLATES.get(self.0).is_some_and(|template| template.only_shows)

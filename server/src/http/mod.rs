@@ -124,12 +124,12 @@ impl Future for Answering {
     type Output = Result<Response<Body>, Infallible>;
 
     fn poll(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<Self::Output> {
-        let app = self.app;
+        let (app, path) = (self.app, self.path);
         let mut answer = match &mut self.way {
             Way::Quick(answer) => answer.take().unwrap_or_default(),
             // It is not polled again where it has panicked.
             Way::Routed(routed) => match caught(|| routed.as_mut().poll(context)) {
-                Ok(Poll::Ready(answer)) => in_flight::bounded(app, answer?),
+                Ok(Poll::Ready(answer)) => in_flight::bounded(app, path, answer?),
                 Ok(Poll::Pending) => return Poll::Pending,
                 Err(panicked) => Problem::from(panicked).into_response(),
             },
