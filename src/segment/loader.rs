@@ -144,7 +144,8 @@ impl Loader {
         while !self.requests.signal.is_stopped() {
             // Cleared before the list is read, see `Signal::wake_filler`.
             self.requests.signal.take_wake_up();
-            let pause = self.run_once();
+            // A fault of ours may not end the thread: takers would wait for ever.
+            let pause = caught(|| self.run_once()).unwrap_or(RECHECK);
             self.start_telling();
             // A recorder is foreign code.
             #[cfg(feature = "metrics")]

@@ -196,7 +196,8 @@ impl Scheduler {
             self.wake_ups.tasks.push(Arc::clone(tag));
             if let Some(due) = tag.tasks.next_due(self.policy.max_wait).filter(|_| left == 0) {
                 // So late that those are called together that began at about the same time.
-                self.set_timer(tag, &mut stock, now + due + self.policy.max_wait / 8);
+                let due = due.saturating_add(self.policy.max_wait / 8);
+                self.set_timer(tag, &mut stock, now.saturating_add(due));
             }
         }
         // Each further load would take the row further, up to where others have been before.
