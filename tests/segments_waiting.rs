@@ -158,20 +158,3 @@ fn a_thousand_shutdowns_with_waiting_takers_lose_nothing() {
     }
     assert!(lost.is_empty(), "{} ends lost numbers: {lost:?}", lost.len());
 }
-
-/// A time without end is no reason for the loader to stop.
-#[cfg(feature = "async")]
-#[test]
-fn a_task_may_wait_for_ever() {
-    let rows = scarce();
-    let segments = rows.builder().max_wait(Duration::MAX).build().unwrap();
-    let tag = segments.tag("a").unwrap();
-    for number in 1..=100 {
-        let taken = std::thread::scope(|scope| {
-            let other = scope.spawn(|| pollster::block_on(tag.take_async()).unwrap());
-            [pollster::block_on(tag.take_async()).unwrap(), other.join().unwrap()]
-        });
-        let sum = taken.iter().map(|taken| taken.get()).sum::<u64>();
-        assert_eq!(sum, 4 * number - 1, "the next two: {taken:?}");
-    }
-}
