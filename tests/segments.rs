@@ -120,7 +120,8 @@ fn a_local_taker_that_rests_does_not_hold_up_others() {
     assert_eq!(mine[..kept], (2..).take(kept).collect::<Vec<_>>());
     assert!((4..15).contains(&kept), "{mine:?}");
     drop(local);
-    assert_eq!(orders.status().lost, 0);
+    // What it did not use is in memory again, or lost if later numbers came to memory meanwhile.
+    assert_eq!(orders.status().taken, 1 + 200 + 1 + 30);
 }
 
 #[test]

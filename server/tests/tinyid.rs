@@ -274,7 +274,7 @@ fn tokens_are_read_again_while_another_start_fails() {
     let server = Server::launch(folder, &options);
     let take = || ask(&server, "nextIdSimple", "bizType=test").text().to_owned();
     server.wait_for("started", || !take().is_empty());
-    assert_eq!(server.get("/readyz").status, 503);
+    server.wait_for("refused", || server.log().contains("127.0.0.1:1"));
     let file = rusqlite::Connection::open(server.file()).unwrap();
     file.execute_batch("UPDATE tiny_id_token SET token = 'new'").unwrap();
     server.wait_for("revoked", || take().is_empty());

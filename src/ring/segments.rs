@@ -150,8 +150,8 @@ impl SegmentChain {
         (ticket, range.holds(ticket).then_some(range))
     }
 
-    /// Claims the next ticket only if it has a number. Returns it with the ready range if that holds
-    /// it.
+    /// Claims the next ticket only if it has a number. Returns it with the ready range if that
+    /// holds it.
     #[inline]
     pub fn try_claim(&self) -> Result<(u64, Option<ReadyRange>), Unclaimed> {
         loop {

@@ -23,8 +23,9 @@ pub struct SegmentStatus {
     pub taken: u64,
     /// Numbers that nobody will get: their taker was stopped in the middle of a take until others
     /// had used up two segments, or a local taker was dropped before the end of its claim when
-    /// others had taken later numbers. Those of segments that were refused and that the row did
-    /// not take back count as well.
+    /// others had taken later numbers, or when its claim had emptied the memory and later numbers
+    /// had been loaded. Those of segments that were refused and that the row did not take back
+    /// count as well.
     pub lost: u64,
     /// Numbers taken a second, by the demand of the last [`ahead`](crate::segment::Builder::ahead).
     pub rate: f64,
