@@ -21,7 +21,7 @@ use uidring::segment::PostgresSegments;
 use uidring::segment::{SegmentError, SegmentSource, SqliteSegments, TinyIdToken};
 use uidring::{BuildError, Layout, RegistryError};
 
-use crate::trouble::Cause;
+use crate::stats::trouble::Cause;
 
 /// A registry, as the option names it.
 #[derive(Clone)]

@@ -1,36 +1,20 @@
 //! `uidring-server`: UIDs of time and dense numbers over HTTP, for programs in any language.
 //!
-//! [`options`] describes what can be set. [`app`] is what requests share, and [`start`] brings it
-//! to life once the database answers. [`server`] accepts connections, and [`http`] answers.
+//! [`config`] describes what can be set. [`app`] is what requests share, and [`app::start`] brings
+//! it to life once the database answers. [`net`] accepts connections, and [`http`] answers.
 
-mod access;
 mod app;
-mod connection;
-mod counters;
+mod config;
 mod db;
-mod events;
-mod files;
-mod health;
 mod http;
 mod layout;
 mod length;
-mod limits;
-mod loads;
-mod options;
-mod options_file;
-mod output;
+mod net;
+mod process;
 mod ranges;
-mod rates;
-mod reload;
-mod requests;
-mod server;
-mod signals;
-mod start;
-mod threads;
-mod tls;
-mod trouble;
+mod security;
+mod stats;
 mod variables;
-mod watch;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -39,9 +23,9 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::config::options::{Check, Log, Options};
 use crate::db::Unusable;
-use crate::events::Recorder;
-use crate::options::{Check, Log, Options};
+use crate::process::events::Recorder;
 
 /// What options that make no sense end with, as clap has it.
 const USAGE: u8 = 2;
@@ -49,17 +33,17 @@ const USAGE: u8 = 2;
 const AWAY: u8 = 3;
 
 fn main() -> ExitCode {
-    let options = match options_file::read(std::env::args_os()) {
+    let options = match config::options_file::read(std::env::args_os()) {
         Ok(options) => options,
         Err(refusal) => return refusal.report(),
     };
     match run(options) {
         Ok(()) => {
-            output::end(None);
+            process::output::end(None);
             ExitCode::SUCCESS
         }
         Err(End { code, problem }) => {
-            output::end(Some(&problem));
+            process::output::end(Some(&problem));
             ExitCode::from(code)
         }
     }
@@ -92,13 +76,13 @@ fn run(options: Options) -> Result<(), End> {
     }
     let failed = |problem| End { code: 1, problem };
     let (end, ended) = tokio::sync::watch::channel(None);
-    output::begin(&end).map_err(failed)?;
+    process::output::begin(&end).map_err(failed)?;
     log_to_stderr(options.log);
     for sentence in mistaken {
         tracing::warn!("{sentence}");
     }
-    threads::note_panics();
-    server::serve(options, checked, &end, ended).map_err(failed)
+    process::threads::note_panics();
+    net::server::serve(options, checked, &end, ended).map_err(failed)
 }
 
 fn say(line: &str) {
@@ -106,8 +90,9 @@ fn say(line: &str) {
 }
 
 fn log_to_stderr(format: Log) {
-    let subscriber =
-        tracing_subscriber::fmt().with_max_level(LevelFilter::INFO).with_writer(|| output::Log);
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::INFO)
+        .with_writer(|| process::output::Log);
     // Otherwise it writes to stderr by itself, and panics where that fails.
     let subscriber = subscriber.log_internal_errors(false);
     match format {

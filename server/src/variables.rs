@@ -5,7 +5,7 @@ use std::ffi::OsStr;
 
 use clap::{Arg, Command, CommandFactory};
 
-use crate::options::Options;
+use crate::config::options::Options;
 
 /// What the names of its variables begin with.
 const PREFIX: &str = "UIDRING_SERVER_";
@@ -77,7 +77,7 @@ mod tests {
     use clap::CommandFactory;
 
     use super::mistake;
-    use crate::options::Options;
+    use crate::config::options::Options;
 
     #[test]
     fn a_misspelt_variable_has_a_nearest() {

@@ -12,7 +12,7 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Versio
 
 use crate::app::App;
 use crate::http::problem::Problem;
-use crate::requests::PathIndex;
+use crate::stats::requests::PathIndex;
 
 /// Browsers tell it where a connection is safe from eavesdroppers, or does not leave the machine.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");

@@ -19,7 +19,7 @@ use tokio::time::timeout;
 use crate::app::App;
 use crate::http::numbers::NoNumbers;
 use crate::http::problem::Problem;
-use crate::requests::PathIndex;
+use crate::stats::requests::PathIndex;
 
 /// An answer up to this length is handed on as a whole.
 pub(crate) const WHOLE: usize = 32 << 10;

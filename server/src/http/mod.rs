@@ -2,26 +2,18 @@
 
 mod batch;
 mod body;
-mod chart;
+mod compat;
 pub(crate) mod guard;
-mod health;
-mod html;
 mod ids;
 pub(crate) mod in_flight;
-mod leaf;
-mod metrics;
 mod negotiate;
 pub(crate) mod numbers;
 mod openapi;
-pub(crate) mod page;
+pub(crate) mod operators;
 mod params;
 mod problem;
 mod quick;
-mod spring;
-pub(crate) mod status;
-mod tinyid;
 mod v1;
-mod view;
 mod viewer;
 
 use std::convert::Infallible;
@@ -40,21 +32,21 @@ use tower::Service as _;
 
 use crate::app::App;
 use crate::http::problem::Problem;
-use crate::requests::{HasFailed, PathIndex};
-use crate::threads::caught;
+use crate::process::threads::caught;
+use crate::stats::requests::{HasFailed, PathIndex};
 
 /// All paths.
 fn router(app: &'static App) -> Router {
     let paths = &app.options.paths;
-    let tinyid = if paths.tinyid { tinyid::routes() } else { Router::new() };
+    let tinyid = if paths.tinyid { compat::tinyid::routes() } else { Router::new() };
     Router::new()
-        .merge(health::routes())
-        .merge(metrics::routes())
+        .merge(operators::health::routes())
+        .merge(operators::metrics::routes())
         .merge(openapi::routes(app))
-        .merge(page::routes())
-        .merge(status::routes())
+        .merge(operators::page::routes())
+        .merge(operators::status::routes())
         .merge(v1::routes(app))
-        .merge(leaf::routes(paths))
+        .merge(compat::leaf::routes(paths))
         .merge(tinyid)
         .fallback(no_such_path)
         .method_not_allowed_fallback(no_such_method)

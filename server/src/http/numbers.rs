@@ -10,7 +10,7 @@ use uidring::{SegmentFailure, TakeError, UidGenerator};
 use crate::app::{App, NotReady};
 use crate::db::Table;
 use crate::http::batch::{Batch, Ids};
-use crate::trouble::Cause;
+use crate::stats::trouble::Cause;
 
 /// How long a request waits for its turn at the database, and how long for its ids. In a batch, a
 /// wait for each id would take for ever.

@@ -17,10 +17,12 @@ use utoipa::openapi::{Ref, RefOr, Response, ResponseBuilder};
 use utoipa::{IntoParams, IntoResponses, Modify, OpenApi, ToSchema};
 
 use crate::app::App;
+use crate::config::options::Options;
+use crate::http::compat::tinyid::SegmentId;
+use crate::http::compat::{leaf, tinyid};
+use crate::http::operators::{health, metrics, page, status};
 use crate::http::problem::Details;
-use crate::http::tinyid::SegmentId;
-use crate::http::{health, leaf, metrics, page, status, tinyid, v1};
-use crate::options::Options;
+use crate::http::v1;
 
 #[derive(OpenApi)]
 #[openapi(
@@ -163,7 +165,7 @@ mod tests {
     use utoipa::OpenApi;
 
     use super::Description;
-    use crate::requests::{TEMPLATES, Template};
+    use crate::stats::requests::{TEMPLATES, Template};
 
     #[test]
     fn each_path_is_counted_by_its_template() {

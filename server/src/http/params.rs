@@ -2,8 +2,8 @@
 
 use std::borrow::Cow;
 
+use crate::config::limits::MAX_IDS;
 use crate::http::problem::Problem;
-use crate::limits::MAX_IDS;
 
 /// A parameter with its value, as it came.
 pub(crate) type Param<'a> = (Cow<'a, str>, Cow<'a, str>);

@@ -8,11 +8,11 @@ use serde::Serialize;
 use uidring::segment::SegmentError;
 use uidring::{SegmentFailure, TakeError};
 
-use crate::access::Denied;
 use crate::app::NotReady;
 use crate::http::numbers::{self, NoNumbers};
-use crate::threads::Panicked;
-use crate::trouble::Cause;
+use crate::process::threads::Panicked;
+use crate::security::access::Denied;
+use crate::stats::trouble::Cause;
 
 /// The most characters of a value that an answer repeats.
 const LONGEST_VALUE: usize = 200;

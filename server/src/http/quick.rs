@@ -8,10 +8,11 @@ use axum::http::{HeaderMap, Method, Request, Response};
 use uidring::Uid;
 use uidring::segment::Number;
 
-use crate::access::Wish;
 use crate::app::App;
+use crate::http::compat::leaf;
 use crate::http::v1::bearer;
-use crate::http::{ids, leaf, negotiate};
+use crate::http::{ids, negotiate};
+use crate::security::access::Wish;
 
 /// The answer, if it is one of these.
 pub(crate) fn answer<B>(app: &App, request: &Request<B>) -> Option<Response<Body>> {

@@ -6,9 +6,9 @@ use axum::response::{IntoResponse, Response};
 use base64::Engine as _;
 use base64::engine::general_purpose::STANDARD;
 
-use crate::access::{Denied, Wish};
 use crate::app::App;
 use crate::http::problem::Problem;
+use crate::security::access::{Denied, Wish};
 
 /// The answer to somebody who may not look.
 pub(crate) struct MayNotLook(Denied);

@@ -13,13 +13,13 @@ use uidring::segment::{Tag, TagRecord};
 use utoipa::ToSchema;
 
 use super::bearer;
-use crate::access::{Denied, Wish};
 use crate::app::App;
+use crate::config::limits::MAX_SEGMENT;
 use crate::http::numbers::{self, blocking};
 use crate::http::openapi::{Problems, number_or_text};
 use crate::http::problem::{Details, Problem};
 use crate::http::{body, ids, negotiate, params};
-use crate::limits::MAX_SEGMENT;
+use crate::security::access::{Denied, Wish};
 
 type TagPath = Result<Path<String>, PathRejection>;
 

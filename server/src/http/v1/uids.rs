@@ -11,11 +11,11 @@ use uidring::Uid;
 use utoipa::ToSchema;
 
 use super::bearer;
-use crate::access::Wish;
 use crate::app::App;
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
 use crate::http::{ids, negotiate, numbers, params};
+use crate::security::access::Wish;
 
 /// Takes UIDs: as JSON, one a line, or eight bytes each, little-endian.
 #[utoipa::path(

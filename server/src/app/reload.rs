@@ -7,11 +7,11 @@ use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::access::Tokens;
 use crate::app::App;
 use crate::db::{Db, Unusable};
-use crate::server::EndSender;
-use crate::threads;
+use crate::net::server::EndSender;
+use crate::process::threads;
+use crate::security::access::Tokens;
 
 /// What is read only if somebody asks for it is looked at so often.
 const NEVER: Duration = Duration::from_secs(3600);

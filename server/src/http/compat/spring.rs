@@ -9,7 +9,7 @@ use jiff::{Timestamp, Zoned};
 use serde::Serialize;
 
 use crate::app::App;
-use crate::http::html;
+use crate::http::compat::html;
 
 /// The methods that Spring names where a path takes any.
 const METHODS: &str = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";

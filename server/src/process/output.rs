@@ -10,8 +10,8 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::server::EndSender;
-use crate::threads;
+use crate::net::server::EndSender;
+use crate::process::threads;
 
 /// The most lines that wait.
 const LINES: usize = 4096;

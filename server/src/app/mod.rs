@@ -1,6 +1,10 @@
 //! What all requests share: the generators, once the database has answered, and whether all is
 //! well.
 
+pub(crate) mod health;
+pub(crate) mod reload;
+pub(crate) mod start;
+
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
@@ -11,15 +15,15 @@ use tokio::sync::Semaphore;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
 use uidring::{Layout, UidGenerator};
 
-use crate::access::Access;
-use crate::counters::Counters;
-use crate::files::Plan;
+use crate::config::options::Options;
 use crate::http::guard::Hosts;
 use crate::http::in_flight::{FOR_OPERATORS, InFlight};
-use crate::options::Options;
-use crate::tls::Tls;
-use crate::trouble::{Cause, Trouble};
-use crate::watch::Watch;
+use crate::process::open_files::Plan;
+use crate::security::access::Access;
+use crate::security::tls::Tls;
+use crate::stats::counters::Counters;
+use crate::stats::trouble::{Cause, Trouble};
+use crate::stats::watch::Watch;
 
 /// Lives as long as the process, so that requests hold it without counting references.
 pub(crate) struct App {

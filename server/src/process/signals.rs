@@ -7,9 +7,9 @@ use std::process;
 use tokio::runtime::Runtime;
 
 use crate::app::App;
-use crate::reload::Reload;
-use crate::server::{End, EndSender, one_threaded};
-use crate::{output, threads};
+use crate::app::reload::Reload;
+use crate::net::server::{End, EndSender, one_threaded};
+use crate::process::{output, threads};
 
 /// What a signal asks for.
 enum Asked {

@@ -4,9 +4,9 @@ use std::cmp::Ordering;
 
 use axum::http::StatusCode;
 
+use crate::http::operators::status::TagLine;
 use crate::http::params::{named, number};
 use crate::http::problem::Problem;
-use crate::http::status::TagLine;
 
 /// The most tags that are listed at once.
 pub(crate) const MAX_TAGS: u64 = 5000;

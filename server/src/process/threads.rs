@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::server::{End, EndSender};
+use crate::net::server::{End, EndSender};
 
 /// How often in a row a thread may fail.
 const TRIES: u32 = 8;

@@ -6,7 +6,7 @@ use std::time::{Duration, Instant, SystemTime};
 
 use uidring::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 
-use crate::trouble::{Cause, Trouble};
+use crate::stats::trouble::{Cause, Trouble};
 
 /// The upper ends of the histogram's buckets, in milliseconds.
 const BOUNDS_MS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];

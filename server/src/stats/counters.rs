@@ -2,7 +2,7 @@
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
-use crate::requests::Requests;
+use crate::stats::requests::Requests;
 
 /// A counter that one thread writes and others read.
 #[derive(Debug, Default)]

@@ -12,17 +12,18 @@ use serde::Serialize;
 use uidring::segment::TagRecord;
 use utoipa::ToSchema;
 
-use crate::access::Wish;
 use crate::app::App;
+use crate::config::options::Paths;
+use crate::http::compat::html;
+use crate::http::compat::spring::{SpringError, any};
 use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one, take_uids};
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
-use crate::http::spring::{SpringError, any};
 use crate::http::v1::bearer;
 use crate::http::viewer::{MayNotLook, may_look};
-use crate::http::{html, ids, params};
-use crate::options::Paths;
-use crate::requests::HasFailed;
+use crate::http::{ids, params};
+use crate::security::access::Wish;
+use crate::stats::requests::HasFailed;
 
 type KeyPath = Result<Path<String>, PathRejection>;
 

@@ -9,11 +9,11 @@ use uidring::registry::{RegistryAdmin, RegistryError};
 use uidring::segment::SegmentStatus;
 
 use crate::app::App;
-use crate::health::{Asked, Kind};
-use crate::loads::{Loads, TagLoads};
-use crate::rates::{Rates, TagCount, TagRates};
-use crate::reload::Readings;
-use crate::trouble::{Cause, Trouble};
+use crate::app::health::{Asked, Kind};
+use crate::app::reload::Readings;
+use crate::stats::loads::{Loads, TagLoads};
+use crate::stats::rates::{Rates, TagCount, TagRates};
+use crate::stats::trouble::{Cause, Trouble};
 
 /// How often the end of a lease is read. That reads the rows of all worker ids.
 const READ_LEASE: Duration = Duration::from_secs(10);

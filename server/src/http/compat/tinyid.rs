@@ -11,19 +11,19 @@ use serde::Serialize;
 use uidring::segment::{Segment, SegmentError};
 use utoipa::ToSchema;
 
-use crate::access::Wish;
 use crate::app::App;
+use crate::config::limits::MAX_IDS;
 use crate::db::Table;
 use crate::http::batch::Ids;
+use crate::http::compat::spring::{SpringError, any};
 use crate::http::numbers::{self, NoNumbers, is_tag, take_many};
 use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
 use crate::http::problem::Problem;
-use crate::http::spring::{SpringError, any};
 use crate::http::v1::bearer;
 use crate::http::{body, ids, params};
-use crate::limits::MAX_IDS;
-use crate::requests::HasFailed;
-use crate::trouble::Cause;
+use crate::security::access::Wish;
+use crate::stats::requests::HasFailed;
+use crate::stats::trouble::Cause;
 
 pub(crate) fn routes() -> Router<&'static App> {
     // Spring ignores a trailing slash.

@@ -8,14 +8,14 @@ use std::time::Duration;
 use clap::{ArgAction, Parser};
 use uidring::Layout;
 
-use crate::access::{Secret, Tokens};
+use crate::app::start;
+use crate::config::limits::Limits;
 use crate::db::{Db, Table, Terms, Unusable};
 use crate::layout::LayoutOptions;
 use crate::length::length;
-use crate::limits::Limits;
 use crate::ranges::{partition, worker_ids};
-use crate::start;
-use crate::tls::Tls;
+use crate::security::access::{Secret, Tokens};
+use crate::security::tls::Tls;
 
 /// UIDs and dense numbers over HTTP, for programs in any language.
 #[derive(Clone, Debug, Parser)]

@@ -12,9 +12,9 @@ use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
 use crate::USAGE;
-use crate::access::without_the_line;
-use crate::options::Options;
-use crate::output;
+use crate::config::options::Options;
+use crate::process::output;
+use crate::security::access::without_the_line;
 use crate::variables::nearest;
 
 /// Options of the command line that have no place in a file.

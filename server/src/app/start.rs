@@ -9,15 +9,15 @@ use uidring::registry::{RegistryAdmin, WorkerRegistry};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::{Builder, Layout, UidGenerator};
 
+use crate::app::reload::TokenTable;
 use crate::app::{App, Tags};
+use crate::config::options::Leaf;
 use crate::db::{Db, Terms, Unusable, with_causes};
-use crate::loads::{Noted, Use};
-use crate::options::Leaf;
-use crate::reload::TokenTable;
-use crate::server::{self, EndSender};
-use crate::threads::{self, Panicked, caught};
-use crate::trouble::Trouble;
-use crate::watch;
+use crate::net::server::{self, EndSender};
+use crate::process::threads::{self, Panicked, caught};
+use crate::stats::loads::{Noted, Use};
+use crate::stats::trouble::Trouble;
+use crate::stats::watch;
 
 /// Between tries, while the database is away.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);

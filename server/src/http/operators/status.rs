@@ -13,16 +13,16 @@ use uidring::UidGenerator;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::events;
-use crate::health::Health;
+use crate::app::health::Health;
 use crate::http::openapi::Problems;
+use crate::http::operators::view::{MAX_TAGS, View};
 use crate::http::problem::Problem;
-use crate::http::view::{MAX_TAGS, View};
 use crate::http::viewer::{MayNotLook, may_look};
-use crate::rates::{TagCount, TagRate, sum};
-use crate::tls::Tls;
-use crate::watch::{self, TagState};
-use crate::{output, threads};
+use crate::process::events;
+use crate::process::{output, threads};
+use crate::security::tls::Tls;
+use crate::stats::rates::{TagCount, TagRate, sum};
+use crate::stats::watch::{self, TagState};
 
 pub(crate) fn routes() -> Router<&'static App> {
     Router::new().route("/v1/status", get(status))

@@ -6,12 +6,12 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use crate::app::App;
-use crate::counters::{Counter, Counters};
-use crate::health::Observer;
-use crate::requests::Traffic;
-use crate::server::EndSender;
-use crate::threads;
-use crate::watch;
+use crate::app::health::Observer;
+use crate::net::server::EndSender;
+use crate::process::threads;
+use crate::stats::counters::{Counter, Counters};
+use crate::stats::requests::Traffic;
+use crate::stats::watch;
 
 /// How many seconds are remembered.
 pub(crate) const SECONDS: usize = 120;

@@ -10,12 +10,12 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::health::{self, Condition, Health};
+use crate::app::health::{self, Condition, Health};
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
 use crate::http::viewer::is_administrator;
-use crate::requests::HasFailed;
-use crate::watch;
+use crate::stats::requests::HasFailed;
+use crate::stats::watch;
 
 pub(crate) fn routes() -> Router<&'static App> {
     Router::new().route("/livez", get(live)).route("/readyz", get(ready))

@@ -16,16 +16,16 @@ use prometheus::{TEXT_FORMAT, TextEncoder};
 use uidring::Status;
 
 use crate::app::App;
-use crate::counters::{self, Counters};
-use crate::health::{Health, Kind};
+use crate::app::health::{Health, Kind};
+use crate::app::reload::Reading;
 use crate::http::openapi::Problems;
 use crate::http::viewer::{MayNotLook, may_read_metrics};
-use crate::rates::sum;
-use crate::reload::Reading;
-use crate::requests::{self, PathTotals};
-use crate::tls::Tls;
-use crate::watch::{self, TagState};
-use crate::{output, threads};
+use crate::process::{output, threads};
+use crate::security::tls::Tls;
+use crate::stats::counters::{self, Counters};
+use crate::stats::rates::sum;
+use crate::stats::requests::{self, PathTotals};
+use crate::stats::watch::{self, TagState};
 
 /// The most tags that are shown one by one. Each has a series of each metric.
 const MAX_TAGS: usize = 5000;

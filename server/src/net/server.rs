@@ -15,21 +15,21 @@ use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
-use crate::access::Access;
+use crate::app::reload::{self, TokenTable};
+use crate::app::start::{self, Starter};
 use crate::app::{self, App};
-use crate::connection::Connection;
-use crate::counters::{Counter, Counters};
-use crate::files::Plan;
+use crate::config::options::{Checked, Options};
 use crate::http;
 use crate::http::numbers::CALLS;
-use crate::options::{Checked, Options};
-use crate::output;
-use crate::rates;
-use crate::reload::{self, TokenTable};
-use crate::signals::Signals;
-use crate::start::{self, Starter};
-use crate::threads::{self, Panicked, caught};
-use crate::tls::Tls;
+use crate::net::connection::Connection;
+use crate::process::open_files::Plan;
+use crate::process::output;
+use crate::process::signals::Signals;
+use crate::process::threads::{self, Panicked, caught};
+use crate::security::access::Access;
+use crate::security::tls::Tls;
+use crate::stats::counters::{Counter, Counters};
+use crate::stats::rates;
 
 /// Connections that wait to be accepted.
 const BACKLOG: u32 = 4096;

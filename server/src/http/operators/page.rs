@@ -13,12 +13,12 @@ use jiff::Timestamp;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::app::App;
-use crate::health::{Health, Level, title};
-use crate::http::chart::charts;
+use crate::app::health::{Health, Level, title};
 use crate::http::openapi::Problems;
+use crate::http::operators::chart::charts;
+use crate::http::operators::status::{Database, Event, Generator, Status, TagLine};
+use crate::http::operators::view::{KEYS, Key, View};
 use crate::http::problem::Problem;
-use crate::http::status::{Database, Event, Generator, Status, TagLine};
-use crate::http::view::{KEYS, Key, View};
 use crate::http::viewer::{MayNotLook, may_look};
 
 /// Nothing runs and nothing is loaded but what is ours. The form is the search.

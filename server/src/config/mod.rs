@@ -1,0 +1,5 @@
+//! What can be set, and how it is read and checked.
+
+pub(crate) mod limits;
+pub(crate) mod options;
+pub(crate) mod options_file;

@@ -1,0 +1,8 @@
+//! What operators and their programs ask for: the page, the status, the metrics and the probes.
+
+mod chart;
+pub(crate) mod health;
+pub(crate) mod metrics;
+pub(crate) mod page;
+pub(crate) mod status;
+mod view;

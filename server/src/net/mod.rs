@@ -1,0 +1,4 @@
+//! Listening, and connections.
+
+mod connection;
+pub(crate) mod server;

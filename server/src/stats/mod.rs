@@ -1,0 +1,8 @@
+//! What is counted and remembered, for people and for monitoring.
+
+pub(crate) mod counters;
+pub(crate) mod loads;
+pub(crate) mod rates;
+pub(crate) mod requests;
+pub(crate) mod trouble;
+pub(crate) mod watch;
