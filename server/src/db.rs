@@ -22,6 +22,7 @@ use uidring::segment::{SegmentError, SegmentSource, SqliteSegments, TinyIdToken}
 use uidring::{BuildError, Layout, RegistryError};
 
 use crate::stats::trouble::Cause;
+use crate::text::with_causes;
 
 /// A registry, as the option names it.
 #[derive(Clone)]
@@ -87,12 +88,6 @@ impl Unusable {
     pub(crate) fn for_now(problem: String) -> Unusable {
         Unusable { cause: Cause::Away, is_transient: true, problem }
     }
-}
-
-/// The error and its causes in one sentence.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 impl From<RegistryError> for Unusable {

@@ -14,6 +14,7 @@ mod process;
 mod ranges;
 mod security;
 mod stats;
+mod text;
 mod variables;
 
 use std::io::Write;
@@ -25,12 +26,8 @@ use tracing_subscriber::util::SubscriberInitExt as _;
 
 use crate::config::options::{Check, Log, Options};
 use crate::db::Unusable;
+use crate::process::end::{AWAY, USAGE};
 use crate::process::events::Recorder;
-
-/// What options that make no sense end with, as clap has it.
-const USAGE: u8 = 2;
-/// What a check ends with where a database is away.
-const AWAY: u8 = 3;
 
 fn main() -> ExitCode {
     let options = match config::options_file::read(std::env::args_os()) {
@@ -42,7 +39,7 @@ fn main() -> ExitCode {
             process::output::end(None);
             ExitCode::SUCCESS
         }
-        Err(End { code, problem }) => {
+        Err(Stopped { code, problem }) => {
             process::output::end(Some(&problem));
             ExitCode::from(code)
         }
@@ -50,13 +47,13 @@ fn main() -> ExitCode {
 }
 
 /// Why the program ends before its time.
-struct End {
+struct Stopped {
     code: u8,
     problem: String,
 }
 
-fn run(options: Options) -> Result<(), End> {
-    let wrong = |problem| End { code: USAGE, problem };
+fn run(options: Options) -> Result<(), Stopped> {
+    let wrong = |problem| Stopped { code: USAGE, problem };
     let checked = options.check().map_err(wrong)?;
     let mistaken = variables::mistaken(&options);
     if let Some(check) = options.check {
@@ -65,7 +62,7 @@ fn run(options: Options) -> Result<(), End> {
         }
         say("the options are good");
         if check == Check::All {
-            let of = |unusable: Unusable| End {
+            let of = |unusable: Unusable| Stopped {
                 code: if unusable.is_transient { AWAY } else { 1 },
                 problem: unusable.problem,
             };
@@ -74,7 +71,7 @@ fn run(options: Options) -> Result<(), End> {
         }
         return Ok(());
     }
-    let failed = |problem| End { code: 1, problem };
+    let failed = |problem| Stopped { code: 1, problem };
     let (end, ended) = tokio::sync::watch::channel(None);
     process::output::begin(&end).map_err(failed)?;
     log_to_stderr(options.log);

@@ -20,12 +20,11 @@ use uidring::UidGenerator;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::http::operators::page::visible;
-use crate::http::operators::status::rfc3339;
 use crate::process::{output, threads};
 use crate::security::tls::Tls;
 use crate::stats::trouble::{Cause, Trouble};
 use crate::stats::watch::{self, TagState};
+use crate::text::{rfc3339, visible};
 
 /// What was asked for in this time counts.
 const WINDOW: Duration = Duration::from_secs(60);

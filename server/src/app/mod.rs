@@ -15,10 +15,10 @@ use tokio::sync::Semaphore;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
 use uidring::{Layout, UidGenerator};
 
+use crate::config::open_files::Plan;
 use crate::config::options::Options;
 use crate::http::guard::Hosts;
 use crate::http::in_flight::{FOR_OPERATORS, InFlight};
-use crate::process::open_files::Plan;
 use crate::security::access::Access;
 use crate::security::tls::Tls;
 use crate::stats::counters::Counters;

@@ -9,7 +9,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::app::App;
 use crate::db::{Db, Unusable};
-use crate::net::server::EndSender;
+use crate::process::end::EndSender;
 use crate::process::threads;
 use crate::security::access::Tokens;
 

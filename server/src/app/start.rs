@@ -12,20 +12,21 @@ use uidring::{Builder, Layout, UidGenerator};
 use crate::app::reload::TokenTable;
 use crate::app::{App, Tags};
 use crate::config::options::Leaf;
-use crate::db::{Db, Terms, Unusable, with_causes};
-use crate::net::server::{self, EndSender};
+use crate::db::{Db, Unusable};
+use crate::process::end::{EndSender, fail};
+use crate::process::output;
 use crate::process::threads::{self, Panicked, caught};
+use crate::security::tls::Tls;
 use crate::stats::loads::{Noted, Use};
 use crate::stats::trouble::Trouble;
 use crate::stats::watch;
+use crate::text::with_causes;
 
 /// Between tries, while the database is away.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// How often the database is asked whether it is there.
 const PROBE: Duration = Duration::from_secs(2);
-/// Leaf's layout has few worker ids, so they are always given back.
-const LEAF_LEASE: Duration = Duration::from_secs(10 * 60);
 
 /// Brings to life what needs the database, and watches it.
 pub(crate) struct Starter {
@@ -71,13 +72,13 @@ impl Starter {
             match self.caught(Starter::start) {
                 // Waiting cannot help.
                 Err(unusable) if !self.is_announced && !unusable.is_transient => {
-                    threads::fail(end, unusable.problem);
+                    fail(end, unusable.problem);
                     return;
                 }
                 result => {
                     // From now on nothing that the database says ends it.
                     if !std::mem::replace(&mut self.is_announced, true) {
-                        server::announce(self.app, self.address);
+                        announce(self.app, self.address);
                     }
                     match result {
                         Ok(()) => break,
@@ -220,15 +221,31 @@ impl Starter {
     }
 }
 
-/// How the worker ids of Leaf's snowflakes are given.
-pub(crate) fn leaf_terms(leaf: &Leaf) -> Terms {
-    let (lease, worker_ids) = (Some(LEAF_LEASE), leaf.worker_ids.clone());
-    Terms { lease, worker_ids, ..Terms::default() }
+/// Tells people where the service is.
+fn announce(app: &App, address: SocketAddr) {
+    let scheme = if app.tls.is_some() { "https" } else { "http" };
+    let base = format!("{scheme}://{address}");
+    let path = if app.options.uids { "/v1/uids?n=3" } else { "/v1/tags" };
+    output::say(format!(
+        "uidring-server listens on {base}\n\
+         the page:  {base}/\n\
+         try:       curl '{base}{path}'\n"
+    ));
+    if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
+        tracing::warn!("{trouble}");
+    }
+    if !address.ip().is_loopback() && app.access.is_open() {
+        tracing::warn!(
+            %address,
+            "NO TOKENS ARE SET, and the address can be reached from other machines: anybody there \
+             can take ids and create tags; set --tokens, or listen on 127.0.0.1"
+        );
+    }
 }
 
 /// Leaf's snowflakes: each has the time of its take.
 fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
-    let registry = db.registry(&leaf_terms(leaf))?;
+    let registry = db.registry(&leaf.terms())?;
     Ok(builder(registry, leaf.layout).exact_time().build()?)
 }
 

@@ -4,6 +4,9 @@ use std::time::Duration;
 
 use crate::length::some_length;
 
+/// How many requests may ask the database at once, and how many may wait until a tag that they use
+/// for the first time is loaded. The others wait for their turn.
+pub(crate) const CALLS: usize = 16;
 /// The most ids of one request.
 pub(crate) const MAX_IDS: u64 = 100_000;
 /// The most numbers of one segment.

@@ -8,7 +8,6 @@ use std::time::Duration;
 use clap::{ArgAction, Parser};
 use uidring::Layout;
 
-use crate::app::start;
 use crate::config::limits::Limits;
 use crate::db::{Db, Table, Terms, Unusable};
 use crate::layout::LayoutOptions;
@@ -16,6 +15,9 @@ use crate::length::length;
 use crate::ranges::{partition, worker_ids};
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
+
+/// Leaf's layout has few worker ids, so they are always given back.
+const LEAF_LEASE: Duration = Duration::from_secs(10 * 60);
 
 /// UIDs and dense numbers over HTTP, for programs in any language.
 #[derive(Clone, Debug, Parser)]
@@ -276,6 +278,14 @@ pub(crate) struct Leaf {
     pub(crate) worker_ids: Option<RangeInclusive<u64>>,
 }
 
+impl Leaf {
+    /// How their worker ids are given.
+    pub(crate) fn terms(&self) -> Terms {
+        let (lease, worker_ids) = (Some(LEAF_LEASE), self.worker_ids.clone());
+        Terms { lease, worker_ids, ..Terms::default() }
+    }
+}
+
 impl Options {
     /// Checks what clap cannot, and reads the files that the options name.
     pub(crate) fn check(&self) -> Result<Checked, String> {
@@ -362,7 +372,7 @@ impl Options {
         }
         db.try_out_tags(self.table)?;
         match &leaf.db {
-            Some(db) => db.try_out(&start::leaf_terms(leaf), Some(leaf.layout)),
+            Some(db) => db.try_out(&leaf.terms(), Some(leaf.layout)),
             None => Ok(()),
         }
     }

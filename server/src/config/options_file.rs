@@ -11,8 +11,8 @@ use std::process::ExitCode;
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
 
-use crate::USAGE;
 use crate::config::options::Options;
+use crate::process::end::USAGE;
 use crate::process::output;
 use crate::security::access::without_the_line;
 use crate::variables::nearest;

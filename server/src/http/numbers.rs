@@ -16,10 +16,6 @@ use crate::stats::trouble::Cause;
 /// wait for each id would take for ever.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// How many requests may ask the database at once, and how many may wait until a tag that they use
-/// for the first time is loaded. The others wait for their turn.
-pub(crate) const CALLS: usize = 16;
-
 /// What somebody is told whose batch took longer.
 const TOO_MANY_NUMBERS: &str = "the tag's segments are too short for so long a batch; ask for \
                                 fewer, or raise its step and max_step";

@@ -10,22 +10,20 @@ use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::net::{TcpListener, TcpSocket, TcpStream};
-use tokio::runtime;
-use tokio::sync::watch;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::app::reload::{self, TokenTable};
 use crate::app::start::{self, Starter};
 use crate::app::{self, App};
+use crate::config::limits::CALLS;
+use crate::config::open_files::Plan;
 use crate::config::options::{Checked, Options};
 use crate::http;
-use crate::http::numbers::CALLS;
 use crate::net::connection::Connection;
-use crate::process::open_files::Plan;
-use crate::process::output;
+use crate::process::end::{End, EndReceiver, EndSender};
 use crate::process::signals::Signals;
-use crate::process::threads::{self, Panicked, caught};
+use crate::process::threads::{self, Panicked, caught, one_threaded};
 use crate::security::access::Access;
 use crate::security::tls::Tls;
 use crate::stats::counters::{Counter, Counters};
@@ -47,19 +45,6 @@ const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     {\"type\":\"urn:uidring:problem:too-many-connections\",\
     \"title\":\"too many connections\",\"status\":503,\"detail\":\"try again in a second\"}";
 
-/// Why the program ends.
-#[derive(Clone, Debug)]
-pub(crate) enum End {
-    /// It was asked to.
-    Asked,
-    /// It cannot work.
-    Failed(String),
-}
-
-/// Who tells all threads of the end.
-pub(crate) type EndSender = watch::Sender<Option<End>>;
-pub(crate) type EndReceiver = watch::Receiver<Option<End>>;
-
 /// Answers requests until the program is asked to end.
 pub(crate) fn serve(
     mut options: Options,
@@ -69,7 +54,7 @@ pub(crate) fn serve(
 ) -> Result<(), String> {
     // First of all, because a signal that nobody listens for ends the process.
     let signals = Signals::listen()?;
-    let runtime = one_threaded()?;
+    let runtime = one_threaded(1)?;
     let listener = runtime.block_on(async { listen(options.listen) })?;
     let files = Plan::make(options.limits.threads(), options.limits.max_connections)?;
     options.limits.max_connections = files.connections;
@@ -89,7 +74,8 @@ pub(crate) fn serve(
     drop(listener);
     rates::begin(app, end)?;
     let table = app.options.has_token_table().then(|| TokenTable::new(db.clone()));
-    signals.begin(app, end, reload::begin(app, table.clone(), end)?)?;
+    let reload = reload::begin(app, table.clone(), end)?;
+    signals.begin(end, move || reload.ask(), || app.begin_end())?;
     start::begin(Starter::new(app, db, layout, leaf, table, address), end)?;
 
     let end = runtime.block_on(async {
@@ -113,13 +99,6 @@ pub(crate) fn serve(
     }
 }
 
-pub(crate) fn one_threaded() -> Result<runtime::Runtime, String> {
-    let mut builder = runtime::Builder::new_current_thread();
-    // Blocking calls, which are rare: to the database, and until a new tag is loaded.
-    let runtime = builder.enable_all().max_blocking_threads(2 * CALLS).build();
-    runtime.map_err(|error| format!("cannot start: {error}"))
-}
-
 fn listen(address: SocketAddr) -> Result<StdListener, String> {
     let listen = || {
         let socket = match address {
@@ -140,28 +119,6 @@ fn listen(address: SocketAddr) -> Result<StdListener, String> {
     })
 }
 
-/// Tells people where the service is.
-pub(crate) fn announce(app: &App, address: SocketAddr) {
-    let scheme = if app.tls.is_some() { "https" } else { "http" };
-    let base = format!("{scheme}://{address}");
-    let path = if app.options.uids { "/v1/uids?n=3" } else { "/v1/tags" };
-    output::say(format!(
-        "uidring-server listens on {base}\n\
-         the page:  {base}/\n\
-         try:       curl '{base}{path}'\n"
-    ));
-    if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
-        tracing::warn!("{trouble}");
-    }
-    if !address.ip().is_loopback() && app.access.is_open() {
-        tracing::warn!(
-            %address,
-            "NO TOKENS ARE SET, and the address can be reached from other machines: anybody there \
-             can take ids and create tags; set --tokens, or listen on 127.0.0.1"
-        );
-    }
-}
-
 /// One thread: accepts connections, and answers what they ask.
 fn work(
     app: &'static App,
@@ -171,7 +128,8 @@ fn work(
 ) -> Result<(), String> {
     app::enter_thread(index);
     let listener = listener.try_clone().map_err(|error| error.to_string())?;
-    let runtime = one_threaded()?;
+    // Blocking calls, which are rare: to the database, and until a new tag is loaded.
+    let runtime = one_threaded(2 * CALLS)?;
     runtime.block_on(accept_until_end(app, listener, ended)).map_err(|error| error.to_string())?;
     // A call to a database that does not answer is not waited for.
     runtime.shutdown_background();

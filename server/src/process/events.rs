@@ -10,6 +10,8 @@ use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
 
+use crate::text::with_causes;
+
 const MOST: usize = 50;
 /// The most characters of a text.
 const LONGEST: usize = 600;
@@ -110,7 +112,7 @@ impl Visit for Words {
     }
 
     fn record_error(&mut self, field: &Field, value: &(dyn std::error::Error + 'static)) {
-        self.record_debug(field, &format_args!("{}", crate::db::with_causes(value)));
+        self.record_debug(field, &format_args!("{}", with_causes(value)));
     }
 }
 

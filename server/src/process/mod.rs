@@ -1,7 +1,7 @@
-//! What there is once in a process: its threads, its output, its signals and its open files.
+//! What there is once in a process: its end, its threads, its output and its signals.
 
+pub(crate) mod end;
 pub(crate) mod events;
-pub(crate) mod open_files;
 pub(crate) mod output;
 pub(crate) mod signals;
 pub(crate) mod threads;

@@ -10,7 +10,7 @@ use std::sync::mpsc::{self, Receiver, SyncSender};
 use std::sync::{Mutex, OnceLock, PoisonError};
 use std::time::{Duration, SystemTime};
 
-use crate::net::server::EndSender;
+use crate::process::end::EndSender;
 use crate::process::threads;
 
 /// The most lines that wait.

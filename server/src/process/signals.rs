@@ -6,9 +6,8 @@ use std::process;
 
 use tokio::runtime::Runtime;
 
-use crate::app::App;
-use crate::app::reload::Reload;
-use crate::net::server::{End, EndSender, one_threaded};
+use crate::process::end::{End, EndSender};
+use crate::process::threads::one_threaded;
 use crate::process::{output, threads};
 
 /// What a signal asks for.
@@ -64,7 +63,7 @@ impl Streams {
 impl Signals {
     /// Listens for signals. They wait until they are handled.
     pub(crate) fn listen() -> Result<Signals, String> {
-        let runtime = one_threaded()?;
+        let runtime = one_threaded(1)?;
         #[cfg(unix)]
         let streams = {
             let _in_runtime = runtime.enter();
@@ -77,26 +76,27 @@ impl Signals {
         })
     }
 
-    /// Handles signals, on a thread of its own.
+    /// Handles signals, on a thread of its own: calls `reload` when all is to be read again, and
+    /// `begin_end` before all threads learn of the end.
     pub(crate) fn begin(
         mut self,
-        app: &'static App,
         end: &EndSender,
-        reload: Reload,
+        reload: impl Fn() + Send + 'static,
+        begin_end: impl Fn() + Send + 'static,
     ) -> Result<(), String> {
         let ending = end.clone();
         let mut was_asked = false;
         let handle = move || {
             loop {
                 match self.next() {
-                    Asked::Reload => reload.ask(),
+                    Asked::Reload => reload(),
                     Asked::End if std::mem::replace(&mut was_asked, true) => {
                         output::end(Some("asked to end at once; unused numbers are lost"));
                         process::exit(1);
                     }
                     Asked::End => {
                         tracing::info!("asked to end");
-                        app.begin_end();
+                        begin_end();
                         ending.send_replace(Some(End::Asked));
                     }
                 }

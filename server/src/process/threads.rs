@@ -6,7 +6,9 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::thread::{self, JoinHandle};
 use std::time::{Duration, Instant, SystemTime};
 
-use crate::net::server::{End, EndSender};
+use tokio::runtime::{self, Runtime};
+
+use crate::process::end::{EndSender, fail};
 
 /// How often in a row a thread may fail.
 const TRIES: u32 = 8;
@@ -14,6 +16,13 @@ const TRIES: u32 = 8;
 const LONG: Duration = Duration::from_secs(60);
 /// Before the first of these tries. It doubles with each.
 const PAUSE: Duration = Duration::from_millis(10);
+
+/// A runtime for one thread, which may have so many others for blocking calls.
+pub(crate) fn one_threaded(blocking: usize) -> Result<Runtime, String> {
+    let mut builder = runtime::Builder::new_current_thread();
+    let runtime = builder.enable_all().max_blocking_threads(blocking).build();
+    runtime.map_err(|error| format!("cannot start: {error}"))
+}
 
 /// The panics of this process.
 #[derive(Clone, Copy, Debug)]
@@ -94,21 +103,13 @@ pub(crate) fn begin(
     thread.spawn(run).map_err(|error| format!("cannot start a thread: {error}"))
 }
 
-/// Ends the program, unless it ends already.
-pub(crate) fn fail(end: &EndSender, problem: String) {
-    end.send_if_modified(|end| {
-        let is_first = end.is_none();
-        end.get_or_insert(End::Failed(problem));
-        is_first
-    });
-}
-
 #[cfg(test)]
 #[allow(clippy::panic, clippy::unwrap_used)]
 mod tests {
     use tokio::sync::watch;
 
     use super::*;
+    use crate::process::end::End;
 
     #[test]
     fn what_panics_or_fails_runs_again() {

@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 
 use crate::app::App;
 use crate::app::health::Observer;
-use crate::net::server::EndSender;
+use crate::process::end::EndSender;
 use crate::process::threads;
 use crate::stats::counters::{Counter, Counters};
 use crate::stats::requests::Traffic;

@@ -6,7 +6,7 @@ use std::time::Instant;
 use uidring::RegistryError;
 use uidring::segment::SegmentError;
 
-use crate::db::with_causes;
+use crate::text::with_causes;
 
 /// What is wrong, and since when.
 #[derive(Clone, Debug)]

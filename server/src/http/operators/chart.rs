@@ -4,9 +4,9 @@ use std::fmt::Write as _;
 
 use maud::{Markup, html};
 
-use crate::http::operators::page::{grouped, length};
 use crate::http::operators::status::PerSecond;
 use crate::stats::rates::SECONDS;
+use crate::text::{grouped, length};
 
 /// The drawing is as wide as the seconds it shows, and is stretched.
 const HEIGHT: f64 = 40.0;

@@ -7,7 +7,6 @@ use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
 use axum::routing::get;
 use axum::{Json, Router};
-use jiff::{Timestamp, Unit};
 use serde::Serialize;
 use uidring::UidGenerator;
 use utoipa::ToSchema;
@@ -23,6 +22,7 @@ use crate::process::{output, threads};
 use crate::security::tls::Tls;
 use crate::stats::rates::{TagCount, TagRate, sum};
 use crate::stats::watch::{self, TagState};
+use crate::text::rfc3339;
 
 pub(crate) fn routes() -> Router<&'static App> {
     Router::new().route("/v1/status", get(status))
@@ -312,11 +312,4 @@ fn micros(seconds: f64) -> f64 {
 
 fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
-}
-
-/// To the millisecond. Empty after the year 9999.
-pub(crate) fn rfc3339(time: SystemTime) -> String {
-    let time = Timestamp::try_from(time).ok();
-    let time = time.and_then(|time| time.round(Unit::Millisecond).ok());
-    time.map(|time| time.to_string()).unwrap_or_default()
 }

@@ -1,7 +1,7 @@
 //! Open files: each connection is one to the system, and each call to the database is a few, which
 //! must not be missing because clients hold connections open.
 
-use crate::http::numbers::CALLS;
+use crate::config::limits::CALLS;
 
 /// What a call to the database has open: SQLite's file, its journal and its folder, or a connection
 /// with the runtime that waits for it.
