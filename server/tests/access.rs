@@ -149,8 +149,10 @@ fn tokens_are_read_again() {
 }
 
 /// Nothing listens there, so a start that needs it fails for ever.
+#[cfg(feature = "postgres")]
 const AWAY: [&str; 2] = ["--leaf-snowflake", "--leaf-db=postgres://nobody@127.0.0.1:1/ids"];
 
+#[cfg(feature = "postgres")]
 #[test]
 fn tokens_are_read_again_while_another_start_fails() {
     let folder = tempfile::tempdir().unwrap();

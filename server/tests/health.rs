@@ -192,6 +192,7 @@ fn it_is_ready_while_memory_lasts() {
     assert_eq!(server.get("/v1/tags/orders/ids").status, 200);
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn only_an_administrator_is_told_what_the_database_is_called() {
     let folder = tempfile::tempdir().unwrap();

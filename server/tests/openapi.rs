@@ -107,9 +107,12 @@ fn no_cache_may_keep_an_answer() {
     let with_tokens = Server::start_on(folder, &["--tokens=tokens.toml", "--leaf-snowflake"]);
     let open = Server::start(&["--leaf-snowflake"]);
     open.put("orders", "{}");
+    let mut servers = vec![&open, &with_tokens];
     // Nothing listens there, so it is never ready.
     let away = ["--db=postgres://somebody@127.0.0.1:1/ids", "--leaf-snowflake=false"];
-    let waiting = Server::launch(tempfile::tempdir().unwrap(), &away);
+    let waiting =
+        cfg!(feature = "postgres").then(|| Server::launch(tempfile::tempdir().unwrap(), &away));
+    servers.extend(&waiting);
     let mut statuses = BTreeSet::new();
     let mut paths: Vec<String> = routes().into_iter().collect();
     assert!(paths.len() >= 24, "{paths:?}");
@@ -117,7 +120,7 @@ fn no_cache_may_keep_an_answer() {
     paths.extend(["/nowhere", "/v1/uids/x"].into_iter().chain(queries).map(str::to_owned));
     let all = METHODS.into_iter().filter(|&method| method != "head").chain(["trace", "brew"]);
     for (path, method) in paths.iter().flat_map(|path| all.clone().map(move |one| (path, one))) {
-        for server in [&open, &with_tokens, &waiting] {
+        for &server in &servers {
             // The second one of a kind may go the short way.
             for _ in 0..2 {
                 let answer = ask(server, method, path);
@@ -135,8 +138,9 @@ fn no_cache_may_keep_an_answer() {
         let head: String = stream.lines().map_while(Result::ok).collect::<Vec<_>>().join("\n");
         assert!(head.contains("\ncache-control: no-store\n"), "HEAD {path}: {head}");
     }
-    for status in [200, 400, 401, 404, 405, 415, 500, 503] {
-        assert!(statuses.contains(&status), "{statuses:?}");
+    let of_waiting: &[u16] = if waiting.is_some() { &[500, 503] } else { &[] };
+    for status in [200, 400, 401, 404, 405, 415].iter().chain(of_waiting) {
+        assert!(statuses.contains(status), "{statuses:?}");
     }
 }
 

@@ -69,7 +69,13 @@ fn a_check_looks_at_the_database() {
     let file = rusqlite::Connection::open(server.file()).unwrap();
     let found = file.query_row(workers, [], |row| Ok((row.get(0)?, row.get(1)?)));
     assert_eq!(found, Ok((1, 1)));
-    // One that is away is waited for at a start.
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn a_check_tells_a_database_that_is_away_from_a_bad_one() {
+    let folder = tempfile::tempdir().unwrap();
+    // A start waits for it.
     let away = "--db=postgres://somebody:hunter2@127.0.0.1:1/ids";
     let (code, text) = check(folder.path(), &[away], &[]);
     assert!(code == Some(3) && text.contains("127.0.0.1:1"), "{text}");
@@ -78,8 +84,7 @@ fn a_check_looks_at_the_database() {
 
 #[test]
 fn bad_options_are_refused_with_what_and_where() {
-    let folder = tempfile::tempdir().unwrap();
-    for (args, file, problem) in [
+    refused(&[
         (&["--nope"][..], "", "unexpected argument '--nope'"),
         (&["--listen=nowhere"], "", "'--listen <ADDRESS>'"),
         (&["--threads=0"], "", "'--threads <N>'"),
@@ -98,8 +103,6 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--admin-token=a secret with blanks"], "", "characters other than letters"),
         (&["--config=o.toml"], "admin-token = 'secret'", "--admin-token: the token is shorter"),
         (&["--db=ftp://x"], "", "--db: a registry is a file, or an address"),
-        (&["--db=mysql://me:secret@db:port/x"], "", "--db: "),
-        (&["--db=mysql://db/x", "--leaf-snowflake"], "", "--leaf-db: name another database"),
         (
             &["--preset=twitter", "--leaf-snowflake", "--leaf-worker-ids=512-1023"],
             "",
@@ -117,17 +120,6 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--leaf-worker-ids=5-2"], "", "5 is above 2: write 2-5"),
         (&["--partition=5/2"], "", "the parts of 2 are 0/2 and 1/2"),
         (&["--db=ids.db", "--uid-generator"], "", "--uid-generator: the table WORKER_NODE "),
-        (
-            &["--db=postgres://db/x", "--uid-generator", "--preset=uid-generator"],
-            "",
-            "is on a MySQL or MariaDB server",
-        ),
-        (&["--db=mysql://db/x", "--uid-generator"], "", "does not know the layout of its UIDs"),
-        (
-            &["--config=o.toml", "--db=mysql://db/x", "--preset=uid-generator"],
-            "uid-generator = true\nlease = '10m'",
-            "--uid-generator: ids of the table WORKER_NODE can neither be leased nor limited",
-        ),
         (&["--config=o.toml"], "check = true", "there is no key \"check\""),
         (&["--config=o.toml"], "config = 'x'", "there is no key \"config\""),
         (&["--config=o.toml"], "threads = 0", "the key \"threads\": invalid value '0'"),
@@ -142,7 +134,42 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--config=o.toml"], "tls-key = 'k.pem'", "--tls-cert"),
         // Also where something else goes before it.
         (&["--config=o.toml", "--threads=1"], "threads = 0", "the key \"threads\""),
-    ] {
+    ]);
+}
+
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+#[test]
+fn bad_options_beside_an_address_are_refused_with_what_and_where() {
+    refused(&[
+        (&["--db=mysql://me:secret@db:port/x"][..], "", "--db: "),
+        (&["--db=mysql://db/x", "--leaf-snowflake"], "", "--leaf-db: name another database"),
+        (
+            &["--db=postgres://db/x", "--uid-generator", "--preset=uid-generator"],
+            "",
+            "is on a MySQL or MariaDB server",
+        ),
+        (&["--db=mysql://db/x", "--uid-generator"], "", "does not know the layout of its UIDs"),
+        (
+            &["--config=o.toml", "--db=mysql://db/x", "--preset=uid-generator"],
+            "uid-generator = true\nlease = '10m'",
+            "--uid-generator: ids of the table WORKER_NODE can neither be leased nor limited",
+        ),
+    ]);
+}
+
+#[cfg(not(any(feature = "mysql", feature = "postgres")))]
+#[test]
+fn an_address_whose_feature_is_off_is_refused() {
+    refused(&[
+        (&["--db=postgres://me:secret@db/x"][..], "", "without the feature"),
+        (&["--db=mysql://me:secret@db/x"], "", "without the feature"),
+    ]);
+}
+
+/// Options that are refused: the arguments, the file, and a part of what is said.
+fn refused(cases: &[(&[&str], &str, &str)]) {
+    let folder = tempfile::tempdir().unwrap();
+    for &(args, file, problem) in cases {
         fs::write(folder.path().join("o.toml"), file).unwrap();
         let (code, text) = check(folder.path(), args, &[]);
         assert_eq!(code, Some(2), "{args:?} {file:?}: {text}");

@@ -267,6 +267,7 @@ fn a_database_that_is_away_is_a_warning() {
     assert!(server.get("/metrics").text().contains("\nuidring_database_up 0\n"));
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn without_a_database_from_the_start_the_service_is_down() {
     // Nothing listens there.

@@ -6,7 +6,7 @@
 //!
 //! ```sh
 //! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=100 \
-//!     cargo test -p uidring-server --test storm -- --ignored --nocapture
+//!     cargo test -p uidring-server --all-features --test storm -- --ignored --nocapture
 //! ```
 
 #![cfg(all(target_os = "linux", feature = "mysql", feature = "postgres"))]

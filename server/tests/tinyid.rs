@@ -265,6 +265,7 @@ fn what_is_off_is_not_there() {
     }
 }
 
+#[cfg(feature = "postgres")]
 #[test]
 fn tokens_are_read_again_while_another_start_fails() {
     let folder = tinyid().stop();
