@@ -27,84 +27,33 @@
 //!
 //! What operators are told, with the feature `tracing`, is in the table of [events](crate#events).
 
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod admin;
-pub(crate) mod alarm;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod changes;
-pub(crate) mod claim;
 #[cfg(feature = "contract")]
 pub mod contract;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod database;
 mod error;
-pub(crate) mod events;
-mod generator;
-#[cfg(feature = "http")]
-mod http;
-mod label;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod leaf;
-mod loader;
-mod local;
-#[cfg(feature = "metrics")]
-mod metrics;
-#[cfg(feature = "mysql")]
-mod mysql;
-pub(crate) mod policy;
-#[cfg(feature = "postgres")]
-mod postgres;
-pub(crate) mod request_list;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod row;
-pub(crate) mod scheduler;
+pub(crate) mod load;
 mod segments;
-mod source;
-#[cfg(feature = "sqlite")]
-mod sqlite;
-mod status;
-pub(crate) mod stock;
-pub(crate) mod supply;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod table;
+pub(crate) mod source;
 pub(crate) mod tag;
-mod take_n;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod tinyid;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod tinyid_databases;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod tinyid_tokens;
-#[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod turns;
+pub(crate) mod take;
 
 pub use crate::number::{Number, NumberRangeError, ParseNumberError};
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use admin::{SegmentAdmin, TagChange};
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use database::SqlSegments;
 pub use error::SegmentError;
-pub use generator::SegmentGenerator;
-#[cfg(feature = "http")]
-pub use http::HttpSegments;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use leaf::Leaf;
-pub use local::SegmentTaker;
-#[cfg(feature = "mysql")]
-pub use mysql::MySqlSegments;
-#[cfg(feature = "postgres")]
-pub use postgres::PostgresSegments;
+pub use load::status::SegmentStatus;
 pub use segments::{BuildError, Builder, Segments};
-pub use source::{Segment, SegmentSource, Tag, TagRecord};
+#[cfg(feature = "http")]
+pub use source::http::HttpSegments;
+#[cfg(feature = "mysql")]
+pub use source::sql::MySqlSegments;
+#[cfg(feature = "postgres")]
+pub use source::sql::PostgresSegments;
 #[cfg(feature = "sqlite")]
-pub use sqlite::SqliteSegments;
-pub use status::SegmentStatus;
+pub use source::sql::SqliteSegments;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use table::Own;
-pub use take_n::SegmentTakeN;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use tinyid::TinyId;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use tinyid_databases::{TinyIdDatabase, TinyIdSegments};
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use tinyid_tokens::TinyIdToken;
+pub use source::sql::{
+    Leaf, Own, SegmentAdmin, SqlSegments, TagChange, TinyId, TinyIdDatabase, TinyIdSegments,
+    TinyIdToken,
+};
+pub use source::{Segment, SegmentSource, Tag, TagRecord};
+pub use take::generator::SegmentGenerator;
+pub use take::local::SegmentTaker;
+pub use take::take_n::SegmentTakeN;

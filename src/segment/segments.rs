@@ -8,8 +8,8 @@ use std::time::Duration;
 use crate::engine::TakeError;
 #[cfg(feature = "async")]
 use crate::generator::blocking;
-use crate::segment::loader::{Loader, Running};
-use crate::segment::policy::Policy;
+use crate::segment::load::loader::{Loader, Running};
+use crate::segment::load::policy::Policy;
 use crate::segment::{SegmentError, SegmentGenerator, SegmentSource, Tag, TagRecord};
 use crate::sync::Arc;
 

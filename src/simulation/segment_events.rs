@@ -7,12 +7,12 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::SECOND;
-use crate::segment::alarm::{SLOW, SourcePanicked, Trouble};
-use crate::segment::events::Event;
-use crate::segment::policy::Policy;
-use crate::segment::request_list::RequestList;
-use crate::segment::scheduler::{Job, Scheduler};
-use crate::segment::tag::TagEngine;
+use crate::segment::load::alarm::{SLOW, SourcePanicked, Trouble};
+use crate::segment::load::events::Event;
+use crate::segment::load::policy::Policy;
+use crate::segment::load::scheduler::{Job, Scheduler};
+use crate::segment::tag::engine::TagEngine;
+use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
 

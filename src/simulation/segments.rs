@@ -7,11 +7,11 @@ use proptest::prelude::*;
 
 use super::{HOUR, SECOND};
 use crate::engine::TakeError;
-use crate::segment::claim::{Claim, Numbers};
-use crate::segment::policy::Policy;
-use crate::segment::request_list::RequestList;
-use crate::segment::scheduler::{Job, Scheduler};
-use crate::segment::tag::TagEngine;
+use crate::segment::load::policy::Policy;
+use crate::segment::load::scheduler::{Job, Scheduler};
+use crate::segment::tag::claim::{Claim, Numbers};
+use crate::segment::tag::engine::TagEngine;
+use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::{Arc, lock};
 use std::time::Duration;

@@ -123,27 +123,27 @@ const KNOWN_CIRCLES: &[(&str, &[&str])] = &[
     (
         "src",
         &[
-            "segment/alarm.rs",
-            "segment/events.rs",
-            "segment/loader.rs",
-            "segment/metrics.rs",
-            "segment/scheduler.rs",
-            "segment/status.rs",
-            "segment/stock.rs",
-            "segment/tag.rs",
+            "segment/load/alarm.rs",
+            "segment/load/events.rs",
+            "segment/load/loader.rs",
+            "segment/load/metrics.rs",
+            "segment/load/scheduler.rs",
+            "segment/load/status.rs",
+            "segment/load/stock.rs",
+            "segment/tag/engine.rs",
         ],
     ),
     (
         "src",
         &[
-            "segment/changes.rs",
-            "segment/database.rs",
-            "segment/leaf.rs",
-            "segment/table.rs",
-            "segment/tinyid.rs",
+            "segment/source/sql/changes.rs",
+            "segment/source/sql/database.rs",
+            "segment/source/sql/leaf.rs",
+            "segment/source/sql/table.rs",
+            "segment/source/sql/tinyid.rs",
         ],
     ),
-    ("src", &["segment/generator.rs", "segment/local.rs", "segment/take_n.rs"]),
+    ("src", &["segment/take/generator.rs", "segment/take/local.rs", "segment/take/take_n.rs"]),
 ];
 
 #[test]

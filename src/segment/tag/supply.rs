@@ -18,7 +18,7 @@ use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
 
 use crate::ring::segments::{Found, ReadyRange, SegmentChain};
-use crate::segment::claim::Claim;
+use crate::segment::tag::claim::Claim;
 use crate::sync::thread;
 
 /// What is decided under one lock: who gets which numbers when takers and the chain alone cannot

@@ -11,14 +11,14 @@ use std::time::Duration;
 
 use crate::engine::{SegmentFailure, TakeError};
 use crate::filler::caught;
-use crate::segment::alarm::{Alarms, Trouble};
-use crate::segment::events::Event;
+use crate::segment::load::alarm::{Alarms, Trouble};
+use crate::segment::load::events::Event;
 #[cfg(feature = "metrics")]
-use crate::segment::metrics::Source;
-use crate::segment::policy::{Policy, pause};
-use crate::segment::request_list::RequestList;
-use crate::segment::stock::{Place, Stock, kind};
-use crate::segment::tag::{TagEngine, is_worth_waiting};
+use crate::segment::load::metrics::Source;
+use crate::segment::load::policy::{Policy, pause};
+use crate::segment::load::stock::{Place, Stock, kind};
+use crate::segment::tag::engine::{TagEngine, is_worth_waiting};
+use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::{Arc, lock};
 

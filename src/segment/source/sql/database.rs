@@ -9,7 +9,7 @@ use super::leaf::Leaf;
 use super::row::{Row, alike, record};
 use super::table::{Own, Table, Tables};
 use super::tinyid::TinyId;
-use super::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sql::{
     self, Access, Deadline, Error, Failure, Missing, Schema, Transaction, VERSION, Value, Words,
 };

@@ -4,7 +4,7 @@ use std::iter::FusedIterator;
 
 use crate::engine::TakeError;
 use crate::number::Number;
-use crate::segment::local::SegmentTaker;
+use crate::segment::take::local::SegmentTaker;
 
 /// The numbers of [`SegmentGenerator::take_n`](crate::segment::SegmentGenerator::take_n).
 #[derive(Debug)]

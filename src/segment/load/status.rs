@@ -4,8 +4,8 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::segment::SegmentError;
-use crate::segment::loader::Loader;
-use crate::segment::tag::TagEngine;
+use crate::segment::load::loader::Loader;
+use crate::segment::tag::engine::TagEngine;
 use crate::sync::{Arc, lock};
 
 /// The state of a tag at one moment, from

@@ -12,15 +12,15 @@ use crate::engine::TakeError;
 #[cfg(all(unix, not(uidring_loom)))]
 use crate::engine::fork::{self, Abandon};
 use crate::filler::caught;
-use crate::segment::alarm::SourcePanicked;
-use crate::segment::events;
-use crate::segment::label::Label;
+use crate::segment::load::alarm::SourcePanicked;
+use crate::segment::load::events;
+use crate::segment::load::label::Label;
 #[cfg(feature = "metrics")]
-use crate::segment::metrics::{Metrics, PERIOD, Source, load_times};
-use crate::segment::policy::Policy;
-use crate::segment::request_list::RequestList;
-use crate::segment::scheduler::{Job, Scheduler};
-use crate::segment::tag::TagEngine;
+use crate::segment::load::metrics::{Metrics, PERIOD, Source, load_times};
+use crate::segment::load::policy::Policy;
+use crate::segment::load::scheduler::{Job, Scheduler};
+use crate::segment::tag::engine::TagEngine;
+use crate::segment::tag::request_list::RequestList;
 use crate::segment::{SegmentError, SegmentSource};
 use crate::sync::{
     Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, Parker, lock, thread, wait_timeout,

@@ -15,10 +15,10 @@ use crate::number::Number;
 use crate::ring::counter::Counter;
 use crate::ring::cursor::{Ended, is_closed};
 use crate::ring::segments::{Found, ReadyRange, SegmentChain, Unclaimed};
-use crate::segment::claim::{Claim, LONGEST, Numbers};
-use crate::segment::request_list::{Entry, RequestList};
-use crate::segment::stock::Stock;
-use crate::segment::supply::Supply;
+use crate::segment::load::stock::Stock;
+use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
+use crate::segment::tag::request_list::{Entry, RequestList};
+use crate::segment::tag::supply::Supply;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
 /// A thread that has waited for long enough wakes this much later at most, with others.

@@ -8,10 +8,10 @@ use std::mem;
 use std::time::Duration;
 
 use crate::segment::SegmentError;
-use crate::segment::events::{End, Event, Events};
+use crate::segment::load::events::{End, Event, Events};
 #[cfg(feature = "metrics")]
-use crate::segment::metrics::Source;
-use crate::segment::tag::TagEngine;
+use crate::segment::load::metrics::Source;
+use crate::segment::tag::engine::TagEngine;
 use crate::sync::Arc;
 
 /// A load under way is slow after this time, if no numbers of its tag are left.

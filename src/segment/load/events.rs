@@ -12,8 +12,8 @@ use std::time::Duration;
 
 use crate::engine::events::event;
 use crate::segment::SegmentError;
-use crate::segment::alarm::Trouble;
-use crate::segment::tag::TagEngine;
+use crate::segment::load::alarm::Trouble;
+use crate::segment::tag::engine::TagEngine;
 use crate::sync::{Arc, thread};
 
 /// If subscribers do not return, no more than so many events wait for them.

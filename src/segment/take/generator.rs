@@ -10,13 +10,13 @@ use crate::engine::line::Line;
 use crate::engine::turn::{Takes, Turn};
 use crate::engine::{FillError, TakeError};
 use crate::number::Number;
-use crate::segment::loader::Running;
-use crate::segment::local::SegmentTaker;
-use crate::segment::status::SegmentStatus;
-use crate::segment::tag::TagEngine;
+use crate::segment::load::loader::Running;
+use crate::segment::load::status::SegmentStatus;
+use crate::segment::tag::engine::TagEngine;
 #[cfg(feature = "async")]
-use crate::segment::tag::is_worth_waiting;
-use crate::segment::take_n::SegmentTakeN;
+use crate::segment::tag::engine::is_worth_waiting;
+use crate::segment::take::local::SegmentTaker;
+use crate::segment::take::take_n::SegmentTakeN;
 use crate::sync::Arc;
 
 /// Hands out the numbers of one tag to any number of threads: small, and with few gaps.

@@ -2,11 +2,11 @@
 
 use std::path::Path;
 
-use super::SegmentError;
 use super::database::SqlSegments;
 use super::leaf::Leaf;
 use super::table::{Own, Table, Tables};
 use super::tinyid::TinyId;
+use crate::segment::SegmentError;
 use crate::sql::{Access, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words};
 
 /// Numbers of tags from a SQLite file, for all processes of one machine.

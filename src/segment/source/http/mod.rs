@@ -11,9 +11,9 @@ use std::time::Duration;
 
 use self::address::Address;
 use self::client::{Client, Server, Trouble};
-use super::turns::{Turns, telling};
-use super::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::clock::Stopwatch;
+use crate::segment::source::turns::{Turns, telling};
+use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{AtomicBool, Ordering};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -6,8 +6,8 @@ use std::fmt;
 use super::database::SqlSegments;
 use super::table::Tables;
 use super::tinyid::TinyId;
-use super::turns::{Turns, telling};
-use super::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use crate::segment::source::turns::{Turns, telling};
+use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{Mutex, lock};
 
 /// Numbers of tags from several databases of tinyid: each load takes one of them, by turns, and

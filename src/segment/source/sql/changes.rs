@@ -4,7 +4,7 @@ use super::admin::{MaxStep, SegmentAdmin, TagChange};
 use super::database::{Fault, SqlSegments};
 use super::row::Row;
 use super::table::{Table, Tables};
-use super::{SegmentError, SegmentSource, Tag, TagRecord};
+use crate::segment::{SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sql::{Access, Deadline, Missing, Transaction, Value};
 
 impl<D: Tables, T: Table> SqlSegments<D, T> {

@@ -6,11 +6,11 @@
 
 use std::fmt::Debug;
 
-use super::SegmentError;
 use super::database::Fault;
 use super::leaf::Leaf;
 use super::row::{Counting, Range, Row};
 use super::tinyid::TinyId;
+use crate::segment::SegmentError;
 use crate::sql::{Database, Error, Schema, Transaction, VERSION, Value, Words};
 
 /// A database that has tables of tags.

@@ -2,10 +2,10 @@
 
 use std::fmt;
 
-use super::SegmentError;
 use super::database::{Fault, SqlSegments, explain};
 use super::table::Tables;
 use super::tinyid::TinyId;
+use crate::segment::SegmentError;
 use crate::sql::{self, Access, Deadline, Error, Missing, Schema, Transaction, Value, Words};
 
 /// A row of tinyid's table `tiny_id_token`: whoever has the token may take numbers of the tag.

@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::SegmentError;
 use super::database::SqlSegments;
 use super::table::{Own, Tables};
+use crate::segment::SegmentError;
 use crate::sql::{MySql, without_password};
 
 /// Numbers of tags from a MySQL or MariaDB server, for the processes of any number of machines.

@@ -1,5 +1,12 @@
 //! [`SegmentSource`]: where the numbers of tags come from.
 
+#[cfg(feature = "http")]
+pub mod http;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub mod sql;
+#[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod turns;
+
 use crate::segment::SegmentError;
 
 /// A table, or a server, that gives the numbers of each tag out in ranges.
@@ -68,8 +75,8 @@ use crate::segment::SegmentError;
 /// ```
 #[cfg_attr(
     feature = "contract",
-    doc = "\n[`contract::check`](super::contract::check) tests any source against this contract, \
-           and [`contract::check_one_way`](super::contract::check_one_way) one that takes no \
+    doc = "\n[`contract::check`](crate::segment::contract::check) tests any source against this contract, \
+           and [`contract::check_one_way`](crate::segment::contract::check_one_way) one that takes no \
            numbers back."
 )]
 pub trait SegmentSource: Send + Sync + 'static {

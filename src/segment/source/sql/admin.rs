@@ -1,6 +1,6 @@
 //! What operators do with tags.
 
-use super::{SegmentError, SegmentSource, TagRecord};
+use crate::segment::{SegmentError, SegmentSource, TagRecord};
 
 /// What operators do with tags, besides what programs do: they change and remove them.
 ///

@@ -2,8 +2,8 @@
 
 use std::time::SystemTime;
 
-use super::{Segment, TagRecord};
 use crate::clock::from_unix_ms;
+use crate::segment::{Segment, TagRecord};
 use crate::sql::{Cause, Error, Row as Columns, Value};
 
 /// The largest number there is.

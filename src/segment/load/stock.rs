@@ -4,9 +4,9 @@ use std::time::Duration;
 
 use crate::engine::SegmentFailure;
 use crate::number::Number;
-use crate::segment::alarm::TagAlarm;
-use crate::segment::policy::{Demand, Steps};
-use crate::segment::tag::TagEngine;
+use crate::segment::load::alarm::TagAlarm;
+use crate::segment::load::policy::{Demand, Steps};
+use crate::segment::tag::engine::TagEngine;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::{Arc, lock};
 

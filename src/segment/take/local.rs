@@ -8,9 +8,9 @@ use scopeguard::ScopeGuard;
 
 use crate::engine::TakeError;
 use crate::number::Number;
-use crate::segment::claim::{Claim, LONGEST, Numbers};
-use crate::segment::generator::SegmentGenerator;
-use crate::segment::tag::TagEngine;
+use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
+use crate::segment::tag::engine::TagEngine;
+use crate::segment::take::generator::SegmentGenerator;
 
 /// Claims many numbers at once for one thread, so that most takes write to no shared memory.
 ///

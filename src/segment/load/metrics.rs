@@ -8,9 +8,9 @@ use metrics::{Histogram, describe_histogram, histogram};
 use crate::clock::Stopwatch;
 use crate::filler::metrics::{Series, gauge_of};
 use crate::segment::SegmentStatus;
-use crate::segment::alarm::Counts;
-use crate::segment::loader::Loader;
-use crate::segment::tag::TagEngine;
+use crate::segment::load::alarm::Counts;
+use crate::segment::load::loader::Loader;
+use crate::segment::tag::engine::TagEngine;
 use crate::sync::Arc;
 
 /// How often metrics are brought up to date.

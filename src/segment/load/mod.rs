@@ -1,0 +1,12 @@
+//! The loader: when numbers are loaded, how many, and what operators see of it.
+
+pub mod alarm;
+pub mod events;
+mod label;
+pub mod loader;
+#[cfg(feature = "metrics")]
+mod metrics;
+pub mod policy;
+pub mod scheduler;
+pub mod status;
+pub mod stock;

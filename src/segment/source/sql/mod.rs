@@ -1,0 +1,31 @@
+//! The sources in databases.
+
+mod admin;
+mod changes;
+mod database;
+mod leaf;
+#[cfg(feature = "mysql")]
+mod mysql;
+#[cfg(feature = "postgres")]
+mod postgres;
+mod row;
+#[cfg(feature = "sqlite")]
+mod sqlite;
+mod table;
+mod tinyid;
+mod tinyid_databases;
+mod tinyid_tokens;
+
+pub use admin::{SegmentAdmin, TagChange};
+pub use database::SqlSegments;
+pub use leaf::Leaf;
+#[cfg(feature = "mysql")]
+pub use mysql::MySqlSegments;
+#[cfg(feature = "postgres")]
+pub use postgres::PostgresSegments;
+#[cfg(feature = "sqlite")]
+pub use sqlite::SqliteSegments;
+pub use table::Own;
+pub use tinyid::TinyId;
+pub use tinyid_databases::{TinyIdDatabase, TinyIdSegments};
+pub use tinyid_tokens::TinyIdToken;
