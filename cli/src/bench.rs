@@ -16,6 +16,7 @@ use uidring::segment::{
     Number, Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
 };
 use uidring::{Layout, Uid, UidGenerator};
+use uidring_args::some_length;
 
 use crate::load::joined;
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
@@ -49,7 +50,7 @@ Examples:
 pub(crate) struct Args {
     /// How long the whole measurement lasts
     #[arg(long = "for", value_name = "LENGTH", default_value = "20s",
-        value_parser = quantity::some_length)]
+        value_parser = some_length)]
     length: Duration,
 
     /// Numbers of threads [default: 1, 2, 4, 8 and the number of cores]

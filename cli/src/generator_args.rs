@@ -5,12 +5,12 @@ use std::time::Duration;
 
 use uidring::registry::{FixedWorker, WorkerRegistry};
 use uidring::{BuildError, Builder, Layout, LeadLimit, UidGenerator};
+use uidring_args::{lease, length, partition, worker_ids};
 
 use crate::db::{Db, Terms};
 use crate::output::Failure;
 use crate::patience::patiently;
 use crate::quantity;
-use crate::ranges::{partition, worker_ids};
 use crate::stream::Uids;
 
 /// The defaults are those of the library.
@@ -43,11 +43,11 @@ pub(crate) struct GeneratorArgs {
     pub(crate) exact_time: bool,
 
     /// How far the time of UIDs may run ahead of the clock [default: 1d, or 0s with --exact-time]
-    #[arg(long, value_name = "LENGTH", value_parser = quantity::length)]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
     max_lead: Option<Duration>,
 
     /// How far the time of UIDs may fall behind the clock
-    #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = quantity::length)]
+    #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = length)]
     max_lag: Duration,
 
     /// What happens when --max-lead is used up [default: new-worker if --max-lead is an hour or
@@ -76,15 +76,6 @@ enum Policy {
     Wait,
     /// Stop with an error
     Fail,
-}
-
-fn lease(text: &str) -> Result<Duration, String> {
-    let length = quantity::length(text)?;
-    if length < Duration::from_secs(1) {
-        Err("a lease lasts a second at least".to_owned())
-    } else {
-        Ok(length)
-    }
 }
 
 fn new_workers(text: &str) -> Result<u32, String> {

@@ -7,11 +7,11 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use uidring::{FieldOrder, Layout, LayoutError};
+use uidring_args::{length, with_causes};
 
 use crate::db::{self, Db};
-use crate::output::{Failure, with_causes};
+use crate::output::Failure;
 use crate::patience::patiently;
-use crate::quantity;
 
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Layout options")]
@@ -181,7 +181,7 @@ pub(crate) fn epoch(text: &str) -> Result<SystemTime, String> {
 }
 
 fn tick(text: &str) -> Result<Duration, String> {
-    quantity::length(text).map_err(|_| "a tick is a length from 1ms to 1s, such as 10ms".to_owned())
+    length(text).map_err(|_| "a tick is a length from 1ms to 1s, such as 10ms".to_owned())
 }
 
 #[cfg(test)]

@@ -22,7 +22,6 @@ mod plan;
 mod plan_page;
 mod progress;
 mod quantity;
-mod ranges;
 mod release;
 mod shell;
 mod sizing;

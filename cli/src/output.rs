@@ -1,11 +1,9 @@
 //! What the subcommands share in their output: failures and exit statuses, colours, and times.
 
 use std::env;
-use std::error::Error;
 use std::fmt;
 use std::fs::File;
 use std::io::{self, Write};
-use std::iter;
 use std::process::ExitCode;
 use std::time::{Duration, SystemTime};
 
@@ -16,6 +14,7 @@ use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use uidring::segment::{self, SegmentError};
 use uidring::{BuildError, Layout, LayoutError, RegistryError, TakeError};
+use uidring_args::{BesideUidGenerator, with_causes};
 
 use crate::db::without_passwords;
 use crate::words::counted;
@@ -113,9 +112,12 @@ impl From<LayoutError> for Failure {
     }
 }
 
+const BESIDE_UID_GENERATOR: BesideUidGenerator =
+    BesideUidGenerator { worker_ids: "--worker-ids or --partition", db: "--db" };
+
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Failure {
-        Failure::Failed(beside_uid_generator(&error).unwrap_or_else(|| with_causes(&error)))
+        Failure::Failed(BESIDE_UID_GENERATOR.told(&error))
     }
 }
 
@@ -140,28 +142,10 @@ impl From<BuildError> for Failure {
     }
 }
 
-/// The error of a registry that would begin beside `WORKER_NODE`, with the options that help.
-fn beside_uid_generator(error: &RegistryError) -> Option<String> {
-    let RegistryError::BesideUidGenerator { first, last } = error else { return None };
-    Some(format!(
-        "UidGenerator's table WORKER_NODE in the same database has given the worker ids up to \
-         {last}, and a registry that begins beside it would give its own from {first} on, so that \
-         UIDs could be equal: take worker ids from that table with --uid-generator; or choose ids \
-         above all that it will come to with --worker-ids or --partition, of the same layout; or, \
-         if the UIDs of both never meet, name another database with --db"
-    ))
-}
-
 impl From<TakeError> for Failure {
     fn from(error: TakeError) -> Failure {
         Failure::Failed(with_causes(&error))
     }
-}
-
-/// The sentence of `error` and those of its causes. An error does not repeat its cause.
-pub(crate) fn with_causes(error: &dyn Error) -> String {
-    let causes = iter::successors(error.source(), |&cause| cause.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
 /// Prints `page` at once. Its colours are kept only on a terminal, and only if `NO_COLOR` is not
@@ -319,37 +303,9 @@ pub(crate) fn is_elsewhere(time: SystemTime) -> bool {
 }
 
 #[cfg(test)]
-#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{folded, gauge, with_causes};
+    use super::{folded, gauge};
     use anstyle::Style;
-    use std::error::Error;
-    use std::fmt;
-
-    #[derive(Debug)]
-    struct Caused(&'static str, Option<Box<Caused>>);
-
-    impl fmt::Display for Caused {
-        fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-            f.write_str(self.0)
-        }
-    }
-
-    impl Error for Caused {
-        fn source(&self) -> Option<&(dyn Error + 'static)> {
-            self.1.as_deref().map(|cause| cause as _)
-        }
-    }
-
-    #[test]
-    fn an_error_is_followed_by_its_causes() {
-        let chain = |texts: &[&'static str]| {
-            let cause = |cause, text: &&'static str| Some(Box::new(Caused(text, cause)));
-            with_causes(&*texts.iter().rev().fold(None, cause).unwrap())
-        };
-        assert_eq!(chain(&["no file"]), "no file");
-        assert_eq!(chain(&["no file", "no disk", "no power"]), "no file: no disk: no power");
-    }
 
     #[test]
     fn lines_are_folded_between_words() {

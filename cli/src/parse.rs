@@ -9,6 +9,7 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FieldOrder, Layout, ParseUidError, Parts, Uid};
+use uidring_args::with_causes;
 
 use crate::layout_args::{LayoutOrDb, Preset};
 use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
@@ -240,7 +241,7 @@ impl Reader {
                      uid-generator, it is read as an id from after the end of the time field"
                         .to_owned()
                 } else {
-                    output::with_causes(&error)
+                    with_causes(&error)
                 };
                 output::complain(&format!("{text:?} is not a UID: {why}"));
                 None

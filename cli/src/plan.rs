@@ -8,11 +8,12 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
+use uidring_args::some_length;
 
 use crate::layout_args::epoch;
 use crate::output::{self, Failure, Times};
 use crate::plan_page;
-use crate::quantity::{Quantity, count, count_of, millis, quantity, saturated, some_length};
+use crate::quantity::{Quantity, count, count_of, millis, quantity, saturated};
 use crate::sizing::{BITS, DAY_MS, Needs, Split, YEAR_MS};
 use crate::ways_out::{WaysOut, ways_out};
 

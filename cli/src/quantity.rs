@@ -1,13 +1,11 @@
-//! Numbers and lengths of time as people write them on a command line.
+//! Numbers as people write them on a command line.
 
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use indicatif::HumanCount;
-use jiff::{Span, SpanRelativeTo};
-
 use crate::words::plural;
+use indicatif::HumanCount;
 
 /// A number of things with up to three decimals, such as UIDs a second: 20k, 1.5M, 0.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
@@ -38,10 +36,6 @@ impl fmt::Display for Quantity {
 }
 
 const MOST: u64 = 1_000_000_000_000;
-/// A century. Products with it do not overflow.
-const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 3600);
-const DAYS_ARE_24_HOURS: SpanRelativeTo<'static> = SpanRelativeTo::days_are_24_hours();
-
 /// Why a text is no number.
 enum Wrong {
     Text,
@@ -141,47 +135,6 @@ pub(crate) fn threads(text: &str) -> Result<u16, String> {
     count_of(text, "threads", 1..=1024)
 }
 
-/// 500ms, 10s, 2m, 1.5h, 1h30m, 1d. A day has 24 hours.
-pub(crate) fn length(text: &str) -> Result<Duration, String> {
-    let of =
-        |text: &str| text.parse::<Span>().and_then(|span| span.to_duration(DAYS_ARE_24_HOURS)).ok();
-    match of(text).map(Duration::try_from) {
-        Some(Ok(length)) if length > LONGEST => Err(too_long()),
-        Some(Ok(length)) if length.subsec_nanos().is_multiple_of(1_000_000) => Ok(length),
-        Some(Err(_)) => Err("a length of time cannot be negative".to_owned()),
-        // With smaller numbers it is one.
-        None if of(&with_ones(text)).is_some() => Err(too_long()),
-        _ => Err("a length of time is such as 500ms, 10s, 1h30m or 1d".to_owned()),
-    }
-}
-
-fn too_long() -> String {
-    "a length of time is at most 36500d".to_owned()
-}
-
-/// `text` with a 1 in place of each number.
-fn with_ones(text: &str) -> String {
-    let mut ones = String::new();
-    let mut before = ' ';
-    for character in text.chars() {
-        if !character.is_ascii_digit() {
-            ones.push(character);
-        } else if !before.is_ascii_digit() {
-            ones.push('1');
-        }
-        before = character;
-    }
-    ones
-}
-
-/// Like [`length`], but not 0.
-pub(crate) fn some_length(text: &str) -> Result<Duration, String> {
-    match length(text)? {
-        Duration::ZERO => Err("nothing happens in no time: try 10s".to_owned()),
-        length => Ok(length),
-    }
-}
-
 /// `number`, or the largest `u64` where it is larger.
 pub(crate) fn saturated(number: u128) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
@@ -200,8 +153,7 @@ pub(crate) fn rounded(number: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Quantity, length, quantity};
-    use std::time::Duration;
+    use super::{Quantity, quantity};
 
     #[test]
     fn numbers_are_exact() {
@@ -223,25 +175,5 @@ mod tests {
         let texts =
             [Quantity::whole(20_000), Quantity { thousandths: 1500 }, Quantity { thousandths: 20 }];
         assert_eq!(texts.map(|quantity| quantity.to_string()), ["20,000", "1.5", "0.02"]);
-    }
-
-    #[test]
-    fn lengths_have_a_unit() {
-        for (text, ms) in [
-            ("0s", 0),
-            ("500ms", 500),
-            ("10s", 10_000),
-            ("2m", 120_000),
-            ("1.5h", 5_400_000),
-            ("1h30m", 5_400_000),
-            ("1h 30m", 5_400_000),
-            ("1d12h", 129_600_000),
-            ("1d", 86_400_000),
-        ] {
-            assert_eq!(length(text), Ok(Duration::from_millis(ms)), "{text}");
-        }
-        for wrong in ["", "10", "s", "1mo", "1y", "-1s", "1s ago", "30m1h", "0.5ms", "36501d"] {
-            assert!(length(wrong).is_err(), "{wrong}");
-        }
     }
 }

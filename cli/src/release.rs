@@ -2,12 +2,12 @@
 
 use uidring::clock::{Clock, SystemClock};
 use uidring::registry::RegistryAdmin;
+use uidring_args::worker_id;
 
 use crate::db::{Db, DbArg};
 use crate::lease::{State, time_of};
 use crate::output::{self, Failure, Times, paragraph, remark};
 use crate::patience::patiently;
-use crate::ranges::worker_id;
 use crate::words::distance;
 
 /// Free a leased worker id whose holder is gone

@@ -5,9 +5,10 @@ use std::borrow::Cow;
 use clap::ValueEnum;
 use console::measure_text_width;
 use uidring::segment::SegmentError;
+use uidring_args::with_causes;
 
 use crate::db::{Db, Tags};
-use crate::output::{Failure, error_columns, with_causes};
+use crate::output::{Failure, error_columns};
 
 /// `text` as a shell takes it for one word.
 pub(crate) fn word(text: &str) -> Cow<'_, str> {

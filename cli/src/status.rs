@@ -6,6 +6,7 @@ use std::time::Duration;
 use console::Term;
 use uidring::RegistryError;
 use uidring::registry::{Lease, Request, WorkerRegistry};
+use uidring_args::some_length;
 
 use crate::db::{self, Db};
 use crate::generator_args::GeneratorArgs;
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     rate: Rate,
 
     /// For how long, such as 10s, 2m or 1h30m [default: 1s; with --watch: no end]
-    #[arg(long = "for", value_name = "LENGTH", value_parser = quantity::some_length)]
+    #[arg(long = "for", value_name = "LENGTH", value_parser = some_length)]
     length: Option<Duration>,
 
     /// How many threads take

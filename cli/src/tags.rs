@@ -9,11 +9,11 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::segment::TagRecord;
+use uidring_args::some_length;
 
 use crate::db::{Db, DbArg, Tags};
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
 use crate::patience::patiently;
-use crate::quantity;
 use crate::shell::{Place, command};
 use crate::table::{Column, Table};
 use crate::tag_changes::{Create, Remove, Set};
@@ -47,7 +47,7 @@ pub(crate) struct Args {
     place: PlaceArgs,
 
     /// Read the rows again after this time, and tell the pace: 10s, 1m, 1h
-    #[arg(long = "for", value_name = "LENGTH", value_parser = quantity::some_length)]
+    #[arg(long = "for", value_name = "LENGTH", value_parser = some_length)]
     length: Option<Duration>,
 
     /// Print one JSON object

@@ -5,6 +5,7 @@ use std::time::Duration;
 
 use console::Term;
 use uidring::{Uid, UidGenerator};
+use uidring_args::some_length;
 
 use crate::db::{Db, DbArg, Tags};
 use crate::generator_args::GeneratorArgs;
@@ -74,7 +75,7 @@ pub(crate) struct Args {
 
     /// For how long: 10s, 2m, 1h30m
     #[arg(long = "for", value_name = "LENGTH", help_heading = "Load options",
-        value_parser = quantity::some_length)]
+        value_parser = some_length)]
     length: Option<Duration>,
 
     /// How many threads take UIDs. Each thread's lines are in order, in batches between those of

@@ -1,7 +1,6 @@
 //! Variables of the environment that look like the tool's, and are not.
 
-use std::env;
-use std::ffi::OsString;
+use uidring_args::{is_near, is_variable, meant, mistaken};
 
 use crate::db::VARIABLE;
 use crate::output::complain;
@@ -11,27 +10,18 @@ const CHANGES: usize = 3;
 
 /// Says so where the environment has a name that is nearly that of the tool's variable.
 pub(crate) fn warn() {
-    for name in misspelt(env::vars_os().map(|(name, _)| name)) {
-        complain(&format!("the variable {name} has no effect; did you mean {VARIABLE}?"));
+    for sentence in mistaken(|name, _| is_misspelt(name).then(|| meant(name, VARIABLE))) {
+        complain(&sentence);
     }
 }
 
-fn misspelt(names: impl Iterator<Item = OsString>) -> Vec<String> {
-    let names = names.filter_map(|name| name.into_string().ok());
-    let is_misspelt = |name: &String| {
-        let upper = name.to_uppercase();
-        // Windows does not distinguish them.
-        let is_known = name == VARIABLE || cfg!(windows) && upper == VARIABLE;
-        !is_known && strsim::osa_distance(&upper, VARIABLE) <= CHANGES
-    };
-    let mut misspelt: Vec<String> = names.filter(is_misspelt).collect();
-    misspelt.sort();
-    misspelt
+fn is_misspelt(name: &str) -> bool {
+    !is_variable(name, VARIABLE) && is_near(&name.to_uppercase(), VARIABLE, CHANGES)
 }
 
 #[cfg(test)]
 mod tests {
-    use super::misspelt;
+    use super::is_misspelt;
 
     #[test]
     fn names_of_others_are_left_alone() {
@@ -48,10 +38,11 @@ mod tests {
             "PATH",
             "DB",
         ];
-        let mut expected = ["UIDRINGDB", "UIDRING_BD", "UIDRING_DBS", "uidring_db"].to_vec();
+        let mut expected = ["UIDRING_BD", "UIDRING_DBS", "UIDRINGDB", "uidring_db"].to_vec();
         if cfg!(windows) {
             expected.pop();
         }
-        assert_eq!(misspelt(names.into_iter().map(Into::into)), expected);
+        let misspelt: Vec<&str> = names.into_iter().filter(|name| is_misspelt(name)).collect();
+        assert_eq!(misspelt, expected);
     }
 }

@@ -20,9 +20,9 @@ use uidring::segment::MySqlSegments;
 use uidring::segment::PostgresSegments;
 use uidring::segment::{SegmentError, SegmentSource, SqliteSegments, TinyIdToken};
 use uidring::{BuildError, Layout, RegistryError};
+use uidring_args::{BesideUidGenerator, with_causes};
 
 use crate::stats::trouble::Cause;
-use crate::text::with_causes;
 
 /// A registry, as the option names it.
 #[derive(Clone)]
@@ -90,25 +90,17 @@ impl Unusable {
     }
 }
 
+const BESIDE_UID_GENERATOR: BesideUidGenerator = BesideUidGenerator {
+    worker_ids: "--worker-ids or --partition, and for Leaf's snowflakes with --leaf-worker-ids",
+    db: "--db or --leaf-db",
+};
+
 impl From<RegistryError> for Unusable {
     fn from(error: RegistryError) -> Unusable {
         let cause = Cause::of_registry(&error);
-        let problem = beside_uid_generator(&error).unwrap_or_else(|| with_causes(&error));
+        let problem = BESIDE_UID_GENERATOR.told(&error);
         Unusable { cause, is_transient: error.is_transient(), problem }
     }
-}
-
-/// The error of a registry that would begin beside `WORKER_NODE`, with the options that help.
-fn beside_uid_generator(error: &RegistryError) -> Option<String> {
-    let RegistryError::BesideUidGenerator { first, last } = error else { return None };
-    Some(format!(
-        "UidGenerator's table WORKER_NODE in the same database has given the worker ids up to \
-         {last}, and a registry that begins beside it would give its own from {first} on, so that \
-         UIDs could be equal: take worker ids from that table with --uid-generator; or choose ids \
-         above all that it will come to, of the same layout, with --worker-ids or --partition, and \
-         for Leaf's snowflakes with --leaf-worker-ids; or, if the UIDs of both never meet, name \
-         another database with --db or --leaf-db"
-    ))
 }
 
 impl From<SegmentError> for Unusable {

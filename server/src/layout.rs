@@ -6,8 +6,7 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use uidring::{FieldOrder, Layout, LayoutError};
-
-use crate::length;
+use uidring_args::some_length;
 
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "UIDs of time")]
@@ -31,7 +30,7 @@ pub(crate) struct LayoutOptions {
 
     /// What the time field counts, such as 1s or 10ms
     #[arg(
-        long, value_name = "LENGTH", env = "UIDRING_SERVER_TICK", value_parser = length::some_length
+        long, value_name = "LENGTH", env = "UIDRING_SERVER_TICK", value_parser = some_length
     )]
     tick: Option<Duration>,
 }

@@ -1,14 +1,8 @@
-//! How errors, times, lengths and names are written for people.
+//! How times, lengths and names are written for people.
 
 use std::time::SystemTime;
 
 use jiff::{Timestamp, Unit};
-
-/// The error and its causes in one sentence.
-pub(crate) fn with_causes(error: &dyn std::error::Error) -> String {
-    let causes = std::iter::successors(error.source(), |error| error.source());
-    causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
-}
 
 /// To the millisecond. Empty after the year 9999.
 pub(crate) fn rfc3339(time: SystemTime) -> String {

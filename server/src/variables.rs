@@ -1,9 +1,9 @@
 //! Variables of the environment that look like those of the service, and are not.
 
-use std::env;
 use std::ffi::OsStr;
 
 use clap::{Arg, Command, CommandFactory};
+use uidring_args::{is_near, is_variable, nearest};
 
 use crate::config::options::Options;
 
@@ -15,29 +15,19 @@ const PREFIX_OF_TOOL: &str = "UIDRING_";
 /// A sentence for each variable that somebody may take for one of the service.
 pub(crate) fn mistaken(options: &Options) -> Vec<String> {
     let command = Options::command();
-    let mut sentences: Vec<String> = env::vars_os()
-        .filter_map(|(name, value)| Some((name.into_string().ok()?, value)))
-        // The tool's own, which may be meant for the tool.
-        .filter(|(name, _)| name != "UIDRING_DB" || options.db.is_none())
-        .filter_map(|(name, value)| mistake(&command, &name, &value))
-        .collect();
-    sentences.sort();
-    sentences
-}
-
-/// The one of `names` that somebody may have meant by `name`.
-pub(crate) fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
-    let (distance, nearest) =
-        names.map(|known| (strsim::osa_distance(name, known), known)).min()?;
-    (distance <= 1 + nearest.len() / 5).then_some(nearest)
+    // The tool's own, which may be meant for the tool.
+    let is_the_tools = |name: &str| name == "UIDRING_DB" && options.db.is_some();
+    uidring_args::mistaken(
+        |name, value| {
+            if is_the_tools(name) { None } else { mistake(&command, name, value) }
+        },
+    )
 }
 
 fn mistake(command: &Command, name: &str, value: &OsStr) -> Option<String> {
     let all = || command.get_arguments().filter_map(Arg::get_env).filter_map(|env| env.to_str());
     let upper = name.to_uppercase();
-    // Windows does not distinguish them.
-    let is_known = all().any(|known| known == name || cfg!(windows) && known == upper);
-    if is_known || is_of_kubernetes(name, value) {
+    if all().any(|known| is_variable(name, known)) || is_of_kubernetes(name, value) {
         return None;
     }
     let has_prefix = upper.starts_with(PREFIX);
@@ -47,11 +37,11 @@ fn mistake(command: &Command, name: &str, value: &OsStr) -> Option<String> {
         // UIDRING_LISTEN, or UIDRING_SERVR_LISTEN.
         let option = upper.strip_prefix(PREFIX_OF_TOOL);
         let is_short = |known: &&str| option.is_some() && known.strip_prefix(PREFIX) == option;
-        let is_near = |known: &&str| strsim::osa_distance(&upper, known) <= 2;
+        let is_near = |known: &&str| is_near(&upper, known, 2);
         all().find(is_short).or_else(|| all().find(is_near))
     };
     match meant {
-        Some(meant) => Some(format!("the variable {name} has no effect; did you mean {meant}?")),
+        Some(known) => Some(uidring_args::meant(name, known)),
         None if has_prefix => {
             Some(format!("the variable {name} has no effect; --help lists those that have"))
         }

@@ -8,6 +8,7 @@ use std::time::{Duration, Instant};
 use uidring::registry::{RegistryAdmin, WorkerRegistry};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::{Builder, Layout, UidGenerator};
+use uidring_args::with_causes;
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, Tags};
@@ -20,7 +21,6 @@ use crate::security::tls::Tls;
 use crate::stats::loads::{Noted, Use};
 use crate::stats::trouble::Trouble;
 use crate::stats::watch;
-use crate::text::with_causes;
 
 /// Between tries, while the database is away.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use crate::length::some_length;
+use uidring_args::{length, some_length};
 
 /// How many requests may ask the database at once, and how many may wait until a tag that they use
 /// for the first time is loaded. The others wait for their turn.
@@ -65,7 +65,7 @@ pub(crate) struct Limits {
 
     /// How long to go on answering what has been asked after SIGTERM
     #[arg(long, value_name = "LENGTH", default_value = "10s",
-        env = "UIDRING_SERVER_GRACE", value_parser = crate::length::length)]
+        env = "UIDRING_SERVER_GRACE", value_parser = length)]
     pub(crate) grace: Duration,
 }
 

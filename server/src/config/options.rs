@@ -7,12 +7,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Parser};
 use uidring::Layout;
+use uidring_args::{lease, length, partition, worker_ids};
 
 use crate::config::limits::Limits;
 use crate::db::{Db, Table, Terms, Unusable};
 use crate::layout::LayoutOptions;
-use crate::length::length;
-use crate::ranges::{partition, worker_ids};
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
 
@@ -387,15 +386,6 @@ fn token_refresh(text: &str) -> Result<Duration, String> {
     match length(text)? {
         short if short < Duration::from_millis(50) => {
             Err("tokens are read again every 50ms at most, as reading takes its time".to_owned())
-        }
-        length => Ok(length),
-    }
-}
-
-fn lease(text: &str) -> Result<Duration, String> {
-    match length(text)? {
-        short if short < Duration::from_secs(1) => {
-            Err("a lease lasts a second at least".to_owned())
         }
         length => Ok(length),
     }

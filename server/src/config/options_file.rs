@@ -10,12 +10,12 @@ use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use uidring_args::nearest;
 
 use crate::config::options::Options;
 use crate::process::end::USAGE;
 use crate::process::output;
 use crate::security::access::without_the_line;
-use crate::variables::nearest;
 
 /// Options of the command line that have no place in a file.
 const NOT_IN_A_FILE: [&str; 4] = ["config", "check", "help", "version"];

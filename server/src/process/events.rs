@@ -9,8 +9,7 @@ use tracing::field::{Field, Visit};
 use tracing::{Event, Level, Subscriber};
 use tracing_subscriber::Layer;
 use tracing_subscriber::layer::Context;
-
-use crate::text::with_causes;
+use uidring_args::with_causes;
 
 const MOST: usize = 50;
 /// The most characters of a text.

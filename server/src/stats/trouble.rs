@@ -5,8 +5,7 @@ use std::time::Instant;
 
 use uidring::RegistryError;
 use uidring::segment::SegmentError;
-
-use crate::text::with_causes;
+use uidring_args::with_causes;
 
 /// What is wrong, and since when.
 #[derive(Clone, Debug)]

@@ -1,0 +1,12 @@
+//! The options that the tool `uidring` and the service `uidring-server` share: one description and
+//! one parser for both.
+
+mod errors;
+mod length;
+mod variables;
+mod worker_ids;
+
+pub use errors::{BesideUidGenerator, with_causes};
+pub use length::{lease, length, some_length};
+pub use variables::{is_near, is_variable, meant, mistaken, nearest};
+pub use worker_ids::{partition, worker_id, worker_ids};

@@ -1,0 +1,60 @@
+//! Variables of the environment, and other names, that are misspelt.
+
+use std::env;
+use std::ffi::OsStr;
+
+/// What `mistake` says about each variable of the environment, sorted. It is given the name and the
+/// value.
+pub fn mistaken(mistake: impl Fn(&str, &OsStr) -> Option<String>) -> Vec<String> {
+    let mut sentences: Vec<String> =
+        env::vars_os().filter_map(|(name, value)| mistake(name.to_str()?, &value)).collect();
+    sentences.sort();
+    sentences
+}
+
+/// The sentence about the variable `name`, which somebody wrote for the variable `meant`.
+#[must_use]
+pub fn meant(name: &str, meant: &str) -> String {
+    format!("the variable {name} has no effect; did you mean {meant}?")
+}
+
+/// Whether `name` names the variable `known`.
+#[must_use]
+pub fn is_variable(name: &str, known: &str) -> bool {
+    // Windows does not distinguish upper and lower case.
+    name == known || cfg!(windows) && name.to_uppercase() == known
+}
+
+/// Whether `name` becomes `known` with at most `changes` letters put in, left out, replaced, or
+/// exchanged with the next.
+#[must_use]
+pub fn is_near(name: &str, known: &str, changes: usize) -> bool {
+    strsim::osa_distance(name, known) <= changes
+}
+
+/// The one of `names` that somebody may have meant by `name`. A longer name may have more mistakes.
+pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
+    let (distance, nearest) =
+        names.map(|known| (strsim::osa_distance(name, known), known)).min()?;
+    (distance <= 1 + nearest.len() / 5).then_some(nearest)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn the_nearest_name_is_near() {
+        let names = || ["listen", "max-body", "max-header"].into_iter();
+        assert_eq!(nearest("lisen", names()), Some("listen"));
+        assert_eq!(nearest("max_bdy", names()), Some("max-body"));
+        assert_eq!(nearest("maximum", names()), None);
+        assert_eq!(nearest("listen", std::iter::empty()), None);
+    }
+
+    #[test]
+    fn an_exchange_is_one_change() {
+        assert!(is_near("UIDRING_BD", "UIDRING_DB", 1));
+        assert!(!is_near("UIDRING_BDX", "UIDRING_DB", 1));
+    }
+}
