@@ -11,6 +11,7 @@ use std::error::Error;
 use std::io::Read;
 use std::net::TcpListener;
 use std::ops::RangeInclusive;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -917,15 +918,9 @@ fn a_standby_and_a_read_only_role_are_told_apart() {
 
 /// An authority in PEM, and a certificate of its for `name`, with its key.
 fn certificates(name: &str) -> [String; 3] {
-    let mut authority = rcgen::CertificateParams::new([]).unwrap();
-    authority.is_ca = rcgen::IsCa::Ca(rcgen::BasicConstraints::Unconstrained);
-    let authority_key = rcgen::KeyPair::generate().unwrap();
-    let authority_pem = authority.self_signed(&authority_key).unwrap().pem();
-    let issuer = rcgen::Issuer::new(authority, authority_key);
-    let key = rcgen::KeyPair::generate().unwrap();
-    let certificate =
-        rcgen::CertificateParams::new([name.to_owned()]).unwrap().signed_by(&key, &issuer).unwrap();
-    [authority_pem, certificate.pem(), key.serialize_pem()]
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certificates");
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+    [read("authority.pem"), read(&format!("{name}.pem")), read(&format!("{name}-key.pem"))]
 }
 
 #[cfg(feature = "postgres")]

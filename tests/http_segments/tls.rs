@@ -6,8 +6,8 @@ use std::net::TcpListener;
 use std::sync::Arc;
 use std::thread;
 
-use rcgen::{CertificateParams, KeyPair};
-use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::PemObject;
+use rustls::pki_types::{CertificateDer, PrivateKeyDer};
 use rustls::{ServerConfig, ServerConnection, StreamOwned};
 use uidring::segment::SegmentSource;
 
@@ -15,20 +15,19 @@ use super::*;
 
 #[test]
 fn a_certificate_is_checked_by_the_authority_that_is_named() {
-    let key = KeyPair::generate().unwrap();
-    let certificate = CertificateParams::new(["localhost".to_owned()]).unwrap();
-    let certificate = certificate.self_signed(&key).unwrap();
+    let certificate = include_str!("../certificates/localhost-2100.pem");
+    let key = include_str!("../certificates/localhost-2100-key.pem");
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join("authority.pem");
-    fs::write(&file, certificate.pem()).unwrap();
+    fs::write(&file, certificate).unwrap();
     let provider = Arc::new(rustls::crypto::ring::default_provider());
     let config = ServerConfig::builder_with_provider(provider)
         .with_safe_default_protocol_versions()
         .unwrap()
         .with_no_client_auth()
         .with_single_cert(
-            vec![certificate.der().clone()],
-            PrivateKeyDer::try_from(key.serialize_der()).unwrap(),
+            vec![CertificateDer::from_pem_slice(certificate.as_bytes()).unwrap()],
+            PrivateKeyDer::from_pem_slice(key.as_bytes()).unwrap(),
         )
         .unwrap();
     let (config, listener) = (Arc::new(config), TcpListener::bind("127.0.0.1:0").unwrap());

@@ -1,15 +1,50 @@
 //! A recorder of metrics that a test can look at.
 #![allow(clippy::unwrap_used)]
 
-use std::collections::BTreeMap;
-use std::sync::Arc;
+use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicU64, Ordering};
+use std::sync::{Arc, Mutex};
 
-use metrics::{Counter, Gauge, Histogram, Key, KeyName, Metadata, Recorder, SharedString, Unit};
-use metrics_util::registry::{AtomicStorage, Registry};
+use metrics::{
+    Counter, Gauge, Histogram, HistogramFn, Key, KeyName, Metadata, Recorder, SharedString, Unit,
+};
 
-/// Keeps the metrics. That of `metrics_util` resets them whenever it shows them, gauges as well.
-pub struct Keeping(Registry<Key, AtomicStorage>);
+/// Keeps the metrics, each in a number: that of a gauge is the bits of its value.
+#[derive(Default)]
+pub struct Keeping {
+    counters: Numbers<AtomicU64>,
+    gauges: Numbers<AtomicU64>,
+    histograms: Numbers<Count>,
+}
+
+/// The metrics of one kind.
+struct Numbers<T>(Mutex<HashMap<Key, Arc<T>>>);
+
+impl<T> Default for Numbers<T> {
+    fn default() -> Numbers<T> {
+        Numbers(Mutex::new(HashMap::new()))
+    }
+}
+
+impl<T: Default> Numbers<T> {
+    fn of(&self, key: &Key) -> Arc<T> {
+        Arc::clone(self.0.lock().unwrap().entry(key.clone()).or_default())
+    }
+
+    fn all(&self) -> Vec<(Key, Arc<T>)> {
+        self.0.lock().unwrap().iter().map(|(key, value)| (key.clone(), Arc::clone(value))).collect()
+    }
+}
+
+/// How many values a histogram has.
+#[derive(Default)]
+struct Count(AtomicU64);
+
+impl HistogramFn for Count {
+    fn record(&self, _: f64) {
+        self.0.fetch_add(1, Ordering::Relaxed);
+    }
+}
 
 /// By their names, then by the values of their labels, in the order of the names of these.
 pub type Values = BTreeMap<(String, Vec<String>), f64>;
@@ -17,7 +52,7 @@ pub type Values = BTreeMap<(String, Vec<String>), f64>;
 impl Keeping {
     /// Installs the recorder of this process.
     pub fn install() -> Arc<Keeping> {
-        let recorder = Arc::new(Keeping(Registry::atomic()));
+        let recorder = Arc::new(Keeping::default());
         assert!(metrics::set_global_recorder(Arc::clone(&recorder)).is_ok());
         recorder
     }
@@ -27,12 +62,12 @@ impl Keeping {
     pub fn values(&self, labels: &[&str]) -> Values {
         let load = |value: &AtomicU64| value.load(Ordering::Relaxed);
         let count = |value| f64::from(u32::try_from(value).unwrap());
-        let counters = self.0.get_counter_handles().into_iter();
+        let counters = self.counters.all().into_iter();
         let counters = counters.map(|(key, value)| (key, count(load(&value))));
-        let gauges = self.0.get_gauge_handles().into_iter();
+        let gauges = self.gauges.all().into_iter();
         let gauges = gauges.map(|(key, value)| (key, f64::from_bits(load(&value))));
-        let histograms = self.0.get_histogram_handles().into_iter();
-        let histograms = histograms.map(|(key, values)| (key, count(values.data().len() as u64)));
+        let histograms = self.histograms.all().into_iter();
+        let histograms = histograms.map(|(key, values)| (key, count(load(&values.0))));
         let all = counters.chain(gauges).chain(histograms).map(|(key, value)| {
             let mut pairs: Vec<_> =
                 key.labels().map(|label| (label.key(), label.value().to_owned())).collect();
@@ -51,14 +86,14 @@ impl Recorder for Keeping {
     fn describe_histogram(&self, _: KeyName, _: Option<Unit>, _: SharedString) {}
 
     fn register_counter(&self, key: &Key, _: &Metadata<'_>) -> Counter {
-        self.0.get_or_create_counter(key, |counter| Counter::from_arc(Arc::clone(counter)))
+        Counter::from_arc(self.counters.of(key))
     }
 
     fn register_gauge(&self, key: &Key, _: &Metadata<'_>) -> Gauge {
-        self.0.get_or_create_gauge(key, |gauge| Gauge::from_arc(Arc::clone(gauge)))
+        Gauge::from_arc(self.gauges.of(key))
     }
 
     fn register_histogram(&self, key: &Key, _: &Metadata<'_>) -> Histogram {
-        self.0.get_or_create_histogram(key, |values| Histogram::from_arc(Arc::clone(values)))
+        Histogram::from_arc(self.histograms.of(key))
     }
 }

@@ -12,6 +12,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use rustls::pki_types::CertificateDer;
+use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
 use tempfile::TempDir;
 
@@ -241,16 +242,13 @@ pub fn in_browser(server: &Server, case: &str) -> String {
     String::from_utf8(done.stdout).unwrap()
 }
 
-/// A certificate for localhost until `year`, and its key. Both are in files of `folder`.
+/// Copies a certificate for localhost and its key to `folder`. The certificate ends with the
+/// beginning of `year`: 2021, 2100 or 2101.
 pub fn certify(folder: &Path, year: i32) -> CertificateDer<'static> {
-    let mut params = rcgen::CertificateParams::new(["localhost".to_owned()]).unwrap();
-    params.not_before = rcgen::date_time_ymd(2020, 1, 1);
-    params.not_after = rcgen::date_time_ymd(year, 1, 1);
-    let key = rcgen::KeyPair::generate().unwrap();
-    let cert = params.self_signed(&key).unwrap();
-    fs::write(folder.join("cert.pem"), cert.pem()).unwrap();
-    fs::write(folder.join("key.pem"), key.serialize_pem()).unwrap();
-    cert.der().clone()
+    let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/certificates");
+    fs::copy(made.join(format!("localhost-{year}.pem")), folder.join("cert.pem")).unwrap();
+    fs::copy(made.join(format!("localhost-{year}-key.pem")), folder.join("key.pem")).unwrap();
+    CertificateDer::from_pem_file(folder.join("cert.pem")).unwrap()
 }
 
 /// The value of a series of metrics, with its labels.
