@@ -2,11 +2,13 @@
 //! one parser for both.
 
 mod errors;
+mod layout;
 mod length;
 mod variables;
 mod worker_ids;
 
 pub use errors::{BesideUidGenerator, with_causes};
+pub use layout::{LayoutArgs, Preset, epoch};
 pub use length::{lease, length, some_length};
 pub use variables::{is_near, is_variable, meant, mistaken, nearest};
 pub use worker_ids::{partition, worker_id, worker_ids};

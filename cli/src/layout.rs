@@ -8,7 +8,7 @@ use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FieldOrder, Layout};
 
-use crate::layout_args::LayoutOrDb;
+use crate::layout_or_db::LayoutOrDb;
 use crate::output::{self, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, columns, paint, row};
 use crate::sizing::Split;
 use crate::words::{self, counted};

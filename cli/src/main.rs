@@ -1,13 +1,13 @@
 //! `uidring`, the command-line tool: takes UIDs, decodes them, and shows which workers made them.
 //!
 //! Each subcommand has a file with its arguments (`Args`) and what it does (`run`). What they share
-//! is in [`layout_args`], [`output`] and [`table`].
+//! is in [`layout_or_db`], [`output`] and [`table`].
 
 mod bench;
 mod db;
 mod generator_args;
 mod layout;
-mod layout_args;
+mod layout_or_db;
 mod lease;
 mod lines;
 mod live;

@@ -9,9 +9,9 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FieldOrder, Layout, ParseUidError, Parts, Uid};
-use uidring_args::with_causes;
+use uidring_args::{Preset, with_causes};
 
-use crate::layout_args::{LayoutOrDb, Preset};
+use crate::layout_or_db::LayoutOrDb;
 use crate::output::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 use crate::quantity::millis;
 use crate::table::{Column, Stream, Table};

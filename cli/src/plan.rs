@@ -8,9 +8,8 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
-use uidring_args::some_length;
+use uidring_args::{epoch, some_length};
 
-use crate::layout_args::epoch;
 use crate::output::{self, Failure, Times};
 use crate::plan_page;
 use crate::quantity::{Quantity, count, count_of, millis, quantity, saturated};

@@ -6,11 +6,10 @@ use std::time::Duration;
 use console::Term;
 use uidring::RegistryError;
 use uidring::registry::{Lease, Request, WorkerRegistry};
-use uidring_args::some_length;
+use uidring_args::{LayoutArgs, some_length};
 
 use crate::db::{self, Db};
 use crate::generator_args::GeneratorArgs;
-use crate::layout_args::LayoutArgs;
 use crate::live::{self, Meter, Panel, Record};
 use crate::load::{Load, Run};
 use crate::output::{self, Failure};

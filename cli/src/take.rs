@@ -5,11 +5,10 @@ use std::time::Duration;
 
 use console::Term;
 use uidring::{Uid, UidGenerator};
-use uidring_args::some_length;
+use uidring_args::{LayoutArgs, some_length};
 
 use crate::db::{Db, DbArg, Tags};
 use crate::generator_args::GeneratorArgs;
-use crate::layout_args::LayoutArgs;
 use crate::lines::{Format, UidLines};
 use crate::live::{self, Panel};
 use crate::load::{Load, Run};

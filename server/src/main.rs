@@ -7,7 +7,6 @@ mod app;
 mod config;
 mod db;
 mod http;
-mod layout;
 mod net;
 mod process;
 mod security;

@@ -1,5 +1,6 @@
 //! What can be set, and how it is read and checked.
 
+pub(crate) mod layout;
 pub(crate) mod limits;
 pub(crate) mod open_files;
 pub(crate) mod options;

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Parser};
 use uidring::Layout;
-use uidring_args::{lease, length, partition, worker_ids};
+use uidring_args::{LayoutArgs, epoch, lease, length, partition, worker_ids};
 
+use crate::config::layout;
 use crate::config::limits::Limits;
 use crate::db::{Db, Table, Terms, Unusable};
-use crate::layout::LayoutOptions;
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
 
@@ -25,6 +25,7 @@ const LEAF_LEASE: Duration = Duration::from_secs(10 * 60);
     version,
     max_term_width = 80,
     args_override_self = true,
+    mut_args = layout::as_of_service,
     after_help = "\
 Each option has a variable, UIDRING_SERVER_MAX_BODY for --max-body, and a key
 in the file of --config, max-body. The command line goes before a variable,
@@ -85,7 +86,7 @@ pub(crate) struct Options {
     pub(crate) security: Security,
 
     #[command(flatten)]
-    pub(crate) layout: LayoutOptions,
+    pub(crate) layout: LayoutArgs,
 
     #[command(flatten)]
     pub(crate) generator: GeneratorOptions,
@@ -135,7 +136,7 @@ pub(crate) struct Paths {
     /// When the ids of Leaf's snowflakes begin: RFC 3339, or a date
     /// [default: Leaf's own, 2010-11-04T01:42:54.657Z]
     #[arg(long, value_name = "TIME", env = "UIDRING_SERVER_LEAF_EPOCH",
-        value_parser = crate::layout::epoch)]
+        value_parser = epoch)]
     pub(crate) leaf_epoch: Option<std::time::SystemTime>,
 
     /// The registry of the worker ids of Leaf's snowflakes, as a registry has

@@ -7,15 +7,14 @@ use jiff::Timestamp;
 use jiff::civil::Date;
 use jiff::tz::TimeZone;
 use uidring::{FieldOrder, Layout, LayoutError};
-use uidring_args::{length, with_causes};
 
-use crate::db::{self, Db};
-use crate::output::Failure;
-use crate::patience::patiently;
+use crate::errors::with_causes;
+use crate::length::length;
 
-#[derive(Debug, clap::Args)]
+/// The options that name a layout.
+#[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Layout options")]
-pub(crate) struct LayoutArgs {
+pub struct LayoutArgs {
     /// A layout that is known by a name
     #[arg(long, value_name = "NAME", hide_possible_values = true, conflicts_with = "layout",
         help = preset_help())]
@@ -39,8 +38,9 @@ pub(crate) struct LayoutArgs {
 }
 
 /// The constants of [`Layout`].
+#[allow(missing_docs)] // a comment would be shown in the help
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
-pub(crate) enum Preset {
+pub enum Preset {
     Default,
     UidGenerator,
     #[value(alias = "leaf")]
@@ -51,7 +51,9 @@ pub(crate) enum Preset {
 }
 
 impl Preset {
-    pub(crate) fn layout(self) -> Layout {
+    /// The constant.
+    #[must_use]
+    pub fn layout(self) -> Layout {
         match self {
             Preset::Default => Layout::DEFAULT,
             Preset::UidGenerator => Layout::UID_GENERATOR,
@@ -63,7 +65,8 @@ impl Preset {
     }
 
     /// As it is written on the command line.
-    pub(crate) fn name(self) -> String {
+    #[must_use]
+    pub fn name(self) -> String {
         self.to_possible_value().map(|value| value.get_name().to_owned()).unwrap_or_default()
     }
 }
@@ -82,8 +85,11 @@ enum Order {
 }
 
 impl LayoutArgs {
-    /// The layout asked for; `None` where no option was given.
-    pub(crate) fn asked(&self) -> Result<Option<Layout>, LayoutError> {
+    /// The layout asked for; `None` if no option was given.
+    ///
+    /// # Errors
+    /// There is no such layout.
+    pub fn asked(&self) -> Result<Option<Layout>, LayoutError> {
         let &LayoutArgs { preset, layout, order, epoch, tick } = self;
         let named = preset.map(Preset::layout).or(layout);
         if named.is_none() && order.is_none() && epoch.is_none() && tick.is_none() {
@@ -103,45 +109,6 @@ impl LayoutArgs {
         }
         Ok(Some(asked))
     }
-}
-
-/// [`LayoutArgs`], or the layout of a registry.
-#[derive(Debug, clap::Args)]
-pub(crate) struct LayoutOrDb {
-    #[command(flatten)]
-    layout: LayoutArgs,
-
-    /// Use the layout of this registry: a SQLite file, or the address of a server, postgres://.. or
-    /// mysql://.. Without this option and without a layout, `UIDRING_DB` names the registry
-    #[arg(
-        long, value_name = "FILE|URL", value_parser = db::parser(),
-        conflicts_with_all = ["preset", "layout", "order", "epoch", "tick"]
-    )]
-    db: Option<Db>,
-}
-
-impl LayoutOrDb {
-    pub(crate) fn layout(&self) -> Result<Layout, Failure> {
-        Ok(self.chosen()?.unwrap_or_default())
-    }
-
-    /// `None` where neither a layout nor a registry was named.
-    pub(crate) fn chosen(&self) -> Result<Option<Layout>, Failure> {
-        if let Some(db) = &self.db {
-            return remembered(db).map(Some);
-        }
-        match (self.layout.asked()?, Db::of_environment()) {
-            (None, Some(db)) => remembered(&db).map(Some),
-            (asked, _) => Ok(asked),
-        }
-    }
-}
-
-fn remembered(db: &Db) -> Result<Layout, Failure> {
-    let layout = patiently(db, || Ok::<_, Failure>(db.open_existing(false)?.layout()?))?;
-    layout.ok_or_else(|| {
-        Failure::Failed(format!("the registry {db} has not been used with a layout yet"))
-    })
 }
 
 fn widths(text: &str) -> Result<Layout, String> {
@@ -165,7 +132,11 @@ fn widths(text: &str) -> Result<Layout, String> {
     }
 }
 
-pub(crate) fn epoch(text: &str) -> Result<SystemTime, String> {
+/// Parses a time in RFC 3339, or a date, which begins at midnight UTC.
+///
+/// # Errors
+/// The text is neither.
+pub fn epoch(text: &str) -> Result<SystemTime, String> {
     let midnight = |date: Date| date.to_zoned(TimeZone::UTC).map(|zoned| zoned.timestamp());
     // `Date` also parses a longer text that begins with a date: such a text is a time.
     let time = match text.parse::<Date>() {
