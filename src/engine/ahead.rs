@@ -3,9 +3,8 @@
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use crate::engine::limits::duration_ms;
-use crate::engine::take::{LONGEST_WAIT, SHORTEST_WAIT};
-use crate::engine::timing::{Timing, by_kind};
+use crate::engine::timing::Timing;
+use crate::engine::waiters::{LONGEST_WAIT, SHORTEST_WAIT};
 use crate::engine::{Engine, TakeError};
 use crate::registry::Lease;
 use crate::ring::Block;
@@ -53,7 +52,7 @@ impl Ahead {
             // Read in this order, a block published meanwhile makes the result too early, never too
             // late.
             let following =
-                engine.codec.following(engine.ring.newest(), engine.ring.window().get());
+                engine.ring.window().get().following_base(engine.ring.newest(), &engine.codec);
             engine.codec.tick_of(following) + block.saturating_sub(engine.ring.tail())
         })
     }
@@ -105,7 +104,7 @@ impl Timing for Ahead {
     fn move_window(&self, engine: &Engine, lease: &Lease, now_ms: i64) {
         let Engine { ring, codec, limits, .. } = engine;
         let mut window = self.window(engine, lease, now_ms);
-        let following = codec.following(ring.newest(), ring.window().get());
+        let following = ring.window().get().following_base(ring.newest(), codec);
         if !limits.is_stale(codec.tick_of(following), now_ms) {
             // This is not before the lease: the tick that follows belongs to the lease in use.
             window.first_base = window.first_base.min(following);
@@ -274,53 +273,4 @@ impl Timing for Ahead {
 
     #[cfg(feature = "async")]
     fn first_task_waits(&self, _: &Engine) {}
-}
-
-/// What the filler does to the ring.
-impl Engine {
-    /// Publishes as many blocks as the ring has room for. Returns whether there were any. Called by
-    /// the filler.
-    pub fn refill(&self) -> bool {
-        // The cursor is read only once, because each read takes its cache line from the takers.
-        let current = self.ring.cursor_block();
-        let mut is_any = false;
-        while self.ring.publish_if_room(current, &self.counters.refilled_by_filler) {
-            is_any = true;
-        }
-        is_any
-    }
-
-    /// Moves the cursor forward to `offset` in `block`, unless it is there already. Returns whether
-    /// it moved.
-    pub fn skip_to(&self, block: u64, offset: u64) -> bool {
-        self.ring.skip_to((block << self.ring.shift()) + offset)
-    }
-
-    /// The tick of the ticket claimed last, or, if its block is not published, the newest tick. No
-    /// claim has a UID of a later tick.
-    pub fn claimed_tick(&self) -> u64 {
-        let block = self.ring.position().saturating_sub(1) >> self.ring.shift();
-        self.tick_of_block(block).unwrap_or_else(|| self.newest_tick())
-    }
-
-    /// Whether the window ends before the next tick to publish.
-    pub fn is_window_used_up(&self) -> bool {
-        self.codec.next(self.ring.newest(), self.ring.window().get()).is_none()
-    }
-
-    /// How long the filler may sleep until the next maintenance, unless it is woken.
-    pub fn maintenance_pause(&self, now_ms: i64) -> Duration {
-        let pause = duration_ms(self.limits.next_maintenance_ms(now_ms) - now_ms);
-        if self.at_hand() > 0 || self.waiters.is_empty() {
-            return pause;
-        }
-        // Somebody waits for this tick or for a later one.
-        let due = by_kind!(self, next_tick);
-        let reserved = self.codec.tick_of(self.ring.window().get().reserved_base);
-        if due > reserved.min(self.limits.final_tick) {
-            // The registry's answer brings it, not the passing of time.
-            return pause;
-        }
-        pause.min(self.limits.until_allowed(due, now_ms)).max(SHORTEST_WAIT)
-    }
 }

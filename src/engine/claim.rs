@@ -4,7 +4,8 @@ use std::num::NonZeroU64;
 
 use crate::engine::Engine;
 use crate::engine::TakeError;
-use crate::engine::timing::{Timing as _, by_kind};
+use crate::engine::kind::by_kind;
+use crate::engine::timing::Timing as _;
 use crate::integer::{Integer, LARGEST};
 use crate::uid::Uid;
 

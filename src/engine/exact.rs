@@ -20,8 +20,8 @@ use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
-use crate::engine::take::LONGEST_WAIT;
 use crate::engine::timing::Timing;
+use crate::engine::waiters::LONGEST_WAIT;
 use crate::engine::{Engine, TakeError};
 use crate::registry::Lease;
 use crate::ring::window::Window;

@@ -9,10 +9,12 @@ pub mod exact;
 mod flags;
 #[cfg(all(unix, not(uidring_loom)))]
 pub mod fork;
+pub mod kind;
 pub mod lead;
 pub mod limits;
 #[cfg(feature = "async")]
 pub mod line;
+mod refill;
 pub mod signal;
 pub mod status;
 mod take;
@@ -33,11 +35,12 @@ use crate::engine::ahead::Ahead;
 use crate::engine::counters::Counters;
 use crate::engine::exact::Exact;
 use crate::engine::flags::Flags;
+use crate::engine::kind::{Kind, by_kind};
 use crate::engine::lead::LeadLimit;
 use crate::engine::limits::Limits;
 use crate::engine::signal::{FillerState, Signal};
 use crate::engine::status::Status;
-use crate::engine::timing::{Kind, Timing as _, by_kind};
+use crate::engine::timing::Timing as _;
 use crate::engine::waiters::Waiters;
 use crate::registry::Lease;
 use crate::ring::codec::TickCodec;

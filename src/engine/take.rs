@@ -2,18 +2,14 @@
 
 use std::num::NonZeroU64;
 use std::ops::Range;
-use std::time::Duration;
 
+use crate::engine::kind::by_kind;
 use crate::engine::lead::LeadLimit;
-use crate::engine::timing::{Timing as _, by_kind};
+use crate::engine::timing::Timing as _;
+use crate::engine::waiters::LONGEST_WAIT;
 use crate::engine::{Engine, TakeError, waiters};
 use crate::ring::{self, Block, Ended};
 use crate::uid::Uid;
-
-/// The longest sleep of a waiting taker. It then checks by itself, since the filler may be starved.
-pub const LONGEST_WAIT: Duration = Duration::from_secs(1);
-/// The shortest sleep of a waiting taker, and of a filler while takers wait.
-pub const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 impl Engine {
     /// Claims `count` tickets, and waits for that while the ring is closed. Returns the first, with

@@ -1,38 +1,19 @@
 //! [`Timing`]: what the two kinds of generator do differently.
 //!
-//! * [`Ahead`]: blocks are published ahead of the takers, at ticks from a window around the clock.
-//! * [`Exact`]: the tick of each UID is the clock's at the take.
+//! * [`Ahead`](crate::engine::ahead::Ahead): blocks are published ahead of the takers, at ticks from
+//!   a window around the clock.
+//! * [`Exact`](crate::engine::exact::Exact): the tick of each UID is the clock's at the take.
 //!
-//! All else is common to both, and the engine calls a kind by [`by_kind`] alone.
+//! All else is common to both, and the engine calls a kind by `by_kind` alone.
 
 use std::num::NonZeroU64;
 use std::time::Duration;
 
-use crate::engine::ahead::Ahead;
-use crate::engine::exact::Exact;
 use crate::engine::{Engine, TakeError};
 use crate::registry::Lease;
 use crate::ring::Block;
 use crate::ring::window::Window;
 use crate::uid::Uid;
-
-/// A kind of generator.
-#[derive(Debug)]
-pub enum Kind {
-    Ahead(Ahead),
-    Exact(Exact),
-}
-
-/// Calls a method of [`Timing`] on the engine's kind.
-macro_rules! by_kind {
-    ($engine:expr, $method:ident $(, $argument:expr)*) => {
-        match &$engine.kind {
-            $crate::engine::timing::Kind::Ahead(ahead) => ahead.$method($engine $(, $argument)*),
-            $crate::engine::timing::Kind::Exact(exact) => exact.$method($engine $(, $argument)*),
-        }
-    };
-}
-pub(crate) use by_kind;
 
 /// How the ticks of UIDs follow the clock.
 pub trait Timing {

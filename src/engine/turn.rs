@@ -5,8 +5,9 @@ use std::task::{Context, Poll};
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::TakeError;
+use crate::engine::kind::by_kind;
 use crate::engine::line::Line;
-use crate::engine::timing::{Timing as _, by_kind};
+use crate::engine::timing::Timing as _;
 use crate::uid::Uid;
 
 /// What a task takes from.

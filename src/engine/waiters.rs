@@ -12,6 +12,11 @@ use std::time::Duration;
 use crate::engine::line::Line;
 use crate::sync::{Mutex, lock, thread};
 
+/// The longest sleep of a waiting taker. It then checks by itself, since the filler may be starved.
+pub const LONGEST_WAIT: Duration = Duration::from_secs(1);
+/// The shortest sleep of a waiting taker, and of a filler while takers wait.
+pub const SHORTEST_WAIT: Duration = Duration::from_millis(1);
+
 /// The threads and tasks to wake when something has changed.
 #[derive(Debug, Default)]
 pub struct Waiters {

@@ -9,8 +9,9 @@ use crate::engine::Engine;
 use crate::engine::ahead::Ahead;
 use crate::engine::events;
 use crate::engine::exact::SHARDS;
+use crate::engine::kind::{Kind, by_kind};
 use crate::engine::lead::LeadLimit;
-use crate::engine::timing::{Kind, Timing as _, by_kind};
+use crate::engine::timing::Timing as _;
 use crate::filler::lease_manager::LeaseManager;
 #[cfg(feature = "metrics")]
 use crate::filler::metrics::Metrics;

@@ -1,5 +1,7 @@
 //! Where worker ids come from.
 
+#[cfg(feature = "mysql")]
+mod beside;
 #[cfg(feature = "contract")]
 pub mod contract;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]

@@ -3,10 +3,9 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::RegistryError;
 use super::database::SqlRegistry;
 use super::table::{Fault, Tables};
-use super::worker_node;
+use super::{RegistryError, beside};
 use crate::sql::{Database, MySql, Schema, Transaction, VERSION, without_password};
 
 /// Worker ids from a MySQL or MariaDB server, for the processes of any number of machines.
@@ -126,6 +125,6 @@ impl Tables for MySql {
         ids: &RangeInclusive<u64>,
         are_chosen: bool,
     ) -> Result<(), Fault> {
-        worker_node::check_beside(transaction, ids, are_chosen)
+        beside::check_beside(transaction, ids, are_chosen)
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
+use super::beside::largest;
 use super::host::Host;
 use super::records::{self, WorkerRecord};
 use super::table::{Fault, foreign_tables};
@@ -124,38 +125,6 @@ fn too_large(worker: u64, max: u64) -> Error {
          all programs that use the table need a layout with more worker bits, whose ids exceed \
          those in use"
     ))
-}
-
-/// The columns of `UidGenerator`'s table, by which it is known.
-const COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];
-
-/// Refuses a registry of this library's own that is to give `ids`, where the table of
-/// `UidGenerator` is in the same database. Nobody knows here whether the layouts are the same, and
-/// then equal worker ids give equal UIDs. Ids that somebody has chosen will do, if they are all
-/// above those that the table has given.
-pub(super) fn check_beside(
-    transaction: &mut Transaction<'_>,
-    ids: &RangeInclusive<u64>,
-    are_chosen: bool,
-) -> Result<(), Fault> {
-    if !transaction.has("WORKER_NODE", COLUMNS)? {
-        return Ok(());
-    }
-    let last = largest(transaction)?;
-    let first = *ids.start();
-    if are_chosen && first > last {
-        return Ok(());
-    }
-    Err(Fault::Refused(RegistryError::BesideUidGenerator { first, last }))
-}
-
-/// The largest id that the table has given; 0 where it has no row.
-fn largest(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
-    let row = transaction.rows("SELECT MAX(ID) FROM WORKER_NODE", &[])?.pop();
-    match row.as_deref() {
-        Some([Value::Int(last)]) => u64::try_from(*last).map_err(|_| foreign_tables()),
-        _ => Ok(0),
-    }
 }
 
 impl WorkerRegistry for UidGeneratorRegistry {

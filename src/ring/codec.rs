@@ -5,7 +5,6 @@
 //! "this worker, up to this tick".
 
 use crate::layout::{FieldOrder, Layout};
-use crate::ring::window::Window;
 
 /// Converts between ticks and bases of one layout.
 #[derive(Clone, Copy, Debug)]
@@ -58,29 +57,14 @@ impl TickCodec {
         (base & self.worker_mask) >> self.worker_mask.trailing_zeros()
     }
 
-    /// The base to publish after `previous`: one tick later, or the first of the window if that is
-    /// later still or belongs to another worker. `None` if it lies beyond the window.
-    pub fn next(&self, previous: u64, window: Window) -> Option<u64> {
-        let next = self.following(previous, window);
-        (next <= window.last_base).then_some(next)
-    }
-
-    /// Like `next`, but also beyond the window.
-    pub fn following(&self, previous: u64, window: Window) -> u64 {
-        if self.same_worker(window.first_base, previous) {
-            window.first_base.max(previous + self.stride)
-        } else {
-            window.first_base
-        }
-    }
-
     /// Whether `base` lies beyond the window that ends with `last_base`. A base of another worker
     /// never does: it was published before this worker was taken on.
     pub fn is_beyond(&self, base: u64, last_base: u64) -> bool {
         self.same_worker(base, last_base) && base > last_base
     }
 
-    fn same_worker(&self, a: u64, b: u64) -> bool {
+    /// Whether both bases are of one worker.
+    pub fn same_worker(&self, a: u64, b: u64) -> bool {
         (a ^ b) & self.worker_mask == 0
     }
 }

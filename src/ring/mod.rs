@@ -511,7 +511,7 @@ impl Ring {
         let previous = self.base_in_word(word);
         // ORDERING: the thread that chose `previous` had seen the lease it belongs to, so this
         // window belongs to that lease or to a later one.
-        let base = self.codec.next(previous, self.publish_state.window.get())?;
+        let base = self.publish_state.window.get().next_base(previous, &self.codec)?;
         let is_gap = previous == 0 || base != previous + self.codec.stride();
         let before = if is_gap { 0 } else { (word & self.max_offset) + 1 };
         Some(base | before.min(self.max_offset))

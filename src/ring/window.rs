@@ -21,6 +21,24 @@ pub struct Window {
     pub reserved_base: u64,
 }
 
+impl Window {
+    /// The base to publish after `previous`: one tick later, or the first of the window if that is
+    /// later still or belongs to another worker. `None` if it lies beyond the window.
+    pub fn next_base(&self, previous: u64, codec: &TickCodec) -> Option<u64> {
+        let next = self.following_base(previous, codec);
+        (next <= self.last_base).then_some(next)
+    }
+
+    /// Like [`next_base`](Window::next_base), but also beyond the window.
+    pub fn following_base(&self, previous: u64, codec: &TickCodec) -> u64 {
+        if codec.same_worker(self.first_base, previous) {
+            self.first_base.max(previous + codec.stride())
+        } else {
+            self.first_base
+        }
+    }
+}
+
 /// The window of the lease in use.
 #[derive(Debug)]
 pub struct SharedWindow {

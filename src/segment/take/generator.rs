@@ -15,6 +15,7 @@ use crate::segment::load::status::SegmentStatus;
 use crate::segment::tag::engine::TagEngine;
 #[cfg(feature = "async")]
 use crate::segment::tag::engine::is_worth_waiting;
+use crate::segment::take::handle::Handle;
 use crate::segment::take::local::SegmentTaker;
 use crate::segment::take::take_n::SegmentTakeN;
 use crate::sync::Arc;
@@ -52,14 +53,12 @@ use crate::sync::Arc;
 /// ```
 #[derive(Clone)]
 pub struct SegmentGenerator {
-    tag: Arc<TagEngine>,
-    /// The last handle ends the loader.
-    running: Arc<Running>,
+    handle: Handle,
 }
 
 impl SegmentGenerator {
     pub(crate) fn new(tag: Arc<TagEngine>, running: Arc<Running>) -> SegmentGenerator {
-        SegmentGenerator { tag, running }
+        SegmentGenerator { handle: Handle { tag, running } }
     }
 
     /// The name of the tag.
@@ -77,7 +76,7 @@ impl SegmentGenerator {
     /// ```
     #[must_use]
     pub fn tag(&self) -> &str {
-        &self.tag.name
+        &self.handle.tag.name
     }
 
     /// Takes the next number.
@@ -106,9 +105,9 @@ impl SegmentGenerator {
     /// child process.
     #[inline]
     pub fn take(&self) -> Result<Number, TakeError> {
-        match self.tag.chain.take() {
+        match self.handle.tag.chain.take() {
             Ok(number) => Ok(number),
-            Err(ticket) => self.tag.take_slowly(ticket),
+            Err(ticket) => self.handle.tag.take_slowly(ticket),
         }
     }
 
@@ -134,7 +133,7 @@ impl SegmentGenerator {
     ///
     /// As [`take`](SegmentGenerator::take).
     pub fn try_take(&self) -> Result<Number, TakeError> {
-        self.tag.try_take()
+        self.handle.tag.try_take()
     }
 
     /// Takes the next number. If [`take`](SegmentGenerator::take) would wait, this waits without
@@ -158,7 +157,7 @@ impl SegmentGenerator {
     /// As [`take`](SegmentGenerator::take).
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<Number, TakeError> {
-        let taker = PatientTaker { tag: &self.tag, since: Stopwatch::start() };
+        let taker = PatientTaker { tag: &self.handle.tag, since: Stopwatch::start() };
         let mut turn = Turn::new(&taker);
         std::future::poll_fn(|context| turn.poll(context)).await
     }
@@ -188,9 +187,9 @@ impl SegmentGenerator {
     pub fn fill(&self, buffer: &mut [Number]) -> Result<(), FillError> {
         let mut filled = 0;
         while filled < buffer.len() {
-            let claim = self.tag.claim((buffer.len() - filled) as u64);
+            let claim = self.handle.tag.claim((buffer.len() - filled) as u64);
             let mut claim = claim.map_err(|cause| FillError { filled, cause })?;
-            while let Some(numbers) = self.tag.next_numbers(&mut claim) {
+            while let Some(numbers) = self.handle.tag.next_numbers(&mut claim) {
                 let end = filled + numbers.len();
                 numbers.write(&mut buffer[filled..end]);
                 filled = end;
@@ -245,7 +244,7 @@ impl SegmentGenerator {
     /// ```
     #[must_use]
     pub fn local(&self) -> SegmentTaker {
-        SegmentTaker::new(self.clone())
+        SegmentTaker::new(self.handle.clone())
     }
 
     /// What the tag is doing. This disturbs no taker.
@@ -265,11 +264,7 @@ impl SegmentGenerator {
     /// ```
     #[must_use]
     pub fn status(&self) -> SegmentStatus {
-        SegmentStatus::of(&self.tag, &self.running.loader)
-    }
-
-    pub(crate) fn engine(&self) -> &TagEngine {
-        &self.tag
+        SegmentStatus::of(&self.handle.tag, &self.handle.running.loader)
     }
 }
 

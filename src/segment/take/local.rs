@@ -10,7 +10,7 @@ use crate::engine::TakeError;
 use crate::number::Number;
 use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
 use crate::segment::tag::engine::TagEngine;
-use crate::segment::take::generator::SegmentGenerator;
+use crate::segment::take::handle::Handle;
 
 /// Claims many numbers at once for one thread, so that most takes write to no shared memory.
 ///
@@ -46,7 +46,7 @@ pub struct SegmentTaker {
     // A reference to a field would make the compiler keep the whole taker in memory. Hence a box,
     // and a guard that moves the rest out to drop it.
     claims: Box<Claims>,
-    numbers: ScopeGuard<SegmentGenerator, fn(SegmentGenerator)>,
+    handle: ScopeGuard<Handle, fn(Handle)>,
 }
 
 /// Where the next numbers come from.
@@ -76,7 +76,7 @@ impl SegmentTaker {
     /// [`with_claim_length`](SegmentTaker::with_claim_length) says otherwise.
     pub const LONGEST_CLAIM: u32 = 4096;
 
-    pub(crate) fn new(numbers: SegmentGenerator) -> SegmentTaker {
+    pub(crate) fn new(handle: Handle) -> SegmentTaker {
         let claims = Claims {
             part: (0..0, 0),
             rest: VecDeque::new(),
@@ -84,8 +84,8 @@ impl SegmentTaker {
             length: SegmentTaker::FIRST_CLAIM.into(),
             longest: SegmentTaker::LONGEST_CLAIM.into(),
         };
-        let numbers = scopeguard::guard(numbers, drop as fn(_));
-        SegmentTaker { next: u64::MAX, uid: 0, delta: 1, claims: Box::new(claims), numbers }
+        let handle = scopeguard::guard(handle, drop as fn(_));
+        SegmentTaker { next: u64::MAX, uid: 0, delta: 1, claims: Box::new(claims), handle }
     }
 
     /// The same taker with claims of `length` numbers each, from the next one on. 0 counts as 1. No
@@ -128,10 +128,10 @@ impl SegmentTaker {
     ///
     /// # Errors
     ///
-    /// As [`SegmentGenerator::take`].
+    /// As [`SegmentGenerator::take`](crate::segment::SegmentGenerator::take).
     #[inline]
     pub fn take(&mut self) -> Result<Number, TakeError> {
-        let tag = self.numbers.engine();
+        let tag = &self.handle.tag;
         if !tag.is_used_up(self.next)
             && let Some(uid) = NonZeroU64::new(self.uid)
         {
@@ -210,6 +210,6 @@ impl Claims {
 impl Drop for SegmentTaker {
     #[inline]
     fn drop(&mut self) {
-        self.claims.give_back(self.next, self.numbers.engine());
+        self.claims.give_back(self.next, &self.handle.tag);
     }
 }

@@ -1,9 +1,9 @@
 //! How operators and programs change the tags in a database.
 
 use super::admin::{MaxStep, SegmentAdmin, TagChange};
-use super::database::{Fault, SqlSegments};
+use super::database::SqlSegments;
 use super::row::Row;
-use super::table::{Table, Tables};
+use super::table::{Fault, Table, Tables, last_before};
 use crate::segment::{SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sql::{Access, Deadline, Missing, Transaction, Value};
 
@@ -73,7 +73,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
                 let (place, tag) = (self.name(), before.tag);
                 return Err(Fault::Refused(SegmentError::Lower { place, tag, next, asked }));
             }
-            let ends = [end_before::<T>(asked), row.end(T::COUNTING)];
+            let ends = [T::end_before(asked), row.end(T::COUNTING)];
             transaction.write(T::SET_END, &[ends[0].into(), tag.into(), ends[1].into()])?;
         }
         let step = change.step.unwrap_or(before.step);
@@ -130,16 +130,6 @@ impl<D: Tables, T: Table> SegmentAdmin for SqlSegments<D, T> {
     }
 }
 
-/// The end of a row whose next number is `number`.
-pub(super) fn end_before<T: Table>(number: u64) -> i64 {
-    before(number).saturating_add(T::COUNTING.ahead)
-}
-
-/// One less than `number`, as a column holds it.
-fn before(number: u64) -> i64 {
-    i64::try_from(number.saturating_sub(1)).unwrap_or(i64::MAX)
-}
-
 /// The row of a new tag, if there can be one.
 fn new_row<T: Table>(
     tag: &str,
@@ -161,7 +151,7 @@ fn new_row<T: Table>(
     check_step::<T>(tag, step)?;
     Ok(Row {
         tag: tag.to_owned(),
-        last: before(new.first),
+        last: last_before(new.first),
         step: i64::try_from(step).unwrap_or(i64::MAX),
         max_step: new.max_step.map(|most| i64::try_from(most).unwrap_or(i64::MAX)),
         delta,

@@ -4,10 +4,10 @@ use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::time::Duration;
 
-use super::changes::end_before;
 use super::leaf::Leaf;
+use super::own::Own;
 use super::row::{Row, alike, record};
-use super::table::{Own, Table, Tables};
+use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sql::{
@@ -16,8 +16,6 @@ use crate::sql::{
 use crate::sync::{Arc, Mutex, lock};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
-
-pub(super) type Fault = sql::Fault<SegmentError>;
 
 /// Numbers of tags from a database. What is particular to each kind of database stands at its own
 /// name:
@@ -336,7 +334,7 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
     }
 
     fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
-        let end = end_before::<T>(unused.first);
+        let end = T::end_before(unused.first);
         let row_end = i64::try_from(unused.row_end).unwrap_or(i64::MAX);
         if end >= row_end {
             return Ok(false);

@@ -6,6 +6,7 @@ mod database;
 mod leaf;
 #[cfg(feature = "mysql")]
 mod mysql;
+mod own;
 #[cfg(feature = "postgres")]
 mod postgres;
 mod row;
@@ -21,11 +22,11 @@ pub use database::SqlSegments;
 pub use leaf::Leaf;
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlSegments;
+pub use own::Own;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresSegments;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteSegments;
-pub use table::Own;
 pub use tinyid::TinyId;
 pub use tinyid_databases::{TinyIdDatabase, TinyIdSegments};
 pub use tinyid_tokens::TinyIdToken;

@@ -3,7 +3,8 @@
 use std::path::Path;
 
 use super::database::SqlSegments;
-use super::table::{Own, Tables};
+use super::own::Own;
+use super::table::Tables;
 use crate::segment::SegmentError;
 use crate::sql::{MySql, without_password};
 

@@ -4,7 +4,8 @@ use std::path::Path;
 
 use super::database::SqlSegments;
 use super::leaf::Leaf;
-use super::table::{Own, Table, Tables};
+use super::own::Own;
+use super::table::{Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
 use crate::sql::{Access, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words};

@@ -1,4 +1,4 @@
-//! The tables of tags: our own, and what differs in those of others.
+//! [`Table`]: what differs between the tables of tags, our own and those of others.
 //!
 //! A load is one transaction: it reads the row and locks it, and writes the new end. So two that
 //! load the same tag come one after the other, and the second one reads what the first has written.
@@ -6,12 +6,12 @@
 
 use std::fmt::Debug;
 
-use super::database::Fault;
-use super::leaf::Leaf;
 use super::row::{Counting, Range, Row};
-use super::tinyid::TinyId;
 use crate::segment::SegmentError;
-use crate::sql::{Database, Error, Schema, Transaction, VERSION, Value, Words};
+use crate::sql::{self, Database, Error, Schema, Transaction, VERSION, Value, Words};
+
+/// Why a transaction failed: the database did, or the source refuses.
+pub type Fault = sql::Fault<SegmentError>;
 
 /// A database that has tables of tags.
 pub trait Tables: Database {
@@ -70,6 +70,11 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     fn schema<D: Tables>() -> &'static Schema;
     fn words<D: Tables>() -> &'static Words;
 
+    /// The end of a row whose next number is `number`.
+    fn end_before(number: u64) -> i64 {
+        last_before(number).saturating_add(Self::COUNTING.ahead)
+    }
+
     /// Returns the version of the tables, where there is one.
     fn version<D: Tables>() -> Option<&'static str> {
         None
@@ -93,6 +98,11 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     }
 }
 
+/// One less than `number`, as a column holds it.
+pub fn last_before(number: u64) -> i64 {
+    i64::try_from(number.saturating_sub(1)).unwrap_or(i64::MAX)
+}
+
 /// A table of others, which may stand beside our own.
 pub trait Others: Table {
     /// The columns that are read, in capitals, by which the table is known.
@@ -109,89 +119,5 @@ pub trait Others: Table {
         // A row of another form gives no numbers.
         let row = columns.and_then(|columns| Row::of(&columns, Self::COUNTING).ok());
         Ok(row.filter(|row| row.tag == tag).and_then(|row| u64::try_from(row.last).ok()))
-    }
-}
-
-/// Refuses numbers from `first` on, where the table `T` has given them.
-fn check_beside<T: Others>(
-    transaction: &mut Transaction<'_>,
-    place: &str,
-    tag: &str,
-    first: u64,
-) -> Result<(), Fault> {
-    match T::last_given(transaction, tag)? {
-        Some(last) if last >= first => Err(Fault::Refused(SegmentError::GivenElsewhere {
-            place: place.to_owned(),
-            tag: tag.to_owned(),
-            table: T::NAME,
-            last,
-        })),
-        _ => Ok(()),
-    }
-}
-
-/// Our own table, `uidring_segment`.
-///
-/// It has no delta: numbers are interleaved where several databases give numbers of one tag, and
-/// ours is one.
-#[derive(Clone, Copy, Debug)]
-pub enum Own {}
-
-impl Table for Own {
-    const NAME: &'static str = "uidring_segment";
-    const TAG: &'static str = "tag";
-    const WIDTH: usize = 128;
-    const COUNTING: Counting = Counting { end: "last_number", ahead: 0, whole_steps: false };
-    const COLUMNS: &'static str = "tag, last_number, step, max_step, 1, 0, 0, created";
-    const KEY: Option<&'static str> = Some("created");
-    const DESCRIPTION: &'static str = "description";
-    const SET_END: &'static str = "UPDATE uidring_segment SET last_number = ?, modified = {now} \
-        WHERE tag = ? AND last_number = ?";
-    const TOUCH: &'static str = ", modified = {now}";
-    const HAS_MAX_STEP: bool = true;
-
-    fn schema<D: Tables>() -> &'static Schema {
-        &D::OWN
-    }
-
-    fn words<D: Tables>() -> &'static Words {
-        &D::OWN_WORDS
-    }
-
-    fn version<D: Tables>() -> Option<&'static str> {
-        Some(D::OWN_VERSION)
-    }
-
-    fn updated<D: Tables>() -> String {
-        "modified".to_owned()
-    }
-
-    fn take(transaction: &mut Transaction<'_>, row: &Row, range: Range) -> Result<bool, Error> {
-        let values = [range.last.into(), row.tag.as_str().into(), row.last.into()];
-        Ok(transaction.write(Self::SET_END, &values)? == 1)
-    }
-
-    fn insert(row: &Row, description: Option<&str>) -> (&'static str, Vec<Value>) {
-        let sql = "INSERT INTO uidring_segment \
-                   (tag, last_number, step, max_step, description, modified, created) \
-                   VALUES (?, ?, ?, ?, ?, {now}, {now})";
-        let values = vec![
-            row.tag.as_str().into(),
-            row.last.into(),
-            row.step.into(),
-            row.max_step.map_or(Value::Null, Value::Int),
-            description.map_or(Value::Null, Value::from),
-        ];
-        (sql, values)
-    }
-
-    fn check_others(
-        transaction: &mut Transaction<'_>,
-        place: &str,
-        tag: &str,
-        first: u64,
-    ) -> Result<(), Fault> {
-        check_beside::<Leaf>(transaction, place, tag, first)?;
-        check_beside::<TinyId>(transaction, place, tag, first)
     }
 }

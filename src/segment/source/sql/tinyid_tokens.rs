@@ -2,8 +2,8 @@
 
 use std::fmt;
 
-use super::database::{Fault, SqlSegments, explain};
-use super::table::Tables;
+use super::database::{SqlSegments, explain};
+use super::table::{Fault, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
 use crate::sql::{self, Access, Deadline, Error, Missing, Schema, Transaction, Value, Words};

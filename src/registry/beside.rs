@@ -1,0 +1,39 @@
+//! What the table `WORKER_NODE` of Baidu's `UidGenerator` has given, for registries beside it.
+
+use std::ops::RangeInclusive;
+
+use super::RegistryError;
+use super::table::{Fault, foreign_tables};
+use crate::sql::{Error, Transaction, Value};
+
+/// The columns of `UidGenerator`'s table, by which it is known.
+const COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];
+
+/// Refuses a registry of this library's own that is to give `ids`, where the table of
+/// `UidGenerator` is in the same database. Nobody knows here whether the layouts are the same, and
+/// then equal worker ids give equal UIDs. Ids that somebody has chosen will do, if they are all
+/// above those that the table has given.
+pub fn check_beside(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+    are_chosen: bool,
+) -> Result<(), Fault> {
+    if !transaction.has("WORKER_NODE", COLUMNS)? {
+        return Ok(());
+    }
+    let last = largest(transaction)?;
+    let first = *ids.start();
+    if are_chosen && first > last {
+        return Ok(());
+    }
+    Err(Fault::Refused(RegistryError::BesideUidGenerator { first, last }))
+}
+
+/// The largest id that the table has given; 0 where it has no row.
+pub fn largest(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
+    let row = transaction.rows("SELECT MAX(ID) FROM WORKER_NODE", &[])?.pop();
+    match row.as_deref() {
+        Some([Value::Int(last)]) => u64::try_from(*last).map_err(|_| foreign_tables()),
+        _ => Ok(0),
+    }
+}

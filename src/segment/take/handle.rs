@@ -1,0 +1,22 @@
+//! [`Handle`]: what [`SegmentGenerator`](crate::segment::SegmentGenerator) and the takers that it
+//! makes hold of their tag.
+
+use std::fmt;
+
+use crate::segment::load::loader::Running;
+use crate::segment::tag::engine::TagEngine;
+use crate::sync::Arc;
+
+/// A tag, and the loader that keeps it supplied.
+#[derive(Clone)]
+pub struct Handle {
+    pub tag: Arc<TagEngine>,
+    /// The last handle ends the loader.
+    pub running: Arc<Running>,
+}
+
+impl fmt::Debug for Handle {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Handle").field("tag", &self.tag.name).finish_non_exhaustive()
+    }
+}
