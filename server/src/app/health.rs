@@ -11,120 +11,25 @@
 //! Otherwise only a request can show whether the cause has been mended, so what nobody has asked
 //! for in the last minute does not count.
 
-use std::collections::{HashMap, HashSet};
-use std::sync::{Mutex, MutexGuard, PoisonError};
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use uidring::UidGenerator;
 use utoipa::ToSchema;
 
 use crate::app::App;
+use crate::app::condition::{Condition, Kind, Level};
+use crate::app::tags::{self, TagState};
 use crate::process::{output, threads};
 use crate::security::tls::Tls;
 use crate::stats::trouble::{Cause, Trouble};
-use crate::stats::watch::{self, TagState};
 use crate::text::{rfc3339, visible};
 
-/// What was asked for in this time counts.
-const WINDOW: Duration = Duration::from_secs(60);
 /// How long somebody is told of a panic, and of lines that were lost.
 const PANIC_SHOWN: Duration = Duration::from_secs(3600);
 const LOSS_SHOWN: Duration = Duration::from_secs(600);
 /// The most tags that a sentence names.
 const MAX_NAMES: usize = 3;
-
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord, Serialize, ToSchema)]
-#[serde(rename_all = "lowercase")]
-pub(crate) enum Level {
-    Ok,
-    /// Ids come, and somebody should look.
-    Warning,
-    /// Nothing of what is asked for can be given.
-    Down,
-}
-
-/// What is not as it should be.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
-#[serde(rename_all = "kebab-case")]
-pub(crate) enum Kind {
-    Ending,
-    NotStarted,
-    /// Nothing of what was asked for can be given.
-    NothingToGive,
-    /// The database does not answer when it is looked at.
-    DatabaseAway,
-    /// The database answers, and gives no numbers.
-    LoadsFail,
-    /// Rows gave numbers again.
-    RowsWentBack,
-    /// Tags have no numbers in memory, and none can be loaded.
-    TagsEmpty,
-    /// Tags have numbers in memory, and none can be loaded.
-    TagsFail,
-    /// A generator of UIDs cannot work as it should.
-    Generator,
-    /// A thread panicked lately.
-    Panicked,
-    /// Lines of the log were lost lately.
-    LogLost,
-    /// Tokens, or another file, cannot be read again.
-    ReloadFails,
-    /// A certificate has ended, or will soon.
-    Certificate,
-}
-
-impl Kind {
-    pub(crate) const ALL: [Kind; 13] = [
-        Kind::Ending,
-        Kind::NotStarted,
-        Kind::NothingToGive,
-        Kind::DatabaseAway,
-        Kind::LoadsFail,
-        Kind::RowsWentBack,
-        Kind::TagsEmpty,
-        Kind::TagsFail,
-        Kind::Generator,
-        Kind::Panicked,
-        Kind::LogLost,
-        Kind::ReloadFails,
-        Kind::Certificate,
-    ];
-
-    /// As in JSON.
-    pub(crate) fn word(self) -> &'static str {
-        match self {
-            Kind::Ending => "ending",
-            Kind::NotStarted => "not-started",
-            Kind::NothingToGive => "nothing-to-give",
-            Kind::DatabaseAway => "database-away",
-            Kind::LoadsFail => "loads-fail",
-            Kind::RowsWentBack => "rows-went-back",
-            Kind::TagsEmpty => "tags-empty",
-            Kind::TagsFail => "tags-fail",
-            Kind::Generator => "generator",
-            Kind::Panicked => "panicked",
-            Kind::LogLost => "log-lost",
-            Kind::ReloadFails => "reload-fails",
-            Kind::Certificate => "certificate",
-        }
-    }
-}
-
-/// One thing that is not as it should be.
-#[derive(Clone, Debug, Serialize, ToSchema)]
-pub(crate) struct Condition {
-    pub(crate) kind: Kind,
-    pub(crate) level: Level,
-    /// A sentence for administrators.
-    pub(crate) text: String,
-    /// What the database or another program said. Where it is about tags, that of all of them.
-    pub(crate) why: Option<String>,
-    /// What to do.
-    pub(crate) advice: &'static str,
-    /// How many tags it is about.
-    pub(crate) tags: usize,
-}
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Health {
@@ -167,7 +72,7 @@ pub(crate) fn refusal(app: &App) -> Option<Refusal> {
         return refusal;
     }
     // Failures are known at once, and what was given at the next look.
-    app.watch.asked.look(app);
+    app.watch.asked.look(&app.used_tags(), app.generators());
     refusal_by_last_look(app)
 }
 
@@ -190,152 +95,15 @@ fn refusal_by_last_look(app: &App) -> Option<Refusal> {
         found.is_some()
     };
     let is_out = window.generators.iter().all(|kind| {
-        let uids = watch::generators(app).find(|(name, _)| name == kind);
+        let uids = app.generators().find(|(name, _)| name == kind);
         let gives = uids.is_none_or(|(_, uids)| uids.status().available > 0);
         refused((!gives && app.watch.asked.has_failed(kind)).then_some(Cause::NoUids))
     }) && window.tags.iter().all(|name| {
-        let state = watch::tag(app, name).filter(TagState::is_out);
+        let state = tags::tag(app, name).filter(TagState::is_out);
         refused(state.and_then(|state| state.trouble).map(|trouble| trouble.cause))
     }) && app.watch.loads.asked_since(window.since).into_iter().all(&mut refused)
         && (!window.has_first_uses || refused(loads.as_ref().map(|trouble| trouble.cause)));
     cause.filter(|_| is_out).map(Refusal::NothingToGive)
-}
-
-/// What clients asked for lately.
-#[derive(Debug, Default)]
-pub(crate) struct Asked(Mutex<State>);
-
-#[derive(Debug, Default)]
-struct State {
-    tags: HashMap<Box<str>, Use>,
-    generators: HashMap<&'static str, Use>,
-    /// When somebody wanted a tag that this process has no numbers of, and got none.
-    first_use: Option<Instant>,
-    /// When anything was asked for.
-    last: Option<Instant>,
-}
-
-#[derive(Debug, Default)]
-struct Use {
-    /// What had been taken when it was looked at last.
-    taken: u64,
-    asked: Option<Instant>,
-    /// Whether a take has failed since one succeeded.
-    has_failed: bool,
-}
-
-impl Use {
-    fn failed(taken: u64, now: Instant) -> Use {
-        Use { taken, asked: Some(now), has_failed: true }
-    }
-
-    fn look(&mut self, taken: u64, now: Instant) -> bool {
-        let is_asked = taken != self.taken;
-        self.taken = taken;
-        if is_asked {
-            self.asked = Some(now);
-            self.has_failed = false;
-        }
-        is_asked
-    }
-}
-
-/// What counts.
-#[derive(Debug)]
-struct Window {
-    since: Instant,
-    tags: Vec<Box<str>>,
-    generators: Vec<&'static str>,
-    has_first_uses: bool,
-}
-
-impl Asked {
-    fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is locked.
-        self.0.lock().unwrap_or_else(PoisonError::into_inner)
-    }
-
-    /// A take from a tag failed that has been loaded before, and of which so much is `taken`.
-    pub(crate) fn tag_failed(&self, tag: &str, taken: u64) {
-        let (now, state) = (Instant::now(), &mut *self.lock());
-        state.last = Some(now);
-        *state.tags.entry(tag.into()).or_default() = Use::failed(taken, now);
-    }
-
-    /// Somebody wanted a tag that this process has no numbers of, and got none. What clients invent
-    /// does not fill the memory.
-    pub(crate) fn first_use_failed(&self) {
-        let (now, state) = (Instant::now(), &mut *self.lock());
-        (state.last, state.first_use) = (Some(now), Some(now));
-    }
-
-    /// The tags from which takes have failed since one succeeded.
-    pub(crate) fn failed_tags(&self) -> HashSet<Box<str>> {
-        let state = self.lock();
-        let failed = state.tags.iter().filter(|(_, entry)| entry.has_failed);
-        failed.map(|(tag, _)| tag.clone()).collect()
-    }
-
-    /// Whether takes from this tag have failed since one succeeded.
-    pub(crate) fn has_tag_failed(&self, tag: &str) -> bool {
-        self.lock().tags.get(tag).is_some_and(|entry| entry.has_failed)
-    }
-
-    /// A take from a generator failed, of which so much is `taken`.
-    pub(crate) fn generator_failed(&self, kind: &'static str, taken: u64) {
-        let (now, state) = (Instant::now(), &mut *self.lock());
-        state.last = Some(now);
-        state.generators.insert(kind, Use::failed(taken, now));
-    }
-
-    fn has_failed(&self, kind: &str) -> bool {
-        self.lock().generators.get(kind).is_some_and(|entry| entry.has_failed)
-    }
-
-    /// A client asked for a segment.
-    pub(crate) fn segment(&self) {
-        self.lock().last = Some(Instant::now());
-    }
-
-    /// Notes what has been taken since this was called last.
-    fn look(&self, app: &App) {
-        let (now, used) = (Instant::now(), app.used_tags());
-        let state = &mut *self.lock();
-        let mut is_asked = false;
-        for tag in used {
-            let taken = tag.status().taken;
-            if !state.tags.contains_key(tag.tag()) {
-                state.tags.insert(tag.tag().into(), Use::default());
-            }
-            if let Some(entry) = state.tags.get_mut(tag.tag()) {
-                is_asked |= entry.look(taken, now);
-            }
-        }
-        for (kind, uids) in watch::generators(app) {
-            is_asked |= state.generators.entry(kind).or_default().look(uids.status().taken, now);
-        }
-        if is_asked {
-            state.last = Some(now);
-        }
-    }
-
-    /// What was asked for in the last minute; if the database `is_away`, in the last minute in
-    /// which anything was asked for. `None` where there is nothing.
-    fn window(&self, is_away: bool) -> Option<Window> {
-        let state = self.lock();
-        let end = if is_away { state.last? } else { Instant::now() };
-        let since = end.checked_sub(WINDOW).unwrap_or(end);
-        state.last.filter(|last| *last >= since)?;
-        let counts = |entry: &Use| entry.asked.is_some_and(|asked| asked >= since);
-        let tags = state.tags.iter().filter(|(_, entry)| counts(entry));
-        let generators = state.generators.iter().filter(|(_, entry)| counts(entry));
-        Some(Window {
-            since,
-            tags: tags.map(|(tag, _)| tag.clone()).collect(),
-            generators: generators.map(|(kind, _)| *kind).collect(),
-            has_first_uses: state.first_use.is_some_and(|asked| asked >= since),
-        })
-    }
 }
 
 /// Looks at what has changed, once a second, and logs whether the service is ready.
@@ -350,7 +118,7 @@ impl Observer {
     }
 
     pub(crate) fn look(&mut self, app: &App) {
-        app.watch.asked.look(app);
+        app.watch.asked.look(&app.used_tags(), app.generators());
         let now = refusal(app);
         let kind = |refusal: &Option<Refusal>| refusal.as_ref().map(std::mem::discriminant);
         let is_new = kind(&now) != kind(&self.before);
@@ -361,16 +129,6 @@ impl Observer {
                 tracing::error!(why = now.map(Refusal::sentence), "not ready");
             }
             _ => {}
-        }
-    }
-}
-
-impl Condition {
-    /// The sentence with its reason.
-    pub(crate) fn whole(&self) -> String {
-        match &self.why {
-            Some(why) => format!("{}: {why}.", self.text.trim_end_matches('.')),
-            None => self.text.clone(),
         }
     }
 }
@@ -396,7 +154,7 @@ impl Health {
             });
         }
         conditions.extend(of_tags);
-        for (kind, uids) in watch::generators(app) {
+        for (kind, uids) in app.generators() {
             conditions.extend(troubles(kind, uids));
         }
         conditions.extend(of_process(app));

@@ -1,9 +1,13 @@
 //! What all requests share: the generators, once the database has answered, and whether all is
 //! well.
 
+pub(crate) mod condition;
 pub(crate) mod health;
+pub(crate) mod in_flight;
+pub(crate) mod measure;
 pub(crate) mod reload;
 pub(crate) mod start;
+pub(crate) mod tags;
 
 use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
@@ -15,11 +19,11 @@ use tokio::sync::Semaphore;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
 use uidring::{Layout, UidGenerator};
 
+use crate::app::in_flight::{FOR_OPERATORS, InFlight};
 use crate::config::open_files::Plan;
 use crate::config::options::Options;
-use crate::http::guard::Hosts;
-use crate::http::in_flight::{FOR_OPERATORS, InFlight};
 use crate::security::access::Access;
+use crate::security::hosts::Hosts;
 use crate::security::tls::Tls;
 use crate::stats::counters::Counters;
 use crate::stats::trouble::{Cause, Trouble};
@@ -143,6 +147,12 @@ impl App {
 
     pub(crate) fn snowflakes(&self) -> Result<&UidGenerator, NotReady> {
         self.snowflakes.get().ok_or(NotReady)
+    }
+
+    /// The generators of UIDs that run, by what they make.
+    pub(crate) fn generators(&self) -> impl Iterator<Item = (&'static str, &UidGenerator)> {
+        let uids = self.uids().ok().map(|uids| ("uids", uids));
+        uids.into_iter().chain(self.snowflakes().ok().map(|uids| ("snowflakes", uids)))
     }
 
     pub(crate) fn tags(&self) -> Result<&Tags, NotReady> {

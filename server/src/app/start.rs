@@ -5,7 +5,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uidring::registry::{RegistryAdmin, WorkerRegistry};
+use uidring::registry::{RegistryAdmin, RegistryError, WorkerRegistry};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::{Builder, Layout, UidGenerator};
 use uidring_args::with_causes;
@@ -20,7 +20,6 @@ use crate::process::threads::{self, Panicked, caught};
 use crate::security::tls::Tls;
 use crate::stats::loads::{Noted, Use};
 use crate::stats::trouble::Trouble;
-use crate::stats::watch;
 
 /// Between tries, while the database is away.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
@@ -212,13 +211,25 @@ impl Starter {
             // It has one row.
             (Some(registry), _) => {
                 registry.layout()?;
-                watch::read_lease(self.app, registry.as_ref())?;
+                read_lease(self.app, registry.as_ref())?;
             }
             (None, Ok(tags)) => drop(tags.source.tags()?),
             (None, Err(_)) => {}
         }
         Ok(())
     }
+}
+
+/// Reads until when the worker id is leased, if it is, now and then. Waits for the database.
+fn read_lease(app: &App, registry: &dyn RegistryAdmin) -> Result<(), RegistryError> {
+    let is_leased = app.options.generator.terms().lease.is_some();
+    let Ok(uids) = app.uids() else { return Ok(()) };
+    if is_leased && app.watch.lease_is_due() {
+        let worker = uids.worker_id();
+        let row = registry.workers()?.into_iter().find(|row| row.id == worker);
+        app.watch.set_lease_until(row.and_then(|row| row.lease).map(|lease| lease.until));
+    }
+    Ok(())
 }
 
 /// Tells people where the service is.

@@ -2,7 +2,7 @@
 //! one another at the same distance. An answer may wait long for a client that does not read.
 
 use crate::app::App;
-use crate::http::in_flight::Held;
+use crate::app::in_flight::Held;
 use crate::http::numbers::NoNumbers;
 
 /// The most ids whose answer needs no room among those that are sent.

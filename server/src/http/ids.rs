@@ -5,9 +5,10 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 
+use crate::app::in_flight::SLICE;
 use crate::http::batch::Ids;
-use crate::http::in_flight::{SLICE, WHOLE, made};
 use crate::http::negotiate::Form;
+use crate::http::slices::{WHOLE, made};
 
 /// The most digits of an id.
 const DIGITS: usize = 19;

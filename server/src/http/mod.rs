@@ -3,16 +3,16 @@
 mod batch;
 mod body;
 mod compat;
-pub(crate) mod guard;
+mod guard;
 mod ids;
-pub(crate) mod in_flight;
 mod negotiate;
-pub(crate) mod numbers;
+mod numbers;
 mod openapi;
-pub(crate) mod operators;
+mod operators;
 mod params;
 mod problem;
 mod quick;
+mod slices;
 mod v1;
 mod viewer;
 
@@ -121,7 +121,7 @@ impl Future for Answering {
             Way::Quick(answer) => answer.take().unwrap_or_default(),
             // It is not polled again where it has panicked.
             Way::Routed(routed) => match caught(|| routed.as_mut().poll(context)) {
-                Ok(Poll::Ready(answer)) => in_flight::bounded(app, path, answer?),
+                Ok(Poll::Ready(answer)) => slices::bounded(app, path, answer?),
                 Ok(Poll::Pending) => return Poll::Pending,
                 Err(panicked) => Problem::from(panicked).into_response(),
             },

@@ -13,6 +13,7 @@ use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
+use crate::app::measure;
 use crate::app::reload::{self, TokenTable};
 use crate::app::start::{self, Starter};
 use crate::app::{self, App};
@@ -26,8 +27,7 @@ use crate::process::signals::Signals;
 use crate::process::threads::{self, Panicked, caught, one_threaded};
 use crate::security::access::Access;
 use crate::security::tls::Tls;
-use crate::stats::counters::{Counter, Counters};
-use crate::stats::rates;
+use crate::stats::counters::sum;
 
 /// Connections that wait to be accepted.
 const BACKLOG: u32 = 4096;
@@ -72,7 +72,7 @@ pub(crate) fn serve(
     });
     let workers = workers.collect::<Result<Vec<_>, String>>()?;
     drop(listener);
-    rates::begin(app, end)?;
+    measure::begin(app, end)?;
     let table = app.options.has_token_table().then(|| TokenTable::new(db.clone()));
     let reload = reload::begin(app, table.clone(), end)?;
     signals.begin(end, move || reload.ask(), || app.begin_end())?;
@@ -88,10 +88,8 @@ pub(crate) fn serve(
         let _ = worker.join();
     }
     let given_back = caught(|| app.give_back());
-    let sum = |counter: fn(&Counters) -> &Counter| -> u64 {
-        app.counters.iter().map(|counters| counter(counters).get()).sum()
-    };
-    let (uids, numbers) = (sum(|counters| &counters.uids), sum(|counters| &counters.numbers));
+    let uids = sum(&app.counters, |of| &of.uids);
+    let numbers = sum(&app.counters, |of| &of.numbers);
     tracing::info!(uids, numbers, "ended");
     match end {
         End::Asked => given_back.map_err(|Panicked| "not all was given back".to_owned()),

@@ -1,4 +1,5 @@
-//! Who may do what: tokens, and the certificate for TLS.
+//! Who may do what: tokens, hosts, and the certificate for TLS.
 
 pub(crate) mod access;
+pub(crate) mod hosts;
 pub(crate) mod tls;

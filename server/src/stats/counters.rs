@@ -1,24 +1,7 @@
 //! What each thread has done. A thread writes its own counters alone, so no cache line is shared.
 
-use std::sync::atomic::{AtomicU64, Ordering};
-
+use crate::stats::counter::Counter;
 use crate::stats::requests::Requests;
-
-/// A counter that one thread writes and others read.
-#[derive(Debug, Default)]
-pub(crate) struct Counter(AtomicU64);
-
-impl Counter {
-    pub(crate) fn add(&self, count: u64) {
-        // ORDERING: a statistic. One thread writes it, so no addition is lost.
-        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
-    }
-
-    pub(crate) fn get(&self) -> u64 {
-        // ORDERING: a statistic.
-        self.0.load(Ordering::Relaxed)
-    }
-}
 
 /// The counters of one thread.
 #[derive(Debug, Default)]
@@ -43,4 +26,9 @@ impl Counters {
         self.segments.add(1);
         self.numbers_in_segments.add(count);
     }
+}
+
+/// What all threads have counted.
+pub(crate) fn sum(threads: &[Counters], of: fn(&Counters) -> &Counter) -> u64 {
+    threads.iter().map(|thread| of(thread).get()).fold(0, u64::wrapping_add)
 }

@@ -1,8 +1,11 @@
 //! What is counted and remembered, for people and for monitoring.
 
+pub(crate) mod asked;
+pub(crate) mod counter;
 pub(crate) mod counters;
 pub(crate) mod loads;
 pub(crate) mod rates;
+pub(crate) mod readings;
 pub(crate) mod requests;
 pub(crate) mod trouble;
 pub(crate) mod watch;

@@ -2,22 +2,15 @@
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
-use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::app::App;
-use crate::app::health::Observer;
-use crate::process::end::EndSender;
-use crate::process::threads;
-use crate::stats::counters::{Counter, Counters};
+use crate::stats::counters::{Counters, sum};
 use crate::stats::requests::Traffic;
-use crate::stats::watch;
 
 /// How many seconds are remembered.
 pub(crate) const SECONDS: usize = 120;
-const STEP: Duration = Duration::from_secs(1);
-/// How many steps lie between two counts of all tags. A rate of a tag covers one or two of these.
-const TAG_STEPS: u32 = 10;
+/// How long lies between two counts.
+pub(crate) const STEP: Duration = Duration::from_secs(1);
 
 /// What one second brought.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
@@ -47,7 +40,7 @@ impl Rates {
         lock(&self.0).iter().copied().collect()
     }
 
-    fn push(&self, rate: Rate) {
+    pub(crate) fn push(&self, rate: Rate) {
         let mut rates = lock(&self.0);
         if rates.len() == SECONDS {
             rates.pop_front();
@@ -90,7 +83,7 @@ impl TagRates {
         TagRates(Mutex::new([counts.clone(), counts]))
     }
 
-    fn push(&self, at: Instant, counts: HashMap<Box<str>, TagCount>) {
+    pub(crate) fn push(&self, at: Instant, counts: HashMap<Box<str>, TagCount>) {
         let mut both = lock(&self.0);
         both.swap(0, 1);
         both[1] = TagCounts { at, counts: Arc::new(counts) };
@@ -115,50 +108,27 @@ fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// What all threads have counted.
-pub(crate) fn sum(app: &App, of: fn(&Counters) -> &Counter) -> u64 {
-    app.counters.iter().map(|thread| of(thread).get()).fold(0, u64::wrapping_add)
-}
-
 /// What has been counted since the start.
 #[derive(Clone, Copy, Debug, Default)]
-struct Totals {
+pub(crate) struct Totals {
     uids: u64,
     numbers: u64,
     traffic: Traffic,
 }
 
 impl Totals {
-    fn of(app: &App) -> Totals {
+    pub(crate) fn of(threads: &[Counters]) -> Totals {
         Totals {
-            uids: sum(app, |of| &of.uids),
-            numbers: sum(app, |of| &of.numbers)
-                .wrapping_add(sum(app, |of| &of.numbers_in_segments)),
-            traffic: Traffic::of(app.counters.iter().map(|thread| &thread.requests)),
+            uids: sum(threads, |of| &of.uids),
+            numbers: sum(threads, |of| &of.numbers)
+                .wrapping_add(sum(threads, |of| &of.numbers_in_segments)),
+            traffic: Traffic::of(threads.iter().map(|thread| &thread.requests)),
         }
     }
 }
 
-/// Begins to measure, on a thread of its own.
-pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
-    let measure = || {
-        let (mut before, mut since) = (Totals::of(app), Instant::now());
-        let mut observer = Observer::new();
-        loop {
-            for _ in 0..TAG_STEPS {
-                thread::sleep(STEP);
-                observer.look(app);
-                let (now, took) = (Totals::of(app), since.elapsed());
-                app.watch.rates.push(rate(before, now, took));
-                (before, since) = (now, since + took);
-            }
-            app.watch.tag_rates.push(since, watch::tag_counts(app));
-        }
-    };
-    threads::begin("uidring-rates", end, measure).map(drop)
-}
-
-fn rate(before: Totals, now: Totals, took: Duration) -> Rate {
+/// What came between two counts.
+pub(crate) fn rate(before: Totals, now: Totals, took: Duration) -> Rate {
     let per_second = |count: u64| {
         // Rounded up, so that a single error is seen.
         let rate = (u128::from(count) * 1000).div_ceil(took.as_millis().max(1));

@@ -5,7 +5,7 @@
 
 use std::time::Duration;
 
-use crate::stats::counters::Counter;
+use crate::stats::counter::Counter;
 
 /// A path, with one part that differs between requests, if it has a name.
 #[derive(Debug)]

@@ -1,19 +1,12 @@
 //! What people and monitoring look at: how the service is, and how its tags are.
 
-use std::collections::HashMap;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
-use uidring::UidGenerator;
-use uidring::registry::{RegistryAdmin, RegistryError};
-use uidring::segment::SegmentStatus;
-
-use crate::app::App;
-use crate::app::health::{Asked, Kind};
-use crate::app::reload::Readings;
-use crate::stats::loads::{Loads, TagLoads};
-use crate::stats::rates::{Rates, TagCount, TagRates};
-use crate::stats::trouble::{Cause, Trouble};
+use crate::stats::asked::Asked;
+use crate::stats::loads::Loads;
+use crate::stats::rates::{Rates, TagRates};
+use crate::stats::readings::Readings;
 
 /// How often the end of a lease is read. That reads the rows of all worker ids.
 const READ_LEASE: Duration = Duration::from_secs(10);
@@ -59,13 +52,17 @@ impl Watch {
     }
 
     /// Whether it is time to read the end of the lease. If so, the next time is later.
-    fn lease_is_due(&self) -> bool {
+    pub(crate) fn lease_is_due(&self) -> bool {
         let mut since = self.lock();
         let is_due = since.lease_read.is_none_or(|read| read.elapsed() >= READ_LEASE);
         if is_due {
             since.lease_read = Some(Instant::now());
         }
         is_due
+    }
+
+    pub(crate) fn set_lease_until(&self, until: Option<SystemTime>) {
+        self.lock().lease_until = until;
     }
 
     pub(crate) fn lease_until(&self) -> Option<SystemTime> {
@@ -76,124 +73,4 @@ impl Watch {
         // Nothing panics while it is locked.
         self.since.lock().unwrap_or_else(PoisonError::into_inner)
     }
-}
-
-/// Reads until when the worker id is leased, if it is, now and then. Waits for the database.
-pub(crate) fn read_lease(app: &App, registry: &dyn RegistryAdmin) -> Result<(), RegistryError> {
-    let is_leased = app.options.generator.terms().lease.is_some();
-    let Ok(uids) = app.uids() else { return Ok(()) };
-    if is_leased && app.watch.lease_is_due() {
-        let worker = uids.worker_id();
-        let row = registry.workers()?.into_iter().find(|row| row.id == worker);
-        app.watch.lock().lease_until = row.and_then(|row| row.lease).map(|lease| lease.until);
-    }
-    Ok(())
-}
-
-/// A tag that this process has loaded numbers of.
-#[derive(Debug)]
-pub(crate) struct TagState {
-    pub(crate) name: Box<str>,
-    /// Where this process hands its numbers out.
-    pub(crate) status: Option<SegmentStatus>,
-    pub(crate) loads: TagLoads,
-    /// Why no further numbers come, if none do.
-    pub(crate) trouble: Option<Trouble>,
-}
-
-impl TagState {
-    pub(crate) fn count(&self) -> TagCount {
-        let here = self.status.as_ref().map_or(0, |status| status.taken);
-        TagCount { here, to_clients: self.loads.to_clients }
-    }
-
-    /// `source` is what keeps numbers from coming, whatever the tag, and `has_failed` says whether
-    /// takes have failed since one succeeded.
-    fn new(
-        name: Box<str>,
-        status: Option<SegmentStatus>,
-        loads: TagLoads,
-        source: Option<&Trouble>,
-        has_failed: bool,
-    ) -> TagState {
-        // The library refuses some of what was loaded.
-        let refused = status.as_ref().and_then(|status| status.last_failure.as_deref());
-        let refused = refused.map(Trouble::of).filter(|trouble| trouble.cause.is_of_row());
-        let is_empty = status.as_ref().is_some_and(|status| status.in_memory == 0);
-        let late = (is_empty && has_failed).then(Trouble::late);
-        let source = source.filter(|_| is_empty).cloned();
-        let trouble = loads.trouble.clone().or(refused).or(source).or(late);
-        TagState { name, status, loads, trouble }
-    }
-
-    /// Whether takes fail.
-    pub(crate) fn is_out(&self) -> bool {
-        let is_empty = self.status.as_ref().is_none_or(|status| status.in_memory == 0);
-        is_empty && self.trouble.is_some()
-    }
-
-    /// What it suffers from, if from anything.
-    pub(crate) fn kind(&self) -> Option<Kind> {
-        match self.trouble.as_ref()?.cause {
-            Cause::WentBack => Some(Kind::RowsWentBack),
-            _ if self.is_out() => Some(Kind::TagsEmpty),
-            _ => Some(Kind::TagsFail),
-        }
-    }
-
-    /// How it is, in a word.
-    pub(crate) fn word(&self) -> &'static str {
-        match self.kind() {
-            None => "ok",
-            Some(Kind::RowsWentBack) => "went-back",
-            Some(Kind::TagsEmpty) => "empty",
-            Some(_) => "failing",
-        }
-    }
-}
-
-/// Why no numbers come, whatever the tag.
-fn source(app: &App) -> Option<Trouble> {
-    app.watch.loads.trouble().or_else(|| app.database_trouble())
-}
-
-/// The tags in their order.
-pub(crate) fn tags(app: &App) -> Vec<TagState> {
-    let (mut tags, source) = (app.watch.loads.tags(), source(app));
-    let failed = app.watch.asked.failed_tags();
-    let used = app.used_tags().into_iter().map(|tag| {
-        let (name, loads) = (tag.tag(), tags.remove(tag.tag()).unwrap_or_default());
-        let has_failed = failed.contains(name);
-        TagState::new(name.into(), Some(tag.status()), loads, source.as_ref(), has_failed)
-    });
-    let mut states: Vec<TagState> = used.collect();
-    let others = tags.into_iter();
-    states.extend(others.map(|(name, loads)| TagState::new(name, None, loads, None, false)));
-    states.sort_unstable_by(|one, other| one.name.cmp(&other.name));
-    states
-}
-
-/// A tag of which this process hands numbers out.
-pub(crate) fn tag(app: &App, name: &str) -> Option<TagState> {
-    let status = app.used_tag(name)?.status();
-    let loads = app.watch.loads.tag(name).unwrap_or_default();
-    let has_failed = app.watch.asked.has_tag_failed(name);
-    Some(TagState::new(name.into(), Some(status), loads, source(app).as_ref(), has_failed))
-}
-
-/// How many numbers of each tag somebody got.
-pub(crate) fn tag_counts(app: &App) -> HashMap<Box<str>, TagCount> {
-    let to_clients = app.watch.loads.to_clients().into_iter();
-    let mut counts: HashMap<Box<str>, TagCount> =
-        to_clients.map(|(tag, to_clients)| (tag, TagCount { here: 0, to_clients })).collect();
-    for tag in app.used_tags() {
-        counts.entry(tag.tag().into()).or_default().here = tag.status().taken;
-    }
-    counts
-}
-
-/// The generators of UIDs that run, by what they make.
-pub(crate) fn generators(app: &App) -> impl Iterator<Item = (&'static str, &UidGenerator)> {
-    let uids = app.uids().ok().map(|uids| ("uids", uids));
-    uids.into_iter().chain(app.snowflakes().ok().map(|uids| ("snowflakes", uids)))
 }

@@ -10,12 +10,13 @@ use serde::Serialize;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::app::health::{self, Condition, Health};
+use crate::app::condition::Condition;
+use crate::app::health::{self, Health};
+use crate::app::tags;
 use crate::http::openapi::Problems;
 use crate::http::problem::Problem;
 use crate::http::viewer::is_administrator;
 use crate::stats::requests::HasFailed;
-use crate::stats::watch;
 
 pub(crate) fn routes() -> Router<&'static App> {
     Router::new().route("/livez", get(live)).route("/readyz", get(ready))
@@ -46,7 +47,7 @@ pub(crate) struct Ready {
     responses((status = 200, description = "It is", body = Ready), Problems),
 )]
 pub(crate) async fn ready(State(app): State<&'static App>, headers: HeaderMap) -> Response {
-    let health = is_administrator(app, &headers).then(|| Health::of(app, &watch::tags(app)));
+    let health = is_administrator(app, &headers).then(|| Health::of(app, &tags::all(app)));
     let Some(refusal) = health::refusal(app) else {
         let conditions = health.map(|health| health.conditions);
         return Json(Ready { ready: true, conditions }).into_response();

@@ -16,16 +16,17 @@ use prometheus::{TEXT_FORMAT, TextEncoder};
 use uidring::Status;
 
 use crate::app::App;
-use crate::app::health::{Health, Kind};
-use crate::app::reload::Reading;
+use crate::app::condition::Kind;
+use crate::app::health::Health;
+use crate::app::tags::{self, TagState};
 use crate::http::openapi::Problems;
 use crate::http::viewer::{MayNotLook, may_read_metrics};
 use crate::process::{output, threads};
 use crate::security::tls::Tls;
-use crate::stats::counters::{self, Counters};
-use crate::stats::rates::sum;
+use crate::stats::counter;
+use crate::stats::counters::{Counters, sum};
+use crate::stats::readings::Reading;
 use crate::stats::requests::{self, PathTotals};
-use crate::stats::watch::{self, TagState};
 
 /// The most tags that are shown one by one. Each has a series of each metric.
 const MAX_TAGS: usize = 5000;
@@ -48,7 +49,7 @@ pub(crate) async fn metrics(
 ) -> Result<Response, MayNotLook> {
     may_read_metrics(app, &headers)?;
     let mut families = Families::default();
-    let tags = watch::tags(app);
+    let tags = tags::all(app);
     families.service(app);
     families.health(&Health::of(app, &tags));
     families.requests(app);
@@ -157,7 +158,7 @@ impl Families {
         let help = "How many may be open: --max-connections.";
         self.gauge("uidring_http_connections_limit", help, limit);
         for (name, help, of) in COUNTERS {
-            self.counter(name, help, sum(app, of));
+            self.counter(name, help, sum(&app.counters, of));
         }
     }
 
@@ -221,7 +222,7 @@ impl Families {
     }
 
     fn uids(&mut self, app: &App) {
-        let generators = watch::generators(app);
+        let generators = app.generators();
         let generators: Vec<(Metric, Status)> = generators
             .map(|(name, uids)| (labelled(&[("generator", name)]), uids.status()))
             .collect();
@@ -285,7 +286,7 @@ impl Families {
 /// What of an item a metric shows, if there is such a value.
 type Of<'a, T> = &'a dyn Fn(&T) -> Option<f64>;
 
-type CounterOf = fn(&Counters) -> &counters::Counter;
+type CounterOf = fn(&Counters) -> &counter::Counter;
 const COUNTERS: [(&str, &str, CounterOf); 5] = [
     ("uidring_http_connections_total", "Connections accepted.", |of| &of.connections),
     ("uidring_http_connections_refused_total", "Connections above the limit.", |of| {

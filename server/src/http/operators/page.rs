@@ -12,7 +12,8 @@ use axum::routing::get;
 use maud::{DOCTYPE, Markup, html};
 
 use crate::app::App;
-use crate::app::health::{Health, Level, title};
+use crate::app::condition::Level;
+use crate::app::health::{Health, title};
 use crate::http::openapi::Problems;
 use crate::http::operators::chart::charts;
 use crate::http::operators::status::{Database, Event, Generator, Status, TagLine};

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::app::health::Health;
+use crate::app::tags::{self, TagState};
 use crate::http::openapi::Problems;
 use crate::http::operators::view::{MAX_TAGS, View};
 use crate::http::problem::Problem;
@@ -20,8 +21,8 @@ use crate::http::viewer::{MayNotLook, may_look};
 use crate::process::events;
 use crate::process::{output, threads};
 use crate::security::tls::Tls;
-use crate::stats::rates::{TagCount, TagRate, sum};
-use crate::stats::watch::{self, TagState};
+use crate::stats::counters::sum;
+use crate::stats::rates::{TagCount, TagRate};
 use crate::text::rfc3339;
 
 pub(crate) fn routes() -> Router<&'static App> {
@@ -183,10 +184,10 @@ pub(crate) struct Event {
 
 impl Status {
     pub(crate) fn of(app: &App, view: &View) -> Status {
-        let states = watch::tags(app);
+        let states = tags::all(app);
         let now = SystemTime::now();
         let rates = app.watch.rates.last();
-        let generators = watch::generators(app);
+        let generators = app.generators();
         let generators = generators.map(|(kind, uids)| Generator::of(app, kind, uids)).collect();
         let events = events::recent().into_iter().map(|event| Event {
             at: rfc3339(event.at),
@@ -218,10 +219,10 @@ impl Status {
                 certificate_ends: app.tls.as_ref().and_then(Tls::ends).map(rfc3339),
             },
             given: Totals {
-                uids: sum(app, |of| &of.uids),
-                numbers: sum(app, |of| &of.numbers),
-                segments: sum(app, |of| &of.segments),
-                numbers_in_segments: sum(app, |of| &of.numbers_in_segments),
+                uids: sum(&app.counters, |of| &of.uids),
+                numbers: sum(&app.counters, |of| &of.numbers),
+                segments: sum(&app.counters, |of| &of.segments),
+                numbers_in_segments: sum(&app.counters, |of| &of.numbers_in_segments),
             },
             per_second: PerSecond {
                 uids: rates.iter().map(|rate| rate.uids).collect(),

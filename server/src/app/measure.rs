@@ -1,0 +1,33 @@
+//! Once a second: what the second brought, and whether the service is ready.
+
+use std::thread;
+use std::time::Instant;
+
+use crate::app::App;
+use crate::app::health::Observer;
+use crate::app::tags;
+use crate::process::end::EndSender;
+use crate::process::threads;
+use crate::stats::rates::{STEP, Totals, rate};
+
+/// How many steps lie between two counts of all tags. A rate of a tag covers one or two of these.
+const TAG_STEPS: u32 = 10;
+
+/// Begins to measure, on a thread of its own.
+pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
+    let measure = || {
+        let (mut before, mut since) = (Totals::of(&app.counters), Instant::now());
+        let mut observer = Observer::new();
+        loop {
+            for _ in 0..TAG_STEPS {
+                thread::sleep(STEP);
+                observer.look(app);
+                let (now, took) = (Totals::of(&app.counters), since.elapsed());
+                app.watch.rates.push(rate(before, now, took));
+                (before, since) = (now, since + took);
+            }
+            app.watch.tag_rates.push(since, tags::counts(app));
+        }
+    };
+    threads::begin("uidring-rates", end, measure).map(drop)
+}

@@ -1,0 +1,113 @@
+//! How the tags are of which this process has loaded numbers.
+
+use std::collections::HashMap;
+
+use uidring::segment::SegmentStatus;
+
+use crate::app::App;
+use crate::app::condition::Kind;
+use crate::stats::loads::TagLoads;
+use crate::stats::rates::TagCount;
+use crate::stats::trouble::{Cause, Trouble};
+
+/// A tag that this process has loaded numbers of.
+#[derive(Debug)]
+pub(crate) struct TagState {
+    pub(crate) name: Box<str>,
+    /// Where this process hands its numbers out.
+    pub(crate) status: Option<SegmentStatus>,
+    pub(crate) loads: TagLoads,
+    /// Why no further numbers come, if none do.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+impl TagState {
+    pub(crate) fn count(&self) -> TagCount {
+        let here = self.status.as_ref().map_or(0, |status| status.taken);
+        TagCount { here, to_clients: self.loads.to_clients }
+    }
+
+    /// `source` is what keeps numbers from coming, whatever the tag, and `has_failed` says whether
+    /// takes have failed since one succeeded.
+    fn new(
+        name: Box<str>,
+        status: Option<SegmentStatus>,
+        loads: TagLoads,
+        source: Option<&Trouble>,
+        has_failed: bool,
+    ) -> TagState {
+        // The library refuses some of what was loaded.
+        let refused = status.as_ref().and_then(|status| status.last_failure.as_deref());
+        let refused = refused.map(Trouble::of).filter(|trouble| trouble.cause.is_of_row());
+        let is_empty = status.as_ref().is_some_and(|status| status.in_memory == 0);
+        let late = (is_empty && has_failed).then(Trouble::late);
+        let source = source.filter(|_| is_empty).cloned();
+        let trouble = loads.trouble.clone().or(refused).or(source).or(late);
+        TagState { name, status, loads, trouble }
+    }
+
+    /// Whether takes fail.
+    pub(crate) fn is_out(&self) -> bool {
+        let is_empty = self.status.as_ref().is_none_or(|status| status.in_memory == 0);
+        is_empty && self.trouble.is_some()
+    }
+
+    /// What it suffers from, if from anything.
+    pub(crate) fn kind(&self) -> Option<Kind> {
+        match self.trouble.as_ref()?.cause {
+            Cause::WentBack => Some(Kind::RowsWentBack),
+            _ if self.is_out() => Some(Kind::TagsEmpty),
+            _ => Some(Kind::TagsFail),
+        }
+    }
+
+    /// How it is, in a word.
+    pub(crate) fn word(&self) -> &'static str {
+        match self.kind() {
+            None => "ok",
+            Some(Kind::RowsWentBack) => "went-back",
+            Some(Kind::TagsEmpty) => "empty",
+            Some(_) => "failing",
+        }
+    }
+}
+
+/// Why no numbers come, whatever the tag.
+fn source(app: &App) -> Option<Trouble> {
+    app.watch.loads.trouble().or_else(|| app.database_trouble())
+}
+
+/// The tags in their order.
+pub(crate) fn all(app: &App) -> Vec<TagState> {
+    let (mut tags, source) = (app.watch.loads.tags(), source(app));
+    let failed = app.watch.asked.failed_tags();
+    let used = app.used_tags().into_iter().map(|tag| {
+        let (name, loads) = (tag.tag(), tags.remove(tag.tag()).unwrap_or_default());
+        let has_failed = failed.contains(name);
+        TagState::new(name.into(), Some(tag.status()), loads, source.as_ref(), has_failed)
+    });
+    let mut states: Vec<TagState> = used.collect();
+    let others = tags.into_iter();
+    states.extend(others.map(|(name, loads)| TagState::new(name, None, loads, None, false)));
+    states.sort_unstable_by(|one, other| one.name.cmp(&other.name));
+    states
+}
+
+/// A tag of which this process hands numbers out.
+pub(crate) fn tag(app: &App, name: &str) -> Option<TagState> {
+    let status = app.used_tag(name)?.status();
+    let loads = app.watch.loads.tag(name).unwrap_or_default();
+    let has_failed = app.watch.asked.has_tag_failed(name);
+    Some(TagState::new(name.into(), Some(status), loads, source(app).as_ref(), has_failed))
+}
+
+/// How many numbers of each tag somebody got.
+pub(crate) fn counts(app: &App) -> HashMap<Box<str>, TagCount> {
+    let to_clients = app.watch.loads.to_clients().into_iter();
+    let mut counts: HashMap<Box<str>, TagCount> =
+        to_clients.map(|(tag, to_clients)| (tag, TagCount { here: 0, to_clients })).collect();
+    for tag in app.used_tags() {
+        counts.entry(tag.tag().into()).or_default().here = tag.status().taken;
+    }
+    counts
+}

@@ -1,0 +1,19 @@
+//! A number that one thread counts up.
+
+use std::sync::atomic::{AtomicU64, Ordering};
+
+/// A counter that one thread writes and others read.
+#[derive(Debug, Default)]
+pub(crate) struct Counter(AtomicU64);
+
+impl Counter {
+    pub(crate) fn add(&self, count: u64) {
+        // ORDERING: a statistic. One thread writes it, so no addition is lost.
+        self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
+    }
+
+    pub(crate) fn get(&self) -> u64 {
+        // ORDERING: a statistic.
+        self.0.load(Ordering::Relaxed)
+    }
+}
