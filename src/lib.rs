@@ -67,6 +67,70 @@
 //!   `utoipa-5`, `utoipa-6`, `arbitrary-1`: a [`Uid`] or a [`segment::Number`] where
 //!   these crates take ids, see [`integrations`]. sqlx 0.9 and SeaORM 2 need Rust 1.94.
 //!
+//! # Limits
+//!
+//! Where worker ids come from:
+//!
+//! * **A registry must not go back in time.** If an old copy of it is restored, a copy is used on a
+//!   second machine, or a replica that lacks the last commits is promoted, worker ids are given
+//!   again. The schema files say what to do if only an old copy is left.
+//! * **A SQLite file serves the processes of one machine**, from a local disk. Machines that share
+//!   a registry need a server. Machines without a server need a file each, with
+//!   [`partition`](registry::SqliteRegistry::partition).
+//! * **A server must keep what it has committed.** [`PostgresRegistry`](registry::PostgresRegistry)
+//!   and [`MySqlRegistry`](registry::MySqlRegistry) say which settings and tables they refuse, and
+//!   on which servers they were tried.
+//! * **Tables must not be dropped while anybody uses them.** A process that runs never creates a
+//!   table, so a table that is gone is missing until it is back. But where all of them are gone, a
+//!   process that starts cannot know that there were any, and begins at 1.
+//! * **Every start uses up a worker id**, and so does reaching the lead limit under
+//!   [`LeadLimit::NewWorker`], the default with a `max_lead` of an hour or more.
+//!   [`max_new_workers`](Builder::max_new_workers) limits how many are used up in an hour. The
+//!   default layout has 1,048,575. [Leased](registry::SqliteRegistry::leased) ids come back.
+//! * **A generator on a lease needs its registry now and then.** If it is cut off, it goes on for
+//!   as long as its reservation lasts: at least the lease's duration, at the layout's rate.
+//! * **You must keep your own numbers apart.** A [`FixedWorker`](registry::FixedWorker) cannot see
+//!   who else uses its number. It sees only a second generator of the same state file, under any
+//!   name. Without a state file, a restart must come after the last tick that the previous run
+//!   used.
+//!
+//! The order and the time of UIDs:
+//!
+//! * **Order holds within one worker id.** UIDs of two processes sort by their tick, then by
+//!   worker. When a generator takes on another worker id at its lead limit, the order starts anew.
+//!   [`fill`](UidGenerator::fill) and local takers claim many UIDs at once: the UIDs of each caller
+//!   increase.
+//! * **A burst makes UIDs of the future.** Above 8,192 UIDs a second the time in them runs ahead of
+//!   the clock, by up to one day. A day's lead is 708 million UIDs. If you take more for long,
+//!   choose a wider sequence (`uidring plan`) or another policy. Even an idle generator has the
+//!   next ticks in its ring: 64 by default.
+//! * **The bounds on lag and lead hold up to the lateness of the filler.** It reads the clock once
+//!   a second; with shorter ticks, twice within [`max_lag`](Builder::max_lag) if that is more
+//!   often. If the machine does not let it run, UIDs are older by that delay. If the clock is set
+//!   back by more than [`max_lead`](Builder::max_lead), UIDs are too far ahead until the filler
+//!   reads it.
+//! * **The time in a UID is not a measurement.** It is a whole tick, within these two bounds.
+//! * **At the end of the time field takes fail**, in 2060 by default. Ids of a later epoch need a
+//!   table or a layout of their own.
+//!
+//! UIDs themselves:
+//!
+//! * **They are not secrets.** Anyone who knows one can guess others, and can read from it when and
+//!   by which worker it was made.
+//! * **Some are never used.** A generator that ends leaves those in its ring. A local taker leaves
+//!   the rest of a claim when it ends, or when the claim has become stale. The UIDs of blocks that
+//!   are stale, or too far ahead of a clock set back, are [skipped](Status::skipped). Tickets are
+//!   [lost](Status::lost) in two cases: a taker was stopped until the whole ring had gone by, or a
+//!   take failed and gave its ticket back when others had already taken later ones.
+//!
+//! Copies of a process:
+//!
+//! * **A forked child must build its own generator**, see [forks](UidGenerator#forks). On Unix
+//!   every take from the parent's copy fails with [`TakeError::Forked`].
+//! * **A machine must not be resumed twice from one snapshot** while a generator runs in it: both
+//!   copies would hand out the same UIDs, because nothing tells them apart. A copy whose programs
+//!   are started anew is safe with a server's registry.
+//!
 //! # Events
 //!
 //! With the feature `tracing`, a generator tells each change of its state once, with the target
@@ -224,6 +288,9 @@ mod readme {}
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../MIGRATION.md")]
 mod migration {}
+#[cfg(all(doctest, feature = "sqlite"))]
+#[doc = include_str!("../COMPARISON.md")]
+mod comparison {}
 
 pub use engine::lead::LeadLimit;
 pub use engine::signal::FillerState;
