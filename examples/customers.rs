@@ -1,5 +1,5 @@
-//! Both kinds of ids: orders by UIDs of time, which tell nobody how many there are, and customers
-//! by dense numbers, which people can read out on the telephone.
+//! Both kinds of ids: orders have time-ordered ids, which do not reveal the volume, and customers
+//! have dense numbers, which people can read out on the telephone.
 //!
 //! ```sh
 //! cargo run --release --example customers

@@ -54,7 +54,7 @@ use crate::output::Failure;
 Examples:
   uidring take -n 5                      five new UIDs
   uidring take -n 1000000 > uids.txt     a million, one a line
-  uidring parse 240475639809867779       what a UID says
+  uidring parse 240475639809867779       decode a UID
   uidring plan --rate 5k --nodes 20      which layout to choose
   uidring status --watch --rate 20k      a generator under load
   uidring take --tag orders              a dense number of the tag orders

@@ -160,11 +160,9 @@ impl Args {
         let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
         let worker = uids.worker_id();
         let footer = if self.generator.is_leased() {
-            format!(
-                "worker {worker}, leased: other runs may have this number, but none in these ticks"
-            )
+            format!("worker id {worker} is leased: it is reused, but never for these ticks")
         } else {
-            format!("worker {worker}: no other run has had this number, and none will")
+            format!("worker id {worker} is never reused")
         };
         let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
         let table = parse::table(uids.layout(), &taken);

@@ -1,4 +1,4 @@
-//! `uidring-server`: UIDs of time and dense numbers over HTTP, for programs in any language.
+//! `uidring-server`: time-ordered ids and dense numbers over HTTP, for programs in any language.
 //!
 //! [`config`] describes what can be set. [`app`] is what requests share, and [`app::start`] brings
 //! it to life once the database answers. [`net`] accepts connections, and [`http`] answers.

@@ -85,7 +85,7 @@ on_servers! {
         database.run(
             "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('leaf-segment-test', 1, 2000)",
         );
-        // Without UIDs of time, nothing but Leaf's table is needed.
+        // Without time-ordered ids, nothing but Leaf's table is needed.
         let server = start(&database.url, &["--table=leaf", "--uids=false"]);
         assert_eq!(server.get("/api/segment/get/leaf-segment-test").text(), "1");
         let row = "SELECT max_id FROM leaf_alloc";

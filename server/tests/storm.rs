@@ -1,8 +1,8 @@
 //! A storm over the service: clients take ids in all ways from three servers, of which one is
 //! killed every few seconds and started again, and PostgreSQL crashes once and is away for a while.
-//! Two servers stand on PostgreSQL, with UIDs of time and tags of their own; one stands on Leaf's
-//! table in MySQL. At the end no id was answered twice, and each request was answered but those
-//! that a kill cut off.
+//! Two servers stand on PostgreSQL, with time-ordered ids and tags of their own; one stands on
+//! Leaf's table in MySQL. At the end no id was answered twice, and each request was answered but
+//! those that a kill cut off.
 //!
 //! ```sh
 //! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=100 \
@@ -395,7 +395,7 @@ fn judge(all: Vec<Seen>, kills: u64, outage: &Outage, seed: u64) {
         let twice = twice(runs);
         assert_eq!(twice, None, "an id of {name:?} on {realm} came twice; seed {seed}");
     }
-    // Three tags on each, and the UIDs of time.
+    // Three tags on each, and the time-ordered ids.
     assert_eq!(runs.len(), 2 * TAGS.len() + 1);
     let count = |what| counts.get(what).copied().unwrap_or(0);
     let known = count("answers") + count("told to come again") + count("cut by a kill");

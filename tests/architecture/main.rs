@@ -6,6 +6,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod documents;
 mod imports;
 
 use std::collections::BTreeSet;

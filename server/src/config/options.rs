@@ -66,7 +66,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TABLE", default_value = "own", env = "UIDRING_SERVER_TABLE")]
     pub(crate) table: Table,
 
-    /// Whether there are UIDs of time, which need uidring's own tables
+    /// Whether there are time-ordered ids, which need uidring's own tables
     #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set,
         env = "UIDRING_SERVER_UIDS")]
     pub(crate) uids: bool,
@@ -196,9 +196,9 @@ pub(crate) struct Security {
     pub(crate) tls_key: Option<PathBuf>,
 }
 
-/// How UIDs of time are made.
+/// How time-ordered ids are made.
 #[derive(Clone, Debug, clap::Args)]
-#[command(next_help_heading = "UIDs of time")]
+#[command(next_help_heading = "Time-ordered ids")]
 pub(crate) struct GeneratorOptions {
     /// Give each UID the time of its take, neither older nor ahead
     #[arg(long, value_name = "BOOL", default_value_t = false, action = ArgAction::Set,

@@ -181,7 +181,7 @@ fn first_use_failed(app: &App, none: &NoNumbers) {
     }
 }
 
-/// The next `count` UIDs of time of a kind of generator. If there are fewer, those are lost.
+/// The next `count` time-ordered ids of a kind of generator. If there are fewer, those are lost.
 pub(crate) async fn take_uids(
     app: &'static App,
     (kind, uids): (&'static str, &UidGenerator),

@@ -28,9 +28,9 @@ use crate::http::v1;
 #[openapi(
     info(
         title = "uidring-server",
-        description = "UIDs of time and dense numbers. Ids are strings in JSON, because JavaScript \
-            has no exact numbers above 2^53. An Accept that is not met is answered with 406, and \
-            a method that a path does not have with 405, both as problems."
+        description = "Time-ordered ids and dense numbers. Ids are strings in JSON, because \
+            JavaScript has no exact numbers above 2^53. An Accept that is not met is answered with \
+            406, and a method that a path does not have with 405, both as problems."
     ),
     paths(
         v1::uids::take, v1::uids::explain,

@@ -22,7 +22,7 @@ pub(crate) struct Tokens {
     /// Tags that anybody may take from.
     #[serde(default)]
     public: Vec<Pattern>,
-    /// Whether anybody may take UIDs of time.
+    /// Whether anybody may take time-ordered ids.
     #[serde(default)]
     public_uids: bool,
     #[serde(default)]

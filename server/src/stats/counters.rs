@@ -8,7 +8,7 @@ use crate::stats::requests::Requests;
 #[repr(align(128))]
 pub(crate) struct Counters {
     pub(crate) requests: Requests,
-    /// UIDs of time, snowflakes included.
+    /// Time-ordered ids, snowflakes included.
     pub(crate) uids: Counter,
     /// Dense numbers, one by one.
     pub(crate) numbers: Counter,

@@ -75,9 +75,9 @@ use crate::segment::SegmentError;
 /// ```
 #[cfg_attr(
     feature = "contract",
-    doc = "\n[`contract::check`](crate::segment::contract::check) tests any source against this contract, \
-           and [`contract::check_one_way`](crate::segment::contract::check_one_way) one that takes no \
-           numbers back."
+    doc = "\n[`contract::check`](crate::segment::contract::check) tests any source against this \
+           contract, and [`contract::check_one_way`](crate::segment::contract::check_one_way) one \
+           that takes no numbers back."
 )]
 pub trait SegmentSource: Send + Sync + 'static {
     /// Where the numbers come from, without a password: for errors, events and metrics.

@@ -292,7 +292,7 @@ const COUNTERS: [(&str, &str, CounterOf); 5] = [
     ("uidring_http_connections_refused_total", "Connections above the limit.", |of| {
         &of.turned_away
     }),
-    ("uidring_given_uids_total", "UIDs of time that answers held.", |of| &of.uids),
+    ("uidring_given_uids_total", "Time-ordered ids that answers held.", |of| &of.uids),
     ("uidring_given_numbers_total", "Dense numbers that answers held.", |of| &of.numbers),
     ("uidring_given_segments_total", "Segments that went to clients.", |of| &of.segments),
 ];

@@ -1,4 +1,4 @@
-//! UIDs of time.
+//! Time-ordered ids.
 
 use axum::Json;
 use axum::extract::rejection::PathRejection;
@@ -19,7 +19,7 @@ use crate::security::access::Wish;
 
 /// Takes UIDs: as JSON, one a line, or eight bytes each, little-endian.
 #[utoipa::path(
-    get, path = "/v1/uids", operation_id = "takeUids", tag = "UIDs of time",
+    get, path = "/v1/uids", operation_id = "takeUids", tag = "Time-ordered ids",
     params(
         ("n" = Option<u32>, Query, description = "How many; 1 unless it says otherwise",
             minimum = 1, maximum = 100_000),
@@ -46,14 +46,14 @@ pub(crate) async fn take(
     Ok(ids::written(form, &ids::UIDS, uids))
 }
 
-/// UIDs of time.
+/// Time-ordered ids.
 #[derive(ToSchema)]
 #[allow(dead_code)] // it describes what is written without it
 pub(crate) struct Uids {
     uids: Vec<String>,
 }
 
-/// What a UID says.
+/// The parts of a UID.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Explained {
     uid: String,
@@ -63,11 +63,11 @@ pub(crate) struct Explained {
     sequence: String,
 }
 
-/// Says what is in a UID.
+/// Decodes a UID.
 #[utoipa::path(
-    get, path = "/v1/uids/{uid}", operation_id = "explainUid", tag = "UIDs of time",
+    get, path = "/v1/uids/{uid}", operation_id = "explainUid", tag = "Time-ordered ids",
     params(("uid" = String, Path, description = "A UID", pattern = "^[1-9][0-9]{0,18}$")),
-    responses((status = 200, description = "What it says", body = Explained), Problems),
+    responses((status = 200, description = "Its parts", body = Explained), Problems),
 )]
 pub(crate) async fn explain(
     State(app): State<&'static App>,

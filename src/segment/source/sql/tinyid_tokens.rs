@@ -46,7 +46,8 @@ const WORDS: Words = Words {
 
 impl<D: Tables> SqlSegments<D, TinyId> {
     /// The tokens of tinyid's clients, from the table `tiny_id_token` of the same database. For a
-    /// server that stands in for tinyid's; [`load`](super::SegmentSource::load) asks for none.
+    /// server that stands in for tinyid's; [`load`](crate::segment::SegmentSource::load) asks for
+    /// none.
     ///
     /// ```no_run
     /// # #[cfg(feature = "mysql")] {
@@ -63,7 +64,7 @@ impl<D: Tables> SqlSegments<D, TinyId> {
     /// # Errors
     ///
     /// [`SegmentError::Open`] when the table is not there or is another, else as
-    /// [`load`](super::SegmentSource::load).
+    /// [`load`](crate::segment::SegmentSource::load).
     pub fn tokens(&self) -> Result<Vec<TinyIdToken>, SegmentError> {
         let deadline = Deadline::after(self.timeout);
         let read = |transaction: &mut Transaction<'_>| {

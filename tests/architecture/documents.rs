@@ -1,0 +1,141 @@
+//! The documents: README is short, and what documents name is there.
+
+use std::collections::BTreeSet;
+use std::fs;
+use std::path::{Component, Path, PathBuf};
+use std::process::Command;
+
+/// README is read by people who do not know yet whether they want to read more.
+const MAX_README_LINES: usize = 220;
+
+fn root() -> &'static Path {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+}
+
+/// The tracked files whose names end in `end`. A published package has none.
+fn tracked(end: &str) -> Vec<String> {
+    if !root().join(".git").exists() {
+        return Vec::new();
+    }
+    let git = Command::new("git").args(["ls-files", "-z"]).current_dir(root()).output().unwrap();
+    assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
+    let paths = String::from_utf8(git.stdout).unwrap();
+    let is_there = |path: &&str| path.ends_with(end) && root().join(path).exists();
+    paths.split_terminator('\0').filter(is_there).map(str::to_owned).collect()
+}
+
+/// `text` without its blocks of code.
+fn prose(text: &str) -> String {
+    text.split("```").step_by(2).collect()
+}
+
+/// The targets of links such as `[text](target)` and `[text]: target`.
+fn links(text: &str) -> Vec<&str> {
+    let inline = text.split("](").skip(1).filter_map(|rest| Some(rest.split_once(')')?.0));
+    let by_name =
+        text.lines().filter_map(|line| Some(line.strip_prefix('[')?.split_once("]: ")?.1));
+    inline.chain(by_name).collect()
+}
+
+/// The anchors that GitHub makes of the headings.
+fn anchors(text: &str) -> BTreeSet<String> {
+    let headings = text.lines().filter_map(|line| {
+        line.split_once("# ").filter(|(level, _)| level.chars().all(|c| c == '#'))
+    });
+    let anchor = |title: &str| -> String {
+        let kept = title.to_lowercase().replace(' ', "-");
+        kept.chars().filter(|c| c.is_alphanumeric() || "-_".contains(*c)).collect()
+    };
+    headings.map(|(_, title)| anchor(title)).collect()
+}
+
+/// The files and folders of this repository that `text` names, such as `tests/take.rs`.
+fn named(text: &str) -> Vec<&str> {
+    const FOLDERS: [&str; 9] =
+        [".ci", "benches", "cli", "examples", "loom-tests", "neighbours", "server", "src", "tests"];
+    let is_path = |name: &&str| {
+        name.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
+            && name.chars().all(|c| c.is_ascii_alphanumeric() || "./_-".contains(c))
+    };
+    text.split('`').skip(1).step_by(2).filter(is_path).collect()
+}
+
+/// `path` without `.` and `..`.
+fn plain(path: &Path) -> PathBuf {
+    path.components().fold(PathBuf::new(), |mut plain, part| {
+        match part {
+            Component::ParentDir => {
+                assert!(plain.pop(), "{} leaves the repository", path.display())
+            }
+            Component::CurDir => {}
+            part => plain.push(part),
+        }
+        plain
+    })
+}
+
+#[test]
+fn readme_is_short() {
+    let lines = fs::read_to_string(root().join("README.md")).unwrap().lines().count();
+    assert!(lines <= MAX_README_LINES, "README.md has {lines} lines");
+}
+
+#[test]
+fn links_lead_somewhere() {
+    let mut broken = Vec::new();
+    for path in tracked(".md") {
+        let text = fs::read_to_string(root().join(&path)).unwrap();
+        for link in links(&prose(&text)).into_iter().filter(|link| !link.contains("://")) {
+            let (file, anchor) = link.split_once('#').map_or((link, None), |(f, a)| (f, Some(a)));
+            let target = match file {
+                "" => PathBuf::from(&path),
+                file => plain(&Path::new(&path).parent().unwrap().join(file)),
+            };
+            let is_there = match anchor {
+                None => root().join(target).exists(),
+                Some(anchor) => fs::read_to_string(root().join(target))
+                    .is_ok_and(|text| anchors(&prose(&text)).contains(anchor)),
+            };
+            if !is_there {
+                broken.push(format!("{path}: {link}"));
+            }
+        }
+    }
+    assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
+}
+
+#[test]
+fn files_that_documents_name_exist() {
+    let mut missing = Vec::new();
+    for path in tracked(".md") {
+        let text = prose(&fs::read_to_string(root().join(&path)).unwrap());
+        let names = named(&text).into_iter().filter(|name| !root().join(name).exists());
+        missing.extend(names.map(|name| format!("{path}: {name}")));
+    }
+    assert!(missing.is_empty(), "files that are not there:\n{}", missing.join("\n"));
+}
+
+#[test]
+fn readme_asks_for_features_that_there_are() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
+    let line = readme.lines().find(|line| line.starts_with("uidring = {")).unwrap();
+    let (_, list) = line.split_once("features = [").unwrap();
+    let features: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
+    assert!(!features.is_empty(), "{line}");
+    for feature in features {
+        let is_there = manifest.lines().any(|line| line.starts_with(&format!("{feature} = [")));
+        assert!(is_there, "README.md asks for the feature {feature}");
+    }
+}
+
+#[test]
+fn a_wrong_link_and_a_wrong_name_are_seen() {
+    let text =
+        "# A heading, *here*\n[a](b.md#c) and `tests/x.rs`, `take`\n```\n[no](x)\n```\n[d]: e\n";
+    let prose = prose(text);
+    assert_eq!(links(&prose), ["b.md#c", "e"]);
+    assert_eq!(named(&prose), ["tests/x.rs"]);
+    assert_eq!(anchors(&prose), BTreeSet::from(["a-heading-here".to_owned()]));
+    assert_eq!(plain(Path::new("server/../README.md")), Path::new("README.md"));
+}
