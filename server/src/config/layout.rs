@@ -18,5 +18,5 @@ pub(crate) fn as_of_service(arg: Arg) -> Arg {
         "tick" => arg.env("UIDRING_SERVER_TICK"),
         _ => return arg,
     };
-    arg.help_heading("UIDs of time")
+    arg.help_heading("Time-ordered ids")
 }
