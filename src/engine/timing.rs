@@ -1,7 +1,7 @@
 //! [`Timing`]: what the two kinds of generator do differently.
 //!
-//! * [`Ahead`](crate::engine::ahead::Ahead): blocks are published ahead of the takers, at ticks from
-//!   a window around the clock.
+//! * [`Ahead`](crate::engine::ahead::Ahead): blocks are published ahead of the takers, at ticks
+//!   from a window around the clock.
 //! * [`Exact`](crate::engine::exact::Exact): the tick of each UID is the clock's at the take.
 //!
 //! All else is common to both, and the engine calls a kind by `by_kind` alone.
