@@ -266,7 +266,7 @@ mod ring;
 #[cfg(all(test, not(uidring_loom)))]
 mod simulation;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod sql;
+mod store;
 mod sync;
 #[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod told;

@@ -4,7 +4,7 @@ use std::ops::RangeInclusive;
 
 use super::RegistryError;
 use super::table::{Fault, foreign_tables};
-use crate::sql::{Error, Transaction, Value};
+use crate::store::sql::{Error, Transaction, Value};
 
 /// The columns of `UidGenerator`'s table, by which it is known.
 const COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];

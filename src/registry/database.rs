@@ -9,8 +9,8 @@ use super::table::{self, Config, Fault, Given, Ids, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
 #[cfg(feature = "mysql")]
-use crate::sql::Schema;
-use crate::sql::{self, Access, Deadline, Error, Failure, Missing, Transaction, Words};
+use crate::store::sql::Schema;
+use crate::store::sql::{self, Access, Deadline, Error, Failure, Missing, Transaction, Words};
 use crate::sync::{Arc, Mutex, lock};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);

@@ -43,7 +43,7 @@ pub use sqlite::SqliteRegistry;
 pub use worker_node::UidGeneratorRegistry;
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use crate::sql::without_password;
+pub use crate::store::sql::without_password;
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};

@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use super::host::WorkerKind;
 use super::table::{Tables, foreign_tables, rows};
 use crate::clock::from_unix_ms;
-use crate::sql::{Error, Row, Transaction, Value};
+use crate::store::sql::{Error, Row, Transaction, Value};
 
 /// A worker id, as the registry remembers it.
 #[derive(Clone, Debug, PartialEq, Eq)]

@@ -5,7 +5,7 @@ use std::path::Path;
 use super::RegistryError;
 use super::database::SqlRegistry;
 use super::table::Tables;
-use crate::sql::{Database, Deadline, Error, Schema, Sqlite, VERSION, Words};
+use crate::store::sql::{Database, Deadline, Error, Schema, Sqlite, VERSION, Words};
 
 /// Worker ids from a SQLite file, for all processes of one machine.
 ///

@@ -13,7 +13,7 @@ use super::host::Host;
 use super::{Lease, RegistryError, Request};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
-use crate::sql::{self, Database, Error, Row, Schema, Transaction, Value, Words};
+use crate::store::sql::{self, Database, Error, Row, Schema, Transaction, Value, Words};
 
 pub(super) type Fault = sql::Fault<RegistryError>;
 

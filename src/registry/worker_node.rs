@@ -10,7 +10,7 @@ use super::table::{Fault, foreign_tables};
 use super::{Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRegistry};
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
-use crate::sql::{Access, Error, Schema, Transaction, Value, Words};
+use crate::store::sql::{Access, Error, Schema, Transaction, Value, Words};
 
 /// Worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on a MySQL or MariaDB server.
 ///

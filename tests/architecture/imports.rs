@@ -117,9 +117,10 @@ impl Imports {
     }
 
     /// The rooms of `folder`, files and folders of it, and each arrow to a room that does not come
-    /// before the one it starts in. A door in `folder` itself is no room.
+    /// before the one it starts in. A door in `folder` itself is no room. A room may be a part of
+    /// another, as `store/sql` of `store`.
     pub fn arrows_up<'a>(&'a self, folder: &str, rooms: &[&str]) -> Vec<(&'a str, &'a str)> {
-        let room = |file: &'a str| room_of(folder, file);
+        let room = |file: &'a str| room_of(folder, rooms, file);
         let doors = self.files.values().filter(|file| file.is_door).map(|file| file.path.as_str());
         let doors: BTreeSet<&str> =
             doors.filter(|door| room(door).is_some_and(|room| room == "mod")).collect();
@@ -138,11 +139,15 @@ impl Imports {
     }
 }
 
-/// The room of `folder` that a file is in: the first name below it.
-fn room_of<'a>(folder: &str, file: &'a str) -> Option<&'a str> {
+/// The room of `folder` that a file is in: the first name below it, or that of a part.
+fn room_of<'a>(folder: &str, rooms: &[&str], file: &'a str) -> Option<&'a str> {
     let below =
         if folder.is_empty() { file } else { file.strip_prefix(folder)?.strip_prefix('/')? };
-    Some(below.split('/').next().unwrap().trim_end_matches(".rs"))
+    let below = below.trim_end_matches(".rs");
+    let is_end = |rest: &str| rest.is_empty() || rest.starts_with('/');
+    let is_part = |part: &&str| below.strip_prefix(*part).is_some_and(is_end);
+    let part = rooms.iter().filter(|room| room.contains('/')).find(|part| is_part(part));
+    Some(part.map_or_else(|| below.split('/').next().unwrap(), |part| &below[..part.len()]))
 }
 
 /// Whether the file is the one of a folder that declares the others.

@@ -38,13 +38,14 @@ const FLOORS: [Floor; 1] = [Floor {
         "integrations",
         "clock",
         "layout", // the ground floor
-        "sql",
+        "store/sql",
         "registry",
         "ring",
         "engine",
         "filler",
         "generator",
-        "segment", // each on the ones before
+        "segment",
+        "store", // each on the ones before
         "simulation",
         "lib", // a test of the inside, and the door
     ],
@@ -305,6 +306,9 @@ fn an_arrow_up_is_seen() {
     let inside = [DOOR, ("upper/b.rs", "use super::c::C;"), ("upper/c.rs", "")];
     assert_eq!(imports_of(&inside).arrows_up("upper", &["c", "b"]).len(), 0);
     assert_eq!(imports_of(&inside).arrows_up("upper", &["b", "c"]).len(), 1);
+    let part = [DOOR, ("upper/b.rs", ""), ("upper/c.rs", ""), ("d.rs", "use crate::upper::B;")];
+    assert_eq!(imports_of(&part).arrows_up("", &["upper/b", "d", "upper"]).len(), 0);
+    assert_eq!(imports_of(&part).arrows_up("", &["d", "upper/b", "upper"]).len(), 1);
 }
 
 #[test]

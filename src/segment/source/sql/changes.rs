@@ -5,7 +5,7 @@ use super::database::SqlSegments;
 use super::row::Row;
 use super::table::{Fault, Table, Tables, last_before};
 use crate::segment::{SegmentError, SegmentSource, Tag, TagRecord};
-use crate::sql::{Access, Deadline, Missing, Transaction, Value};
+use crate::store::sql::{Access, Deadline, Missing, Transaction, Value};
 
 impl<D: Tables, T: Table> SqlSegments<D, T> {
     /// Inserts the row of a new tag, or returns the one that is there. `delta` and `remainder` are

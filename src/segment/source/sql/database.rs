@@ -10,7 +10,7 @@ use super::row::{Row, alike, record};
 use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
-use crate::sql::{
+use crate::store::sql::{
     self, Access, Deadline, Error, Failure, Missing, Schema, Transaction, VERSION, Value, Words,
 };
 use crate::sync::{Arc, Mutex, lock};

@@ -6,7 +6,7 @@ use super::database::SqlSegments;
 use super::own::Own;
 use super::table::Tables;
 use crate::segment::SegmentError;
-use crate::sql::{MySql, without_password};
+use crate::store::sql::{MySql, without_password};
 
 /// Numbers of tags from a MySQL or MariaDB server, for the processes of any number of machines.
 ///

@@ -5,7 +5,7 @@ use super::row::{Counting, Range, Row};
 use super::table::{Fault, Others, Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
-use crate::sql::{Error, Schema, Transaction, Value, Words};
+use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// Refuses numbers from `first` on, where the table `T` has given them.
 fn check_beside<T: Others>(

@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use crate::clock::from_unix_ms;
 use crate::segment::{Segment, TagRecord};
-use crate::sql::{Cause, Error, Row as Columns, Value};
+use crate::store::sql::{Cause, Error, Row as Columns, Value};
 
 /// The largest number there is.
 const LARGEST: i64 = i64::MAX;

@@ -8,7 +8,9 @@ use super::own::Own;
 use super::table::{Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
-use crate::sql::{Access, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words};
+use crate::store::sql::{
+    Access, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words,
+};
 
 /// Numbers of tags from a SQLite file, for all processes of one machine.
 ///

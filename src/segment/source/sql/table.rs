@@ -8,7 +8,7 @@ use std::fmt::Debug;
 
 use super::row::{Counting, Range, Row};
 use crate::segment::SegmentError;
-use crate::sql::{self, Database, Error, Schema, Transaction, VERSION, Value, Words};
+use crate::store::sql::{self, Database, Error, Schema, Transaction, VERSION, Value, Words};
 
 /// Why a transaction failed: the database did, or the source refuses.
 pub type Fault = sql::Fault<SegmentError>;

@@ -7,7 +7,7 @@
 
 use super::row::{Counting, Range, Row};
 use super::table::{Others, Table, Tables};
-use crate::sql::{Error, Schema, Transaction, Value, Words};
+use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// tinyid's table. It is tinyid's to make, and is not altered.
 #[derive(Clone, Copy, Debug)]

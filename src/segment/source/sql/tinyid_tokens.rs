@@ -6,7 +6,9 @@ use super::database::{SqlSegments, explain};
 use super::table::{Fault, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
-use crate::sql::{self, Access, Deadline, Error, Missing, Schema, Transaction, Value, Words};
+use crate::store::sql::{
+    self, Access, Deadline, Error, Missing, Schema, Transaction, Value, Words,
+};
 
 /// A row of tinyid's table `tiny_id_token`: whoever has the token may take numbers of the tag.
 ///

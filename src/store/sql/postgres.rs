@@ -92,7 +92,7 @@ fn tls(roots: Option<RootCertStore>) -> Arc<ClientConfig> {
 }
 
 impl Database for Postgres {
-    const TABLES: &'static str = include_str!("../../schema.postgres.sql");
+    const TABLES: &'static str = include_str!("../../../schema.postgres.sql");
     const DIALECT: Dialect = Dialect {
         now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
         greatest: "GREATEST",

@@ -77,7 +77,7 @@ fn names_no_host(url: &str) -> bool {
 }
 
 impl Database for MySql {
-    const TABLES: &'static str = include_str!("../../schema.mysql.sql");
+    const TABLES: &'static str = include_str!("../../../schema.mysql.sql");
     const DIALECT: Dialect = Dialect {
         // `NOW` would be a time of the session's zone.
         now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",

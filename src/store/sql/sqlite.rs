@@ -108,7 +108,7 @@ impl Sqlite {
 }
 
 impl Database for Sqlite {
-    const TABLES: &'static str = include_str!("../../schema.sql");
+    const TABLES: &'static str = include_str!("../../../schema.sql");
     const DIALECT: Dialect = Dialect {
         now: "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)",
         greatest: "MAX",

@@ -1,0 +1,3 @@
+//! Where worker ids and numbers are stored.
+
+pub(crate) mod sql;
