@@ -1,14 +1,20 @@
 //! The options that the tool `uidring` and the service `uidring-server` share: one description and
 //! one parser for both.
 
+mod db;
 mod errors;
 mod layout;
 mod length;
+mod table;
+mod terms;
 mod variables;
 mod worker_ids;
 
+pub use db::Db;
 pub use errors::{BesideUidGenerator, with_causes};
 pub use layout::{LayoutArgs, Preset, epoch};
 pub use length::{lease, length, some_length};
+pub use table::Table;
+pub use terms::Terms;
 pub use variables::{is_near, is_variable, meant, mistaken, nearest};
 pub use worker_ids::{partition, worker_id, worker_ids};

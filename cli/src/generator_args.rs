@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use uidring::registry::{FixedWorker, WorkerRegistry};
 use uidring::{BuildError, Builder, Layout, LeadLimit, UidGenerator};
-use uidring_args::{lease, length, partition, worker_ids};
+use uidring_args::{Db, Terms, lease, length, partition, worker_ids};
 
-use crate::db::{Db, Terms};
+use crate::db;
 use crate::output::Failure;
 use crate::patience::patiently;
 use crate::quantity;
@@ -134,7 +134,7 @@ impl GeneratorArgs {
             self.build(asked.unwrap_or_default(), FixedWorker::new(1))?;
         }
         patiently(db, || {
-            let registry = db.open(&self.terms())?;
+            let registry = db::open(db, &self.terms())?;
             // A registry serves one layout, which is used unless another is asked for.
             let layout = match asked {
                 Some(layout) => layout,

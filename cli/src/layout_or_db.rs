@@ -1,9 +1,9 @@
 //! The options that name a layout, or the registry whose layout is meant.
 
 use uidring::Layout;
-use uidring_args::LayoutArgs;
+use uidring_args::{Db, LayoutArgs};
 
-use crate::db::{self, Db};
+use crate::db;
 use crate::output::Failure;
 use crate::patience::patiently;
 
@@ -16,7 +16,7 @@ pub(crate) struct LayoutOrDb {
     /// Use the layout of this registry: a SQLite file, or the address of a server, postgres://.. or
     /// mysql://.. Without this option and without a layout, `UIDRING_DB` names the registry
     #[arg(
-        long, value_name = "FILE|URL", value_parser = db::parser(),
+        long, value_name = "FILE|URL", value_parser = Db::parser(),
         conflicts_with_all = ["preset", "layout", "order", "epoch", "tick"]
     )]
     db: Option<Db>,
@@ -32,7 +32,7 @@ impl LayoutOrDb {
         if let Some(db) = &self.db {
             return remembered(db).map(Some);
         }
-        match (self.layout.asked()?, Db::of_environment()) {
+        match (self.layout.asked()?, db::of_environment()) {
             (None, Some(db)) => remembered(&db).map(Some),
             (asked, _) => Ok(asked),
         }
@@ -40,7 +40,7 @@ impl LayoutOrDb {
 }
 
 fn remembered(db: &Db) -> Result<Layout, Failure> {
-    let layout = patiently(db, || Ok::<_, Failure>(db.open_existing(false)?.layout()?))?;
+    let layout = patiently(db, || Ok::<_, Failure>(db::open_existing(db, false)?.layout()?))?;
     layout.ok_or_else(|| {
         Failure::Failed(format!("the registry {db} has not been used with a layout yet"))
     })

@@ -4,8 +4,8 @@ use std::thread;
 use std::time::Duration;
 
 use crossbeam::channel::{RecvTimeoutError, bounded};
+use uidring_args::Db;
 
-use crate::db::Db;
 use crate::output::complain;
 
 /// After this time people wonder what a program is waiting for. A call takes milliseconds.

@@ -2,9 +2,9 @@
 
 use uidring::clock::{Clock, SystemClock};
 use uidring::registry::RegistryAdmin;
-use uidring_args::worker_id;
+use uidring_args::{Db, worker_id};
 
-use crate::db::{Db, DbArg};
+use crate::db::{self, DbArg};
 use crate::lease::{State, time_of};
 use crate::output::{self, Failure, Times, paragraph, remark};
 use crate::patience::patiently;
@@ -46,7 +46,7 @@ impl Args {
 
     /// Releases the id, and returns what is to be said about it.
     fn release(&self, db: &Db) -> Result<String, Failure> {
-        let registry = db.open_existing(self.uid_generator)?;
+        let registry = db::open_existing(&db, self.uid_generator)?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
         let Some(worker) = workers.iter().find(|worker| worker.id == self.worker) else {

@@ -5,9 +5,9 @@ use std::borrow::Cow;
 use clap::ValueEnum;
 use console::measure_text_width;
 use uidring::segment::SegmentError;
-use uidring_args::with_causes;
+use uidring_args::{Db, Table, with_causes};
 
-use crate::db::{Db, Tags};
+use crate::db;
 use crate::output::{Failure, error_columns};
 
 /// `text` as a shell takes it for one word.
@@ -54,7 +54,7 @@ pub(crate) fn complaint(lead: &str, words: &[String]) -> String {
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Place<'a> {
     pub(crate) db: &'a Db,
-    pub(crate) table: Tags,
+    pub(crate) table: Table,
 }
 
 impl Place<'_> {
@@ -90,8 +90,8 @@ impl Place<'_> {
 
     /// The options that name the place.
     pub(crate) fn options(self) -> Vec<String> {
-        let mut options = self.db.option();
-        if self.table != Tags::Own {
+        let mut options = db::option(self.db);
+        if self.table != Table::Own {
             let table = self.table.to_possible_value();
             options.push("--table".to_owned());
             options.extend(table.map(|table| table.get_name().to_owned()));

@@ -6,9 +6,8 @@ use std::time::Duration;
 use console::Term;
 use uidring::RegistryError;
 use uidring::registry::{Lease, Request, WorkerRegistry};
-use uidring_args::{LayoutArgs, some_length};
+use uidring_args::{Db, LayoutArgs, some_length};
 
-use crate::db::{self, Db};
 use crate::generator_args::GeneratorArgs;
 use crate::live::{self, Meter, Panel, Record};
 use crate::load::{Load, Run};
@@ -55,7 +54,7 @@ pub(crate) struct Args {
     /// Take worker ids from this registry, a SQLite file or the address of a server, as a real
     /// start does: without --lease they are used up. `UIDRING_DB` is ignored, so that a trial uses
     /// no worker id up unless it is told to
-    #[arg(long, value_name = "FILE|URL", value_parser = db::parser())]
+    #[arg(long, value_name = "FILE|URL", value_parser = Db::parser())]
     db: Option<Db>,
 
     /// Print JSON

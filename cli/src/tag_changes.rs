@@ -3,6 +3,7 @@
 use indicatif::HumanCount;
 use uidring::segment::{SegmentAdmin, Tag, TagChange, TagRecord};
 
+use crate::db;
 use crate::output::{self, DIM, Failure, columns, paint, paragraph, remark};
 use crate::patience::patiently;
 use crate::quantity;
@@ -48,7 +49,7 @@ impl Create {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.place.db()?;
         let place = self.place.place(&db);
-        output::print(&patiently(&db, || self.create(&*db.tags(place.table)?, place))?)
+        output::print(&patiently(&db, || self.create(&*db::tags(&db, place.table)?, place))?)
     }
 
     fn create(&self, tags: &dyn SegmentAdmin, place: Place<'_>) -> Result<String, Failure> {
@@ -138,7 +139,7 @@ impl Set {
         let db = self.place.db()?;
         let place = self.place.place(&db);
         let set = || {
-            let tags = db.existing_tags(place.table)?;
+            let tags = db::existing_tags(&db, place.table)?;
             tags.set(&self.tag, &change).map_err(|error| place.failure(&error))
         };
         output::print(&page(&patiently(&db, set)?, place))
@@ -173,7 +174,7 @@ impl Remove {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.place.db()?;
         let place = self.place.place(&db);
-        let remove = || self.remove(&*db.existing_tags(place.table)?, place);
+        let remove = || self.remove(&*db::existing_tags(&db, place.table)?, place);
         output::print(&patiently(&db, remove)?)
     }
 
@@ -226,10 +227,10 @@ fn page(record: &TagRecord, place: Place<'_>) -> String {
 #[allow(clippy::panic, clippy::unwrap_used)]
 mod tests {
     use super::*;
-    use crate::db::{Db, Tags};
     use clap::Parser;
     use std::ffi::OsString;
     use uidring::segment::{Segment, SegmentError, SegmentSource, SqliteSegments};
+    use uidring_args::{Db, Table};
 
     /// Another process takes numbers each time after the tags have been read.
     struct InUse(SqliteSegments);
@@ -277,7 +278,7 @@ mod tests {
     fn remove(tags: &InUse, args: &[&str]) -> Result<String, Failure> {
         let line = [&["remove", "orders"], args].concat();
         let db = Db::from(OsString::from("uidring.db"));
-        Line::parse_from(line).remove.remove(tags, Place { db: &db, table: Tags::Own })
+        Line::parse_from(line).remove.remove(tags, Place { db: &db, table: Table::Own })
     }
 
     #[test]

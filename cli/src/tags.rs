@@ -9,9 +9,9 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::segment::TagRecord;
-use uidring_args::some_length;
+use uidring_args::{Db, some_length};
 
-use crate::db::{Db, DbArg, Tags};
+use crate::db::{self, DbArg};
 use crate::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
 use crate::patience::patiently;
 use crate::shell::{Place, command};
@@ -62,12 +62,12 @@ pub(crate) struct PlaceArgs {
     db: DbArg,
 
     /// The table with the tags
-    #[arg(long, value_name = "TABLE", value_enum, default_value_t = Tags::Own)]
-    table: Tags,
+    #[arg(long, value_name = "TABLE", value_enum, default_value_t = uidring_args::Table::Own)]
+    table: uidring_args::Table,
 }
 
 impl PlaceArgs {
-    pub(crate) fn table(&self) -> Tags {
+    pub(crate) fn table(&self) -> uidring_args::Table {
         self.table
     }
 
@@ -155,7 +155,7 @@ impl Args {
         let db = self.place.db()?;
         let read = || {
             patiently(&db, || {
-                let tags = db.existing_tags(self.place.table())?.tags()?;
+                let tags = db::existing_tags(&db, self.place.table())?.tags()?;
                 Ok::<_, Failure>((tags, SystemClock.now()))
             })
         };

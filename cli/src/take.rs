@@ -5,9 +5,9 @@ use std::time::Duration;
 
 use console::Term;
 use uidring::{Uid, UidGenerator};
-use uidring_args::{LayoutArgs, some_length};
+use uidring_args::{Db, LayoutArgs, Table, some_length};
 
-use crate::db::{Db, DbArg, Tags};
+use crate::db::DbArg;
 use crate::generator_args::GeneratorArgs;
 use crate::lines::{Format, UidLines};
 use crate::live::{self, Panel};
@@ -58,8 +58,8 @@ pub(crate) struct Args {
     tag: Option<String>,
 
     /// The table with the tag
-    #[arg(long, value_name = "TABLE", value_enum, requires = "tag", default_value_t = Tags::Own)]
-    table: Tags,
+    #[arg(long, value_name = "TABLE", value_enum, requires = "tag", default_value_t = Table::Own)]
+    table: Table,
 
     #[command(flatten)]
     db: DbArg,

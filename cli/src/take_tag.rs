@@ -5,8 +5,9 @@ use std::time::Duration;
 
 use indicatif::HumanCount;
 use uidring::segment::{SegmentGenerator, SegmentStatus, Segments};
+use uidring_args::{Db, Table};
 
-use crate::db::{Db, Tags};
+use crate::db;
 use crate::lines::{Format, NumberLines};
 use crate::live::Meter;
 use crate::load::{Load, Run};
@@ -21,7 +22,7 @@ use crate::words::{counted, measured};
 #[derive(Debug)]
 pub(crate) struct Order<'a> {
     pub(crate) tag: &'a str,
-    pub(crate) table: Tags,
+    pub(crate) table: Table,
     pub(crate) load: Load,
     /// `None` where the numbers are dropped.
     pub(crate) format: Option<Format>,
@@ -33,7 +34,7 @@ impl Order<'_> {
     /// Takes the numbers, prints them, and gives back what is left of the segment.
     pub(crate) fn carry(&self, db: &Db) -> Result<(), Failure> {
         let lines = self.format.map(|format| NumberLines::new(format, self.tag)).transpose()?;
-        let segments = Segments::builder().source(db.existing_tags(self.table)?).build()?;
+        let segments = Segments::builder().source(db::existing_tags(&db, self.table)?).build()?;
         let place = Place { db, table: self.table };
         let numbers =
             patiently(db, || segments.tag(self.tag)).map_err(|error| place.failure(&error))?;

@@ -9,8 +9,9 @@ use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
 use uidring::registry::WorkerRecord;
+use uidring_args::Db;
 
-use crate::db::{Db, DbArg};
+use crate::db::{self, DbArg};
 use crate::lease::{State, Told, time_of};
 use crate::output::{
     self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint, paragraph, remark,
@@ -120,7 +121,7 @@ impl Args {
     }
 
     fn list(&self, db: &Db) -> Result<String, Failure> {
-        let registry = db.open_existing(self.uid_generator)?;
+        let registry = db::open_existing(db, self.uid_generator)?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
         let ids = registry.ids()?.unwrap_or(1..=layout.max_worker());

@@ -7,8 +7,10 @@ use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
 use std::time::Duration;
 
+use uidring_args::Db;
+
 use crate::app::App;
-use crate::db::{Db, Unusable};
+use crate::db::{self, Unusable};
 use crate::process::end::EndSender;
 use crate::process::threads;
 use crate::security::access::Tokens;
@@ -100,7 +102,7 @@ impl TokenTable {
     /// Reads the table, whose tokens then count.
     pub(crate) fn read(&self, app: &App) -> Result<(), Unusable> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
-        let pairs = self.db.tokens()?.into_iter().map(|row| (row.token, row.tag));
+        let pairs = db::tokens(&self.db)?.into_iter().map(|row| (row.token, row.tag));
         app.access.set_table(pairs.collect());
         app.watch.readings.begin(What::TokenTable);
         Ok(())

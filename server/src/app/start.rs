@@ -8,12 +8,12 @@ use std::time::{Duration, Instant};
 use uidring::registry::{RegistryAdmin, RegistryError, WorkerRegistry};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::{Builder, Layout, UidGenerator};
-use uidring_args::with_causes;
+use uidring_args::{Db, with_causes};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, Tags};
 use crate::config::options::Leaf;
-use crate::db::{Db, Unusable};
+use crate::db::{self, Unusable};
 use crate::process::end::{EndSender, fail};
 use crate::process::output;
 use crate::process::threads::{self, Panicked, caught};
@@ -150,7 +150,7 @@ impl Starter {
         }
         first_trouble?;
         if app.options.uids {
-            self.registry = Some(self.db.registry(&app.options.generator.terms())?);
+            self.registry = Some(db::registry(&self.db, &app.options.generator.terms())?);
         }
         Ok(())
     }
@@ -180,7 +180,7 @@ impl Starter {
 
     fn uids(&self) -> Result<UidGenerator, Unusable> {
         let options = &self.app.options.generator;
-        let registry = self.db.registry(&options.terms())?;
+        let registry = db::registry(&self.db, &options.terms())?;
         // A registry serves one layout, which is used unless another is asked for.
         let layout = match self.layout {
             Some(layout) => layout,
@@ -194,7 +194,8 @@ impl Starter {
     }
 
     fn tags(&self) -> Result<Tags, Unusable> {
-        let source: Arc<dyn SegmentSource> = Arc::from(self.db.source(self.app.options.table)?);
+        let source: Arc<dyn SegmentSource> =
+            Arc::from(db::source(&self.db, self.app.options.table)?);
         let noted = |of| Noted { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
         // Whether it answers, and has the table.
         source.tags()?;
@@ -256,7 +257,7 @@ fn announce(app: &App, address: SocketAddr) {
 
 /// Leaf's snowflakes: each has the time of its take.
 fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
-    let registry = db.registry(&leaf.terms())?;
+    let registry = db::registry(db, &leaf.terms())?;
     Ok(builder(registry, leaf.layout).exact_time().build()?)
 }
 

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Parser};
 use uidring::Layout;
-use uidring_args::{LayoutArgs, epoch, lease, length, partition, worker_ids};
+use uidring_args::{Db, LayoutArgs, Table, Terms, epoch, lease, length, partition, worker_ids};
 
 use crate::config::layout;
 use crate::config::limits::Limits;
-use crate::db::{Db, Table, Terms, Unusable};
+use crate::db::{self, Unusable};
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
 
@@ -59,7 +59,7 @@ pub(crate) struct Options {
     /// and machine, uidring/uidring.db in the user's state folder, as for the
     /// tool uidring]
     #[arg(long, value_name = "FILE|URL", env = "UIDRING_SERVER_DB", hide_env_values = true,
-        value_parser = crate::db::parser())]
+        value_parser = Db::parser())]
     pub(crate) db: Option<Db>,
 
     /// The table that dense numbers come from
@@ -143,7 +143,7 @@ pub(crate) struct Paths {
     /// one layout [default: that of --db with --preset twitter, else the file
     /// beside it with the ending .leaf.db]
     #[arg(long, value_name = "FILE|URL", env = "UIDRING_SERVER_LEAF_DB", hide_env_values = true,
-        value_parser = crate::db::parser())]
+        value_parser = Db::parser())]
     pub(crate) leaf_db: Option<Db>,
 
     /// Whether tinyid's paths are there, /tinyid/id/nextId and the others
@@ -246,7 +246,7 @@ impl GeneratorOptions {
                         --lease, --partition and --worker-ids",
             );
         }
-        if !db.is_mysql() {
+        if !db::is_mysql(db) {
             return Err("the table WORKER_NODE is on a MySQL or MariaDB server; name it with \
                         --db mysql://..");
         }
@@ -292,9 +292,9 @@ impl Options {
         let about = |option: &str, problem: String| format!("--{option}: {problem}");
         let db = match &self.db {
             Some(db) => db.clone(),
-            None => Db::own().map_err(|problem| about("db", problem))?,
+            None => Db::own()?,
         };
-        db.check().map_err(|problem| about("db", problem))?;
+        db::check(&db).map_err(|problem| about("db", problem))?;
         let layout = self.layout.asked().map_err(|error| about("layout", error.to_string()))?;
         let of_uid_generator = self.generator.check(&db, layout);
         of_uid_generator.map_err(|problem| about("uid-generator", problem.to_owned()))?;
@@ -337,13 +337,13 @@ impl Options {
             return Ok(None);
         }
         if let Some(named) = &self.paths.leaf_db {
-            named.check()?;
+            db::check(named)?;
             return Ok(Some(named.clone()));
         }
         if layout == Some(leaf) {
             return Ok(Some(db.clone()));
         }
-        let beside = db.beside("leaf.db").ok_or(
+        let beside = db::beside(db, "leaf.db").ok_or(
             "name another database for the worker ids of --leaf-snowflake, or give the UIDs of \
              --db the same layout with --preset twitter",
         )?;
@@ -365,14 +365,14 @@ impl Options {
     pub(crate) fn try_out(&self, checked: &Checked) -> Result<(), Unusable> {
         let Checked { db, layout, leaf, .. } = checked;
         if self.has_token_table() {
-            db.tokens()?;
+            db::tokens(db)?;
         }
         if self.uids {
-            db.try_out(&self.generator.terms(), *layout)?;
+            db::try_out(db, &self.generator.terms(), *layout)?;
         }
-        db.try_out_tags(self.table)?;
+        db::try_out_tags(db, self.table)?;
         match &leaf.db {
-            Some(db) => db.try_out(&leaf.terms(), Some(leaf.layout)),
+            Some(db) => db::try_out(db, &leaf.terms(), Some(leaf.layout)),
             None => Ok(()),
         }
     }

@@ -6,9 +6,9 @@ use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use uidring::segment::{Number, Segment, SegmentError, SegmentGenerator};
 use uidring::{SegmentFailure, TakeError, UidGenerator};
+use uidring_args::Table;
 
 use crate::app::{App, NotReady};
-use crate::db::Table;
 use crate::http::batch::{Batch, Ids};
 use crate::stats::trouble::Cause;
 

@@ -9,11 +9,11 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use uidring::segment::{Segment, SegmentError};
+use uidring_args::Table;
 use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::config::limits::MAX_IDS;
-use crate::db::Table;
 use crate::http::batch::Ids;
 use crate::http::compat::spring::{SpringError, any};
 use crate::http::numbers::{self, NoNumbers, is_tag, take_many};

@@ -1,0 +1,189 @@
+//! Which store: the user's own file, another file, or a server by its address.
+
+use std::ffi::OsString;
+use std::fmt;
+use std::fs::DirBuilder;
+use std::path::{Path, PathBuf};
+
+use clap::builder::{OsStringValueParser, TypedValueParser};
+use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
+use uidring::registry::without_password;
+
+/// A store, as `--db` names it.
+#[derive(Clone)]
+pub enum Db {
+    /// The file that this user has on this machine. Its folder is created with it.
+    Own(PathBuf),
+    /// Another file.
+    File(PathBuf),
+    /// The address of a server as it was given, with the password.
+    Url(String),
+}
+
+impl Db {
+    /// The file that this user has on this machine.
+    ///
+    /// # Errors
+    /// The user has no home folder.
+    pub fn own() -> Result<Db, String> {
+        let folders = choose_native_strategy().map_err(|_| {
+            "this user has no home folder for a registry: name one with --db".to_owned()
+        })?;
+        let folder = folders.state_dir().unwrap_or_else(|| {
+            // Windows copies the folder for data to the user's other machines. The other one is the
+            // local folder.
+            if cfg!(windows) { folders.cache_dir() } else { folders.data_dir() }
+        });
+        Ok(Db::Own(folder.join("uidring").join("uidring.db")))
+    }
+
+    /// Parses the value of the option. The parser accepts every text, because clap repeats what it
+    /// refuses, including a password.
+    #[must_use]
+    pub fn parser() -> impl TypedValueParser<Value = Db> {
+        OsStringValueParser::new().map(Db::from)
+    }
+
+    /// The file, if it is one.
+    #[must_use]
+    pub fn path(&self) -> Option<&Path> {
+        match self {
+            Db::Own(path) | Db::File(path) => Some(path),
+            Db::Url(_) => None,
+        }
+    }
+
+    /// Whether it is a file that does not exist.
+    #[must_use]
+    pub fn is_missing(&self) -> bool {
+        self.path().is_some_and(|path| !path.exists())
+    }
+
+    /// Creates the folder of the user's own file, for this user alone. Other folders must exist.
+    ///
+    /// # Errors
+    /// The folder cannot be created.
+    pub fn create_folder(&self) -> Result<(), String> {
+        let Db::Own(path) = self else { return Ok(()) };
+        let Some(folder) = path.parent() else { return Ok(()) };
+        let mut builder = DirBuilder::new();
+        #[cfg(unix)]
+        std::os::unix::fs::DirBuilderExt::mode(&mut builder, 0o700);
+        builder.recursive(true).create(folder).map_err(|error| {
+            format!("cannot create the folder {} of the registry: {error}", folder.display())
+        })
+    }
+}
+
+impl From<OsString> for Db {
+    fn from(text: OsString) -> Db {
+        let lossy = text.to_string_lossy();
+        if is_path(&lossy) { Db::File(text.into()) } else { Db::Url(lossy.into_owned()) }
+    }
+}
+
+/// Whether `text` can only be meant as a path. What begins as an address or as keys and values do
+/// must not become the name of a file, which would show the password in it.
+fn is_path(text: &str) -> bool {
+    let is_word = |character: char| character.is_ascii_alphanumeric() || "_+-.".contains(character);
+    let word = text.len() - text.trim_start_matches(is_word).len();
+    match text[word..].trim_start().chars().next() {
+        Some('=') => word == 0,
+        // A single letter is a drive of Windows.
+        Some(':') => word < 2,
+        _ => !text.contains("://") && !text.contains("dbname="),
+    }
+}
+
+/// Without the password.
+impl fmt::Display for Db {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Db::Own(path) | Db::File(path) => path.display().fmt(f),
+            Db::Url(url) => f.write_str(&without_password(url)),
+        }
+    }
+}
+
+/// Without the password.
+impl fmt::Debug for Db {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{self}")
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_name_without_a_scheme_is_a_file() {
+        for file in [
+            "uidring.db",
+            "/var/lib/a=b.db",
+            "postgres",
+            "./mysql:/x",
+            "c:\\uidring.db",
+            "a b=c",
+            "",
+        ] {
+            assert!(
+                matches!(
+                    Db::from(OsString::from(file)),
+                    Db::File(path) if path.as_os_str() == file
+                ),
+                "{file}"
+            );
+        }
+        assert!(matches!(Db::from(OsString::from("postgres://me:secret@db/ids")), Db::Url(_)));
+    }
+
+    #[test]
+    fn keys_and_values_make_no_file() {
+        for keys in [
+            "host=db dbname=ids password=secret",
+            "password=secret dbname=ids",
+            "host=db password=secret://x",
+            "user = me password=secret",
+            "file:secret.db",
+        ] {
+            let db = Db::from(OsString::from(keys));
+            assert!(matches!(db, Db::Url(_)), "{keys}");
+            assert_eq!(db.to_string(), "(an address)");
+        }
+    }
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (url, shown) in [
+            ("postgres://me:secret@db:5432/ids?sslmode=require", "postgres://me@db:5432/ids"),
+            ("mysql://me:se@cret@db/ids", "mysql://me@db/ids"),
+            ("mysql://me:sec?ret@db/ids", "mysql://(an address)"),
+            ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
+            ("mysql://me:sec/ret@db/ids", "mysql://me@db/ids"),
+            ("postgres://db/ids?password=secret", "postgres://db/ids"),
+        ] {
+            let db = Db::from(OsString::from(url));
+            assert_eq!((db.to_string().as_str(), format!("{db:?}").as_str()), (shown, shown));
+        }
+    }
+
+    #[test]
+    fn only_the_folder_of_ones_own_file_is_created() {
+        let folder = std::env::temp_dir().join(format!("uidring-args-{}", std::process::id()));
+        let path = folder.join("state").join("uidring.db");
+        Db::File(path.clone()).create_folder().unwrap();
+        assert!(!folder.exists());
+        let own = Db::Own(path);
+        own.create_folder().unwrap();
+        assert!(folder.join("state").is_dir() && own.is_missing());
+        #[cfg(unix)]
+        {
+            use std::os::unix::fs::PermissionsExt;
+            let mode = folder.join("state").metadata().unwrap().permissions().mode();
+            assert_eq!(mode & 0o777, 0o700, "for this user alone");
+        }
+        std::fs::remove_dir_all(folder).unwrap();
+    }
+}
