@@ -1,47 +1,20 @@
 //! `uidring`, the command-line tool: takes UIDs, decodes them, and shows which workers made them.
 //!
-//! Each subcommand has a file with its arguments (`Args`) and what it does (`run`). What they share
-//! is in [`layout_or_db`], [`output`] and [`table`].
+//! [`commands`] has a file or a folder for each subcommand. They read [`args`], take ids in [`run`],
+//! and write with [`text`].
 
-mod bench;
-mod db;
-mod generator_args;
-mod layout;
-mod layout_or_db;
-mod lease;
-mod lines;
-mod live;
-mod load;
-mod negative;
-mod output;
-mod pace;
-mod pages;
-mod parse;
-mod patience;
-mod plan;
-mod plan_page;
-mod progress;
-mod quantity;
-mod release;
-mod shell;
-mod sizing;
-mod status;
-mod stream;
-mod table;
-mod tag_changes;
-mod tags;
-mod take;
-mod take_tag;
-mod variables;
-mod ways_out;
-mod words;
-mod workers;
+mod args;
+mod commands;
+mod run;
+mod text;
 
 use std::process::ExitCode;
 
 use clap::{Parser, Subcommand};
 
-use crate::output::Failure;
+use crate::args::{negative, variables};
+use crate::commands::{bench, layout, pages, parse, plan, status, tags, take, workers};
+use crate::text::output::Failure;
 
 /// Unique, positive, time-ordered 64-bit ids.
 #[derive(Parser)]

@@ -1,0 +1,9 @@
+//! What options and arguments mean, and the stores that they name.
+
+pub(crate) mod db;
+pub(crate) mod generator;
+pub(crate) mod layout;
+pub(crate) mod negative;
+pub(crate) mod patience;
+pub(crate) mod quantity;
+pub(crate) mod variables;

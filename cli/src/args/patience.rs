@@ -1,0 +1,35 @@
+//! Waiting for a registry, and saying so.
+
+use std::thread;
+use std::time::Duration;
+
+use crossbeam::channel::{RecvTimeoutError, bounded};
+use uidring_args::Db;
+
+use crate::text::output::complain;
+
+/// After this time people wonder what a program is waiting for. A call takes milliseconds.
+const PATIENCE: Duration = Duration::from_secs(1);
+
+/// Runs a `call` to the registry `db`, and says what it waits for if it takes long.
+pub(crate) fn patiently<T>(db: &Db, call: impl FnOnce() -> T) -> T {
+    thread::scope(|scope| {
+        // Nothing is sent on this channel. It closes when the call returns.
+        let (calling, returned) = bounded::<()>(0);
+        scope.spawn(move || {
+            if returned.recv_timeout(PATIENCE) == Err(RecvTimeoutError::Timeout) {
+                complain(&format!("waiting for the registry {db}, {}", reason(db)));
+            }
+        });
+        let result = call();
+        drop(calling);
+        result
+    })
+}
+
+fn reason(db: &Db) -> &'static str {
+    match db {
+        Db::Own(_) | Db::File(_) => "which another process may have locked",
+        Db::Url(_) => "which has not answered yet",
+    }
+}

@@ -1,0 +1,179 @@
+//! Numbers as people write them on a command line.
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::text::words::plural;
+use indicatif::HumanCount;
+
+/// A number of things with up to three decimals, such as UIDs a second: 20k, 1.5M, 0.5.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub(crate) struct Quantity {
+    pub(crate) thousandths: u64,
+}
+
+impl Quantity {
+    /// "1 UID", "1,000 UIDs", "0.5 UIDs".
+    pub(crate) fn of(self, name: &str) -> String {
+        format!("{self} {name}{}", plural(self == Quantity::whole(1)))
+    }
+
+    /// `number` without decimals.
+    pub(crate) const fn whole(number: u64) -> Quantity {
+        Quantity { thousandths: number * 1000 }
+    }
+}
+
+impl fmt::Display for Quantity {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        HumanCount(self.thousandths / 1000).fmt(f)?;
+        match self.thousandths % 1000 {
+            0 => Ok(()),
+            rest => f.write_str(format!(".{rest:03}").trim_end_matches('0')),
+        }
+    }
+}
+
+const MOST: u64 = 1_000_000_000_000;
+/// Why a text is no number.
+enum Wrong {
+    Text,
+    Negative,
+    /// It has too many digits before the point, or too large a unit.
+    Large,
+    /// It has too many decimals.
+    Fine,
+}
+
+impl Wrong {
+    fn of(text: &str) -> Wrong {
+        if is_negative(text) { Wrong::Negative } else { Wrong::Text }
+    }
+}
+
+fn is_negative(text: &str) -> bool {
+    text.strip_prefix('-')
+        .is_some_and(|rest| rest.starts_with(|first: char| first.is_ascii_digit()))
+}
+
+/// `text` in thousandths: digits, a point and decimals, and a unit.
+fn thousandths(text: &str) -> Result<u128, Wrong> {
+    let (number, unit) = match text.strip_suffix(['k', 'K']) {
+        Some(number) => (number, 1000),
+        None => text.strip_suffix('M').map_or((text, 1), |number| (number, 1_000_000)),
+    };
+    let plain: String =
+        number.chars().filter(|character| !matches!(character, '_' | ',')).collect();
+    let (whole, decimals) = plain.split_once('.').unwrap_or((&plain, ""));
+    let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
+    if whole.is_empty() || !digits(whole) || !digits(decimals) || number.ends_with('.') {
+        return Err(Wrong::of(text));
+    }
+    if decimals.len() > 9 {
+        return Err(Wrong::Fine);
+    }
+    // Nothing below overflows.
+    let whole: u128 = whole.parse().ok().filter(|whole| *whole < 1 << 64).ok_or(Wrong::Large)?;
+    let scale = (0..decimals.len()).fold(1, |scale, _| scale * 10);
+    let decimals: u128 = if decimals.is_empty() { 0 } else { decimals.parse().unwrap_or(0) };
+    let scaled = (whole * scale + decimals) * 1000 * unit;
+    if scaled.is_multiple_of(scale) { Ok(scaled / scale) } else { Err(Wrong::Fine) }
+}
+
+/// 20000, 20k, 1.5M, 0.5.
+pub(crate) fn quantity(text: &str) -> Result<Quantity, String> {
+    let thousandths = match thousandths(text) {
+        Ok(thousandths) if thousandths > u128::from(MOST) * 1000 => Err(Wrong::Large),
+        result => result,
+    };
+    match thousandths {
+        Ok(thousandths) => Ok(Quantity { thousandths: saturated(thousandths) }),
+        Err(Wrong::Large) => Err(format!("a number is at most {}", HumanCount(MOST))),
+        Err(Wrong::Fine) => Err("a number has at most three decimals, such as 0.033".to_owned()),
+        Err(Wrong::Negative) => Err("a number cannot be negative".to_owned()),
+        Err(Wrong::Text) => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
+    }
+}
+
+/// 20000, 20k, 1.5M, and nothing between whole numbers.
+pub(crate) fn count(text: &str) -> Result<u64, String> {
+    let count = match thousandths(text) {
+        Ok(thousandths) if !thousandths.is_multiple_of(1000) => Err(Wrong::Text),
+        Ok(thousandths) => u64::try_from(thousandths / 1000).map_err(|_| Wrong::Large),
+        Err(wrong) => Err(wrong),
+    };
+    count.map_err(|wrong| match wrong {
+        Wrong::Large => format!("a count is at most {}", HumanCount(u64::MAX)),
+        Wrong::Negative => "a count cannot be negative".to_owned(),
+        Wrong::Text | Wrong::Fine => {
+            "a count is a whole number such as 500, 20k or 1.5M".to_owned()
+        }
+    })
+}
+
+/// A count of things, called `what` as "threads", of which there are as many as `range` says.
+pub(crate) fn count_of<T: TryFrom<u64>>(
+    text: &str,
+    what: &str,
+    range: RangeInclusive<u64>,
+) -> Result<T, String> {
+    let (least, most) = (HumanCount(*range.start()), HumanCount(*range.end()));
+    let there_are = match range.start() {
+        0 => format!("there are at most {most} {what}"),
+        _ => format!("there are {least} to {most} {what}"),
+    };
+    if is_negative(text) && *range.start() > 0 {
+        return Err(there_are);
+    }
+    let count = Some(count(text)?).filter(|count| range.contains(count));
+    count.and_then(|count| T::try_from(count).ok()).ok_or(there_are)
+}
+
+/// How many threads take.
+pub(crate) fn threads(text: &str) -> Result<u16, String> {
+    count_of(text, "threads", 1..=1024)
+}
+
+/// `number`, or the largest `u64` where it is larger.
+pub(crate) fn saturated(number: u128) -> u64 {
+    u64::try_from(number).unwrap_or(u64::MAX)
+}
+
+/// `ms` milliseconds, or the largest `u64` of them.
+pub(crate) fn millis(ms: u128) -> Duration {
+    Duration::from_millis(saturated(ms))
+}
+
+/// `number`, which is not negative, to the nearest whole one.
+#[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates
+pub(crate) fn rounded(number: f64) -> u64 {
+    number.round() as u64
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{Quantity, quantity};
+
+    #[test]
+    fn numbers_are_exact() {
+        for (text, thousandths) in [
+            ("0", 0),
+            ("7", 7000),
+            ("0.5", 500),
+            ("20k", 20_000_000),
+            ("1.5M", 1_500_000_000),
+            ("1_000,5", 10_005_000),
+        ] {
+            assert_eq!(quantity(text), Ok(Quantity { thousandths }), "{text}");
+        }
+        for wrong in
+            ["", "k", ".5", "5.", "1e3", "-1", "1.2.3", "0.0001", "ten", "1 0", "5G", "2000000000M"]
+        {
+            assert!(quantity(wrong).is_err(), "{wrong}");
+        }
+        let texts =
+            [Quantity::whole(20_000), Quantity { thousandths: 1500 }, Quantity { thousandths: 20 }];
+        assert_eq!(texts.map(|quantity| quantity.to_string()), ["20,000", "1.5", "0.02"]);
+    }
+}

@@ -1,0 +1,75 @@
+//! `uidring completions` and `uidring man`: what the shell and `man` want to know of the tool.
+
+use clap::{Command, CommandFactory};
+use clap_complete::Shell;
+use clap_mangen::Man;
+
+use crate::Cli;
+use crate::text::output::{self, Failure};
+
+/// Print a completion script for a shell
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring completions bash > ~/.local/share/bash-completion/completions/uidring
+  uidring completions zsh > ~/.zfunc/_uidring
+  uidring completions fish > ~/.config/fish/completions/uidring.fish")]
+pub(crate) struct Completions {
+    /// For which shell
+    shell: Shell,
+}
+
+impl Completions {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let mut script = Vec::new();
+        clap_complete::generate(self.shell, &mut Cli::command(), "uidring", &mut script);
+        output::print(&String::from_utf8_lossy(&script))
+    }
+}
+
+/// Print a manual page
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring man > uidring.1
+  uidring man take > uidring-take.1
+  uidring man workers release > uidring-workers-release.1")]
+pub(crate) struct Manual {
+    /// Of which command [default: of the tool]
+    #[arg(value_name = "COMMAND")]
+    path: Vec<String>,
+}
+
+impl Manual {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let mut tool = Cli::command().disable_help_subcommand(true);
+        // Gives each command its full name.
+        tool.build();
+        let mut command: &Command = &tool;
+        for name in &self.path {
+            command = command
+                .find_subcommand(name)
+                .ok_or_else(|| Failure::Usage(has_no_command(command, name)))?;
+        }
+        let mut page = Vec::new();
+        Man::new(command.clone())
+            .title(command.get_display_name().unwrap_or(command.get_name()))
+            // Without a date the fields after it would take its place.
+            .date(" ")
+            .source(format!("uidring {}", env!("CARGO_PKG_VERSION")))
+            .manual("User Commands")
+            .render(&mut page)
+            .map_err(Failure::Output)?;
+        output::print(&String::from_utf8_lossy(&page))
+    }
+}
+
+fn has_no_command(command: &Command, name: &str) -> String {
+    let full = command.get_bin_name().unwrap_or(command.get_name());
+    let names: Vec<&str> = command.get_subcommands().map(Command::get_name).collect();
+    if names.is_empty() {
+        format!("{full} has no commands, and so not {name}")
+    } else {
+        format!("{full} has no command {name}; it has {}", names.join(", "))
+    }
+}

@@ -1,0 +1,368 @@
+//! `uidring plan`: which layout a service needs.
+
+use std::time::{Duration, SystemTime};
+
+use indicatif::HumanCount;
+use jiff::Timestamp;
+use jiff::tz::TimeZone;
+use serde::Serialize;
+use uidring::Layout;
+use uidring::clock::{Clock, SystemClock};
+use uidring_args::{epoch, some_length};
+
+use crate::args::quantity::{Quantity, count, count_of, millis, quantity, saturated};
+use crate::commands::plan::page;
+use crate::commands::plan::sizing::{BITS, DAY_MS, Needs, Split, YEAR_MS};
+use crate::commands::plan::trade_offs::{WaysOut, ways_out};
+use crate::text::output::{self, Failure, Times};
+
+/// Find the layout that a service needs
+///
+/// Rates are those of one node, a process with a generator of its own. Divide the rate of a whole
+/// fleet by --nodes. A node may take more UIDs than a tick holds: it borrows from later ticks, up
+/// to --max-lead, and gives them back when it takes fewer. So the average has to fit, and a peak
+/// has to end before --max-lead is used up. Spare bits go to the field with the least room.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring plan --rate 1000
+  uidring plan --rate 2k --peak 20k --peak-for 2h --nodes 20 --years 20
+  uidring plan --rate 500 --nodes 1000 --restarts-per-day 0.5
+  uidring plan --rate 1000 --above 1256557484213448722
+  uidring plan --rate 10k --json | jq -r .recommended.rust")]
+pub(crate) struct Args {
+    /// UIDs a second of each node, without peaks: 500, 20k, 1.5M
+    #[arg(long, value_name = "R", value_parser = quantity)]
+    rate: Quantity,
+
+    /// UIDs a second of each node during a peak [default: --rate, no peaks]
+    #[arg(long, value_name = "R", value_parser = quantity)]
+    peak: Option<Quantity>,
+
+    /// How long a peak lasts
+    #[arg(long, value_name = "LENGTH", default_value = "1h", value_parser = some_length)]
+    peak_for: Duration,
+
+    /// How many peaks a day, such as 1, or 0.033 for one a month
+    #[arg(long, value_name = "P", default_value = "1", value_parser = quantity)]
+    peaks_per_day: Quantity,
+
+    /// How many nodes
+    #[arg(long, value_name = "N", default_value = "1", value_parser = some_nodes)]
+    nodes: u64,
+
+    /// How often each node restarts, for deployments and after crashes. Each start uses up a worker
+    /// id
+    #[arg(long, value_name = "K", default_value = "1", value_parser = quantity)]
+    restarts_per_day: Quantity,
+
+    /// For how many years from now the layout must last
+    #[arg(long, value_name = "Y", default_value = "30", value_parser = some_years)]
+    years: u64,
+
+    /// When the time field begins: RFC 3339, or a date [default: the start of this year]
+    #[arg(long, value_name = "TIME", value_parser = epoch)]
+    epoch: Option<SystemTime>,
+
+    /// Make each UID larger than this one, the largest id of another generator when it is replaced
+    /// (an estimate from above will do). The time field then begins earlier, and ends earlier
+    #[arg(long, value_name = "MAX_ID", value_parser = above, allow_negative_numbers = true)]
+    above: Option<u64>,
+
+    /// How far UIDs may run ahead of the clock
+    #[arg(long, value_name = "LENGTH", default_value = "1d", value_parser = some_length)]
+    max_lead: Duration,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// 0 for a negative id, as every UID is larger.
+fn above(text: &str) -> Result<u64, String> {
+    match text.parse::<i64>() {
+        Ok(id) => Ok(u64::try_from(id).unwrap_or(0)),
+        Err(_) => Err("an id is a whole number below 2^63".to_owned()),
+    }
+}
+
+fn some_years(text: &str) -> Result<u64, String> {
+    count_of(text, "years", 1..=10_000)
+}
+
+fn some_nodes(text: &str) -> Result<u64, String> {
+    match count(text)? {
+        0 => Err("there is at least 1 node".to_owned()),
+        nodes @ ..=1_000_000_000 => Ok(nodes),
+        _ => Err("there are at most 1,000,000,000 nodes".to_owned()),
+    }
+}
+
+/// A layout to compare.
+pub(crate) struct Candidate {
+    pub(crate) name: &'static str,
+    pub(crate) split: Split,
+    pub(crate) layout: Layout,
+}
+
+#[derive(Serialize)]
+struct Report {
+    fits: bool,
+    needs: Needed,
+    recommended: Option<Row>,
+    others: Vec<Row>,
+    /// Each would be enough.
+    instead: Vec<String>,
+}
+
+#[derive(Serialize)]
+struct Needed {
+    bits: u32,
+    #[serde(flatten)]
+    least: Split,
+    until: Option<String>,
+    starts: u64,
+    average_per_second: f64,
+}
+
+#[derive(Serialize)]
+struct Row {
+    name: &'static str,
+    fits: bool,
+    #[serde(flatten)]
+    split: Split,
+    epoch: Option<String>,
+    expires: Option<String>,
+    worker_ids: u64,
+    worker_ids_needed: u64,
+    worker_ids_per_peak: u64,
+    uids_per_second: u64,
+    peak_borrows_ms: u64,
+    /// How long a peak may last; null for ever.
+    peak_may_last_ms: Option<u64>,
+    rust: String,
+    flags: String,
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let now = SystemClock.now();
+        let epoch = match self.epoch {
+            Some(epoch) => epoch,
+            None => start_of_year(now)?,
+        };
+        let needs = self.needs(epoch, now)?;
+        let Some(split) = needs.recommended() else {
+            if self.json {
+                output::print(&output::json(&report(&needs, &[], now))?)?;
+            }
+            let without = Needs { above: 0, ..needs };
+            return Err(Failure::Failed(match without.recommended() {
+                Some(_) => page::beyond(&needs),
+                None => page::refusal(&needs),
+            }));
+        };
+        let candidates = candidates(&needs, split, epoch, now)?;
+        let page = if self.json {
+            output::json(&report(&needs, &candidates, now))?
+        } else {
+            // It has an epoch of its own.
+            let age = now.duration_since(Layout::DEFAULT.epoch()).unwrap_or_default();
+            let of_default = Needs { age_ms: saturated(age.as_millis()), ..needs };
+            let is_enough = of_default.fits(Split::of(&Layout::DEFAULT))
+                && Layout::DEFAULT.min_uid(now).is_some_and(|first| first.get() > needs.above);
+            page::page(&needs, &candidates, is_enough, now)
+        };
+        output::print(&page)
+    }
+
+    fn needs(&self, epoch: SystemTime, now: SystemTime) -> Result<Needs, Failure> {
+        let Args {
+            above,
+            rate,
+            peak,
+            peak_for,
+            peaks_per_day,
+            nodes,
+            restarts_per_day,
+            years,
+            max_lead,
+            ..
+        } = *self;
+        let usage = |sentence: &str| Err(Failure::Usage(sentence.to_owned()));
+        let Ok(age) = now.duration_since(epoch) else {
+            return usage("the epoch has not begun: choose one in the past");
+        };
+        let peak = peak.unwrap_or(rate);
+        if peak < rate {
+            return usage("--peak is below --rate: a peak is when more is taken");
+        }
+        if rate.thousandths == 0 && peak.thousandths == 0 {
+            return usage("nothing is taken at a rate of 0");
+        }
+        let peaks = u128::from(peaks_per_day.thousandths) * peak_for.as_millis();
+        if peak > rate && peaks > 86_400_000 * 1000 {
+            return usage(
+                "the peaks take more than the day: lower --peak-for or --peaks-per-day, \
+                 or raise --rate",
+            );
+        }
+        let age_ms = saturated(age.as_millis());
+        let peaks_per_day = if peak == rate { Quantity { thousandths: 0 } } else { peaks_per_day };
+        Ok(Needs {
+            above: above.unwrap_or(0),
+            age_ms,
+            years,
+            nodes,
+            restarts_per_day,
+            rate,
+            peak,
+            peak_for,
+            peaks_per_day,
+            max_lead,
+        })
+    }
+}
+
+fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {
+    let start = Timestamp::try_from(now).and_then(|now| {
+        let today = now.to_zoned(TimeZone::UTC).date();
+        Ok(today.first_of_year().to_zoned(TimeZone::UTC)?.timestamp())
+    });
+    start
+        .map(SystemTime::from)
+        .map_err(|_| Failure::Failed("the clock shows no time to plan from".to_owned()))
+}
+
+/// The recommended layout, then others worth considering, then the well-known ones.
+fn candidates(
+    needs: &Needs,
+    recommended: Split,
+    epoch: SystemTime,
+    now: SystemTime,
+) -> Result<Vec<Candidate>, Failure> {
+    let least = needs.least(recommended.tick_ms);
+    let spare = BITS - least.bits();
+    let mut splits = vec![
+        ("recommended", recommended),
+        ("longest", Split { time_bits: least.time_bits + spare, ..least }),
+        ("most starts", Split { worker_bits: least.worker_bits + spare, ..least }),
+        ("highest rate", Split { sequence_bits: least.sequence_bits + spare, ..least }),
+    ];
+    splits.extend(
+        [("finer ticks", 100), ("milliseconds", 1)]
+            .into_iter()
+            .filter_map(|(name, tick_ms)| needs.roomy(tick_ms).map(|split| (name, split))),
+    );
+    splits.push(("the default", Split::of(&Layout::DEFAULT)));
+    splits.push(("UidGenerator", Split::of(&Layout::UID_GENERATOR)));
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (name, split) in splits {
+        let is_new = candidates.iter().all(|seen| seen.split != split);
+        if is_new && needs.is_young(split.time_bits, split.tick_ms) {
+            let layout = Layout::new(split.time_bits, split.worker_bits, split.sequence_bits)?
+                .with_tick(Duration::from_millis(split.tick_ms))?
+                .with_epoch(epoch.min(epoch_above(needs, split, now)))?;
+            candidates.push(Candidate { name, split, layout });
+        }
+    }
+    Ok(candidates)
+}
+
+/// A midnight from which on the present tick exceeds the UIDs in use.
+fn epoch_above(needs: &Needs, split: Split, now: SystemTime) -> SystemTime {
+    let Some(age_ms) = needs.least_age_ms(split.time_bits, split.tick_ms) else { return now };
+    // Also before 1970: ids of other layouts may be large.
+    let latest = Timestamp::try_from(now).map_or(0, Timestamp::as_millisecond);
+    let latest = i128::from(latest) - i128::try_from(age_ms).unwrap_or(i128::MAX / 2);
+    let day = i128::from(saturated(DAY_MS));
+    let midnight = latest.div_euclid(day) * day;
+    let distance = millis(midnight.unsigned_abs());
+    if midnight < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance).unwrap_or(now)
+    } else {
+        SystemTime::UNIX_EPOCH + distance
+    }
+}
+
+impl Candidate {
+    /// The calls to paste into a program, each to be followed by the next.
+    pub(crate) fn rust(&self) -> Vec<String> {
+        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let mut calls = vec![format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?")];
+        if tick_ms != 1000 {
+            calls.push(format!(".with_tick(Duration::from_millis({tick_ms}))?"));
+        }
+        let (sign, distance) = match self.layout.epoch().duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => ('+', since),
+            Err(before) => ('-', before.duration()),
+        };
+        let ms = distance.as_millis();
+        let (unit, number) =
+            if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
+        let number = HumanCount(saturated(number)).to_string().replace(',', "_");
+        calls.push(format!(".with_epoch(UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"));
+        calls
+    }
+
+    /// The same for this tool.
+    pub(crate) fn flags(&self) -> String {
+        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let epoch = Times::of(&self.layout).utc(self.layout.epoch());
+        let epoch = epoch
+            .strip_suffix("T00:00:00Z")
+            .or(epoch.strip_suffix("T00:00:00.000Z"))
+            .unwrap_or(&epoch);
+        let tick = if tick_ms == 1000 { String::new() } else { format!(" --tick {tick_ms}ms") };
+        format!("--layout {time_bits},{worker_bits},{sequence_bits}{tick} --epoch {epoch}")
+    }
+
+    fn row(&self, needs: &Needs) -> Row {
+        let Candidate { name, split, layout } = self;
+        let times = Times::of(layout);
+        Row {
+            name,
+            fits: needs.fits(*split),
+            split: *split,
+            epoch: times.rfc3339(layout.epoch()),
+            expires: times.rfc3339(layout.expires_at()),
+            worker_ids: layout.max_worker(),
+            worker_ids_needed: saturated(needs.ids(*split)),
+            worker_ids_per_peak: saturated(needs.ids_per_peak(*split)),
+            uids_per_second: split.uids_per_second(),
+            peak_borrows_ms: saturated(needs.borrowed_ms(*split)),
+            peak_may_last_ms: needs.peak_lasts_ms(*split).map(saturated),
+            rust: self.rust().concat(),
+            flags: self.flags(),
+        }
+    }
+}
+
+#[allow(clippy::cast_precision_loss)] // a rate with three decimals
+fn report(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> Report {
+    let least = candidates
+        .first()
+        .map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
+    let until = now.checked_add(millis(u128::from(needs.years) * YEAR_MS));
+    let mut rows = candidates.iter().map(|candidate| candidate.row(needs));
+    let instead = match candidates {
+        [] => match ways_out(needs) {
+            WaysOut::AnyOf(ways) => ways,
+            WaysOut::AllOf(changes) => vec![changes.join(", ")],
+        },
+        _ => Vec::new(),
+    };
+    Report {
+        fits: !candidates.is_empty(),
+        needs: Needed {
+            bits: least.bits(),
+            least,
+            until: until.and_then(|until| Times::of(&Layout::DEFAULT).rfc3339(until)),
+            starts: saturated(needs.starts()),
+            average_per_second: needs.average().thousandths as f64 / 1000.0,
+        },
+        recommended: rows.next(),
+        others: rows.collect(),
+        instead,
+    }
+}

@@ -1,0 +1,8 @@
+//! `uidring plan`.
+
+mod command;
+mod page;
+pub(crate) mod sizing;
+mod trade_offs;
+
+pub(crate) use command::Args;

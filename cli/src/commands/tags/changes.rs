@@ -1,0 +1,295 @@
+//! `uidring tags create`, `set` and `remove`: changes one tag.
+
+use indicatif::HumanCount;
+use uidring::segment::{SegmentAdmin, Tag, TagChange, TagRecord};
+
+use crate::args::db;
+use crate::args::patience::patiently;
+use crate::args::quantity;
+use crate::commands::tags::list::PlaceArgs;
+use crate::text::output::{self, DIM, Failure, columns, paint, paragraph, remark};
+use crate::text::shell::{Place, command, complaint};
+
+/// Create a tag
+///
+/// A registry that does not exist yet is created, too: a SQLite file, or the tables on a server.
+/// Leaf's and tinyid's tables are theirs to make; the row is inserted as an operator would do it.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring tags create orders
+  uidring tags create orders --first 5000 --step 20k
+  uidring tags create orders --db mysql://leaf@db/leaf --table leaf")]
+pub(crate) struct Create {
+    /// Its name, of 1 to 128 characters
+    #[arg(value_name = "NAME")]
+    tag: String,
+
+    /// Its first number
+    #[arg(long, value_name = "N", default_value = "1", value_parser = quantity::count)]
+    first: u64,
+
+    /// How many numbers a process takes at a time, at least: 500, 20k, 1.5M
+    #[arg(long, value_name = "N", default_value = "1000", value_parser = quantity::count)]
+    step: u64,
+
+    /// How many numbers a process takes at a time, at most [default: the process decides]
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    max_step: Option<u64>,
+
+    /// What people want to know about it
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+impl Create {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let db = self.place.db()?;
+        let place = self.place.place(&db);
+        output::print(&patiently(&db, || self.create(&*db::tags(&db, place.table)?, place))?)
+    }
+
+    fn create(&self, tags: &dyn SegmentAdmin, place: Place<'_>) -> Result<String, Failure> {
+        let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
+        if let Some(record) = found {
+            return Err(Failure::Failed(format!(
+                "the tag {} is there already: {}; `uidring tags set` changes it",
+                self.tag,
+                told(&record)
+            )));
+        }
+        let mut new = Tag::new().first(self.first).step(self.step);
+        if let Some(most) = self.max_step {
+            new = new.max_step(most);
+        }
+        if let Some(text) = &self.description {
+            new = new.description(text);
+        }
+        let record = tags.create(&self.tag, &new)?;
+        Ok(page(&record, place))
+    }
+}
+
+/// Change a tag
+///
+/// This is safe at any time: processes go on with the numbers that they have, and find the change
+/// when they take more.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring tags set orders --step 20k
+  uidring tags set orders --next 1000000     skip the numbers before it
+  uidring tags set orders --max-step none")]
+pub(crate) struct Set {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    tag: String,
+
+    /// Its next number, not below the present one. The numbers between are never given
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    next: Option<u64>,
+
+    /// How many numbers a process takes at a time, at least: 500, 20k, 1.5M
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    step: Option<u64>,
+
+    /// How many numbers a process takes at a time, at most; `none` lets the process decide
+    #[arg(long, value_name = "N", value_parser = most)]
+    max_step: Option<Most>,
+
+    /// What people want to know about it
+    #[arg(long, value_name = "TEXT")]
+    description: Option<String>,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+/// The most numbers at a time; `None` where the process decides.
+#[derive(Clone, Copy, Debug)]
+struct Most(Option<u64>);
+
+fn most(text: &str) -> Result<Most, String> {
+    if text == "none" { Ok(Most(None)) } else { quantity::count(text).map(|most| Most(Some(most))) }
+}
+
+impl Set {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let mut change = TagChange::new();
+        if let Some(next) = self.next {
+            change = change.next(next);
+        }
+        if let Some(step) = self.step {
+            change = change.step(step);
+        }
+        if let Some(Most(most)) = self.max_step {
+            change = change.max_step(most);
+        }
+        if let Some(text) = &self.description {
+            change = change.description(text);
+        }
+        if change == TagChange::new() {
+            return Err(Failure::Usage(
+                "nothing to change: name --next, --step, --max-step or --description".to_owned(),
+            ));
+        }
+        let db = self.place.db()?;
+        let place = self.place.place(&db);
+        let set = || {
+            let tags = db::existing_tags(&db, place.table)?;
+            tags.set(&self.tag, &change).map_err(|error| place.failure(&error))
+        };
+        output::print(&page(&patiently(&db, set)?, place))
+    }
+}
+
+/// Remove a tag
+///
+/// Nothing is left then that knows which numbers were given: a tag of the same name that begins at
+/// 1 gives them again. Processes that use the tag go on with the numbers that they have, and then
+/// fail.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring tags remove orders
+  uidring tags remove orders --force   though its numbers have been given
+  uidring tags remove orders --db mysql://leaf@db/leaf --table leaf")]
+pub(crate) struct Remove {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    tag: String,
+
+    /// Remove it even if numbers of it have been given
+    #[arg(long)]
+    force: bool,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+}
+
+impl Remove {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let db = self.place.db()?;
+        let place = self.place.place(&db);
+        let remove = || self.remove(&*db::existing_tags(&db, place.table)?, place);
+        output::print(&patiently(&db, remove)?)
+    }
+
+    fn remove(&self, tags: &dyn SegmentAdmin, place: Place<'_>) -> Result<String, Failure> {
+        let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
+        let Some(record) = found else {
+            let (place, tag) = (tags.name(), &self.tag);
+            return Err(Failure::Failed(format!("{place} has no tag {tag:?} to remove")));
+        };
+        if record.next > 1 && !self.force {
+            let (tag, next) = (&self.tag, record.next);
+            let why = format!(
+                "the numbers of the tag {tag} below {} may have been given, and nothing else knows \
+                 of them: remove it with --force, and if you need the name again, begin above \
+                 them:",
+                HumanCount(next)
+            );
+            return Err(Failure::Failed(complaint(&why, &place.create(tag, Some(next)))));
+        }
+        // Numbers that are taken meanwhile have been given as well.
+        let seen = (!self.force).then_some(record.next);
+        let record = tags.remove(&self.tag, seen)?;
+        let page = paragraph(&format!("the tag {} is removed", self.tag));
+        if record.next == 1 {
+            return Ok(page);
+        }
+        let next = HumanCount(record.next);
+        let again =
+            format!("a tag of this name gives no number again if it begins at {next} or above");
+        Ok(page + &remark(&again))
+    }
+}
+
+/// "its next number is 5,000, and a process takes 1,000 numbers at a time".
+fn told(record: &TagRecord) -> String {
+    let most = record.max_step.map_or_else(String::new, |most| format!(" to {}", HumanCount(most)));
+    format!(
+        "its next number is {}, and a process takes {}{most} numbers at a time",
+        HumanCount(record.next),
+        HumanCount(record.step)
+    )
+}
+
+fn page(record: &TagRecord, place: Place<'_>) -> String {
+    let take = command("to take one:", &place.take(&record.tag), columns());
+    paragraph(&format!("the tag {}: {}", record.tag, told(record))) + &paint(DIM, take)
+}
+
+#[cfg(test)]
+#[allow(clippy::panic, clippy::unwrap_used)]
+mod tests {
+    use super::*;
+    use clap::Parser;
+    use std::ffi::OsString;
+    use uidring::segment::{Segment, SegmentError, SegmentSource, SqliteSegments};
+    use uidring_args::{Db, Table};
+
+    /// Another process takes numbers each time after the tags have been read.
+    struct InUse(SqliteSegments);
+
+    impl SegmentSource for InUse {
+        fn name(&self) -> String {
+            self.0.name()
+        }
+
+        fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+            self.0.load(tag, count)
+        }
+
+        fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
+            self.0.give_back(tag, unused)
+        }
+
+        fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+            let tags = self.0.tags();
+            self.0.load("orders", None)?;
+            tags
+        }
+
+        fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+            self.0.create(tag, new)
+        }
+    }
+
+    impl SegmentAdmin for InUse {
+        fn set(&self, tag: &str, change: &TagChange) -> Result<TagRecord, SegmentError> {
+            self.0.set(tag, change)
+        }
+
+        fn remove(&self, tag: &str, next: Option<u64>) -> Result<TagRecord, SegmentError> {
+            self.0.remove(tag, next)
+        }
+    }
+
+    #[derive(clap::Parser)]
+    struct Line {
+        #[command(flatten)]
+        remove: Remove,
+    }
+
+    fn remove(tags: &InUse, args: &[&str]) -> Result<String, Failure> {
+        let line = [&["remove", "orders"], args].concat();
+        let db = Db::from(OsString::from("uidring.db"));
+        Line::parse_from(line).remove.remove(tags, Place { db: &db, table: Table::Own })
+    }
+
+    #[test]
+    fn a_tag_that_is_taken_from_meanwhile_is_removed_only_by_force() {
+        let folder = tempfile::tempdir().unwrap();
+        let tags = InUse(SqliteSegments::open(folder.path().join("uidring.db")).unwrap());
+        tags.create("orders", &Tag::new()).unwrap();
+        let Err(Failure::Failed(why)) = remove(&tags, &[]) else { panic!("it was removed") };
+        assert!(why.contains("its next number is 1001, and was 1 when it was looked at"), "{why}");
+        assert_eq!(tags.0.tags().unwrap().len(), 1, "it is still there");
+        let removed = remove(&tags, &["--force"]).unwrap_or_else(|_| panic!("it is there"));
+        assert!(removed.contains("begins at 2,001 or above"), "{removed}");
+    }
+}

@@ -1,0 +1,250 @@
+//! `uidring tags`: the tags, their next numbers, and how long their segments last.
+
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use anstyle::Style;
+use clap::Subcommand;
+use indicatif::HumanCount;
+use serde::Serialize;
+use uidring::clock::{Clock, SystemClock};
+use uidring::segment::TagRecord;
+use uidring_args::{Db, some_length};
+
+use crate::args::db::{self, DbArg};
+use crate::args::patience::patiently;
+use crate::commands::tags::changes::{Create, Remove, Set};
+use crate::text::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
+use crate::text::shell::{Place, command};
+use crate::text::table::{Column, Table};
+use crate::text::words::{counted, distance, measured, span};
+
+/// List the tags, whose numbers are counted up, or change them
+///
+/// A tag has a row with its next number. A process takes a segment of numbers from it at a time, a
+/// step or more. With --for the rows are read twice: what was taken meanwhile is the pace, and
+/// tells how long a step lasts. As numbers are taken in whole segments, measure for longer than
+/// they last. Nothing is written.
+#[derive(Debug, clap::Args)]
+#[command(
+    args_conflicts_with_subcommands = true,
+    disable_help_subcommand = true,
+    after_help = "\
+Examples:
+  uidring tags
+  uidring tags --for 1m --db postgres://orders@db.example.com/orders
+  uidring tags --db mysql://leaf@db.example.com/leaf --table leaf
+  uidring tags --json | jq -r '.tags[] | [.tag, .next] | @tsv'
+  uidring tags create orders --first 5000 --step 1000
+  uidring tags set orders --step 20000
+  uidring tags remove orders"
+)]
+pub(crate) struct Args {
+    #[command(subcommand)]
+    command: Option<Command>,
+
+    #[command(flatten)]
+    place: PlaceArgs,
+
+    /// Read the rows again after this time, and tell the pace: 10s, 1m, 1h
+    #[arg(long = "for", value_name = "LENGTH", value_parser = some_length)]
+    length: Option<Duration>,
+
+    /// Print one JSON object
+    #[arg(long)]
+    json: bool,
+}
+
+/// Where the tags are.
+#[derive(Debug, clap::Args)]
+pub(crate) struct PlaceArgs {
+    #[command(flatten)]
+    db: DbArg,
+
+    /// The table with the tags
+    #[arg(long, value_name = "TABLE", value_enum, default_value_t = uidring_args::Table::Own)]
+    table: uidring_args::Table,
+}
+
+impl PlaceArgs {
+    pub(crate) fn table(&self) -> uidring_args::Table {
+        self.table
+    }
+
+    pub(crate) fn db(&self) -> Result<Db, Failure> {
+        self.db.db()
+    }
+
+    pub(crate) fn place<'a>(&self, db: &'a Db) -> Place<'a> {
+        Place { db, table: self.table }
+    }
+}
+
+#[derive(Debug, Subcommand)]
+enum Command {
+    Create(Create),
+    Set(Set),
+    Remove(Remove),
+}
+
+#[derive(Serialize)]
+struct Report<'a> {
+    /// For how many seconds the pace was measured.
+    over_seconds: Option<f64>,
+    tags: Vec<Row<'a>>,
+}
+
+#[derive(Serialize)]
+struct Row<'a> {
+    tag: &'a str,
+    /// A string, because JavaScript's numbers end at 2^53.
+    next: String,
+    step: u64,
+    max_step: Option<u64>,
+    delta: u64,
+    description: Option<&'a str>,
+    /// When numbers were last taken, or the row was changed otherwise.
+    updated: Option<String>,
+    pace: Option<Pace>,
+    #[serde(skip)]
+    record: &'a TagRecord,
+}
+
+/// How fast the numbers of a tag are taken.
+#[derive(Clone, Copy, Debug, PartialEq, Serialize)]
+struct Pace {
+    /// How many were taken in the time.
+    taken: u64,
+    /// How long a step lasts at this pace; `None` where none was taken.
+    step_lasts_seconds: Option<f64>,
+}
+
+impl Pace {
+    /// `before` and `after` are the rows of one tag, so much time apart.
+    #[allow(clippy::cast_precision_loss)] // it is a measurement
+    fn between(before: &TagRecord, after: &TagRecord, apart: Duration) -> Pace {
+        let taken = after.next.saturating_sub(before.next) / after.delta.max(1);
+        // tinyid's steps are among all numbers, and not only its own.
+        let step = after.step / after.delta.max(1);
+        let lasts = (taken > 0).then(|| apart.as_secs_f64() * step as f64 / taken as f64);
+        Pace { taken, step_lasts_seconds: lasts }
+    }
+
+    /// How long a step lasts. If none was taken in the time measured, the last segment has lasted
+    /// since the row was `updated`.
+    fn told(self, updated: Option<SystemTime>, apart: Duration, now: SystemTime) -> String {
+        if let Some(seconds) = self.step_lasts_seconds {
+            return measured(Duration::try_from_secs_f64(seconds).unwrap_or(Duration::MAX));
+        }
+        let since = updated.and_then(|updated| now.duration_since(updated).ok());
+        format!("over {}", span(since.unwrap_or_default().max(apart)))
+    }
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        match self.command {
+            Some(Command::Create(args)) => args.run(),
+            Some(Command::Set(args)) => args.run(),
+            Some(Command::Remove(args)) => args.run(),
+            None => output::print(&self.list()?),
+        }
+    }
+
+    fn list(&self) -> Result<String, Failure> {
+        let db = self.place.db()?;
+        let read = || {
+            patiently(&db, || {
+                let tags = db::existing_tags(&db, self.place.table())?.tags()?;
+                Ok::<_, Failure>((tags, SystemClock.now()))
+            })
+        };
+        let (mut tags, mut now) = read()?;
+        let mut before = Vec::new();
+        let mut apart = None;
+        if let Some(length) = self.length {
+            thread::sleep(length);
+            let (first, since) = (tags, now);
+            (tags, now) = read()?;
+            before = first;
+            // A clock that is set meanwhile would make it wrong.
+            apart = Some(now.duration_since(since).unwrap_or(length).max(length));
+        }
+        let pace = |after: &TagRecord| {
+            let before = before.iter().find(|before| before.tag == after.tag)?;
+            Some(Pace::between(before, after, apart?))
+        };
+        let report = Report {
+            over_seconds: apart.map(|apart| apart.as_secs_f64()),
+            tags: tags.iter().map(|record| Row::of(record, pace(record))).collect(),
+        };
+        if self.json {
+            return output::json(&report);
+        }
+        Ok(page(&report, self.place.place(&db), apart, now))
+    }
+}
+
+impl<'a> Row<'a> {
+    fn of(record: &'a TagRecord, pace: Option<Pace>) -> Row<'a> {
+        Row {
+            tag: &record.tag,
+            next: record.next.to_string(),
+            step: record.step,
+            max_step: record.max_step,
+            delta: record.delta,
+            description: record.description.as_deref(),
+            updated: record.updated.and_then(|updated| Times::registry().rfc3339(updated)),
+            pace,
+            record,
+        }
+    }
+}
+
+fn table(rows: &[Row<'_>], apart: Option<Duration>, now: SystemTime) -> String {
+    let mut table = Table::new([
+        Column::text("TAG", BOLD),
+        Column::number("NEXT", SEQUENCE),
+        Column::number("STEP", Style::new()),
+        Column::number("AT MOST", Style::new()),
+        Column::number("DELTA", Style::new()),
+        Column::text("CHANGED", TIME),
+        Column::number("TAKEN", Style::new()),
+        Column::text("A STEP LASTS", Style::new()),
+        Column::text("DESCRIPTION", DIM),
+    ]);
+    for row in rows {
+        let TagRecord { tag, next, step, max_step, delta, updated, .. } = row.record;
+        let count = |number: u64| HumanCount(number).to_string();
+        table.row([
+            tag.clone(),
+            count(*next),
+            count(*step),
+            max_step.map(count).unwrap_or_default(),
+            if *delta == 1 { String::new() } else { count(*delta) },
+            updated.map(|updated| distance(updated.min(now), now)).unwrap_or_default(),
+            row.pace.map(|pace| count(pace.taken)).unwrap_or_default(),
+            row.pace
+                .zip(apart)
+                .map(|(pace, apart)| pace.told(*updated, apart, now))
+                .unwrap_or_default(),
+            row.description.unwrap_or_default().to_owned(),
+        ]);
+    }
+    table.to_string()
+}
+
+fn page(report: &Report<'_>, place: Place<'_>, apart: Option<Duration>, now: SystemTime) -> String {
+    if report.tags.is_empty() {
+        let create = place.create("NAME", None);
+        return paint(DIM, command("no tags yet; to create one:", &create, output::columns()));
+    }
+    let footer = if let Some(apart) = apart {
+        let taken = report.tags.iter().filter_map(|row| row.pace).map(|pace| pace.taken).sum();
+        format!("{} taken in {}", counted(taken, "number"), span(apart))
+    } else {
+        let tags = counted(report.tags.len() as u64, "tag");
+        format!("{tags}; --for 1m tells how long a step lasts at the present pace")
+    };
+    table(&report.tags, apart, now) + &output::remark(&footer)
+}

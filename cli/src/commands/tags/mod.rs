@@ -1,0 +1,6 @@
+//! `uidring tags` and its subcommands.
+
+mod changes;
+mod list;
+
+pub(crate) use list::Args;

@@ -1,0 +1,6 @@
+//! `uidring take`.
+
+mod numbers;
+mod uids;
+
+pub(crate) use uids::Args;

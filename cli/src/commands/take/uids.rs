@@ -1,0 +1,201 @@
+//! `uidring take`: prints new UIDs.
+
+use std::io::{self, ErrorKind, IsTerminal};
+use std::time::Duration;
+
+use console::Term;
+use uidring::{Uid, UidGenerator};
+use uidring_args::{Db, LayoutArgs, Table, some_length};
+
+use crate::args::db::DbArg;
+use crate::args::generator::GeneratorArgs;
+use crate::args::quantity::{self, Quantity};
+use crate::commands::parse;
+use crate::commands::take::numbers::Order;
+use crate::run::lines::{Format, UidLines};
+use crate::run::live::{self, Panel};
+use crate::run::load::{Load, Run};
+use crate::run::progress::{Progress, target};
+use crate::run::stream;
+use crate::text::output::{self, DIM, Failure, columns, error_columns, folded, paint};
+
+/// On a terminal, up to this many UIDs come in a table; more come as a list.
+const EXPLAINED: u64 = 20;
+/// The interval at which the panel is redrawn.
+const FRAME: Duration = Duration::from_millis(200);
+
+/// Print new UIDs, one a line
+///
+/// Each run takes a worker id of its own from the registry, a SQLite file that is created if it is
+/// missing, or a server. UIDs are unique among all runs that share it: without --db, those of this
+/// user on this machine. On a terminal, up to 20 of them come in a table with their fields.
+///
+/// With --tag it prints numbers of a tag: small, with few gaps and without time, counted up in a
+/// row of the registry. `uidring tags create` makes a tag. What is left of the segment that is
+/// taken for it is given back.
+///
+/// With --rate, --for, --threads or --no-output the run is a load test: standard error shows what
+/// the generator does, and a summary at the end. Ctrl-C ends the run with the summary.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring take                              one UID
+  uidring take -n 5                         five
+  uidring take -n 5 --format base32         in 13 characters each
+  uidring take -n 5 --format json | jq .time
+  uidring take --db postgres://orders@db.example.com/orders --lease 10m
+  uidring take --tag orders -n 5            five numbers of a tag
+  uidring take -n 100000000 | gzip > uids.gz
+  uidring take --rate 500 --for 10s > uids.txt
+  uidring take --for 2s --threads 4 --no-output   as fast as the generator can")]
+pub(crate) struct Args {
+    /// How many UIDs to take: 500, 20k, 1.5M [default: 1; with --rate or --for: no end]
+    #[arg(short = 'n', long, value_name = "N", value_parser = quantity::count)]
+    count: Option<u64>,
+
+    /// Take numbers of this tag, which are dense and have no time in them, instead of UIDs
+    #[arg(long, value_name = "NAME", conflicts_with_all = ["GeneratorArgs", "LayoutArgs"])]
+    tag: Option<String>,
+
+    /// The table with the tag
+    #[arg(long, value_name = "TABLE", value_enum, requires = "tag", default_value_t = Table::Own)]
+    table: Table,
+
+    #[command(flatten)]
+    db: DbArg,
+
+    /// What each line contains [default: decimal]
+    #[arg(long, value_name = "FORMAT")]
+    format: Option<Format>,
+
+    /// UIDs a second, of all threads together: 500, 20k, 1.5M [default: as many as possible]
+    #[arg(long, value_name = "R", help_heading = "Load options", value_parser = some_rate)]
+    rate: Option<Quantity>,
+
+    /// For how long: 10s, 2m, 1h30m
+    #[arg(long = "for", value_name = "LENGTH", help_heading = "Load options",
+        value_parser = some_length)]
+    length: Option<Duration>,
+
+    /// How many threads take UIDs. Each thread's lines are in order, in batches between those of
+    /// the others
+    #[arg(
+        long, value_name = "N", help_heading = "Load options", default_value_t = 1,
+        value_parser = quantity::threads
+    )]
+    threads: u16,
+
+    /// Take UIDs and drop them
+    #[arg(long, help_heading = "Load options", conflicts_with = "format")]
+    no_output: bool,
+
+    #[command(flatten)]
+    generator: GeneratorArgs,
+
+    #[command(flatten)]
+    layout: LayoutArgs,
+}
+
+fn some_rate(text: &str) -> Result<Quantity, String> {
+    match quantity::quantity(text)? {
+        Quantity { thousandths: 0 } => Err("no UID comes at a rate of 0".to_owned()),
+        rate => Ok(rate),
+    }
+}
+
+impl Args {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let asked = self.layout.asked()?;
+        if self.count == Some(0) {
+            return Ok(());
+        }
+        let db = self.db.db()?;
+        let endless = self.rate.is_some() || self.length.is_some();
+        let count = self.count.or(if endless { None } else { Some(1) });
+        let load = Load { threads: self.threads, rate: self.rate, count, length: self.length };
+        let is_test = endless || self.threads > 1 || self.no_output;
+        if let Some(tag) = &self.tag {
+            let format = self.format.unwrap_or(Format::Decimal);
+            let format = (!self.no_output).then_some(format);
+            return Order { tag, table: self.table, load, format, is_test }.carry(&db);
+        }
+        let uids = self.generator.open(&db, asked)?;
+        if is_test {
+            return self.carry(&uids, load);
+        }
+        match (self.format, count) {
+            (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => {
+                self.explain(&uids, &db, count)
+            }
+            _ => self.list(&uids, load),
+        }
+    }
+
+    /// Prints the UIDs, one a line.
+    fn list(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
+        let progress = load.count.and_then(|all| Progress::new(all, "UID"));
+        let run = Run::start(load);
+        run.stop_on_interrupt()?;
+        stream::print(
+            self.generator.source(uids),
+            &run,
+            &self.lines(uids),
+            progress,
+            Duration::MAX,
+            || {},
+        )?;
+        match load.count {
+            Some(all) if run.done() < all && run.is_stopped() => {
+                Err(Failure::Interrupted { done: run.done(), all, what: "UID" })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    fn lines(&self, uids: &UidGenerator) -> UidLines {
+        UidLines::new(self.format.unwrap_or(Format::Decimal), *uids.layout())
+    }
+
+    fn explain(&self, uids: &UidGenerator, db: &Db, count: u64) -> Result<(), Failure> {
+        let taken: Vec<Uid> = (0..count).map(|_| uids.take()).collect::<Result<_, _>>()?;
+        let worker = uids.worker_id();
+        let footer = if self.generator.is_leased() {
+            format!("worker id {worker} is leased: it is reused, but never for these ticks")
+        } else {
+            format!("worker id {worker} is never reused")
+        };
+        let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
+        let table = parse::table(uids.layout(), &taken);
+        output::print(&format!("{table}{}\n", paint(DIM, footer)))
+    }
+
+    /// Runs a load test and prints its summary. A panel is shown if standard error is a terminal
+    /// and the UIDs do not appear on it.
+    fn carry(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
+        let is_visible =
+            io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
+        let stderr = || target(Term::buffered_stderr());
+        let panel = || Panel::new(stderr(), error_columns, uids, load, &self.generator);
+        let mut panel = is_visible.then(panel);
+        let run = Run::start(load);
+        run.stop_on_interrupt()?;
+        let look = || {
+            if let Some(panel) = &mut panel {
+                panel.show(&uids.status(), run.elapsed());
+            }
+        };
+        let done = if self.no_output {
+            stream::drop_all(self.generator.source(uids), &run, FRAME, look)
+        } else {
+            stream::print(self.generator.source(uids), &run, &self.lines(uids), None, FRAME, look)
+        };
+        if let Some(panel) = panel {
+            panel.clear();
+        }
+        // If the reader has closed the pipe, it wants no summary either.
+        if !matches!(&done, Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe) {
+            output::say(&live::summary(&run, &uids.status()));
+        }
+        done
+    }
+}

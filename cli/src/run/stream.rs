@@ -1,0 +1,220 @@
+//! From the generator to standard output: one or more threads take and format ids, and another
+//! thread writes them.
+//!
+//! ```text
+//!              ┌──────── empty buffers ────────┐
+//!              ▼                               │
+//!   fill ─▶ takers ──────── full buffers ─▶ writer ─▶ standard output
+//! ```
+//!
+//! The few buffers are reused, so memory stays small however slow the reader is. The lines of one
+//! taker come out in the order in which the UIDs were taken.
+
+use std::io::{self, Write};
+use std::thread;
+use std::time::Duration;
+
+use crossbeam::channel::{Receiver, Sender, bounded};
+use uidring::segment::{Number, SegmentGenerator};
+use uidring::{FillError, TakeError, Uid, UidGenerator};
+
+use crate::run::lines::Lines;
+use crate::run::load::{BATCH, Run, joined};
+use crate::run::progress::Progress;
+use crate::text::output::{Failure, unbuffered_stdout};
+
+/// One is written while each taker fills one; another keeps all threads busy where they are not in
+/// step. A batch is some 80 KiB of text, which stay in the cache.
+const SPARE_BUFFERS: usize = 2;
+
+/// Lines, and how many.
+struct Buffer {
+    text: Vec<u8>,
+    lines: usize,
+}
+
+/// A generator, and how to take from it.
+pub(crate) trait Source: Copy + Send + Sync {
+    type Id: Copy + Send;
+
+    /// What a buffer holds before it is filled.
+    const BLANK: Self::Id;
+
+    /// Fills the front of `batch`. Returns how many ids there are, and why there are not more.
+    fn fill(self, batch: &mut [Self::Id]) -> (usize, Result<(), TakeError>);
+}
+
+/// A generator of UIDs.
+#[derive(Clone, Copy)]
+pub(crate) enum Uids<'a> {
+    Plain(&'a UidGenerator),
+    /// A generator that may wait at the lead limit. The run waits instead, because it has to end in
+    /// time.
+    Patient(&'a UidGenerator),
+}
+
+impl Source for Uids<'_> {
+    type Id = Uid;
+
+    const BLANK: Uid = Uid::MIN;
+
+    fn fill(self, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
+        match self {
+            Uids::Plain(uids) => filled(batch.len(), uids.fill(batch)),
+            Uids::Patient(uids) => fill_without_waiting(uids, batch),
+        }
+    }
+}
+
+impl Source for &SegmentGenerator {
+    type Id = Number;
+
+    const BLANK: Number = Number::MIN;
+
+    fn fill(self, batch: &mut [Number]) -> (usize, Result<(), TakeError>) {
+        filled(batch.len(), SegmentGenerator::fill(self, batch))
+    }
+}
+
+fn filled(length: usize, result: Result<(), FillError>) -> (usize, Result<(), TakeError>) {
+    match result {
+        Ok(()) => (length, Ok(())),
+        Err(error) => (error.filled(), Err(error.cause())),
+    }
+}
+
+fn fill_without_waiting(uids: &UidGenerator, batch: &mut [Uid]) -> (usize, Result<(), TakeError>) {
+    for (filled, place) in batch.iter_mut().enumerate() {
+        *place = match uids.try_take() {
+            Ok(uid) => uid,
+            Err(TakeError::LeadLimit { .. }) => return (filled, Ok(())),
+            // The registry's answer is not far.
+            Err(TakeError::LeaseExhausted { .. }) => match uids.take() {
+                Ok(uid) => uid,
+                Err(error) => return (filled, Err(error)),
+            },
+            Err(error) => return (filled, Err(error)),
+        };
+    }
+    (batch.len(), Ok(()))
+}
+
+/// A buffer for a batch.
+fn blank<S: Source>() -> Vec<S::Id> {
+    vec![S::BLANK; BATCH]
+}
+
+/// Takes what is due and writes a line for each id. Meanwhile calls `look` at each `interval`.
+pub(crate) fn print<S: Source>(
+    source: S,
+    run: &Run,
+    lines: &impl Lines<S::Id>,
+    progress: Option<Progress>,
+    interval: Duration,
+    look: impl FnMut(),
+) -> Result<(), Failure> {
+    thread::scope(|scope| {
+        let buffers = usize::from(run.load().threads) + SPARE_BUFFERS;
+        let (full_in, full_out) = bounded(buffers);
+        let (empty_in, empty_out) = bounded(buffers);
+        for _ in 0..buffers {
+            // There is room for each of them.
+            let _ = empty_in.send(Buffer { text: Vec::new(), lines: 0 });
+        }
+        // A thread that ends drops its ends of the channels, which ends the other threads.
+        let writer = scope.spawn(move || write(run, &full_out, &empty_in, progress));
+        let taker = || {
+            let (full, empty) = (full_in.clone(), empty_out.clone());
+            let (mut lines, mut batch) = (lines.clone(), blank::<S>());
+            move |count: usize| take(source, &mut batch[..count], &mut lines, &empty, &full)
+        };
+        let takers = (0..run.load().threads).map(|_| taker()).collect();
+        drop((full_in, empty_out));
+        let done = run.drive(takers, interval, look);
+        let written = joined(writer);
+        // If writing failed, that is why the takers stopped: report it first.
+        written.map_err(Failure::Output).and(done)
+    })
+}
+
+/// Takes what is due and drops it. Meanwhile calls `look` at each `interval`.
+pub(crate) fn drop_all<S: Source>(
+    source: S,
+    run: &Run,
+    interval: Duration,
+    look: impl FnMut(),
+) -> Result<(), Failure> {
+    let taker = || {
+        let mut batch = blank::<S>();
+        move |count: usize| {
+            let (filled, result) = source.fill(&mut batch[..count]);
+            run.advance(filled);
+            result?;
+            Ok(Some(filled))
+        }
+    };
+    run.drive((0..run.load().threads).map(|_| taker()).collect(), interval, look)
+}
+
+/// Fills a buffer and passes it on. Returns how many lines it has, or `None` if the writer has
+/// ended.
+fn take<S: Source>(
+    source: S,
+    batch: &mut [S::Id],
+    lines: &mut impl Lines<S::Id>,
+    empty: &Receiver<Buffer>,
+    full: &Sender<Buffer>,
+) -> Result<Option<usize>, Failure> {
+    let Ok(mut buffer) = empty.recv() else { return Ok(None) };
+    let (filled, result) = source.fill(batch);
+    buffer.text.clear();
+    buffer.lines = filled;
+    lines.append(&batch[..filled], &mut buffer.text);
+    if full.send(buffer).is_err() {
+        return Ok(None);
+    }
+    result?;
+    Ok(Some(filled))
+}
+
+/// Writes the full buffers, and sends them back empty.
+fn write(
+    run: &Run,
+    full: &Receiver<Buffer>,
+    empty: &Sender<Buffer>,
+    mut progress: Option<Progress>,
+) -> io::Result<()> {
+    let mut stdout = unbuffered_stdout()?;
+    for buffer in full {
+        let (written, result) = write_text(&mut stdout, &buffer.text);
+        let lines = match &result {
+            Ok(()) => buffer.lines,
+            Err(_) => buffer.text[..written].split(|&byte| byte == b'\n').count() - 1,
+        };
+        run.advance(lines);
+        result?;
+        if let Some(progress) = &mut progress {
+            progress.set(run.done());
+        }
+        // The other end is gone when everything has been taken.
+        let _ = empty.send(buffer);
+    }
+    if let Some(progress) = progress {
+        progress.finish();
+    }
+    Ok(())
+}
+
+/// Like `write_all`, but also returns how many bytes were written.
+fn write_text(to: &mut impl Write, text: &[u8]) -> (usize, io::Result<()>) {
+    let mut written = 0;
+    while written < text.len() {
+        match to.write(&text[written..]) {
+            Ok(0) => return (written, Err(io::ErrorKind::WriteZero.into())),
+            Ok(count) => written += count,
+            Err(error) if error.kind() == io::ErrorKind::Interrupted => {}
+            Err(error) => return (written, Err(error)),
+        }
+    }
+    (written, Ok(()))
+}
