@@ -3,7 +3,7 @@
 
 use crate::app::App;
 use crate::app::in_flight::Held;
-use crate::http::numbers::NoNumbers;
+use crate::http::no_numbers::NoNumbers;
 
 /// The most ids whose answer needs no room among those that are sent.
 pub(crate) const FEW: usize = 1024;

@@ -1,11 +1,14 @@
 //! Requests and their answers.
 
 mod batch;
+mod bearer;
 mod body;
 mod compat;
+mod describe;
 mod guard;
 mod ids;
 mod negotiate;
+mod no_numbers;
 mod numbers;
 mod openapi;
 mod operators;

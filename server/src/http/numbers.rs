@@ -5,11 +5,12 @@ use std::time::Duration;
 use tokio::sync::Semaphore;
 use tokio::time::{Instant, timeout, timeout_at};
 use uidring::segment::{Number, Segment, SegmentError, SegmentGenerator};
-use uidring::{SegmentFailure, TakeError, UidGenerator};
+use uidring::{TakeError, UidGenerator};
 use uidring_args::Table;
 
-use crate::app::{App, NotReady};
+use crate::app::App;
 use crate::http::batch::{Batch, Ids};
+use crate::http::no_numbers::NoNumbers;
 use crate::stats::trouble::Cause;
 
 /// How long a request waits for its turn at the database, and how long for its ids. In a batch, a
@@ -21,51 +22,6 @@ const TOO_MANY_NUMBERS: &str = "the tag's segments are too short for so long a b
                                 fewer, or raise its step and max_step";
 const TOO_MANY_UIDS: &str = "the layout has too few UIDs a second for so long a batch; ask for \
                              fewer, or choose a layout with a longer sequence";
-
-/// What somebody is told who did not have a turn at the database.
-pub(crate) const BUSY: &str = "too many others wait for the database";
-
-/// What somebody is told whose answer has no place.
-pub(crate) const FULL: &str = "too many large answers wait for clients that do not read them";
-
-/// Why there are no ids.
-#[derive(Debug)]
-pub(crate) enum NoNumbers {
-    NotReady,
-    /// The tag cannot be used, or not for now.
-    Source(SegmentError),
-    Take(TakeError),
-    /// So long a batch takes too long. What the client can do about it.
-    TooMany(&'static str),
-    /// Too many requests ask the database, and it does not answer them.
-    Busy,
-    /// Too many large answers are being sent.
-    Full,
-    /// The call was dropped: the service ends.
-    Ending,
-}
-
-impl From<NotReady> for NoNumbers {
-    fn from(_: NotReady) -> NoNumbers {
-        NoNumbers::NotReady
-    }
-}
-
-impl NoNumbers {
-    /// Whether the tag is not there.
-    pub(crate) fn is_unknown_tag(&self) -> bool {
-        matches!(
-            self,
-            NoNumbers::Source(SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. })
-                | NoNumbers::Take(TakeError::SegmentExhausted { cause: SegmentFailure::NoSuchTag })
-        )
-    }
-
-    /// Whether the service could not do what it was rightly asked.
-    pub(crate) fn is_failure(&self) -> bool {
-        !self.is_unknown_tag() && !matches!(self, NoNumbers::TooMany(_))
-    }
-}
 
 /// The most characters of a tag in `table`.
 pub(crate) fn longest_tag(table: Table) -> usize {

@@ -1,24 +1,15 @@
 //! `/openapi.json`: the paths and their answers, for programs. It is put together from the
 //! descriptions of the handlers.
 
-use std::collections::BTreeMap;
-
 use axum::Router;
 use axum::body::Bytes;
 use axum::http::header::CONTENT_TYPE;
 use axum::routing::get;
-use utoipa::openapi::content::ContentBuilder;
-use utoipa::openapi::header::HeaderBuilder;
-use utoipa::openapi::schema::{
-    KnownFormat, ObjectBuilder, OneOfBuilder, Schema, SchemaFormat, Type,
-};
 use utoipa::openapi::security::{Http, HttpAuthScheme, SecurityRequirement, SecurityScheme};
-use utoipa::openapi::{Ref, RefOr, Response, ResponseBuilder};
-use utoipa::{IntoParams, IntoResponses, Modify, OpenApi, ToSchema};
+use utoipa::{Modify, OpenApi};
 
 use crate::app::App;
 use crate::config::options::Options;
-use crate::http::compat::tinyid::SegmentId;
 use crate::http::compat::{leaf, tinyid};
 use crate::http::operators::{health, metrics, page, status};
 use crate::http::problem::Details;
@@ -57,73 +48,6 @@ impl Modify for Tokens {
         let token = SecurityRequirement::new::<_, [&str; 0], &str>("token", []);
         description.security = Some(vec![none, token]);
     }
-}
-
-/// What is answered to a request that is wrong, and by a service that cannot do what it is asked.
-pub(crate) enum Problems {}
-
-impl IntoResponses for Problems {
-    fn responses() -> BTreeMap<String, RefOr<Response>> {
-        let problem = |description: &str| {
-            let schema = RefOr::Ref(Ref::from_schema_name("Details"));
-            let content = ContentBuilder::new().schema(Some(schema)).build();
-            let response = ResponseBuilder::new().description(description);
-            response.content("application/problem+json", content)
-        };
-        let seconds = HeaderBuilder::new().description(Some("In so many seconds")).build();
-        let away = problem("There is nothing to give for now").header("Retry-After", seconds);
-        let broken = problem("There is nothing to give until somebody mends the cause");
-        let wrong = problem("The request is wrong, or not allowed");
-        BTreeMap::from([
-            ("4XX".to_owned(), wrong.build().into()),
-            ("500".to_owned(), broken.build().into()),
-            ("503".to_owned(), away.build().into()),
-        ])
-    }
-}
-
-/// A number from 1 to 2^63 - 1, also as text, or null.
-pub(crate) fn number_or_text() -> Schema {
-    let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
-    let number = number.format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));
-    let text = ObjectBuilder::new().schema_type(Type::String);
-    let text = text.pattern(Some("^[1-9][0-9]{0,18}$"));
-    let null = ObjectBuilder::new().schema_type(Type::Null);
-    OneOfBuilder::new().item(number).item(text).item(null).into()
-}
-
-/// What tinyid's clients send, in the query or in a form.
-#[derive(IntoParams)]
-#[into_params(parameter_in = Query, rename_all = "camelCase")]
-#[allow(dead_code)] // it describes what is read without it
-pub(crate) struct TinyIdParams {
-    /// The tag. Without it there is code 5.
-    biz_type: Option<String>,
-    /// Needed where there are tokens.
-    token: Option<String>,
-    /// How many; 1 unless it says otherwise, and 100,000 at most.
-    batch_size: Option<i32>,
-}
-
-/// What tinyid answers.
-#[derive(ToSchema)]
-#[allow(dead_code)] // it describes what is written without it
-pub(crate) struct NextId {
-    /// Numbers, which JavaScript cannot hold above 2^53.
-    data: Option<Vec<u64>>,
-    /// 200, or 5 for a wrong token, or 6 for a failure.
-    code: i32,
-    message: String,
-}
-
-/// What tinyid answers.
-#[derive(ToSchema)]
-#[allow(dead_code)] // it describes what is written without it
-pub(crate) struct NextSegmentId {
-    data: Option<SegmentId>,
-    /// 200, or 5 for a wrong token, or 6 for a failure.
-    code: i32,
-    message: String,
 }
 
 pub(crate) fn routes(app: &App) -> Router<&'static App> {

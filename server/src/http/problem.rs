@@ -9,7 +9,7 @@ use uidring::segment::SegmentError;
 use uidring::{SegmentFailure, TakeError};
 
 use crate::app::NotReady;
-use crate::http::numbers::{self, NoNumbers};
+use crate::http::no_numbers::{BUSY, FULL, NoNumbers};
 use crate::process::threads::Panicked;
 use crate::security::access::Denied;
 use crate::stats::trouble::Cause;
@@ -203,11 +203,11 @@ impl From<NoNumbers> for Problem {
                 Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "batch-too-long", title)
                     .detail(detail)
             }
-            NoNumbers::Busy => for_now(numbers::BUSY.to_owned()),
+            NoNumbers::Busy => for_now(BUSY.to_owned()),
             NoNumbers::Full => {
                 let title = "there is no room for so large an answer for now";
                 Problem::new(StatusCode::SERVICE_UNAVAILABLE, "too-many-answers", title)
-                    .detail(numbers::FULL)
+                    .detail(FULL)
                     .retry_after(1)
             }
             NoNumbers::Ending => for_now("the service is ending".to_owned()),

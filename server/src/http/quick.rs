@@ -9,8 +9,8 @@ use uidring::Uid;
 use uidring::segment::Number;
 
 use crate::app::App;
+use crate::http::bearer::bearer;
 use crate::http::compat::leaf;
-use crate::http::v1::bearer;
 use crate::http::{ids, negotiate};
 use crate::security::access::Wish;
 

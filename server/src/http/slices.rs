@@ -11,7 +11,7 @@ use hyper::body::{Body as HttpBody, Frame, SizeHint};
 
 use crate::app::App;
 use crate::app::in_flight::{Held, SLICE};
-use crate::http::numbers::NoNumbers;
+use crate::http::no_numbers::NoNumbers;
 use crate::http::problem::Problem;
 use crate::stats::requests::PathIndex;
 

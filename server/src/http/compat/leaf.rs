@@ -14,12 +14,13 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::config::options::Paths;
+use crate::http::bearer::bearer;
 use crate::http::compat::html;
 use crate::http::compat::spring::{SpringError, any};
-use crate::http::numbers::{NoNumbers, blocking, is_tag, take_one, take_uids};
-use crate::http::openapi::Problems;
+use crate::http::describe::Problems;
+use crate::http::no_numbers::NoNumbers;
+use crate::http::numbers::{blocking, is_tag, take_one, take_uids};
 use crate::http::problem::Problem;
-use crate::http::v1::bearer;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::http::{ids, params};
 use crate::security::access::Wish;

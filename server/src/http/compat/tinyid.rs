@@ -10,16 +10,16 @@ use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use uidring::segment::{Segment, SegmentError};
 use uidring_args::Table;
-use utoipa::ToSchema;
+use utoipa::{IntoParams, ToSchema};
 
 use crate::app::App;
 use crate::config::limits::MAX_IDS;
 use crate::http::batch::Ids;
+use crate::http::bearer::bearer;
 use crate::http::compat::spring::{SpringError, any};
-use crate::http::numbers::{self, NoNumbers, is_tag, take_many};
-use crate::http::openapi::{NextId, NextSegmentId, TinyIdParams};
+use crate::http::no_numbers::{BUSY, FULL, NoNumbers};
+use crate::http::numbers::{self, is_tag, take_many};
 use crate::http::problem::Problem;
-use crate::http::v1::bearer;
 use crate::http::{body, ids, params};
 use crate::security::access::Wish;
 use crate::stats::requests::HasFailed;
@@ -109,8 +109,8 @@ fn message(tag: &str, none: &NoNumbers) -> String {
     match none {
         none if none.is_unknown_tag() => format!("can not find biztype:{tag}"),
         NoNumbers::NotReady => "the database has not answered yet".to_owned(),
-        NoNumbers::Busy => numbers::BUSY.to_owned(),
-        NoNumbers::Full => numbers::FULL.to_owned(),
+        NoNumbers::Busy => BUSY.to_owned(),
+        NoNumbers::Full => FULL.to_owned(),
         NoNumbers::TooMany(detail) => (*detail).to_owned(),
         NoNumbers::Ending => "the service is ending".to_owned(),
         // Anybody may read it, so it does not say what the database is called.
@@ -224,6 +224,40 @@ impl Refused {
 fn noted(mut answer: Response, failed: HasFailed) -> Response {
     answer.extensions_mut().insert(failed);
     answer
+}
+
+/// What tinyid's clients send, in the query or in a form.
+#[derive(IntoParams)]
+#[into_params(parameter_in = Query, rename_all = "camelCase")]
+#[allow(dead_code)] // it describes what is read without it
+pub(crate) struct TinyIdParams {
+    /// The tag. Without it there is code 5.
+    biz_type: Option<String>,
+    /// Needed where there are tokens.
+    token: Option<String>,
+    /// How many; 1 unless it says otherwise, and 100,000 at most.
+    batch_size: Option<i32>,
+}
+
+/// What tinyid answers.
+#[derive(ToSchema)]
+#[allow(dead_code)] // it describes what is written without it
+pub(crate) struct NextId {
+    /// Numbers, which JavaScript cannot hold above 2^53.
+    data: Option<Vec<u64>>,
+    /// 200, or 5 for a wrong token, or 6 for a failure.
+    code: i32,
+    message: String,
+}
+
+/// What tinyid answers.
+#[derive(ToSchema)]
+#[allow(dead_code)] // it describes what is written without it
+pub(crate) struct NextSegmentId {
+    data: Option<SegmentId>,
+    /// 200, or 5 for a wrong token, or 6 for a failure.
+    code: i32,
+    message: String,
 }
 
 /// What tinyid answers. Any method does the same, and parameters may be in a form.

@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::app::condition::Condition;
 use crate::app::health::{self, Health};
 use crate::app::tags;
-use crate::http::openapi::Problems;
+use crate::http::describe::Problems;
 use crate::http::problem::Problem;
 use crate::http::viewer::is_administrator;
 use crate::stats::requests::HasFailed;

@@ -19,7 +19,7 @@ use crate::app::App;
 use crate::app::condition::Kind;
 use crate::app::health::Health;
 use crate::app::tags::{self, TagState};
-use crate::http::openapi::Problems;
+use crate::http::describe::Problems;
 use crate::http::viewer::{MayNotLook, may_read_metrics};
 use crate::process::{output, threads};
 use crate::security::tls::Tls;

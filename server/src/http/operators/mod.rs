@@ -5,4 +5,5 @@ pub(crate) mod health;
 pub(crate) mod metrics;
 pub(crate) mod page;
 pub(crate) mod status;
+mod tag_line;
 mod view;

@@ -1,7 +1,7 @@
 //! `/v1/status`: how the service is, for its page and for programs.
 
 use std::sync::atomic::Ordering;
-use std::time::{Duration, Instant, SystemTime};
+use std::time::{Instant, SystemTime};
 
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
@@ -13,8 +13,9 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::app::health::Health;
-use crate::app::tags::{self, TagState};
-use crate::http::openapi::Problems;
+use crate::app::tags;
+use crate::http::describe::Problems;
+use crate::http::operators::tag_line::{TagLine, micros, seconds};
 use crate::http::operators::view::{MAX_TAGS, View};
 use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
@@ -22,7 +23,6 @@ use crate::process::events;
 use crate::process::{output, threads};
 use crate::security::tls::Tls;
 use crate::stats::counters::sum;
-use crate::stats::rates::{TagCount, TagRate};
 use crate::text::rfc3339;
 
 pub(crate) fn routes() -> Router<&'static App> {
@@ -143,37 +143,6 @@ pub(crate) struct PerSecond {
     pub(crate) slowest_seconds: Vec<Option<f64>>,
 }
 
-#[derive(Debug, Default, Serialize, ToSchema)]
-pub(crate) struct TagLine {
-    #[schema(value_type = String)]
-    pub(crate) tag: Box<str>,
-    /// Numbers that somebody got, on average over the last 10 to 20 seconds.
-    pub(crate) per_second: f64,
-    /// Numbers that can be taken without a load. Absent where all went to clients in segments.
-    pub(crate) in_memory: Option<u64>,
-    /// When these are used up at this rate, if nothing is loaded.
-    pub(crate) empty_in: Option<f64>,
-    /// Numbers that the last load gave.
-    pub(crate) segment: u64,
-    /// How long ago that was.
-    pub(crate) age: Option<f64>,
-    pub(crate) load_seconds: Option<f64>,
-    pub(crate) loads: u64,
-    pub(crate) failures: u64,
-    /// Numbers handed out, also in segments that went to clients.
-    pub(crate) taken: u64,
-    /// `ok`; `failing` where loads fail and there are numbers in memory; `empty` where there are
-    /// none; `went-back` where the row gave numbers again.
-    pub(crate) state: &'static str,
-    /// Whether the row itself is why.
-    #[serde(skip)]
-    pub(crate) is_of_row: bool,
-    /// Why no further numbers come, if none do.
-    pub(crate) problem: Option<String>,
-    /// What to do then.
-    pub(crate) advice: Option<&'static str>,
-}
-
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Event {
     pub(crate) at: String,
@@ -270,47 +239,4 @@ impl Generator {
             lag: seconds(status.lag),
         }
     }
-}
-
-impl TagLine {
-    fn of(state: TagState, now: SystemTime, rate: impl Fn(&str, TagCount) -> TagRate) -> TagLine {
-        let (count, word) = (state.count(), state.word());
-        let TagState { name, status, loads, trouble } = state;
-        let age = loads.last.and_then(|last| now.duration_since(last.at).ok());
-        let in_memory = status.map(|status| status.in_memory);
-        let TagRate { here, all } = rate(&name, count);
-        // Far below 2^53, or for ever.
-        #[allow(clippy::cast_precision_loss)]
-        let empty_in = in_memory.filter(|_| here > 0.0).map(|numbers| numbers as f64 / here);
-        TagLine {
-            tag: name,
-            per_second: rounded(all),
-            in_memory,
-            empty_in: empty_in.map(rounded),
-            segment: loads.last.map_or(0, |last| last.count),
-            age: age.map(seconds),
-            load_seconds: loads.last.map(|last| last.took.as_secs_f64()),
-            loads: loads.loads,
-            failures: loads.failures,
-            taken: count.here + count.to_clients,
-            state: word,
-            is_of_row: trouble.as_ref().is_some_and(|trouble| trouble.cause.is_of_row()),
-            advice: trouble.as_ref().map(|trouble| trouble.cause.advice()),
-            problem: trouble.map(|trouble| trouble.text),
-        }
-    }
-}
-
-/// To the millisecond.
-fn seconds(time: Duration) -> f64 {
-    rounded(time.as_secs_f64())
-}
-
-/// To the microsecond.
-fn micros(seconds: f64) -> f64 {
-    (seconds * 1e6).round() / 1e6
-}
-
-fn rounded(number: f64) -> f64 {
-    (number * 1000.0).round() / 1000.0
 }

@@ -4,7 +4,7 @@ use std::cmp::Ordering;
 
 use axum::http::StatusCode;
 
-use crate::http::operators::status::TagLine;
+use crate::http::operators::tag_line::TagLine;
 use crate::http::params::{named, number};
 use crate::http::problem::Problem;
 

@@ -6,8 +6,8 @@ pub(crate) mod uids;
 use axum::Router;
 use axum::body::Body;
 use axum::handler::Handler;
-use axum::http::header::{ALLOW, AUTHORIZATION};
-use axum::http::{HeaderMap, HeaderName, Request};
+use axum::http::header::ALLOW;
+use axum::http::{HeaderName, Request};
 use axum::routing::{MethodRouter, get, post, put};
 
 use crate::app::App;
@@ -34,11 +34,4 @@ fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static
 
 async fn only_get(request: Request<Body>) -> ([(HeaderName, &'static str); 1], Problem) {
     ([(ALLOW, "GET")], no_such_method(request).await)
-}
-
-/// The token of `Authorization: Bearer`.
-pub(crate) fn bearer(headers: &HeaderMap) -> Option<&[u8]> {
-    let value = headers.get(AUTHORIZATION)?.as_bytes();
-    let (scheme, token) = value.split_at_checked("bearer ".len())?;
-    scheme.eq_ignore_ascii_case(b"bearer ").then(|| token.trim_ascii())
 }

@@ -12,11 +12,11 @@ use serde::{Deserialize, Serialize};
 use uidring::segment::{Tag, TagRecord};
 use utoipa::ToSchema;
 
-use super::bearer;
 use crate::app::App;
 use crate::config::limits::MAX_SEGMENT;
+use crate::http::bearer::bearer;
+use crate::http::describe::{Problems, number_or_text};
 use crate::http::numbers::{self, blocking};
-use crate::http::openapi::{Problems, number_or_text};
 use crate::http::problem::{Details, Problem};
 use crate::http::{body, ids, negotiate, params};
 use crate::security::access::{Denied, Wish};

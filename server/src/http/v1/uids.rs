@@ -10,9 +10,9 @@ use serde::Serialize;
 use uidring::Uid;
 use utoipa::ToSchema;
 
-use super::bearer;
 use crate::app::App;
-use crate::http::openapi::Problems;
+use crate::http::bearer::bearer;
+use crate::http::describe::Problems;
 use crate::http::problem::Problem;
 use crate::http::{ids, negotiate, numbers, params};
 use crate::security::access::Wish;
