@@ -9,6 +9,7 @@ mod db;
 mod http;
 mod net;
 mod process;
+mod routes;
 mod security;
 mod stats;
 mod text;

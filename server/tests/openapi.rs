@@ -77,14 +77,26 @@ fn sources(folder: &Path) -> Vec<PathBuf> {
     entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] }).collect()
 }
 
-/// The paths that the routers name.
+/// The paths of the router: those of the table, with Spring's slash at the end, and the files of
+/// the page.
 fn routes() -> BTreeSet<String> {
+    let source = Path::new(env!("CARGO_MANIFEST_DIR")).join("src");
+    let table = fs::read_to_string(source.join("routes.rs")).unwrap();
+    let table = table.split_once("\ntable! {\n").unwrap().1.split_once("\n}").unwrap().0;
     let mut routes = BTreeSet::new();
-    for file in sources(&Path::new(env!("CARGO_MANIFEST_DIR")).join("src/http")) {
-        let Ok(text) = fs::read_to_string(file) else { continue };
-        let rests = text.split(".route(").skip(1);
-        routes.extend(rests.map(|rest| rest.split('"').nth(1).unwrap().to_owned()));
+    for row in table.lines() {
+        let words: Vec<&str> = row.trim_end_matches(';').split_whitespace().collect();
+        let [_, path, group, _] = words[..] else { panic!("{row}") };
+        let path = path.trim_matches('"');
+        if !["Always", "Uids"].contains(&group) {
+            routes.insert(format!("{path}/"));
+        }
+        routes.insert(path.to_owned());
     }
+    assert!(routes.remove("/page/{file}"));
+    let files = fs::read_dir(source.join("http/operators/page")).unwrap();
+    let files = files.map(|file| file.unwrap().file_name().into_string().unwrap());
+    routes.extend(files.map(|file| format!("/page/{file}")));
     routes
 }
 
@@ -115,7 +127,7 @@ fn no_cache_may_keep_an_answer() {
     servers.extend(&waiting);
     let mut statuses = BTreeSet::new();
     let mut paths: Vec<String> = routes().into_iter().collect();
-    assert!(paths.len() >= 24, "{paths:?}");
+    assert!(paths.len() >= 32, "{paths:?}");
     let queries = ["/v1/uids?n=1000", "/v1/uids?n=0", "/tinyid/id/nextId?bizType=orders"];
     paths.extend(["/nowhere", "/v1/uids/x"].into_iter().chain(queries).map(str::to_owned));
     let all = METHODS.into_iter().filter(|&method| method != "head").chain(["trace", "brew"]);

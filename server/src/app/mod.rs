@@ -15,6 +15,7 @@ use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
 use std::time::Instant;
 
+use axum::body::Bytes;
 use tokio::sync::Semaphore;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
 use uidring::{Layout, UidGenerator};
@@ -52,6 +53,8 @@ pub(crate) struct App {
     /// Turns of requests that wait for a tag's first numbers.
     pub(crate) first_uses: Semaphore,
     pub(crate) leaf_layout: Layout,
+    /// `/openapi.json`.
+    pub(crate) description: OnceLock<Bytes>,
     /// What is set once the database has answered.
     uids: OnceLock<UidGenerator>,
     snowflakes: OnceLock<UidGenerator>,
@@ -122,6 +125,7 @@ impl App {
             calls: Semaphore::new(files.calls),
             first_uses: Semaphore::new(files.calls),
             leaf_layout,
+            description: OnceLock::new(),
             uids: OnceLock::new(),
             snowflakes: OnceLock::new(),
             tags: OnceLock::new(),

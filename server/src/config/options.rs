@@ -12,6 +12,7 @@ use uidring_args::{Db, LayoutArgs, Table, Terms, epoch, lease, length, partition
 use crate::config::layout;
 use crate::config::limits::Limits;
 use crate::db::{self, Unusable};
+use crate::routes::{Group, Route};
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
 
@@ -348,6 +349,19 @@ impl Options {
              --db the same layout with --preset twitter",
         )?;
         Ok(Some(beside))
+    }
+
+    /// Whether the path is there.
+    pub(crate) fn has(&self, route: Route) -> bool {
+        let paths = &self.paths;
+        match route.group() {
+            Group::Always => true,
+            Group::Uids => self.uids,
+            Group::LeafSegment => paths.leaf_segment,
+            Group::LeafSnowflake => paths.leaf_snowflake,
+            Group::Leaf => paths.leaf_segment || paths.leaf_snowflake,
+            Group::TinyId => paths.tinyid,
+        }
     }
 
     /// What this instance is called.

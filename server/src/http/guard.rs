@@ -9,20 +9,28 @@ use axum::http::{HeaderMap, HeaderName, HeaderValue, Request, StatusCode, Versio
 
 use crate::app::App;
 use crate::http::problem::Problem;
+use crate::routes::Route;
 use crate::security::hosts::{Hosts, without_port};
-use crate::stats::requests::PathIndex;
 
 /// Browsers tell it where a connection is safe from eavesdroppers, or does not leave the machine.
 const SEC_FETCH_SITE: HeaderName = HeaderName::from_static("sec-fetch-site");
 
 /// Refuses what may come from a page of somebody else.
-pub(crate) fn check<B>(app: &App, path: PathIndex, request: &Request<B>) -> Result<(), Problem> {
+pub(crate) fn check<B>(
+    app: &App,
+    route: Option<Route>,
+    request: &Request<B>,
+) -> Result<(), Problem> {
     let headers = request.headers();
     let host = only_host(headers, request.version())?;
     if let Some(host) = host {
         check_host(&app.hosts, host)?;
     }
-    if path.only_shows() { Ok(()) } else { refuse_other_sites(&app.hosts, headers, host) }
+    if route.is_some_and(Route::only_shows) {
+        Ok(())
+    } else {
+        refuse_other_sites(&app.hosts, headers, host)
+    }
 }
 
 fn check_host(hosts: &Hosts, host: &HeaderValue) -> Result<(), Problem> {

@@ -12,27 +12,36 @@ use crate::app::App;
 use crate::http::bearer::bearer;
 use crate::http::compat::leaf;
 use crate::http::{ids, negotiate};
+use crate::routes::Route;
 use crate::security::access::Wish;
 
-/// The answer, if it is one of these.
-pub(crate) fn answer<B>(app: &App, request: &Request<B>) -> Option<Response<Body>> {
-    let (uri, headers) = (request.uri(), request.headers());
-    if request.method() != Method::GET || uri.query().is_some() {
+/// The answer, if the path that was `found` is one of these.
+pub(crate) fn answer<B>(
+    app: &App,
+    found: Option<(Route, &str)>,
+    request: &Request<B>,
+) -> Option<Response<Body>> {
+    let ((route, part), headers) = (found?, request.headers());
+    if request.method() != Method::GET || request.uri().query().is_some() {
         return None;
     }
-    if uri.path() == "/v1/uids" {
-        let form = negotiate::form(headers).ok()?;
-        let uid = app.options.uids.then(|| uid(app, headers)).flatten()?;
-        return Some(ids::one(form, &ids::UIDS, uid.into()));
+    match route {
+        Route::Uids => {
+            let form = negotiate::form(headers).ok()?;
+            let uid = app.options.has(route).then(|| uid(app, headers)).flatten()?;
+            Some(ids::one(form, &ids::UIDS, uid.into()))
+        }
+        Route::TagIds => {
+            let form = negotiate::form(headers).ok()?;
+            Some(ids::one(form, &ids::NUMBERS, number(app, part, headers)?.into()))
+        }
+        Route::LeafSegment => {
+            // Leaf has one form, whatever is accepted.
+            let number = app.options.has(route).then(|| number(app, part, headers)).flatten()?;
+            Some(leaf::id(number))
+        }
+        _ => None,
     }
-    if let Some(key) = uri.path().strip_prefix("/api/segment/get/") {
-        // Leaf has one form, whatever is accepted.
-        let number = app.options.paths.leaf_segment.then(|| number(app, key, headers)).flatten()?;
-        return Some(leaf::id(number));
-    }
-    let tag = uri.path().strip_prefix("/v1/tags/")?.strip_suffix("/ids")?;
-    let form = negotiate::form(headers).ok()?;
-    Some(ids::one(form, &ids::NUMBERS, number(app, tag, headers)?.into()))
 }
 
 fn uid(app: &App, headers: &HeaderMap) -> Option<Uid> {

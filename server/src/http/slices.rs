@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::app::in_flight::{Held, SLICE};
 use crate::http::no_numbers::NoNumbers;
 use crate::http::problem::Problem;
-use crate::stats::requests::PathIndex;
+use crate::routes::Route;
 
 /// An answer up to this length is handed on as a whole.
 pub(crate) const WHOLE: usize = 32 << 10;
@@ -26,14 +26,18 @@ pub(crate) struct Counted;
 /// uses no ids up. Where there is no place, the client is told to ask again.
 pub(crate) fn bounded(
     app: &'static App,
-    path: PathIndex,
+    route: Option<Route>,
     answer: Response<Body>,
 ) -> Response<Body> {
     let length = usize::try_from(answer.body().size_hint().lower()).unwrap_or(usize::MAX);
     if length <= WHOLE || answer.extensions().get::<Counted>().is_some() {
         return answer;
     }
-    let in_flight = if path.is_for_operators() { &app.for_operators } else { &app.in_flight };
+    let in_flight = if route.is_some_and(Route::is_for_operators) {
+        &app.for_operators
+    } else {
+        &app.in_flight
+    };
     match in_flight.try_reserve(length) {
         Some(held) => {
             answer.map(|body| Body::new(Sliced { body, rest: Bytes::new(), left: length, held }))

@@ -5,63 +5,8 @@
 
 use std::time::Duration;
 
+use crate::routes::Route;
 use crate::stats::counter::Counter;
-
-/// A path, with one part that differs between requests, if it has a name.
-#[derive(Debug)]
-pub(crate) struct Template {
-    before: &'static str,
-    name: &'static str,
-    after: &'static str,
-    /// Whether it changes nothing and gives nothing, whatever the method.
-    only_shows: bool,
-    is_for_operators: bool,
-}
-
-const fn whole(path: &'static str) -> Template {
-    with(path, "", "")
-}
-
-const fn with(before: &'static str, name: &'static str, after: &'static str) -> Template {
-    Template { before, name, after, only_shows: false, is_for_operators: false }
-}
-
-/// A path that only shows something, so pages of others may link to it.
-const fn shown(template: &Template) -> Template {
-    Template { only_shows: true, ..*template }
-}
-
-/// A path that operators and their programs ask for, and clients do not. It only shows something.
-const fn for_operators(template: &Template) -> Template {
-    Template { only_shows: true, is_for_operators: true, ..*template }
-}
-
-/// The paths that there are, those of single ids first. A raw path may be anything, so it is never
-/// shown.
-pub(crate) const TEMPLATES: [Template; 22] = [
-    whole("/v1/uids"),
-    with("/v1/tags/", "{tag}", "/ids"),
-    with("/api/segment/get/", "{key}", ""),
-    whole("/tinyid/id/nextIdSimple"),
-    whole("/tinyid/id/nextId"),
-    with("/api/snowflake/get/", "{key}", ""),
-    with("/v1/tags/", "{tag}", "/segments"),
-    whole("/tinyid/id/nextSegmentIdSimple"),
-    whole("/tinyid/id/nextSegmentId"),
-    shown(&with("/v1/uids/", "{uid}", "")),
-    shown(&whole("/v1/tags")),
-    with("/v1/tags/", "{tag}", ""),
-    for_operators(&whole("/v1/status")),
-    for_operators(&whole("/livez")),
-    for_operators(&whole("/readyz")),
-    for_operators(&whole("/metrics")),
-    for_operators(&whole("/openapi.json")),
-    for_operators(&whole("/")),
-    shown(&whole("/decodeSnowflakeId")),
-    for_operators(&whole("/cache")),
-    for_operators(&whole("/db")),
-    for_operators(&with("/page/", "{file}", "")),
-];
 
 /// The statuses that have a counter of their own.
 const STATUSES: [u16; 17] =
@@ -73,60 +18,22 @@ const BOUNDS_US: [u32; 16] = [
     1_000_000, 2_500_000,
 ];
 
-impl Template {
-    fn matches(&self, path: &str) -> bool {
-        if self.name.is_empty() {
-            return path == self.before;
-        }
-        let rest = path.strip_prefix(self.before);
-        let part = rest.and_then(|rest| rest.strip_suffix(self.after));
-        part.is_some_and(|part| !part.is_empty() && !part.contains('/'))
-    }
-
-    pub(crate) fn text(&self) -> String {
-        let Template { before, name, after, .. } = self;
-        format!("{before}{name}{after}")
-    }
-}
-
-/// The place of a path among the templates; all others share the last one.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(crate) struct PathIndex(usize);
-
-impl PathIndex {
-    pub(crate) fn of(path: &str) -> PathIndex {
-        let path = path.strip_suffix('/').filter(|path| may_end_in_slash(path)).unwrap_or(path);
-        let found = TEMPLATES.iter().position(|template| template.matches(path));
-        PathIndex(found.unwrap_or(TEMPLATES.len()))
-    }
-
-    /// Whether operators and their programs ask for it, and clients do not.
-    pub(crate) fn is_for_operators(self) -> bool {
-        TEMPLATES.get(self.0).is_some_and(|template| template.is_for_operators)
-    }
-
-    /// Whether a request for it changes nothing and gives nothing.
-    pub(crate) fn only_shows(self) -> bool {
-        TEMPLATES.get(self.0).is_some_and(|template| template.only_shows)
-    }
-}
-
-/// Whether the path is one of Leaf or tinyid, whose servers ignore a trailing slash.
-fn may_end_in_slash(path: &str) -> bool {
-    path.starts_with("/api/")
-        || path.starts_with("/tinyid/")
-        || ["/cache", "/db", "/decodeSnowflakeId"].contains(&path)
-}
-
 /// Whether an answer failed, where its status does not say so: tinyid's failures have 200, and
 /// Leaf's 500 may be for what the client did wrong.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HasFailed(pub(crate) bool);
 
+/// The paths of the table, and one for all others: a raw path may be anything, so it is never shown.
+const PATHS: usize = Route::ALL.len() + 1;
+
+fn index(route: Option<Route>) -> usize {
+    route.map_or(PATHS - 1, |route| route as usize)
+}
+
 /// The requests that one thread has answered.
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
-    paths: [PathCounters; TEMPLATES.len() + 1],
+    paths: [PathCounters; PATHS],
 }
 
 #[derive(Debug, Default)]
@@ -141,12 +48,12 @@ struct PathCounters {
 impl Requests {
     pub(crate) fn answered(
         &self,
-        PathIndex(path): PathIndex,
+        route: Option<Route>,
         status: u16,
         HasFailed(has_failed): HasFailed,
         took: Duration,
     ) {
-        let counters = &self.paths[path];
+        let counters = &self.paths[index(route)];
         if has_failed {
             counters.failures.add(1);
         }
@@ -168,7 +75,7 @@ pub(crate) struct Traffic {
 impl Traffic {
     pub(crate) fn of<'a>(threads: impl Iterator<Item = &'a Requests>) -> Traffic {
         let is_shown =
-            |path: usize| TEMPLATES.get(path).is_none_or(|template| !template.is_for_operators);
+            |path: usize| Route::ALL.get(path).is_none_or(|route| !route.is_for_operators());
         let mut traffic = Traffic::default();
         for thread in threads {
             let paths = thread.paths.iter().enumerate().filter(|&(path, _)| is_shown(path));
@@ -217,7 +124,7 @@ impl Traffic {
 /// The requests for one path, over all threads.
 #[derive(Debug)]
 pub(crate) struct PathTotals {
-    pub(crate) path: String,
+    pub(crate) path: &'static str,
     /// The status, or none for those that are rare, and how many answers had it.
     pub(crate) statuses: Vec<(Option<u16>, u64)>,
     /// How many answers failed.
@@ -232,7 +139,7 @@ pub(crate) struct PathTotals {
 pub(crate) fn totals<'a>(
     threads: impl Iterator<Item = &'a Requests> + Clone,
 ) -> impl Iterator<Item = PathTotals> {
-    (0..=TEMPLATES.len()).filter_map(move |path| {
+    (0..PATHS).filter_map(move |path| {
         let counters = threads.clone().map(|thread| &thread.paths[path]);
         let sum = |of: &dyn Fn(&PathCounters) -> &Counter| {
             counters.clone().map(|counters| of(counters).get()).fold(0, u64::wrapping_add)
@@ -252,7 +159,7 @@ pub(crate) fn totals<'a>(
         // A float has the first 15 digits.
         #[allow(clippy::cast_precision_loss)]
         let seconds = sum(&|counters| &counters.nanos) as f64 / 1e9;
-        let path = TEMPLATES.get(path).map_or_else(|| "other".to_owned(), Template::text);
+        let path = Route::ALL.get(path).map_or("other", |route| route.text());
         let totals = PathTotals { path, statuses, failures, buckets, count, seconds };
         (!totals.statuses.is_empty()).then_some(totals)
     })
@@ -262,38 +169,8 @@ pub(crate) fn totals<'a>(
 mod tests {
     use super::*;
 
-    fn shown(path: &str) -> String {
-        let PathIndex(index) = PathIndex::of(path);
-        TEMPLATES.get(index).map_or_else(|| "other".to_owned(), Template::text)
-    }
-
-    #[test]
-    fn a_path_is_shown_by_its_template() {
-        for (path, expected) in [
-            ("/", "/"),
-            ("/v1/uids", "/v1/uids"),
-            ("/v1/uids/", "other"),
-            ("/v1/uids/7", "/v1/uids/{uid}"),
-            ("/v1/tags/a", "/v1/tags/{tag}"),
-            ("/v1/tags/a/ids", "/v1/tags/{tag}/ids"),
-            ("/v1/tags/a/b/ids", "other"),
-            ("/v1/tags//ids", "other"),
-            ("/v1/tags/ids", "/v1/tags/{tag}"),
-            ("/v1/tags/a/segments", "/v1/tags/{tag}/segments"),
-            ("/api/segment/get/k", "/api/segment/get/{key}"),
-            ("/api/segment/get/k/", "/api/segment/get/{key}"),
-            ("/tinyid/id/nextId", "/tinyid/id/nextId"),
-            ("/tinyid/id/nextId/", "/tinyid/id/nextId"),
-            ("/db/", "/db"),
-            ("//", "other"),
-            ("/../etc/passwd", "other"),
-            ("", "other"),
-        ] {
-            assert_eq!(shown(path), expected, "{path}");
-        }
-        for template in &TEMPLATES {
-            assert_eq!(shown(&template.text()), template.text());
-        }
+    fn route(path: &str) -> Option<Route> {
+        Route::find(path).map(|(route, _)| route)
     }
 
     #[test]
@@ -301,17 +178,17 @@ mod tests {
         let threads = [Requests::default(), Requests::default()];
         let us = Duration::from_micros;
         for path in ["/", "/metrics", "/livez", "/readyz", "/v1/status", "/page/script.js", "/db"] {
-            threads[0].answered(PathIndex::of(path), 500, HasFailed(true), us(1));
+            threads[0].answered(route(path), 500, HasFailed(true), us(1));
         }
         let before = Traffic::of(threads.iter());
         assert_eq!((before.count(), before.failures, before.quantile(0.5)), (0, 0, None));
         for (path, status) in [("/v1/uids", 200), ("/v1/tags/a/ids", 503), ("/nowhere", 404)] {
-            threads[1].answered(PathIndex::of(path), status, HasFailed(status == 503), us(90));
+            threads[1].answered(route(path), status, HasFailed(status == 503), us(90));
         }
         let traffic = Traffic::of(threads.iter()).since(&before);
         assert_eq!((traffic.count(), traffic.failures), (3, 1));
         let late = Duration::from_secs(60);
-        threads[0].answered(PathIndex::of("/v1/uids"), 200, HasFailed(false), late);
+        threads[0].answered(route("/v1/uids"), 200, HasFailed(false), late);
         let all = Traffic::of(threads.iter());
         let close = |found: Option<f64>, expected: f64| {
             assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{found:?}");
@@ -326,7 +203,7 @@ mod tests {
     #[test]
     fn buckets_count_all_that_took_no_longer() {
         let threads = [Requests::default(), Requests::default()];
-        let path = PathIndex::of("/livez");
+        let path = route("/livez");
         let good = HasFailed(false);
         threads[0].answered(path, 200, good, Duration::from_micros(25));
         threads[1].answered(path, 200, HasFailed(true), Duration::from_nanos(25_001));
@@ -335,7 +212,7 @@ mod tests {
         let all: Vec<PathTotals> = totals(threads.iter()).collect();
         assert_eq!(all.len(), 1);
         let PathTotals { path, statuses, failures, buckets, count, seconds } = &all[0];
-        assert_eq!((path.as_str(), *count, *failures), ("/livez", 4, 2));
+        assert_eq!((*path, *count, *failures), ("/livez", 4, 2));
         assert_eq!(statuses, &[(Some(200), 2), (Some(503), 1), (None, 1)]);
         // Whole microseconds are compared.
         assert_eq!(buckets[..2], [(0.000_025, 2), (0.000_05, 3)]);

@@ -1,6 +1,5 @@
 //! Leaf's paths, as its server answers them.
 
-use axum::Router;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::header::CONTENT_TYPE;
@@ -13,16 +12,16 @@ use uidring::segment::TagRecord;
 use utoipa::ToSchema;
 
 use crate::app::App;
-use crate::config::options::Paths;
 use crate::http::bearer::bearer;
 use crate::http::compat::html;
-use crate::http::compat::spring::{SpringError, any};
+use crate::http::compat::spring::SpringError;
 use crate::http::describe::Problems;
 use crate::http::no_numbers::NoNumbers;
 use crate::http::numbers::{blocking, is_tag, take_one, take_uids};
 use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::http::{ids, params};
+use crate::routes::Route;
 use crate::security::access::Wish;
 use crate::stats::requests::HasFailed;
 
@@ -32,32 +31,6 @@ type KeyPath = Result<Path<String>, PathRejection>;
 const NOT_INITIALISED: i32 = -1;
 const NO_SUCH_KEY: i32 = -2;
 const USED_UP: i32 = -3;
-
-/// The paths of the modes that are on.
-pub(crate) fn routes(paths: &Paths) -> Router<&'static App> {
-    let mut router = Router::new();
-    if paths.leaf_segment {
-        // Spring ignores a trailing slash.
-        router = router
-            .route("/api/segment/get/{key}", any(segment))
-            .route("/api/segment/get/{key}/", any(segment))
-            .route("/cache", any(cache))
-            .route("/cache/", any(cache))
-            .route("/db", any(db))
-            .route("/db/", any(db));
-    }
-    if paths.leaf_snowflake {
-        router = router
-            .route("/api/snowflake/get/{key}", any(snowflake))
-            .route("/api/snowflake/get/{key}/", any(snowflake));
-    }
-    if paths.leaf_segment || paths.leaf_snowflake {
-        router = router
-            .route("/decodeSnowflakeId", any(decode))
-            .route("/decodeSnowflakeId/", any(decode));
-    }
-    router
-}
 
 /// The key as Spring 4.3 reads it from a path: without what follows its last dot or a semicolon.
 fn key(path: KeyPath) -> Result<String, Problem> {
@@ -102,7 +75,7 @@ fn code(none: &NoNumbers) -> i32 {
 
 /// What Leaf's segment mode answers. Any method does the same.
 #[utoipa::path(
-    get, path = "/api/segment/get/{key}", operation_id = "leafSegment", tag = "Leaf",
+    get, path = Route::LeafSegment.text(), operation_id = "leafSegment", tag = "Leaf",
     params(("key" = String, Path, description = "A tag; what follows a last dot is cut off")),
     responses(
         (status = 200, description = "The next number of a tag, as text", body = String,
@@ -139,7 +112,7 @@ pub(crate) async fn segment(
 
 /// What Leaf's snowflake mode answers. Any method does the same.
 #[utoipa::path(
-    get, path = "/api/snowflake/get/{key}", operation_id = "leafSnowflake", tag = "Leaf",
+    get, path = Route::LeafSnowflake.text(), operation_id = "leafSnowflake", tag = "Leaf",
     params(("key" = String, Path, description = "A tag; what follows a last dot is cut off")),
     responses(
         (status = 200, description = "The next snowflake, as text", body = String,
@@ -200,7 +173,7 @@ pub(crate) enum Decoding {
 
 /// Says what is in a snowflake. Any method does the same.
 #[utoipa::path(
-    get, path = "/decodeSnowflakeId", operation_id = "leafDecode", tag = "Leaf",
+    get, path = Route::LeafDecode.text(), operation_id = "leafDecode", tag = "Leaf",
     params(("snowflakeId" = String, Query, description = "The snowflake")),
     responses(
         (status = 200, description = "What it says, or that it is none", body = Decoding),
@@ -253,7 +226,7 @@ fn decoded(id: i64, epoch_ms: i64) -> Option<Decoded> {
 /// The tags that this process has in memory. A chain of segments has no two buffers: the second one
 /// is empty.
 #[utoipa::path(
-    get, path = "/cache", operation_id = "leafCache", tag = "Leaf",
+    get, path = Route::LeafCache.text(), operation_id = "leafCache", tag = "Leaf",
     responses(
         (status = 200, description = "A page for people", body = String,
             content_type = "text/html"),
@@ -285,7 +258,7 @@ pub(crate) async fn cache(
 
 /// The rows of the tags.
 #[utoipa::path(
-    get, path = "/db", operation_id = "leafDb", tag = "Leaf",
+    get, path = Route::LeafDb.text(), operation_id = "leafDb", tag = "Leaf",
     responses(
         (status = 200, description = "A page for people", body = String,
             content_type = "text/html"),

@@ -1,6 +1,5 @@
 //! tinyid's paths, as its server answers them: always with 200, and errors as codes.
 
-use axum::Router;
 use axum::body::Body;
 use axum::extract::{Request, State};
 use axum::http::header::CONTENT_TYPE;
@@ -16,27 +15,15 @@ use crate::app::App;
 use crate::config::limits::MAX_IDS;
 use crate::http::batch::Ids;
 use crate::http::bearer::bearer;
-use crate::http::compat::spring::{SpringError, any};
+use crate::http::compat::spring::SpringError;
 use crate::http::no_numbers::{BUSY, FULL, NoNumbers};
 use crate::http::numbers::{self, is_tag, take_many};
 use crate::http::problem::Problem;
 use crate::http::{body, ids, params};
+use crate::routes::Route;
 use crate::security::access::Wish;
 use crate::stats::requests::HasFailed;
 use crate::stats::trouble::Cause;
-
-pub(crate) fn routes() -> Router<&'static App> {
-    // Spring ignores a trailing slash.
-    Router::new()
-        .route("/tinyid/id/nextId", any(next_id))
-        .route("/tinyid/id/nextId/", any(next_id))
-        .route("/tinyid/id/nextIdSimple", any(next_id_simple))
-        .route("/tinyid/id/nextIdSimple/", any(next_id_simple))
-        .route("/tinyid/id/nextSegmentId", any(next_segment_id))
-        .route("/tinyid/id/nextSegmentId/", any(next_segment_id))
-        .route("/tinyid/id/nextSegmentIdSimple", any(next_segment_id_simple))
-        .route("/tinyid/id/nextSegmentIdSimple/", any(next_segment_id_simple))
-}
 
 /// What a client asks for.
 struct Asked {
@@ -262,7 +249,7 @@ pub(crate) struct NextSegmentId {
 
 /// What tinyid answers. Any method does the same, and parameters may be in a form.
 #[utoipa::path(
-    get, path = "/tinyid/id/nextId", operation_id = "tinyidNextId", tag = "tinyid",
+    get, path = Route::NextId.text(), operation_id = "tinyidNextId", tag = "tinyid",
     params(TinyIdParams),
     responses(
         (status = 200, description = "Ids, or code 5 or 6", body = NextId),
@@ -281,7 +268,7 @@ pub(crate) async fn next_id(State(app): State<&'static App>, request: Request) -
 
 /// The same in short.
 #[utoipa::path(
-    get, path = "/tinyid/id/nextIdSimple", operation_id = "tinyidNextIdSimple", tag = "tinyid",
+    get, path = Route::NextIdSimple.text(), operation_id = "tinyidNextIdSimple", tag = "tinyid",
     params(TinyIdParams),
     responses(
         (status = 200, description = "Ids with commas, or nothing", body = String,
@@ -301,7 +288,7 @@ pub(crate) async fn next_id_simple(State(app): State<&'static App>, request: Req
 
 /// A segment for a client that hands out by itself, in tinyid's terms.
 #[utoipa::path(
-    get, path = "/tinyid/id/nextSegmentId", operation_id = "tinyidNextSegmentId", tag = "tinyid",
+    get, path = Route::NextSegmentId.text(), operation_id = "tinyidNextSegmentId", tag = "tinyid",
     params(TinyIdParams),
     responses(
         (status = 200, description = "A segment, or code 5 or 6", body = NextSegmentId),
@@ -320,7 +307,7 @@ pub(crate) async fn next_segment_id(State(app): State<&'static App>, request: Re
 
 /// The same in short: `currentId,loadingId,maxId,delta,remainder`.
 #[utoipa::path(
-    get, path = "/tinyid/id/nextSegmentIdSimple",
+    get, path = Route::NextSegmentIdSimple.text(),
     operation_id = "tinyidNextSegmentIdSimple", tag = "tinyid",
     params(TinyIdParams),
     responses(

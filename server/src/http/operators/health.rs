@@ -1,11 +1,9 @@
 //! Whether the process lives, and whether it can give ids.
 
 use axum::Json;
-use axum::Router;
 use axum::extract::State;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use serde::Serialize;
 use utoipa::ToSchema;
 
@@ -16,15 +14,12 @@ use crate::app::tags;
 use crate::http::describe::Problems;
 use crate::http::problem::Problem;
 use crate::http::viewer::is_administrator;
+use crate::routes::Route;
 use crate::stats::requests::HasFailed;
-
-pub(crate) fn routes() -> Router<&'static App> {
-    Router::new().route("/livez", get(live)).route("/readyz", get(ready))
-}
 
 /// Whether the process lives.
 #[utoipa::path(
-    get, path = "/livez", operation_id = "live", tag = "Operation",
+    get, path = Route::Live.text(), operation_id = "live", tag = "Operation",
     responses((status = 200, description = "It lives", body = String, content_type = "text/plain")),
 )]
 pub(crate) async fn live() -> &'static str {
@@ -43,7 +38,7 @@ pub(crate) struct Ready {
 /// Whether the service has started, is not ending, and can give something of what was asked for in
 /// the last minute, be it from memory.
 #[utoipa::path(
-    get, path = "/readyz", operation_id = "ready", tag = "Operation",
+    get, path = Route::Ready.text(), operation_id = "ready", tag = "Operation",
     responses((status = 200, description = "It is", body = Ready), Problems),
 )]
 pub(crate) async fn ready(State(app): State<&'static App>, headers: HeaderMap) -> Response {

@@ -3,12 +3,10 @@
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
 
-use axum::Router;
 use axum::extract::State;
 use axum::http::header::CONTENT_TYPE;
 use axum::http::{HeaderMap, StatusCode};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
 use prometheus::proto::{
     Bucket, Counter, Gauge, Histogram, LabelPair, Metric, MetricFamily, MetricType,
 };
@@ -22,6 +20,7 @@ use crate::app::tags::{self, TagState};
 use crate::http::describe::Problems;
 use crate::http::viewer::{MayNotLook, may_read_metrics};
 use crate::process::{output, threads};
+use crate::routes::Route;
 use crate::security::tls::Tls;
 use crate::stats::counter;
 use crate::stats::counters::{Counters, sum};
@@ -31,13 +30,9 @@ use crate::stats::requests::{self, PathTotals};
 /// The most tags that are shown one by one. Each has a series of each metric.
 const MAX_TAGS: usize = 5000;
 
-pub(crate) fn routes() -> Router<&'static App> {
-    Router::new().route("/metrics", get(metrics))
-}
-
 /// What is counted.
 #[utoipa::path(
-    get, path = "/metrics", operation_id = "metrics", tag = "Operation",
+    get, path = Route::Metrics.text(), operation_id = "metrics", tag = "Operation",
     responses(
         (status = 200, description = "For Prometheus", body = String, content_type = "text/plain"),
         Problems,
@@ -203,12 +198,12 @@ impl Families {
         let (mut answers, mut failed) = (Vec::new(), Vec::new());
         let mut times = Vec::new();
         for PathTotals { path, statuses, failures, buckets, count, seconds } in paths {
-            failed.push((labelled(&[("path", &path)]), failures));
+            failed.push((labelled(&[("path", path)]), failures));
             for (status, count) in statuses {
                 let status = status.map_or_else(|| "other".to_owned(), |status| status.to_string());
-                answers.push((labelled(&[("path", &path), ("status", &status)]), count));
+                answers.push((labelled(&[("path", path), ("status", &status)]), count));
             }
-            times.push(histogram(&[("path", &path)], &buckets, count, seconds));
+            times.push(histogram(&[("path", path)], &buckets, count, seconds));
         }
         let name = "uidring_http_requests_total";
         self.counters(name, "Answers, by path and status.", &answers, &|&count| Some(float(count)));

@@ -1,14 +1,13 @@
 //! `/`: the page for whoever is on call. It shows the present state by itself; its script asks for
 //! it again each second.
 
-use axum::Router;
 use axum::extract::{RawQuery, State};
 use axum::http::header::{
     CONTENT_SECURITY_POLICY, CONTENT_TYPE, REFERRER_POLICY, X_CONTENT_TYPE_OPTIONS, X_FRAME_OPTIONS,
 };
 use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
-use axum::routing::get;
+use axum::routing::{MethodRouter, get};
 use maud::{DOCTYPE, Markup, html};
 
 use crate::app::App;
@@ -21,6 +20,7 @@ use crate::http::operators::tag_line::TagLine;
 use crate::http::operators::view::{KEYS, Key, View};
 use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
+use crate::routes::Route;
 use crate::text::{clock, grouped, length, rate, visible, whole_seconds};
 
 /// Nothing runs and nothing is loaded but what is ours. The form is the search.
@@ -30,23 +30,20 @@ const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
 /// How many tags are shown at once. More take a browser too long to draw each second.
 const ROWS: u64 = 100;
 
-pub(crate) fn routes() -> Router<&'static App> {
-    let file = |kind: &'static str, text: &'static str| {
-        let headers = [(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
-        get(move || async move { (headers, text) })
-    };
-    Router::new()
-        .route("/", get(page))
-        .route("/page/style.css", file("text/css;charset=UTF-8", include_str!("page/style.css")))
-        .route(
-            "/page/script.js",
-            file("text/javascript;charset=UTF-8", include_str!("page/script.js")),
-        )
+/// The files of the page: the name, what it is, and its text.
+pub(crate) const FILES: [(&str, &str, &str); 2] = [
+    ("style.css", "text/css;charset=UTF-8", include_str!("page/style.css")),
+    ("script.js", "text/javascript;charset=UTF-8", include_str!("page/script.js")),
+];
+
+pub(crate) fn file(kind: &'static str, text: &'static str) -> MethodRouter<&'static App> {
+    let headers = [(CONTENT_TYPE, kind), (X_CONTENT_TYPE_OPTIONS, "nosniff")];
+    get(move || async move { (headers, text) })
 }
 
 /// The page for whoever is on call.
 #[utoipa::path(
-    get, path = "/", operation_id = "page", tag = "Operation",
+    get, path = Route::Page.text(), operation_id = "page", tag = "Operation",
     params(
         ("tag" = Option<String>, Query, description = "As in /v1/status"),
         ("sort" = Option<String>, Query, description = "As in /v1/status"),

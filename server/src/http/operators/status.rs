@@ -3,10 +3,9 @@
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
 
+use axum::Json;
 use axum::extract::{RawQuery, State};
 use axum::http::HeaderMap;
-use axum::routing::get;
-use axum::{Json, Router};
 use serde::Serialize;
 use uidring::UidGenerator;
 use utoipa::ToSchema;
@@ -21,17 +20,14 @@ use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::process::events;
 use crate::process::{output, threads};
+use crate::routes::Route;
 use crate::security::tls::Tls;
 use crate::stats::counters::sum;
 use crate::text::rfc3339;
 
-pub(crate) fn routes() -> Router<&'static App> {
-    Router::new().route("/v1/status", get(status))
-}
-
 /// How the service is, its generators and its tags.
 #[utoipa::path(
-    get, path = "/v1/status", operation_id = "status", tag = "Operation",
+    get, path = Route::Status.text(), operation_id = "status", tag = "Operation",
     params(
         ("tag" = Option<String>, Query,
             description = "Lists the tags whose name has this text in it, in small letters or not"),

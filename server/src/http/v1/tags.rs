@@ -19,6 +19,7 @@ use crate::http::describe::{Problems, number_or_text};
 use crate::http::numbers::{self, blocking};
 use crate::http::problem::{Details, Problem};
 use crate::http::{body, ids, negotiate, params};
+use crate::routes::Route;
 use crate::security::access::{Denied, Wish};
 
 type TagPath = Result<Path<String>, PathRejection>;
@@ -50,7 +51,7 @@ fn named(app: &App, path: TagPath) -> Result<String, Problem> {
 
 /// Takes numbers of a tag: as JSON, one a line, or eight bytes each, little-endian.
 #[utoipa::path(
-    get, path = "/v1/tags/{tag}/ids", operation_id = "takeNumbers", tag = "Dense numbers",
+    get, path = Route::TagIds.text(), operation_id = "takeNumbers", tag = "Dense numbers",
     params(
         ("tag" = String, Path, description = "The name of a tag", min_length = 1, max_length = 128,
             pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"),
@@ -101,7 +102,7 @@ pub(crate) struct Given {
 
 /// Takes a range of numbers for a client that hands them out by itself.
 #[utoipa::path(
-    post, path = "/v1/tags/{tag}/segments", operation_id = "takeSegment", tag = "Dense numbers",
+    post, path = Route::TagSegments.text(), operation_id = "takeSegment", tag = "Dense numbers",
     params(
         ("tag" = String, Path, description = "The name of a tag", min_length = 1, max_length = 128,
             pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$"),
@@ -175,7 +176,7 @@ pub(crate) struct Rows {
 
 /// The tags that whoever asks may take from.
 #[utoipa::path(
-    get, path = "/v1/tags", operation_id = "listTags", tag = "Dense numbers",
+    get, path = Route::Tags.text(), operation_id = "listTags", tag = "Dense numbers",
     responses((status = 200, description = "In their order", body = Rows), Problems),
 )]
 pub(crate) async fn list(
@@ -265,7 +266,7 @@ impl New {
 
 /// Creates a tag, or says what it is like.
 #[utoipa::path(
-    put, path = "/v1/tags/{tag}", operation_id = "createTag", tag = "Dense numbers",
+    put, path = Route::Tag.text(), operation_id = "createTag", tag = "Dense numbers",
     params(("tag" = String, Path, description = "The name of a tag",
             min_length = 1, max_length = 128,
             pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")),

@@ -15,11 +15,12 @@ use crate::http::bearer::bearer;
 use crate::http::describe::Problems;
 use crate::http::problem::Problem;
 use crate::http::{ids, negotiate, numbers, params};
+use crate::routes::Route;
 use crate::security::access::Wish;
 
 /// Takes UIDs: as JSON, one a line, or eight bytes each, little-endian.
 #[utoipa::path(
-    get, path = "/v1/uids", operation_id = "takeUids", tag = "Time-ordered ids",
+    get, path = Route::Uids.text(), operation_id = "takeUids", tag = "Time-ordered ids",
     params(
         ("n" = Option<u32>, Query, description = "How many; 1 unless it says otherwise",
             minimum = 1, maximum = 100_000),
@@ -65,7 +66,7 @@ pub(crate) struct Explained {
 
 /// Decodes a UID.
 #[utoipa::path(
-    get, path = "/v1/uids/{uid}", operation_id = "explainUid", tag = "Time-ordered ids",
+    get, path = Route::Uid.text(), operation_id = "explainUid", tag = "Time-ordered ids",
     params(("uid" = String, Path, description = "A UID", pattern = "^[1-9][0-9]{0,18}$")),
     responses((status = 200, description = "Its parts", body = Explained), Problems),
 )]

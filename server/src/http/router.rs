@@ -1,0 +1,132 @@
+//! What answers at each path of the table, and how it is described.
+
+use axum::Router;
+use axum::body::{Body, Bytes};
+use axum::handler::Handler;
+use axum::http::header::ALLOW;
+use axum::http::{HeaderName, Request, StatusCode};
+use axum::routing::{MethodRouter, get, post, put};
+use utoipa::OpenApi;
+
+use crate::app::App;
+use crate::config::options::Options;
+use crate::http::compat::spring::any;
+use crate::http::compat::{leaf, tinyid};
+use crate::http::openapi::{self, Tokens};
+use crate::http::operators::{health, metrics, page, status};
+use crate::http::problem::{Details, Problem};
+use crate::http::v1;
+use crate::routes::Route;
+
+/// The handler of each path, by the methods that the path has. It is its description, too.
+macro_rules! handlers {
+    ($($route:ident => $methods:ident($($handler:ident)::+),)*) => {
+        #[derive(OpenApi)]
+        #[openapi(
+            info(
+                title = "uidring-server",
+                description = "Time-ordered ids and dense numbers. Ids are strings in JSON, \
+                    because JavaScript has no exact numbers above 2^53. An Accept that is not met \
+                    is answered with 406, and a method that a path does not have with 405, both \
+                    as problems."
+            ),
+            paths($($($handler)::+),*),
+            components(schemas(Details)),
+            modifiers(&Tokens)
+        )]
+        struct Description;
+
+        /// What answers at the path, unless it is one of the page's files.
+        fn endpoint(route: Route) -> Option<MethodRouter<&'static App>> {
+            match route {
+                $(Route::$route => Some($methods($($handler)::+)),)*
+                Route::PageFile => None,
+            }
+        }
+    };
+}
+
+handlers! {
+    Uids => ids(v1::uids::take),
+    TagIds => ids(v1::tags::take),
+    LeafSegment => any(leaf::segment),
+    NextIdSimple => any(tinyid::next_id_simple),
+    NextId => any(tinyid::next_id),
+    LeafSnowflake => any(leaf::snowflake),
+    TagSegments => post(v1::tags::segment),
+    NextSegmentIdSimple => any(tinyid::next_segment_id_simple),
+    NextSegmentId => any(tinyid::next_segment_id),
+    Uid => get(v1::uids::explain),
+    Tags => get(v1::tags::list),
+    Tag => put(v1::tags::create),
+    Status => get(status::status),
+    Live => get(health::live),
+    Ready => get(health::ready),
+    Metrics => get(metrics::metrics),
+    OpenApi => get(openapi::describe),
+    Page => get(page::page),
+    LeafDecode => any(leaf::decode),
+    LeafCache => any(leaf::cache),
+    LeafDb => any(leaf::db),
+}
+
+/// All paths that are on.
+pub(crate) fn router(app: &'static App) -> Router {
+    let mut router = Router::new();
+    for route in Route::ALL.into_iter().filter(|&route| app.options.has(route)) {
+        let path = route.text();
+        let Some(endpoint) = endpoint(route) else {
+            for (name, kind, text) in page::FILES {
+                router = router.route(&path.replace("{file}", name), page::file(kind, text));
+            }
+            continue;
+        };
+        if route.ignores_slash() {
+            router = router.route(&format!("{path}/"), endpoint.clone());
+        }
+        router = router.route(path, endpoint);
+    }
+    router.fallback(no_such_path).method_not_allowed_fallback(no_such_method).with_state(app)
+}
+
+/// The description of all paths that are on.
+pub(crate) fn description(options: &Options) -> Bytes {
+    openapi::text(Description::openapi(), options)
+}
+
+async fn no_such_path(request: Request<Body>) -> Problem {
+    let path = request.uri().path();
+    Problem::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path").value(path)
+}
+
+async fn no_such_method(request: Request<Body>) -> Problem {
+    let title = "the path does not have this method";
+    let kind = "no-such-method";
+    Problem::new(StatusCode::METHOD_NOT_ALLOWED, kind, title).value(request.method().as_str())
+}
+
+/// `GET` alone: a `HEAD` would use ids up that nobody sees. Each other method is told the same.
+fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static App> {
+    get(take).head(only_get).fallback(only_get)
+}
+
+async fn only_get(request: Request<Body>) -> ([(HeaderName, &'static str); 1], Problem) {
+    ([(ALLOW, "GET")], no_such_method(request).await)
+}
+
+#[cfg(test)]
+mod tests {
+    use utoipa::OpenApi as _;
+
+    use super::*;
+
+    #[test]
+    fn each_path_is_described_but_the_files_of_the_page() {
+        let described = Description::openapi().paths.paths;
+        for route in Route::ALL {
+            let is_described = described.contains_key(route.text());
+            assert_eq!(is_described, route != Route::PageFile, "{route:?}");
+        }
+        assert_eq!(described.len(), Route::ALL.len() - 1);
+    }
+}

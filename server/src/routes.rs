@@ -1,0 +1,195 @@
+//! The table of paths. The router, the description, the metrics, the guard and the short way read
+//! it, and the path of a request is looked up in it once.
+
+/// Which option switches a path on.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub(crate) enum Group {
+    /// None: it is always on.
+    Always,
+    Uids,
+    LeafSegment,
+    LeafSnowflake,
+    /// Either of Leaf's modes.
+    Leaf,
+    TinyId,
+}
+
+impl Group {
+    /// Whether a slash at the end of the path is ignored, as Spring does for Leaf and tinyid.
+    const fn ignores_slash(self) -> bool {
+        match self {
+            Group::Always | Group::Uids => false,
+            Group::LeafSegment | Group::LeafSnowflake | Group::Leaf | Group::TinyId => true,
+        }
+    }
+}
+
+/// What a path is for.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+enum Purpose {
+    /// It gives ids, or changes something.
+    Gives,
+    /// It only shows something, whatever the method, so pages of others may link to it.
+    Shows,
+    /// The same, for operators and their programs, and not for clients.
+    Operates,
+}
+
+/// A row of the table. One part of a path may differ between requests.
+struct Row {
+    route: Route,
+    text: &'static str,
+    before: &'static str,
+    /// What the part is called, in braces; empty where all of the path is fixed.
+    name: &'static str,
+    after: &'static str,
+    group: Group,
+    purpose: Purpose,
+}
+
+impl Row {
+    const fn new(route: Route, text: &'static str, group: Group, purpose: Purpose) -> Row {
+        let bytes = text.as_bytes();
+        let mut open = 0;
+        while open < bytes.len() && bytes[open] != b'{' {
+            open += 1;
+        }
+        let mut close = open;
+        while close < bytes.len() && bytes[close - 1] != b'}' {
+            close += 1;
+        }
+        let (before, rest) = text.split_at(open);
+        let (name, after) = rest.split_at(close - open);
+        Row { route, text, before, name, after, group, purpose }
+    }
+
+    /// The part of `path` that differs, if the path is one of this row.
+    fn part_of<'a>(&self, path: &'a str) -> Option<&'a str> {
+        if self.name.is_empty() {
+            return (path == self.before).then_some("");
+        }
+        let part = path.strip_prefix(self.before)?.strip_suffix(self.after)?;
+        (!part.is_empty() && !part.contains('/')).then_some(part)
+    }
+}
+
+macro_rules! table {
+    ($($route:ident $text:literal $group:ident $purpose:ident;)*) => {
+        /// A path that there is.
+        #[derive(Clone, Copy, Debug, PartialEq, Eq)]
+        pub(crate) enum Route {
+            $($route),*
+        }
+
+        impl Route {
+            pub(crate) const ALL: [Route; TABLE.len()] = [$(Route::$route),*];
+        }
+
+        const TABLE: &[Row] =
+            &[$(Row::new(Route::$route, $text, Group::$group, Purpose::$purpose)),*];
+    };
+}
+
+// The paths of single ids come first, because nearly all requests are for them.
+table! {
+    Uids "/v1/uids" Uids Gives;
+    TagIds "/v1/tags/{tag}/ids" Always Gives;
+    LeafSegment "/api/segment/get/{key}" LeafSegment Gives;
+    NextIdSimple "/tinyid/id/nextIdSimple" TinyId Gives;
+    NextId "/tinyid/id/nextId" TinyId Gives;
+    LeafSnowflake "/api/snowflake/get/{key}" LeafSnowflake Gives;
+    TagSegments "/v1/tags/{tag}/segments" Always Gives;
+    NextSegmentIdSimple "/tinyid/id/nextSegmentIdSimple" TinyId Gives;
+    NextSegmentId "/tinyid/id/nextSegmentId" TinyId Gives;
+    Uid "/v1/uids/{uid}" Uids Shows;
+    Tags "/v1/tags" Always Shows;
+    Tag "/v1/tags/{tag}" Always Gives;
+    Status "/v1/status" Always Operates;
+    Live "/livez" Always Operates;
+    Ready "/readyz" Always Operates;
+    Metrics "/metrics" Always Operates;
+    OpenApi "/openapi.json" Always Operates;
+    Page "/" Always Operates;
+    LeafDecode "/decodeSnowflakeId" Leaf Shows;
+    LeafCache "/cache" LeafSegment Operates;
+    LeafDb "/db" LeafSegment Operates;
+    PageFile "/page/{file}" Always Operates;
+}
+
+impl Route {
+    /// The path of a request, and the part of it that differs.
+    pub(crate) fn find(path: &str) -> Option<(Route, &str)> {
+        let bare = path.strip_suffix('/');
+        TABLE.iter().find_map(|row| {
+            let bare = bare.filter(|_| row.group.ignores_slash());
+            let part = row.part_of(path).or_else(|| row.part_of(bare?))?;
+            Some((row.route, part))
+        })
+    }
+
+    const fn row(self) -> &'static Row {
+        &TABLE[self as usize]
+    }
+
+    /// With the name of the part that differs, in braces.
+    pub(crate) const fn text(self) -> &'static str {
+        self.row().text
+    }
+
+    pub(crate) const fn group(self) -> Group {
+        self.row().group
+    }
+
+    pub(crate) const fn ignores_slash(self) -> bool {
+        self.group().ignores_slash()
+    }
+
+    /// Whether operators and their programs ask for it, and clients do not.
+    pub(crate) const fn is_for_operators(self) -> bool {
+        matches!(self.row().purpose, Purpose::Operates)
+    }
+
+    /// Whether a request for it changes nothing and gives nothing.
+    pub(crate) const fn only_shows(self) -> bool {
+        !matches!(self.row().purpose, Purpose::Gives)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_path_is_found_with_its_part() {
+        for (path, expected, part) in [
+            ("/", "/", ""),
+            ("/v1/uids", "/v1/uids", ""),
+            ("/v1/uids/", "other", ""),
+            ("/v1/uids/7", "/v1/uids/{uid}", "7"),
+            ("/v1/tags/a", "/v1/tags/{tag}", "a"),
+            ("/v1/tags/a/ids", "/v1/tags/{tag}/ids", "a"),
+            ("/v1/tags/a/ids/", "other", ""),
+            ("/v1/tags/a/b/ids", "other", ""),
+            ("/v1/tags//ids", "other", ""),
+            ("/v1/tags/ids", "/v1/tags/{tag}", "ids"),
+            ("/v1/tags/a/segments", "/v1/tags/{tag}/segments", "a"),
+            ("/api/segment/get/k", "/api/segment/get/{key}", "k"),
+            ("/api/segment/get/k/", "/api/segment/get/{key}", "k"),
+            ("/api/segment/get//", "other", ""),
+            ("/tinyid/id/nextId", "/tinyid/id/nextId", ""),
+            ("/tinyid/id/nextId/", "/tinyid/id/nextId", ""),
+            ("/tinyid/id/nextId//", "other", ""),
+            ("/db/", "/db", ""),
+            ("//", "other", ""),
+            ("/../etc/passwd", "other", ""),
+            ("", "other", ""),
+        ] {
+            let found = Route::find(path);
+            let shown = found.map_or(("other", ""), |(route, part)| (route.text(), part));
+            assert_eq!(shown, (expected, part), "{path}");
+        }
+        for route in Route::ALL {
+            assert_eq!(Route::find(route.text()).map(|(found, _)| found), Some(route));
+        }
+    }
+}
