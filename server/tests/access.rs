@@ -5,6 +5,7 @@
 mod common;
 
 use std::fs;
+use std::path::Path;
 
 use common::{Server, command};
 
@@ -236,4 +237,40 @@ fn an_open_address_without_tokens_is_told_of() {
     fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
     let server = Server::start_on(folder, &["--listen=0.0.0.0:0", "--tokens=tokens.toml"]);
     assert!(!server.log().contains(loud), "{}", server.log());
+}
+
+#[test]
+fn the_tokens_of_the_readme_do_what_it_says() {
+    let readme = Path::new(env!("CARGO_MANIFEST_DIR")).join("README.md");
+    let readme = fs::read_to_string(readme).unwrap();
+    let (_, block) = readme.split_once("```toml\n").unwrap();
+    let (tokens, _) = block.split_once("```").unwrap();
+    let folder = tempfile::tempdir().unwrap();
+    fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
+    let server = Server::start_on(folder, &["--tokens=tokens.toml"]);
+    let client = "authorization: Bearer 0f673adf80504e2eaa552f5d791b644c";
+    let operator = "authorization: Bearer a-long-secret-for-operators";
+    let prometheus = "authorization: Bearer a-long-secret-for-prometheus";
+    for tag in ["orders", "customers-eu", "parcels", "invoices"] {
+        let headers = ["content-type: application/json", operator];
+        let created = server.send("PUT", &format!("/v1/tags/{tag}"), &headers, "{}");
+        assert_eq!(created.status, 201, "{created:?}");
+    }
+    for (path, headers, status) in [
+        ("/v1/tags/parcels/ids", &[][..], 200),
+        ("/v1/uids", &[], 401),
+        ("/v1/uids", &[client], 200),
+        ("/v1/tags/orders/ids", &[client], 200),
+        ("/v1/tags/customers-eu/ids", &[client], 200),
+        ("/v1/tags/invoices/ids", &[client], 403),
+        ("/metrics", &[client], 403),
+        ("/metrics", &[prometheus], 200),
+        ("/metrics", &[operator], 200),
+        ("/v1/status", &[prometheus], 403),
+        ("/v1/status", &[operator], 200),
+        ("/v1/uids", &[prometheus], 403),
+    ] {
+        let answer = server.send("GET", path, headers, "");
+        assert_eq!(answer.status, status, "{path} {headers:?}: {answer:?}");
+    }
 }

@@ -1,8 +1,9 @@
 //! Segments: dense numbers, counted up per tag in a database row.
 //!
 //! They are small and have few gaps, but they have some: a process that is killed loses the numbers
-//! that it had in memory, and processes that take at the same time have a segment each. Where no
-//! number may ever be missing, count in the transaction that inserts the row instead.
+//! that it had in memory, and processes that take at the same time have a segment each. With a step
+//! of 1,000, a list of two processes' numbers may read 1, 1001, 2, 1002, 1004. Where no number may
+//! ever be missing, count in the transaction that inserts the row instead.
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")] {
@@ -23,7 +24,15 @@
 //! * [`Segments`]: the tags of one source, and the thread that loads ahead. [`Builder`] says what
 //!   can be set.
 //! * [`SegmentGenerator`]: the numbers of one tag, and what they guarantee. Each is a [`Number`].
-//! * [`SegmentSource`]: where the numbers come from. With the feature `http`, also from a server.
+//! * [`SegmentSource`]: where the numbers come from.
+//!
+//! | source | the numbers come from |
+//! |---|---|
+//! | `SqliteSegments::open("uidring.db")?` | a file, for the processes of one machine |
+//! | `PostgresSegments::open(url)?`, `MySqlSegments::open(url)?` | a database, for many machines |
+//! | `MySqlSegments::open(url)?.leaf()` | the table of Leaf, on any of these databases |
+//! | `MySqlSegments::open(url)?.tinyid()` | the table of tinyid; several: `TinyIdSegments` |
+//! | `HttpSegments::new(["http://a:9999", "http://b:9999"], token)` | servers (feature `http`) |
 //!
 //! What operators are told, with the feature `tracing`, is in the table of [events](crate#events).
 

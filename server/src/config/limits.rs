@@ -39,8 +39,9 @@ pub(crate) struct Limits {
         value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
     pub(crate) max_body: u32,
 
-    /// The memory for large answers that are being sent, in bytes. A request for
-    /// one waits for room, and gets 503 after 5 s
+    /// The memory for answers above 32 KiB that are being sent, in bytes. If
+    /// there is no room, a request for ids waits for up to 5 s and then gets 503;
+    /// others get it at once. The page and the metrics do not count
     #[arg(long, value_name = "BYTES", default_value_t = 67_108_864,
         env = "UIDRING_SERVER_MAX_ANSWER_MEMORY",
         value_parser = clap::value_parser!(u64).range(1_048_576..=1_099_511_627_776))]
