@@ -230,7 +230,8 @@ fn a_bad_file_of_tokens_is_refused_by_its_line() {
 fn an_open_address_without_tokens_is_told_of() {
     let loud = "NO TOKENS ARE SET";
     let server = Server::start(&["--listen=0.0.0.0:0"]);
-    assert!(server.log().contains(loud), "{}", server.log());
+    // The log has a thread of its own.
+    server.wait_for("the warning", || server.log().contains(loud));
     let server = Server::start(&[]);
     assert!(!server.log().contains(loud), "{}", server.log());
     let folder = tempfile::tempdir().unwrap();
