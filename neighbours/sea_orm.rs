@@ -1,6 +1,6 @@
 //! UIDs as primary keys of SeaORM, in each database that it knows.
 
-#[path = "../tests/databases/mod.rs"]
+#[path = "../tests/common/databases/mod.rs"]
 mod databases;
 mod uids;
 

@@ -1,6 +1,6 @@
 //! UIDs through sqlx, in each database that it knows.
 
-#[path = "../tests/databases/mod.rs"]
+#[path = "../tests/common/databases/mod.rs"]
 mod databases;
 mod uids;
 

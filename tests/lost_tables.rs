@@ -13,7 +13,9 @@
 #![cfg(all(target_os = "linux", feature = "sqlite", feature = "postgres", feature = "mysql"))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[path = "common/databases/mod.rs"]
 mod databases;
+#[path = "common/takers.rs"]
 mod takers;
 
 use std::fs;

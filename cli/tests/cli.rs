@@ -4,7 +4,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 #[cfg(any(feature = "mysql", feature = "postgres"))]
-#[path = "../../tests/databases/mod.rs"]
+#[path = "../../tests/common/databases/mod.rs"]
 mod databases;
 
 use std::fs::{self, File};

@@ -13,7 +13,7 @@
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod common;
-#[path = "../../tests/databases/mod.rs"]
+#[path = "../../tests/common/databases/mod.rs"]
 mod databases;
 
 use std::collections::BTreeMap;

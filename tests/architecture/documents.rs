@@ -65,7 +65,7 @@ fn plain(path: &Path) -> PathBuf {
     path.components().fold(PathBuf::new(), |mut plain, part| {
         match part {
             Component::ParentDir => {
-                assert!(plain.pop(), "{} leaves the repository", path.display())
+                assert!(plain.pop(), "{} leaves the repository", path.display());
             }
             Component::CurDir => {}
             part => plain.push(part),

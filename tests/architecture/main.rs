@@ -6,6 +6,7 @@
 
 #![allow(clippy::panic, clippy::unwrap_used)]
 
+mod columns;
 mod documents;
 mod imports;
 

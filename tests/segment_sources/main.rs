@@ -4,9 +4,9 @@
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 #[cfg(any(feature = "mysql", feature = "postgres"))]
-#[path = "../databases/mod.rs"]
+#[path = "../common/databases/mod.rs"]
 mod databases;
-#[path = "../others/mod.rs"]
+#[path = "../common/others.rs"]
 mod others;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod servers;

@@ -12,13 +12,13 @@
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod account;
-#[path = "../databases/mod.rs"]
+#[path = "../common/databases/mod.rs"]
 mod databases;
 mod log;
-#[path = "../others/mod.rs"]
+#[path = "../common/others.rs"]
 mod others;
 mod ranges;
-#[path = "../takers/mod.rs"]
+#[path = "../common/takers.rs"]
 mod takers;
 
 use std::fs;

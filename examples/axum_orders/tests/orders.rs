@@ -1,7 +1,7 @@
 //! The service is stopped while clients send it orders: each order that it has answered is stored
 //! once, and its worker id is free again.
 
-#[path = "../../../tests/databases/mod.rs"]
+#[path = "../../../tests/common/databases/mod.rs"]
 mod databases;
 
 use std::collections::BTreeMap;

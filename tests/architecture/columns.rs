@@ -1,0 +1,55 @@
+//! No line of the repository has more than 100 columns: rustfmt does not look at comments, strings
+//! and documents.
+
+use std::fs;
+use std::path::Path;
+use std::process::Command;
+
+const MAX_COLUMNS: usize = 100;
+/// Generated files. The licences are exempt too: their lines are not ours to break. Grafana's have
+/// one query a line.
+const EXEMPT: [&str; 4] = ["Cargo.lock", ".svg", "proptest-regressions/layout.txt", "grafana.json"];
+
+fn is_exempt(path: &str) -> bool {
+    EXEMPT.iter().any(|end| path.ends_with(end)) || path.starts_with("LICENSE-")
+}
+
+/// The lines of `text` that are too long, each with its number and its characters.
+fn long_lines(text: &str) -> Vec<(usize, usize)> {
+    let columns = text.lines().map(|line| line.chars().count()).zip(1..);
+    columns.filter(|(columns, _)| *columns > MAX_COLUMNS).map(|(n, line)| (line, n)).collect()
+}
+
+#[test]
+fn no_line_is_over_100_columns() {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    // A published package has no repository, and so no tracked files.
+    if !root.join(".git").exists() {
+        return;
+    }
+    let git = Command::new("git").args(["ls-files", "-z"]).current_dir(root).output().unwrap();
+    assert!(git.status.success(), "{}", String::from_utf8_lossy(&git.stderr));
+    let paths = String::from_utf8(git.stdout).unwrap();
+    let (mut files, mut found) = (0, Vec::new());
+    for path in paths.split_terminator('\0').filter(|path| !is_exempt(path)) {
+        // A file that was deleted is listed until that is staged.
+        if !root.join(path).exists() {
+            continue;
+        }
+        let text = fs::read_to_string(root.join(path)).unwrap();
+        files += 1;
+        let lines = long_lines(&text);
+        found.extend(lines.iter().map(|(line, columns)| format!("{path}:{line}: {columns}")));
+    }
+    assert!(files > 50, "where are they? {files} files");
+    assert!(found.is_empty(), "{} lines are too long:\n{}", found.len(), found.join("\n"));
+}
+
+#[test]
+fn a_long_line_is_seen_by_its_characters() {
+    let full = "─".repeat(MAX_COLUMNS);
+    assert_eq!(long_lines(&full), []);
+    assert_eq!(long_lines(&format!("short\n{full}x\n{full}\n")), [(2, 101)]);
+    assert!(is_exempt("LICENSE-MIT") && is_exempt("benches/against.svg"));
+    assert!(!is_exempt("src/lib.rs"));
+}

@@ -1,0 +1,15 @@
+//! What is done while nobody takes, or nobody can. Each test has a process of its own, since the
+//! processor's time is that of the whole process.
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+#[path = "../common/alone.rs"]
+mod alone;
+#[path = "../common/rows.rs"]
+mod rows;
+
+#[cfg(target_os = "linux")]
+mod exact;
+#[cfg(target_os = "linux")]
+mod generator;
+#[cfg(target_os = "linux")]
+mod segments;

@@ -1,0 +1,129 @@
+//! What threads and tasks cost that wait for a source which is away or slow. One test in a process
+//! of its own, since the processor's time is that of the whole process.
+
+use std::fs;
+use std::sync::atomic::{AtomicBool, AtomicU64, Ordering};
+use std::thread;
+use std::time::Duration;
+
+use uidring::segment::{Number, SegmentGenerator, Segments};
+
+use crate::alone::alone;
+use crate::rows::{Row, Rows, row, unreachable};
+
+const TAKERS: usize = 16;
+const TAGS: usize = 4;
+/// Takers that do not sleep use some seconds.
+const LIMIT: Duration = Duration::from_millis(200);
+const SHORTEST_WAIT: Duration = Duration::from_millis(10);
+
+/// The processor's time of this process, with that of the threads that have ended.
+fn cpu() -> Duration {
+    let stat = fs::read_to_string("/proc/self/stat").unwrap();
+    let fields: Vec<&str> = stat.rsplit(')').next().unwrap().split_whitespace().collect();
+    // Linux counts it in hundredths of a second.
+    let hundredths = |field: usize| fields[field].parse::<u64>().unwrap();
+    Duration::from_millis((hundredths(11) + hundredths(12)) * 10)
+}
+
+/// How takers take, over and over, until the flag is set. Each take fails.
+type Take = fn(&Segments, &SegmentGenerator, &AtomicBool, &AtomicU64);
+
+fn take(_: &Segments, tag: &SegmentGenerator, stop: &AtomicBool, takes: &AtomicU64) {
+    while !stop.load(Ordering::Relaxed) {
+        tag.take().unwrap_err();
+        takes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn fill(_: &Segments, tag: &SegmentGenerator, stop: &AtomicBool, takes: &AtomicU64) {
+    let mut buffer = [Number::MIN; 100];
+    while !stop.load(Ordering::Relaxed) {
+        tag.fill(&mut buffer).unwrap_err();
+        takes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn local(_: &Segments, tag: &SegmentGenerator, stop: &AtomicBool, takes: &AtomicU64) {
+    let mut local = tag.local();
+    while !stop.load(Ordering::Relaxed) {
+        local.take().unwrap_err();
+        takes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+#[cfg(feature = "async")]
+fn task(_: &Segments, tag: &SegmentGenerator, stop: &AtomicBool, takes: &AtomicU64) {
+    while !stop.load(Ordering::Relaxed) {
+        pollster::block_on(tag.take_async()).unwrap_err();
+        takes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+fn new_tag(segments: &Segments, _: &SegmentGenerator, stop: &AtomicBool, takes: &AtomicU64) {
+    while !stop.load(Ordering::Relaxed) {
+        segments.tag("new").unwrap_err();
+        takes.fetch_add(1, Ordering::Relaxed);
+    }
+}
+
+/// The processor's time of 16 takers of so many tags in four seconds without a number.
+fn time_of(name: &str, take: Take, max_wait: Duration, tags: usize, delay: Duration) -> Duration {
+    let mut rows = Rows::default().with("new", row(10));
+    for tag in 0..tags {
+        rows = rows.with(&tag.to_string(), Row { max_step: Some(10), ..row(10) });
+    }
+    let segments = rows.builder().max_wait(max_wait).build().unwrap();
+    let tags: Vec<_> = (0..tags).map(|tag| segments.tag(&tag.to_string()).unwrap()).collect();
+    rows.set_delay(delay);
+    rows.fail(Some(unreachable));
+    for tag in &tags {
+        while tag.try_take().is_ok() {}
+    }
+    // A take that failed has always been the first of many.
+    let (stop, takes) = (AtomicBool::new(false), AtomicU64::new(0));
+    thread::scope(|scope| {
+        for taker in 0..TAKERS {
+            let (segments, tag, stop, takes) =
+                (&segments, &tags[taker % tags.len()], &stop, &takes);
+            scope.spawn(move || take(segments, tag, stop, takes));
+        }
+        thread::sleep(Duration::from_millis(500));
+        let before = cpu();
+        thread::sleep(Duration::from_secs(4));
+        let time = cpu().saturating_sub(before);
+        println!("{name}: {time:?} for {} takes", takes.load(Ordering::Relaxed));
+        stop.store(true, Ordering::Relaxed);
+        let _ = segments.clone().shutdown_blocking();
+        time
+    })
+}
+
+#[test]
+fn takers_that_wait_for_a_source_are_parked() {
+    alone("segments::takers_that_wait_for_a_source_are_parked", || {
+        let slow = Duration::from_secs(5);
+        let runs: &[(&str, Take, Duration, usize, Duration)] = &[
+            ("short waits", take, SHORTEST_WAIT, 1, Duration::ZERO),
+            ("longer waits", take, 10 * SHORTEST_WAIT, 1, Duration::ZERO),
+            ("a wait of a minute", take, Duration::from_secs(60), 1, Duration::ZERO),
+            ("a slow source", take, SHORTEST_WAIT, 1, slow),
+            ("several tags", take, SHORTEST_WAIT, TAGS, Duration::ZERO),
+            ("fill", fill, SHORTEST_WAIT, 1, Duration::ZERO),
+            ("local", local, SHORTEST_WAIT, 1, Duration::ZERO),
+            #[cfg(feature = "async")]
+            ("tasks", task, SHORTEST_WAIT, 1, Duration::ZERO),
+            ("a new tag", new_tag, SHORTEST_WAIT, 1, Duration::ZERO),
+            ("a new tag of a slow source", new_tag, SHORTEST_WAIT, 1, slow),
+        ];
+        let mut dear = Vec::new();
+        for &(name, take, max_wait, tags, delay) in runs {
+            let time = time_of(name, take, max_wait, tags, delay);
+            // The kernel needs some 10 us to wake a thread, and more beside other programs.
+            if time > LIMIT {
+                dear.push((name, time));
+            }
+        }
+        assert!(dear.is_empty(), "more than {LIMIT:?} of the processor's time in 4 s: {dear:?}");
+    });
+}

@@ -1,0 +1,257 @@
+//! Leased worker ids: recycled, and yet no (worker id, second) pair twice.
+
+use std::collections::{BTreeSet, HashSet};
+use std::fs;
+use std::path::Path;
+use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::{Arc, mpsc};
+use std::thread;
+use std::time::{Duration, SystemTime};
+
+use uidring::clock::{Clock, ManualClock, SystemClock};
+use uidring::registry::{Lease, Request, SqliteRegistry, WorkerRegistry};
+use uidring::{Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
+
+const LEASE: Duration = Duration::from_secs(600);
+
+fn leased(file: &Path) -> UidGenerator {
+    UidGenerator::builder()
+        .registry(SqliteRegistry::open(file).unwrap().leased(LEASE))
+        .build()
+        .unwrap()
+}
+
+fn leased_by(file: &Path, clock: &ManualClock) -> UidGenerator {
+    let registry = SqliteRegistry::open(file).unwrap().leased(LEASE);
+    UidGenerator::builder().registry(registry).clock(clock.clone()).build().unwrap()
+}
+
+#[test]
+fn starts_and_clean_stops_use_few_ids_and_no_second_twice() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let (mut all, mut ids) = (HashSet::new(), BTreeSet::new());
+    for _ in 0..300 {
+        let uids = leased(&file);
+        ids.insert(uids.worker_id());
+        for _ in 0..100 {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+    }
+    assert!(ids.len() <= 2, "{ids:?}");
+}
+
+/// The rest of the ring is given back with the id.
+#[test]
+fn a_clean_stop_uses_up_the_seconds_that_were_taken_from_and_no_more() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let mut before = SystemTime::UNIX_EPOCH;
+    for _ in 0..20 {
+        let uids = leased(&file);
+        let time = uids.layout().parts(uids.take().unwrap()).time;
+        assert!(time > before, "{time:?} comes after {before:?}, with the same id");
+        assert!(
+            time <= SystemTime::now().max(before + Duration::from_secs(1)),
+            "{time:?} after {before:?}"
+        );
+        before = time;
+    }
+}
+
+#[test]
+fn ids_free_for_longest_come_first() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    // It stands still: a second that passed between two stops would count.
+    let clock = ManualClock::new(SystemClock.now());
+    let start = || leased_by(&file, &clock);
+    let three = [start(), start(), start()];
+    assert_eq!(three.each_ref().map(UidGenerator::worker_id), [1, 2, 3]);
+    let [first, second, third] = three;
+    for _ in 0..100_000 {
+        second.take().unwrap();
+    }
+    // The second is ahead of the clock, and so are its seconds: others come before it.
+    drop((second, third, first));
+    let again = [start(), start(), start()];
+    assert_eq!(again.each_ref().map(UidGenerator::worker_id), [1, 3, 2]);
+}
+
+#[test]
+fn a_held_id_is_not_given_to_another() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let held: Vec<_> = (0..10).map(|_| leased(&file)).collect();
+    let ids: BTreeSet<u64> = held.iter().map(UidGenerator::worker_id).collect();
+    assert_eq!(ids, (1..=10).collect());
+}
+
+#[test]
+fn a_clock_set_back_between_two_holders_repeats_nothing() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let clock = ManualClock::new(SystemClock.now());
+    let mut all = HashSet::new();
+    for _ in 0..20 {
+        let uids = leased_by(&file, &clock);
+        assert_eq!(uids.worker_id(), 1);
+        for _ in 0..10_000 {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+        drop(uids);
+        clock.rewind(Duration::from_secs(60));
+    }
+}
+
+#[test]
+fn never_blocked_an_idle_generator_whose_reserved_seconds_have_passed_says_so_without_its_registry()
+{
+    for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("uidring.db");
+        let registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
+        let clock = ManualClock::new(SystemClock.now());
+        let builder =
+            UidGenerator::builder().registry(registry).clock(clock.clone()).on_lead_limit(policy);
+        let uids = builder.build().unwrap();
+        fs::rename(&file, dir.path().join("away.db")).unwrap();
+        clock.advance(10 * LEASE);
+        // The filler drops what has become stale.
+        while uids.status().available > 0 {
+            thread::sleep(Duration::from_millis(10));
+        }
+        let (sender, receiver) = mpsc::channel();
+        thread::spawn(move || {
+            for take in [UidGenerator::try_take, UidGenerator::take] {
+                sender.send(take(&uids)).unwrap();
+            }
+        });
+        for _ in 0..2 {
+            let answer =
+                receiver.recv_timeout(Duration::from_secs(60)).expect("an answer within a minute");
+            assert_eq!(answer, Err(TakeError::LeaseExhausted { worker: 1 }), "{policy:?}");
+        }
+    }
+}
+
+#[test]
+fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_when_it_is_back() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, away) = (dir.path().join("uidring.db"), dir.path().join("away.db"));
+    for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+        let registry = SqliteRegistry::open(&file).unwrap().leased(Duration::from_secs(100));
+        let uids =
+            UidGenerator::builder().registry(registry).on_lead_limit(policy).build().unwrap();
+        let worker = uids.worker_id();
+        fs::rename(&file, &away).unwrap();
+        let mut taken = 0;
+        let error = loop {
+            match uids.take() {
+                Ok(_) => taken += 1,
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, TakeError::LeaseExhausted { worker }, "{policy:?}");
+        // What was reserved at the start, and perhaps by the first look.
+        assert!((100 * 8192..=500 * 8192).contains(&taken), "{taken}");
+        assert!(error.to_string().contains("the registry grants no more"));
+        assert_eq!(uids.try_take(), Err(error));
+        fs::rename(&away, &file).unwrap();
+        while let Err(error) = uids.take() {
+            assert_eq!(error, TakeError::LeaseExhausted { worker });
+            thread::sleep(Duration::from_millis(50));
+        }
+    }
+}
+
+/// Leases worker id 1, has no more than it gives at first, and counts how often it is asked for it.
+struct Miser(Arc<AtomicUsize>);
+
+impl WorkerRegistry for Miser {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let ticks = request.now..=request.now + 100;
+        Ok(Lease::leased(1, ticks, Duration::from_secs(10), "one"))
+    }
+
+    fn reserve(&mut self, lease: &Lease, _: u64) -> Result<u64, RegistryError> {
+        self.0.fetch_add(1, Ordering::Relaxed);
+        Ok(lease.last)
+    }
+}
+
+#[test]
+fn never_blocked_a_registry_that_has_no_more_is_asked_now_and_then_and_takes_fail() {
+    let asked = Arc::new(AtomicUsize::new(0));
+    let builder =
+        UidGenerator::builder().registry(Miser(Arc::clone(&asked))).on_lead_limit(LeadLimit::Wait);
+    let uids = builder.build().unwrap();
+    let (sender, answer) = mpsc::channel();
+    thread::spawn(move || while sender.send(uids.take().map(drop)).is_ok() {});
+    let error = loop {
+        if let Err(error) = answer.recv_timeout(Duration::from_secs(60)).expect("a take ends") {
+            break error;
+        }
+    };
+    assert_eq!(error, TakeError::LeaseExhausted { worker: 1 });
+    let before = asked.load(Ordering::Relaxed);
+    thread::sleep(Duration::from_secs(3));
+    let asked = asked.load(Ordering::Relaxed) - before;
+    assert!(asked <= 3, "asked {asked} times in three seconds");
+}
+
+/// As `schema.sql` says, where nothing but an old copy of the registry is left.
+#[test]
+fn an_old_copy_can_be_made_good() {
+    let dir = tempfile::tempdir().unwrap();
+    let (file, copy) = (dir.path().join("uidring.db"), dir.path().join("copy.db"));
+    let mut all = HashSet::new();
+    let mut run = |worker| {
+        let uids = leased(&file);
+        assert_eq!(uids.worker_id(), worker);
+        // A minute ahead of the clock.
+        for _ in 0..60 * (Layout::DEFAULT.max_sequence() + 1) {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+    };
+    run(1);
+    fs::copy(&file, &copy).unwrap();
+    run(1);
+    fs::rename(&copy, &file).unwrap();
+    let recipe = crate::databases::recipe(include_str!("../../schema.sql"), 100);
+    rusqlite::Connection::open(&file).unwrap().execute_batch(&recipe).unwrap();
+    run(101);
+}
+
+#[test]
+fn a_busy_generator_writes_a_few_times_a_second_at_most() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("uidring.db");
+    let registry = SqliteRegistry::open(&file).unwrap().leased(Duration::from_secs(10));
+    let layout = Layout::new(40, 10, 13).unwrap();
+    let uids = UidGenerator::builder()
+        .registry(registry)
+        .layout(layout)
+        .max_lead(Duration::from_secs(1 << 33))
+        .build()
+        .unwrap();
+    let mut buffer = [Uid::MIN; 1000];
+    let since = std::time::Instant::now();
+    let reserved = || {
+        let db = rusqlite::Connection::open(&file).unwrap();
+        db.query_row("SELECT reserved_until FROM worker_node", [], |row| row.get::<_, i64>(0))
+            .unwrap()
+    };
+    let (mut writes, mut last) = (0, reserved());
+    while since.elapsed() < Duration::from_secs(4) {
+        for _ in 0..1000 {
+            uids.fill(&mut buffer).unwrap();
+        }
+        let now = reserved();
+        writes += u64::from(now != last);
+        last = now;
+    }
+    assert!(writes > 1, "it is busy");
+    // The first writes come fast, as the reservation doubles.
+    assert!(writes <= 20 + 4 * since.elapsed().as_secs(), "{writes}");
+}

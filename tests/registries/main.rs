@@ -1,0 +1,15 @@
+//! Worker ids from files and from the caller.
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+#[path = "../common/alone.rs"]
+mod alone;
+#[path = "../common/databases/mod.rs"]
+mod databases;
+
+#[cfg(feature = "contract")]
+mod contract;
+mod fixed_worker;
+#[cfg(feature = "sqlite")]
+mod leases;
+#[cfg(feature = "sqlite")]
+mod sqlite_registry;

@@ -1,0 +1,8 @@
+//! Dense numbers of tags.
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+#[path = "../common/rows.rs"]
+mod rows;
+
+mod numbers;
+mod waiting;

@@ -1,0 +1,16 @@
+//! Registries and clients on servers.
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+#[path = "../common/alone.rs"]
+mod alone;
+#[path = "../common/databases/mod.rs"]
+mod databases;
+
+#[cfg(any(feature = "mysql-common-0_37", feature = "postgres-types-0_2"))]
+mod integrations;
+#[cfg(unix)]
+mod registries;
+#[cfg(target_os = "linux")]
+mod threads;
+#[cfg(unix)]
+mod worker_node;

@@ -1,0 +1,1087 @@
+//! Worker ids from servers, as programs meet them: real servers, real processes, servers that are
+//! down, hang or crash, and errors read as text.
+
+use std::collections::{BTreeSet, HashSet};
+use std::env;
+use std::error::Error;
+use std::io::Read;
+use std::net::TcpListener;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::process::{Command, Stdio};
+use std::thread;
+use std::time::{Duration, Instant};
+
+#[cfg(feature = "mysql")]
+use uidring::registry::MySqlRegistry;
+#[cfg(feature = "postgres")]
+use uidring::registry::PostgresRegistry;
+use uidring::registry::{RegistryAdmin, Request, WorkerRecord, WorkerRegistry};
+use uidring::{BuildError, Builder, Layout, RegistryError, TakeError, UidGenerator};
+
+use crate::databases::{OwnServer, Server, recipe};
+
+const URL: &str = "UIDRING_TEST_URL";
+
+/// A registry of either kind.
+#[allow(clippy::large_enum_variant)] // there are few of them
+enum AnyRegistry {
+    #[cfg(feature = "postgres")]
+    Postgres(PostgresRegistry),
+    #[cfg(feature = "mysql")]
+    MySql(MySqlRegistry),
+}
+
+macro_rules! each {
+    ($any:expr, $registry:ident => $what:expr) => {
+        match $any {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres($registry) => $what,
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql($registry) => $what,
+        }
+    };
+}
+
+impl AnyRegistry {
+    fn open(url: &str) -> AnyRegistry {
+        #[cfg(feature = "mysql")]
+        if url.starts_with("mysql:") {
+            return AnyRegistry::MySql(MySqlRegistry::open(url).unwrap());
+        }
+        #[cfg(feature = "postgres")]
+        if url.starts_with("postgres") {
+            return AnyRegistry::Postgres(PostgresRegistry::open(url).unwrap());
+        }
+        panic!("no feature for {url}")
+    }
+
+    fn worker_ids(self, ids: RangeInclusive<u64>) -> AnyRegistry {
+        match self {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres(registry) => {
+                AnyRegistry::Postgres(registry.worker_ids(ids).unwrap())
+            }
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.worker_ids(ids).unwrap()),
+        }
+    }
+
+    fn leased(self, duration: Duration) -> AnyRegistry {
+        match self {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres(registry) => AnyRegistry::Postgres(registry.leased(duration)),
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.leased(duration)),
+        }
+    }
+
+    fn with_timeout(self, timeout: Duration) -> AnyRegistry {
+        match self {
+            #[cfg(feature = "postgres")]
+            AnyRegistry::Postgres(registry) => {
+                AnyRegistry::Postgres(registry.with_timeout(timeout))
+            }
+            #[cfg(feature = "mysql")]
+            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.with_timeout(timeout)),
+        }
+    }
+
+    fn boxed(self) -> Box<dyn WorkerRegistry> {
+        each!(self, registry => Box::new(registry))
+    }
+
+    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
+        each!(self, registry => registry.workers())
+    }
+
+    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
+        each!(self, registry => registry.revoke(worker))
+    }
+}
+
+/// What a generator asks of a registry.
+fn request() -> Request {
+    Request::new(Layout::DEFAULT, 10_000_000, Layout::DEFAULT.max_tick())
+}
+
+/// A generator that asks once.
+fn builder(registry: AnyRegistry) -> Builder {
+    UidGenerator::builder().registry(registry.boxed()).start_deadline(Duration::ZERO)
+}
+
+fn refusal(registry: AnyRegistry) -> String {
+    with_causes(&builder(registry).build().expect_err("this must fail"))
+}
+
+/// What an error and its causes say.
+fn with_causes(error: &dyn Error) -> String {
+    let cause = |cause| format!(": {}", with_causes(cause));
+    error.to_string() + &error.source().map_or(String::new(), cause)
+}
+
+/// The same test on each kind of server.
+macro_rules! on_servers {
+    ($($(#[$attribute:meta])* fn $name:ident($server:ident) $body:block)*) => { $(
+        mod $name {
+            use super::*;
+
+            fn test($server: Server) $body
+
+            $(#[$attribute])*
+            #[cfg(feature = "postgres")]
+            #[test]
+            #[ignore = "needs a PostgreSQL server"]
+            fn postgres() {
+                test(Server::Postgres);
+            }
+
+            $(#[$attribute])*
+            #[cfg(feature = "mysql")]
+            #[test]
+            #[ignore = "needs a MySQL or MariaDB server"]
+            fn mysql() {
+                test(Server::MySql);
+            }
+        }
+    )* };
+}
+
+fn schema(server: Server) -> &'static str {
+    match server {
+        Server::Postgres => include_str!("../../schema.postgres.sql"),
+        Server::MySql => include_str!("../../schema.mysql.sql"),
+    }
+}
+
+/// Not a test: starts, says its worker id, ends when its input does.
+#[test]
+#[ignore = "run by other tests, in a process of its own"]
+fn child_starts() {
+    let Ok(url) = env::var(URL) else { return };
+    let uids = UidGenerator::builder().registry(AnyRegistry::open(&url).boxed()).build().unwrap();
+    println!("worker {}", uids.worker_id());
+    let _ = std::io::stdin().read(&mut [0]);
+    uids.take().unwrap();
+}
+
+on_servers! {
+    fn sixty_four_processes_start_at_once_on_an_empty_schema(server) {
+        let database = server.database();
+        let children: Vec<_> = (0..64).map(|_| {
+            let mut child = Command::new(env::current_exe().unwrap());
+            child.args(["--exact", "registries::child_starts", "--ignored", "--nocapture"]);
+            child.env(URL, &database.url);
+            child.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap()
+        }).collect();
+        let ids: BTreeSet<u64> = children.into_iter().map(|child| {
+            let output = child.wait_with_output().unwrap();
+            assert!(output.status.success());
+            let said = String::from_utf8(output.stdout).unwrap();
+            let (_, rest) = said.split_once("worker ").unwrap();
+            rest.split_whitespace().next().unwrap().parse().unwrap()
+        }).collect();
+        assert_eq!(ids, (1..=64).collect());
+    }
+
+    fn two_thousand_starts_and_clean_stops_use_few_ids(server) {
+        let database = server.database();
+        let ids: BTreeSet<u64> = thread::scope(|scope| {
+            let starts = || (0..250).map(|_| {
+                let registry = AnyRegistry::open(&database.url).leased(Duration::from_secs(600));
+                let uids = UidGenerator::builder().registry(registry.boxed()).build().unwrap();
+                uids.take().unwrap();
+                uids.worker_id()
+            }).collect::<Vec<_>>();
+            let threads: Vec<_> = (0..8).map(|_| scope.spawn(starts)).collect();
+            threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
+        });
+        assert!(ids.len() <= 64, "{ids:?}");
+        assert_eq!(AnyRegistry::open(&database.url).workers().unwrap().len(), ids.len());
+    }
+
+    fn rows_say_who_has_the_id_and_since_when(server) {
+        let database = server.database();
+        let once = builder(AnyRegistry::open(&database.url)).build().unwrap();
+        let leased = AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let lent = builder(leased).build().unwrap();
+        let registry = AnyRegistry::open(&database.url);
+        let workers = registry.workers().unwrap();
+        let ids: Vec<_> = workers.iter().map(|worker| worker.id).collect();
+        assert_eq!(ids, [once.worker_id(), lent.worker_id()]);
+        assert_eq!(workers[0].lease, None);
+        assert_eq!(workers[0].port, std::process::id().to_string());
+        let age = workers[0].launched.elapsed().unwrap_or_default();
+        assert!(age < Duration::from_secs(600), "{age:?}");
+        let lease = workers[1].lease.as_ref().unwrap();
+        assert!(lease.holder.is_some());
+        assert!(lease.until > workers[1].launched);
+        drop(lent);
+        assert_eq!(registry.workers().unwrap()[1].lease.as_ref().unwrap().holder, None);
+        let error = registry.revoke(once.worker_id()).unwrap_err();
+        assert!(matches!(error, RegistryError::NotLeased { worker: 1 }), "{error}");
+    }
+
+    fn who_loses_its_lease_takes_another_id_and_repeats_nothing(server) {
+        let database = server.database();
+        // Long enough for the thief to be there before the loss is found, which takes as many UIDs
+        // as half of it has.
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let uids = builder(open()).build().unwrap();
+        let mut all = HashSet::new();
+        open().revoke(1).unwrap();
+        let thief = builder(open()).build().unwrap();
+        assert_eq!(thief.worker_id(), 1);
+        let since = Instant::now();
+        while uids.worker_id() == 1 {
+            assert!(
+                since.elapsed() < Duration::from_secs(60),
+                "the loss is found at the next reservation"
+            );
+            for uids in [&uids, &thief] {
+                for _ in 0..10_000 {
+                    assert!(all.insert(uids.take().unwrap()));
+                }
+            }
+            thread::sleep(Duration::from_millis(10));
+        }
+        assert_eq!(uids.worker_id(), 2);
+    }
+
+    fn a_server_that_is_away_is_an_error_when_the_seconds_are_used_up_until_it_is_back(server) {
+        let mut server = OwnServer::start(server);
+        let open = || {
+            let registry = AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+            registry.with_timeout(Duration::from_secs(1))
+        };
+        let uids = builder(open()).build().unwrap();
+        let worker = uids.worker_id();
+        let reserved_until = open().workers().unwrap()[0].lease.as_ref().unwrap().reserved_until;
+        server.crash();
+        let mut all = HashSet::new();
+        let error = loop {
+            match uids.take() {
+                Ok(uid) => assert!(all.insert(uid)),
+                Err(error) => break error,
+            }
+        };
+        assert_eq!(error, TakeError::LeaseExhausted { worker });
+        // To the last second that was reserved at the start, and perhaps by the first look.
+        let layout = uids.layout();
+        let last = all.iter().max().unwrap().get();
+        let end = last >> (layout.worker_bits() + layout.sequence_bits());
+        assert!((reserved_until..reserved_until + 400).contains(&end), "{end} of {reserved_until}");
+        server.crash_and_restart();
+        let since = Instant::now();
+        while let Err(error) = uids.take() {
+            assert_eq!(error, TakeError::LeaseExhausted { worker });
+            assert!(since.elapsed() < Duration::from_secs(60));
+            thread::sleep(Duration::from_millis(20));
+        }
+        for _ in 0..100_000 {
+            assert!(all.insert(uids.take().unwrap()));
+        }
+    }
+
+    fn a_server_that_hangs_counts_as_down(server) {
+        let server = OwnServer::start(server);
+        let open = || AnyRegistry::open(&server.url()).with_timeout(Duration::from_millis(300));
+        builder(open()).build().unwrap();
+        server.pause();
+        let since = Instant::now();
+        let error = builder(open()).build().unwrap_err();
+        assert!(
+            matches!(error, BuildError::Registry(RegistryError::Unreachable { .. })),
+            "{error}"
+        );
+        assert!(
+            error.to_string().contains("it did not answer for 300 ms; see that the server runs"),
+            "{error}"
+        );
+        assert!(since.elapsed() < Duration::from_secs(60));
+        // In the middle of a start's patience the server comes back.
+        thread::scope(|scope| {
+            let start = || {
+                let uids = builder(open()).start_deadline(Duration::from_secs(60)).build();
+                uids.unwrap().worker_id()
+            };
+            let waiting = scope.spawn(start);
+            thread::sleep(Duration::from_millis(700));
+            assert!(!waiting.is_finished());
+            server.resume();
+            assert!(waiting.join().unwrap() > 1);
+        });
+    }
+
+    fn a_deadline_that_passes_is_told_with_the_last_cause(server) {
+        // Nobody listens there any more.
+        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let url = match server {
+            Server::Postgres => format!("postgres://me:secret@127.0.0.1:{port}/ids"),
+            Server::MySql => format!("mysql://me:secret@127.0.0.1:{port}/ids"),
+        };
+        let deadline = Duration::from_millis(500);
+        let error = builder(AnyRegistry::open(&url)).start_deadline(deadline).build().unwrap_err();
+        let BuildError::StartDeadline { tries, .. } = error else { panic!("{error}") };
+        assert!(tries > 1);
+        let text = with_causes(&error);
+        let begin = format!("no worker id within 500 ms, in {tries} tries: cannot reach");
+        assert!(text.starts_with(&begin), "{text}");
+        assert!(text.contains("refused"), "{text}");
+        assert!(text.contains(&format!("me@127.0.0.1:{port}/ids")), "{text}");
+        assert!(!text.contains("secret"), "{text}");
+    }
+
+    fn what_is_wrong_with_the_rights_is_said(server) {
+        let database = server.database();
+        let name = database.name();
+        let user = format!("{name}:pass@");
+        let url = database.url.replace("postgres@", &user).replace("root@", &user);
+        let everything = match server {
+            Server::Postgres => format!(
+                "CREATE ROLE {name} LOGIN PASSWORD 'pass'; GRANT USAGE ON SCHEMA {name} TO {name}"
+            ),
+            Server::MySql => format!(
+                "CREATE USER {name} IDENTIFIED BY 'pass'; GRANT SELECT ON {name}.* TO {name}"
+            ),
+        };
+        // A name of a MySQL user is 32 characters long at most, in some versions.
+        database.run(&everything);
+        let text = refusal(AnyRegistry::open(&url));
+        let lacking = "its tables are not there, and this user may not make them; have somebody \
+                       who may run this:";
+        assert!(text.contains(lacking), "{text}");
+        let statement = text.split("run this:").nth(1).unwrap();
+        assert!(statement.contains("CREATE TABLE IF NOT EXISTS uidring_layout"), "{text}");
+        assert!(!statement.contains("--"), "{text}");
+        // The statement is one that can be run.
+        database.run(statement);
+        let text = refusal(AnyRegistry::open(&url));
+        let rights = "give this user the rights to select, insert and update in its two tables";
+        assert!(text.contains(rights), "{text}");
+        for table in ["uidring_layout", "uidring_worker_node"] {
+            database.run(&match server {
+                Server::Postgres => format!("GRANT SELECT, INSERT, UPDATE ON {table} TO {name}"),
+                Server::MySql => {
+                    format!("GRANT SELECT, INSERT, UPDATE ON {name}.{table} TO {name}")
+                }
+            });
+        }
+        assert_eq!(builder(AnyRegistry::open(&url)).build().unwrap().worker_id(), 1);
+        if server == Server::MySql {
+            let text = refusal(AnyRegistry::open(&url.replace(":pass@", ":wrong@")));
+            assert!(text.contains("see the user and the password"), "{text}");
+            assert!(!text.contains("wrong"), "{text}");
+        }
+        let address = server.url();
+        let (address, _) = address.rsplit_once('/').unwrap();
+        let text = refusal(AnyRegistry::open(&format!("{address}/nothing")));
+        assert!(text.contains("see the name of the database"), "{text}");
+        database.run(&match server {
+            Server::Postgres => format!("DROP OWNED BY {name}; DROP ROLE {name}"),
+            Server::MySql => format!("DROP USER {name}"),
+        });
+    }
+
+    fn tables_of_others_are_refused(server) {
+        let database = server.database();
+        database.run(
+            "CREATE TABLE uidring_layout (version INT); \
+             CREATE TABLE uidring_worker_node (id INT)",
+        );
+        let text = refusal(AnyRegistry::open(&database.url));
+        let others = "are not those of the schema; use the uidring that made them, or give";
+        assert!(text.contains(others), "{text}");
+    }
+
+    fn a_lost_counter_is_not_begun_anew(server) {
+        let database = server.database();
+        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        database.run("DELETE FROM uidring_layout");
+        let text = refusal(AnyRegistry::open(&database.url));
+        assert!(text.contains("its table uidring_layout has lost its row"), "{text}");
+    }
+
+    fn a_table_that_is_gone_is_not_made_anew(server) {
+        let database = server.database();
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let (mut a, mut b) = (open().boxed(), open().boxed());
+        let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
+        assert_eq!(lease.each_ref().map(|lease| lease.worker), [1, 2]);
+        let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+        let there = format!(
+            "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '{}' \
+             AND table_name LIKE 'uidring%'", database.name()
+        );
+        let gone = |result: Result<_, RegistryError>, what: &str| {
+            let text = with_causes(&result.expect_err("the table is gone"));
+            let gone = format!("{what} gone, the only memory of what has been given, so nothing");
+            assert!(text.contains(&gone), "{text}");
+        };
+        // One of them. Whoever starts does not make it either.
+        for table in &tables[..2] {
+            database.run(&format!("ALTER TABLE {table} RENAME TO away"));
+            gone(a.assign(&request()), &format!("its table {table} is"));
+            gone(open().boxed().assign(&request()), &format!("its table {table} is"));
+            assert_eq!(database.run(&there), "2");
+            database.run(&format!("ALTER TABLE away RENAME TO {table}"));
+        }
+        // All of them.
+        let rename = |from: &str, to: &str| {
+            for table in tables {
+                database.run(&format!("ALTER TABLE {from}{table} RENAME TO {to}{table}"));
+            }
+        };
+        rename("", "away_");
+        let all = "its tables uidring_layout and uidring_worker_node are";
+        gone(a.assign(&request()), all);
+        for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+            gone(registry.reserve(lease, lease.last + 1).map(|_| lease.clone()), all);
+            gone(registry.release(lease, lease.last).map(|()| lease.clone()), all);
+        }
+        assert_eq!(database.run(&there), "0");
+        rename("away_", "");
+        for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+            assert_eq!(registry.reserve(lease, lease.last + 1).unwrap(), lease.last + 1);
+        }
+        assert_eq!(a.assign(&request()).unwrap().worker, 3);
+    }
+
+    fn other_tables_in_place_of_those_that_gave_the_ids_are_noticed(server) {
+        let database = server.database();
+        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let (mut a, mut b) = (open().boxed(), open().boxed());
+        let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
+        let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+        for table in tables {
+            database.run(&format!("ALTER TABLE {table} RENAME TO away_{table}"));
+        }
+        database.run(schema(server));
+        let mut notice = |when: &str| {
+            for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+                let reserved = registry.reserve(lease, lease.last + 1).map(|_| lease.clone());
+                for result in [reserved, registry.assign(&request())] {
+                    let text = with_causes(&result.expect_err("these tables are others"));
+                    let others = format!(
+                        "its tables are not those that gave worker id {} to this process",
+                        lease.worker
+                    );
+                    assert!(text.contains(&others), "{when}: {text}");
+                }
+            }
+        };
+        notice("they have given nothing");
+        // Somebody starts with them, and is given the same ids.
+        let mut c = open().boxed();
+        for worker in 1..=3 {
+            assert_eq!(c.assign(&request()).unwrap().worker, worker);
+        }
+        notice("they have given the same ids");
+        for table in tables {
+            database.run(&format!(
+                "DROP TABLE {table}; ALTER TABLE away_{table} RENAME TO {table}"
+            ));
+        }
+        for (registry, lease) in [&mut a, &mut b].into_iter().zip(&lease) {
+            assert_eq!(registry.reserve(lease, lease.last + 1).unwrap(), lease.last + 1);
+        }
+        assert_eq!(b.assign(&request()).unwrap().worker, 3);
+        let text = with_causes(&c.assign(&request()).expect_err("its tables were dropped"));
+        assert!(text.contains("not those that gave worker id 3 to this process"), "{text}");
+        // An old copy, from before the second id.
+        database.run(
+            "DELETE FROM uidring_worker_node WHERE id > 1; \
+             UPDATE uidring_layout SET last_worker = 1",
+        );
+        let text = with_causes(&b.assign(&request()).expect_err("an old copy is put back"));
+        assert!(text.contains("or an old copy of them, and would give ids again"), "{text}");
+    }
+
+    fn what_is_behind_the_name_of_a_table_is_looked_at(server) {
+        let server_of_its_own = OwnServer::start(server);
+        let open = || AnyRegistry::open(&server_of_its_own.url()).leased(Duration::from_secs(60));
+        builder(open()).build().unwrap();
+        let run = |sql: &str| drop(server_of_its_own.run(sql));
+        let forgetful: &[&str] = match server {
+            Server::Postgres => &["CREATE UNLOGGED TABLE kept AS SELECT * FROM away"],
+            Server::MySql => &[
+                "CREATE TABLE kept ENGINE = MyISAM AS SELECT * FROM away",
+                "CREATE TABLE kept ENGINE = Aria AS SELECT * FROM away",
+                "CREATE TABLE kept ENGINE = MEMORY AS SELECT * FROM away",
+            ],
+        };
+        for table in ["uidring_layout", "uidring_worker_node"] {
+            run(&format!("ALTER TABLE {table} RENAME TO away"));
+            for kept in forgetful.iter().chain(&["CREATE TABLE kept AS SELECT * FROM away"]) {
+                run(kept);
+                run(&format!("CREATE VIEW {table} AS SELECT * FROM kept"));
+                let text = refusal(open());
+                let view = format!("its {table} is no table but a view, behind which anything");
+                assert!(text.contains(&view), "{kept}: {text}");
+                run(&format!("DROP VIEW {table}; DROP TABLE kept"));
+            }
+            run(&format!("ALTER TABLE away RENAME TO {table}"));
+        }
+        builder(open()).build().unwrap();
+    }
+
+    fn a_start_outlasts_the_servers_limit_on_a_statement(server) {
+        let database = server.database();
+        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        let name = database.name();
+        let url = match server {
+            Server::Postgres => format!("{}%20-cstatement_timeout=100", database.url),
+            Server::MySql => {
+                database.run(&format!(
+                    "CREATE USER {name} IDENTIFIED BY 'pass' WITH MAX_STATEMENT_TIME 0.1; \
+                     GRANT ALL ON {name}.* TO {name}"
+                ));
+                database.url.replace("root@", &format!("{name}:pass@"))
+            }
+        };
+        let locked = database.lock("SELECT * FROM uidring_layout FOR UPDATE");
+        let error = builder(AnyRegistry::open(&url)).build().unwrap_err();
+        let text = error.to_string();
+        let BuildError::Registry(cause) = &error else { panic!("{text}") };
+        assert!(cause.is_transient(), "{text}");
+        assert!(text.contains("give its statements more time"), "{text}");
+        thread::scope(|scope| {
+            let build = || {
+                let registry = AnyRegistry::open(&url);
+                builder(registry).start_deadline(Duration::from_secs(60)).build()
+            };
+            let starting = scope.spawn(build);
+            thread::sleep(Duration::from_millis(700));
+            assert!(!starting.is_finished());
+            drop(locked);
+            assert_eq!(starting.join().unwrap().unwrap().worker_id(), 2);
+        });
+        if server == Server::MySql {
+            database.run(&format!("DROP USER {name}"));
+        }
+    }
+
+    fn what_another_try_can_mend_is_tried_again(server) {
+        let database = server.database();
+        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        // The statement that raises an error, and what is not mended by another try.
+        let (codes, others): (&[&str], _) = match server {
+            // At the commit, where CockroachDB and PostgreSQL's SERIALIZABLE find their conflicts.
+            Server::Postgres => (
+                &[
+                    "08000", "08006", "08P01", "25006", "25P03", "25P04", "40000",
+                    "40001", "40003", "40P01", "53000", "53200", "53300", "55P03",
+                    "57014", "57P01", "57P02", "57P03", "57P05",
+                ],
+                ["22012", "XX000"],
+            ),
+            Server::MySql => (
+                &[
+                    "1020", "1037", "1040", "1041", "1047", "1053", "1080", "1135",
+                    "1152", "1158", "1159", "1160", "1161", "1180", "1184", "1203",
+                    "1205", "1206", "1213", "1226", "1290", "1317", "1412", "1637",
+                    "1689", "1792", "1836", "1927", "1969", "3024", "3032", "3100",
+                    "3101", "3168", "3169", "4031",
+                ],
+                ["1365", "1644"],
+            ),
+        };
+        let provoke = |code: &str| match server {
+            Server::Postgres => format!(
+                "CREATE OR REPLACE FUNCTION fail() RETURNS trigger LANGUAGE plpgsql \
+                 AS $$ BEGIN RAISE 'trouble' USING ERRCODE = '{code}'; END $$; \
+                 DROP TRIGGER IF EXISTS fail ON uidring_layout; \
+                 CREATE CONSTRAINT TRIGGER fail AFTER UPDATE ON uidring_layout \
+                 DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION fail()"
+            ),
+            Server::MySql => format!(
+                "CREATE OR REPLACE TRIGGER fail BEFORE UPDATE ON uidring_layout FOR EACH ROW \
+                 SIGNAL SQLSTATE '45000' SET MYSQL_ERRNO = {code}, MESSAGE_TEXT = 'trouble'"
+            ),
+        };
+        let fail = |code: &str| {
+            database.run(&provoke(code));
+            match builder(AnyRegistry::open(&database.url)).build().unwrap_err() {
+                BuildError::Registry(error) => error,
+                error => panic!("{code}: {error}"),
+            }
+        };
+        let lasting: Vec<_> = codes.iter().filter(|code| !fail(code).is_transient()).collect();
+        assert!(lasting.is_empty(), "not tried again: {lasting:?}");
+        for code in others {
+            let error = fail(code);
+            assert!(!error.is_transient(), "{code}: {error}");
+        }
+        database.run(match server {
+            Server::Postgres => "DROP TRIGGER fail ON uidring_layout",
+            Server::MySql => "DROP TRIGGER fail",
+        });
+        assert_eq!(builder(AnyRegistry::open(&database.url)).build().unwrap().worker_id(), 2);
+    }
+
+    fn each_call_says_goodbye_also_when_it_fails(server) {
+        let options: &[&str] = match server {
+            Server::Postgres => &["-c", "log_min_messages=debug1"],
+            Server::MySql => &["--log-warnings=4"],
+        };
+        let server = OwnServer::start_with(server, options);
+        let open = || AnyRegistry::open(&server.url());
+        // Makes the tables, reserves, gives back and reads, and then is refused in the middle of
+        // transactions.
+        drop(builder(open().leased(Duration::from_secs(60))).build().unwrap());
+        assert_eq!(open().workers().unwrap().len(), 1);
+        let other = Layout::new(40, 10, 13).unwrap();
+        builder(open()).layout(other).build().unwrap_err();
+        open().revoke(7).unwrap_err();
+        server.run("DELETE FROM uidring_layout");
+        builder(open()).build().unwrap_err();
+        assert_eq!(server.aborted_connections(), "");
+    }
+
+    fn an_old_copy_can_be_made_good(server) {
+        let database = server.database();
+        let build = || {
+            let registry = AnyRegistry::open(&database.url).leased(Duration::from_secs(600));
+            builder(registry).build().unwrap()
+        };
+        assert_eq!(build().worker_id(), 1);
+        // What an old copy says of an id that is in use.
+        database.run("UPDATE uidring_worker_node SET reserved_until = 5, lease_until = 0");
+        database.run(&recipe(schema(server), 100));
+        assert_eq!(build().worker_id(), 101);
+    }
+
+    fn worker_ids_outside_of_a_range_are_left_alone(server) {
+        let database = server.database();
+        let open = || AnyRegistry::open(&database.url);
+        let build = |registry: AnyRegistry| builder(registry).build();
+        for worker in [700, 701] {
+            assert_eq!(build(open().worker_ids(700..=701)).unwrap().worker_id(), worker);
+        }
+        let full = build(open().worker_ids(700..=701)).unwrap_err().to_string();
+        assert!(full.contains("2 of 2"), "{full}");
+        let error = build(open()).unwrap_err().to_string();
+        assert!(error.contains("worker ids 700 to 701, and not with 1 to 1048575"), "{error}");
+        assert_eq!(each!(open(), registry => registry.ids()).unwrap(), Some(700..=701));
+    }
+
+    fn a_schema_applied_by_hand_is_the_one_applied_by_itself(server) {
+        let database = server.database();
+        let schema = schema(server);
+        for _ in 0..2 {
+            database.run(schema);
+            builder(AnyRegistry::open(&database.url)).build().unwrap();
+        }
+        assert_eq!(AnyRegistry::open(&database.url).workers().unwrap().len(), 2);
+    }
+}
+
+/// The statement that an error names, to be run as it is.
+fn remedy(text: &str) -> &str {
+    let (_, rest) = text.split_once("; run ").unwrap_or_else(|| panic!("a statement in: {text}"));
+    rest.split_once(", and").map_or(rest, |(statement, _)| statement)
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
+    let server = OwnServer::start_with(Server::MySql, &["--log-bin=binlog", "--sync-binlog=1"]);
+    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    builder(open()).build().unwrap();
+    for (name, values) in
+        [("innodb_flush_log_at_trx_commit", &["0", "2"][..]), ("sync_binlog", &["0", "2", "1000"])]
+    {
+        for value in values {
+            server.run(&format!("SET GLOBAL {name} = {value}"));
+            let text = refusal(open());
+            assert!(
+                text.contains(&format!("its {name} is {value}, so that a power failure could")),
+                "{text}"
+            );
+            server.run(remedy(&text));
+            builder(open()).build().unwrap();
+        }
+    }
+    // Syncs once more than 1 does.
+    server.run("SET GLOBAL innodb_flush_log_at_trx_commit = 3");
+    builder(open()).build().unwrap();
+    server.run("SET GLOBAL innodb_flush_log_at_trx_commit = 1");
+
+    for table in ["uidring_layout", "uidring_worker_node"] {
+        for engine in ["MyISAM", "Aria", "MEMORY"] {
+            server.run(&format!("ALTER TABLE {table} ENGINE = {engine}"));
+            let text = refusal(open());
+            assert!(
+                text.contains(&format!("its table {table} has the engine {engine}, ")),
+                "{text}"
+            );
+            server.run(remedy(&text));
+            builder(open()).build().unwrap();
+        }
+    }
+
+    server.run("SET GLOBAL binlog_format = STATEMENT");
+    let text = refusal(open());
+    assert!(text.contains("its binlog_format is STATEMENT"), "{text}");
+    server.run(remedy(&text));
+    builder(open()).build().unwrap();
+
+    // What matters with a binary log alone.
+    let server =
+        OwnServer::start_with(Server::MySql, &["--sync-binlog=0", "--binlog-format=STATEMENT"]);
+    builder(AnyRegistry::open(&server.url())).build().unwrap();
+    // What a running server cannot change.
+    let server = OwnServer::start_with(Server::MySql, &["--innodb-flush-method=nosync"]);
+    let text = refusal(AnyRegistry::open(&server.url()));
+    assert!(
+        text.contains("its innodb_flush_method is nosync, so that a power failure could"),
+        "{text}"
+    );
+}
+
+/// What a power failure may take away is what was not synced: of a binary log that is synced now
+/// and then, all that came since.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn an_id_that_a_power_failure_takes_back_was_not_given() {
+    for sync in ["0", "1", "1000"] {
+        let mut server = OwnServer::start_with(
+            Server::MySql,
+            &["--log-bin=binlog", &format!("--sync-binlog={sync}")],
+        );
+        server.run(schema(Server::MySql));
+        // Ends a log with a sync, and begins another.
+        server.run("FLUSH BINARY LOGS");
+        let log = server.data_file("binlog.000002");
+        let synced = std::fs::metadata(&log).unwrap().len();
+        let given = builder(AnyRegistry::open(&server.url())).build().map(|uids| uids.worker_id());
+        server.crash();
+        if sync != "1" {
+            std::fs::File::options().write(true).open(&log).unwrap().set_len(synced).unwrap();
+        }
+        server.crash_and_restart();
+        server.run("SET GLOBAL sync_binlog = 1");
+        let next = builder(AnyRegistry::open(&server.url())).build().unwrap().worker_id();
+        match given {
+            Ok(given) => assert_ne!(next, given, "given twice, with sync_binlog = {sync}"),
+            Err(error) => assert!(
+                error.to_string().contains(&format!("its sync_binlog is {sync}, ")),
+                "{error}"
+            ),
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
+    let server = OwnServer::start(Server::Postgres);
+    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    let run_each = |statements: &str| {
+        for statement in statements.split("; ") {
+            server.run(statement);
+        }
+    };
+    let await_fsync = |value: &str| {
+        let since = Instant::now();
+        while server.run("SHOW fsync") != value {
+            assert!(since.elapsed() < Duration::from_secs(60));
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    builder(open()).build().unwrap();
+    run_each("ALTER SYSTEM SET fsync = off; SELECT pg_reload_conf()");
+    await_fsync("off");
+    let text = refusal(open());
+    assert!(text.contains("its fsync is off, so that a power failure could"), "{text}");
+    run_each(remedy(&text));
+    await_fsync("on");
+    builder(open()).build().unwrap();
+
+    for table in ["uidring_layout", "uidring_worker_node"] {
+        server.run(&format!("ALTER TABLE {table} SET UNLOGGED"));
+        let text = refusal(open());
+        assert!(text.contains(&format!("its table {table} is not logged, ")), "{text}");
+        server.run(remedy(&text));
+        builder(open()).build().unwrap();
+    }
+
+    // A commit waits for the server's own disk at the least, and for more if the operator says so.
+    let held = "CREATE TABLE seen (setting TEXT); \
+                CREATE FUNCTION note() RETURNS trigger LANGUAGE plpgsql AS \
+                $$ BEGIN INSERT INTO seen VALUES (current_setting('synchronous_commit')); \
+                RETURN NULL; END $$; \
+                CREATE CONSTRAINT TRIGGER note AFTER UPDATE ON uidring_layout \
+                DEFERRABLE INITIALLY DEFERRED FOR EACH ROW EXECUTE FUNCTION note()";
+    server.run(held);
+    for (set, expected) in [
+        ("off", "on"),
+        ("local", "on"),
+        ("remote_write", "on"),
+        ("on", "on"),
+        ("remote_apply", "remote_apply"),
+    ] {
+        server.run(&format!("ALTER ROLE postgres SET synchronous_commit = {set}"));
+        builder(AnyRegistry::open(&server.url())).build().unwrap();
+        assert_eq!(server.run("DELETE FROM seen RETURNING setting"), expected, "{set}");
+    }
+}
+
+/// A table may be several: its partitions, and those that inherit from it.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn each_part_of_a_table_is_looked_at() {
+    let server = OwnServer::start(Server::Postgres);
+    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    builder(open()).build().unwrap();
+    let refused = |what: &str| {
+        let text = refusal(open());
+        assert!(text.contains(what), "{text}");
+        text
+    };
+    server.run("CREATE UNLOGGED TABLE child () INHERITS (uidring_worker_node)");
+    let text = refused("its table child is not logged, so that a crash of the server would empty");
+    server.run(remedy(&text));
+    builder(open()).build().unwrap();
+    server.run("DROP TABLE child");
+
+    server.run(
+        "ALTER TABLE uidring_worker_node RENAME TO old; \
+         CREATE TABLE uidring_worker_node (LIKE old INCLUDING ALL) PARTITION BY RANGE (id); \
+         CREATE TABLE low PARTITION OF uidring_worker_node FOR VALUES FROM (0) TO (5); \
+         CREATE TABLE high PARTITION OF uidring_worker_node FOR VALUES FROM (5) TO (MAXVALUE) \
+         PARTITION BY RANGE (id); \
+         CREATE TABLE higher PARTITION OF high FOR VALUES FROM (5) TO (MAXVALUE); \
+         INSERT INTO uidring_worker_node SELECT * FROM old",
+    );
+    builder(open()).build().unwrap();
+    for part in ["low", "higher"] {
+        server.run(&format!("ALTER TABLE {part} SET UNLOGGED"));
+        let text = refused(&format!("its table {part} is not logged"));
+        server.run(remedy(&text));
+        builder(open()).build().unwrap();
+    }
+    server.run(
+        "CREATE EXTENSION postgres_fdw; \
+         CREATE SERVER elsewhere FOREIGN DATA WRAPPER postgres_fdw; \
+         CREATE FOREIGN TABLE far () INHERITS (uidring_layout) SERVER elsewhere",
+    );
+    refused("its table far is on another server, which need not keep a commit");
+}
+
+/// A standby takes no writes until it is promoted.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn a_standby_and_a_read_only_role_are_told_apart() {
+    let mut server = OwnServer::start(Server::Postgres);
+    let open = |url: &str| AnyRegistry::open(url).leased(Duration::from_secs(60));
+    builder(open(&server.url())).build().unwrap();
+    for (set, reset) in [
+        (
+            "ALTER ROLE postgres SET default_transaction_read_only = on",
+            "ALTER ROLE postgres RESET default_transaction_read_only",
+        ),
+        (
+            "ALTER DATABASE postgres SET default_transaction_read_only = on",
+            "SET default_transaction_read_only = off; \
+             ALTER DATABASE postgres RESET default_transaction_read_only",
+        ),
+    ] {
+        server.run(set);
+        let error = builder(open(&server.url())).build().unwrap_err();
+        let text = with_causes(&error);
+        let only_reads = "its transactions only read, as default_transaction_read_only is on; if \
+                          it may be written again, set that to off where it was set";
+        assert!(text.contains(only_reads) && !text.contains("primary"), "{text}");
+        let BuildError::Registry(error) = error else { panic!("{text}") };
+        assert!(error.is_transient(), "it may be switched on again at any time: {text}");
+        // What only reads is not kept from it.
+        assert!(!open(&server.url()).workers().unwrap().is_empty());
+        server.run(&format!("BEGIN READ WRITE; {reset}; COMMIT"));
+        builder(open(&server.url())).build().unwrap();
+    }
+    std::fs::write(server.data_file("standby.signal"), "").unwrap();
+    server.crash_and_restart();
+    let text = refusal(open(&server.url()));
+    let standby = "it is a standby, which takes no writes; give the address of the primary";
+    assert!(text.contains(standby), "{text}");
+    assert!(!open(&server.url()).workers().unwrap().is_empty());
+}
+
+/// An authority in PEM, and a certificate of its for `name`, with its key.
+fn certificates(name: &str) -> [String; 3] {
+    let folder = Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/certificates");
+    let read = |file: &str| std::fs::read_to_string(folder.join(file)).unwrap();
+    [read("authority.pem"), read(&format!("{name}.pem")), read(&format!("{name}-key.pem"))]
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn tls_to_postgresql_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = dir.path().join("our authority.pem");
+    let named = "sslrootcert=".to_owned() + &authority.to_str().unwrap().replace(' ', "%20");
+    for (name, is_ours) in [("127.0.0.1", true), ("another.example", false)] {
+        let [authority_pem, certificate, key] = certificates(name);
+        std::fs::write(&authority, authority_pem).unwrap();
+        let server = OwnServer::start_with_tls(Server::Postgres, certificate, key);
+        for mode in ["require", "verify-full"] {
+            let url = format!("{}?sslmode={mode}", server.url());
+            let text = refusal(AnyRegistry::Postgres(PostgresRegistry::open(&url).unwrap()));
+            assert!(text.contains("UnknownIssuer"), "{text}");
+            let trusting =
+                || PostgresRegistry::open(&url).unwrap().with_root_certificate(&authority).unwrap();
+            if is_ours {
+                builder(AnyRegistry::Postgres(trusting())).build().unwrap();
+                builder(AnyRegistry::open(&format!("{url}&{named}"))).build().unwrap();
+            } else {
+                let text = refusal(AnyRegistry::Postgres(trusting()));
+                assert!(text.contains("see the server's certificate"), "{text}");
+            }
+        }
+        // Who only prefers TLS goes on without.
+        builder(AnyRegistry::open(&server.url())).build().unwrap();
+        // Who names an authority does not, unless told to.
+        let by_name = AnyRegistry::open(&format!("{}?{named}", server.url()));
+        let prefer = format!("{}?{named}&sslmode=prefer", server.url());
+        builder(AnyRegistry::open(&prefer)).build().unwrap();
+        if is_ours {
+            builder(by_name).build().unwrap();
+        } else {
+            let text = refusal(by_name);
+            assert!(text.contains("see the server's certificate"), "{text}");
+        }
+    }
+    let server = OwnServer::start(Server::Postgres);
+    let text = refusal(AnyRegistry::open(&format!("{}?{named}", server.url())));
+    assert!(text.contains("does not support TLS"), "{text}");
+    let text = PostgresRegistry::open("postgres://db/ids")
+        .unwrap()
+        .with_root_certificate("/dev/null")
+        .unwrap_err();
+    assert!(text.to_string().contains("/dev/null: it holds no certificate"), "{text}");
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn tls_to_mysql_is_checked() {
+    let dir = tempfile::tempdir().unwrap();
+    let authority = dir.path().join("our authority.pem");
+    let named = "ssl-ca=".to_owned() + &authority.to_str().unwrap().replace(' ', "%20");
+    for (name, is_ours) in [("127.0.0.1", true), ("another.example", false)] {
+        let [authority_pem, certificate, key] = certificates(name);
+        std::fs::write(&authority, authority_pem).unwrap();
+        let server = OwnServer::start_with_tls(Server::MySql, certificate, key);
+        // A user who is let in with TLS alone.
+        server.run("CREATE USER me REQUIRE SSL; GRANT ALL ON ids.* TO me");
+        let url = server.url().replace("root@", "me@");
+        let text = refusal(AnyRegistry::open(&url));
+        assert!(text.contains("see the user and the password"), "{text}");
+        let text = refusal(AnyRegistry::open(&format!("{url}?require_ssl=true")));
+        assert!(text.contains("see the server's certificate"), "{text}");
+        let trusting = || {
+            AnyRegistry::MySql(MySqlRegistry::open(&url).unwrap().with_root_certificate(&authority))
+        };
+        let by_name = || AnyRegistry::open(&format!("{url}?{named}"));
+        for trusting in [&trusting as &dyn Fn() -> AnyRegistry, &by_name] {
+            if is_ours {
+                builder(trusting()).build().unwrap();
+            } else {
+                let text = refusal(trusting());
+                assert!(text.contains("see the server's certificate"), "{text}");
+            }
+        }
+    }
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn a_wrong_password_is_refused_by_postgresql() {
+    let server = OwnServer::start(Server::Postgres);
+    server.require_password(
+        "CREATE ROLE me LOGIN PASSWORD 'secret'; GRANT CREATE ON SCHEMA public TO me",
+        "me",
+    );
+    let url = |password: &str| server.url().replace("postgres@", &format!("me:{password}@"));
+    builder(AnyRegistry::open(&url("secret"))).build().unwrap();
+    let text = refusal(AnyRegistry::open(&url("wrong")));
+    assert!(text.contains("password authentication failed for user \"me\""), "{text}");
+    assert!(!text.contains("wrong"), "{text}");
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+fn what_is_no_address_of_postgresql_is_refused() {
+    for (url, problem) in [
+        ("", "it is empty; an address is such as postgres://user:password@host:5432/database"),
+        ("uidring.db", "it is not an address such as postgres://user:password@host:5432/database"),
+        (
+            "me:secret@db:5432/ids",
+            "it is not an address such as postgres://user:password@host:5432/database",
+        ),
+        (
+            "host=db dbname=ids password=secret",
+            "it is a list of keys and values; write it as an address, such as",
+        ),
+        (
+            "mysql://me:secret@db/ids",
+            "it begins with mysql://, and an address of PostgreSQL with postgres://",
+        ),
+        (
+            "postgre://me:secret@db/ids",
+            "it begins with postgre://, and an address of PostgreSQL with postgres://",
+        ),
+        ("postgres:///ids", "it names no host; write localhost for a server on this machine"),
+        (
+            "postgres://me:secret@/ids",
+            "it names no host; write localhost for a server on this machine",
+        ),
+        ("postgres://me:secret@db:port/ids", "see the address"),
+        ("postgres://me:secret@db/ids?sslmod=require", "see the address"),
+        ("postgres://me:secret@db/ids?sslrootcert=", "sslrootcert names no file"),
+        ("postgres://me:secret@db/ids?sslrootcert=/no/such.pem", "/no/such.pem: "),
+        ("postgres://me:secret@db/ids?sslrootcert=/dev/null", "/dev/null: it holds no certificate"),
+    ] {
+        let text = PostgresRegistry::open(url).unwrap_err().to_string();
+        assert!(text.contains(problem) && !text.contains("secret"), "{text}");
+    }
+}
+
+#[cfg(feature = "mysql")]
+#[test]
+fn what_is_no_address_of_mysql_is_refused() {
+    for (url, problem) in [
+        ("", "it is empty; an address is such as mysql://user:password@host:3306/database"),
+        ("uidring.db", "it is not an address such as mysql://user:password@host:3306/database"),
+        (
+            "host=db dbname=ids password=secret",
+            "it is a list of keys and values; write it as an address, such as",
+        ),
+        (
+            "mariadb://me:secret@db/ids",
+            "it begins with mariadb://, and an address of MySQL or MariaDB with mysql://",
+        ),
+        ("mysql:///ids", "it names no host; write localhost for a server on this machine"),
+        (
+            "mysql://me:secret@/ids",
+            "it names no host; write localhost for a server on this machine",
+        ),
+        ("mysql://me:secret@db", "the address names no database"),
+        ("mysql://me:secret@db:port/ids", "see the address"),
+        ("mysql://me:secret@db/ids?requiressl=true", "see the address"),
+        ("mysql://me:secret@db/ids?ssl-ca=", "ssl-ca names no file"),
+        ("mysql://me:secret@db/ids?ssl-ca=/no/such.pem", "/no/such.pem: "),
+        ("mysql://me:secret@db/ids?ssl-ca=/dev/null", "/dev/null: it holds no certificate"),
+    ] {
+        let text = MySqlRegistry::open(url).unwrap_err().to_string();
+        assert!(text.contains(problem) && !text.contains("secret"), "{text}");
+    }
+}

@@ -1,0 +1,11 @@
+//! Takes: in all ways, in exact time, at limits, on starved machines, and up to the end.
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+mod exact_time;
+mod nothing_wasted;
+mod shutdown;
+mod shutdown_threads;
+mod starvation;
+mod take;
+mod take_local;
+mod waiting;

@@ -1,0 +1,100 @@
+//! What an operator hears of a lease whose registry hangs: each change of state once, in order.
+
+use std::sync::{Arc, Condvar, Mutex};
+use std::thread;
+use std::time::{Duration, Instant};
+
+use uidring::registry::{Lease, Request, WorkerRegistry};
+use uidring::{Layout, RegistryError, TakeError, UidGenerator};
+
+use crate::alone::alone;
+use crate::observer::EVENTS;
+
+/// While this is true, reservations do not answer.
+#[derive(Clone, Default)]
+struct Hanging(Arc<(Mutex<bool>, Condvar)>);
+
+impl Hanging {
+    fn set(&self, hangs: bool) {
+        *self.0.0.lock().unwrap() = hangs;
+        self.0.1.notify_all();
+    }
+}
+
+impl WorkerRegistry for Hanging {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let ticks = request.now..=request.now + 199;
+        Ok(Lease::leased(7, ticks, Duration::from_secs(2), "one"))
+    }
+
+    fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
+        let hangs = self.0.0.lock().unwrap();
+        drop(self.0.1.wait_while(hangs, |hangs| *hangs).unwrap());
+        Ok(last)
+    }
+
+    fn name(&self) -> String {
+        "one that hangs".to_owned()
+    }
+}
+
+fn names() -> Vec<&'static str> {
+    let events = EVENTS.lock().unwrap();
+    let told = events.iter().filter(|event| event.name != "stale_blocks_dropped");
+    told.map(|event| event.name).collect()
+}
+
+fn wait_until(is_so: impl Fn() -> bool) {
+    let since = Instant::now();
+    while !is_so() {
+        assert!(since.elapsed() < Duration::from_secs(60), "{:?}", EVENTS.lock().unwrap());
+        thread::sleep(Duration::from_millis(10));
+    }
+}
+
+#[test]
+fn each_change_of_a_lease_is_told_once() {
+    alone("lease_events::each_change_of_a_lease_is_told_once", || {
+        crate::observer::observe();
+        let layout = Layout::new(40, 10, 4).unwrap().with_tick(Duration::from_millis(10)).unwrap();
+        let registry = Hanging::default();
+        registry.set(true);
+        let builder = UidGenerator::builder().registry(registry.clone()).layout(layout);
+        let uids = builder.slots(16).build().unwrap();
+
+        // A UID every ten milliseconds, as the clock gives them.
+        let is_exhausted = || uids.try_take() == Err(TakeError::LeaseExhausted { worker: 7 });
+        wait_until(|| is_exhausted() && names().contains(&"lease_exhausted"));
+        // Takes wait for the registry, and fail only if it refuses. They are no change of state.
+        let waiting = {
+            let uids = uids.clone();
+            thread::spawn(move || while uids.take().is_ok() {})
+        };
+        thread::sleep(Duration::from_millis(1500));
+        registry.set(false);
+        wait_until(|| names().contains(&"recovered"));
+        uids.shutdown_blocking().unwrap();
+        waiting.join().unwrap();
+
+        let expected = [
+            "started",
+            "registry_unreachable",
+            "lease_running_out",
+            "lease_exhausted",
+            "recovered",
+            "stopped",
+        ];
+        let events = EVENTS.lock().unwrap().clone();
+        assert_eq!(names(), expected, "{events:#?}");
+        for (name, fields) in [
+            ("started", "worker=7 kind=\"leased\" registry=\"one that hangs\" layout=40 | 10 | 4"),
+            ("registry_unreachable", "worker=7 waited="),
+            ("lease_running_out", "worker=7 left="),
+            ("recovered", "worker=7 reserved_until="),
+            ("stopped", "worker=7 taken="),
+        ] {
+            let event = events.iter().find(|event| event.name == name).unwrap();
+            assert!(event.fields.starts_with(fields), "{event:?}");
+        }
+    });
+}

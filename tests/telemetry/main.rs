@@ -1,0 +1,29 @@
+//! What operators are told, by events and by metrics. Each test has a process of its own, since
+//! subscribers and recorders are those of the whole process.
+#![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+#[path = "../common/alone.rs"]
+mod alone;
+#[cfg(feature = "tracing")]
+#[path = "../common/observer.rs"]
+mod observer;
+#[cfg(feature = "metrics")]
+#[path = "../common/recorder.rs"]
+mod recorder;
+#[path = "../common/rows.rs"]
+mod rows;
+
+#[cfg(feature = "tracing")]
+mod events;
+#[cfg(feature = "tracing")]
+mod lease_events;
+#[cfg(feature = "metrics")]
+mod metrics;
+#[cfg(feature = "tracing")]
+mod segment_events;
+#[cfg(feature = "metrics")]
+mod segment_metrics;
+#[cfg(feature = "tracing")]
+mod segment_subscriber;
+#[cfg(feature = "tracing")]
+mod shutdown_subscriber;
