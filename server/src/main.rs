@@ -5,7 +5,6 @@
 
 mod app;
 mod config;
-mod db;
 mod http;
 mod net;
 mod process;
@@ -13,7 +12,6 @@ mod routes;
 mod security;
 mod stats;
 mod text;
-mod variables;
 
 use std::io::Write;
 use std::process::ExitCode;
@@ -22,8 +20,8 @@ use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
 
+use crate::config::db::Unusable;
 use crate::config::options::{Check, Log, Options};
-use crate::db::Unusable;
 use crate::process::end::{AWAY, USAGE};
 use crate::process::events::Recorder;
 
@@ -53,7 +51,7 @@ struct Stopped {
 fn run(options: Options) -> Result<(), Stopped> {
     let wrong = |problem| Stopped { code: USAGE, problem };
     let checked = options.check().map_err(wrong)?;
-    let mistaken = variables::mistaken(&options);
+    let mistaken = config::variables::mistaken(&options);
     if let Some(check) = options.check {
         for sentence in mistaken {
             let _ = writeln!(std::io::stderr(), "uidring-server: {sentence}");

@@ -197,15 +197,14 @@ fn tokens(text: &str) -> Vec<String> {
             1 + rest[1..].find(is_end).unwrap() + 1
         } else if c == '\'' {
             // A character, or the name of a lifetime.
-            let is_escaped = rest[1..].starts_with('\\');
-            let end = rest[2..].find('\'').filter(|&end| is_escaped || end < 4);
-            let is_name = !is_escaped && rest[1..].find(|c| !is_word(c)).is_some_and(|end| end > 1);
-            let second = rest[1..].chars().next().unwrap().len_utf8();
-            let is_character = is_escaped || rest[1 + second..].starts_with('\'');
-            match end {
-                Some(end) if is_character && !is_name => 2 + end + 1,
-                _ if is_character => 1 + second + 1,
-                _ => 1,
+            let second = rest[1..].chars().next().unwrap();
+            let behind = 1 + second.len_utf8();
+            if second == '\\' {
+                3 + rest[3..].find('\'').unwrap() + 1
+            } else if rest[behind..].starts_with('\'') {
+                behind + 1
+            } else {
+                1
             }
         } else if is_word(c) {
             let length = rest.find(|c| !is_word(c)).unwrap_or(rest.len());

@@ -10,7 +10,7 @@ use std::time::Duration;
 use uidring_args::Db;
 
 use crate::app::App;
-use crate::db::{self, Unusable};
+use crate::config::db::{self, Unusable};
 use crate::process::end::EndSender;
 use crate::process::threads;
 use crate::security::access::Tokens;

@@ -12,8 +12,8 @@ use uidring_args::{Db, with_causes};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, Tags};
+use crate::config::db::{self, Unusable};
 use crate::config::options::Leaf;
-use crate::db::{self, Unusable};
 use crate::process::end::{EndSender, fail};
 use crate::process::output;
 use crate::process::threads::{self, Panicked, caught};

@@ -9,9 +9,9 @@ use clap::{ArgAction, Parser};
 use uidring::Layout;
 use uidring_args::{Db, LayoutArgs, Table, Terms, epoch, lease, length, partition, worker_ids};
 
+use crate::config::db::{self, Unusable};
 use crate::config::layout;
 use crate::config::limits::Limits;
-use crate::db::{self, Unusable};
 use crate::routes::{Group, Route};
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
