@@ -23,7 +23,8 @@ const BOUNDS_US: [u32; 16] = [
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HasFailed(pub(crate) bool);
 
-/// The paths of the table, and one for all others: a raw path may be anything, so it is never shown.
+/// The paths of the table, and one for all others: a raw path may be anything, so it is never
+/// shown.
 const PATHS: usize = Route::ALL.len() + 1;
 
 fn index(route: Option<Route>) -> usize {
