@@ -1,4 +1,4 @@
-"""What `tests/page.rs` and `tests/hosts.rs` ask of a real browser: Debian's chromium-driver and
+"""What `service/page.rs` and `service/hosts.rs` ask of a real browser: Debian's chromium-driver and
 python3-selenium.
 
     browser.py CASE URL PROCESS

@@ -1,16 +1,12 @@
 //! Begin and end, the database's absence, and clients that hold connections up.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::{Answer, Server, command, request, signal};
+use crate::common::{Answer, Server, command, request, signal};
 
 #[test]
 fn a_request_under_way_is_answered_at_the_end() {
@@ -231,7 +227,7 @@ fn a_client_that_never_reads_is_cut_off() {
     // write fails: nothing else ends the connection.
     let start = Instant::now();
     while stream.write_all(b"x").is_ok() {
-        assert!(start.elapsed() < common::FOREVER, "it is never cut off");
+        assert!(start.elapsed() < crate::common::FOREVER, "it is never cut off");
         thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(server.get("/livez").status, 200);

@@ -1,13 +1,9 @@
 //! Tokens: who may do what, and that none of them is logged.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Server, command};
+use crate::common::{Server, command};
 
 const ORDERS: &str = "authorization: Bearer 0123456789abcdef-orders";
 const ADMIN: &str = "authorization: Bearer 0123456789abcdef-admin";

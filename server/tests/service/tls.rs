@@ -1,13 +1,9 @@
 //! TLS, and certificates that are read again.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 use std::io::{BufReader, Write};
 
-use common::{Answer, Server, certify, metric, request, signal};
+use crate::common::{Answer, Server, certify, metric, request, signal};
 
 const TLS: [&str; 2] = ["--tls-cert=cert.pem", "--tls-key=key.pem"];
 

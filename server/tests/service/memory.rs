@@ -1,14 +1,10 @@
 //! Clients that ask for much and do not read it: the memory of the process has a bound.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 
-use common::{Answer, Server, metric};
+use crate::common::{Answer, Server, metric};
 
 /// The most memory that the process has had, in KiB.
 fn peak(server: &Server) -> u64 {

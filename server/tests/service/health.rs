@@ -1,15 +1,12 @@
 //! How the service is: what `/readyz`, the page, `/v1/status`, `/metrics` and the log say of what
 //! goes wrong with its database.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::cell::Cell;
 use std::process::Command;
 
-use common::Server;
 use serde_json::Value;
+
+use crate::common::Server;
 
 const ADMIN: &str = "authorization: Bearer 0123456789abcdef";
 const JSON: &str = "content-type: application/json";

@@ -1,13 +1,9 @@
 //! Signals: those that end the service, and those that must not.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 use std::io::Write;
 
-use common::{Server, metric, signal};
+use crate::common::{Server, metric, signal};
 
 const OLD: &str = "[[token]]\ntoken = '0123456789abcdef-old'\nadmin = true\ntags = ['*']\n";
 const NEW: &str = "[[token]]\ntoken = '0123456789abcdef-new'\nadmin = true\ntags = ['*']\n";

@@ -1,13 +1,9 @@
 //! Options: on the command line, by variables, in a file.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 use std::path::Path;
 
-use common::{Server, command};
+use crate::common::{Server, command};
 
 /// The exit code of `--check`, and what was said.
 fn check(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {

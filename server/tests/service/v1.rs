@@ -1,14 +1,10 @@
 //! `/v1`: what is answered, in which form.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::collections::{BTreeSet, HashSet};
 use std::io::{Read, Write};
 use std::thread;
 
-use common::{Answer, Server, request};
+use crate::common::{Answer, Server, request};
 
 fn strings(answer: &Answer, name: &str) -> Vec<u64> {
     let json = answer.json();

@@ -1,10 +1,6 @@
 //! Requests that are wrong, each with its status and what it is told.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
-use common::{Answer, Server, request};
+use crate::common::{Answer, Server, request};
 
 /// One wrong request: method, path, headers, body; then the status, the kind of problem, and the
 /// value that was wrong.

@@ -1,12 +1,8 @@
 //! tinyid's paths: byte by byte what its server answers, and what its client sends.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::io::{BufReader, Write};
 
-use common::{Answer, Server};
+use crate::common::{Answer, Server};
 
 const TABLES: &str = "
     CREATE TABLE tiny_id_info (

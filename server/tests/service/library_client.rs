@@ -1,22 +1,19 @@
 //! The client in the library, `HttpSegments`, against this server.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::collections::HashSet;
 use std::time::Duration;
 
-use common::Server;
 use uidring::segment::{HttpSegments, Number, SegmentError, Segments, Tag};
 use uidring::{SegmentFailure, TakeError};
+
+use crate::common::Server;
 
 fn address(server: &Server) -> String {
     format!("http://{}", server.address)
 }
 
 fn segments(source: HttpSegments) -> Segments {
-    Segments::builder().source(source).max_wait(common::FOREVER).build().unwrap()
+    Segments::builder().source(source).max_wait(crate::common::FOREVER).build().unwrap()
 }
 
 /// One that asks `server` in the service's own way.

@@ -1,14 +1,10 @@
 //! `/metrics`: what is counted, and that Prometheus can read it.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use common::{Server, certify, metric as value};
+use crate::common::{Server, certify, metric as value};
 
 fn metrics(server: &Server) -> String {
     let answer = server.get("/metrics");

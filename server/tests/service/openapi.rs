@@ -1,16 +1,13 @@
 //! `/openapi.json` describes the paths that there are, and no others.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::collections::BTreeSet;
 use std::fs;
 use std::io::{BufRead, BufReader, Write};
 use std::path::{Path, PathBuf};
 
-use common::{Answer, Server, request};
 use serde_json::Value;
+
+use crate::common::{Answer, Server, request};
 
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "head", "options", "patch"];
 

@@ -1,12 +1,8 @@
 //! Hosts that the service answers for, and pages of others.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::fs;
 
-use common::{Answer, Server, in_browser};
+use crate::common::{Answer, Server, in_browser};
 
 const JSON: &str = "content-type: application/json";
 

@@ -1,13 +1,9 @@
 //! The page at `/`: what it shows, and how it behaves in a browser.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::path::Path;
 use std::process::Command;
 
-use common::{Answer, Server, in_browser};
+use crate::common::{Answer, Server, in_browser};
 
 fn page(server: &Server) -> Answer {
     let answer = server.get("/");
@@ -32,7 +28,7 @@ fn with_tags(server: &Server, count: usize) {
 
 fn database(server: &Server) -> rusqlite::Connection {
     let database = rusqlite::Connection::open(server.file()).unwrap();
-    database.busy_timeout(common::FOREVER).unwrap();
+    database.busy_timeout(crate::common::FOREVER).unwrap();
     database
 }
 

@@ -1,15 +1,11 @@
 //! A log that cannot be written, and nobody who reads it.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
 use std::cell::Cell;
 use std::fs::{self, File, OpenOptions};
 use std::io::{PipeReader, Write, pipe};
 use std::process::Stdio;
 
-use common::{Server, metric};
+use crate::common::{Server, metric};
 
 const ORDERS: &str = "authorization: Bearer 0123456789abcdef-orders";
 const ADMIN: &str = "authorization: Bearer 0123456789abcdef-admin";
@@ -105,7 +101,7 @@ fn an_end_with_an_error_does_not_wait_for_the_log() {
     let address = taken.local_addr().unwrap().to_string();
     for (case, stdout, stderr, _reader) in logs() {
         let folder = tempfile::tempdir().unwrap();
-        let mut command = common::command(folder.path());
+        let mut command = crate::common::command(folder.path());
         command.args(["--listen", &address]).stdout(stdout).stderr(stderr);
         assert_eq!(command.status().unwrap().code(), Some(1), "{case}");
     }

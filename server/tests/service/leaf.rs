@@ -1,10 +1,6 @@
 //! Leaf's paths: byte by byte what its server answers.
 
-#![allow(clippy::panic, clippy::unwrap_used)]
-
-mod common;
-
-use common::{Answer, Server};
+use crate::common::{Answer, Server};
 
 const TEXT: &str = "text/plain;charset=UTF-8";
 const JSON: &str = "application/json;charset=UTF-8";

@@ -1,0 +1,23 @@
+//! The service: each test starts the real program, in a folder and on a port of its own.
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+#[path = "../common/mod.rs"]
+mod common;
+
+mod access;
+mod bad_requests;
+mod health;
+mod hosts;
+mod leaf;
+mod library_client;
+mod life;
+mod log;
+mod memory;
+mod metrics;
+mod openapi;
+mod options;
+mod page;
+mod signals;
+mod tinyid;
+mod tls;
+mod v1;
