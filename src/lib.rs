@@ -316,7 +316,6 @@ pub mod model {
     pub use crate::ring::segments::{Found, SegmentChain, Unclaimed};
     pub use crate::ring::window::Window;
     pub use crate::ring::{Block, Ring, is_closed};
-    pub use crate::segment::load::stock::Stock;
     pub use crate::segment::tag::engine::TagEngine;
     pub use crate::segment::tag::request_list::RequestList;
 

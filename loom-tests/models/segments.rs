@@ -6,7 +6,7 @@ use std::time::Duration;
 
 use loom::thread;
 use uidring::TakeError;
-use uidring::model::{Found, SegmentChain, Stock, TagEngine, Unclaimed, is_closed, request_list};
+use uidring::model::{Found, SegmentChain, TagEngine, Unclaimed, is_closed, request_list};
 use uidring::segment::Number;
 use uidring_loom_tests::{History, explore, explore_from};
 
@@ -24,7 +24,7 @@ struct Model {
 impl Model {
     /// Segments of the numbers `first..first + count`.
     fn new(max_wait: Duration, segments: &[(u64, u64)]) -> Arc<Model> {
-        let tag = TagEngine::new("orders", request_list(), max_wait, Stock::new(Duration::ZERO));
+        let tag = TagEngine::new(request_list(), max_wait);
         let model = Model { tag, history: History::default() };
         segments.iter().for_each(|&(first, count)| model.append(first, count));
         Arc::new(model)
@@ -42,9 +42,8 @@ impl Model {
 
     /// What the loader does when numbers have come.
     fn load(&self, first: u64, count: u64) {
-        self.tag.supply.lock().unwrap().add(first, count, 1);
-        self.tag.loaded.add(count);
-        self.tag.supply.lock().unwrap().open(self.chain());
+        self.tag.receive(first, count);
+        self.tag.publish(true);
     }
 
     fn spawn<T: 'static>(
@@ -386,8 +385,7 @@ fn requests() {
         let requests = request_list();
         let tags: Vec<Arc<TagEngine>> = (0..2)
             .map(|place| {
-                let stock = Stock::new(Duration::ZERO);
-                let tag = TagEngine::new("orders", Arc::clone(&requests), FOREVER, stock);
+                let tag = TagEngine::new(Arc::clone(&requests), FOREVER);
                 tag.entry.set_place(place);
                 Arc::new(tag)
             })

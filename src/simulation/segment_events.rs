@@ -7,11 +7,12 @@ use std::time::Duration;
 use proptest::prelude::*;
 
 use super::SECOND;
-use crate::segment::load::alarm::{SLOW, SourcePanicked, Trouble};
+use crate::segment::load::alarm::SLOW;
 use crate::segment::load::events::Event;
+use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
-use crate::segment::tag::engine::TagEngine;
+use crate::segment::load::trouble::{SourcePanicked, Trouble};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
@@ -47,7 +48,7 @@ struct State {
 
 /// A load that has begun.
 struct Call {
-    tag: Arc<TagEngine>,
+    tag: Arc<LoadedTag>,
     since: Duration,
     /// Since when no numbers of its tag have been left.
     empty_since: Option<Duration>,
@@ -57,7 +58,7 @@ struct Simulation {
     now: Duration,
     requests: Arc<RequestList>,
     scheduler: Scheduler,
-    tags: Vec<Arc<TagEngine>>,
+    tags: Vec<Arc<LoadedTag>>,
     calls: Vec<Call>,
     next: BTreeMap<String, u64>,
     states: BTreeMap<String, State>,
@@ -112,7 +113,7 @@ impl Simulation {
         for call in &mut self.calls {
             let tag = &call.tag;
             let state = self.states.entry(tag.name.to_string()).or_default();
-            if !state.is_known || tag.left() > 0 {
+            if !state.is_known || tag.engine.left() > 0 {
                 continue;
             }
             let since = *call.empty_since.get_or_insert(self.now);
@@ -130,7 +131,7 @@ impl Simulation {
         while let Some(job) = self.scheduler.next_job(self.now) {
             let Job::Load { tag, .. } = job else { unreachable!("it does not end") };
             let is_known = self.states.get(&*tag.name).is_some_and(|state| state.is_known);
-            let is_empty = is_known && tag.left() == 0;
+            let is_empty = is_known && tag.engine.left() == 0;
             let empty_since = is_empty.then_some(self.now);
             self.calls.push(Call { tag, since: self.now, empty_since });
         }
@@ -140,10 +141,10 @@ impl Simulation {
     fn take(&mut self, tag: usize, count: u64) {
         let tag = &self.tags[tag % self.tags.len()];
         for _ in 0..count {
-            let _ = tag.try_take();
+            let _ = tag.engine.try_take();
         }
-        if tag.left() == 0 {
-            assert!(tag.try_take().is_err());
+        if tag.engine.left() == 0 {
+            assert!(tag.engine.try_take().is_err());
         }
     }
 
@@ -249,7 +250,7 @@ impl Simulation {
     /// Holds what has been told against what has happened.
     fn check(&mut self) -> Result<(), TestCaseError> {
         while let Some(event) = self.scheduler.alarms.events.take_next() {
-            let name = |tag: &TagEngine| tag.name.to_string();
+            let name = |tag: &str| tag.to_owned();
             self.told.push(match &event {
                 Event::Unreachable { .. } => Told::Away,
                 Event::SourceRecovered { away } => Told::Back { away: *away },

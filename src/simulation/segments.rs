@@ -7,10 +7,10 @@ use proptest::prelude::*;
 
 use super::{HOUR, SECOND};
 use crate::engine::TakeError;
+use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
 use crate::segment::tag::claim::{Claim, Numbers};
-use crate::segment::tag::engine::TagEngine;
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
 use crate::sync::{Arc, lock};
@@ -47,7 +47,7 @@ struct Simulation {
     now: Duration,
     requests: Arc<RequestList>,
     scheduler: Scheduler,
-    tag: Arc<TagEngine>,
+    tag: Arc<LoadedTag>,
     calls: Vec<Call>,
     /// The row: the number that it gives next.
     next: u64,
@@ -129,10 +129,10 @@ impl Simulation {
             Job::Load { tag, count } => {
                 let result = self.load(count, answer);
                 let segment = result.as_ref().ok().cloned();
-                let before = tag.loaded.get();
+                let before = tag.engine.loaded.get();
                 let refused = self.scheduler.loaded(&tag, result, self.now - since, self.now);
-                if let Some(segment) = segment.filter(|_| tag.loaded.get() > before) {
-                    assert_eq!(tag.loaded.get() - before, segment.count);
+                if let Some(segment) = segment.filter(|_| tag.engine.loaded.get() > before) {
+                    assert_eq!(tag.engine.loaded.get() - before, segment.count);
                     self.loaded += segment.count;
                     self.segments.push(segment);
                     self.loads += 1;
@@ -217,7 +217,7 @@ impl Simulation {
     /// `count` takes that do not wait.
     fn take(&mut self, count: u64) {
         for _ in 0..count {
-            match self.tag.try_take() {
+            match self.tag.engine.try_take() {
                 Ok(uid) => self.note(uid.get(), self.newest()),
                 Err(error) => {
                     assert!(matches!(error, TakeError::SegmentExhausted { .. }), "{error}");
@@ -229,7 +229,7 @@ impl Simulation {
 
     /// As `fill` does.
     fn fill(&mut self, count: u64) {
-        if let Ok(claim) = self.tag.claim(count) {
+        if let Ok(claim) = self.tag.engine.claim(count) {
             let after = self.newest();
             self.note_claim(claim, after);
         }
@@ -238,7 +238,7 @@ impl Simulation {
     /// Notes the numbers of `claim`. It began when `after` was the largest number.
     fn note_claim(&mut self, mut claim: Claim, after: u64) {
         let tag = Arc::clone(&self.tag);
-        while let Some(numbers) = tag.next_numbers(&mut claim) {
+        while let Some(numbers) = tag.engine.next_numbers(&mut claim) {
             for index in 0..numbers.count {
                 self.note(numbers.first.get() + index * numbers.delta, after);
             }
@@ -248,33 +248,36 @@ impl Simulation {
     /// A local taker uses `used` numbers of a claim, looks up the rest, and is dropped.
     fn local(&mut self, count: u64, used: u64) {
         let tag = Arc::clone(&self.tag);
-        let Ok(mut claim) = tag.claim(count) else { return };
+        let Ok(mut claim) = tag.engine.claim(count) else { return };
         let after = self.newest();
         let mut parts = Vec::new();
         let mut used_until = None;
         while let Some(Numbers { first, count, .. }) = if parts.is_empty() {
-            tag.next_numbers(&mut claim)
+            tag.engine.next_numbers(&mut claim)
         } else {
-            tag.next_unused(&mut claim)
+            tag.engine.next_unused(&mut claim)
         } {
             let tickets = claim.next - count..claim.next;
-            parts.push((tickets.clone(), tag.chain.origin(tickets.start, first.get())));
+            parts.push((tickets.clone(), tag.engine.chain.origin(tickets.start, first.get())));
             let until = *used_until.get_or_insert(tickets.start + used.max(1));
             for ticket in tickets.start..tickets.end.min(until) {
-                tag.use_later(&(ticket..tickets.end), tag.chain.origin(ticket, first.get()));
+                tag.engine.use_later(
+                    &(ticket..tickets.end),
+                    tag.engine.chain.origin(ticket, first.get()),
+                );
                 self.note(first.get() + ticket - tickets.start, after);
             }
         }
         let Some(until) = used_until else { return };
         let unused = parts.into_iter().rev().filter(|(tickets, _)| tickets.end > until);
-        tag.give_back(
+        tag.engine.give_back(
             unused.map(|(tickets, origin)| (tickets.start.max(until)..tickets.end, origin)),
         );
     }
 
     /// A thread claims tickets, and is stopped.
     fn hold(&mut self, count: u64) {
-        let next = self.tag.chain.claim(count);
+        let next = self.tag.engine.chain.claim(count);
         if !crate::ring::cursor::is_closed(next) {
             self.held_ever += count;
             let claim = Claim { next, end: next + count, range: None };
@@ -292,11 +295,11 @@ impl Simulation {
 
     /// A thread that wants so many numbers waits if there are none.
     fn join(&mut self, count: u64) {
-        let mut supply = lock(&self.tag.supply);
-        if !supply.open(&self.tag.chain) && supply.left(&self.tag.chain) == 0 {
+        let mut supply = lock(&self.tag.engine.supply);
+        if !supply.open(&self.tag.engine.chain) && supply.left(&self.tag.engine.chain) == 0 {
             let place = supply.join(count);
             drop(supply);
-            self.tag.request_maintenance();
+            self.tag.engine.request_maintenance();
             let waiting = Waiting { place, after: self.newest(), claim: None };
             self.waiting.push(waiting);
         }
@@ -308,7 +311,7 @@ impl Simulation {
             return;
         }
         let Waiting { place, after, mut claim } = self.waiting.remove(index % self.waiting.len());
-        let mut supply = lock(&self.tag.supply);
+        let mut supply = lock(&self.tag.engine.supply);
         claim = claim.or_else(|| supply.leave(place));
         drop(supply);
         if let Some(claim) = claim {
@@ -318,40 +321,43 @@ impl Simulation {
 
     /// Those that wait got numbers in their order, as far as these go.
     fn check_waiting(&mut self) {
-        let mut supply = lock(&self.tag.supply);
+        let mut supply = lock(&self.tag.engine.supply);
         for waiting in &mut self.waiting {
             waiting.claim = waiting.claim.take().or_else(|| supply.served(waiting.place));
         }
         let is_served = |waiting: &Waiting| waiting.claim.is_some();
         assert!(self.waiting.is_sorted_by_key(|waiting| !is_served(waiting)), "out of order");
         let waits = self.waiting.last().is_some_and(|last| !is_served(last));
-        assert!(!waits || supply.left(&self.tag.chain) == 0, "one waits while there are numbers");
+        assert!(
+            !waits || supply.left(&self.tag.engine.chain) == 0,
+            "one waits while there are numbers"
+        );
     }
 
     /// Everything ends. What is in memory is given back as far as it can be, and each number that
     /// was loaded is accounted for.
     fn end(mut self) {
         for tag in self.scheduler.end() {
-            tag.shut_down();
+            tag.engine.shut_down();
         }
         // What nobody has claimed now, nobody gets any more.
-        let left = self.tag.left();
+        let left = self.tag.engine.left();
         while !self.held.is_empty() {
             self.release(0);
         }
         while !self.waiting.is_empty() {
             self.leave(0);
         }
-        assert_eq!(self.tag.left(), left);
+        assert_eq!(self.tag.engine.left(), left);
         let loaded_before = self.loaded;
         while !self.calls.is_empty() {
             self.answer(0, Answer::Numbers);
         }
         let left = left + self.loaded - loaded_before;
         let row_end = self.next;
-        assert_eq!(self.tag.loaded.get(), self.loaded);
-        assert_eq!(self.tag.left(), left);
-        let lost = self.tag.chain.lost();
+        assert_eq!(self.tag.engine.loaded.get(), self.loaded);
+        assert_eq!(self.tag.engine.left(), left);
+        let lost = self.tag.engine.chain.lost();
         assert_eq!(self.taken.len() as u64 + lost + left, self.loaded, "{lost} lost, {left} left");
         assert!(lost <= self.held_ever, "lost without a reason");
         self.scheduler.clear_out(self.now);
@@ -479,8 +485,8 @@ fn run_with(
         let tag = Arc::clone(&simulation.tag);
         let mut left = each;
         while left > 0 {
-            let Ok(mut claim) = tag.claim(left) else { break };
-            while let Some(numbers) = tag.next_numbers(&mut claim) {
+            let Ok(mut claim) = tag.engine.claim(left) else { break };
+            while let Some(numbers) = tag.engine.next_numbers(&mut claim) {
                 left -= numbers.count;
             }
         }
@@ -509,7 +515,7 @@ fn a_source_that_is_away_for_ten_seconds_is_not_felt() {
         let missing = run(&mut simulation, 10_000, 60 * SECOND, 10 * MS);
         assert_eq!(missing.iter().sum::<u64>(), 0, "after outage {outage}");
     }
-    assert!(simulation.tag.counters.failures.get() >= 50);
+    assert!(simulation.tag.engine.counters.failures.get() >= 50);
 }
 
 #[test]
@@ -531,7 +537,7 @@ fn at_ten_million_a_second_nobody_waits_after_ten_seconds() {
     let (first, later) = missing.split_at(1000);
     assert!(first.iter().sum::<u64>() > 0, "it begins with 1,000 numbers");
     assert_eq!(later.iter().sum::<u64>(), 0, "{:?}", later.iter().position(|&count| count > 0));
-    let in_memory = simulation.tag.left();
+    let in_memory = simulation.tag.engine.left();
     assert!(in_memory >= 90_000_000, "{in_memory}: nearly ten seconds of the demand");
 }
 

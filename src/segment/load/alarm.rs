@@ -1,7 +1,5 @@
 //! [`Alarms`]: what operators know about a source and its tags. A change of that is an event.
 
-use std::error::Error;
-use std::fmt;
 use std::io;
 #[cfg(feature = "metrics")]
 use std::mem;
@@ -9,53 +7,13 @@ use std::time::Duration;
 
 use crate::segment::SegmentError;
 use crate::segment::load::events::{End, Event, Events};
-#[cfg(feature = "metrics")]
-use crate::segment::load::metrics::Source;
-use crate::segment::tag::engine::TagEngine;
+use crate::segment::load::trouble::Trouble;
 use crate::sync::Arc;
 
 /// A load under way is slow after this time, if no numbers of its tag are left.
 pub const SLOW: Duration = Duration::from_secs(1);
 /// Lost numbers of one tag are told again after this time at the earliest.
 const LOST_PAUSE: Duration = Duration::from_secs(60);
-
-/// Why a tag gets no numbers. Each is told once, until the tag has recovered.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub enum Trouble {
-    /// The source is away. This is told of the source, once for all tags.
-    Away,
-    /// A load takes long, and no numbers are left.
-    Slow,
-    /// Others hold the row.
-    Locked,
-    NoSuchTag,
-    RanOut,
-    WentBack,
-    /// The row has another distance between its numbers.
-    DeltaChanged,
-    BadRow,
-    /// The source panicked.
-    Panicked,
-    /// The source failed in another way.
-    Failed,
-}
-
-impl Trouble {
-    /// What `error` says about the tag that was loaded.
-    pub fn of(error: &SegmentError) -> Trouble {
-        match error {
-            // A row that others have locked says nothing about the other rows.
-            SegmentError::Locked { .. } => Trouble::Locked,
-            SegmentError::NoSuchTag { .. } => Trouble::NoSuchTag,
-            SegmentError::RanOut { .. } => Trouble::RanOut,
-            SegmentError::WentBack { .. } => Trouble::WentBack,
-            SegmentError::BadRow { .. } => Trouble::BadRow,
-            error if error.is_transient() => Trouble::Away,
-            error if SourcePanicked::is_cause(error) => Trouble::Panicked,
-            _ => Trouble::Failed,
-        }
-    }
-}
 
 /// What operators know about a tag. Written under the lock of the loader's scheduler. Most tags
 /// have no trouble, and no memory for it.
@@ -85,9 +43,9 @@ impl TagAlarm {
         self.0.as_ref()?.since
     }
 
-    /// Numbers of `tag` that nobody will get.
-    pub fn lost(&self, tag: &TagEngine) -> u64 {
-        tag.chain.lost() + self.0.as_ref().map_or(0, |known| known.refused)
+    /// Numbers of the tag that nobody will get, of which takers have lost so many.
+    pub fn lost(&self, by_takers: u64) -> u64 {
+        by_takers + self.0.as_ref().map_or(0, |known| known.refused)
     }
 
     fn known(&mut self) -> &mut Known {
@@ -120,6 +78,16 @@ fn bit(trouble: Trouble) -> u16 {
     1 << trouble as u16
 }
 
+/// What the metrics show of a source, but for its tags.
+#[cfg(feature = "metrics")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Measured {
+    pub counts: Counts,
+    pub is_away: bool,
+    pub failing_tags: u64,
+    pub given_back: u64,
+}
+
 /// Loads and what became of their numbers. For metrics.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(not(feature = "metrics"), allow(dead_code))]
@@ -146,9 +114,9 @@ pub struct Alarms {
     pub events: Events,
     pub end: End,
     counts: Counts,
-    /// Tags that fail since the metrics were brought up to date.
+    /// The names of tags that fail since the metrics were brought up to date.
     #[cfg(feature = "metrics")]
-    failed: Vec<Arc<TagEngine>>,
+    failed: Vec<Box<str>>,
 }
 
 impl Alarms {
@@ -164,24 +132,28 @@ impl Alarms {
         self.failing_tags
     }
 
-    /// What the metrics show, but for the tags.
+    /// What the metrics show of the source.
     #[cfg(feature = "metrics")]
-    pub fn measure(&mut self) -> Source {
-        Source {
+    pub fn measure(&self) -> Measured {
+        Measured {
             counts: self.counts,
             is_away: self.away_since.is_some(),
             failing_tags: self.failing_tags,
             given_back: self.end.given_back,
-            failed: mem::take(&mut self.failed),
-            ..Source::default()
         }
+    }
+
+    /// The names of the tags that fail for the first time, or again, since this was called last.
+    #[cfg(feature = "metrics")]
+    pub fn take_failed(&mut self) -> Vec<Box<str>> {
+        mem::take(&mut self.failed)
     }
 
     /// A load of `tag` is under way, and no numbers of the tag are left. Returns when the load will
     /// be slow, unless it is.
     pub fn is_loading(
         &mut self,
-        tag: &Arc<TagEngine>,
+        tag: &str,
         alarm: &mut TagAlarm,
         now: Duration,
     ) -> Option<Duration> {
@@ -195,21 +167,14 @@ impl Alarms {
         self.failing_tags += u64::from(!known.is_failing());
         if known.add(Trouble::Slow) {
             #[cfg(feature = "metrics")]
-            self.failed.push(Arc::clone(tag));
-            self.events
-                .push(Event::Slow { tag: Arc::clone(tag), waited: now.saturating_sub(since) });
+            self.failed.push(tag.into());
+            self.events.push(Event::Slow { tag: tag.into(), waited: now.saturating_sub(since) });
         }
         None
     }
 
     /// A load of `tag` has brought so many numbers.
-    pub fn loaded(
-        &mut self,
-        tag: &Arc<TagEngine>,
-        alarm: &mut TagAlarm,
-        numbers: u64,
-        now: Duration,
-    ) {
+    pub fn loaded(&mut self, tag: &str, alarm: &mut TagAlarm, numbers: u64, now: Duration) {
         self.counts.loads += 1;
         self.counts.loaded += numbers;
         self.answered(alarm, now);
@@ -225,7 +190,7 @@ impl Alarms {
         if was_failing {
             self.failing_tags -= 1;
             let failing = now.saturating_sub(since);
-            self.events.push(Event::TagRecovered { tag: Arc::clone(tag), failing });
+            self.events.push(Event::TagRecovered { tag: tag.into(), failing });
         }
         if (known.lost, known.refused) == (0, 0) {
             alarm.0 = None;
@@ -235,7 +200,7 @@ impl Alarms {
     /// A load of `tag` has failed. If the tag is new, whoever has asked for it is told.
     pub fn failed(
         &mut self,
-        tag: &Arc<TagEngine>,
+        tag: &str,
         alarm: &mut TagAlarm,
         is_new: bool,
         trouble: Trouble,
@@ -246,12 +211,12 @@ impl Alarms {
         let known = alarm.known();
         known.since.get_or_insert(now);
         (known.empty_since, known.is_slow) = (None, false);
-        let (tag, error) = (Arc::clone(tag), Arc::clone(error));
+        let error = Arc::clone(error);
         if trouble == Trouble::Away {
             self.away_tags += u64::from(!is_new && known.add(Trouble::Away));
             if self.away_since.is_none() {
                 self.away_since = Some(now);
-                self.events.push(Event::Unreachable { tag, error });
+                self.events.push(Event::Unreachable { tag: tag.into(), error });
             }
             return;
         }
@@ -265,8 +230,8 @@ impl Alarms {
         self.failing_tags += u64::from(!known.is_failing());
         if known.add(trouble) {
             #[cfg(feature = "metrics")]
-            self.failed.push(Arc::clone(&tag));
-            self.events.push(Event::TagFailing { tag, trouble, error });
+            self.failed.push(tag.into());
+            self.events.push(Event::TagFailing { tag: tag.into(), trouble, error });
         }
     }
 
@@ -284,41 +249,40 @@ impl Alarms {
     }
 
     /// The row of `tag` has not taken back so many numbers that were loaded and refused.
-    pub fn refused(
-        &mut self,
-        tag: &Arc<TagEngine>,
-        alarm: &mut TagAlarm,
-        numbers: u64,
-        now: Duration,
-    ) {
+    pub fn refused(&mut self, alarm: &mut TagAlarm, numbers: u64) {
         self.counts.refused += numbers;
         alarm.known().refused += numbers;
-        self.check_lost(tag, alarm, now);
     }
 
-    /// Numbers of `tag` may have been lost.
-    pub fn check_lost(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
+    /// Numbers of `tag` may have been lost, by takers so many.
+    pub fn check_lost(&mut self, tag: &str, alarm: &mut TagAlarm, by_takers: u64, now: Duration) {
         let told = alarm.0.as_ref().and_then(|known| known.lost_told);
         if told.is_none_or(|told| now >= told + LOST_PAUSE) {
-            self.tell_lost(tag, alarm, now);
+            self.tell_lost(tag, alarm, by_takers, now);
         }
     }
 
-    fn tell_lost(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
-        let lost = alarm.lost(tag);
+    fn tell_lost(&mut self, tag: &str, alarm: &mut TagAlarm, by_takers: u64, now: Duration) {
+        let lost = alarm.lost(by_takers);
         if lost > alarm.0.as_ref().map_or(0, |known| known.lost) {
             let known = alarm.known();
             let numbers = lost - known.lost;
             (known.lost, known.lost_told) = (lost, Some(now));
-            self.events.push(Event::Lost { tag: Arc::clone(tag), numbers });
+            self.events.push(Event::Lost { tag: tag.into(), numbers });
         }
     }
 
-    /// `tag` hands out no more numbers, and what is left of them is given back.
-    pub fn ends(&mut self, tag: &Arc<TagEngine>, alarm: &mut TagAlarm, now: Duration) {
-        self.tell_lost(tag, alarm, now);
-        let (claimed, left) = tag.claimed_and_left();
-        self.end.taken += claimed.saturating_sub(tag.chain.lost());
+    /// `tag` hands out no more numbers. So many have been claimed, of which takers have lost some,
+    /// and so many are left and given back.
+    pub fn ends(
+        &mut self,
+        tag: &str,
+        alarm: &mut TagAlarm,
+        (claimed, by_takers, left): (u64, u64, u64),
+        now: Duration,
+    ) {
+        self.tell_lost(tag, alarm, by_takers, now);
+        self.end.taken += claimed.saturating_sub(by_takers);
         self.end.left += left;
         self.end.tags += u64::from(left > 0);
     }
@@ -332,23 +296,3 @@ impl Alarms {
         }
     }
 }
-
-/// The cause of an error when a call to a source panicked.
-#[derive(Debug)]
-pub struct SourcePanicked {
-    pub source: String,
-}
-
-impl SourcePanicked {
-    pub fn is_cause(error: &SegmentError) -> bool {
-        error.source().is_some_and(<dyn Error>::is::<SourcePanicked>)
-    }
-}
-
-impl fmt::Display for SourcePanicked {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "the source {} panicked", self.source)
-    }
-}
-
-impl Error for SourcePanicked {}

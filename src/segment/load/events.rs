@@ -12,8 +12,7 @@ use std::time::Duration;
 
 use crate::engine::events::event;
 use crate::segment::SegmentError;
-use crate::segment::load::alarm::Trouble;
-use crate::segment::tag::engine::TagEngine;
+use crate::segment::load::trouble::Trouble;
 use crate::sync::{Arc, thread};
 
 /// If subscribers do not return, no more than so many events wait for them.
@@ -24,27 +23,27 @@ const MOST: usize = 10_000;
 pub enum Event {
     /// The source is away, as a load of this tag has shown.
     Unreachable {
-        tag: Arc<TagEngine>,
+        tag: Box<str>,
         error: Arc<SegmentError>,
     },
     SourceRecovered {
         away: Duration,
     },
     TagFailing {
-        tag: Arc<TagEngine>,
+        tag: Box<str>,
         trouble: Trouble,
         error: Arc<SegmentError>,
     },
     Slow {
-        tag: Arc<TagEngine>,
+        tag: Box<str>,
         waited: Duration,
     },
     TagRecovered {
-        tag: Arc<TagEngine>,
+        tag: Box<str>,
         failing: Duration,
     },
     Lost {
-        tag: Arc<TagEngine>,
+        tag: Box<str>,
         numbers: u64,
     },
     NoLoadThread(io::Error),
@@ -132,7 +131,7 @@ impl Event {
                     warn,
                     "source_unreachable",
                     source,
-                    tag = &*tag.name,
+                    tag = &**tag,
                     error = cause(error),
                     "the source gives no numbers for now; takes continue with those in memory"
                 );
@@ -141,14 +140,14 @@ impl Event {
                 event!(info, "source_recovered", source, ?away, "the source gives numbers again");
             }
             Event::TagFailing { tag, trouble, error } => {
-                tell_trouble(source, &tag.name, *trouble, error);
+                tell_trouble(source, tag, *trouble, error);
             }
             Event::Slow { tag, waited } => {
                 event!(
                     warn,
                     "tag_slow",
                     source,
-                    tag = &*tag.name,
+                    tag = &**tag,
                     ?waited,
                     "a load takes long, and no numbers are left; takes wait or fail"
                 );
@@ -158,7 +157,7 @@ impl Event {
                     info,
                     "tag_recovered",
                     source,
-                    tag = &*tag.name,
+                    tag = &**tag,
                     ?failing,
                     "numbers of the tag are loaded again"
                 );
@@ -168,7 +167,7 @@ impl Event {
                     info,
                     "numbers_lost",
                     source,
-                    tag = &*tag.name,
+                    tag = &**tag,
                     numbers,
                     "numbers of the tag were lost; they are left out"
                 );

@@ -3,8 +3,6 @@
 
 use std::io;
 use std::mem;
-#[cfg(feature = "metrics")]
-use std::ops::Range;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
@@ -12,14 +10,14 @@ use crate::engine::TakeError;
 #[cfg(all(unix, not(uidring_loom)))]
 use crate::engine::fork::{self, Abandon};
 use crate::filler::caught;
-use crate::segment::load::alarm::SourcePanicked;
 use crate::segment::load::events;
 use crate::segment::load::label::Label;
+use crate::segment::load::loaded_tag::LoadedTag;
 #[cfg(feature = "metrics")]
-use crate::segment::load::metrics::{Metrics, PERIOD, Source, load_times};
+use crate::segment::load::metrics::{Metrics, PERIOD, load_times};
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
-use crate::segment::tag::engine::TagEngine;
+use crate::segment::load::trouble::SourcePanicked;
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{SegmentError, SegmentSource};
 use crate::sync::{
@@ -68,7 +66,7 @@ impl Loader {
             source,
             place,
             #[cfg(feature = "metrics")]
-            metrics: Mutex::new(Metrics::new(label.as_str(), measured_tags)),
+            metrics: Mutex::new(Metrics::new(label.as_str(), measured_tags, policy.ahead)),
             #[cfg(feature = "metrics")]
             load_times: load_times(label.as_str()),
             label,
@@ -94,7 +92,7 @@ impl Loader {
     }
 
     /// The tag of this name, once it has numbers.
-    pub fn tag(&self, name: &str) -> Result<Arc<TagEngine>, SegmentError> {
+    pub fn tag(&self, name: &str) -> Result<Arc<LoadedTag>, SegmentError> {
         if self.is_forked() {
             return Err(SegmentError::Ended { cause: TakeError::Forked });
         }
@@ -132,7 +130,7 @@ impl Loader {
                 if since.elapsed() >= self.policy.max_wait {
                     return Err(SegmentError::clone(&error));
                 }
-                pause = tag.pause(since);
+                pause = tag.engine.pause(since);
             }
             scheduler = wait_timeout(&self.changed, scheduler, pause.min(RECHECK));
         }
@@ -149,7 +147,7 @@ impl Loader {
             self.start_telling();
             // A recorder is foreign code.
             #[cfg(feature = "metrics")]
-            let pause = caught(|| lock(&self.metrics).update_if_due(self))
+            let pause = caught(|| lock(&self.metrics).update_if_due(&self.scheduler, self.now()))
                 .map_or(PERIOD, |next| next.min(pause));
             parker.park_timeout(pause);
         }
@@ -204,7 +202,7 @@ impl Loader {
         }
     }
 
-    fn load(&self, tag: &Arc<TagEngine>, count: Option<u64>) {
+    fn load(&self, tag: &Arc<LoadedTag>, count: Option<u64>) {
         let since = Stopwatch::start();
         let result = self.call(|| self.source.load(&tag.name, count));
         let now = self.now();
@@ -239,7 +237,7 @@ impl Loader {
         let tags = lock(&self.scheduler).end();
         for tag in tags {
             // A task's waker may panic.
-            caught(|| tag.shut_down());
+            caught(|| tag.engine.shut_down());
         }
         self.changed.notify_all();
         self.requests.signal.stop();
@@ -259,7 +257,7 @@ impl Loader {
         lock(&self.scheduler).set_end();
         self.changed.notify_all();
         #[cfg(feature = "metrics")]
-        caught(|| lock(&self.metrics).finish(self));
+        caught(|| lock(&self.metrics).finish(&self.scheduler, self.now()));
         self.tell();
         let mut scheduler = lock(&self.scheduler);
         while !scheduler.alarms.events.are_told() {
@@ -270,17 +268,6 @@ impl Loader {
         scheduler.is_told = true;
         drop(scheduler);
         self.changed.notify_all();
-    }
-
-    /// What the metrics show: of these tags, by their places, and of those that the program names.
-    #[cfg(feature = "metrics")]
-    pub fn measure(
-        &self,
-        places: Range<usize>,
-        tags: &mut Vec<Arc<TagEngine>>,
-        names: &[String],
-    ) -> Source {
-        lock(&self.scheduler).measure(places, tags, names)
     }
 
     /// Has operators told of what has changed, on a thread of its own: subscribers are foreign

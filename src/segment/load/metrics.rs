@@ -8,10 +8,10 @@ use metrics::{Histogram, describe_histogram, histogram};
 use crate::clock::Stopwatch;
 use crate::filler::metrics::{Series, gauge_of};
 use crate::segment::SegmentStatus;
-use crate::segment::load::alarm::Counts;
-use crate::segment::load::loader::Loader;
+use crate::segment::load::loaded_tag::LoadedTag;
+use crate::segment::load::scheduler::{Scheduler, Source};
 use crate::segment::tag::engine::TagEngine;
-use crate::sync::Arc;
+use crate::sync::{Arc, Mutex, lock};
 
 /// How often metrics are brought up to date.
 pub const PERIOD: Duration = Duration::from_secs(1);
@@ -19,20 +19,6 @@ pub const PERIOD: Duration = Duration::from_secs(1);
 const LOOKED_AT: usize = 2_000;
 /// How many tags get metrics of their own because they fail.
 const MOST_FAILING: usize = 100;
-
-/// What the scheduler tells of the source.
-#[derive(Debug, Default)]
-pub struct Source {
-    pub counts: Counts,
-    pub is_away: bool,
-    pub tags: usize,
-    pub failing_tags: u64,
-    pub given_back: u64,
-    /// Tags that fail for the first time, or again.
-    pub failed: Vec<Arc<TagEngine>>,
-    /// Those of the tags that the program names that have numbers by now.
-    pub named: Vec<Arc<TagEngine>>,
-}
 
 /// Sums of all tags.
 #[derive(Clone, Copy, Debug, Default)]
@@ -58,15 +44,17 @@ pub struct Metrics {
     source: Series<State>,
     state: State,
     /// The tags that have metrics of their own.
-    tags: Vec<(Arc<TagEngine>, Series<SegmentStatus>)>,
+    tags: Vec<(Arc<LoadedTag>, Series<SegmentStatus>)>,
     failing: usize,
     /// Names of tags that are to have them.
     named: Vec<String>,
     /// The sums of the tags that have been looked at, and how many these are.
     sums: Sums,
     looked_at: usize,
-    chunk: Vec<Arc<TagEngine>>,
+    chunk: Vec<Arc<LoadedTag>>,
     updated: Option<Stopwatch>,
+    /// Over which time the demand is measured.
+    ahead: Duration,
 }
 
 /// How long loads take.
@@ -77,7 +65,7 @@ pub fn load_times(label: &str) -> Histogram {
 }
 
 impl Metrics {
-    pub fn new(label: &str, named: Vec<String>) -> Metrics {
+    pub fn new(label: &str, named: Vec<String>, ahead: Duration) -> Metrics {
         Metrics {
             label: label.to_owned(),
             source: source_series(label),
@@ -89,37 +77,39 @@ impl Metrics {
             looked_at: 0,
             chunk: Vec::with_capacity(LOOKED_AT),
             updated: None,
+            ahead,
         }
     }
 
-    /// Brings the metrics up to date, if it is time. Returns when the next time is.
-    pub fn update_if_due(&mut self, loader: &Loader) -> Duration {
+    /// Brings the metrics up to date, if it is time. Returns when the next time is. `now` is the
+    /// scheduler's time.
+    pub fn update_if_due(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) -> Duration {
         let since = self.updated.map(|updated| updated.elapsed());
         if let Some(since) = since.filter(|since| *since < PERIOD) {
             return PERIOD.saturating_sub(since);
         }
         self.updated = Some(Stopwatch::start());
-        self.update(loader);
+        self.update(scheduler, now);
         PERIOD
     }
 
     /// The loader has ended: shows how.
-    pub fn finish(&mut self, loader: &Loader) {
+    pub fn finish(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) {
         self.state.is_running = false;
         (self.sums, self.looked_at) = (Sums::default(), 0);
-        while !self.update(loader) {}
+        while !self.update(scheduler, now) {}
     }
 
     /// Looks at some tags. Returns whether the sums are those of all tags.
-    fn update(&mut self, loader: &Loader) -> bool {
-        let mut source = loader.measure(
+    fn update(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) -> bool {
+        let mut source = lock(scheduler).measure(
             self.looked_at..self.looked_at + LOOKED_AT,
             &mut self.chunk,
             &self.named,
         );
         self.label_tags(mem::take(&mut source.named), mem::take(&mut source.failed));
         self.looked_at += self.chunk.len();
-        self.chunk.drain(..).for_each(|tag| self.sums.add(&tag));
+        self.chunk.drain(..).for_each(|tag| self.sums.add(&tag.engine));
         let is_complete = self.looked_at >= source.tags;
         if is_complete {
             self.state.sums = mem::take(&mut self.sums);
@@ -128,13 +118,13 @@ impl Metrics {
         self.state.source = source;
         self.source.show(&self.state);
         for (tag, series) in &mut self.tags {
-            series.show(&SegmentStatus::of(tag, loader));
+            series.show(&SegmentStatus::of(tag, now, self.ahead));
         }
         is_complete
     }
 
     /// Gives tags metrics of their own: those that the program names, and some of those that fail.
-    fn label_tags(&mut self, named: Vec<Arc<TagEngine>>, failed: Vec<Arc<TagEngine>>) {
+    fn label_tags(&mut self, named: Vec<Arc<LoadedTag>>, failed: Vec<Arc<LoadedTag>>) {
         self.named.retain(|name| !named.iter().any(|tag| *tag.name == **name));
         for tag in named {
             self.label(tag);
@@ -147,7 +137,7 @@ impl Metrics {
     }
 
     /// Gives `tag` metrics of its own, unless it has them.
-    fn label(&mut self, tag: Arc<TagEngine>) -> bool {
+    fn label(&mut self, tag: Arc<LoadedTag>) -> bool {
         let is_new = !self.tags.iter().any(|(known, _)| Arc::ptr_eq(known, &tag));
         if is_new {
             let series = tag_series(&self.label, &tag.name);
@@ -159,9 +149,9 @@ impl Metrics {
 
 impl Sums {
     fn add(&mut self, tag: &TagEngine) {
-        let TagEngine { chain, counters, .. } = tag;
+        let counters = &tag.counters;
         let (claimed, left) = tag.claimed_and_left();
-        let lost = chain.lost();
+        let lost = tag.lost();
         self.in_memory += left;
         self.taken += claimed.saturating_sub(lost);
         self.lost += lost;
@@ -176,7 +166,7 @@ fn source_series(label: &str) -> Series<State> {
             f64::from(state.is_running)
         })
         .gauge("uidring_source_up", "0 while the source is away.", |state| {
-            f64::from(!state.source.is_away)
+            f64::from(!state.source.measured.is_away)
         })
         .gauge("uidring_source_tags", "Tags that this process has used.", |state| {
             gauge_of(state.source.tags as u64)
@@ -184,7 +174,7 @@ fn source_series(label: &str) -> Series<State> {
         .gauge(
             "uidring_source_failing_tags",
             "Tags that fail or wait for a reason of their own.",
-            |state| gauge_of(state.source.failing_tags),
+            |state| gauge_of(state.source.measured.failing_tags),
         )
         .gauge(
             "uidring_source_in_memory_numbers",
@@ -198,21 +188,21 @@ fn source_series(label: &str) -> Series<State> {
             state.sums.taken
         })
         .counter("uidring_source_loaded_numbers_total", "Numbers loaded.", |state| {
-            state.source.counts.loaded
+            state.source.measured.counts.loaded
         })
         .counter("uidring_source_lost_numbers_total", "Numbers that nobody will get.", |state| {
-            state.sums.lost + state.source.counts.refused
+            state.sums.lost + state.source.measured.counts.refused
         })
         .counter(
             "uidring_source_given_back_numbers_total",
             "Numbers given back at the end.",
-            |state| state.source.given_back,
+            |state| state.source.measured.given_back,
         )
         .counter("uidring_source_loads_total", "Loads that succeeded.", |state| {
-            state.source.counts.loads
+            state.source.measured.counts.loads
         })
         .counter("uidring_source_load_failures_total", "Loads that failed.", |state| {
-            state.source.counts.failures
+            state.source.measured.counts.failures
         })
         .counter("uidring_source_waits_total", "Takes that waited for a load.", |state| {
             state.sums.waits

@@ -3,6 +3,7 @@
 pub mod alarm;
 pub mod events;
 mod label;
+pub mod loaded_tag;
 pub mod loader;
 #[cfg(feature = "metrics")]
 mod metrics;
@@ -10,3 +11,4 @@ pub mod policy;
 pub mod scheduler;
 pub mod status;
 pub mod stock;
+pub mod trouble;

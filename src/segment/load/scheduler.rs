@@ -11,22 +11,24 @@ use std::time::Duration;
 
 use crate::engine::{SegmentFailure, TakeError};
 use crate::filler::caught;
-use crate::segment::load::alarm::{Alarms, Trouble};
-use crate::segment::load::events::Event;
+use crate::segment::load::alarm::Alarms;
 #[cfg(feature = "metrics")]
-use crate::segment::load::metrics::Source;
+use crate::segment::load::alarm::Measured;
+use crate::segment::load::events::Event;
+use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::{Policy, pause};
-use crate::segment::load::stock::{Place, Stock, kind};
-use crate::segment::tag::engine::{TagEngine, is_worth_waiting};
+use crate::segment::load::stock::{LoadState, Stock};
+use crate::segment::load::trouble::{Trouble, kind};
+use crate::segment::tag::engine::{Level, TagEngine, is_worth_waiting};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
-use crate::sync::{Arc, lock};
+use crate::sync::{Arc, Mutex, lock};
 
 /// One call to the source.
 #[derive(Debug)]
 pub enum Job {
-    Load { tag: Arc<TagEngine>, count: Option<u64> },
-    GiveBack { tag: Arc<TagEngine>, unused: Segment },
+    Load { tag: Arc<LoadedTag>, count: Option<u64> },
+    GiveBack { tag: Arc<LoadedTag>, unused: Segment },
 }
 
 /// The state of all tags and of the source.
@@ -39,11 +41,11 @@ pub struct Scheduler {
     place: String,
     names: HashSet<ByName>,
     /// The tags that have been loaded once, by their places.
-    tags: Vec<Arc<TagEngine>>,
+    tags: Vec<Arc<LoadedTag>>,
     /// The tags to load. Those that nobody waits for come last.
-    queue: BTreeMap<(bool, u64), Arc<TagEngine>>,
+    queue: BTreeMap<(bool, u64), Arc<LoadedTag>>,
     /// When a tag needs maintenance again.
-    timers: BTreeMap<(Duration, u64), Arc<TagEngine>>,
+    timers: BTreeMap<(Duration, u64), Arc<LoadedTag>>,
     /// Distinguishes keys.
     count: u64,
     /// Calls that run.
@@ -71,14 +73,26 @@ struct Outage {
     error: Arc<SegmentError>,
 }
 
+/// What the metrics show of a source and of some of its tags.
+#[cfg(feature = "metrics")]
+#[derive(Debug, Default)]
+pub struct Source {
+    pub measured: Measured,
+    pub tags: usize,
+    /// Tags that fail for the first time, or again.
+    pub failed: Vec<Arc<LoadedTag>>,
+    /// Those of the tags that the program names that have numbers by now.
+    pub named: Vec<Arc<LoadedTag>>,
+}
+
 /// Whom to wake. Wakers are foreign code, so they are called without a lock.
 #[derive(Debug, Default)]
 pub struct WakeUps {
     /// There are numbers for tasks, or the time of some is over.
     #[cfg(feature = "async")]
-    tasks: Vec<Arc<TagEngine>>,
+    tasks: Vec<Arc<LoadedTag>>,
     /// Something has changed for all takers: each must see for itself.
-    all: Vec<Arc<TagEngine>>,
+    all: Vec<Arc<LoadedTag>>,
 }
 
 impl WakeUps {
@@ -86,17 +100,17 @@ impl WakeUps {
         // One by one, because the waker of a task may panic.
         #[cfg(feature = "async")]
         for tag in self.tasks {
-            caught(|| tag.call_tasks());
+            caught(|| tag.engine.call_tasks());
         }
         for tag in self.all {
-            caught(|| tag.wake_all());
+            caught(|| tag.engine.wake_all());
         }
     }
 }
 
 /// A tag, known by its name.
 #[derive(Debug)]
-struct ByName(Arc<TagEngine>);
+struct ByName(Arc<LoadedTag>);
 
 impl Borrow<str> for ByName {
     fn borrow(&self) -> &str {
@@ -147,13 +161,13 @@ impl Scheduler {
         name: &str,
         requests: &Arc<RequestList>,
         now: Duration,
-    ) -> (Arc<TagEngine>, bool) {
+    ) -> (Arc<LoadedTag>, bool) {
         if let Some(ByName(tag)) = self.names.get(name) {
             return (Arc::clone(tag), false);
         }
-        let stock = Stock::new(now);
-        let tag = TagEngine::new(name, Arc::clone(requests), self.policy.max_wait, stock);
-        let tag = Arc::new(tag);
+        let engine = TagEngine::new(Arc::clone(requests), self.policy.max_wait);
+        let stock = Mutex::new(Stock::new(now));
+        let tag = Arc::new(LoadedTag { name: name.into(), engine, stock });
         self.names.insert(ByName(Arc::clone(&tag)));
         self.maintain(&tag, now);
         (tag, true)
@@ -163,7 +177,7 @@ impl Scheduler {
     pub fn run_due(&mut self, requests: &RequestList, now: Duration) {
         let mut place = requests.first();
         while let Some(tag) = place.and_then(|place| self.tags.get(place)).cloned() {
-            place = tag.entry.next();
+            place = tag.engine.entry.next();
             self.maintain(&tag, now);
         }
         while let Some(entry) = self.timers.first_entry().filter(|entry| entry.key().0 <= now) {
@@ -174,27 +188,24 @@ impl Scheduler {
     }
 
     /// Appends what is in stock, measures the demand, and queues a load if one is due.
-    fn maintain(&mut self, tag: &Arc<TagEngine>, now: Duration) {
+    fn maintain(&mut self, tag: &Arc<LoadedTag>, now: Duration) {
         if self.has_ended {
             return;
         }
         let mut stock = lock(&tag.stock);
-        if let Some(at) = stock.publish(tag, now) {
+        let engine = &tag.engine;
+        let is_held_up = engine.publish(stock.is_patient(now));
+        if let Some(at) = stock.set_held_up(is_held_up, now) {
             self.set_timer(tag, &mut stock, at);
         }
-        let (left, end, is_requested) = {
-            let supply = lock(&tag.supply);
-            let end = tag.chain.end() + supply.in_backlog();
-            (supply.left(&tag.chain), end, supply.is_requested)
-        };
-        let claimed = tag.loaded.get() - left;
+        let Level { left, claimed, end, is_requested, .. } = engine.level();
         stock.demand.measure(claimed, now, self.policy.ahead);
-        self.alarms.check_lost(tag, &mut stock.alarm, now);
-        let has_tasks = tag.has_tasks();
+        self.alarms.check_lost(&tag.name, &mut stock.alarm, engine.lost(), now);
+        let has_tasks = engine.has_tasks();
         #[cfg(feature = "async")]
         if has_tasks {
             self.wake_ups.tasks.push(Arc::clone(tag));
-            if let Some(due) = tag.tasks.next_due(self.policy.max_wait).filter(|_| left == 0) {
+            if let Some(due) = engine.tasks.next_due(self.policy.max_wait).filter(|_| left == 0) {
                 // So late that those are called together that began at about the same time.
                 let due = due.saturating_add(self.policy.max_wait / 8);
                 self.set_timer(tag, &mut stock, now.saturating_add(due));
@@ -206,7 +217,7 @@ impl Scheduler {
         }
         let usual = stock.steps.step.min(stock.last_size);
         let low = self.policy.low_water(&stock.demand, stock.load_time, usual);
-        tag.chain.set_range(Policy::longest_range(left), end.saturating_sub(low));
+        engine.set_range(Policy::longest_range(left), end.saturating_sub(low));
         if left >= low {
             return;
         }
@@ -217,34 +228,34 @@ impl Scheduler {
             && (is_requested || has_tasks)
         {
             stock.last_failure = Some(Arc::clone(&outage.error));
-            tag.set_failure(Some(kind(&outage.error)));
+            engine.set_failure(Some(kind(&outage.error)));
         }
-        match stock.place {
-            Place::Loading if is_waited_for && stock.last_size > 0 => {
-                if let Some(at) = self.alarms.is_loading(tag, &mut stock.alarm, now) {
+        match stock.state {
+            LoadState::Loading if is_waited_for && stock.last_size > 0 => {
+                if let Some(at) = self.alarms.is_loading(&tag.name, &mut stock.alarm, now) {
                     self.set_timer(tag, &mut stock, at);
                 }
             }
-            Place::Loading => {}
+            LoadState::Loading => {}
             _ if now < stock.retry_at => {
                 let at = stock.retry_at;
                 self.set_timer(tag, &mut stock, at);
             }
-            Place::Queued((false, _)) => {}
-            Place::Queued(_) if !is_waited_for => {}
+            LoadState::Queued((false, _)) => {}
+            LoadState::Queued(_) if !is_waited_for => {}
             before => {
-                if let Place::Queued(key) = before {
+                if let LoadState::Queued(key) = before {
                     self.queue.remove(&key);
                 }
                 self.count += 1;
                 let key = (!is_waited_for, self.count);
-                stock.place = Place::Queued(key);
+                stock.state = LoadState::Queued(key);
                 self.queue.insert(key, Arc::clone(tag));
             }
         }
     }
 
-    fn set_timer(&mut self, tag: &Arc<TagEngine>, stock: &mut Stock, at: Duration) {
+    fn set_timer(&mut self, tag: &Arc<LoadedTag>, stock: &mut Stock, at: Duration) {
         if let Some(key) = stock.timer {
             if key.0 <= at {
                 return;
@@ -272,20 +283,17 @@ impl Scheduler {
         }
         let (_, tag) = self.queue.pop_first()?;
         let mut stock = lock(&tag.stock);
-        stock.place = Place::Loading;
-        let (left, missing) = {
-            let supply = lock(&tag.supply);
-            (supply.left(&tag.chain), supply.wanted())
-        };
+        stock.state = LoadState::Loading;
+        let Level { left, wanted, .. } = tag.engine.level();
         let count = if stock.last_size == 0 {
             None
         } else {
             if left == 0
-                && let Some(at) = self.alarms.is_loading(&tag, &mut stock.alarm, now)
+                && let Some(at) = self.alarms.is_loading(&tag.name, &mut stock.alarm, now)
             {
                 self.set_timer(&tag, &mut stock, at);
             }
-            self.policy.size(&stock.demand, stock.steps, stock.last_size, missing)
+            self.policy.size(&stock.demand, stock.steps, stock.last_size, wanted)
         };
         drop(stock);
         self.running += 1;
@@ -304,21 +312,21 @@ impl Scheduler {
     /// back.
     pub fn loaded(
         &mut self,
-        tag: &Arc<TagEngine>,
+        tag: &Arc<LoadedTag>,
         result: Result<Segment, SegmentError>,
         took: Duration,
         now: Duration,
     ) -> Option<Segment> {
         self.running -= 1;
         let mut stock = lock(&tag.stock);
-        stock.place = Place::Idle;
+        stock.state = LoadState::Idle;
         let is_new = stock.last_size == 0;
         let (result, refused) = match result {
-            Ok(segment) => match stock.add(tag, &self.place, &segment) {
+            Ok(segment) => match self.accept(tag, &mut stock, &segment) {
                 Ok(()) => (Ok(segment.count), None),
                 Err(error) => {
                     let mut trouble = Trouble::of(&error);
-                    if trouble == Trouble::BadRow && segment.delta != tag.chain.delta() {
+                    if trouble == Trouble::BadRow && segment.delta != tag.engine.delta() {
                         trouble = Trouble::DeltaChanged;
                     }
                     stock.went_back = trouble == Trouble::WentBack;
@@ -329,16 +337,16 @@ impl Scheduler {
         };
         match result {
             Ok(numbers) => {
-                self.alarms.loaded(tag, &mut stock.alarm, numbers, now);
+                self.alarms.loaded(&tag.name, &mut stock.alarm, numbers, now);
                 self.outage = None;
                 stock.load_time = took.max(stock.load_time.mul_f64(0.75));
                 (stock.failures, stock.retry_at) = (0, Duration::ZERO);
                 stock.last_failure = None;
-                tag.set_failure(None);
-                lock(&tag.supply).is_requested = false;
-                tag.counters.loads.add(1);
+                tag.engine.set_failure(None);
+                tag.engine.clear_request();
+                tag.engine.counters.loads.add(1);
                 if is_new {
-                    tag.entry.set_place(self.tags.len() as u64);
+                    tag.engine.entry.set_place(self.tags.len() as u64);
                     self.tags.push(Arc::clone(tag));
                 }
                 drop(stock);
@@ -349,9 +357,25 @@ impl Scheduler {
         refused
     }
 
+    /// Hands a loaded segment to the tag, unless its numbers may not be handed out by this process.
+    fn accept(
+        &self,
+        LoadedTag { name, engine, .. }: &LoadedTag,
+        stock: &mut Stock,
+        segment: &Segment,
+    ) -> Result<(), SegmentError> {
+        let last = stock.check(name, &self.place, segment, engine.delta())?;
+        if stock.last_size == 0 {
+            engine.set_delta(segment.delta);
+        }
+        engine.receive(segment.first, segment.count);
+        stock.note(segment, last, engine.left());
+        Ok(())
+    }
+
     fn failed(
         &mut self,
-        tag: &Arc<TagEngine>,
+        tag: &Arc<LoadedTag>,
         stock: &mut Stock,
         trouble: Trouble,
         error: SegmentError,
@@ -360,13 +384,13 @@ impl Scheduler {
         let cause = kind(&error);
         let is_worth_waiting = is_worth_waiting(TakeError::SegmentExhausted { cause });
         let error = Arc::new(error);
-        tag.counters.failures.add(1);
-        tag.set_failure(Some(cause));
+        tag.engine.counters.failures.add(1);
+        tag.engine.set_failure(Some(cause));
         stock.failures = stock.failures.saturating_add(1);
         stock.retry_at = now + pause(stock.failures, &mut self.rng);
         stock.last_failure = Some(Arc::clone(&error));
         let is_new = stock.last_size == 0;
-        self.alarms.failed(tag, &mut stock.alarm, is_new, trouble, &error, now);
+        self.alarms.failed(&tag.name, &mut stock.alarm, is_new, trouble, &error, now);
         if trouble == Trouble::Away {
             let failures = self.outage.as_ref().map_or(0, |outage| outage.failures) + 1;
             let until = now + pause(failures, &mut self.rng);
@@ -383,7 +407,7 @@ impl Scheduler {
             self.set_timer(tag, stock, at);
         } else {
             // Tried again when somebody needs a number. Those that wait now fail.
-            lock(&tag.supply).is_requested = false;
+            tag.engine.clear_request();
             self.wake_ups.all.push(Arc::clone(tag));
         }
     }
@@ -395,14 +419,16 @@ impl Scheduler {
             // A new tag has no takers yet, and its first load may still succeed.
             if stock.last_size > 0 {
                 stock.last_failure = Some(Arc::clone(error));
-                tag.set_failure(Some(cause));
+                tag.engine.set_failure(Some(cause));
             }
         }
     }
 
     /// The row of `tag` has not taken back so many numbers that were refused.
-    pub fn lose_refused(&mut self, tag: &Arc<TagEngine>, numbers: u64, now: Duration) {
-        self.alarms.refused(tag, &mut lock(&tag.stock).alarm, numbers, now);
+    pub fn lose_refused(&mut self, tag: &Arc<LoadedTag>, numbers: u64, now: Duration) {
+        let alarm = &mut lock(&tag.stock).alarm;
+        self.alarms.refused(alarm, numbers);
+        self.alarms.check_lost(&tag.name, alarm, tag.engine.lost(), now);
     }
 
     /// What the metrics show: of these tags, by their places, and of those that the program names.
@@ -410,18 +436,17 @@ impl Scheduler {
     pub fn measure(
         &mut self,
         places: Range<usize>,
-        tags: &mut Vec<Arc<TagEngine>>,
+        tags: &mut Vec<Arc<LoadedTag>>,
         names: &[String],
     ) -> Source {
         let end = places.end.min(self.tags.len());
         tags.extend_from_slice(&self.tags[places.start.min(end)..end]);
-        let mut source = Source { tags: self.tags.len(), ..self.alarms.measure() };
-        for ByName(tag) in names.iter().filter_map(|name| self.names.get(name.as_str())) {
-            if lock(&tag.stock).last_size > 0 {
-                source.named.push(Arc::clone(tag));
-            }
-        }
-        source
+        let of_name = |name: &str| self.names.get(name).map(|ByName(tag)| Arc::clone(tag));
+        let failed = self.alarms.take_failed();
+        let failed = failed.iter().filter_map(|name| of_name(name)).collect();
+        let mut named: Vec<_> = names.iter().filter_map(|name| of_name(name)).collect();
+        named.retain(|tag| lock(&tag.stock).last_size > 0);
+        Source { measured: self.alarms.measure(), tags: self.tags.len(), failed, named }
     }
 
     /// Whether the source is away, and why.
@@ -435,7 +460,7 @@ impl Scheduler {
     }
 
     /// No load begins from now on. Returns all tags, which the caller shuts down.
-    pub fn end(&mut self) -> Vec<Arc<TagEngine>> {
+    pub fn end(&mut self) -> Vec<Arc<LoadedTag>> {
         self.has_ended = true;
         self.queue.clear();
         self.timers.clear();
@@ -447,9 +472,11 @@ impl Scheduler {
         self.outage = None;
         for tag in &self.tags {
             let mut stock = lock(&tag.stock);
-            self.alarms.ends(tag, &mut stock.alarm, now);
+            let (claimed, left) = tag.engine.claimed_and_left();
+            let numbers = (claimed, tag.engine.lost(), left);
+            self.alarms.ends(&tag.name, &mut stock.alarm, numbers, now);
             let jobs = stock
-                .unused(tag)
+                .unused(left, tag.engine.delta())
                 .into_iter()
                 .map(|unused| Job::GiveBack { tag: Arc::clone(tag), unused });
             self.left_over.extend(jobs);

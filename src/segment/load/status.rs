@@ -4,8 +4,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::segment::SegmentError;
-use crate::segment::load::loader::Loader;
-use crate::segment::tag::engine::TagEngine;
+use crate::segment::load::loaded_tag::LoadedTag;
 use crate::sync::{Arc, lock};
 
 /// The state of a tag at one moment, from
@@ -56,18 +55,18 @@ pub struct SegmentStatus {
 }
 
 impl SegmentStatus {
-    /// That of `tag`, which `loader` loads.
+    /// That of `tag` at `now`, with the demand of the last `ahead`.
     #[allow(clippy::cast_precision_loss)] // it is a time to come
-    pub(crate) fn of(tag: &TagEngine, loader: &Loader) -> SegmentStatus {
-        let TagEngine { chain, counters, .. } = tag;
-        let (claimed, left) = tag.claimed_and_left();
+    pub(crate) fn of(tag: &LoadedTag, now: Duration, ahead: Duration) -> SegmentStatus {
+        let (engine, counters) = (&tag.engine, &tag.engine.counters);
+        let (claimed, left) = engine.claimed_and_left();
         let mut status = SegmentStatus {
             in_memory: left,
-            taken: claimed.saturating_sub(chain.lost()),
-            lost: chain.lost(),
+            taken: claimed.saturating_sub(engine.lost()),
+            lost: engine.lost(),
             rate: 0.0,
             empty_in: None,
-            delta: chain.delta(),
+            delta: engine.delta(),
             segment: 0,
             last_number: None,
             loads: counters.loads.get(),
@@ -79,16 +78,15 @@ impl SegmentStatus {
             longest_wait: counters.longest_wait(),
         };
         // In a forked process the lock may be held by a thread that does not exist.
-        if tag.is_forked() {
+        if engine.is_forked() {
             return status;
         }
         let stock = lock(&tag.stock);
-        let now = loader.now();
         let mut demand = stock.demand;
-        demand.measure(claimed, now, loader.policy.ahead);
+        demand.measure(claimed, now, ahead);
         status.rate = demand.rate;
         status.empty_in = Duration::try_from_secs_f64(status.in_memory as f64 / demand.rate).ok();
-        status.lost = stock.alarm.lost(tag);
+        status.lost = stock.alarm.lost(engine.lost());
         status.segment = stock.last_size;
         status.last_number = stock.last_number(status.delta);
         status.load_time = stock.load_time;

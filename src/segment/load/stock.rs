@@ -2,19 +2,17 @@
 
 use std::time::Duration;
 
-use crate::engine::SegmentFailure;
 use crate::number::Number;
 use crate::segment::load::alarm::TagAlarm;
 use crate::segment::load::policy::{Demand, Steps};
-use crate::segment::tag::engine::TagEngine;
 use crate::segment::{Segment, SegmentError};
-use crate::sync::{Arc, lock};
+use crate::sync::Arc;
 
 /// How long the loader waits for takers that have claimed tickets and not looked where they lead:
 /// they are stopped between two steps of a take. Then these tickets may be lost.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the loader knows of one tag. All of it is written under the lock of the loader's scheduler.
+/// What the loader knows of one tag. The scheduler owns it, and alone writes to it.
 #[derive(Debug)]
 pub struct Stock {
     pub demand: Demand,
@@ -38,7 +36,7 @@ pub struct Stock {
     pub failures: u32,
     /// No load before this.
     pub retry_at: Duration,
-    pub place: Place,
+    pub state: LoadState,
     /// The key of the tag among the timers of the scheduler.
     pub timer: Option<(Duration, u64)>,
     pub alarm: TagAlarm,
@@ -46,7 +44,7 @@ pub struct Stock {
 
 /// Where the tag is on the way to a load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
-pub enum Place {
+pub enum LoadState {
     #[default]
     Idle,
     /// In the queue, with this key.
@@ -78,39 +76,22 @@ impl Stock {
             went_back: false,
             failures: 0,
             retry_at: Duration::ZERO,
-            place: Place::Idle,
+            state: LoadState::Idle,
             timer: None,
             alarm: TagAlarm::default(),
         }
     }
 
-    /// Puts a loaded segment into stock, unless its numbers may not be handed out by this process.
-    pub fn add(
-        &mut self,
-        tag: &TagEngine,
-        place: &str,
-        segment: &Segment,
-    ) -> Result<(), SegmentError> {
-        let last = self.check(tag, place, segment)?;
-        self.last_numbers.retain(|(known, _)| *known != segment.database);
-        self.last_numbers.reserve_exact(1);
-        self.last_numbers.push((segment.database, last));
-        if self.last_size == 0 {
-            tag.chain.set_delta(segment.delta);
-        }
-        self.last_size = segment.count;
-        self.steps = Steps { step: segment.step, max_step: segment.max_step };
-        let mut supply = lock(&tag.supply);
-        supply.add(segment.first, segment.count, segment.delta);
-        tag.loaded.add(segment.count);
-        drop(supply);
-        self.forget_claimed(tag);
-        self.note(segment);
-        Ok(())
-    }
-
-    fn note(&mut self, segment: &Segment) {
+    /// Notes a loaded segment that may be handed out and whose last number is `last`. Of all that
+    /// was loaded, `left` numbers are not claimed.
+    pub fn note(&mut self, segment: &Segment, last: u64, left: u64) {
         let Segment { first: number, count, delta, row_end, database, .. } = *segment;
+        self.last_numbers.retain(|(known, _)| *known != database);
+        self.last_numbers.reserve_exact(1);
+        self.last_numbers.push((database, last));
+        self.last_size = count;
+        self.steps = Steps { step: segment.step, max_step: segment.max_step };
+        self.forget_claimed(left);
         match self.loaded.last_mut() {
             Some(last) if last.database == database && last.is_before(number, delta) => {
                 (last.count, last.row_end) = (last.count + count, row_end);
@@ -123,8 +104,7 @@ impl Stock {
     }
 
     /// Forgets what nobody can claim any more.
-    fn forget_claimed(&mut self, tag: &TagEngine) {
-        let mut left = tag.left();
+    fn forget_claimed(&mut self, mut left: u64) {
         let is_left = |loaded: &&Loaded| {
             let is_left = left > 0;
             left = left.saturating_sub(loaded.count);
@@ -134,11 +114,18 @@ impl Stock {
         self.loaded.drain(..self.loaded.len() - kept);
     }
 
-    /// The last number of `segment`, if all of its numbers may be handed out.
-    fn check(&self, tag: &TagEngine, place: &str, segment: &Segment) -> Result<u64, SegmentError> {
+    /// The last number of `segment`, if all of its numbers may be handed out. Those before it were
+    /// `known_delta` apart.
+    pub fn check(
+        &self,
+        tag: &str,
+        place: &str,
+        segment: &Segment,
+        known_delta: u64,
+    ) -> Result<u64, SegmentError> {
         let bad_row = |problem: String| SegmentError::BadRow {
             place: place.to_owned(),
-            tag: tag.name.to_string(),
+            tag: tag.to_owned(),
             problem,
         };
         let Segment { first, count, delta, database, .. } = *segment;
@@ -151,17 +138,16 @@ impl Stock {
                 Number::MAX
             )));
         };
-        if self.last_size > 0 && delta != tag.chain.delta() {
+        if self.last_size > 0 && delta != known_delta {
             return Err(bad_row(format!(
-                "its numbers are now {delta} apart, and were {} apart; restart to use the new \
-                 distance",
-                tag.chain.delta()
+                "its numbers are now {delta} apart, and were {known_delta} apart; restart to use \
+                 the new distance"
             )));
         }
         match self.last_numbers.iter().find(|(known, _)| *known == database) {
             Some(&(_, before)) if first <= before => Err(SegmentError::WentBack {
                 place: place.to_owned(),
-                tag: tag.name.to_string(),
+                tag: tag.to_owned(),
                 first,
                 last: before,
             }),
@@ -171,20 +157,18 @@ impl Stock {
 
     /// Whether a load is under way.
     pub fn is_loading(&self) -> bool {
-        self.place == Place::Loading
+        self.state == LoadState::Loading
     }
 
-    /// Gives what was loaded to those that wait, and lets takers see as much of the rest as there
-    /// is room for. If some of it has to wait for takers that have claimed tickets, but may have
-    /// stopped, returns when to try again.
-    pub fn publish(&mut self, tag: &TagEngine, now: Duration) -> Option<Duration> {
-        let mut supply = lock(&tag.supply);
-        if self.patient_until.is_some_and(|until| now >= until) && supply.is_held_up(&tag.chain) {
-            supply.append_without_patience(&tag.chain);
-        }
-        supply.open(&tag.chain);
+    /// Whether loaded numbers still wait for takers to look where their tickets lead.
+    pub fn is_patient(&self, now: Duration) -> bool {
+        self.patient_until.is_none_or(|until| now < until)
+    }
+
+    /// Notes whether loaded numbers have to wait for such takers. Returns until when they do.
+    pub fn set_held_up(&mut self, is_held_up: bool, now: Duration) -> Option<Duration> {
         let until = self.patient_until.filter(|until| now < *until).unwrap_or(now + PATIENCE);
-        self.patient_until = supply.is_held_up(&tag.chain).then_some(until);
+        self.patient_until = is_held_up.then_some(until);
         self.patient_until
     }
 
@@ -193,10 +177,9 @@ impl Stock {
         self.loaded.last().map(|last| last.number + (last.count - 1) * delta)
     }
 
-    /// What can be given back to the rows: of what was loaded last from each database, what nobody
-    /// has claimed.
-    pub fn unused(&self, tag: &TagEngine) -> Vec<Segment> {
-        let (mut left, delta) = (tag.left(), tag.chain.delta());
+    /// What can be given back to the rows: of what was loaded last from each database, the `left`
+    /// numbers that nobody has claimed. They are `delta` apart.
+    pub fn unused(&self, mut left: u64, delta: u64) -> Vec<Segment> {
         let Steps { step, max_step } = self.steps;
         let mut tails: Vec<(Loaded, bool)> = Vec::new();
         for &loaded in self.loaded.iter().rev() {
@@ -229,17 +212,5 @@ impl Loaded {
     /// Whether `number` comes directly after these.
     fn is_before(&self, number: u64, delta: u64) -> bool {
         self.number.wrapping_add(self.count.wrapping_mul(delta)) == number
-    }
-}
-
-/// What takers are told of `error`.
-pub fn kind(error: &SegmentError) -> SegmentFailure {
-    match error {
-        SegmentError::NoSuchTag { .. } => SegmentFailure::NoSuchTag,
-        SegmentError::RanOut { .. } => SegmentFailure::RanOut,
-        SegmentError::WentBack { .. } => SegmentFailure::WentBack,
-        SegmentError::BadRow { .. } => SegmentFailure::BadRow,
-        error if error.is_transient() => SegmentFailure::Unreachable,
-        _ => SegmentFailure::Failed,
     }
 }

@@ -6,8 +6,6 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
-#[cfg(all(unix, not(uidring_loom)))]
-use crate::engine::fork::Abandon;
 #[cfg(feature = "async")]
 use crate::engine::line::Line;
 use crate::engine::{EXPIRY_STEP, SegmentFailure, TakeError};
@@ -15,7 +13,6 @@ use crate::number::Number;
 use crate::ring::counter::Counter;
 use crate::ring::cursor::{Ended, is_closed};
 use crate::ring::segments::{Found, ReadyRange, SegmentChain, Unclaimed};
-use crate::segment::load::stock::Stock;
 use crate::segment::tag::claim::{Claim, LONGEST, Numbers};
 use crate::segment::tag::request_list::{Entry, RequestList};
 use crate::segment::tag::supply::Supply;
@@ -31,7 +28,6 @@ pub struct TagEngine {
     /// As the generator's: local takers number the UIDs of a claim so that the last one comes
     /// directly before this number. It is lowered when they must drop their claims.
     claims_end: AtomicU64,
-    pub name: Box<str>,
     pub entry: Entry,
     pub requests: Arc<RequestList>,
     /// What is not in the chain, and the threads that wait for it.
@@ -44,10 +40,23 @@ pub struct TagEngine {
     /// A [`SegmentFailure`]: why the last load failed; 0 if it succeeded. Written by the loader.
     failure: AtomicU8,
     pub counters: Counters,
-    /// How long a take waits.
-    pub max_wait: Duration,
-    /// What the loader knows. Only the loader and `status` lock it.
-    pub stock: Mutex<Stock>,
+    /// How long a take waits, in nanoseconds: these need half the room of a `Duration`.
+    max_wait_ns: u64,
+}
+
+/// How well a tag is supplied, at one moment.
+#[derive(Clone, Copy, Debug)]
+pub struct Level {
+    /// Loaded numbers that nobody has claimed.
+    pub left: u64,
+    /// Loaded numbers that have been claimed.
+    pub claimed: u64,
+    /// The first ticket past all loaded numbers.
+    pub end: u64,
+    /// How many numbers the waiting threads would take.
+    pub wanted: u64,
+    /// Whether a taker has found no number, and told the loader.
+    pub is_requested: bool,
 }
 
 /// Statistics.
@@ -78,16 +87,10 @@ impl Counters {
 }
 
 impl TagEngine {
-    pub fn new(
-        name: &str,
-        requests: Arc<RequestList>,
-        max_wait: Duration,
-        stock: Stock,
-    ) -> TagEngine {
+    pub fn new(requests: Arc<RequestList>, max_wait: Duration) -> TagEngine {
         TagEngine {
             chain: SegmentChain::default(),
             claims_end: AtomicU64::new(u64::MAX),
-            name: name.into(),
             entry: Entry::default(),
             requests,
             supply: Mutex::default(),
@@ -96,9 +99,13 @@ impl TagEngine {
             loaded: Counter::default(),
             failure: AtomicU8::new(0),
             counters: Counters::default(),
-            max_wait,
-            stock: Mutex::new(stock),
+            max_wait_ns: u64::try_from(max_wait.as_nanos()).unwrap_or(u64::MAX),
         }
+    }
+
+    /// How long a take waits.
+    pub fn max_wait(&self) -> Duration {
+        Duration::from_nanos(self.max_wait_ns)
     }
 
     /// Claims up to `count` numbers. Some of its tickets, or all of them, may lead to no number.
@@ -219,7 +226,7 @@ impl TagEngine {
                 return Ok(claim);
             }
             let error = self.shortage(&mut supply);
-            if self.max_wait.is_zero() || !is_worth_waiting(error) {
+            if self.max_wait().is_zero() || !is_worth_waiting(error) {
                 return Err(error);
             }
             let place = supply.join(count);
@@ -250,7 +257,7 @@ impl TagEngine {
         let since = Stopwatch::start();
         let result = loop {
             crate::sync::park_timeout(self.pause(since));
-            let is_over = since.elapsed() >= self.max_wait;
+            let is_over = since.elapsed() >= self.max_wait();
             let mut supply = lock(&self.supply);
             if let Some(claim) = supply.served(place) {
                 break Ok(claim);
@@ -269,9 +276,9 @@ impl TagEngine {
     /// moment wake together, because the kernel takes longer to wake an idle processor than a take
     /// takes to fail.
     pub(crate) fn pause(&self, since: Stopwatch) -> Duration {
-        let left = self.max_wait.saturating_sub(since.elapsed());
+        let left = self.max_wait().saturating_sub(since.elapsed());
         let now = self.requests.clock.elapsed();
-        let together = (self.max_wait / 2).min(LATEST).as_nanos().max(1);
+        let together = (self.max_wait() / 2).min(LATEST).as_nanos().max(1);
         let end = now.saturating_add(left).as_nanos().next_multiple_of(together);
         let pause = end.saturating_sub(now.as_nanos());
         u64::try_from(pause).map_or(Duration::MAX, Duration::from_nanos)
@@ -392,7 +399,68 @@ impl TagEngine {
     #[cfg(feature = "async")]
     pub fn call_tasks(&self) {
         self.tasks.call_anew(self.left());
-        self.tasks.call_due(self.max_wait);
+        self.tasks.call_due(self.max_wait());
+    }
+
+    /// Sets the distance from one number to the next. Called by the loader, before the tag receives
+    /// its first numbers.
+    pub fn set_delta(&self, delta: u64) {
+        self.chain.set_delta(delta);
+    }
+
+    /// Puts `count` loaded numbers into the supply. Takers get them from
+    /// [`publish`](TagEngine::publish). Called by the loader.
+    pub fn receive(&self, first: u64, count: u64) {
+        let mut supply = lock(&self.supply);
+        supply.add(first, count, self.delta());
+        self.loaded.add(count);
+    }
+
+    /// Gives what was received to the threads that wait, and lets takers see as much of the rest as
+    /// there is room for. Returns whether some of it has to wait for takers that have claimed
+    /// tickets and not looked where they lead. Without patience it does not, and these tickets may
+    /// be lost. Called by the loader.
+    pub fn publish(&self, is_patient: bool) -> bool {
+        let mut supply = lock(&self.supply);
+        if !is_patient && supply.is_held_up(&self.chain) {
+            supply.append_without_patience(&self.chain);
+        }
+        supply.open(&self.chain);
+        supply.is_held_up(&self.chain)
+    }
+
+    /// What the loader decides by.
+    pub fn level(&self) -> Level {
+        let supply = lock(&self.supply);
+        let left = supply.left(&self.chain);
+        Level {
+            left,
+            claimed: self.loaded.get() - left,
+            end: self.chain.end() + supply.in_backlog(),
+            wanted: supply.wanted(),
+            is_requested: supply.is_requested,
+        }
+    }
+
+    /// Says how long a ready range may be, and at which ticket one ends in any case. Called by the
+    /// loader.
+    pub fn set_range(&self, longest: u64, mark: u64) {
+        self.chain.set_range(longest, mark);
+    }
+
+    /// The next taker that finds no number tells the loader again. Called by the loader.
+    pub fn clear_request(&self) {
+        lock(&self.supply).is_requested = false;
+    }
+
+    /// The distance from one number to the next.
+    pub fn delta(&self) -> u64 {
+        self.chain.delta()
+    }
+
+    /// How many tickets with numbers nobody will use.
+    pub fn lost(&self) -> u64 {
+        self.chain.lost()
     }
 
     /// How many of the numbers that were loaded nobody has claimed.
@@ -443,6 +511,13 @@ impl TagEngine {
         self.chain.ended() == Some(Ended::Forked)
     }
 
+    /// Abandons the tag in a child process that `fork` has just created.
+    #[cfg(all(unix, not(uidring_loom)))]
+    pub fn abandon(&self) {
+        self.chain.abandon();
+        self.expire_claims();
+    }
+
     /// Makes local takers drop their claims.
     fn expire_claims(&self) {
         // ORDERING: Release, as in the generator's engine.
@@ -467,12 +542,4 @@ impl TagEngine {
 pub fn is_worth_waiting(error: TakeError) -> bool {
     let TakeError::SegmentExhausted { cause } = error else { return false };
     matches!(cause, SegmentFailure::Loading | SegmentFailure::Unreachable)
-}
-
-#[cfg(all(unix, not(uidring_loom)))]
-impl Abandon for TagEngine {
-    fn abandon(&self) {
-        self.chain.abandon();
-        self.expire_claims();
-    }
 }

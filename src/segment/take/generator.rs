@@ -10,11 +10,11 @@ use crate::engine::line::Line;
 use crate::engine::turn::{Takes, Turn};
 use crate::engine::{FillError, TakeError};
 use crate::number::Number;
+use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::loader::Running;
 use crate::segment::load::status::SegmentStatus;
-use crate::segment::tag::engine::TagEngine;
 #[cfg(feature = "async")]
-use crate::segment::tag::engine::is_worth_waiting;
+use crate::segment::tag::engine::{TagEngine, is_worth_waiting};
 use crate::segment::take::handle::Handle;
 use crate::segment::take::local::SegmentTaker;
 use crate::segment::take::take_n::SegmentTakeN;
@@ -57,7 +57,7 @@ pub struct SegmentGenerator {
 }
 
 impl SegmentGenerator {
-    pub(crate) fn new(tag: Arc<TagEngine>, running: Arc<Running>) -> SegmentGenerator {
+    pub(crate) fn new(tag: Arc<LoadedTag>, running: Arc<Running>) -> SegmentGenerator {
         SegmentGenerator { handle: Handle { tag, running } }
     }
 
@@ -105,9 +105,9 @@ impl SegmentGenerator {
     /// child process.
     #[inline]
     pub fn take(&self) -> Result<Number, TakeError> {
-        match self.handle.tag.chain.take() {
+        match self.handle.tag.engine.chain.take() {
             Ok(number) => Ok(number),
-            Err(ticket) => self.handle.tag.take_slowly(ticket),
+            Err(ticket) => self.handle.tag.engine.take_slowly(ticket),
         }
     }
 
@@ -133,7 +133,7 @@ impl SegmentGenerator {
     ///
     /// As [`take`](SegmentGenerator::take).
     pub fn try_take(&self) -> Result<Number, TakeError> {
-        self.handle.tag.try_take()
+        self.handle.tag.engine.try_take()
     }
 
     /// Takes the next number. If [`take`](SegmentGenerator::take) would wait, this waits without
@@ -157,7 +157,7 @@ impl SegmentGenerator {
     /// As [`take`](SegmentGenerator::take).
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<Number, TakeError> {
-        let taker = PatientTaker { tag: &self.handle.tag, since: Stopwatch::start() };
+        let taker = PatientTaker { tag: &self.handle.tag.engine, since: Stopwatch::start() };
         let mut turn = Turn::new(&taker);
         std::future::poll_fn(|context| turn.poll(context)).await
     }
@@ -187,9 +187,9 @@ impl SegmentGenerator {
     pub fn fill(&self, buffer: &mut [Number]) -> Result<(), FillError> {
         let mut filled = 0;
         while filled < buffer.len() {
-            let claim = self.handle.tag.claim((buffer.len() - filled) as u64);
+            let claim = self.handle.tag.engine.claim((buffer.len() - filled) as u64);
             let mut claim = claim.map_err(|cause| FillError { filled, cause })?;
-            while let Some(numbers) = self.handle.tag.next_numbers(&mut claim) {
+            while let Some(numbers) = self.handle.tag.engine.next_numbers(&mut claim) {
                 let end = filled + numbers.len();
                 numbers.write(&mut buffer[filled..end]);
                 filled = end;
@@ -264,7 +264,8 @@ impl SegmentGenerator {
     /// ```
     #[must_use]
     pub fn status(&self) -> SegmentStatus {
-        SegmentStatus::of(&self.handle.tag, &self.handle.running.loader)
+        let Handle { tag, running } = &self.handle;
+        SegmentStatus::of(tag, running.loader.now(), running.loader.policy.ahead)
     }
 }
 
@@ -290,7 +291,7 @@ impl Takes for PatientTaker<'_> {
     }
 
     fn is_worth_waiting(&self, error: TakeError) -> bool {
-        is_worth_waiting(error) && self.since.elapsed() < self.tag.max_wait
+        is_worth_waiting(error) && self.since.elapsed() < self.tag.max_wait()
     }
 
     fn line(&self) -> &Line {

@@ -3,14 +3,14 @@
 
 use std::fmt;
 
+use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::loader::Running;
-use crate::segment::tag::engine::TagEngine;
 use crate::sync::Arc;
 
 /// A tag, and the loader that keeps it supplied.
 #[derive(Clone)]
 pub struct Handle {
-    pub tag: Arc<TagEngine>,
+    pub tag: Arc<LoadedTag>,
     /// The last handle ends the loader.
     pub running: Arc<Running>,
 }

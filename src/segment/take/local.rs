@@ -131,7 +131,7 @@ impl SegmentTaker {
     /// As [`SegmentGenerator::take`](crate::segment::SegmentGenerator::take).
     #[inline]
     pub fn take(&mut self) -> Result<Number, TakeError> {
-        let tag = &self.handle.tag;
+        let tag = &self.handle.tag.engine;
         if !tag.is_used_up(self.next)
             && let Some(uid) = NonZeroU64::new(self.uid)
         {
@@ -210,6 +210,6 @@ impl Claims {
 impl Drop for SegmentTaker {
     #[inline]
     fn drop(&mut self) {
-        self.claims.give_back(self.next, &self.handle.tag);
+        self.claims.give_back(self.next, &self.handle.tag.engine);
     }
 }

@@ -1,0 +1,77 @@
+//! [`Trouble`]: why a tag gets no numbers.
+
+use std::error::Error;
+use std::fmt;
+
+use crate::engine::SegmentFailure;
+use crate::segment::SegmentError;
+
+/// Why a tag gets no numbers. Each is told once, until the tag has recovered.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Trouble {
+    /// The source is away. This is told of the source, once for all tags.
+    Away,
+    /// A load takes long, and no numbers are left.
+    Slow,
+    /// Others hold the row.
+    Locked,
+    NoSuchTag,
+    RanOut,
+    WentBack,
+    /// The row has another distance between its numbers.
+    DeltaChanged,
+    BadRow,
+    /// The source panicked.
+    Panicked,
+    /// The source failed in another way.
+    Failed,
+}
+
+impl Trouble {
+    /// What `error` says about the tag that was loaded.
+    pub fn of(error: &SegmentError) -> Trouble {
+        match error {
+            // A row that others have locked says nothing about the other rows.
+            SegmentError::Locked { .. } => Trouble::Locked,
+            SegmentError::NoSuchTag { .. } => Trouble::NoSuchTag,
+            SegmentError::RanOut { .. } => Trouble::RanOut,
+            SegmentError::WentBack { .. } => Trouble::WentBack,
+            SegmentError::BadRow { .. } => Trouble::BadRow,
+            error if error.is_transient() => Trouble::Away,
+            error if SourcePanicked::is_cause(error) => Trouble::Panicked,
+            _ => Trouble::Failed,
+        }
+    }
+}
+
+/// The cause of an error when a call to a source panicked.
+#[derive(Debug)]
+pub struct SourcePanicked {
+    pub source: String,
+}
+
+impl SourcePanicked {
+    pub fn is_cause(error: &SegmentError) -> bool {
+        error.source().is_some_and(<dyn Error>::is::<SourcePanicked>)
+    }
+}
+
+impl fmt::Display for SourcePanicked {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the source {} panicked", self.source)
+    }
+}
+
+impl Error for SourcePanicked {}
+
+/// What takers are told of `error`.
+pub fn kind(error: &SegmentError) -> SegmentFailure {
+    match error {
+        SegmentError::NoSuchTag { .. } => SegmentFailure::NoSuchTag,
+        SegmentError::RanOut { .. } => SegmentFailure::RanOut,
+        SegmentError::WentBack { .. } => SegmentFailure::WentBack,
+        SegmentError::BadRow { .. } => SegmentFailure::BadRow,
+        error if error.is_transient() => SegmentFailure::Unreachable,
+        _ => SegmentFailure::Failed,
+    }
+}
