@@ -1,7 +1,7 @@
 //! `uidring`, the command-line tool: takes UIDs, decodes them, and shows which workers made them.
 //!
-//! [`commands`] has a file or a folder for each subcommand. They read [`args`], take ids in [`run`],
-//! and write with [`text`].
+//! [`commands`] has a file or a folder for each subcommand. They read [`args`], take ids in
+//! [`run`], and write with [`text`].
 
 mod args;
 mod commands;
@@ -10,11 +10,11 @@ mod text;
 
 use std::process::ExitCode;
 
-use clap::{Parser, Subcommand};
+use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::args::{negative, variables};
 use crate::commands::{bench, layout, pages, parse, plan, status, tags, take, workers};
-use crate::text::output::Failure;
+use crate::text::Failure;
 
 /// Unique, positive, time-ordered 64-bit ids.
 #[derive(Parser)]
@@ -54,7 +54,7 @@ enum Command {
 
 fn main() -> ExitCode {
     variables::warn();
-    let done = negative::parsed().map_err(Failure::from).and_then(|cli| match cli.command {
+    let done = negative::parsed::<Cli>().map_err(Failure::from).and_then(|cli| match cli.command {
         Command::Take(args) => args.run(),
         Command::Parse(args) => args.run(),
         Command::Workers(args) => args.run(),
@@ -63,8 +63,8 @@ fn main() -> ExitCode {
         Command::Plan(args) => args.run(),
         Command::Status(args) => args.run(),
         Command::Bench(args) => args.run(),
-        Command::Completions(args) => args.run(),
-        Command::Man(args) => args.run(),
+        Command::Completions(args) => args.run(Cli::command()),
+        Command::Man(args) => args.run(Cli::command()),
     });
     match done {
         Ok(()) => ExitCode::SUCCESS,

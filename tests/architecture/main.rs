@@ -90,6 +90,22 @@ const FLOORS: &[Floor] = &[
         folder: "segment",
         rooms: &["error", "source", "tag", "load", "take", "segments", "contract"],
     },
+    Floor {
+        root: "args/src",
+        folder: "",
+        rooms: &[
+            "errors",
+            "length",
+            "worker_ids",
+            "variables",
+            "table",
+            "terms",
+            "db",
+            "layout",
+            "lib",
+        ],
+    },
+    Floor { root: "cli/src", folder: "", rooms: &["text", "args", "run", "commands", "main"] },
 ];
 
 /// A source file without comments and tests, line by line.
@@ -308,6 +324,7 @@ fn an_arrow_up_is_seen() {
         "use crate::B;",
         "    let x = crate::upper::b::f();",
         "fn f<'a>(_: &'a crate::B) -> char { '\"' }",
+        "const FULL: char = '█';\nuse crate::B;",
         "use crate::{lower, upper::{b, c::C}};",
         "mod inside {\n    use super::super::upper::c;\n}",
         "fn f() { /* \" */ super::upper::b::g(\"\\\"\"); }",

@@ -10,8 +10,7 @@ use uidring_args::{Db, Terms, lease, length, partition, worker_ids};
 use crate::args::db;
 use crate::args::patience::patiently;
 use crate::args::quantity;
-use crate::run::stream::Uids;
-use crate::text::output::Failure;
+use crate::text::Failure;
 
 /// The defaults are those of the library.
 #[derive(Debug, clap::Args)]
@@ -100,14 +99,9 @@ impl GeneratorArgs {
             || self.uid_generator
     }
 
-    /// How to take from `uids`, which was built by these options.
-    pub(crate) fn source<'a>(&self, uids: &'a UidGenerator) -> Uids<'a> {
-        if self.may_wait() { Uids::Patient(uids) } else { Uids::Plain(uids) }
-    }
-
     /// Whether a take may wait at the lead limit. By default that depends on the length of the
     /// lead, as [`Builder::on_lead_limit`] says.
-    fn may_wait(&self) -> bool {
+    pub(crate) fn may_wait(&self) -> bool {
         match self.on_lead_limit {
             Some(policy) => matches!(policy, Policy::Wait),
             None => self.exact_time || self.max_lead() < Duration::from_secs(3600),

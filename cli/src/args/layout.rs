@@ -5,7 +5,7 @@ use uidring_args::{Db, LayoutArgs};
 
 use crate::args::db;
 use crate::args::patience::patiently;
-use crate::text::output::Failure;
+use crate::text::Failure;
 
 /// [`LayoutArgs`], or the layout of a registry.
 #[derive(Debug, clap::Args)]

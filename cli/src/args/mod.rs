@@ -6,4 +6,5 @@ pub(crate) mod layout;
 pub(crate) mod negative;
 pub(crate) mod patience;
 pub(crate) mod quantity;
+pub(crate) mod tag_store;
 pub(crate) mod variables;

@@ -6,13 +6,11 @@ use std::ffi::OsString;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-use crate::Cli;
-
 /// What the command line says. Where an option is followed by a text such as -5, clap takes that
 /// for an option that there is not; the parser of the value knows what is wrong with it.
-pub(crate) fn parsed() -> Result<Cli, clap::Error> {
+pub(crate) fn parsed<C: Parser>() -> Result<C, clap::Error> {
     let args: Vec<OsString> = env::args_os().collect();
-    Cli::try_parse_from(&args).or_else(|error| match Cli::try_parse_from(joined(&args)) {
+    C::try_parse_from(&args).or_else(|error| match C::try_parse_from(joined(&args)) {
         Err(of_value)
             if matches!(of_value.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) =>
         {

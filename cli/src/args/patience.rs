@@ -6,7 +6,7 @@ use std::time::Duration;
 use crossbeam::channel::{RecvTimeoutError, bounded};
 use uidring_args::Db;
 
-use crate::text::output::complain;
+use crate::text::complain;
 
 /// After this time people wonder what a program is waiting for. A call takes milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);

@@ -3,7 +3,7 @@
 use uidring_args::{is_near, is_variable, meant, mistaken};
 
 use crate::args::db::VARIABLE;
-use crate::text::output::complain;
+use crate::text::complain;
 
 /// With so many changes at most, a name is taken for a misspelt one.
 const CHANGES: usize = 3;

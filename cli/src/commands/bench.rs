@@ -21,8 +21,8 @@ use uidring_args::some_length;
 use crate::args::quantity::{self, rounded};
 use crate::run::load::joined;
 use crate::run::progress::{self, target};
-use crate::text::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
 use crate::text::words::{counted, measured, whole};
+use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
 
 /// How many UIDs a buffer holds and a local taker claims, and how many numbers a counter claims.
 const BATCH: u32 = 1024;
@@ -89,7 +89,7 @@ impl Args {
                 cells[index].take_turn(&sources, turn)?;
                 if !bar.is_hidden() {
                     let left = self.length.saturating_sub(started.elapsed());
-                    let picture = picture(&cells, output::error_columns());
+                    let picture = picture(&cells, text::error_columns());
                     bar.set_message(picture + &paint(DIM, format_args!("{} left", whole(left))));
                     bar.tick();
                 }
@@ -98,7 +98,7 @@ impl Args {
         bar.finish_and_clear();
         if self.json {
             let results = cells.iter().map(Cell::result).collect();
-            return output::print(&output::json(&Report {
+            return text::print(&text::json(&Report {
                 cores: cores(),
                 version: env!("CARGO_PKG_VERSION"),
                 results,
@@ -111,7 +111,7 @@ impl Args {
             counted(turns as u64, "turn"),
             measured(started.elapsed())
         );
-        output::print(&(picture(&cells, output::columns()) + &output::remark(&footer)))
+        text::print(&(picture(&cells, text::columns()) + &text::remark(&footer)))
     }
 }
 
@@ -395,7 +395,7 @@ impl Cell {
         let CellResult { uids_per_second, limit_per_second, ratio, .. } = self.result();
         let thousandths = rounded(ratio * 1000.0).into();
         let width = WIDTH.min(columns.saturating_sub(BESIDE_BAR));
-        let bar = output::gauge(["█", "─"], width, thousandths, 1000, Style::new());
+        let bar = text::gauge(["█", "─"], width, thousandths, 1000, Style::new());
         let line = format!("{threads:>13}  {bar}");
         if self.rates.is_empty() {
             return line + "\n";
@@ -434,7 +434,7 @@ fn picture(cells: &[Cell], columns: usize) -> String {
     for cell in cells {
         if way != Some(cell.way) {
             way = Some(cell.way);
-            text += &output::folded(&cell.way.heading(), columns, 2);
+            text += &text::folded(&cell.way.heading(), columns, 2);
         }
         text += &cell.line(columns);
     }

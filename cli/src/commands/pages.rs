@@ -1,11 +1,10 @@
 //! `uidring completions` and `uidring man`: what the shell and `man` want to know of the tool.
 
-use clap::{Command, CommandFactory};
+use clap::Command;
 use clap_complete::Shell;
 use clap_mangen::Man;
 
-use crate::Cli;
-use crate::text::output::{self, Failure};
+use crate::text::{self, Failure};
 
 /// Print a completion script for a shell
 #[derive(Debug, clap::Args)]
@@ -20,10 +19,11 @@ pub(crate) struct Completions {
 }
 
 impl Completions {
-    pub(crate) fn run(self) -> Result<(), Failure> {
+    /// Prints the script for `tool`.
+    pub(crate) fn run(self, mut tool: Command) -> Result<(), Failure> {
         let mut script = Vec::new();
-        clap_complete::generate(self.shell, &mut Cli::command(), "uidring", &mut script);
-        output::print(&String::from_utf8_lossy(&script))
+        clap_complete::generate(self.shell, &mut tool, "uidring", &mut script);
+        text::print(&String::from_utf8_lossy(&script))
     }
 }
 
@@ -41,8 +41,9 @@ pub(crate) struct Manual {
 }
 
 impl Manual {
-    pub(crate) fn run(self) -> Result<(), Failure> {
-        let mut tool = Cli::command().disable_help_subcommand(true);
+    /// Prints the page of `tool`, or of one of its commands.
+    pub(crate) fn run(self, tool: Command) -> Result<(), Failure> {
+        let mut tool = tool.disable_help_subcommand(true);
         // Gives each command its full name.
         tool.build();
         let mut command: &Command = &tool;
@@ -60,7 +61,7 @@ impl Manual {
             .manual("User Commands")
             .render(&mut page)
             .map_err(Failure::Output)?;
-        output::print(&String::from_utf8_lossy(&page))
+        text::print(&String::from_utf8_lossy(&page))
     }
 }
 

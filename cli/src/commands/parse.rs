@@ -13,11 +13,9 @@ use uidring_args::{Preset, with_causes};
 
 use crate::args::layout::LayoutOrDb;
 use crate::args::quantity::millis;
-use crate::text::output::{
-    self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint,
-};
 use crate::text::table::{Column, Stream, Table};
 use crate::text::words;
+use crate::text::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 
 /// Decode UIDs into time, worker and sequence
 ///
@@ -158,7 +156,7 @@ impl Reader {
         let mut stdout = io::BufWriter::new(io::stdout().lock());
         each(texts, |text, more| {
             if let Some(uid) = self.uid(text) {
-                let line = output::json(&self.record(uid))?;
+                let line = text::json(&self.record(uid))?;
                 stdout.write_all(line.as_bytes()).map_err(Failure::Output)?;
             }
             // A program that sends one line and waits for the answer must get it.
@@ -196,7 +194,7 @@ impl Reader {
         let (now, half_a_year) = (SystemClock.now(), Duration::from_secs(182 * 24 * 3600));
         let width = |text: Option<String>| text.map_or(0, |text| text.len());
         // With and without summer time.
-        let is_elsewhere = [now, now + half_a_year].into_iter().any(output::is_elsewhere);
+        let is_elsewhere = [now, now + half_a_year].into_iter().any(text::is_elsewhere);
         let widths = [
             if self.is_chosen { i64::MIN.to_string() } else { Uid::MAX.to_string() }.len(),
             Uid::MAX.base32().as_str().len(),
@@ -210,7 +208,7 @@ impl Reader {
     }
 
     fn footer(&self) -> String {
-        output::remark(&format!("layout {}", self.layout))
+        text::remark(&format!("layout {}", self.layout))
     }
 
     fn print(&mut self, texts: &[String]) -> Result<(), Failure> {
@@ -221,8 +219,8 @@ impl Reader {
         })?;
         match uids[..] {
             [] => Ok(()),
-            [uid] => output::print(&self.card(uid)),
-            _ => output::print(&self.table(&uids)),
+            [uid] => text::print(&self.card(uid)),
+            _ => text::print(&self.table(&uids)),
         }
     }
 
@@ -245,7 +243,7 @@ impl Reader {
                 } else {
                     with_causes(&error)
                 };
-                output::complain(&format!("{text:?} is not a UID: {why}"));
+                text::complain(&format!("{text:?} is not a UID: {why}"));
                 None
             }
         }
@@ -273,10 +271,10 @@ impl Reader {
         let utc = self.times.utc(parts.time);
         let local = self.times.local(parts.time).unwrap_or_default();
         let width = utc.len().max(local.len());
-        let line = |name, value: String| output::row::<8>(name, DIM, value);
+        let line = |name, value: String| text::row::<8>(name, DIM, value);
         let below = format!("\n{:10}", "");
         let time = |text: &str, remark: String| {
-            let fits = 10 + width + 2 + remark.len() <= output::columns();
+            let fits = 10 + width + 2 + remark.len() <= text::columns();
             // What is said about it comes below it rather than in two parts.
             let beside = format!("{:1$}  ", "", width - text.len());
             paint(TIME, text) + if fits { &beside } else { &below } + &paint(DIM, remark)
@@ -294,7 +292,7 @@ impl Reader {
         card += &line("sequence", paint(SEQUENCE, parts.sequence));
         card += &line("layout", paint(DIM, self.layout));
         if let Some(remark) = self.remark(uid, parts.time, now) {
-            card += &paint(remark.style, output::paragraph(remark.sentence));
+            card += &paint(remark.style, text::paragraph(remark.sentence));
         }
         if !self.is_chosen {
             card += &self.guesses(uid, now);
@@ -334,7 +332,7 @@ impl Reader {
     fn table(&self, uids: &[Id]) -> String {
         let now = SystemClock.now();
         // If local time is UTC, its column would only repeat the other.
-        let elsewhere = uids.iter().any(|uid| output::is_elsewhere(uid.parts(&self.layout).time));
+        let elsewhere = uids.iter().any(|uid| text::is_elsewhere(uid.parts(&self.layout).time));
         let mut table = Table::new(columns());
         for &uid in uids {
             let time = uid.parts(&self.layout).time;

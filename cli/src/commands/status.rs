@@ -13,8 +13,8 @@ use crate::args::quantity::{self, Quantity};
 use crate::run::live::{self, Meter, Panel, Record};
 use crate::run::load::{Load, Run};
 use crate::run::progress::target;
-use crate::run::stream;
-use crate::text::output::{self, Failure};
+use crate::run::stream::{self, Uids};
+use crate::text::{self, Failure};
 
 /// How long a run without --watch lasts: long enough for a rate.
 const A_MOMENT: Duration = Duration::from_secs(1);
@@ -111,16 +111,16 @@ impl Args {
         };
         let length = if self.watch { self.length } else { self.length.or(Some(A_MOMENT)) };
         let load = Load { threads: self.threads, rate: self.rate.0, count: None, length };
-        let source = self.generator.source(&uids);
+        let source = Uids::of(&uids, &self.generator);
         let run = Run::start(load);
         run.stop_on_interrupt()?;
         let second = Duration::from_secs(1);
         let record = |meter: &mut Meter| {
-            output::json(&Record::new(uids.layout(), &uids.status(), run.elapsed(), meter))
+            text::json(&Record::new(uids.layout(), &uids.status(), run.elapsed(), meter))
         };
         if !self.watch {
             let done = stream::drop_all(source, &run, second, || {});
-            output::print(&if self.json {
+            text::print(&if self.json {
                 record(&mut Meter::new())?
             } else {
                 live::summary(&run, &uids.status())
@@ -130,7 +130,7 @@ impl Args {
         if !self.json && io::stdout().is_terminal() {
             let mut panel = Panel::new(
                 target(Term::buffered_stdout()),
-                output::columns,
+                text::columns,
                 &uids,
                 load,
                 &self.generator,
@@ -144,7 +144,7 @@ impl Args {
         let (mut meter, mut printed) = (Meter::new(), Ok(()));
         let mut print = || {
             if printed.is_ok() {
-                printed = record(&mut meter).and_then(|line| output::print(&line));
+                printed = record(&mut meter).and_then(|line| text::print(&line));
                 if printed.is_err() {
                     run.stop();
                 }

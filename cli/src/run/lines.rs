@@ -5,7 +5,7 @@ use std::time::SystemTime;
 use uidring::segment::Number;
 use uidring::{Layout, Parts, Uid};
 
-use crate::text::output::{Failure, Times};
+use crate::text::{Failure, Times};
 
 /// What a line holds.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]

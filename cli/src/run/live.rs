@@ -14,10 +14,8 @@ use crate::args::generator::GeneratorArgs;
 use crate::args::quantity::{millis, rounded};
 use crate::run::load::{Load, Run};
 use crate::run::progress::{self, FREE_COLUMNS};
-use crate::text::output::{
-    self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint,
-};
 use crate::text::words::{self, counted, measured, whole};
+use crate::text::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};
 
 /// The rate shown is an average over this long.
 const RATE_OF: Duration = Duration::from_secs(1);
@@ -91,7 +89,7 @@ impl Panel {
     /// Leaves the panel where it is on standard output.
     pub(crate) fn leave(self) -> Result<(), Failure> {
         self.bar.abandon();
-        output::print("\n")
+        text::print("\n")
     }
 
     /// Removes the panel.
@@ -101,7 +99,7 @@ impl Panel {
 
     fn text(&mut self, status: &Status, elapsed: Duration) -> String {
         let columns = (self.columns)().saturating_sub(FREE_COLUMNS);
-        let row = |name, style, text: String| output::unfolded_row::<6>(name, style, text);
+        let row = |name, style, text: String| text::unfolded_row::<6>(name, style, text);
         let wanted = match self.load.rate {
             Some(rate) => format!("of {rate} a second"),
             None => "a second, as fast as possible".to_owned(),
@@ -126,7 +124,7 @@ impl Panel {
                 format!("{filler}, {by_filler} refills, and {by_takers} by takers"),
             )
             + &row("ends", DIM, self.end(status, elapsed));
-        output::folded(text.trim_end(), columns, 8)
+        text::folded(text.trim_end(), columns, 8)
     }
 
     /// The time that has passed, as a bar if the run has an end.
@@ -198,7 +196,7 @@ impl Panel {
         }
         let all = self.slots as u64 * (self.layout.max_sequence() + 1);
         let signs = self.slots.min(32).min(columns).max(1);
-        let gauge = output::gauge(["▮", "▯"], signs, status.available.into(), all.into(), SEQUENCE);
+        let gauge = text::gauge(["▮", "▯"], signs, status.available.into(), all.into(), SEQUENCE);
         format!("{gauge}  {} of {} UIDs ready", HumanCount(status.available), HumanCount(all))
     }
 
@@ -262,7 +260,7 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
         Times::registry().utc(expires_at),
         words::distance(expires_at, SystemClock.now())
     );
-    output::folded(&page, output::columns(), 2)
+    text::folded(&page, text::columns(), 2)
 }
 
 /// What became of the UIDs.
@@ -360,7 +358,7 @@ fn skipped(status: &Status) -> String {
 
 /// `part` of `all` as a bar of `width`.
 fn gauge(width: usize, part: Duration, all: Duration, style: Style) -> String {
-    output::gauge(["━", "─"], width, part.as_millis(), all.as_millis(), style)
+    text::gauge(["━", "─"], width, part.as_millis(), all.as_millis(), style)
 }
 
 #[cfg(test)]

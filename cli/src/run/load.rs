@@ -9,7 +9,7 @@ use std::time::{Duration, Instant};
 use crossbeam::channel::{RecvTimeoutError, bounded};
 
 use crate::args::quantity::{Quantity, saturated};
-use crate::text::output::Failure;
+use crate::text::Failure;
 
 /// How many UIDs a thread takes at once.
 pub(crate) const BATCH: usize = 4 * 1024;

@@ -9,7 +9,7 @@ use console::Term;
 use indicatif::style::ProgressTracker;
 use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, TermLike};
 
-use crate::text::output::say;
+use crate::text::say;
 use crate::text::words::{measured, whole};
 
 /// A shorter run needs no bar.

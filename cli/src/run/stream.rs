@@ -18,10 +18,11 @@ use crossbeam::channel::{Receiver, Sender, bounded};
 use uidring::segment::{Number, SegmentGenerator};
 use uidring::{FillError, TakeError, Uid, UidGenerator};
 
+use crate::args::generator::GeneratorArgs;
 use crate::run::lines::Lines;
 use crate::run::load::{BATCH, Run, joined};
 use crate::run::progress::Progress;
-use crate::text::output::{Failure, unbuffered_stdout};
+use crate::text::{Failure, unbuffered_stdout};
 
 /// One is written while each taker fills one; another keeps all threads busy where they are not in
 /// step. A batch is some 80 KiB of text, which stay in the cache.
@@ -51,6 +52,13 @@ pub(crate) enum Uids<'a> {
     /// A generator that may wait at the lead limit. The run waits instead, because it has to end in
     /// time.
     Patient(&'a UidGenerator),
+}
+
+impl<'a> Uids<'a> {
+    /// How to take from `uids`, which was built by these options.
+    pub(crate) fn of(uids: &'a UidGenerator, options: &GeneratorArgs) -> Uids<'a> {
+        if options.may_wait() { Uids::Patient(uids) } else { Uids::Plain(uids) }
+    }
 }
 
 impl Source for Uids<'_> {

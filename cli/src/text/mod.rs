@@ -1,6 +1,23 @@
 //! How pages, lines and failures are written.
 
-pub(crate) mod output;
-pub(crate) mod shell;
+mod failure;
+mod page;
+mod passwords;
+mod picture;
+mod shell;
+mod stderr;
+mod stdout;
 pub(crate) mod table;
+mod times;
 pub(crate) mod words;
+
+pub(crate) use failure::Failure;
+pub(crate) use page::{
+    BOLD, DIM, GREEN, RED, SEQUENCE, TIME, WORKER, YELLOW, columns, error_columns, folded, gauge,
+    paint, paragraph, remark, row, unfolded_row,
+};
+pub(crate) use picture::picture;
+pub(crate) use shell::{command, complaint};
+pub(crate) use stderr::{complain, say};
+pub(crate) use stdout::{json, print, unbuffered_stdout};
+pub(crate) use times::{Times, is_elsewhere};

@@ -2,13 +2,9 @@
 
 use std::borrow::Cow;
 
-use clap::ValueEnum;
 use console::measure_text_width;
-use uidring::segment::SegmentError;
-use uidring_args::{Db, Table, with_causes};
 
-use crate::args::db;
-use crate::text::output::{Failure, error_columns};
+use crate::text::page::error_columns;
 
 /// `text` as a shell takes it for one word.
 pub(crate) fn word(text: &str) -> Cow<'_, str> {
@@ -48,60 +44,6 @@ pub(crate) fn command(lead: &str, words: &[String], columns: usize) -> String {
 pub(crate) fn complaint(lead: &str, words: &[String]) -> String {
     let before = "uidring: ".len();
     command(lead, words, error_columns().saturating_sub(before)).trim_end().to_owned()
-}
-
-/// Where tags are, as commands name it.
-#[derive(Clone, Copy, Debug)]
-pub(crate) struct Place<'a> {
-    pub(crate) db: &'a Db,
-    pub(crate) table: Table,
-}
-
-impl Place<'_> {
-    /// `uidring tags create`.
-    pub(crate) fn create(self, tag: &str, first: Option<u64>) -> Vec<String> {
-        let first = first.map_or_else(Vec::new, |first| strings(["--first", &first.to_string()]));
-        let begin = strings(["uidring", "tags", "create"]);
-        if tag.starts_with('-') {
-            [begin, first, self.options(), strings(["--", tag])].concat()
-        } else {
-            [begin, strings([tag]), first, self.options()].concat()
-        }
-    }
-
-    /// `uidring take`.
-    pub(crate) fn take(self, tag: &str) -> Vec<String> {
-        let tag = if tag.starts_with('-') {
-            strings([&*format!("--tag={tag}")])
-        } else {
-            strings(["--tag", tag])
-        };
-        [strings(["uidring", "take"]), tag, self.options()].concat()
-    }
-
-    /// The failure for `error`, with the command that mends it.
-    pub(crate) fn failure(self, error: &SegmentError) -> Failure {
-        let why = with_causes(error);
-        Failure::Failed(match error {
-            SegmentError::NoSuchTag { tag, .. } => complaint(&(why + ":"), &self.create(tag, None)),
-            _ => why,
-        })
-    }
-
-    /// The options that name the place.
-    pub(crate) fn options(self) -> Vec<String> {
-        let mut options = db::option(self.db);
-        if self.table != Table::Own {
-            let table = self.table.to_possible_value();
-            options.push("--table".to_owned());
-            options.extend(table.map(|table| table.get_name().to_owned()));
-        }
-        options
-    }
-}
-
-fn strings<const N: usize>(words: [&str; N]) -> Vec<String> {
-    words.map(str::to_owned).to_vec()
 }
 
 #[cfg(test)]

@@ -6,7 +6,7 @@ use std::iter;
 use anstyle::Style;
 use console::{Alignment, measure_text_width, pad_str};
 
-use crate::text::output::{self, DIM, paint};
+use crate::text::{self, DIM, paint};
 
 /// The space between two columns.
 const GAP: &str = "  ";
@@ -120,7 +120,7 @@ impl<const N: usize> Table<N> {
                     lists = lists + "  " + &heading + "  " + &text + "\n";
                 } else {
                     lists = lists + "  " + &paint(DIM, heading) + "\n";
-                    lists += &output::folded(&format!("    {text}\n"), columns, 0);
+                    lists += &text::folded(&format!("    {text}\n"), columns, 0);
                 }
             }
         }
@@ -178,7 +178,7 @@ impl<const N: usize> Stream<N> {
             |(index, width): (usize, usize)| (index, width.max(columns[index].heading.len()));
         let shown = widths.into_iter().enumerate().filter(|(_, width)| *width > 0).map(wide);
         let mut shown: Vec<_> = shown.collect();
-        let most = output::columns();
+        let most = text::columns();
         for column in less {
             if total(&shown) > most {
                 shown.retain(|(index, _)| index != column);
@@ -214,7 +214,7 @@ impl<const N: usize> Stream<N> {
 
 impl<const N: usize> fmt::Display for Table<N> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(&self.text(output::columns()))
+        f.write_str(&self.text(text::columns()))
     }
 }
 

@@ -2,7 +2,6 @@
 
 use std::time::{Duration, SystemTime};
 
-use indicatif::HumanCount;
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
@@ -11,10 +10,11 @@ use uidring::clock::{Clock, SystemClock};
 use uidring_args::{epoch, some_length};
 
 use crate::args::quantity::{Quantity, count, count_of, millis, quantity, saturated};
+use crate::commands::plan::candidates::{Candidate, candidates};
 use crate::commands::plan::page;
-use crate::commands::plan::sizing::{BITS, DAY_MS, Needs, Split, YEAR_MS};
-use crate::commands::plan::trade_offs::{WaysOut, ways_out};
-use crate::text::output::{self, Failure, Times};
+use crate::commands::plan::sizing::{Needs, Split, YEAR_MS};
+use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};
+use crate::text::{self, Failure, Times};
 
 /// Find the layout that a service needs
 ///
@@ -98,13 +98,6 @@ fn some_nodes(text: &str) -> Result<u64, String> {
     }
 }
 
-/// A layout to compare.
-pub(crate) struct Candidate {
-    pub(crate) name: &'static str,
-    pub(crate) split: Split,
-    pub(crate) layout: Layout,
-}
-
 #[derive(Serialize)]
 struct Report {
     fits: bool,
@@ -154,7 +147,7 @@ impl Args {
         let needs = self.needs(epoch, now)?;
         let Some(split) = needs.recommended() else {
             if self.json {
-                output::print(&output::json(&report(&needs, &[], now))?)?;
+                text::print(&text::json(&report(&needs, &[], now))?)?;
             }
             let without = Needs { above: 0, ..needs };
             return Err(Failure::Failed(match without.recommended() {
@@ -164,7 +157,7 @@ impl Args {
         };
         let candidates = candidates(&needs, split, epoch, now)?;
         let page = if self.json {
-            output::json(&report(&needs, &candidates, now))?
+            text::json(&report(&needs, &candidates, now))?
         } else {
             // It has an epoch of its own.
             let age = now.duration_since(Layout::DEFAULT.epoch()).unwrap_or_default();
@@ -173,7 +166,7 @@ impl Args {
                 && Layout::DEFAULT.min_uid(now).is_some_and(|first| first.get() > needs.above);
             page::page(&needs, &candidates, is_enough, now)
         };
-        output::print(&page)
+        text::print(&page)
     }
 
     fn needs(&self, epoch: SystemTime, now: SystemTime) -> Result<Needs, Failure> {
@@ -234,107 +227,23 @@ fn start_of_year(now: SystemTime) -> Result<SystemTime, Failure> {
         .map_err(|_| Failure::Failed("the clock shows no time to plan from".to_owned()))
 }
 
-/// The recommended layout, then others worth considering, then the well-known ones.
-fn candidates(
-    needs: &Needs,
-    recommended: Split,
-    epoch: SystemTime,
-    now: SystemTime,
-) -> Result<Vec<Candidate>, Failure> {
-    let least = needs.least(recommended.tick_ms);
-    let spare = BITS - least.bits();
-    let mut splits = vec![
-        ("recommended", recommended),
-        ("longest", Split { time_bits: least.time_bits + spare, ..least }),
-        ("most starts", Split { worker_bits: least.worker_bits + spare, ..least }),
-        ("highest rate", Split { sequence_bits: least.sequence_bits + spare, ..least }),
-    ];
-    splits.extend(
-        [("finer ticks", 100), ("milliseconds", 1)]
-            .into_iter()
-            .filter_map(|(name, tick_ms)| needs.roomy(tick_ms).map(|split| (name, split))),
-    );
-    splits.push(("the default", Split::of(&Layout::DEFAULT)));
-    splits.push(("UidGenerator", Split::of(&Layout::UID_GENERATOR)));
-    let mut candidates: Vec<Candidate> = Vec::new();
-    for (name, split) in splits {
-        let is_new = candidates.iter().all(|seen| seen.split != split);
-        if is_new && needs.is_young(split.time_bits, split.tick_ms) {
-            let layout = Layout::new(split.time_bits, split.worker_bits, split.sequence_bits)?
-                .with_tick(Duration::from_millis(split.tick_ms))?
-                .with_epoch(epoch.min(epoch_above(needs, split, now)))?;
-            candidates.push(Candidate { name, split, layout });
-        }
-    }
-    Ok(candidates)
-}
-
-/// A midnight from which on the present tick exceeds the UIDs in use.
-fn epoch_above(needs: &Needs, split: Split, now: SystemTime) -> SystemTime {
-    let Some(age_ms) = needs.least_age_ms(split.time_bits, split.tick_ms) else { return now };
-    // Also before 1970: ids of other layouts may be large.
-    let latest = Timestamp::try_from(now).map_or(0, Timestamp::as_millisecond);
-    let latest = i128::from(latest) - i128::try_from(age_ms).unwrap_or(i128::MAX / 2);
-    let day = i128::from(saturated(DAY_MS));
-    let midnight = latest.div_euclid(day) * day;
-    let distance = millis(midnight.unsigned_abs());
-    if midnight < 0 {
-        SystemTime::UNIX_EPOCH.checked_sub(distance).unwrap_or(now)
-    } else {
-        SystemTime::UNIX_EPOCH + distance
-    }
-}
-
-impl Candidate {
-    /// The calls to paste into a program, each to be followed by the next.
-    pub(crate) fn rust(&self) -> Vec<String> {
-        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
-        let mut calls = vec![format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?")];
-        if tick_ms != 1000 {
-            calls.push(format!(".with_tick(Duration::from_millis({tick_ms}))?"));
-        }
-        let (sign, distance) = match self.layout.epoch().duration_since(SystemTime::UNIX_EPOCH) {
-            Ok(since) => ('+', since),
-            Err(before) => ('-', before.duration()),
-        };
-        let ms = distance.as_millis();
-        let (unit, number) =
-            if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
-        let number = HumanCount(saturated(number)).to_string().replace(',', "_");
-        calls.push(format!(".with_epoch(UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"));
-        calls
-    }
-
-    /// The same for this tool.
-    pub(crate) fn flags(&self) -> String {
-        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
-        let epoch = Times::of(&self.layout).utc(self.layout.epoch());
-        let epoch = epoch
-            .strip_suffix("T00:00:00Z")
-            .or(epoch.strip_suffix("T00:00:00.000Z"))
-            .unwrap_or(&epoch);
-        let tick = if tick_ms == 1000 { String::new() } else { format!(" --tick {tick_ms}ms") };
-        format!("--layout {time_bits},{worker_bits},{sequence_bits}{tick} --epoch {epoch}")
-    }
-
-    fn row(&self, needs: &Needs) -> Row {
-        let Candidate { name, split, layout } = self;
-        let times = Times::of(layout);
-        Row {
-            name,
-            fits: needs.fits(*split),
-            split: *split,
-            epoch: times.rfc3339(layout.epoch()),
-            expires: times.rfc3339(layout.expires_at()),
-            worker_ids: layout.max_worker(),
-            worker_ids_needed: saturated(needs.ids(*split)),
-            worker_ids_per_peak: saturated(needs.ids_per_peak(*split)),
-            uids_per_second: split.uids_per_second(),
-            peak_borrows_ms: saturated(needs.borrowed_ms(*split)),
-            peak_may_last_ms: needs.peak_lasts_ms(*split).map(saturated),
-            rust: self.rust().concat(),
-            flags: self.flags(),
-        }
+fn row(candidate: &Candidate, needs: &Needs) -> Row {
+    let Candidate { name, split, layout } = candidate;
+    let times = Times::of(layout);
+    Row {
+        name,
+        fits: needs.fits(*split),
+        split: *split,
+        epoch: times.rfc3339(layout.epoch()),
+        expires: times.rfc3339(layout.expires_at()),
+        worker_ids: layout.max_worker(),
+        worker_ids_needed: saturated(needs.ids(*split)),
+        worker_ids_per_peak: saturated(needs.ids_per_peak(*split)),
+        uids_per_second: split.uids_per_second(),
+        peak_borrows_ms: saturated(needs.borrowed_ms(*split)),
+        peak_may_last_ms: needs.peak_lasts_ms(*split).map(saturated),
+        rust: candidate.rust().concat(),
+        flags: candidate.flags(),
     }
 }
 
@@ -344,11 +253,11 @@ fn report(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> Report {
         .first()
         .map_or_else(|| needs.least_of_all(), |first| needs.least(first.split.tick_ms));
     let until = now.checked_add(millis(u128::from(needs.years) * YEAR_MS));
-    let mut rows = candidates.iter().map(|candidate| candidate.row(needs));
+    let mut rows = candidates.iter().map(|candidate| row(candidate, needs));
     let instead = match candidates {
-        [] => match ways_out(needs) {
-            WaysOut::AnyOf(ways) => ways,
-            WaysOut::AllOf(changes) => vec![changes.join(", ")],
+        [] => match trade_offs(needs) {
+            TradeOffs::AnyOf(ways) => ways,
+            TradeOffs::AllOf(changes) => vec![changes.join(", ")],
         },
         _ => Vec::new(),
     };

@@ -1,5 +1,6 @@
 //! `uidring plan`.
 
+mod candidates;
 mod command;
 mod page;
 pub(crate) mod sizing;

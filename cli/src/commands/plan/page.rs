@@ -9,17 +9,16 @@ use indicatif::HumanCount;
 use uidring::Layout;
 
 use crate::args::quantity::{Quantity, millis, rounded, saturated};
-use crate::commands::layout::picture;
-use crate::commands::plan::command::Candidate;
+use crate::commands::plan::candidates::Candidate;
 use crate::commands::plan::sizing::{BITS, Needs, Split, YEAR_MS};
-use crate::commands::plan::trade_offs::{WaysOut, ways_out};
-use crate::text::output::{
+use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};
+use crate::text::picture;
+use crate::text::table::{Column, Table};
+use crate::text::words::{self, counted};
+use crate::text::{
     self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint, paragraph, row,
     unfolded_row,
 };
-use crate::text::shell;
-use crate::text::table::{Column, Table};
-use crate::text::words::{self, counted};
 
 /// The page, where there is a layout. `is_enough` says whether [`Layout::DEFAULT`] is one.
 pub(crate) fn page(
@@ -37,7 +36,7 @@ pub(crate) fn page(
         paragraph(&format!("{recommended} {}", paint(BOLD, first.layout))),
         if is_enough { paragraph(enough) } else { String::new() },
         exceeding(needs, &first.layout, now),
-        picture(&first.layout, output::columns()),
+        picture(&first.layout, text::columns()),
         explained(needs, first, now),
         compared(needs, candidates, now),
         rust(first),
@@ -53,7 +52,7 @@ fn rust(candidate: &Candidate) -> String {
         return beside;
     }
     let calls = format!("  {}\n", calls.join("\n  "));
-    paint(DIM, "Rust") + "\n" + &output::folded(&calls, output::columns(), 2)
+    paint(DIM, "Rust") + "\n" + &text::folded(&calls, text::columns(), 2)
 }
 
 /// The same layout for a run of the tool.
@@ -61,7 +60,7 @@ fn tool(candidate: &Candidate) -> String {
     let flags = candidate.flags();
     let words = ["uidring", "take"].into_iter().chain(flags.split(' '));
     let words: Vec<String> = words.map(str::to_owned).collect();
-    shell::command(&paint(DIM, "Tool "), &words, output::columns())
+    text::command(&paint(DIM, "Tool "), &words, text::columns())
 }
 
 /// What it costs to exceed the UIDs in use.
@@ -221,7 +220,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
         legend +=
             if costs { "; + ids: worker ids that the rest of the peak uses up." } else { "." };
     }
-    table.to_string() + &output::remark(&legend)
+    table.to_string() + &text::remark(&legend)
 }
 
 /// How long a peak may last, and what it costs if it lasts longer.
@@ -330,7 +329,7 @@ pub(crate) fn refusal(needs: &Needs) -> String {
         "this needs at least {} bits, and a UID has {BITS}: {over} too many\n\n",
         least.bits()
     );
-    if output::error_columns() >= 80 {
+    if text::error_columns() >= 80 {
         let ruler = format!("┌ {BITS} bits ");
         let ruler = format!("{ruler}{}┐", "─".repeat(BITS as usize - ruler.chars().count() - 1));
         let _ = writeln!(text, "  {}", paint(DIM, ruler));
@@ -358,12 +357,12 @@ pub(crate) fn refusal(needs: &Needs) -> String {
     ] {
         let why = format_args!("{bits:>2} bits for {why}");
         let row = format!("  {}", unfolded_row::<8>(name, style, why));
-        text += &output::folded(&row, output::error_columns(), 10);
+        text += &text::folded(&row, text::error_columns(), 10);
     }
-    let (which, ways) = match ways_out(needs) {
-        WaysOut::AnyOf(ways) if ways.len() > 1 => (" any one of these", ways),
-        WaysOut::AllOf(changes) if changes.len() > 1 => (" all of these together", changes),
-        WaysOut::AnyOf(ways) | WaysOut::AllOf(ways) => ("", ways),
+    let (which, ways) = match trade_offs(needs) {
+        TradeOffs::AnyOf(ways) if ways.len() > 1 => (" any one of these", ways),
+        TradeOffs::AllOf(changes) if changes.len() > 1 => (" all of these together", changes),
+        TradeOffs::AnyOf(ways) | TradeOffs::AllOf(ways) => ("", ways),
     };
     let _ = write!(text, "\n  It fits with{which}:");
     for way in ways {

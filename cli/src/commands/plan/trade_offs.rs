@@ -7,20 +7,20 @@ use crate::commands::plan::sizing::{BITS, Needs};
 use crate::text::words::counted;
 
 /// What to reduce so that the needs fit.
-pub(crate) enum WaysOut {
+pub(crate) enum TradeOffs {
     /// Each of these is enough by itself.
     AnyOf(Vec<String>),
     /// Only all of these together are enough.
     AllOf(Vec<String>),
 }
 
-pub(crate) fn ways_out(needs: &Needs) -> WaysOut {
+pub(crate) fn trade_offs(needs: &Needs) -> TradeOffs {
     let single = concessions(needs);
     if single.is_empty() {
         let less = everything_smaller(needs);
-        return WaysOut::AllOf(less.map_or_else(Vec::new, |less| changes(needs, &less)));
+        return TradeOffs::AllOf(less.map_or_else(Vec::new, |less| changes(needs, &less)));
     }
-    WaysOut::AnyOf(single.iter().map(|less| changes(needs, less).join(", ")).collect())
+    TradeOffs::AnyOf(single.iter().map(|less| changes(needs, less).join(", ")).collect())
 }
 
 /// What is different in `less`.

@@ -6,9 +6,9 @@ use uidring::segment::{SegmentAdmin, Tag, TagChange, TagRecord};
 use crate::args::db;
 use crate::args::patience::patiently;
 use crate::args::quantity;
-use crate::commands::tags::list::PlaceArgs;
-use crate::text::output::{self, DIM, Failure, columns, paint, paragraph, remark};
-use crate::text::shell::{Place, command, complaint};
+use crate::args::tag_store::{TagStore, TagStoreArgs};
+use crate::text::{self, DIM, Failure, columns, paint, paragraph, remark};
+use crate::text::{command, complaint};
 
 /// Create a tag
 ///
@@ -42,17 +42,17 @@ pub(crate) struct Create {
     description: Option<String>,
 
     #[command(flatten)]
-    place: PlaceArgs,
+    store: TagStoreArgs,
 }
 
 impl Create {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let db = self.place.db()?;
-        let place = self.place.place(&db);
-        output::print(&patiently(&db, || self.create(&*db::tags(&db, place.table)?, place))?)
+        let db = self.store.db()?;
+        let store = self.store.store(&db);
+        text::print(&patiently(&db, || self.create(&*db::tags(&db, store.table)?, store))?)
     }
 
-    fn create(&self, tags: &dyn SegmentAdmin, place: Place<'_>) -> Result<String, Failure> {
+    fn create(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
         let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
         if let Some(record) = found {
             return Err(Failure::Failed(format!(
@@ -69,7 +69,7 @@ impl Create {
             new = new.description(text);
         }
         let record = tags.create(&self.tag, &new)?;
-        Ok(page(&record, place))
+        Ok(page(&record, store))
     }
 }
 
@@ -105,7 +105,7 @@ pub(crate) struct Set {
     description: Option<String>,
 
     #[command(flatten)]
-    place: PlaceArgs,
+    store: TagStoreArgs,
 }
 
 /// The most numbers at a time; `None` where the process decides.
@@ -136,13 +136,13 @@ impl Set {
                 "nothing to change: name --next, --step, --max-step or --description".to_owned(),
             ));
         }
-        let db = self.place.db()?;
-        let place = self.place.place(&db);
+        let db = self.store.db()?;
+        let store = self.store.store(&db);
         let set = || {
-            let tags = db::existing_tags(&db, place.table)?;
-            tags.set(&self.tag, &change).map_err(|error| place.failure(&error))
+            let tags = db::existing_tags(&db, store.table)?;
+            tags.set(&self.tag, &change).map_err(|error| store.failure(&error))
         };
-        output::print(&page(&patiently(&db, set)?, place))
+        text::print(&page(&patiently(&db, set)?, store))
     }
 }
 
@@ -167,22 +167,22 @@ pub(crate) struct Remove {
     force: bool,
 
     #[command(flatten)]
-    place: PlaceArgs,
+    store: TagStoreArgs,
 }
 
 impl Remove {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let db = self.place.db()?;
-        let place = self.place.place(&db);
-        let remove = || self.remove(&*db::existing_tags(&db, place.table)?, place);
-        output::print(&patiently(&db, remove)?)
+        let db = self.store.db()?;
+        let store = self.store.store(&db);
+        let remove = || self.remove(&*db::existing_tags(&db, store.table)?, store);
+        text::print(&patiently(&db, remove)?)
     }
 
-    fn remove(&self, tags: &dyn SegmentAdmin, place: Place<'_>) -> Result<String, Failure> {
+    fn remove(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
         let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
         let Some(record) = found else {
-            let (place, tag) = (tags.name(), &self.tag);
-            return Err(Failure::Failed(format!("{place} has no tag {tag:?} to remove")));
+            let (store, tag) = (tags.name(), &self.tag);
+            return Err(Failure::Failed(format!("{store} has no tag {tag:?} to remove")));
         };
         if record.next > 1 && !self.force {
             let (tag, next) = (&self.tag, record.next);
@@ -192,7 +192,7 @@ impl Remove {
                  them:",
                 HumanCount(next)
             );
-            return Err(Failure::Failed(complaint(&why, &place.create(tag, Some(next)))));
+            return Err(Failure::Failed(complaint(&why, &store.create(tag, Some(next)))));
         }
         // Numbers that are taken meanwhile have been given as well.
         let seen = (!self.force).then_some(record.next);
@@ -218,8 +218,8 @@ fn told(record: &TagRecord) -> String {
     )
 }
 
-fn page(record: &TagRecord, place: Place<'_>) -> String {
-    let take = command("to take one:", &place.take(&record.tag), columns());
+fn page(record: &TagRecord, store: TagStore<'_>) -> String {
+    let take = command("to take one:", &store.take(&record.tag), columns());
     paragraph(&format!("the tag {}: {}", record.tag, told(record))) + &paint(DIM, take)
 }
 
@@ -278,7 +278,7 @@ mod tests {
     fn remove(tags: &InUse, args: &[&str]) -> Result<String, Failure> {
         let line = [&["remove", "orders"], args].concat();
         let db = Db::from(OsString::from("uidring.db"));
-        Line::parse_from(line).remove.remove(tags, Place { db: &db, table: Table::Own })
+        Line::parse_from(line).remove.remove(tags, TagStore { db: &db, table: Table::Own })
     }
 
     #[test]

@@ -9,15 +9,16 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::segment::TagRecord;
-use uidring_args::{Db, some_length};
+use uidring_args::some_length;
 
-use crate::args::db::{self, DbArg};
+use crate::args::db;
 use crate::args::patience::patiently;
+use crate::args::tag_store::{TagStore, TagStoreArgs};
 use crate::commands::tags::changes::{Create, Remove, Set};
-use crate::text::output::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
-use crate::text::shell::{Place, command};
+use crate::text::command;
 use crate::text::table::{Column, Table};
 use crate::text::words::{counted, distance, measured, span};
+use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
 
 /// List the tags, whose numbers are counted up, or change them
 ///
@@ -44,7 +45,7 @@ pub(crate) struct Args {
     command: Option<Command>,
 
     #[command(flatten)]
-    place: PlaceArgs,
+    store: TagStoreArgs,
 
     /// Read the rows again after this time, and tell the pace: 10s, 1m, 1h
     #[arg(long = "for", value_name = "LENGTH", value_parser = some_length)]
@@ -53,31 +54,6 @@ pub(crate) struct Args {
     /// Print one JSON object
     #[arg(long)]
     json: bool,
-}
-
-/// Where the tags are.
-#[derive(Debug, clap::Args)]
-pub(crate) struct PlaceArgs {
-    #[command(flatten)]
-    db: DbArg,
-
-    /// The table with the tags
-    #[arg(long, value_name = "TABLE", value_enum, default_value_t = uidring_args::Table::Own)]
-    table: uidring_args::Table,
-}
-
-impl PlaceArgs {
-    pub(crate) fn table(&self) -> uidring_args::Table {
-        self.table
-    }
-
-    pub(crate) fn db(&self) -> Result<Db, Failure> {
-        self.db.db()
-    }
-
-    pub(crate) fn place<'a>(&self, db: &'a Db) -> Place<'a> {
-        Place { db, table: self.table }
-    }
 }
 
 #[derive(Debug, Subcommand)]
@@ -147,15 +123,15 @@ impl Args {
             Some(Command::Create(args)) => args.run(),
             Some(Command::Set(args)) => args.run(),
             Some(Command::Remove(args)) => args.run(),
-            None => output::print(&self.list()?),
+            None => text::print(&self.list()?),
         }
     }
 
     fn list(&self) -> Result<String, Failure> {
-        let db = self.place.db()?;
+        let db = self.store.db()?;
         let read = || {
             patiently(&db, || {
-                let tags = db::existing_tags(&db, self.place.table())?.tags()?;
+                let tags = db::existing_tags(&db, self.store.table())?.tags()?;
                 Ok::<_, Failure>((tags, SystemClock.now()))
             })
         };
@@ -179,9 +155,9 @@ impl Args {
             tags: tags.iter().map(|record| Row::of(record, pace(record))).collect(),
         };
         if self.json {
-            return output::json(&report);
+            return text::json(&report);
         }
-        Ok(page(&report, self.place.place(&db), apart, now))
+        Ok(page(&report, self.store.store(&db), apart, now))
     }
 }
 
@@ -234,10 +210,15 @@ fn table(rows: &[Row<'_>], apart: Option<Duration>, now: SystemTime) -> String {
     table.to_string()
 }
 
-fn page(report: &Report<'_>, place: Place<'_>, apart: Option<Duration>, now: SystemTime) -> String {
+fn page(
+    report: &Report<'_>,
+    store: TagStore<'_>,
+    apart: Option<Duration>,
+    now: SystemTime,
+) -> String {
     if report.tags.is_empty() {
-        let create = place.create("NAME", None);
-        return paint(DIM, command("no tags yet; to create one:", &create, output::columns()));
+        let create = store.create("NAME", None);
+        return paint(DIM, command("no tags yet; to create one:", &create, text::columns()));
     }
     let footer = if let Some(apart) = apart {
         let taken = report.tags.iter().filter_map(|row| row.pace).map(|pace| pace.taken).sum();
@@ -246,5 +227,5 @@ fn page(report: &Report<'_>, place: Place<'_>, apart: Option<Duration>, now: Sys
         let tags = counted(report.tags.len() as u64, "tag");
         format!("{tags}; --for 1m tells how long a step lasts at the present pace")
     };
-    table(&report.tags, apart, now) + &output::remark(&footer)
+    table(&report.tags, apart, now) + &text::remark(&footer)
 }

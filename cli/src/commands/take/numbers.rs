@@ -9,14 +9,14 @@ use uidring_args::{Db, Table};
 
 use crate::args::db;
 use crate::args::patience::patiently;
+use crate::args::tag_store::TagStore;
 use crate::run::lines::{Format, NumberLines};
 use crate::run::live::Meter;
 use crate::run::load::{Load, Run};
 use crate::run::progress::Progress;
 use crate::run::stream;
-use crate::text::output::{self, Failure};
-use crate::text::shell::Place;
 use crate::text::words::{counted, measured};
+use crate::text::{self, Failure};
 
 /// What to take from which tag.
 #[derive(Debug)]
@@ -32,12 +32,12 @@ pub(crate) struct Order<'a> {
 
 impl Order<'_> {
     /// Takes the numbers, prints them, and gives back what is left of the segment.
-    pub(crate) fn carry(&self, db: &Db) -> Result<(), Failure> {
+    pub(crate) fn run(&self, db: &Db) -> Result<(), Failure> {
         let lines = self.format.map(|format| NumberLines::new(format, self.tag)).transpose()?;
-        let segments = Segments::builder().source(db::existing_tags(&db, self.table)?).build()?;
-        let place = Place { db, table: self.table };
+        let segments = Segments::builder().source(db::existing_tags(db, self.table)?).build()?;
+        let store = TagStore { db, table: self.table };
         let numbers =
-            patiently(db, || segments.tag(self.tag)).map_err(|error| place.failure(&error))?;
+            patiently(db, || segments.tag(self.tag)).map_err(|error| store.failure(&error))?;
         let run = Run::start(self.load);
         run.stop_on_interrupt()?;
         let done = self.take(&numbers, &run, lines);
@@ -50,7 +50,7 @@ impl Order<'_> {
             return done;
         }
         if self.is_test {
-            output::say(&summary(self.tag, &run, &status));
+            text::say(&summary(self.tag, &run, &status));
         }
         done?;
         given_back?;

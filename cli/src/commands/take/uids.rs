@@ -16,8 +16,8 @@ use crate::run::lines::{Format, UidLines};
 use crate::run::live::{self, Panel};
 use crate::run::load::{Load, Run};
 use crate::run::progress::{Progress, target};
-use crate::run::stream;
-use crate::text::output::{self, DIM, Failure, columns, error_columns, folded, paint};
+use crate::run::stream::{self, Uids};
+use crate::text::{self, DIM, Failure, columns, error_columns, folded, paint};
 
 /// On a terminal, up to this many UIDs come in a table; more come as a list.
 const EXPLAINED: u64 = 20;
@@ -117,11 +117,11 @@ impl Args {
         if let Some(tag) = &self.tag {
             let format = self.format.unwrap_or(Format::Decimal);
             let format = (!self.no_output).then_some(format);
-            return Order { tag, table: self.table, load, format, is_test }.carry(&db);
+            return Order { tag, table: self.table, load, format, is_test }.run(&db);
         }
         let uids = self.generator.open(&db, asked)?;
         if is_test {
-            return self.carry(&uids, load);
+            return self.run_test(&uids, load);
         }
         match (self.format, count) {
             (None, Some(count)) if count <= EXPLAINED && io::stdout().is_terminal() => {
@@ -137,7 +137,7 @@ impl Args {
         let run = Run::start(load);
         run.stop_on_interrupt()?;
         stream::print(
-            self.generator.source(uids),
+            Uids::of(uids, &self.generator),
             &run,
             &self.lines(uids),
             progress,
@@ -166,12 +166,12 @@ impl Args {
         };
         let footer = format!("{}\nregistry {db}", folded(&footer, columns(), 0));
         let table = parse::table(uids.layout(), &taken);
-        output::print(&format!("{table}{}\n", paint(DIM, footer)))
+        text::print(&format!("{table}{}\n", paint(DIM, footer)))
     }
 
     /// Runs a load test and prints its summary. A panel is shown if standard error is a terminal
     /// and the UIDs do not appear on it.
-    fn carry(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
+    fn run_test(&self, uids: &UidGenerator, load: Load) -> Result<(), Failure> {
         let is_visible =
             io::stderr().is_terminal() && (self.no_output || !io::stdout().is_terminal());
         let stderr = || target(Term::buffered_stderr());
@@ -185,16 +185,23 @@ impl Args {
             }
         };
         let done = if self.no_output {
-            stream::drop_all(self.generator.source(uids), &run, FRAME, look)
+            stream::drop_all(Uids::of(uids, &self.generator), &run, FRAME, look)
         } else {
-            stream::print(self.generator.source(uids), &run, &self.lines(uids), None, FRAME, look)
+            stream::print(
+                Uids::of(uids, &self.generator),
+                &run,
+                &self.lines(uids),
+                None,
+                FRAME,
+                look,
+            )
         };
         if let Some(panel) = panel {
             panel.clear();
         }
         // If the reader has closed the pipe, it wants no summary either.
         if !matches!(&done, Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe) {
-            output::say(&live::summary(&run, &uids.status()));
+            text::say(&live::summary(&run, &uids.status()));
         }
         done
     }

@@ -17,11 +17,11 @@ use crate::args::quantity;
 use crate::commands::workers::lease::{State, Told, time_of};
 use crate::commands::workers::pace::Pace;
 use crate::commands::workers::release;
-use crate::text::output::{
-    self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint, paragraph, remark,
-};
 use crate::text::table::{Column, Table};
 use crate::text::words::counted;
+use crate::text::{
+    self, BOLD, DIM, Failure, GREEN, TIME, Times, WORKER, YELLOW, paint, paragraph, remark,
+};
 
 /// List who was given which worker id, and how many ids are left
 ///
@@ -117,7 +117,7 @@ impl Args {
             return args.run();
         }
         let db = self.db.db()?;
-        output::print(&patiently(&db, || self.list(&db))?)
+        text::print(&patiently(&db, || self.list(&db))?)
     }
 
     fn list(&self, db: &Db) -> Result<String, Failure> {
@@ -140,7 +140,7 @@ impl Args {
                 .filter(|_| !self.uid_generator),
             workers: shown.iter().map(|worker| Row::of(worker, &layout, now)).collect(),
         };
-        if self.json { output::json(&report) } else { Ok(page(&report)) }
+        if self.json { text::json(&report) } else { Ok(page(&report)) }
     }
 }
 

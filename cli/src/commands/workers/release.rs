@@ -7,8 +7,8 @@ use uidring_args::{Db, worker_id};
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
 use crate::commands::workers::lease::{State, time_of};
-use crate::text::output::{self, Failure, Times, paragraph, remark};
 use crate::text::words::distance;
+use crate::text::{self, Failure, Times, paragraph, remark};
 
 /// Free a leased worker id whose holder is gone
 ///
@@ -41,12 +41,12 @@ pub(crate) struct Args {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        output::print(&patiently(&db, || self.release(&db))?)
+        text::print(&patiently(&db, || self.release(&db))?)
     }
 
     /// Releases the id, and returns what is to be said about it.
     fn release(&self, db: &Db) -> Result<String, Failure> {
-        let registry = db::open_existing(&db, self.uid_generator)?;
+        let registry = db::open_existing(db, self.uid_generator)?;
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
         let Some(worker) = workers.iter().find(|worker| worker.id == self.worker) else {

@@ -1,0 +1,102 @@
+//! The layouts that are compared.
+
+use std::time::{Duration, SystemTime};
+
+use indicatif::HumanCount;
+use jiff::Timestamp;
+use uidring::Layout;
+
+use crate::args::quantity::{millis, saturated};
+use crate::commands::plan::sizing::{BITS, DAY_MS, Needs, Split};
+use crate::text::{Failure, Times};
+
+/// A layout to compare.
+pub(crate) struct Candidate {
+    pub(crate) name: &'static str,
+    pub(crate) split: Split,
+    pub(crate) layout: Layout,
+}
+
+impl Candidate {
+    /// The calls to paste into a program, each to be followed by the next.
+    pub(crate) fn rust(&self) -> Vec<String> {
+        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let mut calls = vec![format!("Layout::new({time_bits}, {worker_bits}, {sequence_bits})?")];
+        if tick_ms != 1000 {
+            calls.push(format!(".with_tick(Duration::from_millis({tick_ms}))?"));
+        }
+        let (sign, distance) = match self.layout.epoch().duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(since) => ('+', since),
+            Err(before) => ('-', before.duration()),
+        };
+        let ms = distance.as_millis();
+        let (unit, number) =
+            if ms.is_multiple_of(1000) { ("secs", ms / 1000) } else { ("millis", ms) };
+        let number = HumanCount(saturated(number)).to_string().replace(',', "_");
+        calls.push(format!(".with_epoch(UNIX_EPOCH {sign} Duration::from_{unit}({number}))?"));
+        calls
+    }
+
+    /// The same for this tool.
+    pub(crate) fn flags(&self) -> String {
+        let Split { time_bits, worker_bits, sequence_bits, tick_ms } = self.split;
+        let epoch = Times::of(&self.layout).utc(self.layout.epoch());
+        let epoch = epoch
+            .strip_suffix("T00:00:00Z")
+            .or(epoch.strip_suffix("T00:00:00.000Z"))
+            .unwrap_or(&epoch);
+        let tick = if tick_ms == 1000 { String::new() } else { format!(" --tick {tick_ms}ms") };
+        format!("--layout {time_bits},{worker_bits},{sequence_bits}{tick} --epoch {epoch}")
+    }
+}
+
+/// The recommended layout, then others worth considering, then the well-known ones.
+pub(crate) fn candidates(
+    needs: &Needs,
+    recommended: Split,
+    epoch: SystemTime,
+    now: SystemTime,
+) -> Result<Vec<Candidate>, Failure> {
+    let least = needs.least(recommended.tick_ms);
+    let spare = BITS - least.bits();
+    let mut splits = vec![
+        ("recommended", recommended),
+        ("longest", Split { time_bits: least.time_bits + spare, ..least }),
+        ("most starts", Split { worker_bits: least.worker_bits + spare, ..least }),
+        ("highest rate", Split { sequence_bits: least.sequence_bits + spare, ..least }),
+    ];
+    splits.extend(
+        [("finer ticks", 100), ("milliseconds", 1)]
+            .into_iter()
+            .filter_map(|(name, tick_ms)| needs.roomy(tick_ms).map(|split| (name, split))),
+    );
+    splits.push(("the default", Split::of(&Layout::DEFAULT)));
+    splits.push(("UidGenerator", Split::of(&Layout::UID_GENERATOR)));
+    let mut candidates: Vec<Candidate> = Vec::new();
+    for (name, split) in splits {
+        let is_new = candidates.iter().all(|seen| seen.split != split);
+        if is_new && needs.is_young(split.time_bits, split.tick_ms) {
+            let layout = Layout::new(split.time_bits, split.worker_bits, split.sequence_bits)?
+                .with_tick(Duration::from_millis(split.tick_ms))?
+                .with_epoch(epoch.min(epoch_above(needs, split, now)))?;
+            candidates.push(Candidate { name, split, layout });
+        }
+    }
+    Ok(candidates)
+}
+
+/// A midnight from which on the present tick exceeds the UIDs in use.
+fn epoch_above(needs: &Needs, split: Split, now: SystemTime) -> SystemTime {
+    let Some(age_ms) = needs.least_age_ms(split.time_bits, split.tick_ms) else { return now };
+    // Also before 1970: ids of other layouts may be large.
+    let latest = Timestamp::try_from(now).map_or(0, Timestamp::as_millisecond);
+    let latest = i128::from(latest) - i128::try_from(age_ms).unwrap_or(i128::MAX / 2);
+    let day = i128::from(saturated(DAY_MS));
+    let midnight = latest.div_euclid(day) * day;
+    let distance = millis(midnight.unsigned_abs());
+    if midnight < 0 {
+        SystemTime::UNIX_EPOCH.checked_sub(distance).unwrap_or(now)
+    } else {
+        SystemTime::UNIX_EPOCH + distance
+    }
+}

@@ -1,0 +1,121 @@
+//! Why the tool did not do what it was asked, and its exit statuses.
+
+use std::io;
+use std::process::ExitCode;
+
+use indicatif::HumanCount;
+use uidring::segment::{self, SegmentError};
+use uidring::{BuildError, LayoutError, RegistryError, TakeError};
+use uidring_args::{BesideUidGenerator, with_causes};
+
+use crate::text::passwords::without_passwords;
+use crate::text::stderr::complain;
+use crate::text::words::counted;
+
+/// Why the tool did not do what it was asked.
+#[derive(Debug)]
+pub(crate) enum Failure {
+    /// The command line is not understood, or it is a question to the tool itself, such as
+    /// `--help`.
+    Arguments(clap::Error),
+    /// The command line asks for something impossible. Exit status 2.
+    Usage(String),
+    /// The command line is right, but the action failed. Exit status 1.
+    Failed(String),
+    /// Like `Failed`, but the failure has already been reported.
+    Reported,
+    /// Ctrl-C came after so many of those asked for, "UID" or "number". Exit status 130, as shells
+    /// have it.
+    Interrupted { done: u64, all: u64, what: &'static str },
+    /// Standard output cannot be written. Exit status 1, or 0 if its reader closed the pipe.
+    Output(io::Error),
+}
+
+impl Failure {
+    /// Reports the failure on standard error, and returns the exit status.
+    pub(crate) fn report(self) -> ExitCode {
+        match self {
+            Failure::Arguments(error) if !error.use_stderr() => {
+                let _ = error.print();
+                ExitCode::SUCCESS
+            }
+            Failure::Arguments(error) => {
+                let text = without_passwords(&error.render().to_string());
+                match text.strip_prefix("error: ") {
+                    Some(text) => complain(text.trim_end()),
+                    None => drop(error.print()),
+                }
+                ExitCode::from(2)
+            }
+            Failure::Usage(sentence) => {
+                complain(&sentence);
+                ExitCode::from(2)
+            }
+            Failure::Failed(sentence) => {
+                complain(&sentence);
+                ExitCode::FAILURE
+            }
+            Failure::Reported => ExitCode::FAILURE,
+            Failure::Interrupted { done, all, what } => {
+                let (done, all) = (HumanCount(done), counted(all, what));
+                complain(&format!("interrupted after {done} of {all}"));
+                ExitCode::from(130)
+            }
+            Failure::Output(error) if error.kind() == io::ErrorKind::BrokenPipe => {
+                ExitCode::SUCCESS
+            }
+            Failure::Output(error) => {
+                complain(&format!("cannot write to standard output: {error}"));
+                ExitCode::FAILURE
+            }
+        }
+    }
+}
+
+impl From<clap::Error> for Failure {
+    fn from(error: clap::Error) -> Failure {
+        Failure::Arguments(error)
+    }
+}
+
+impl From<LayoutError> for Failure {
+    fn from(error: LayoutError) -> Failure {
+        Failure::Usage(with_causes(&error))
+    }
+}
+
+const BESIDE_UID_GENERATOR: BesideUidGenerator =
+    BesideUidGenerator { worker_ids: "--worker-ids or --partition", db: "--db" };
+
+impl From<RegistryError> for Failure {
+    fn from(error: RegistryError) -> Failure {
+        Failure::Failed(BESIDE_UID_GENERATOR.told(&error))
+    }
+}
+
+impl From<SegmentError> for Failure {
+    fn from(error: SegmentError) -> Failure {
+        Failure::Failed(with_causes(&error))
+    }
+}
+
+impl From<segment::BuildError> for Failure {
+    fn from(error: segment::BuildError) -> Failure {
+        Failure::Failed(with_causes(&error))
+    }
+}
+
+impl From<BuildError> for Failure {
+    fn from(error: BuildError) -> Failure {
+        match error {
+            BuildError::Registry(error) => Failure::from(error),
+            error => Failure::Failed(with_causes(&error)),
+        }
+    }
+}
+
+impl From<TakeError> for Failure {
+    fn from(error: TakeError) -> Failure {
+        Failure::Failed(with_causes(&error))
+    }
+}

@@ -1,0 +1,39 @@
+//! Hides passwords in what clap says, which repeats arguments.
+
+use uidring::registry::without_password;
+
+/// `text` with [`without_password`] applied to each address in it.
+pub(crate) fn without_passwords(text: &str) -> String {
+    let word = |word: &str| {
+        let Some(colon) = word.find("://") else { return word.to_owned() };
+        // An address may follow an option, or stand in quotes.
+        let start = word[..colon]
+            .trim_end_matches(|character: char| character.is_ascii_alphanumeric())
+            .len();
+        let end = word
+            .trim_end_matches(|character: char| character.is_whitespace() || character == '\'')
+            .len();
+        word[..start].to_owned() + &without_password(&word[start..end]) + &word[end..]
+    };
+    text.split_inclusive(char::is_whitespace).map(word).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::without_passwords;
+
+    #[test]
+    fn passwords_are_not_shown() {
+        for (url, shown) in [
+            ("postgres://me:secret@db:5432/ids?sslmode=require", "postgres://me@db:5432/ids"),
+            ("mysql://me:se@cret@db/ids", "mysql://me@db/ids"),
+            ("mysql://me:sec?ret@db/ids", "mysql://(an address)"),
+            ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
+            ("mysql://me:sec/ret@db/ids", "mysql://me@db/ids"),
+            ("postgres://db/ids?password=secret", "postgres://db/ids"),
+        ] {
+            let sentence = format!("unexpected argument '--bd={url}' found\n\nUsage: uidring");
+            assert_eq!(without_passwords(&sentence), sentence.replace(url, shown));
+        }
+    }
+}
