@@ -292,7 +292,7 @@ impl Model {
                 Ok(Some(self.ring.uid(ticket, base)))
             }
             Block::Overwritten => {
-                self.ring.lose(1);
+                self.ring.cursor.lose(1);
                 Ok(None)
             }
             Block::Beyond => Err(ticket),
@@ -315,7 +315,7 @@ impl Model {
                 }
                 match self.redeem(ticket, published) {
                     Ok(Some(uid)) => break Some(uid),
-                    Ok(None) => ticket = self.ring.claim(1),
+                    Ok(None) => ticket = self.ring.cursor.claim(1),
                     Err(ticket) => panic!("the window ends before ticket {ticket}"),
                 }
             },
@@ -341,8 +341,8 @@ impl Model {
                 Ok(uid) => Some(uid),
                 Err(ticket) if is_closed(ticket) => None,
                 Err(ticket) => self.redeem(ticket, &published).unwrap_or_else(|ticket| {
-                    self.ring.close();
-                    self.ring.give_back(ticket..ticket + 1);
+                    self.ring.cursor.close();
+                    self.ring.cursor.give_back(ticket..ticket + 1);
                     None
                 }),
             };
@@ -378,7 +378,7 @@ impl Model {
 
     /// Claims `count` tickets for [`use_up`](Model::use_up).
     pub fn claim(&self, count: u64) -> Claim {
-        Claim { start: self.history.start(), next: self.ring.claim(count), count }
+        Claim { start: self.history.start(), next: self.ring.cursor.claim(count), count }
     }
 
     /// Takes the UIDs of a claim. Returns how many blocks that published.
@@ -397,7 +397,7 @@ impl Model {
                 Some(uid) => uids.extend(
                     (0..to - next).map(|offset| Uid::try_from(uid.get() + offset).unwrap()),
                 ),
-                None => self.ring.lose(to - next - 1),
+                None => self.ring.cursor.lose(to - next - 1),
             }
             next = to;
         }
@@ -428,7 +428,7 @@ impl Model {
         self.check_blocks();
         let taken = self.history.uids();
         self.history.assert_ordered();
-        let tickets = FIRST_TICKET..self.ring.position();
+        let tickets = FIRST_TICKET..self.ring.cursor.position();
         let count = tickets.end - tickets.start;
         let expected: Vec<u64> =
             tickets.map(|ticket| self.expected(ticket / BLOCK) | ticket % BLOCK).collect();
@@ -436,7 +436,7 @@ impl Model {
             taken.iter().all(|uid| expected.contains(uid)),
             "not of their tickets: {taken:?} of {expected:?}"
         );
-        let accounted = taken.len() as u64 + self.ring.lost() + self.ring.skipped();
+        let accounted = taken.len() as u64 + self.ring.cursor.lost() + self.ring.cursor.skipped();
         assert_eq!(
             accounted, count,
             "tickets neither used nor counted as lost or skipped: {taken:?}"

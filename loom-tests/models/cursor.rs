@@ -9,7 +9,7 @@ fn skip_take() {
     explore("skip_take", Some(3), || {
         let model = Model::new(2, MANY);
         let other = model.spawn(|model| model.takes(2));
-        model.ring.skip_to(FIRST_TICKET + 3);
+        model.ring.cursor.skip_to(FIRST_TICKET + 3);
         model.takes(1);
         other.join().unwrap();
         model.check();
@@ -21,7 +21,7 @@ fn skip_refill_take() {
     explore("skip_refill_take", Some(2), || {
         let model = Model::new(2, MANY);
         let other = model.spawn(|model| model.takes(3));
-        model.ring.skip_to(FIRST_TICKET + 3);
+        model.ring.cursor.skip_to(FIRST_TICKET + 3);
         model.refill();
         other.join().unwrap();
         model.check();
@@ -34,9 +34,9 @@ fn close_take_open() {
     explore("close_take_open", None, || {
         let model = Model::new(2, MANY);
         let other = model.spawn(|model| model.takes(3));
-        model.ring.close();
-        model.ring.skip_to(FIRST_TICKET + 1);
-        model.ring.open();
+        model.ring.cursor.close();
+        model.ring.cursor.skip_to(FIRST_TICKET + 1);
+        model.ring.cursor.open();
         other.join().unwrap();
         model.check();
     });
@@ -46,8 +46,8 @@ fn close_take_open() {
 #[test]
 fn close_close() {
     fn close_and_open(model: &Model) {
-        model.ring.close();
-        model.ring.open();
+        model.ring.cursor.close();
+        model.ring.cursor.open();
     }
 
     explore("close_close", None, || {
@@ -84,7 +84,11 @@ fn fail_fail() {
         other.join().unwrap();
         model.check();
         assert_eq!(model.history.uids().len() as u64, BLOCK, "the UIDs of the block were taken");
-        assert_eq!(model.ring.position(), FIRST_TICKET + BLOCK, "no other ticket was used up");
+        assert_eq!(
+            model.ring.cursor.position(),
+            FIRST_TICKET + BLOCK,
+            "no other ticket was used up"
+        );
     });
 }
 
@@ -103,13 +107,13 @@ fn fail_fail_open() {
         |model| {
             let others = [(); 2].map(|()| model.spawn(|model| model.failing_takes(1)));
             model.extend(NOW + 1);
-            model.ring.open();
+            model.ring.cursor.open();
             model.failing_takes(1);
             for other in others {
                 other.join().unwrap();
             }
             // Opening the ring loses the tickets that were given back out of order.
-            model.ring.open();
+            model.ring.cursor.open();
             model.check();
         },
     );

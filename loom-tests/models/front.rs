@@ -44,7 +44,7 @@ fn gap_try_take() {
 fn longer() {
     let prepare = || {
         let model = with_gap();
-        model.ring.skip_to(FIRST_TICKET + 1);
+        model.ring.cursor.skip_to(FIRST_TICKET + 1);
         model.takes(1);
         let claim = model.claim(1);
         assert_eq!(model.refill(), 1);

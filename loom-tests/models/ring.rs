@@ -112,7 +112,7 @@ fn refill_refill() {
         let filled = model.refill() + other.join().unwrap();
         assert_eq!(filled, 1, "there is room for one block");
         assert_eq!(model.takes(4), 0, "all of it is there");
-        assert_eq!(model.ring.lost(), 0, "none of it was overwritten");
+        assert_eq!(model.ring.cursor.lost(), 0, "none of it was overwritten");
         model.check();
     });
 }

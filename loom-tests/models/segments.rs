@@ -91,14 +91,14 @@ impl Model {
         let mut taken = self.history.uids();
         taken.sort_unstable();
         assert!(numbers.starts_with(&taken), "{taken:?} of {numbers:?}");
-        assert_eq!(self.chain().lost(), 0, "{taken:?} of {numbers:?}");
+        assert_eq!(self.chain().cursor.lost(), 0, "{taken:?} of {numbers:?}");
         self.check_left();
     }
 
     /// Each number was taken, is counted as lost, or is left.
     fn check_left(&self) {
         let taken = self.history.uids().len() as u64;
-        let (lost, left) = (self.chain().lost(), self.tag.left());
+        let (lost, left) = (self.chain().cursor.lost(), self.tag.left());
         assert_eq!(taken + lost + left, self.tag.loaded.get(), "{lost} lost, {left} left");
     }
 }
@@ -172,7 +172,7 @@ fn append_take_take() {
 fn overwrite() {
     let prepare = || {
         let model = Model::new(FOREVER, &[(1, 1), (11, 1), (21, 1)]);
-        assert_eq!(model.chain().claim(3), 0);
+        assert_eq!(model.chain().cursor.claim(3), 0);
         model
     };
     explore_from("overwrite", Some(2), prepare, |model| {
@@ -220,7 +220,7 @@ fn append_find() {
 fn append_far() {
     let prepare = || {
         let model = Model::new(FOREVER, &[(1, 1)]);
-        assert_eq!(model.chain().claim(5), 0);
+        assert_eq!(model.chain().cursor.claim(5), 0);
         model
     };
     explore_from("append_far", Some(3), prepare, |model| {
@@ -353,7 +353,7 @@ fn end() {
         assert_eq!(taken + left, 2);
         model.check(&[1, 2]);
         assert_eq!(model.take(), Err(TakeError::ShutDown));
-        assert!(is_closed(model.chain().claim(1)));
+        assert!(is_closed(model.chain().cursor.claim(1)));
     });
 }
 
@@ -395,7 +395,7 @@ fn requests() {
             .map(|tag| {
                 let tag = Arc::clone(tag);
                 thread::spawn(move || {
-                    tag.chain.claim(1);
+                    tag.chain.cursor.claim(1);
                     tag.request_maintenance();
                 })
             })
@@ -405,7 +405,7 @@ fn requests() {
             let mut place = requests.first();
             while let Some(tag) = place {
                 place = tags[tag].entry.next();
-                seen[tag] = tags[tag].chain.position();
+                seen[tag] = tags[tag].chain.cursor.position();
             }
         };
         run_due();
@@ -425,14 +425,14 @@ fn requests_again() {
         let requests = &model.tag.requests;
         let other = model.spawn(|model| {
             for _ in 0..2 {
-                model.chain().claim(1);
+                model.chain().cursor.claim(1);
                 model.tag.request_maintenance();
             }
         });
         let run_due = || {
             requests.first().map(|_| {
                 assert_eq!(model.tag.entry.next(), None);
-                model.chain().position()
+                model.chain().cursor.position()
             })
         };
         let first = run_due();

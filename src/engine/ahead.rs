@@ -130,7 +130,7 @@ impl Timing for Ahead {
 
     fn next_tick(&self, engine: &Engine) -> u64 {
         let unpublished = engine.ring.tail() << engine.ring.shift();
-        Self::tick_of_ticket(engine, engine.ring.position().min(unpublished))
+        Self::tick_of_ticket(engine, engine.ring.cursor.position().min(unpublished))
     }
 
     fn awaited_tick(&self, engine: &Engine, ticket: u64, _: i64) -> u64 {
@@ -138,7 +138,7 @@ impl Timing for Ahead {
     }
 
     fn at_hand(&self, engine: &Engine) -> u64 {
-        if engine.ring.is_closed() { 0 } else { engine.ring.available() }
+        if engine.ring.cursor.is_closed() { 0 } else { engine.ring.available() }
     }
 
     fn available(&self, engine: &Engine) -> u64 {
@@ -146,7 +146,7 @@ impl Timing for Ahead {
     }
 
     fn skipped(&self, engine: &Engine) -> u64 {
-        engine.ring.skipped()
+        engine.ring.cursor.skipped()
     }
 
     #[inline]
@@ -205,10 +205,10 @@ impl Timing for Ahead {
                 Ok((ticket, None)) => {
                     match Self::retry_with_clock(engine, || self.resolve(engine, ticket)) {
                         Ok(Block::Published(base)) => return Ok(ring.uid(ticket, base)),
-                        Ok(_) => ring.lose(1),
+                        Ok(_) => ring.cursor.lose(1),
                         // The clock has just gone back.
                         Err(now_ms) => {
-                            ring.give_back(ticket..ticket + 1);
+                            ring.cursor.give_back(ticket..ticket + 1);
                             published = None;
                             engine.report_shortage_unless_due(now_ms)?;
                         }
@@ -228,7 +228,7 @@ impl Timing for Ahead {
     }
 
     fn drop_tickets(&self, engine: &Engine, count: u64) {
-        engine.ring.lose(count);
+        engine.ring.cursor.lose(count);
     }
 
     fn is_cursor_due(&self, engine: &Engine, now_ms: i64) -> bool {

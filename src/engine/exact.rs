@@ -139,7 +139,7 @@ impl Engine {
     /// at its first UID, so nothing is left out at the limit.
     fn advance_to_present(&self, dropped: u64, now_ms: i64) {
         let Some(present) = self.present_tick(self.ring.window().get(), now_ms) else { return };
-        self.ring.advance_to(present << self.ring.shift(), |cursor| {
+        self.ring.cursor.advance_to(present << self.ring.shift(), |cursor| {
             let last_used = cursor.saturating_sub(dropped);
             if last_used >> self.ring.shift() == present - 1 {
                 last_used & (SHARDS - 1) & self.ring.max_offset()
@@ -167,7 +167,9 @@ impl Engine {
     #[cfg_attr(not(feature = "async"), allow(clippy::unused_self, unused_variables))]
     pub fn pause_for_tasks(&self, pause: Duration, now_ms: i64) -> Duration {
         #[cfg(feature = "async")]
-        if !self.waiters.line.is_empty() && !self.is_past_window(self.ring.position(), now_ms) {
+        if !self.waiters.line.is_empty()
+            && !self.is_past_window(self.ring.cursor.position(), now_ms)
+        {
             // The UIDs of the present tick are for those who have been called.
             let next = self.limits.clock_tick(now_ms) + 1;
             let tick = self.ring.cursor_block().max(next);
@@ -236,12 +238,12 @@ impl Timing for Exact {
     fn oldest_and_newest(&self, engine: &Engine, now_ms: i64) -> (u64, u64) {
         let last = engine.limits.last_tick(now_ms).unwrap_or(0);
         let last = last.max(engine.limits.clock_tick(now_ms));
-        let tick = self.awaited_tick(engine, engine.ring.position(), now_ms).min(last);
+        let tick = self.awaited_tick(engine, engine.ring.cursor.position(), now_ms).min(last);
         (tick, tick)
     }
 
     fn next_tick(&self, engine: &Engine) -> u64 {
-        self.awaited_tick(engine, engine.ring.position(), engine.trusted_now_ms())
+        self.awaited_tick(engine, engine.ring.cursor.position(), engine.trusted_now_ms())
     }
 
     fn awaited_tick(&self, engine: &Engine, ticket: u64, now_ms: i64) -> u64 {
@@ -249,7 +251,7 @@ impl Timing for Exact {
     }
 
     fn at_hand(&self, engine: &Engine) -> u64 {
-        let position = engine.ring.position();
+        let position = engine.ring.cursor.position();
         let length = engine.ring.max_offset() + 1;
         let now_ms = engine.trusted_now_ms();
         match engine.state_at(position >> engine.ring.shift(), u64::MAX, now_ms) {
@@ -328,7 +330,7 @@ impl Timing for Exact {
     }
 
     fn drop_tickets(&self, engine: &Engine, count: u64) {
-        engine.ring.skip(count);
+        engine.ring.cursor.skip(count);
     }
 
     fn is_cursor_due(&self, engine: &Engine, now_ms: i64) -> bool {

@@ -104,7 +104,7 @@ impl Engine {
             Kind::Ahead(Ahead::new(slots as u64, refill_mark))
         };
         let engine = Engine {
-            first_ticket: ring.position(),
+            first_ticket: ring.cursor.position(),
             ring,
             claims_end: CachePadded::new(AtomicU64::new(u64::MAX)),
             signal: CachePadded::new(signal),
@@ -160,9 +160,9 @@ impl Engine {
 
     /// The number of UIDs that have been taken or claimed.
     pub fn taken(&self) -> u64 {
-        (self.ring.position() - self.first_ticket)
-            .saturating_sub(self.ring.skipped())
-            .saturating_sub(self.ring.lost())
+        (self.ring.cursor.position() - self.first_ticket)
+            .saturating_sub(self.ring.cursor.skipped())
+            .saturating_sub(self.ring.cursor.lost())
     }
 
     /// The number of UIDs in the ring that takes can get now.
@@ -173,12 +173,12 @@ impl Engine {
     /// Whether the generator belongs to the process that this one was forked from. If so, there is
     /// no filler here, and locks may be held by threads that do not exist.
     pub fn is_forked(&self) -> bool {
-        self.ring.ended() == Some(Ended::Forked)
+        self.ring.cursor.ended() == Some(Ended::Forked)
     }
 
     /// Ends the generator: takes fail from now on, and the filler gives the worker id back.
     pub fn shut_down(&self) {
-        self.ring.shut_down();
+        self.ring.cursor.shut_down();
         self.expire_claims();
         self.signal.stop();
         // Last, because a task's waker may panic.
@@ -200,7 +200,7 @@ impl Engine {
     pub fn try_open(&self, now_ms: i64) -> bool {
         let is_due = by_kind!(self, is_cursor_due, now_ms);
         if is_due {
-            self.ring.open();
+            self.ring.cursor.open();
         }
         is_due
     }
@@ -257,7 +257,7 @@ impl Engine {
             refused_jump: self.flags.refused_jump(),
             available: by_kind!(self, available),
             taken: self.taken(),
-            lost: self.ring.lost(),
+            lost: self.ring.cursor.lost(),
             skipped: by_kind!(self, skipped),
             refilled_inline: self.counters.refilled_inline.get(),
             refilled_by_filler: self.counters.refilled_by_filler.get(),
@@ -270,7 +270,7 @@ impl Engine {
 #[cfg(all(unix, not(uidring_loom)))]
 impl fork::Abandon for Engine {
     fn abandon(&self) {
-        self.ring.abandon();
+        self.ring.cursor.abandon();
         self.expire_claims();
     }
 }

@@ -25,13 +25,13 @@ impl Engine {
     /// Moves the cursor forward to `offset` in `block`, unless it is there already. Returns whether
     /// it moved.
     pub fn skip_to(&self, block: u64, offset: u64) -> bool {
-        self.ring.skip_to((block << self.ring.shift()) + offset)
+        self.ring.cursor.skip_to((block << self.ring.shift()) + offset)
     }
 
     /// The tick of the ticket claimed last, or, if its block is not published, the newest tick. No
     /// claim has a UID of a later tick.
     pub fn claimed_tick(&self) -> u64 {
-        let block = self.ring.position().saturating_sub(1) >> self.ring.shift();
+        let block = self.ring.cursor.position().saturating_sub(1) >> self.ring.shift();
         self.tick_of_block(block).unwrap_or_else(|| self.newest_tick())
     }
 

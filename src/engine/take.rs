@@ -54,7 +54,7 @@ impl Engine {
                 Some(base) => return Ok(self.ring.uid(ticket, base)),
                 None => by_kind!(self, drop_tickets, 1),
             }
-            ticket = self.ring.claim(1);
+            ticket = self.ring.cursor.claim(1);
         }
     }
 
@@ -76,8 +76,8 @@ impl Engine {
             Err(error) => {
                 // A forked process's copy is closed, and takes no lock.
                 if error != TakeError::Forked {
-                    self.ring.close();
-                    self.ring.give_back(tickets);
+                    self.ring.cursor.close();
+                    self.ring.cursor.give_back(tickets);
                 }
                 Err(error)
             }
@@ -114,7 +114,7 @@ impl Engine {
             if let Some(found) = attempt(now_ms) {
                 return Ok(found);
             }
-            let ticket = ticket.unwrap_or_else(|| self.ring.position());
+            let ticket = ticket.unwrap_or_else(|| self.ring.cursor.position());
             let error = self.report_shortage(ticket, now_ms);
             if !self.is_worth_waiting(error) {
                 return Err(error);
@@ -131,7 +131,7 @@ impl Engine {
 
     /// Fails if the ring is closed for good.
     fn check_end(&self) -> Result<(), TakeError> {
-        match self.ring.ended() {
+        match self.ring.cursor.ended() {
             None => Ok(()),
             Some(Ended::ShutDown) => Err(TakeError::ShutDown),
             Some(Ended::Forked) => Err(TakeError::Forked),
@@ -150,7 +150,7 @@ impl Engine {
     /// Like `report_shortage`, but succeeds if the next tick is due: then the filler has just moved
     /// the window by what the clock showed a moment before.
     pub fn report_shortage_unless_due(&self, now_ms: i64) -> Result<(), TakeError> {
-        let ticket = self.ring.position();
+        let ticket = self.ring.cursor.position();
         match self.report_shortage(ticket, now_ms) {
             TakeError::LeadLimit { retry_in_ms: 0 }
                 if by_kind!(self, is_allowed_by_takers, ticket, now_ms) =>
@@ -195,6 +195,6 @@ impl Engine {
 
     /// Whether the ring is open. Opens a closed ring if that is possible.
     fn is_open(&self, now_ms: i64) -> bool {
-        !self.ring.is_closed() || self.takers_read_clock && self.try_open(now_ms)
+        !self.ring.cursor.is_closed() || self.takers_read_clock && self.try_open(now_ms)
     }
 }

@@ -379,7 +379,7 @@ impl LeaseManager {
     /// The last tick of the lease from which a UID may have been taken so far. If there is none,
     /// the tick before the first one of the lease.
     fn used(&self, engine: &Engine) -> u64 {
-        let position = engine.ring.position();
+        let position = engine.ring.cursor.position();
         let used = match engine.base_of_block(position >> engine.ring.shift()).map(NonZeroU64::get)
         {
             Some(base) if engine.codec.worker_of(base) == self.lease.worker => {
@@ -389,7 +389,7 @@ impl LeaseManager {
             // This worker's blocks come later in the ring.
             Some(_) => 0,
             // A taker that holds a ticket may still publish any tick that is reserved.
-            None if engine.ring.ended().is_some() => self.lease.last,
+            None if engine.ring.cursor.ended().is_some() => self.lease.last,
             None => self.newest_tick(engine).unwrap_or(self.lease.last),
         };
         // The tick may belong to an earlier lease of the same id.

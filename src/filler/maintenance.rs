@@ -210,8 +210,8 @@ impl Maintenance {
     /// from being handed out: they are dropped in favour of a new worker's blocks, or held back
     /// until they are due. Returns whether the blocks at the cursor are held back.
     fn enforce_lead_limit(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
-        if engine.ring.is_closed() {
-            engine.ring.reset_closed_cursor();
+        if engine.ring.cursor.is_closed() {
+            engine.ring.cursor.reset_closed_cursor();
         }
         self.drop_far_blocks(engine, now_ms);
         let is_beyond = |tick: Option<u64>| {
@@ -230,7 +230,7 @@ impl Maintenance {
             if is_changed {
                 engine.skip_to(engine.ring.tail(), 0);
             } else {
-                engine.ring.close();
+                engine.ring.cursor.close();
             }
             // After the cursor was moved, so that no claim made before counts as a later one.
             engine.expire_claims();
@@ -238,7 +238,7 @@ impl Maintenance {
                 return true;
             }
         }
-        if engine.ring.is_closed() {
+        if engine.ring.cursor.is_closed() {
             engine.try_open(now_ms);
         }
         false
@@ -276,7 +276,7 @@ impl Maintenance {
         // A quiet service begins anywhere. A busy one skips few UIDs: it goes on at the remainder
         // that it has come to.
         let offset = if self.demand.is_busy {
-            engine.ring.position() & engine.ring.max_offset() & (SHARDS - 1)
+            engine.ring.cursor.position() & engine.ring.max_offset() & (SHARDS - 1)
         } else {
             self.rng.u64(0..=engine.ring.max_offset())
         };
@@ -403,7 +403,7 @@ impl Maintenance {
     /// filler would keep each other awake.
     fn wake(&mut self, engine: &Engine, now_ms: i64) {
         let state = State {
-            is_closed: engine.ring.is_closed(),
+            is_closed: engine.ring.cursor.is_closed(),
             is_registry_down: engine.flags.is_registry_down(),
             is_time_over: engine.limits.is_over(now_ms),
         };
@@ -440,7 +440,8 @@ fn wake_tasks(engine: &Engine, now_ms: i64) {
         return;
     }
     let uids = engine.at_hand();
-    if uids == 0 && !engine.is_worth_waiting(engine.obstacle(engine.ring.position(), now_ms)) {
+    if uids == 0 && !engine.is_worth_waiting(engine.obstacle(engine.ring.cursor.position(), now_ms))
+    {
         line.call_all();
     } else {
         line.call_anew(uids);
@@ -454,8 +455,8 @@ fn watch_exact(engine: &Engine, now_ms: i64) {
     if engine.newest_tick() <= engine.limits.clock_tick(now_ms) {
         engine.flags.clear_ahead();
     }
-    if engine.ring.is_closed() {
-        engine.ring.reset_closed_cursor();
+    if engine.ring.cursor.is_closed() {
+        engine.ring.cursor.reset_closed_cursor();
         engine.try_open(now_ms);
     }
     // Takers that wait for the next tick hold its tickets, so one tick ahead is usual.

@@ -32,7 +32,6 @@ pub mod segments;
 pub mod window;
 
 use std::num::NonZeroU64;
-use std::ops::Deref;
 
 use crossbeam_utils::CachePadded;
 
@@ -105,7 +104,7 @@ struct PublishState {
 /// A lock-free ring of blocks.
 #[derive(Debug)]
 pub struct Ring {
-    /// The next ticket.
+    /// The next ticket, and what closes and opens the ring.
     ///
     /// It stays below 2^63, whatever the layout. Takers claim the tickets of published blocks and,
     /// beyond those, one claim for each waiting thread. No two blocks have the same base, and
@@ -114,7 +113,7 @@ pub struct Ring {
     /// `2^(time_bits + sequence_bits)` tickets below 2^63. The first lap, which is never published,
     /// needs at most a sixteenth of these, because a ring has at most 2^16 slots and a time field
     /// has at least 20 bits. While the ring is closed, the filler resets what claims add.
-    cursor: CachePadded<Cursor>,
+    pub cursor: CachePadded<Cursor>,
     /// What a take reads first.
     front: CachePadded<Front>,
     /// What takers read once per ready range.
@@ -132,16 +131,6 @@ pub struct Ring {
     /// log2 of the stride per UID in a block: how far the block number of a ticket is moved up to
     /// the time field. With the time on top, the width of the worker field; else 0.
     time_offset: u32,
-}
-
-/// The operations of its cursor are those of a ring: claims, closing and opening.
-impl Deref for Ring {
-    type Target = Cursor;
-
-    #[inline]
-    fn deref(&self) -> &Cursor {
-        &self.cursor
-    }
 }
 
 impl Ring {
@@ -180,7 +169,7 @@ impl Ring {
     #[inline]
     pub fn claim_many(&self, count: u64) -> (u64, Option<NonZeroU64>) {
         let range = self.front.read();
-        let ticket = self.claim(count);
+        let ticket = self.cursor.claim(count);
         (ticket, self.known_base(range, ticket))
     }
 
@@ -192,7 +181,7 @@ impl Ring {
         // one.
         let range = self.front.read();
         let Ring { max_offset, time_offset, .. } = *self;
-        let ticket = self.claim(1);
+        let ticket = self.cursor.claim(1);
         if !range.holds(ticket) {
             return Err(ticket);
         }
@@ -372,7 +361,7 @@ impl Ring {
 
     /// The block of the next ticket.
     pub fn cursor_block(&self) -> u64 {
-        self.position() >> self.shift
+        self.cursor.position() >> self.shift
     }
 
     /// How many blocks are published from `block` on.
@@ -385,7 +374,7 @@ impl Ring {
     pub fn available(&self) -> u64 {
         // ORDERING: a statistic.
         let end = self.publish_state.tail.load(Ordering::Relaxed) << self.shift;
-        end.saturating_sub(self.position())
+        end.saturating_sub(self.cursor.position())
     }
 
     /// The next block to publish.

@@ -27,7 +27,7 @@
 //!   holds the lock of the tag's `Supply`.
 
 use std::num::NonZeroU64;
-use std::ops::{Deref, Range};
+use std::ops::Range;
 
 use crossbeam_utils::CachePadded;
 
@@ -92,18 +92,9 @@ struct Shared {
 /// A lock-free chain of segments.
 #[derive(Debug)]
 pub struct SegmentChain {
-    cursor: CachePadded<Cursor>,
+    /// The next ticket, and what closes and opens the chain.
+    pub cursor: CachePadded<Cursor>,
     shared: CachePadded<Shared>,
-}
-
-/// The operations of its cursor are those of a chain: claims, closing and opening.
-impl Deref for SegmentChain {
-    type Target = Cursor;
-
-    #[inline]
-    fn deref(&self) -> &Cursor {
-        &self.cursor
-    }
 }
 
 impl Default for SegmentChain {
@@ -287,7 +278,7 @@ impl SegmentChain {
     /// the lock of the supply.
     pub fn append(&self, number: u64, tickets: u64) {
         let end = self.end();
-        let first = if self.is_closed() { self.position().max(end) } else { end };
+        let first = if self.cursor.is_closed() { self.cursor.position().max(end) } else { end };
         // ORDERING: written under the lock.
         let segment = self.shared.count.load(Ordering::Relaxed);
         self.slot(segment).write(first, first + tickets, self.origin(first, number));

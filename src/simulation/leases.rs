@@ -276,12 +276,12 @@ impl Generator {
     /// Returns the UID of a taker that has claimed its ticket before, and gets it after.
     fn shut_down(self, is_ahead: bool) -> Option<Uid> {
         let engine = Arc::clone(&self.engine);
-        if is_ahead && !engine.ring.is_closed() {
+        if is_ahead && !engine.ring.cursor.is_closed() {
             let end = engine.ring.tail() << engine.ring.shift();
-            engine.ring.claim(end.saturating_sub(engine.ring.position()));
+            engine.ring.cursor.claim(end.saturating_sub(engine.ring.cursor.position()));
         }
-        let ticket = engine.ring.claim(1);
-        engine.ring.shut_down();
+        let ticket = engine.ring.cursor.claim(1);
+        engine.ring.cursor.shut_down();
         self.end();
         if is_closed(ticket) {
             return None;
@@ -446,7 +446,7 @@ fn a_shutdown_names_the_worker_id_that_was_not_given_back() {
     while engine.try_take().is_ok() {}
     // This requests the second worker id, which is not taken on any more.
     maintenance.run_once(&engine);
-    engine.ring.shut_down();
+    engine.ring.cursor.shut_down();
     let (worker, error) = maintenance.finish(&engine).unwrap_err();
     assert_eq!((worker, engine.worker()), (2, 1), "{error}");
 }
@@ -470,8 +470,8 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
                 }
             }
             (Step::Lose(count), Some(generator)) => {
-                generator.engine.ring.claim(count);
-                generator.engine.ring.close();
+                generator.engine.ring.cursor.claim(count);
+                generator.engine.ring.cursor.close();
             }
             (Step::Maintain, Some(generator)) => generator.run_filler(),
             (Step::Jump(by), Some(generator)) => {

@@ -253,7 +253,7 @@ impl World {
         if self.limits.policy == LeadLimit::NewWorker {
             assert!(self.failures <= 2, "{} failures in a row", self.failures);
         } else {
-            let claimed = (self.engine.ring.position() - 1) >> self.engine.ring.shift();
+            let claimed = (self.engine.ring.cursor.position() - 1) >> self.engine.ring.shift();
             let tick = self.engine.tick_of_block(claimed);
             // If the block is not published, a local taker waits for it.
             assert!(
@@ -712,13 +712,13 @@ fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
 fn claims_from_a_closed_ring_do_not_open_it_however_many() {
     let mut world = World::new(Settings { policy: LeadLimit::Fail, ..settings() });
     while world.take_by(take_or_wait).is_ok() {}
-    let position = world.engine.ring.position();
+    let position = world.engine.ring.cursor.position();
     for _ in 0..10 {
-        world.engine.ring.claim(1 << 60);
+        world.engine.ring.cursor.claim(1 << 60);
         world.run_filler();
-        assert!(world.engine.ring.is_closed());
+        assert!(world.engine.ring.cursor.is_closed());
     }
-    assert_eq!(world.engine.ring.position(), position);
+    assert_eq!(world.engine.ring.cursor.position(), position);
     world.pass(SECOND);
     // The ticket that found the end of the window is lost.
     world.take_many(7);
@@ -773,7 +773,7 @@ fn rollback_drops_what_a_waiting_taker_holds_of_a_worker_before() {
     let mut world = World::new(Settings { slots: 64, max_lead: 3 * SECOND, ..settings() });
     world.take_many(8);
     // The first ticket of its block.
-    let ticket = world.engine.ring.claim(1);
+    let ticket = world.engine.ring.cursor.claim(1);
     world.clock.set(world.now() - DAY);
     // The registry has not answered yet.
     world.maintenance.run_once(&world.engine);
@@ -830,7 +830,7 @@ fn a_late_maintenance_takes_no_clock_that_went_on_for_one_that_went_back() {
     }));
     let end = engine.claims_end();
     maintenance.run_once(&engine);
-    assert!(!engine.ring.is_closed());
+    assert!(!engine.ring.cursor.is_closed());
     assert_eq!((engine.claims_end(), engine.status().new_workers), (end, 0));
 }
 
@@ -885,7 +885,7 @@ fn at_the_end_of_a_workers_time_nobody_spins() {
         let error = std::iter::repeat_with(|| engine.try_take()).find_map(Result::err).unwrap();
         assert_eq!(engine.newest_tick(), engine.limits.final_tick);
         assert!(error.retry_in().is_some_and(|wait| wait >= SECOND), "{order:?}: {error}");
-        let _waiting = engine.waiters.wait_with(engine.ring.position());
+        let _waiting = engine.waiters.wait_with(engine.ring.cursor.position());
         let pause = engine.maintenance_pause(engine.now_ms());
         assert!(pause >= SECOND / 2, "{order:?}: {pause:?}");
     }

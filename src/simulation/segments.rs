@@ -277,7 +277,7 @@ impl Simulation {
 
     /// A thread claims tickets, and is stopped.
     fn hold(&mut self, count: u64) {
-        let next = self.tag.engine.chain.claim(count);
+        let next = self.tag.engine.chain.cursor.claim(count);
         if !crate::ring::cursor::is_closed(next) {
             self.held_ever += count;
             let claim = Claim { next, end: next + count, range: None };
@@ -357,7 +357,7 @@ impl Simulation {
         let row_end = self.next;
         assert_eq!(self.tag.engine.loaded.get(), self.loaded);
         assert_eq!(self.tag.engine.left(), left);
-        let lost = self.tag.engine.chain.lost();
+        let lost = self.tag.engine.chain.cursor.lost();
         assert_eq!(self.taken.len() as u64 + lost + left, self.loaded, "{lost} lost, {left} left");
         assert!(lost <= self.held_ever, "lost without a reason");
         self.scheduler.clear_out(self.now);

@@ -353,7 +353,7 @@ impl TagEngine {
 
     /// Fails if the chain is closed for good.
     fn check_end(&self) -> Result<(), TakeError> {
-        match self.chain.ended() {
+        match self.chain.cursor.ended() {
             None => Ok(()),
             Some(Ended::ShutDown) => Err(TakeError::ShutDown),
             Some(Ended::Forked) => Err(TakeError::Forked),
@@ -460,7 +460,7 @@ impl TagEngine {
 
     /// How many tickets with numbers nobody will use.
     pub fn lost(&self) -> u64 {
-        self.chain.lost()
+        self.chain.cursor.lost()
     }
 
     /// How many of the numbers that were loaded nobody has claimed.
@@ -508,13 +508,13 @@ impl TagEngine {
 
     /// Whether this is a copy in a process that was forked from the one that loads.
     pub fn is_forked(&self) -> bool {
-        self.chain.ended() == Some(Ended::Forked)
+        self.chain.cursor.ended() == Some(Ended::Forked)
     }
 
     /// Abandons the tag in a child process that `fork` has just created.
     #[cfg(all(unix, not(uidring_loom)))]
     pub fn abandon(&self) {
-        self.chain.abandon();
+        self.chain.cursor.abandon();
         self.expire_claims();
     }
 

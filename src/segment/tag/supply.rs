@@ -70,7 +70,7 @@ impl Supply {
 
     /// How many numbers nobody has claimed.
     pub fn left(&self, chain: &SegmentChain) -> u64 {
-        self.in_backlog() + chain.end().saturating_sub(chain.position())
+        self.in_backlog() + chain.end().saturating_sub(chain.cursor.position())
     }
 
     /// How many numbers the waiting threads would take.
@@ -84,32 +84,32 @@ impl Supply {
     pub fn open(&mut self, chain: &SegmentChain) -> bool {
         self.serve(chain);
         self.append(chain, SegmentChain::has_room);
-        if !chain.is_closed() && chain.position() < chain.end() {
+        if !chain.cursor.is_closed() && chain.cursor.position() < chain.end() {
             return true;
         }
-        self.close(chain, |chain| chain.close());
+        self.close(chain, |chain| chain.cursor.close());
         // Read again, because others may have claimed tickets until it was closed.
-        if chain.position() < chain.end() {
-            chain.open();
+        if chain.cursor.position() < chain.end() {
+            chain.cursor.open();
             return true;
         }
         // Takers have added to it.
-        chain.reset_closed_cursor();
+        chain.cursor.reset_closed_cursor();
         false
     }
 
     /// Closes the chain for good. What is left stays.
     pub fn end(&mut self, chain: &SegmentChain) {
-        self.close(chain, |chain| chain.shut_down());
+        self.close(chain, |chain| chain.cursor.shut_down());
     }
 
     fn close(&mut self, chain: &SegmentChain, close: impl Fn(&SegmentChain)) {
-        let was_closed = chain.is_closed();
+        let was_closed = chain.cursor.is_closed();
         close(chain);
         if !was_closed {
-            let void = chain.position().saturating_sub(chain.end());
+            let void = chain.cursor.position().saturating_sub(chain.end());
             self.void += void;
-            self.handed_out = chain.position() - void;
+            self.handed_out = chain.cursor.position() - void;
         }
     }
 
@@ -144,17 +144,17 @@ impl Supply {
         // ticket comes here once, so the sum is right when all of them have.
         let void = count.min(self.void);
         self.void -= void;
-        chain.lose(count - void);
+        chain.cursor.lose(count - void);
     }
 
     /// Hands out the next numbers, at most `count`. The chain is closed. If it is closed for good,
     /// what is left stays.
     pub fn hand_out(&mut self, chain: &SegmentChain, count: u64) -> Option<Claim> {
-        if chain.ended().is_some() {
+        if chain.cursor.ended().is_some() {
             return None;
         }
         self.append(chain, SegmentChain::has_room);
-        let next = chain.position();
+        let next = chain.cursor.position();
         // The holder uses the first of them, so the front may go there.
         let (count, origin) = if let (Found::Ready(range), _) = chain.resolve(next) {
             (count.min(range.end - next), range.origin)
@@ -169,7 +169,7 @@ impl Supply {
             }
             (count, origin)
         };
-        let next = chain.claim_closed(count);
+        let next = chain.cursor.claim_closed(count);
         let end = next + count;
         self.handed_out = end;
         Some(Claim { next, end, range: Some(ReadyRange { end, origin }) })
@@ -180,13 +180,13 @@ impl Supply {
     pub fn take_back(&mut self, chain: &SegmentChain, tickets: Range<u64>, origin: u64) {
         let count = tickets.end - tickets.start;
         let is_in_the_chain = matches!(chain.find(tickets.start), Found::Ready(_));
-        if !chain.is_closed() && is_in_the_chain {
-            chain.give_back(tickets);
-        } else if chain.is_closed() && self.handed_out == tickets.end {
+        if !chain.cursor.is_closed() && is_in_the_chain {
+            chain.cursor.give_back(tickets);
+        } else if chain.cursor.is_closed() && self.handed_out == tickets.end {
             self.backlog.push_front((chain.number(tickets.start, origin), count));
             self.handed_out = tickets.start;
         } else {
-            chain.lose(count);
+            chain.cursor.lose(count);
         }
     }
 

@@ -195,7 +195,7 @@ impl Claims {
     /// Gives the rest of the claim back, where `next` is the number of the next UID.
     fn give_back(&mut self, next: u64, tag: &TagEngine) {
         // In a forked process the claim is the parent's, and after a shutdown it has expired.
-        if tag.claims_end() != self.end || tag.chain.ended().is_some() {
+        if tag.claims_end() != self.end || tag.chain.cursor.ended().is_some() {
             return;
         }
         let (tickets, _) = &mut self.part;
