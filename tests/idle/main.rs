@@ -6,6 +6,8 @@
 mod alone;
 #[path = "../common/rows.rs"]
 mod rows;
+#[path = "../common/size.rs"]
+mod size;
 
 #[cfg(target_os = "linux")]
 mod exact;

@@ -10,11 +10,10 @@ use uidring::segment::{Number, SegmentGenerator, Segments};
 
 use crate::alone::alone;
 use crate::rows::{Row, Rows, row, unreachable};
+use crate::size::size;
 
 const TAKERS: usize = 16;
 const TAGS: usize = 4;
-/// Takers that do not sleep use some seconds.
-const LIMIT: Duration = Duration::from_millis(200);
 const SHORTEST_WAIT: Duration = Duration::from_millis(10);
 
 /// The processor's time of this process, with that of the threads that have ended.
@@ -67,8 +66,12 @@ fn new_tag(segments: &Segments, _: &SegmentGenerator, stop: &AtomicBool, takes: 
     }
 }
 
-/// The processor's time of 16 takers of so many tags in four seconds without a number.
-fn time_of(name: &str, take: Take, max_wait: Duration, tags: usize, delay: Duration) -> Duration {
+/// What it is called, how takers take and how long they wait, how many tags there are, and how long
+/// their source takes.
+type Run = (&'static str, Take, Duration, usize, Duration);
+
+/// The processor's time of 16 takers of so many tags in `period` without a number.
+fn time_of((name, take, max_wait, tags, delay): Run, period: Duration) -> Duration {
     let mut rows = Rows::default().with("new", row(10));
     for tag in 0..tags {
         rows = rows.with(&tag.to_string(), Row { max_step: Some(10), ..row(10) });
@@ -90,7 +93,7 @@ fn time_of(name: &str, take: Take, max_wait: Duration, tags: usize, delay: Durat
         }
         thread::sleep(Duration::from_millis(500));
         let before = cpu();
-        thread::sleep(Duration::from_secs(4));
+        thread::sleep(period);
         let time = cpu().saturating_sub(before);
         println!("{name}: {time:?} for {} takes", takes.load(Ordering::Relaxed));
         stop.store(true, Ordering::Relaxed);
@@ -103,7 +106,7 @@ fn time_of(name: &str, take: Take, max_wait: Duration, tags: usize, delay: Durat
 fn takers_that_wait_for_a_source_are_parked() {
     alone("segments::takers_that_wait_for_a_source_are_parked", || {
         let slow = Duration::from_secs(5);
-        let runs: &[(&str, Take, Duration, usize, Duration)] = &[
+        let runs: &[Run] = &[
             ("short waits", take, SHORTEST_WAIT, 1, Duration::ZERO),
             ("longer waits", take, 10 * SHORTEST_WAIT, 1, Duration::ZERO),
             ("a wait of a minute", take, Duration::from_secs(60), 1, Duration::ZERO),
@@ -116,14 +119,20 @@ fn takers_that_wait_for_a_source_are_parked() {
             ("a new tag", new_tag, SHORTEST_WAIT, 1, Duration::ZERO),
             ("a new tag of a slow source", new_tag, SHORTEST_WAIT, 1, slow),
         ];
+        // Takers that do not sleep use most of the period.
+        let (period, limit) = size((4000, 200), (1000, 100));
+        let (period, limit) = (Duration::from_millis(period), Duration::from_millis(limit));
         let mut dear = Vec::new();
-        for &(name, take, max_wait, tags, delay) in runs {
-            let time = time_of(name, take, max_wait, tags, delay);
+        for &run in runs {
+            let time = time_of(run, period);
             // The kernel needs some 10 us to wake a thread, and more beside other programs.
-            if time > LIMIT {
-                dear.push((name, time));
+            if time > limit {
+                dear.push((run.0, time));
             }
         }
-        assert!(dear.is_empty(), "more than {LIMIT:?} of the processor's time in 4 s: {dear:?}");
+        assert!(
+            dear.is_empty(),
+            "more than {limit:?} of the processor's time in {period:?}: {dear:?}"
+        );
     });
 }

@@ -9,6 +9,8 @@ mod alone;
 mod observer;
 #[path = "../common/rows.rs"]
 mod rows;
+#[path = "../common/size.rs"]
+mod size;
 
 #[cfg(all(target_os = "linux", feature = "sqlite"))]
 mod faketime;

@@ -17,6 +17,8 @@ use std::time::{Duration, Instant};
 use uidring::registry::{RegistryAdmin, SqliteRegistry};
 use uidring::{Layout, Uid, UidGenerator};
 
+use crate::size::size;
+
 const REGISTRY: &str = "UIDRING_TEST_REGISTRY";
 const OUTPUT: &str = "UIDRING_TEST_OUTPUT";
 
@@ -57,9 +59,9 @@ fn child_starts() {
 static TURN: Mutex<()> = Mutex::new(());
 
 #[test]
-fn a_thousand_processes_get_a_thousand_worker_ids() {
-    const STARTS: usize = 1000;
+fn up_to_a_thousand_processes_get_as_many_worker_ids() {
     const AT_ONCE: usize = 8;
+    let starts = size(1000, 100);
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     // The first eight meet a file that is not there yet.
@@ -68,7 +70,11 @@ fn a_thousand_processes_get_a_thousand_worker_ids() {
     thread::scope(|scope| {
         for _ in 0..AT_ONCE {
             scope.spawn(|| {
-                while let start @ 0..STARTS = next.fetch_add(1, Ordering::Relaxed) {
+                loop {
+                    let start = next.fetch_add(1, Ordering::Relaxed);
+                    if start >= starts {
+                        break;
+                    }
                     let output = dir.path().join(start.to_string());
                     let ended = child("starts::child_starts", &registry, &output).output().unwrap();
                     assert!(
@@ -82,18 +88,18 @@ fn a_thousand_processes_get_a_thousand_worker_ids() {
     });
 
     let mut workers = BTreeSet::new();
-    for start in 0..STARTS {
+    for start in 0..starts {
         let told = fs::read_to_string(dir.path().join(start.to_string())).unwrap();
         let (worker, uid) = told.split_once(' ').unwrap();
         let worker: u64 = worker.parse().unwrap();
         assert_eq!(Layout::DEFAULT.parts(uid.parse().unwrap()).worker, worker);
         assert!(workers.insert(worker), "worker id {worker} was given twice");
     }
-    assert_eq!(workers, (1..=STARTS as u64).collect());
+    assert_eq!(workers, (1..=starts as u64).collect());
     let rows = SqliteRegistry::open_existing(&registry).unwrap().workers().unwrap();
     assert_eq!(
         rows.iter().map(|row| row.port.as_str()).collect::<BTreeSet<_>>().len(),
-        STARTS,
+        starts,
         "process ids differ"
     );
 }
@@ -205,8 +211,8 @@ impl Random {
 
 #[test]
 fn killed_at_any_instant_and_no_uid_twice() {
-    const ROUNDS: usize = 200;
     const PROCESSES: usize = 4;
+    let rounds = size(200, 20);
     let _turn = TURN.lock().unwrap_or_else(PoisonError::into_inner);
     let dir = tempfile::tempdir().unwrap();
     let registry = dir.path().join("uidring.db");
@@ -216,7 +222,7 @@ fn killed_at_any_instant_and_no_uid_twice() {
     // in four lives till it has written something.
     let mut to_first = Duration::from_millis(20);
     let (mut all, mut workers, mut silent, mut journals) = (Vec::new(), BTreeMap::new(), 0, 0);
-    for round in 0..ROUNDS {
+    for round in 0..rounds {
         let start = |process| {
             let dies_after = random.up_to(to_first.mul_f64(1.5));
             let output = dir.path().join(format!("{round}-{process}"));
@@ -261,9 +267,9 @@ fn killed_at_any_instant_and_no_uid_twice() {
         workers.len()
     );
     println!("{journals} rounds ended with a transaction half done");
-    assert!(workers.len() >= ROUNDS, "each round had a process that wrote");
-    assert!(all.len() >= 256 * ROUNDS, "and it wrote 256 at a time");
-    assert!(silent >= ROUNDS / 10, "kills fell into starts as well: {silent} did");
+    assert!(workers.len() >= rounds, "each round had a process that wrote");
+    assert!(all.len() >= 256 * rounds, "and it wrote 256 at a time");
+    assert!(silent >= rounds / 10, "kills fell into starts as well: {silent} did");
     let count = all.len();
     all.sort_unstable();
     all.dedup();

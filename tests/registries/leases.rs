@@ -12,6 +12,8 @@ use uidring::clock::{Clock, ManualClock, SystemClock};
 use uidring::registry::{Lease, Request, SqliteRegistry, WorkerRegistry};
 use uidring::{Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
+use crate::size::size;
+
 const LEASE: Duration = Duration::from_secs(600);
 
 fn leased(file: &Path) -> UidGenerator {
@@ -31,7 +33,7 @@ fn starts_and_clean_stops_use_few_ids_and_no_second_twice() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("uidring.db");
     let (mut all, mut ids) = (HashSet::new(), BTreeSet::new());
-    for _ in 0..300 {
+    for _ in 0..size(300, 60) {
         let uids = leased(&file);
         ids.insert(uids.worker_id());
         for _ in 0..100 {

@@ -5,6 +5,8 @@
 mod alone;
 #[path = "../common/databases/mod.rs"]
 mod databases;
+#[path = "../common/size.rs"]
+mod size;
 
 #[cfg(feature = "contract")]
 mod contract;

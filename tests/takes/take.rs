@@ -12,6 +12,8 @@ use uidring::{
     BuildError, Builder, Layout, LeadLimit, Parts, RegistryError, TakeError, Uid, UidGenerator,
 };
 
+use crate::size::size;
+
 const WORKER: u64 = 5;
 /// What the clocks of these tests show: so long after the epoch.
 const NOW: Duration = Duration::from_secs(1_000_000);
@@ -133,13 +135,13 @@ fn take_many(uids: &UidGenerator, count: usize) -> Vec<Uid> {
 // unique, ordered
 
 #[test]
-fn unique_and_ordered_in_100_million_takes_by_4_threads() {
-    const TAKES: u64 = 25_000_000;
+fn unique_and_ordered_in_up_to_100_million_takes_by_4_threads() {
+    let takes = size(25_000_000, 2_500_000);
     let uids = builder(Layout::DEFAULT).build().unwrap();
     let newest = AtomicU64::new(0);
     let returned = on_threads(4, |_| {
         let mut returned = Returned::new(&uids);
-        for take in 0..TAKES {
+        for take in 0..takes {
             if take % 10 == 0 {
                 // Every UID up to this one was returned before the next take starts, here or on
                 // another thread.
@@ -154,7 +156,7 @@ fn unique_and_ordered_in_100_million_takes_by_4_threads() {
         }
         returned
     });
-    assert_eq!(assert_unique(returned), 4 * TAKES);
+    assert_eq!(assert_unique(returned), 4 * takes);
 }
 
 #[test]
