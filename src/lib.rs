@@ -2,10 +2,10 @@
 //!
 //! ```no_run
 //! # #[cfg(feature = "sqlite")] {
-//! use uidring::UidGenerator;
-//! use uidring::registry::SqliteRegistry;
+//! use uidring::{Store, UidGenerator};
 //!
-//! let uids = UidGenerator::builder().registry(SqliteRegistry::open("uidring.db")?).build()?;
+//! let store = Store::open("uidring.db")?; // or "postgres://…" or "mysql://…"
+//! let uids = UidGenerator::builder().registry(store.registry()?).build()?;
 //! let uid = uids.take()?; // from any thread
 //! let parts = uids.layout().parts(uid);
 //! assert_eq!(parts.worker, uids.worker_id());
@@ -39,6 +39,7 @@
 //!   [`install`] makes one process-wide.
 //! * [`Builder`]: what can be set. [`Layout`]: the widths of the fields, and ranges of time as
 //!   ranges of UIDs.
+//! * [`Store`]: opens worker ids and dense numbers by one address.
 //! * [`registry`]: where worker ids come from. Without a registry there is no generator.
 //! * [`Status`]: what a generator is doing, for operators.
 //! * [`segment`]: numbers without time in them, small and with few gaps.
@@ -265,8 +266,6 @@ mod number;
 mod ring;
 #[cfg(all(test, not(uidring_loom)))]
 mod simulation;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod store;
 mod sync;
 #[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod told;
@@ -278,6 +277,7 @@ pub mod registry;
 pub mod segment;
 #[cfg(feature = "serde")]
 pub mod serde;
+pub mod store;
 
 #[cfg(doc)]
 #[doc = include_str!("../DESIGN.md")]
@@ -305,6 +305,7 @@ pub use generator::take_n::TakeN;
 pub use generator::{BuildError, InstallError, ShutdownError, UidGenerator};
 pub use layout::{FieldOrder, Layout, LayoutError, Parts};
 pub use registry::RegistryError;
+pub use store::{RegistryOptions, Store, Table};
 pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 
 #[cfg(uidring_loom)]

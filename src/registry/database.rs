@@ -3,9 +3,10 @@
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
+use super::admin::{RegistryAdmin, WorkerRecord};
 use super::host::Host;
-use super::records::{self, WorkerRecord};
-use super::table::{self, Config, Fault, Given, Ids, Tables};
+use super::records;
+use super::table::{self, Config, Fault, Given, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
 #[cfg(feature = "mysql")]
@@ -16,79 +17,6 @@ use crate::sync::{Arc, Mutex, lock};
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// The widest worker field has 42 bits.
 const MOST_IDS: u64 = 1 << 42;
-
-/// What operators do with a registry: they list the worker ids, and free those of lost machines.
-///
-/// The registries in databases have it. It is a trait, so that a tool can be told at run time which
-/// of them it works on:
-///
-/// ```
-/// # #[cfg(feature = "sqlite")] {
-/// # let folder = tempfile::tempdir()?;
-/// # let file = folder.path().join("uidring.db");
-/// use uidring::registry::{RegistryAdmin, SqliteRegistry};
-///
-/// let registry: Box<dyn RegistryAdmin> = Box::new(SqliteRegistry::open(&file)?);
-/// for worker in registry.workers()? {
-///     println!("{} since {:?} on {}", worker.id, worker.launched, worker.host_name);
-/// }
-/// assert_eq!(registry.largest_given()?, 0);
-/// # }
-/// # Ok::<(), Box<dyn std::error::Error>>(())
-/// ```
-pub trait RegistryAdmin: WorkerRegistry {
-    /// The worker ids that the registry remembers, in their order.
-    ///
-    /// # Errors
-    ///
-    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Locked`] that
-    /// others have kept the registry locked until the timeout, [`RegistryError::Unreachable`] that
-    /// the server is down or does not answer, [`RegistryError::Storage`] that the database failed.
-    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError>;
-
-    /// The largest id ever given, also where its row has been deleted; 0 before the first.
-    ///
-    /// # Errors
-    ///
-    /// As [`workers`](Self::workers).
-    fn largest_given(&self) -> Result<u64, RegistryError>;
-
-    /// The layout that the registry was first used with, or `None` before its first use.
-    ///
-    /// # Errors
-    ///
-    /// As [`workers`](Self::workers).
-    fn layout(&self) -> Result<Option<Layout>, RegistryError>;
-
-    /// The worker ids that the registry gives, never 0: those of its partition, or those that it
-    /// was limited to. `None` before its first use.
-    ///
-    /// # Errors
-    ///
-    /// As [`workers`](Self::workers).
-    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError>;
-
-    /// Revokes the lease of the id `worker`, whoever holds it, so that the next start can have it.
-    ///
-    /// This is safe at any time: the next holder begins after the last tick that was reserved, and
-    /// the one before finds its lease lost and takes another id.
-    ///
-    /// # Errors
-    ///
-    /// [`RegistryError::NotLeased`] when the registry has given no lease of that id; else as
-    /// [`workers`](Self::workers).
-    fn revoke(&self, worker: u64) -> Result<(), RegistryError>;
-
-    /// Whether a generator of `layout` could have a worker id now. Nothing is made and nothing used
-    /// up: what an assignment does is done and taken back, and where tables are missing, it is
-    /// looked whether this user may make them.
-    ///
-    /// # Errors
-    ///
-    /// As a generator that asks for an id: the password is wrong, or the user lacks a right, or the
-    /// registry has another layout, or no id left.
-    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError>;
-}
 
 /// Worker ids from a database. What is particular to each kind of database stands at its own name:
 #[cfg_attr(feature = "sqlite", doc = "[`SqliteRegistry`](super::SqliteRegistry),")]
@@ -181,6 +109,7 @@ impl<D: Tables> SqlRegistry<D> {
     /// Gives only the ids of one of `of` equal parts of the worker field, that with the number
     /// `index`, counted from 0: for registries that do not know of each other, such as machines
     /// that each have a file of their own, or data centres that each have a server of their own.
+    /// With [`worker_ids`](Self::worker_ids), only those ids of the part are given.
     ///
     /// The registry remembers its ids, and refuses others.
     ///
@@ -201,7 +130,7 @@ impl<D: Tables> SqlRegistry<D> {
         if index >= of || of > MOST_IDS {
             return Err(RegistryError::Partition { index, of });
         }
-        self.config.ids = Ids::Part { index, of };
+        self.config.ids.part = Some((index, of));
         Ok(self)
     }
 
@@ -228,12 +157,12 @@ impl<D: Tables> SqlRegistry<D> {
         if last == 0 || first > last || last >= MOST_IDS {
             return Err(RegistryError::WorkerIds { first, last });
         }
-        self.config.ids = Ids::Range { first, last };
+        self.config.ids.range = Some((first, last));
         Ok(self)
     }
 
     /// The registry in `database`, which errors call `name`.
-    pub(super) fn new(name: String, database: Result<D, Error>) -> Result<Self, RegistryError> {
+    pub(crate) fn new(name: String, database: Result<D, Error>) -> Result<Self, RegistryError> {
         let database = database
             .map_err(|error| explain(name, "open", error.in_words(&D::WORDS), Duration::ZERO))?;
         let (timeout, config, seen) = (DEFAULT_TIMEOUT, Config::PERMANENT, Arc::default());

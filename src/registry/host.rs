@@ -1,41 +1,10 @@
 //! On what a generator starts: for the people who read the registry. Ids never derive from it.
 
 use std::env;
-use std::fmt;
 use std::path::Path;
 use std::process;
 
-/// Where a generator was started.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, Hash)]
-pub enum WorkerKind {
-    /// In a container.
-    Container,
-    /// Directly on a machine.
-    Actual,
-}
-
-impl WorkerKind {
-    /// As the table's column `type` has it, which is as `UidGenerator` numbers them.
-    pub(super) fn code(self) -> i64 {
-        match self {
-            WorkerKind::Container => 1,
-            WorkerKind::Actual => 2,
-        }
-    }
-
-    pub(super) fn from_code(code: i64) -> Option<WorkerKind> {
-        [WorkerKind::Container, WorkerKind::Actual].into_iter().find(|kind| kind.code() == code)
-    }
-}
-
-impl fmt::Display for WorkerKind {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.pad(match self {
-            WorkerKind::Container => "container",
-            WorkerKind::Actual => "actual",
-        })
-    }
-}
+use super::admin::WorkerKind;
 
 /// What a generator's row says about its machine.
 #[derive(Clone, Debug)]

@@ -1,5 +1,6 @@
 //! Where worker ids come from.
 
+mod admin;
 #[cfg(feature = "mysql")]
 mod beside;
 #[cfg(feature = "contract")]
@@ -24,26 +25,25 @@ mod table;
 #[cfg(feature = "mysql")]
 mod worker_node;
 
+pub use admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use database::{RegistryAdmin, SqlRegistry};
+pub use database::SqlRegistry;
 pub use error::RegistryError;
 pub use fixed::FixedWorker;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use host::WorkerKind;
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlRegistry;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresRegistry;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use records::{LeaseRecord, WorkerRecord};
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteRegistry;
 
 #[cfg(feature = "mysql")]
 pub use worker_node::UidGeneratorRegistry;
 
+pub use crate::store::address::without_password;
+
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use crate::store::sql::without_password;
+pub(crate) use table::Tables as RegistryTables;
 
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};

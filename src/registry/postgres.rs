@@ -5,7 +5,8 @@ use std::path::Path;
 use super::RegistryError;
 use super::database::SqlRegistry;
 use super::table::Tables;
-use crate::store::sql::{Database, Postgres, Schema, VERSION, without_password};
+use crate::store::address::without_password;
+use crate::store::sql::{Database, Postgres, Schema, VERSION};
 
 /// Worker ids from a PostgreSQL server, for the processes of any number of machines.
 ///

@@ -1,44 +1,9 @@
 //! What a registry in a database remembers of each worker id, for operators.
 
-use std::time::SystemTime;
-
-use super::host::WorkerKind;
+use super::admin::{LeaseRecord, WorkerKind, WorkerRecord};
 use super::table::{Tables, foreign_tables, rows};
 use crate::clock::from_unix_ms;
 use crate::store::sql::{Error, Row, Transaction, Value};
-
-/// A worker id, as the registry remembers it.
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct WorkerRecord {
-    /// The worker id.
-    pub id: u64,
-    /// The machine or container that its generator started on, the last one of a leased id.
-    pub host_name: String,
-    /// The port that a container platform gave, or the process id.
-    pub port: String,
-    /// Whether it was in a container.
-    pub kind: WorkerKind,
-    /// When it started.
-    pub launched: SystemTime,
-    /// When the id was given for the first time, by the database's clock: a leased one is launched
-    /// again and again.
-    pub created: SystemTime,
-    /// The lease; `None` for an id that is given once.
-    pub lease: Option<LeaseRecord>,
-}
-
-/// The lease of a [`WorkerRecord`].
-#[derive(Clone, Debug, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct LeaseRecord {
-    /// How the registry knows the generator that has the id; `None` when it was given back.
-    pub holder: Option<String>,
-    /// The last tick that any holder may use, counted from the epoch of the layout.
-    pub reserved_until: u64,
-    /// When the id may be given to another, by the database's clock.
-    pub until: SystemTime,
-}
 
 /// The rows of the table of workers.
 pub(super) fn workers<D: Tables>(

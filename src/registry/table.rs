@@ -35,7 +35,7 @@ pub(super) struct Config {
 }
 
 impl Config {
-    pub const PERMANENT: Config = Config { host: None, lease: None, ids: Ids::All };
+    pub const PERMANENT: Config = Config { host: None, lease: None, ids: Ids::ALL };
 
     pub fn leased(&mut self, duration: Duration) {
         self.lease = Some(duration.max(SHORTEST_LEASE));
@@ -44,7 +44,7 @@ impl Config {
     /// Whether it gives any id, once.
     #[cfg(feature = "mysql")]
     pub fn is_plain(&self) -> bool {
-        self.lease.is_none() && self.ids == Ids::All
+        self.lease.is_none() && self.ids == Ids::ALL
     }
 
     pub fn host(&self) -> Host {
@@ -52,39 +52,47 @@ impl Config {
     }
 }
 
-/// Which of a layout's worker ids a registry gives; never 0.
+/// Which of a layout's worker ids a registry gives; never 0. Those that are in both, where a part
+/// and a range are set.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) enum Ids {
-    All,
-    /// The ids `index * size ..= (index + 1) * size - 1`, where `of * size` are those of the
-    /// layout.
-    Part {
-        index: u64,
-        of: u64,
-    },
-    Range {
-        first: u64,
-        last: u64,
-    },
+pub(super) struct Ids {
+    /// With `(index, of)`, the ids `index * size ..= (index + 1) * size - 1`, where `of * size` are
+    /// those of the layout.
+    pub part: Option<(u64, u64)>,
+    /// The first and the last.
+    pub range: Option<(u64, u64)>,
 }
 
 impl Ids {
+    pub const ALL: Ids = Ids { part: None, range: None };
+
     /// The ids of `layout`. The range is empty where a part of the field has no id. Fails if the
-    /// layout does not have them all.
+    /// layout does not have them all, or none is in both the part and the range.
     fn of(self, layout: &Layout) -> Result<RangeInclusive<u64>, Error> {
         let max = layout.max_worker();
-        match self {
-            Ids::All => Ok(1..=max),
-            Ids::Part { index, of } => {
+        let part = match self.part {
+            None => 1..=max,
+            Some((index, of)) => {
                 let size = (max + 1) / of;
-                Ok((index * size).max(1)..=((index + 1) * size).saturating_sub(1))
+                (index * size).max(1)..=((index + 1) * size).saturating_sub(1)
             }
-            Ids::Range { first, last } if last <= max => Ok(first.max(1)..=last),
-            Ids::Range { first, last } => Err(Error::problem(format!(
+        };
+        let Some((first, last)) = self.range else { return Ok(part) };
+        if last > max {
+            return Err(Error::problem(format!(
                 "it was asked for the worker ids {first} to {last}, but the layout {layout} ends \
                  at {max}; ask for fewer, or choose a wider worker field"
-            ))),
+            )));
         }
+        let ids = first.max(*part.start())..=last.min(*part.end());
+        if ids.is_empty() {
+            let ((index, of), part) = (self.part.unwrap_or_default(), words(&part));
+            return Err(Error::problem(format!(
+                "it was asked for the worker ids {first} to {last} of the partition {index} of \
+                 {of}, which has the ids {part} of the layout {layout}; ask for ids in it"
+            )));
+        }
+        Ok(ids)
     }
 }
 
@@ -290,7 +298,7 @@ pub(super) fn may_begin<D: Tables>(
     request: &Request,
 ) -> Result<(), Fault> {
     let ids = config.ids.of(&request.layout)?;
-    D::check_others(transaction, &ids, config.ids != Ids::All)
+    D::check_others(transaction, &ids, config.ids != Ids::ALL)
 }
 
 /// Gives an id to a process that has the ids `given`. Returns its lease, and the time at which its
@@ -312,7 +320,7 @@ pub(super) fn give<D: Tables>(
     }
     match used_with {
         None => {
-            D::check_others(transaction, &ids, config.ids != Ids::All)?;
+            D::check_others(transaction, &ids, config.ids != Ids::ALL)?;
             use_with::<D>(transaction, &layout, &ids)?;
         }
         Some((remembered, _)) if remembered != layout => {

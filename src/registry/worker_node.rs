@@ -5,9 +5,11 @@ use std::time::SystemTime;
 
 use super::beside::largest;
 use super::host::Host;
-use super::records::{self, WorkerRecord};
+use super::records;
 use super::table::{Fault, foreign_tables};
-use super::{Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRegistry};
+use super::{
+    Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry,
+};
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
 use crate::store::sql::{Access, Error, Schema, Transaction, Value, Words};

@@ -55,14 +55,13 @@ pub use source::http::HttpSegments;
 pub use source::sql::MySqlSegments;
 #[cfg(feature = "postgres")]
 pub use source::sql::PostgresSegments;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) use source::sql::SegmentTables;
 #[cfg(feature = "sqlite")]
 pub use source::sql::SqliteSegments;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use source::sql::{
-    Leaf, Own, SegmentAdmin, SqlSegments, TagChange, TinyId, TinyIdDatabase, TinyIdSegments,
-    TinyIdToken,
-};
-pub use source::{Segment, SegmentSource, Tag, TagRecord};
+pub use source::sql::{Leaf, Own, SqlSegments, TinyId, TinyIdDatabase, TinyIdSegments};
+pub use source::{Segment, SegmentAdmin, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken};
 pub use take::generator::SegmentGenerator;
 pub use take::local::SegmentTaker;
 pub use take::take_n::SegmentTakeN;

@@ -1,3 +1,389 @@
-//! Where worker ids and numbers are stored.
+//! Stores: where worker ids and dense numbers are kept, each behind one address.
+//!
+//! [`Store`] is the one door to all of them:
+//!
+//! ```
+//! # #[cfg(feature = "sqlite")] {
+//! use uidring::segment::{Segments, Tag};
+//! use uidring::{Store, UidGenerator};
+//!
+//! # let folder = tempfile::tempdir()?;
+//! # let file = folder.path().join("uidring.db");
+//! let store = Store::open(file)?; // or "postgres://ids@db.example.com/ids"
+//! let uids = UidGenerator::builder().registry(store.registry()?).build()?;
+//! let segments = Segments::builder().source(store.segments()?).build()?;
+//! # let _ = uids.take()?;
+//! # assert_eq!(segments.create("orders", Tag::new())?.take()?.get(), 1);
+//! # }
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+//!
+//! | address | feature | worker ids | dense numbers |
+//! |---|---|---|---|
+//! | `uidring.db`, `sqlite:uidring.db` | `sqlite` (default) | yes | own table, Leaf's, tinyid's |
+//! | `postgres://…`, `postgresql://…` | `postgres` | yes | own table, Leaf's, tinyid's |
+//! | `mysql://…` | `mysql` | yes, also `UidGenerator`'s | own table, Leaf's, tinyid's |
+//!
+//! What an address of a server may hold stands at the registry of its kind,
+#![cfg_attr(feature = "postgres", doc = "[`PostgresRegistry`](crate::registry::PostgresRegistry),")]
+#![cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`](crate::registry::MySqlRegistry),")]
+//! and so do the promises of each store. A path that looks like an address begins with `./`.
 
+pub(crate) mod address;
+mod error;
+mod kind;
+mod mysql;
+mod options;
+mod postgres;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod rows;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod sql;
+mod sqlite;
+
+pub use error::StoreError;
+pub use options::{RegistryOptions, Table};
+
+use std::ffi::OsStr;
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::path::Path;
+use std::time::{Duration, SystemTime};
+
+use address::{Address, without_password};
+use kind::{Backend, Calls, Kind};
+
+use crate::layout::Layout;
+use crate::registry::{Lease, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry};
+use crate::segment::{
+    Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken,
+};
+use crate::sync::Arc;
+
+/// The kinds of stores. The first is a file, which needs no scheme.
+const KINDS: [Kind; 3] = [sqlite::KIND, postgres::KIND, mysql::KIND];
+
+/// Where worker ids and dense numbers are kept: a SQLite file, or a database on a server.
+///
+/// It holds an address and no connection. Clones are cheap, and each registry and source that it
+/// gives stands on its own. [The page of the module](self) has an example, and the addresses.
+#[derive(Clone)]
+pub struct Store {
+    backend: Arc<dyn Backend>,
+    calls: Calls,
+}
+
+impl Store {
+    /// The store with this address: the path of a SQLite file, or the address of a server. Nothing
+    /// is looked for there yet.
+    ///
+    /// A file that does not exist is made by [`registry`](Store::registry) or
+    /// [`segments`](Store::segments); its folder must exist. The tables on a server are made by the
+    /// first generator that starts, or by the first tag.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use uidring::Store;
+    ///
+    /// let store = Store::open("sqlite:/var/lib/orders/uidring.db")?;
+    /// assert_eq!(store.to_string(), "/var/lib/orders/uidring.db");
+    ///
+    /// let error = Store::open("oracle://ids@db.example.com/ids").unwrap_err();
+    /// assert_eq!(
+    ///     error.to_string(),
+    ///     "a store is a file, or an address that begins with sqlite://, postgres://, \
+    ///      postgresql:// or mysql://, and not with oracle://"
+    /// );
+    /// # }
+    /// # Ok::<(), uidring::store::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`StoreError`] when no store has this address, when its kind is not built in, when an
+    /// address of a server is incomplete, or names a file that cannot be read.
+    pub fn open(address: impl AsRef<OsStr>) -> Result<Store, StoreError> {
+        Store::at(address.as_ref(), true)
+    }
+
+    /// The same, where a file must exist. Nothing is written to open it, and a file that may only
+    /// be read will do for reading.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use uidring::Store;
+    ///
+    /// let error = Store::open_existing("/nowhere/uidring.db")?.registry().unwrap_err();
+    /// assert!(error.to_string().starts_with("cannot open the registry /nowhere/uidring.db: "));
+    /// # }
+    /// # Ok::<(), uidring::store::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Store::open).
+    pub fn open_existing(address: impl AsRef<OsStr>) -> Result<Store, StoreError> {
+        Store::at(address.as_ref(), false)
+    }
+
+    fn at(address: &OsStr, may_make: bool) -> Result<Store, StoreError> {
+        let schemes = || KINDS.iter().flat_map(|kind| kind.schemes).copied().collect();
+        let shown;
+        let (kind, place) = match Address::parse(address) {
+            Address::File(path) => {
+                shown = path.display().to_string();
+                (&KINDS[0], path.into_os_string())
+            }
+            Address::Scheme(scheme) => {
+                let is_its = |kind: &&Kind| kind.schemes.contains(&scheme.as_str());
+                let Some(kind) = KINDS.iter().find(is_its) else {
+                    return Err(StoreError::UnknownScheme { scheme, schemes: schemes() });
+                };
+                shown = without_password(&address.to_string_lossy());
+                (kind, address.to_owned())
+            }
+            Address::Unclear => return Err(StoreError::Unclear { schemes: schemes() }),
+        };
+        let Some(open) = kind.open else {
+            let Kind { name, feature, .. } = *kind;
+            return Err(StoreError::NotBuiltIn { address: shown, name, feature });
+        };
+        Ok(Store { backend: open(&place)?, calls: Calls { timeout: None, may_make } })
+    }
+
+    /// Sets how long each call to the store may take: five seconds unless set. A server that does
+    /// not answer in that time counts as down. In a file, this is how long a call waits while
+    /// others have the file locked.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use std::time::Duration;
+    ///
+    /// let store = uidring::Store::open("uidring.db")?.with_timeout(Duration::from_secs(1));
+    /// # }
+    /// # Ok::<(), uidring::store::StoreError>(())
+    /// ```
+    #[must_use]
+    pub fn with_timeout(self, timeout: Duration) -> Store {
+        Store { calls: Calls { timeout: Some(timeout), ..self.calls }, ..self }
+    }
+
+    /// Worker ids that are each given once and for ever.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use uidring::{Store, UidGenerator};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path().join("uidring.db"))?;
+    /// let uids = UidGenerator::builder().registry(store.registry()?).build()?;
+    /// assert_eq!(uids.worker_id(), 1);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Open`] when the file cannot be used as it is,
+    /// [`RegistryError::Locked`], [`RegistryError::Full`] or [`RegistryError::Storage`] when it
+    /// cannot be read or made now. A server is asked nothing yet, so that this does not fail.
+    pub fn registry(&self) -> Result<StoreRegistry, RegistryError> {
+        self.registry_with(RegistryOptions::new())
+    }
+
+    /// Worker ids that are given as the `options` say: leased, or from a part of the worker field.
+    /// [`RegistryOptions`] has an example.
+    ///
+    /// # Errors
+    ///
+    /// As [`registry`](Store::registry); [`RegistryError::Partition`] and
+    /// [`RegistryError::WorkerIds`] when the options make no sense, and [`RegistryError::Open`]
+    /// when the store has no table of `UidGenerator`, and is asked for it.
+    #[allow(clippy::needless_pass_by_value, reason = "the options are made for the call")]
+    pub fn registry_with(&self, options: RegistryOptions) -> Result<StoreRegistry, RegistryError> {
+        Ok(StoreRegistry(self.backend.registry(&options, self.calls)?))
+    }
+
+    /// Dense numbers, from this library's own table.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use uidring::Store;
+    /// use uidring::segment::{Segments, Tag};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// let store = Store::open(folder.path().join("uidring.db"))?;
+    /// let segments = Segments::builder().source(store.segments()?).build()?;
+    /// assert_eq!(segments.create("orders", Tag::new())?.take()?.get(), 1);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Open`] when the file cannot be used as it is,
+    /// [`SegmentError::Locked`], [`SegmentError::Full`] or [`SegmentError::Storage`] when it
+    /// cannot be read or made now. A server is asked nothing yet, so that this does not fail.
+    pub fn segments(&self) -> Result<StoreSegments, SegmentError> {
+        self.segments_in(Table::Own)
+    }
+
+    /// Dense numbers from `table`. Those of others are neither made nor altered: servers with Leaf
+    /// or tinyid may go on beside.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "mysql")] {
+    /// use uidring::{Store, Table};
+    ///
+    /// let leaf = Store::open("mysql://leaf@db.example.com/leaf")?.segments_in(Table::Leaf)?;
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`segments`](Store::segments). For a table of others, a file must exist.
+    pub fn segments_in(&self, table: Table) -> Result<StoreSegments, SegmentError> {
+        Ok(StoreSegments(self.backend.segments(table, self.calls)?))
+    }
+
+    /// The tokens of tinyid's clients, from tinyid's table `tiny_id_token`: for a server that
+    /// stands in for tinyid's.
+    ///
+    /// # Errors
+    ///
+    /// [`SegmentError::Open`] when the table is not there or is another, or when the database
+    /// cannot be used as it is; else as a call of a source.
+    pub fn tinyid_tokens(&self) -> Result<Vec<TinyIdToken>, SegmentError> {
+        self.backend.tinyid_tokens(self.calls)
+    }
+
+    /// The scheme that names the kind of store: `sqlite`, `postgres` or `mysql`.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")]
+    /// assert_eq!(uidring::Store::open("uidring.db")?.scheme(), "sqlite");
+    /// # Ok::<(), uidring::store::StoreError>(())
+    /// ```
+    #[must_use]
+    pub fn scheme(&self) -> &'static str {
+        self.backend.scheme()
+    }
+
+    /// The absolute path of a store that is a file, which may not exist yet.
+    #[must_use]
+    pub fn file(&self) -> Option<&Path> {
+        self.backend.file()
+    }
+}
+
+/// The path, or the address without the password and the parameters.
+impl fmt::Display for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.backend.name())
+    }
+}
+
+impl fmt::Debug for Store {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Store").field(&self.backend.name()).finish()
+    }
+}
+
+/// The worker ids of a [`Store`], of any kind. [`RegistryAdmin`] lists those that were given.
+pub struct StoreRegistry(Box<dyn RegistryAdmin>);
+
+impl fmt::Debug for StoreRegistry {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StoreRegistry").field(&self.name()).finish()
+    }
+}
+
+impl WorkerRegistry for StoreRegistry {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        self.0.assign(request)
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        self.0.reserve(lease, last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        self.0.release(lease, used)
+    }
+
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        self.0.last_assigned()
+    }
+}
+
+impl RegistryAdmin for StoreRegistry {
+    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
+        self.0.workers()
+    }
+
+    fn largest_given(&self) -> Result<u64, RegistryError> {
+        self.0.largest_given()
+    }
+
+    fn layout(&self) -> Result<Option<Layout>, RegistryError> {
+        self.0.layout()
+    }
+
+    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
+        self.0.ids()
+    }
+
+    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
+        self.0.revoke(worker)
+    }
+
+    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
+        self.0.try_out(layout)
+    }
+}
+
+/// The dense numbers of a [`Store`], of any kind. [`SegmentAdmin`] changes and removes tags.
+pub struct StoreSegments(Box<dyn SegmentAdmin>);
+
+impl fmt::Debug for StoreSegments {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("StoreSegments").field(&self.name()).finish()
+    }
+}
+
+impl SegmentSource for StoreSegments {
+    fn name(&self) -> String {
+        self.0.name()
+    }
+
+    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+        self.0.load(tag, count)
+    }
+
+    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
+        self.0.give_back(tag, unused)
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        self.0.tags()
+    }
+
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+        self.0.create(tag, new)
+    }
+}
+
+impl SegmentAdmin for StoreSegments {
+    fn set(&self, tag: &str, change: &TagChange) -> Result<TagRecord, SegmentError> {
+        self.0.set(tag, change)
+    }
+
+    fn remove(&self, tag: &str, next: Option<u64>) -> Result<TagRecord, SegmentError> {
+        self.0.remove(tag, next)
+    }
+}

@@ -302,6 +302,7 @@ impl Parser<'_> {
     /// What comes after `use` or in its braces. Stops before `;`, `,` or `}`.
     fn read_tree(&mut self, prefix: &[String], found: &mut Vec<(String, Names)>) {
         let mut path = prefix.to_vec();
+        let mut is_named = false;
         while let Some(token) = self.token(0) {
             match token {
                 ";" | "," | "}" => break,
@@ -319,12 +320,16 @@ impl Parser<'_> {
                     return;
                 }
                 "::" => {}
-                "self" if !path.is_empty() => {}
-                name => path.push(name.to_owned()),
+                "self" if !path.is_empty() => is_named = true,
+                name => {
+                    is_named = true;
+                    path.push(name.to_owned());
+                }
             }
             self.at += 1;
         }
-        if let Some(name) = path.last().filter(|_| path.len() > prefix.len() || path == prefix) {
+        // Nothing is named after the last comma of a list.
+        if let Some(name) = path.last().filter(|_| is_named) {
             found.push((name.clone(), path));
         }
     }

@@ -39,6 +39,7 @@ const FLOORS: &[Floor] = &[
             "integrations",
             "clock",
             "layout", // the ground floor
+            "store/address",
             "store/sql",
             "registry",
             "ring",

@@ -1,11 +1,14 @@
 //! [`SegmentSource`]: where the numbers of tags come from.
 
+mod admin;
 #[cfg(feature = "http")]
 pub mod http;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub mod sql;
 #[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod turns;
+
+pub use admin::{SegmentAdmin, TagChange, TinyIdToken};
 
 use crate::segment::SegmentError;
 

@@ -1,53 +1,20 @@
-//! Addresses of servers: what they look like, the files that they name, and how they are shown
-//! without passwords.
+//! Addresses of servers: what they look like, and the files that they name.
 
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 use std::path::{Path, PathBuf};
 
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 use rustls::pki_types::CertificateDer;
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 use rustls::pki_types::pem::PemObject;
 
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 use super::Error;
-
-/// An address of a server as it may be shown or logged: with the user, but without the password and
-/// without the parameters, which may hold one.
-///
-/// ```
-/// use uidring::registry::without_password;
-///
-/// let address = "postgres://orders:secret@db.example.com:5432/orders?sslmode=require";
-/// assert_eq!(without_password(address), "postgres://orders@db.example.com:5432/orders");
-/// // Anything else may be a list of keys and values, with a password among them.
-/// assert_eq!(without_password("host=db password=secret"), "(an address)");
-/// ```
-#[must_use]
-pub fn without_password(address: &str) -> String {
-    let (url, hidden) = address.split_at(address.find(['?', '#']).unwrap_or(address.len()));
-    let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| is_word(scheme)) else {
-        return "(an address)".to_owned();
-    };
-    if hidden.contains('@') && rest.contains(':') && !rest.contains('@') {
-        // Not the port and the parameters, perhaps, but the two ends of a password.
-        return format!("{scheme}://(an address)");
-    }
-    let (user, host) =
-        rest.rsplit_once('@').map_or((None, rest), |(user, host)| (Some(user), host));
-    let user = user.map(|user| user.split(':').next().unwrap_or(user));
-    user.map_or_else(|| format!("{scheme}://{host}"), |user| format!("{scheme}://{user}@{host}"))
-}
+use crate::store::address::is_word;
 
 /// What an address of a kind of server looks like.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 pub struct Form {
     pub database: &'static str,
     pub schemes: &'static [&'static str],
     pub example: &'static str,
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 impl Form {
     /// What is wrong with `url`, as a sentence about it, if it does not begin as an address does.
     pub fn problem(&self, url: &str) -> Option<String> {
@@ -71,13 +38,11 @@ impl Form {
     }
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 pub const NO_HOST: &str = "it names no host; write localhost for a server on this machine";
 
 /// Takes the parameter `name`, which is the path of a file, out of `url`.
 ///
 /// The drivers know no such parameter and would refuse the address.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 pub fn take_file(url: &str, name: &str) -> Result<(String, Option<PathBuf>), Error> {
     let Some((address, parameters)) = url.rsplit_once('?') else {
         return Ok((url.to_owned(), None));
@@ -99,7 +64,6 @@ pub fn take_file(url: &str, name: &str) -> Result<(String, Option<PathBuf>), Err
 }
 
 /// `text` with each `%20` and the like decoded.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 fn decoded(text: &str) -> String {
     let mut pieces = text.split('%');
     let mut bytes = pieces.next().unwrap_or_default().as_bytes().to_owned();
@@ -117,7 +81,6 @@ fn decoded(text: &str) -> String {
 }
 
 /// The certificates of authorities in the file `path`, in PEM: at least one.
-#[cfg(any(feature = "mysql", feature = "postgres"))]
 pub fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     let refuse = |problem: &str| Error::problem(format!("{}: {problem}", path.display()));
     let file = CertificateDer::pem_file_iter(path).map_err(|error| refuse(&error.to_string()))?;
@@ -129,18 +92,9 @@ pub fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
     Ok(certificates)
 }
 
-/// Nothing that may be a part of a password.
-fn is_word(text: &str) -> bool {
-    !text.is_empty()
-        && text.chars().all(|character| character.is_ascii_alphanumeric() || character == '_')
-}
-
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::without_password;
-
-    #[cfg(any(feature = "mysql", feature = "postgres"))]
     #[test]
     fn a_file_is_taken_out_of_the_parameters() {
         for (url, rest, file) in [
@@ -158,22 +112,5 @@ mod tests {
             assert_eq!((found.as_str(), path.as_deref()), (rest, file.map(std::path::Path::new)));
         }
         super::take_file("postgres://db/ids?ca=", "ca").unwrap_err();
-    }
-
-    #[test]
-    fn passwords_are_not_shown() {
-        for (url, shown) in [
-            ("postgres://me:secret@db:5432/ids?sslmode=require", "postgres://me@db:5432/ids"),
-            ("mysql://me:se@cret@db/ids", "mysql://me@db/ids"),
-            ("postgres://db/ids?user=me&password=secret", "postgres://db/ids"),
-            ("postgres:///ids", "postgres:///ids"),
-            ("host=db password=secret", "(an address)"),
-            ("host=db password=sec://ret", "(an address)"),
-            ("postgres://me:sec?ret@db/ids", "postgres://(an address)"),
-            ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
-            ("postgres://db/ids?user=me@here", "postgres://db/ids"),
-        ] {
-            assert_eq!(without_password(url), shown);
-        }
     }
 }

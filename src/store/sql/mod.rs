@@ -4,6 +4,7 @@
 //! the caller's statements in one durable transaction, and closes the connection again. What goes
 //! wrong comes back as an [`Error`] that says what it means, whichever database it is.
 
+#[cfg(any(feature = "mysql", feature = "postgres"))]
 mod address;
 #[cfg(feature = "mysql")]
 mod mysql;
@@ -14,7 +15,6 @@ mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 
-pub use address::without_password;
 #[cfg(feature = "mysql")]
 pub use mysql::MySql;
 #[cfg(feature = "postgres")]

@@ -16,10 +16,8 @@ use super::server::{
     BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
     REPLICA, outside_of_a_runtime,
 };
-use super::{
-    Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, statements,
-    without_password,
-};
+use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, statements};
+use crate::store::address::without_password;
 use crate::sync::Arc;
 
 /// A PostgreSQL server.

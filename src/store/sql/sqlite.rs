@@ -42,6 +42,10 @@ impl Sqlite {
         Ok(Sqlite { path })
     }
 
+    pub fn path(&self) -> &Path {
+        &self.path
+    }
+
     /// Makes the file and its tables. Nothing is written where they are there.
     pub fn create(&self, schema: &Schema, deadline: &Deadline) -> Result<(), Error> {
         let mut file = self.open(schema, deadline, OpenFlags::SQLITE_OPEN_CREATE)?;

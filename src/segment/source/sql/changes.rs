@@ -1,9 +1,9 @@
 //! How operators and programs change the tags in a database.
 
-use super::admin::{MaxStep, SegmentAdmin, TagChange};
 use super::database::SqlSegments;
 use super::row::Row;
 use super::table::{Fault, Table, Tables, last_before};
+use crate::segment::source::admin::{MaxStep, SegmentAdmin, TagChange};
 use crate::segment::{SegmentError, SegmentSource, Tag, TagRecord};
 use crate::store::sql::{Access, Deadline, Missing, Transaction, Value};
 

@@ -66,7 +66,7 @@ struct Seen {
 
 impl<D: Tables> SqlSegments<D> {
     /// The tags in `database`, which errors call `place`.
-    pub(super) fn new(place: String, database: Result<D, Error>) -> Result<Self, SegmentError> {
+    pub(crate) fn new(place: String, database: Result<D, Error>) -> Result<Self, SegmentError> {
         let database = database.map_err(|error| {
             explain(place, "open", error.in_words(&D::OWN_WORDS), Duration::ZERO)
         })?;

@@ -1,6 +1,5 @@
 //! The sources in databases.
 
-mod admin;
 mod changes;
 mod database;
 mod leaf;
@@ -17,7 +16,6 @@ mod tinyid;
 mod tinyid_databases;
 mod tinyid_tokens;
 
-pub use admin::{SegmentAdmin, TagChange};
 pub use database::SqlSegments;
 pub use leaf::Leaf;
 #[cfg(feature = "mysql")]
@@ -27,6 +25,6 @@ pub use own::Own;
 pub use postgres::PostgresSegments;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteSegments;
+pub(crate) use table::Tables as SegmentTables;
 pub use tinyid::TinyId;
 pub use tinyid_databases::{TinyIdDatabase, TinyIdSegments};
-pub use tinyid_tokens::TinyIdToken;

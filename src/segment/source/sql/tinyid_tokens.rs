@@ -1,33 +1,13 @@
 //! The table `tiny_id_token` of tinyid: which of its clients may take numbers of which tags.
 
-use std::fmt;
-
 use super::database::{SqlSegments, explain};
 use super::table::{Fault, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
+use crate::segment::source::admin::TinyIdToken;
 use crate::store::sql::{
     self, Access, Deadline, Error, Missing, Schema, Transaction, Value, Words,
 };
-
-/// A row of tinyid's table `tiny_id_token`: whoever has the token may take numbers of the tag.
-///
-/// A token that may be used for several tags has a row for each.
-#[derive(Clone, PartialEq, Eq)]
-#[non_exhaustive]
-pub struct TinyIdToken {
-    /// What a client sends.
-    pub token: String,
-    /// The tag, tinyid's `biz_type`.
-    pub tag: String,
-}
-
-/// Without the token, which is a secret.
-impl fmt::Debug for TinyIdToken {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.debug_struct("TinyIdToken").field("tag", &self.tag).finish_non_exhaustive()
-    }
-}
 
 /// The table of tokens. It is tinyid's to make, too.
 const SCHEMA: Schema = Schema {

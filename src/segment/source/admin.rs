@@ -1,5 +1,7 @@
 //! What operators do with tags.
 
+use std::fmt;
+
 use crate::segment::{SegmentError, SegmentSource, TagRecord};
 
 /// What operators do with tags, besides what programs do: they change and remove them.
@@ -96,5 +98,24 @@ impl TagChange {
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> TagChange {
         TagChange { description: Some(description.into()), ..self }
+    }
+}
+
+/// A row of tinyid's table `tiny_id_token`: whoever has the token may take numbers of the tag.
+///
+/// A token that may be used for several tags has a row for each.
+#[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub struct TinyIdToken {
+    /// What a client sends.
+    pub token: String,
+    /// The tag, tinyid's `biz_type`.
+    pub tag: String,
+}
+
+/// Without the token, which is a secret.
+impl fmt::Debug for TinyIdToken {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("TinyIdToken").field("tag", &self.tag).finish_non_exhaustive()
     }
 }

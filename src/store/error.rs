@@ -1,0 +1,94 @@
+//! Why a store is not opened.
+
+use std::error::Error;
+use std::fmt;
+
+/// An error returned by [`Store::open`](crate::Store::open): no store has this address. No field
+/// holds a password.
+#[derive(Debug)]
+#[non_exhaustive]
+pub enum StoreError {
+    /// This kind of store is not built in.
+    NotBuiltIn {
+        /// The address without the password.
+        address: String,
+        /// The kind, as "PostgreSQL".
+        name: &'static str,
+        /// The feature of this library that builds it in.
+        feature: &'static str,
+    },
+    /// No kind of store has this scheme.
+    UnknownScheme {
+        /// What stands before `://` in the address.
+        scheme: String,
+        /// The schemes there are.
+        schemes: Vec<&'static str>,
+    },
+    /// It is neither the path of a file nor an address, and may be a list of keys and values.
+    Unclear {
+        /// The schemes there are.
+        schemes: Vec<&'static str>,
+    },
+    /// The address cannot be used.
+    Address {
+        /// The path, or the address without the password.
+        address: String,
+        /// What is wrong with it or what to do, as a sentence about it.
+        problem: String,
+        /// What the driver or the file system said.
+        source: Option<Box<dyn Error + Send + Sync>>,
+    },
+}
+
+/// The beginnings of addresses in a sentence.
+struct Beginnings<'a>(&'a [&'static str]);
+
+impl fmt::Display for Beginnings<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let all = self.0.len();
+        for (index, scheme) in self.0.iter().enumerate() {
+            let before = match index {
+                0 => "",
+                _ if index + 1 == all => " or ",
+                _ => ", ",
+            };
+            write!(f, "{before}{scheme}://")?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for StoreError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            StoreError::NotBuiltIn { address, name, feature } => write!(
+                f,
+                "cannot open the store {address}: this program was built without {name}; build it \
+                 with the feature `{feature}` of uidring"
+            ),
+            StoreError::UnknownScheme { scheme, schemes } => write!(
+                f,
+                "a store is a file, or an address that begins with {}, and not with {scheme}://",
+                Beginnings(schemes)
+            ),
+            StoreError::Unclear { schemes } => write!(
+                f,
+                "a store is a file, or an address that begins with {}; write keys and values as \
+                 such an address, and begin the path of a file that looks like one with ./",
+                Beginnings(schemes)
+            ),
+            StoreError::Address { address, problem, .. } => {
+                write!(f, "cannot open the store {address}: {problem}")
+            }
+        }
+    }
+}
+
+impl Error for StoreError {
+    fn source(&self) -> Option<&(dyn Error + 'static)> {
+        match self {
+            StoreError::Address { source, .. } => source.as_deref().map(|source| source as _),
+            _ => None,
+        }
+    }
+}

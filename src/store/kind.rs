@@ -1,0 +1,64 @@
+//! A kind of store, and what each one can do.
+
+use std::ffi::OsStr;
+use std::fmt::Debug;
+use std::path::Path;
+use std::time::Duration;
+
+use super::error::StoreError;
+use super::options::{RegistryOptions, Table};
+use crate::registry::{RegistryAdmin, RegistryError};
+use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
+use crate::sync::Arc;
+
+/// A kind of store, whether it is built in or not.
+pub(super) struct Kind {
+    /// As people call it.
+    pub(super) name: &'static str,
+    /// The feature that builds it in.
+    pub(super) feature: &'static str,
+    /// What its addresses begin with, without `://`.
+    pub(super) schemes: &'static [&'static str],
+    /// `None` where it is not built in.
+    pub(super) open: Option<Open>,
+}
+
+/// Opens a store: a file by its path, anything else by its address. Nothing is asked of it yet.
+pub(super) type Open = fn(&OsStr) -> Result<Arc<dyn Backend>, StoreError>;
+
+/// A store that was opened. All kinds give the same to programs and operators.
+pub(super) trait Backend: Debug + Send + Sync {
+    /// The first of the schemes of its kind.
+    fn scheme(&self) -> &'static str;
+
+    /// The path, or the address without the password.
+    fn name(&self) -> String;
+
+    /// The path of a store that is a file.
+    fn file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Worker ids, given as the `options` say.
+    fn registry(
+        &self,
+        options: &RegistryOptions,
+        calls: Calls,
+    ) -> Result<Box<dyn RegistryAdmin>, RegistryError>;
+
+    /// Numbers from a table.
+    fn segments(&self, table: Table, calls: Calls) -> Result<Box<dyn SegmentAdmin>, SegmentError>;
+
+    /// The tokens of tinyid's clients.
+    fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError>;
+}
+
+/// What holds for all calls to a store.
+#[derive(Clone, Copy, Debug)]
+#[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
+pub(super) struct Calls {
+    /// How long each may take; `None` where the kind decides.
+    pub(super) timeout: Option<Duration>,
+    /// Whether a file that is missing is made.
+    pub(super) may_make: bool,
+}

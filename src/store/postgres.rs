@@ -1,0 +1,80 @@
+//! A server of PostgreSQL as a store.
+
+use super::kind::Kind;
+
+pub(super) const KIND: Kind = Kind {
+    name: "PostgreSQL",
+    feature: "postgres",
+    schemes: &["postgres", "postgresql"],
+    #[cfg(feature = "postgres")]
+    open: Some(built_in::open),
+    #[cfg(not(feature = "postgres"))]
+    open: None,
+};
+
+#[cfg(feature = "postgres")]
+mod built_in {
+    use std::ffi::OsStr;
+
+    use super::KIND;
+    use crate::registry::{RegistryAdmin, RegistryError, SqlRegistry};
+    use crate::segment::{SegmentAdmin, SegmentError, SqlSegments, TinyIdToken};
+    use crate::store::address::without_password;
+    use crate::store::error::StoreError;
+    use crate::store::kind::{Backend, Calls};
+    use crate::store::options::{RegistryOptions, Table};
+    use crate::store::rows;
+    use crate::store::sql::{Database, Postgres};
+    use crate::sync::Arc;
+
+    pub(super) fn open(address: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {
+        let address = address.to_string_lossy();
+        match Postgres::at(&address) {
+            Ok(server) => Ok(Arc::new(Server(server))),
+            Err(error) => Err(rows::refused(without_password(&address), error)),
+        }
+    }
+
+    #[derive(Debug)]
+    struct Server(Postgres);
+
+    impl Backend for Server {
+        fn scheme(&self) -> &'static str {
+            KIND.schemes[0]
+        }
+
+        fn name(&self) -> String {
+            self.0.name()
+        }
+
+        fn registry(
+            &self,
+            options: &RegistryOptions,
+            calls: Calls,
+        ) -> Result<Box<dyn RegistryAdmin>, RegistryError> {
+            if options.uid_generator {
+                return Err(rows::no_uid_generator(self.name()));
+            }
+            let registry = SqlRegistry::new(self.name(), Ok(self.0.clone()))?;
+            Ok(Box::new(rows::with_options(registry, options, calls)?))
+        }
+
+        fn segments(
+            &self,
+            table: Table,
+            calls: Calls,
+        ) -> Result<Box<dyn SegmentAdmin>, SegmentError> {
+            Ok(rows::on_table(self.source()?, table, calls))
+        }
+
+        fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
+            rows::tinyid(self.source()?, calls).tokens()
+        }
+    }
+
+    impl Server {
+        fn source(&self) -> Result<SqlSegments<Postgres>, SegmentError> {
+            SqlSegments::new(self.name(), Ok(self.0.clone()))
+        }
+    }
+}
