@@ -4,7 +4,8 @@
 use std::fmt::Write;
 
 use crate::measure::Result;
-use crate::rows::{self, Row};
+use crate::row::Row;
+use crate::rows;
 
 const WIDTH: f64 = 860.0;
 /// Where the bars begin and end.

@@ -19,6 +19,7 @@
 mod chart;
 mod measure;
 mod peers;
+mod row;
 mod rows;
 
 use std::fmt::Write;
@@ -26,7 +27,7 @@ use std::path::PathBuf;
 use std::{env, fs, thread};
 
 use measure::Result;
-use rows::Row;
+use row::Row;
 
 struct Args {
     threads: Vec<usize>,

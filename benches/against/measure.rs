@@ -5,7 +5,7 @@ use std::sync::{Barrier, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::rows::{Row, Worker};
+use crate::row::{Row, Worker};
 
 /// The length of a slice: long compared with its start, short compared with what disturbs it.
 const SLICE: Duration = Duration::from_millis(2);

@@ -13,7 +13,7 @@ use idgenerator::{IdGeneratorOptions, IdVecInstance};
 use snowflake::{SnowflakeIdBucket, SnowflakeIdGenerator};
 use snowflake_me::SnowflakeId as MeId;
 
-use crate::rows::{BATCH, Batches, Each, Row, Worker, shared};
+use crate::row::{BATCH, Batches, Each, Row, Worker, shared};
 
 pub const TIME_BITS: u32 = 38;
 pub const WORKER_BITS: u32 = 3;

@@ -262,7 +262,7 @@ impl Timing for Ahead {
     }
 
     #[inline]
-    fn longest_held_segment(&self, _: &Engine) -> u64 {
+    fn longest_held_span(&self, _: &Engine) -> u64 {
         u64::MAX
     }
 

@@ -20,7 +20,7 @@ pub struct Claim {
 
 /// The part of a claim that lies in one block: consecutive UIDs.
 #[derive(Clone, Copy, Debug)]
-pub struct ClaimSegment {
+pub struct Span {
     /// The base of the block.
     pub base: NonZeroU64,
     /// The offset of the first UID in the block.
@@ -49,25 +49,21 @@ impl Claim {
         Claim::new(engine, count.min(by_kind!(engine, longest_held_claim)))
     }
 
-    /// The next segment of a claim whose UIDs are handed out one by one.
+    /// The next span of a claim whose UIDs are handed out one by one.
     #[inline]
-    pub fn next_held(&mut self, engine: &Engine) -> Result<Option<ClaimSegment>, TakeError> {
-        self.next_part(engine, by_kind!(engine, longest_held_segment))
+    pub fn next_held(&mut self, engine: &Engine) -> Result<Option<Span>, TakeError> {
+        self.next_part(engine, by_kind!(engine, longest_held_span))
     }
 
-    /// The next segment of the claim, or `None` at its end. Skips tickets whose block was
+    /// The next span of the claim, or `None` at its end. Skips tickets whose block was
     /// overwritten. If it fails, the rest of the claim has been given back.
     #[inline]
-    pub fn next_segment(&mut self, engine: &Engine) -> Result<Option<ClaimSegment>, TakeError> {
+    pub fn next_span(&mut self, engine: &Engine) -> Result<Option<Span>, TakeError> {
         self.next_part(engine, u64::MAX)
     }
 
     #[inline]
-    fn next_part(
-        &mut self,
-        engine: &Engine,
-        longest: u64,
-    ) -> Result<Option<ClaimSegment>, TakeError> {
+    fn next_part(&mut self, engine: &Engine, longest: u64) -> Result<Option<Span>, TakeError> {
         while self.next < self.end {
             let ticket = self.next;
             let from = ticket & engine.ring.max_offset();
@@ -85,13 +81,13 @@ impl Claim {
             };
             let to = to.min(from.saturating_add(longest));
             self.next += to - from;
-            return Ok(Some(ClaimSegment { base, from, to }));
+            return Ok(Some(Span { base, from, to }));
         }
         Ok(None)
     }
 }
 
-impl ClaimSegment {
+impl Span {
     // The length is at most what the caller asked for, so it fits.
     #[allow(clippy::cast_possible_truncation)]
     pub fn len(&self) -> usize {

@@ -363,7 +363,7 @@ impl Timing for Exact {
 
     /// Each UID has the clock's tick when it is handed out.
     #[inline]
-    fn longest_held_segment(&self, _: &Engine) -> u64 {
+    fn longest_held_span(&self, _: &Engine) -> u64 {
         1
     }
 

@@ -47,15 +47,15 @@ use crate::ring::codec::TickCodec;
 use crate::ring::{Ended, Ring};
 use crate::sync::{Arc, AtomicU64, Ordering, Parker};
 
-/// Each expiry lowers `claims_end` by this much. No segment of a local taker's claim is longer, so
-/// one comparison tells whether the segment is used up or has expired. At one expiry per
+/// Each expiry lowers `claims_end` by this much. No span of a local taker's claim is longer, so
+/// one comparison tells whether the span is used up or has expired. At one expiry per
 /// microsecond, faster than the filler can run, `claims_end` would reach zero after nine years.
 pub const EXPIRY_STEP: u64 = 1 << 16;
 
 /// A generator without its filler thread.
 pub struct Engine {
     pub ring: Ring,
-    /// Local takers number the UIDs of a segment so that the last one comes directly before this
+    /// Local takers number the UIDs of a span so that the last one comes directly before this
     /// number. To make them drop their claims, it is lowered below all numbers in use. Written by
     /// the filler, read by each local take.
     claims_end: CachePadded<AtomicU64>,
@@ -222,14 +222,14 @@ impl Engine {
         self.claims_end.fetch_sub(EXPIRY_STEP, Ordering::Release);
     }
 
-    /// The number past the last UID of a segment claimed from now on. It changes when local takers
+    /// The number past the last UID of a span claimed from now on. It changes when local takers
     /// must drop their claims.
     pub fn claims_end(&self) -> u64 {
         // ORDERING: see `expire_claims`.
         self.claims_end.load(Ordering::Acquire)
     }
 
-    /// Whether a segment whose next UID has this number is used up or has expired.
+    /// Whether a span whose next UID has this number is used up or has expired.
     #[inline]
     pub fn is_used_up(&self, number: u64) -> bool {
         // ORDERING: none needed: a thread never sees an older value than the one it saw before its

@@ -84,7 +84,7 @@ pub trait Timing {
     fn longest_held_claim(&self, engine: &Engine) -> u64;
 
     /// How many of them are looked up at once.
-    fn longest_held_segment(&self, engine: &Engine) -> u64;
+    fn longest_held_span(&self, engine: &Engine) -> u64;
 
     /// Below which ticket the waiting threads are woken when the end of what can be taken has
     /// changed.

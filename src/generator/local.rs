@@ -5,7 +5,7 @@ use std::num::NonZeroU64;
 use scopeguard::ScopeGuard;
 
 use crate::engine::TakeError;
-use crate::engine::claim::{Claim, ClaimSegment};
+use crate::engine::claim::{Claim, Span};
 use crate::engine::{EXPIRY_STEP, Engine};
 use crate::generator::UidGenerator;
 use crate::uid::Uid;
@@ -36,7 +36,7 @@ use crate::uid::Uid;
 /// ```
 #[derive(Debug)]
 pub struct LocalTaker {
-    // The rest of the segment, see `Position`. A loop keeps these two fields in registers, since no
+    // The rest of the span, see `Position`. A loop keeps these two fields in registers, since no
     // reference to them is passed to a function.
     next: u64,
     shift: u64,
@@ -49,7 +49,7 @@ pub struct LocalTaker {
 
 const _: () = assert!(LocalTaker::LONGEST_CLAIM as u64 <= EXPIRY_STEP);
 
-/// The rest of a segment.
+/// The rest of a span.
 #[derive(Clone, Copy, Debug)]
 pub struct Position {
     /// The number of the next UID. The last one comes directly before the value that
@@ -59,10 +59,10 @@ pub struct Position {
     pub shift: u64,
 }
 
-/// Where the next segments come from.
+/// Where the next spans come from.
 #[derive(Debug)]
 pub struct Claims {
-    /// The rest of the claim: its segments in later blocks.
+    /// The rest of the claim: its spans in later blocks.
     rest: Claim,
     /// `Engine::claims_end` before the claim was made.
     end: u64,
@@ -133,15 +133,15 @@ impl LocalTaker {
             self.next += 1;
             return Ok(Uid::from_nonzero(uid));
         }
-        let segment = self.claims.next_segment(engine)?;
-        let (uid, position) = self.claims.enter(segment);
+        let span = self.claims.next_span(engine)?;
+        let (uid, position) = self.claims.enter(span);
         (self.next, self.shift) = (position.next, position.shift);
         Ok(uid)
     }
 }
 
 impl Position {
-    /// Before the first segment.
+    /// Before the first span.
     pub const NONE: Position = Position { next: u64::MAX, shift: 0 };
 }
 
@@ -158,10 +158,10 @@ impl Default for Claims {
 }
 
 impl Claims {
-    /// The first UID of `segment`, which was claimed last, and where those after it are.
+    /// The first UID of `span`, which was claimed last, and where those after it are.
     #[inline]
-    pub fn enter(&self, segment: ClaimSegment) -> (Uid, Position) {
-        let ClaimSegment { base, from, to } = segment;
+    pub fn enter(&self, span: Span) -> (Uid, Position) {
+        let Span { base, from, to } = span;
         debug_assert!(to - from <= EXPIRY_STEP);
         let (uid, number) = (base | from, self.end - (to - from));
         let shift = uid.get().wrapping_sub(number);
@@ -170,7 +170,7 @@ impl Claims {
 
     #[cold]
     #[inline(never)]
-    pub fn next_segment(&mut self, engine: &Engine) -> Result<ClaimSegment, TakeError> {
+    pub fn next_span(&mut self, engine: &Engine) -> Result<Span, TakeError> {
         loop {
             // Read before the claim, so that an expiry in between drops the claim as well.
             let end = engine.claims_end();
@@ -180,10 +180,9 @@ impl Claims {
                 self.length = self.shortest;
             }
             // Near a limit claims are short.
-            let segment =
-                self.rest.next_held(engine).inspect_err(|_| self.length = self.shortest)?;
-            if let Some(segment) = segment {
-                return Ok(segment);
+            let span = self.rest.next_held(engine).inspect_err(|_| self.length = self.shortest)?;
+            if let Some(span) = span {
+                return Ok(span);
             }
             self.rest = Claim::held(engine, self.length)?;
             self.length = (self.length * 2).min(self.longest);

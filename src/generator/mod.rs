@@ -224,7 +224,7 @@ impl UidGenerator {
             let claim = Claim::new(&self.engine, (buffer.len() - filled) as u64);
             let mut claim = claim.map_err(|cause| FillError { filled, cause })?;
             while let Some(uids) =
-                claim.next_segment(&self.engine).map_err(|cause| FillError { filled, cause })?
+                claim.next_span(&self.engine).map_err(|cause| FillError { filled, cause })?
             {
                 let end = filled + uids.len();
                 uids.write(&mut buffer[filled..end]);

@@ -3,7 +3,7 @@
 use std::iter::FusedIterator;
 use std::num::NonZeroU64;
 
-use crate::engine::claim::{Claim, ClaimSegment};
+use crate::engine::claim::{Claim, Span};
 use crate::engine::{Engine, TakeError};
 use crate::uid::Uid;
 
@@ -16,7 +16,7 @@ pub struct TakeN<'a> {
     left: usize,
     claim: Claim,
     /// The UIDs of the claim that come next.
-    segment: ClaimSegment,
+    span: Span,
     /// [`Engine::claims_end`] before the claim was made. When it changes, the claim is dropped: the
     /// process was forked, the generator shut down, or its UIDs have become stale.
     claims_end: u64,
@@ -24,23 +24,23 @@ pub struct TakeN<'a> {
 
 impl<'a> TakeN<'a> {
     pub(crate) fn new(engine: &'a Engine, count: usize) -> TakeN<'a> {
-        let segment = ClaimSegment { base: NonZeroU64::MIN, from: 0, to: 0 };
+        let span = Span { base: NonZeroU64::MIN, from: 0, to: 0 };
         let claims_end = engine.claims_end();
-        TakeN { engine, left: count, claim: Claim::EMPTY, segment, claims_end }
+        TakeN { engine, left: count, claim: Claim::EMPTY, span, claims_end }
     }
 
     #[cold]
-    fn next_segment(&mut self) -> Result<(), TakeError> {
+    fn next_span(&mut self) -> Result<(), TakeError> {
         // Read before the claim, so that an expiry in between drops the claim as well.
         let claims_end = self.engine.claims_end();
         if claims_end != self.claims_end {
             self.claims_end = claims_end;
             self.claim = Claim::EMPTY;
-            self.segment.from = self.segment.to;
+            self.span.from = self.span.to;
         }
-        while self.segment.from == self.segment.to {
+        while self.span.from == self.span.to {
             match self.claim.next_held(self.engine)? {
-                Some(segment) => self.segment = segment,
+                Some(span) => self.span = span,
                 None => self.claim = Claim::held(self.engine, self.left as u64)?,
             }
         }
@@ -57,14 +57,14 @@ impl Iterator for TakeN<'_> {
             return None;
         }
         let is_expired = self.engine.claims_end() != self.claims_end;
-        if (is_expired || self.segment.from == self.segment.to)
-            && let Err(error) = self.next_segment()
+        if (is_expired || self.span.from == self.span.to)
+            && let Err(error) = self.next_span()
         {
             self.left = 0;
             return Some(Err(error));
         }
-        let uid = self.segment.base | self.segment.from;
-        self.segment.from += 1;
+        let uid = self.span.base | self.span.from;
+        self.span.from += 1;
         self.left -= 1;
         Some(Ok(Uid::from_nonzero(uid)))
     }

@@ -2,7 +2,7 @@
 //!
 //! ```text
 //!   CURRENT   the generator that this thread used last, its next UID      read by each take
-//!   TAKERS    the claims of up to 16 generators, that one's among them    once per segment
+//!   TAKERS    the claims of up to 16 generators, that one's among them    once per span
 //! ```
 //!
 //! `CURRENT` has no destructor, so reading it costs as much as reading any other variable.
@@ -130,8 +130,8 @@ impl Taker {
             self.position.next += 1;
             return Ok(Uid::from_nonzero(uid));
         }
-        let segment = self.claims.next_segment(&uids.engine)?;
-        let (uid, position) = self.claims.enter(segment);
+        let span = self.claims.next_span(&uids.engine)?;
+        let (uid, position) = self.claims.enter(span);
         self.position = position;
         Ok(uid)
     }
