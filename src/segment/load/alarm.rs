@@ -173,14 +173,14 @@ impl Alarms {
         None
     }
 
-    /// A load of `tag` has brought so many numbers.
+    /// Notes that a load of `tag` has brought `numbers` numbers.
     pub fn loaded(&mut self, tag: &str, alarm: &mut TagAlarm, numbers: u64, now: Duration) {
         self.counts.loads += 1;
         self.counts.loaded += numbers;
         self.answered(alarm, now);
         let Some(known) = &mut alarm.0 else { return };
         let was_failing = known.is_failing();
-        // The next load is likely to be slow again, if this one was.
+        // A slow load is likely to be followed by another, which is not told again.
         known.troubles &= if known.is_slow { bit(Trouble::Slow) } else { 0 };
         (known.empty_since, known.is_slow) = (None, false);
         if known.troubles != 0 {
@@ -197,7 +197,8 @@ impl Alarms {
         }
     }
 
-    /// A load of `tag` has failed. If the tag is new, whoever has asked for it is told.
+    /// Notes that a load of `tag` has failed. If the tag is new there is no event: the call that
+    /// asked for the tag returns the error.
     pub fn failed(
         &mut self,
         tag: &str,
@@ -235,8 +236,9 @@ impl Alarms {
         }
     }
 
-    /// The source has answered a load of a tag. It is back when no other tag waits for its answer.
-    /// So one of several databases that is away is told once, whatever the others do.
+    /// Notes that the source has answered a load of a tag. It counts as back when no tag is left
+    /// whose last load did not reach it. So if one of several databases is away, that is told once,
+    /// and not again with each answer of the others.
     fn answered(&mut self, alarm: &mut TagAlarm, now: Duration) {
         if let Some(known) = &mut alarm.0 {
             self.away_tags -= u64::from(known.remove(Trouble::Away));
@@ -248,13 +250,14 @@ impl Alarms {
         }
     }
 
-    /// The row of `tag` has not taken back so many numbers that were loaded and refused.
+    /// Counts `numbers` that were loaded and refused, and that the tag's row has not taken back.
     pub fn refused(&mut self, alarm: &mut TagAlarm, numbers: u64) {
         self.counts.refused += numbers;
         alarm.known().refused += numbers;
     }
 
-    /// Numbers of `tag` may have been lost, by takers so many.
+    /// Tells operators of lost numbers, at most once in [`LOST_PAUSE`]. Takers have lost
+    /// `by_takers`.
     pub fn check_lost(&mut self, tag: &str, alarm: &mut TagAlarm, by_takers: u64, now: Duration) {
         let told = alarm.0.as_ref().and_then(|known| known.lost_told);
         if told.is_none_or(|told| now >= told + LOST_PAUSE) {
@@ -272,8 +275,8 @@ impl Alarms {
         }
     }
 
-    /// `tag` hands out no more numbers. So many have been claimed, of which takers have lost some,
-    /// and so many are left and given back.
+    /// Adds a tag that has ended to the totals: how many of its numbers were claimed, how many
+    /// takers have lost, and how many are left and will be given back.
     pub fn ends(
         &mut self,
         tag: &str,
@@ -287,7 +290,7 @@ impl Alarms {
         self.end.tags += u64::from(left > 0);
     }
 
-    /// A thread for a load has been started, or could not be.
+    /// Notes whether a thread for a load could be started.
     pub fn load_thread(&mut self, started: Result<(), io::Error>) {
         let lacked = self.lacks_threads;
         self.lacks_threads = started.is_err();

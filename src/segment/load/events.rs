@@ -15,7 +15,7 @@ use crate::segment::SegmentError;
 use crate::segment::load::trouble::Trouble;
 use crate::sync::{Arc, thread};
 
-/// If subscribers do not return, no more than so many events wait for them.
+/// The most events that are kept for subscribers that do not return.
 const MOST: usize = 10_000;
 
 /// A change of the state of a source or of one of its tags.
@@ -59,7 +59,7 @@ pub struct End {
     pub tags: u64,
     pub left: u64,
     pub given_back: u64,
-    /// Numbers that their rows did not take back, because others have loaded since.
+    /// Numbers that their rows did not take back, because other processes have loaded since.
     pub refused: u64,
     /// Why some were not given back.
     pub error: Option<Arc<SegmentError>>,
@@ -95,7 +95,7 @@ impl Events {
             self.teller = Some(thread::current().id());
         } else {
             self.teller = None;
-            // Nothing is kept of a time with many.
+            // Frees the memory of a time with many events.
             mem::take(&mut self.waiting);
         }
         next
@@ -194,7 +194,7 @@ fn tell_trouble(source: &str, tag: &str, trouble: Trouble, error: &SegmentError)
         }};
     }
     match trouble {
-        // Told in words of their own, see above.
+        // These have events of their own.
         Trouble::Away | Trouble::Slow => {}
         Trouble::Locked => tell!(warn, "tag_locked", "others hold the row of the tag"),
         Trouble::NoSuchTag => {

@@ -36,7 +36,7 @@ impl Label {
         &self.text
     }
 
-    /// From now on another source may have the label.
+    /// Frees the label for another source.
     pub fn release(&self) {
         // ORDERING: the lock orders what is done to the list.
         if self.is_in_use.swap(false, Ordering::Relaxed)
@@ -53,8 +53,8 @@ impl Drop for Label {
     }
 }
 
-/// It is locked for a moment only. But in a forked process it may be locked for ever, by a thread
-/// that does not exist there.
+/// The lock is held for a moment only, but in a forked process a thread that does not exist there
+/// may hold it for ever.
 #[cfg(not(uidring_loom))]
 fn in_use() -> Option<MutexGuard<'static, Vec<String>>> {
     (0..1000).find_map(|_| {

@@ -27,9 +27,9 @@ use crate::sync::{
 /// What the loader's threads and the handles share.
 pub struct Loader {
     pub source: Box<dyn SegmentSource>,
-    /// What the source is called. Asked once, because the source is foreign code, which may panic.
+    /// The name of the source. It is read once, because the source is foreign code and may panic.
     pub place: String,
-    /// What it is called in events and metrics.
+    /// The name of the source in events and metrics.
     label: Label,
     /// Locked by the loader's thread alone.
     #[cfg(feature = "metrics")]
@@ -38,7 +38,7 @@ pub struct Loader {
     load_times: metrics::Histogram,
     pub policy: Policy,
     scheduler: Mutex<Scheduler>,
-    /// A load has ended, or the loader has, or operators have been told.
+    /// Notified when a load or the loader has ended, and when operators have been told.
     changed: Condvar,
     /// The loader's thread, once it runs.
     thread: Mutex<Option<thread::ThreadId>>,
@@ -100,7 +100,7 @@ impl Loader {
         let mut scheduler = lock(&self.scheduler);
         let (tag, is_new) = scheduler.enter(name, &self.requests, self.now());
         if is_new {
-            // Before anybody can take from it.
+            // A fork must find the tag before anybody can take from it.
             #[cfg(all(unix, not(uidring_loom)))]
             fork::watch(&tag).map_err(SegmentError::other)?;
             self.requests.signal.wake_filler();
@@ -122,7 +122,7 @@ impl Loader {
                     "the loader's own thread cannot wait for the first load of a tag",
                 ));
             }
-            // A load that has begun ends within a time of the source's own.
+            // A load that has begun is waited for: it ends within the source's own time limit.
             let outage = scheduler.outage().filter(|_| !stock.is_loading());
             drop(stock);
             let mut pause = RECHECK;
@@ -154,7 +154,8 @@ impl Loader {
         self.finish();
     }
 
-    /// Looks at what has changed, and starts the loads that are due. Returns how long to sleep.
+    /// Maintains the tags that need it, and starts the loads that are due. Returns how long to
+    /// sleep.
     fn run_once(self: &Arc<Self>) -> Duration {
         let now = self.now();
         let mut scheduler = lock(&self.scheduler);
@@ -180,7 +181,7 @@ impl Loader {
         let is_started = started.is_ok();
         lock(&self.scheduler).alarms.load_thread(started.map(drop));
         if !is_started {
-            // There may be a thread the next time. Until then the loader loads by itself.
+            // The loader's own thread does it this time. The next job tries a thread again.
             self.work(&job);
         }
     }
@@ -197,7 +198,7 @@ impl Loader {
             }
             self.changed.notify_all();
             next = lock(&self.scheduler).next_job(self.now());
-            // The loader learns when it is to run again, and what else may begin.
+            // So that the loader computes its next run, and starts what else may begin.
             self.requests.signal.wake_filler();
         }
     }
@@ -229,7 +230,7 @@ impl Loader {
         })
     }
 
-    /// Takes fail from now on, and the loader gives back what is left.
+    /// Starts the end: takes fail from now on, and the loader gives back what is left.
     pub fn begin_end(&self) {
         if self.is_forked() || self.requests.signal.is_stopped() {
             return;
@@ -263,15 +264,15 @@ impl Loader {
         while !scheduler.alarms.events.are_told() {
             scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
         }
-        // The next loader of this source has the same label.
+        // So that the next loader of this source has the same label.
         self.label.release();
         scheduler.is_told = true;
         drop(scheduler);
         self.changed.notify_all();
     }
 
-    /// Has operators told of what has changed, on a thread of its own: subscribers are foreign
-    /// code, for which no load waits.
+    /// Tells operators on a separate thread what has changed. Subscribers are foreign code, and no
+    /// load may wait for them.
     fn start_telling(self: &Arc<Self>) {
         if !lock(&self.scheduler).alarms.events.need_a_thread() {
             return;
@@ -301,7 +302,8 @@ impl Loader {
         *lock(&self.thread) == Some(thread::current().id())
     }
 
-    /// Whether the loader waits for this thread at its end.
+    /// Whether the loader waits for this thread when it ends, so that the thread must not wait for
+    /// the loader.
     fn is_waited_for(&self) -> bool {
         self.is_own_thread() || lock(&self.scheduler).alarms.events.is_this_thread()
     }
@@ -415,7 +417,7 @@ impl Drop for Running {
             && !is_waited_for
             && !is_overdue
         {
-            // What the thread calls is caught, so joining it does not fail.
+            // The thread catches panics of all that it calls, so joining it does not fail.
             let _ = thread.join();
         }
     }

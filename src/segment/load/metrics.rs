@@ -30,7 +30,7 @@ struct Sums {
     longest_wait: Duration,
 }
 
-/// What a source shows.
+/// The state that the metrics of a source show.
 #[derive(Debug, Default)]
 struct State {
     is_running: bool,
@@ -46,14 +46,14 @@ pub struct Metrics {
     /// The tags that have metrics of their own.
     tags: Vec<(Arc<LoadedTag>, Series<SegmentStatus>)>,
     failing: usize,
-    /// Names of tags that are to have them.
+    /// Names of tags that get metrics of their own once they have numbers.
     named: Vec<String>,
     /// The sums of the tags that have been looked at, and how many these are.
     sums: Sums,
     looked_at: usize,
     chunk: Vec<Arc<LoadedTag>>,
     updated: Option<Stopwatch>,
-    /// Over which time the demand is measured.
+    /// The time over which the demand is measured.
     ahead: Duration,
 }
 
@@ -93,7 +93,7 @@ impl Metrics {
         PERIOD
     }
 
-    /// The loader has ended: shows how.
+    /// Shows the final state, after the loader has ended.
     pub fn finish(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) {
         self.state.is_running = false;
         (self.sums, self.looked_at) = (Sums::default(), 0);

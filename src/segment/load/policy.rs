@@ -2,12 +2,12 @@
 
 use std::time::Duration;
 
-/// What a program sets.
+/// The settings of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// At least the demand of so much time is kept in memory.
+    /// For how long the numbers in memory should last, at least.
     pub ahead: Duration,
-    /// A segment lasts for about so long, if its size may be chosen freely.
+    /// For how long a segment should last, where its size may be chosen freely.
     pub refresh: Duration,
     /// The largest segment of a tag whose row does not say one.
     pub max_step: u64,
@@ -22,8 +22,8 @@ pub struct Steps {
     pub max_step: Option<u64>,
 }
 
-/// A segment is at most so many times as large as the one before. A short burst then does not fetch
-/// what nobody wants; from 1,000 to 1,000,000 it takes five loads.
+/// How many times larger than the one before a segment may be. So a short burst does not fetch
+/// numbers that nobody wants; growing from 1,000 to 1,000,000 takes five loads.
 const GROWTH: u64 = 4;
 
 /// The first pause after a failure, and the longest.
@@ -46,7 +46,7 @@ impl Demand {
         Demand { rate: 0.0, position: 0, measured_at: now }
     }
 
-    /// At `now`, the next ticket is `position`.
+    /// Brings the demand up to date: at `now`, the next ticket is `position`.
     #[allow(clippy::cast_precision_loss)] // it is a mean
     pub fn measure(&mut self, position: u64, now: Duration, ahead: Duration) {
         let elapsed = now.saturating_sub(self.measured_at).as_secs_f64();
@@ -59,7 +59,7 @@ impl Demand {
         (self.position, self.measured_at) = (position, now);
     }
 
-    /// The demand of so much time.
+    /// How many numbers are taken in `time`.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the cast saturates
     pub fn of(&self, time: Duration) -> u64 {
         (self.rate * time.as_secs_f64()).ceil() as u64
@@ -71,7 +71,8 @@ impl Policy {
     /// away for `ahead`, and is tried again as late as it may be; or half of what a load usually
     /// brings.
     pub fn low_water(&self, demand: &Demand, load_time: Duration, usual: u64) -> u64 {
-        // A load that fails, one that fails at the end of that time, the last one, and a reserve.
+        // Four loads: one that fails, one more that fails after the pause, the one that succeeds,
+        // and a reserve.
         let loads = load_time.saturating_mul(4);
         let time = self.ahead.saturating_add(LONGEST_PAUSE).saturating_add(loads);
         demand.of(time).max(usual / 2).max(1)
@@ -85,15 +86,15 @@ impl Policy {
         (wanted > steps.step).then_some(wanted.min(largest)).filter(|size| *size > steps.step)
     }
 
-    /// How long a ready range may be if so many numbers are left. At its end a taker wakes the
-    /// loader, which then measures the demand.
+    /// How long a ready range may be while `left` numbers are left. The taker that comes to its end
+    /// wakes the loader, which then measures the demand.
     pub fn longest_range(left: u64) -> u64 {
         (left / 8).max(16)
     }
 }
 
-/// How long to wait after so many failures in a row. A part of it is random, so that processes that
-/// failed together do not come again together.
+/// How long to wait after a number of failures in a row. A part of the pause is random, so that
+/// processes that failed together do not try again together.
 pub fn pause(failures: u32, rng: &mut fastrand::Rng) -> Duration {
     let doublings = failures.saturating_sub(1).min(16);
     let longest = SHORTEST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);

@@ -40,23 +40,23 @@ pub struct Scheduler {
     /// The name of the source.
     place: String,
     names: HashSet<ByName>,
-    /// The tags that have been loaded once, by their places.
+    /// The tags that have received numbers, by their indexes.
     tags: Vec<Arc<LoadedTag>>,
-    /// The tags to load. Those that nobody waits for come last.
+    /// The tags that wait for a load, by (nobody waits for it, order of arrival).
     queue: BTreeMap<(bool, u64), Arc<LoadedTag>>,
     /// When a tag needs maintenance again.
     timers: BTreeMap<(Duration, u64), Arc<LoadedTag>>,
-    /// Distinguishes keys.
+    /// Makes the keys of the queue and the timers unique.
     count: u64,
-    /// Calls that run.
+    /// How many calls run.
     running: usize,
     outage: Option<Outage>,
-    /// Tags whose takers are to be woken, once the scheduler is unlocked.
+    /// The tags whose takers are woken once the scheduler is unlocked.
     wake_ups: WakeUps,
-    /// What to give back, once the end has begun.
+    /// Calls that give numbers back, at the end.
     left_over: Vec<Job>,
     pub has_ended: bool,
-    /// What operators know, and are to be told.
+    /// What operators know, and what they have yet to be told.
     pub alarms: Alarms,
     /// Set when the loader has ended: whether all that was left was given back.
     pub end: Option<Result<(), Arc<SegmentError>>>,
@@ -65,7 +65,7 @@ pub struct Scheduler {
     rng: fastrand::Rng,
 }
 
-/// The source is away: one call at a time tries whether it is back.
+/// The source is away. One call at a time finds out whether it is back.
 #[derive(Debug)]
 struct Outage {
     failures: u32,
@@ -85,13 +85,14 @@ pub struct Source {
     pub named: Vec<Arc<LoadedTag>>,
 }
 
-/// Whom to wake. Wakers are foreign code, so they are called without a lock.
+/// The tags whose takers are to be woken. Wakers are foreign code, so they are called without a
+/// lock.
 #[derive(Debug, Default)]
 pub struct WakeUps {
-    /// There are numbers for tasks, or the time of some is over.
+    /// There are numbers for waiting tasks, or some of the tasks have waited for long enough.
     #[cfg(feature = "async")]
     tasks: Vec<Arc<LoadedTag>>,
-    /// Something has changed for all takers: each must see for itself.
+    /// All takers must check again whether they can take.
     all: Vec<Arc<LoadedTag>>,
 }
 
@@ -155,7 +156,7 @@ impl Scheduler {
         }
     }
 
-    /// The tag of this name. If it is new, its first load is queued, and the flag is true.
+    /// Returns the tag of this name, and whether it is new. The first load of a new tag is queued.
     pub fn enter(
         &mut self,
         name: &str,
@@ -173,7 +174,7 @@ impl Scheduler {
         (tag, true)
     }
 
-    /// Maintains the tags that requested it, and those whose time has come.
+    /// Maintains the tags that requested it, and those whose timer is due.
     pub fn run_due(&mut self, requests: &RequestList, now: Duration) {
         let mut place = requests.first();
         while let Some(tag) = place.and_then(|place| self.tags.get(place)).cloned() {
@@ -206,12 +207,13 @@ impl Scheduler {
         if has_tasks {
             self.wake_ups.tasks.push(Arc::clone(tag));
             if let Some(due) = engine.tasks.next_due(self.policy.max_wait).filter(|_| left == 0) {
-                // So late that those are called together that began at about the same time.
+                // A little late, so that tasks that began at about the same time are called
+                // together.
                 let due = due.saturating_add(self.policy.max_wait / 8);
                 self.set_timer(tag, &mut stock, now.saturating_add(due));
             }
         }
-        // Each further load would take the row further, up to where others have been before.
+        // Each further load would move the row on, up to numbers that others may have.
         if stock.went_back {
             return;
         }
@@ -221,7 +223,7 @@ impl Scheduler {
         if left >= low {
             return;
         }
-        // Also if nobody waits: somebody may try again and again, and somebody wants a new tag.
+        // Nobody need wait in line for this: a taker may use `try_take`, and a tag may be new.
         let is_waited_for = left == 0;
         if let Some(outage) = &self.outage
             && is_waited_for
@@ -267,7 +269,7 @@ impl Scheduler {
         self.timers.insert((at, self.count), Arc::clone(tag));
     }
 
-    /// The next call to the source, if one may begin now.
+    /// Returns the next call to the source, if one may begin now.
     pub fn next_job(&mut self, now: Duration) -> Option<Job> {
         let limit = if self.outage.is_some() { 1 } else { self.limit };
         if self.running >= limit {
@@ -300,7 +302,7 @@ impl Scheduler {
         Some(Job::Load { tag, count })
     }
 
-    /// When the loader must run again, unless it is woken.
+    /// How long the loader may sleep, unless it is woken.
     pub fn next_run(&self, now: Duration) -> Duration {
         let timer = self.timers.first_key_value().map(|((at, _), _)| *at);
         let outage = self.outage.as_ref().filter(|_| !self.queue.is_empty() && self.running == 0);
@@ -308,8 +310,8 @@ impl Scheduler {
         next.map_or(LONG, |next| next.saturating_sub(now).max(SHORT))
     }
 
-    /// A load of `tag` has ended. Returns a segment that was refused, and that its row may take
-    /// back.
+    /// Handles the result of a load of `tag`. Returns a segment that was refused and that its row
+    /// may take back.
     pub fn loaded(
         &mut self,
         tag: &Arc<LoadedTag>,
@@ -406,13 +408,13 @@ impl Scheduler {
             let at = stock.retry_at;
             self.set_timer(tag, stock, at);
         } else {
-            // Tried again when somebody needs a number. Those that wait now fail.
+            // The next take that needs a number starts another try. Takes that wait now fail.
             tag.engine.clear_request();
             self.wake_ups.all.push(Arc::clone(tag));
         }
     }
 
-    /// Tells the takers of tags whose loads are queued what they wait for.
+    /// Notes for the tags whose loads are queued why they get no numbers.
     fn tell_queued(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
         for (_, tag) in self.queue.iter().filter(|((is_ahead, _), _)| !is_ahead) {
             let mut stock = lock(&tag.stock);
@@ -424,14 +426,15 @@ impl Scheduler {
         }
     }
 
-    /// The row of `tag` has not taken back so many numbers that were refused.
+    /// Counts refused `numbers` as lost: the row of `tag` has not taken them back.
     pub fn lose_refused(&mut self, tag: &Arc<LoadedTag>, numbers: u64, now: Duration) {
         let alarm = &mut lock(&tag.stock).alarm;
         self.alarms.refused(alarm, numbers);
         self.alarms.check_lost(&tag.name, alarm, tag.engine.lost(), now);
     }
 
-    /// What the metrics show: of these tags, by their places, and of those that the program names.
+    /// What the metrics show of the source. Adds the tags with these indexes to `tags`, and looks
+    /// up those that the program names.
     #[cfg(feature = "metrics")]
     pub fn measure(
         &mut self,
@@ -454,12 +457,12 @@ impl Scheduler {
         self.outage.as_ref().map(|outage| Arc::clone(&outage.error))
     }
 
-    /// Whom to wake.
+    /// The tags whose takers are to be woken now.
     pub fn take_wake_ups(&mut self) -> WakeUps {
         mem::take(&mut self.wake_ups)
     }
 
-    /// No load begins from now on. Returns all tags, which the caller shuts down.
+    /// Starts the end: no load begins from now on. Returns all tags, which the caller shuts down.
     pub fn end(&mut self) -> Vec<Arc<LoadedTag>> {
         self.has_ended = true;
         self.queue.clear();
@@ -467,7 +470,8 @@ impl Scheduler {
         self.tags.clone()
     }
 
-    /// All loads have ended, and no tag hands out a number from now on: what is left is given back.
+    /// Prepares the calls that give back what is left. All loads have ended, and no tag hands out a
+    /// number any more.
     pub fn clear_out(&mut self, now: Duration) {
         self.outage = None;
         for tag in &self.tags {
@@ -483,8 +487,8 @@ impl Scheduler {
         }
     }
 
-    /// A call that gives `unused` back has ended. If its database is away, that need not be tried
-    /// for other tags.
+    /// Handles the result of a call that gives `unused` back. If its database is away, the calls
+    /// for other tags in it are dropped.
     pub fn gave_back(&mut self, unused: &Segment, result: Result<bool, SegmentError>) {
         self.running -= 1;
         if result.as_ref().is_err_and(|error| Trouble::of(error) == Trouble::Away) {
@@ -497,7 +501,7 @@ impl Scheduler {
         self.alarms.end.gave_back(unused.count, result);
     }
 
-    /// Nothing runs any more.
+    /// Notes that the loader has ended, and with which result.
     pub fn set_end(&mut self) {
         let end = self.alarms.end.clone();
         self.end = Some(end.error.clone().map_or(Ok(()), Err));
@@ -510,6 +514,7 @@ impl Scheduler {
     }
 }
 
-/// A pause that is as good as none.
+/// The longest idle sleep.
 const LONG: Duration = Duration::from_secs(3600 * 24);
+/// The shortest sleep.
 const SHORT: Duration = Duration::from_millis(1);

@@ -8,8 +8,8 @@ use crate::segment::load::policy::{Demand, Steps};
 use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
 
-/// How long the loader waits for takers that have claimed tickets and not looked where they lead:
-/// they are stopped between two steps of a take. Then these tickets may be lost.
+/// How long the loader waits for takers that were stopped between the two steps of a take: they
+/// have claimed tickets, and not yet looked where these lead. After that the tickets may be lost.
 const PATIENCE: Duration = Duration::from_millis(50);
 
 /// What the loader knows of one tag. The scheduler owns it, and alone writes to it.
@@ -23,8 +23,8 @@ pub struct Stock {
     pub load_time: Duration,
     /// Until when loaded numbers wait for takers to look where their tickets lead.
     patient_until: Option<Duration>,
-    /// What was loaded, in order: at least the last, and all of which somebody may still claim a
-    /// number.
+    /// What was loaded, in order: the last load, and all loads with numbers that nobody has
+    /// claimed.
     loaded: Vec<Loaded>,
     /// The last number of each of the source's databases.
     last_numbers: Vec<(usize, u64)>,
@@ -34,7 +34,7 @@ pub struct Stock {
     pub went_back: bool,
     /// Loads that failed since the last one that succeeded.
     pub failures: u32,
-    /// No load before this.
+    /// No load begins before this time.
     pub retry_at: Duration,
     pub state: LoadState,
     /// The key of the tag among the timers of the scheduler.
@@ -47,7 +47,7 @@ pub struct Stock {
 pub enum LoadState {
     #[default]
     Idle,
-    /// In the queue, with this key.
+    /// The tag waits for a load, with this key in the queue.
     Queued((bool, u64)),
     Loading,
 }
@@ -103,7 +103,7 @@ impl Stock {
         }
     }
 
-    /// Forgets what nobody can claim any more.
+    /// Forgets the loads whose numbers have all been claimed.
     fn forget_claimed(&mut self, mut left: u64) {
         let is_left = |loaded: &&Loaded| {
             let is_left = left > 0;

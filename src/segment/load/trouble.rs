@@ -11,9 +11,9 @@ use crate::segment::SegmentError;
 pub enum Trouble {
     /// The source is away. This is told of the source, once for all tags.
     Away,
-    /// A load takes long, and no numbers are left.
+    /// A load takes long while no numbers are left.
     Slow,
-    /// Others hold the row.
+    /// Another transaction holds the row's lock.
     Locked,
     NoSuchTag,
     RanOut,

@@ -18,19 +18,19 @@ use crate::segment::tag::request_list::{Entry, RequestList};
 use crate::segment::tag::supply::Supply;
 use crate::sync::{Arc, AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 
-/// A thread that has waited for long enough wakes this much later at most, with others.
+/// How much later than its `max_wait` a thread may wake, so that it wakes together with others.
 const LATEST: Duration = Duration::from_millis(5);
 
 /// One tag.
 #[derive(Debug)]
 pub struct TagEngine {
     pub chain: SegmentChain,
-    /// As the generator's: local takers number the UIDs of a claim so that the last one comes
-    /// directly before this number. It is lowered when they must drop their claims.
+    /// As in a generator's engine: local takers count the numbers of a claim so that the last count
+    /// comes directly before this word. Lowering it makes them drop their claims.
     claims_end: AtomicU64,
     pub entry: Entry,
     pub requests: Arc<RequestList>,
-    /// What is not in the chain, and the threads that wait for it.
+    /// The numbers that are not yet in the chain, and the threads that wait for some.
     pub supply: Mutex<Supply>,
     /// The tasks that wait. They come after the threads.
     #[cfg(feature = "async")]
@@ -125,7 +125,8 @@ impl TagEngine {
         self.next_numbers_by(claim, TagEngine::resolve)
     }
 
-    /// The same for a caller that does not use the numbers yet, and may give them back.
+    /// Like [`next_numbers`](TagEngine::next_numbers), for a caller that does not use the numbers
+    /// yet and may give them back.
     pub fn next_unused(&self, claim: &mut Claim) -> Option<Numbers> {
         self.next_numbers_by(claim, |tag, ticket| tag.chain.find(ticket))
     }
@@ -235,9 +236,11 @@ impl TagEngine {
         }
     }
 
-    /// The supply, locked, if the chain has no number. Fails if it is closed for good.
+    /// Locks the supply, and returns it if the chain has no number. Fails if the chain is closed
+    /// for good.
     fn lock_closed(&self) -> Result<Option<MutexGuard<'_, Supply>>, TakeError> {
-        // First without the lock, which a thread may hold that does not exist in this process.
+        // Checked without the lock first: in a forked process, a thread that does not exist may
+        // hold it.
         self.check_end()?;
         let mut supply = lock(&self.supply);
         self.check_end()?;
@@ -272,9 +275,9 @@ impl TagEngine {
         result
     }
 
-    /// How long a thread sleeps that waits since then. Those whose time ends at about the same
-    /// moment wake together, because the kernel takes longer to wake an idle processor than a take
-    /// takes to fail.
+    /// How long a thread sleeps that has waited since `since`. Threads whose time ends at about the
+    /// same moment wake together, because waking an idle processor takes longer than a failing
+    /// take.
     pub(crate) fn pause(&self, since: Stopwatch) -> Duration {
         let left = self.max_wait().saturating_sub(since.elapsed());
         let now = self.requests.clock.elapsed();
@@ -284,8 +287,8 @@ impl TagEngine {
         u64::try_from(pause).map_or(Duration::MAX, Duration::from_nanos)
     }
 
-    /// Takes back the tickets of a claim that are not used: the end and the origin of each part,
-    /// the last one first.
+    /// Takes back the unused tickets of a claim: the tickets and the origin of each part, the last
+    /// part first.
     pub fn give_back(&self, parts: impl Iterator<Item = (Range<u64>, u64)>) {
         let mut supply = lock(&self.supply);
         for (tickets, origin) in parts {
@@ -294,13 +297,13 @@ impl TagEngine {
         supply.open(&self.chain);
         drop(supply);
         if self.has_tasks() {
-            // The loader calls them.
+            // The loader calls the tasks.
             self.request_maintenance();
         }
     }
 
-    /// Where `ticket` leads. If that advances the front, the loader is told: it measures the demand
-    /// and appends what it has.
+    /// Where `ticket` leads. If the front advances, the loader is told, so that it measures the
+    /// demand and appends what it has.
     fn resolve(&self, ticket: u64) -> Found {
         let (found, has_advanced) = self.chain.resolve(ticket);
         if has_advanced {
@@ -394,7 +397,7 @@ impl TagEngine {
         self.failure.store(failure.map_or(0, |failure| failure as u8), Ordering::Relaxed);
     }
 
-    /// Calls the tasks that wait, as many as there are numbers, and those that have waited for long
+    /// Calls as many waiting tasks as there are numbers, and those that have waited for long
     /// enough. Called by the loader.
     #[cfg(feature = "async")]
     pub fn call_tasks(&self) {
@@ -429,7 +432,7 @@ impl TagEngine {
         supply.is_held_up(&self.chain)
     }
 
-    /// What the loader decides by.
+    /// How well the tag is supplied, which the loader decides by.
     pub fn level(&self) -> Level {
         let supply = lock(&self.supply);
         let left = supply.left(&self.chain);
@@ -538,7 +541,8 @@ impl TagEngine {
     }
 }
 
-/// Whether a take waits instead of failing with `error`: not where only a person can help.
+/// Whether a take waits instead of failing with `error`. It fails at once if only a person can
+/// help.
 pub fn is_worth_waiting(error: TakeError) -> bool {
     let TakeError::SegmentExhausted { cause } = error else { return false };
     matches!(cause, SegmentFailure::Loading | SegmentFailure::Unreachable)

@@ -5,11 +5,11 @@ use crate::clock::Stopwatch;
 use crate::engine::signal::Signal;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker};
 
-/// The tags that need maintenance, and the wake-up of the loader. Tags are known by their places in
-/// the loader's list of all tags.
+/// The tags that need maintenance, and the loader's wake-up. A tag is known by its index in the
+/// loader's list of all tags.
 #[derive(Debug)]
 pub struct RequestList {
-    /// One more than the place of the tag that came last; 0 if there is none.
+    /// One more than the index of the tag that was added last; 0 if the list is empty.
     last: AtomicU64,
     pub signal: Signal,
     /// Runs since the loader began.
@@ -19,7 +19,7 @@ pub struct RequestList {
 /// A tag's part of the list.
 #[derive(Debug, Default)]
 pub struct Entry {
-    /// The place of the tag. Written by the loader, before the tag has takers.
+    /// The index of the tag. Written by the loader, before the tag has takers.
     place: AtomicU64,
     /// Whether the tag is in the list.
     is_listed: AtomicBool,
@@ -62,7 +62,7 @@ impl RequestList {
         self.signal.wake_filler();
     }
 
-    /// Empties the list, and returns the place of its first tag. Called by the loader.
+    /// Empties the list, and returns the index of its first tag. Called by the loader.
     pub fn first(&self) -> Option<usize> {
         // ORDERING: Acquire, pairs with `add`.
         place(self.last.swap(0, Ordering::Acquire))
@@ -76,7 +76,7 @@ impl Entry {
         self.place.store(place, Ordering::Relaxed);
     }
 
-    /// Takes the tag out of the list that [`RequestList::first`] has emptied, and returns the place
+    /// Takes the tag out of the list that [`RequestList::first`] has emptied, and returns the index
     /// of the next one. Called by the loader, before it maintains the tag.
     pub fn next(&self) -> Option<usize> {
         // ORDERING: `first` has acquired it. Nobody writes it while the tag is listed.

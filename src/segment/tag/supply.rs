@@ -21,19 +21,18 @@ use crate::ring::segments::{Found, ReadyRange, SegmentChain};
 use crate::segment::tag::claim::Claim;
 use crate::sync::thread;
 
-/// What is decided under one lock: who gets which numbers when takers and the chain alone cannot
-/// tell.
+/// Decides under one lock who gets which numbers, where the chain alone cannot.
 #[derive(Debug, Default)]
 pub struct Supply {
     /// Numbers that are not in the chain: first number and count of each run. They come after all
     /// that is in the chain. Empty while a thread waits.
     backlog: VecDeque<(u64, u64)>,
-    /// The threads that wait, by their places, and those that have been served and do not know it
-    /// yet.
+    /// The threads that wait, by their positions in line, and those that have been served and have
+    /// not woken yet.
     waiting: BTreeMap<u64, Waiting>,
-    /// The place of the last thread that was served. Those before it have been, too.
+    /// The position of the last thread that was served. All before it have been served, too.
     last_served: u64,
-    /// Void tickets whose holders have not come yet.
+    /// Void tickets whose holders have not yet dropped them.
     void: u64,
     /// In a closed chain, the end of the last tickets with numbers that were handed out.
     handed_out: u64,
@@ -48,7 +47,7 @@ struct Waiting {
     thread: thread::Thread,
     /// How many numbers it would take.
     count: u64,
-    /// What it has got.
+    /// What it has been served.
     claim: Option<Claim>,
 }
 
@@ -98,7 +97,7 @@ impl Supply {
         false
     }
 
-    /// Closes the chain for good. What is left stays.
+    /// Closes the chain for good. The numbers that are left stay where they are.
     pub fn end(&mut self, chain: &SegmentChain) {
         self.close(chain, |chain| chain.cursor.shut_down());
     }
@@ -113,8 +112,8 @@ impl Supply {
         }
     }
 
-    /// Appends the backlog without regard to those that have claimed tickets and not looked where
-    /// they lead: these tickets may be lost.
+    /// Appends the backlog even where takers have claimed tickets and not yet looked where these
+    /// lead. Such tickets may be lost.
     pub fn append_without_patience(&mut self, chain: &SegmentChain) {
         self.append(chain, SegmentChain::has_claimed_room);
     }
@@ -140,26 +139,26 @@ impl Supply {
     /// Drops `count` tickets that lead to no number. A void ticket costs nothing; any other one is
     /// lost.
     pub fn drop_tickets(&mut self, chain: &SegmentChain, count: u64) {
-        // Nobody can tell a void ticket from one whose segment was overwritten. But each void
-        // ticket comes here once, so the sum is right when all of them have.
+        // A void ticket looks like one whose segment was overwritten. But each void ticket is
+        // dropped here once, so the sum is right in the end.
         let void = count.min(self.void);
         self.void -= void;
         chain.cursor.lose(count - void);
     }
 
-    /// Hands out the next numbers, at most `count`. The chain is closed. If it is closed for good,
-    /// what is left stays.
+    /// Hands out the next numbers of a closed chain, at most `count`. If the chain is closed for
+    /// good, there are none.
     pub fn hand_out(&mut self, chain: &SegmentChain, count: u64) -> Option<Claim> {
         if chain.cursor.ended().is_some() {
             return None;
         }
         self.append(chain, SegmentChain::has_room);
         let next = chain.cursor.position();
-        // The holder uses the first of them, so the front may go there.
+        // The holder uses the first of these numbers, so the front may advance to it.
         let (count, origin) = if let (Found::Ready(range), _) = chain.resolve(next) {
             (count.min(range.end - next), range.origin)
         } else {
-            // There is no room for these, so they get tickets that no segment has.
+            // The chain has no room for these numbers, so they get tickets of no segment.
             let (number, left) = self.backlog.front_mut()?;
             let (count, origin) = (count.min(*left), chain.origin(next, *number));
             *number = chain.number(next + count, origin);
@@ -175,8 +174,8 @@ impl Supply {
         Some(Claim { next, end, range: Some(ReadyRange { end, origin }) })
     }
 
-    /// Takes tickets of one segment back that their holder does not use, unless others have got
-    /// later numbers. Then they are lost.
+    /// Takes back tickets of one segment that their holder does not use. If others have got later
+    /// numbers, the tickets are lost.
     pub fn take_back(&mut self, chain: &SegmentChain, tickets: Range<u64>, origin: u64) {
         let count = tickets.end - tickets.start;
         let is_in_the_chain = matches!(chain.find(tickets.start), Found::Ready(_));
@@ -191,7 +190,7 @@ impl Supply {
     }
 
     /// Registers this thread, which would take `count` numbers. The chain is closed and the
-    /// backlog empty. Returns its place.
+    /// backlog empty. Returns its position in line.
     pub fn join(&mut self, count: u64) -> u64 {
         let last = self.waiting.last_key_value().map_or(0, |(place, _)| *place);
         let place = last.max(self.last_served) + 1;
@@ -200,18 +199,19 @@ impl Supply {
         place
     }
 
-    /// What the thread in this place has got. It then waits no longer.
+    /// Returns what the thread at this position has been served, if it has. It then waits no
+    /// longer.
     pub fn served(&mut self, place: u64) -> Option<Claim> {
         (place <= self.last_served).then(|| self.leave(place)).flatten()
     }
 
-    /// The thread in this place goes away, with what it has got.
+    /// Takes the thread at this position out of the line. Returns what it has been served.
     pub fn leave(&mut self, place: u64) -> Option<Claim> {
         self.waiting.remove(&place)?.claim
     }
 
-    /// Gives numbers to the threads that wait, in order, and wakes those. Whoever would take many
-    /// gets what there is, and comes again.
+    /// Serves the threads that wait, in order, and wakes them. A thread that wants more than there
+    /// is gets what there is, and comes again for the rest.
     fn serve(&mut self, chain: &SegmentChain) {
         while let Some((&place, waiting)) = self.waiting.range(self.last_served + 1..).next() {
             let Some(claim) = self.hand_out(chain, waiting.count) else { return };

@@ -84,7 +84,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         check_properties::<T>(tag, step, max_step, change.description.as_deref())
             .map_err(Fault::Refused)?;
         let (mut sets, mut values) = (vec!["step = ?"], vec![step.into()]);
-        // Set only where there is a column.
+        // Not every table has the column.
         if T::HAS_MAX_STEP {
             sets.push("max_step = ?");
             values.push(max_step.map_or(Value::Null, Value::from));
@@ -117,7 +117,7 @@ impl<D: Tables, T: Table> SegmentAdmin for SqlSegments<D, T> {
         let removed = self.write(tag, "remove a tag from", |transaction| {
             self.row(transaction, tag)?;
             let record = Self::record(transaction, tag)?;
-            // The row is locked, so it stays where it is.
+            // The row is locked, so its next number does not change.
             if let Some(seen) = next.filter(|seen| *seen != record.next) {
                 let (place, tag, next) = (self.name(), record.tag, record.next);
                 return Err(Fault::Refused(SegmentError::Moved { place, tag, next, seen }));

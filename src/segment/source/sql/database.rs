@@ -210,7 +210,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         Ok(Some(Row::of(&columns, T::COUNTING)?))
     }
 
-    /// The same, where it has to be there.
+    /// Like `find`, but fails if there is no such row.
     pub(super) fn row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
         match Self::find(transaction, tag)? {
             Some(row) if row.tag == tag => Ok(row),
@@ -290,7 +290,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         if T::take(transaction, &row, range)? {
             Ok((row.segment(range, T::COUNTING), row.key))
         } else {
-            // Only where the lock is none.
+            // Happens only where a database ignores the lock.
             Err(Fault::Database(Error::Locked))
         }
     }
@@ -370,7 +370,7 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
             || Ok(Vec::new()),
             read,
         )?;
-        // Each database has an order of its own.
+        // Numbers are in order within each database only.
         tags.sort_by(|one: &TagRecord, other| one.tag.cmp(&other.tag));
         Ok(tags)
     }

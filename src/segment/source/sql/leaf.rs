@@ -43,7 +43,7 @@ impl Table for Leaf {
         "UPDATE leaf_alloc SET max_id = ? WHERE biz_tag = ? AND max_id = ?";
     // MySQL sets `update_time` by itself.
     const TOUCH: &'static str = "";
-    // An `int`, also where a database does not mind.
+    // The column is an `int` in the original table, even where a database would hold more.
     const LARGEST_STEP: u64 = (1 << 31) - 1;
 
     fn schema<D: Tables>() -> &'static Schema {
@@ -55,7 +55,7 @@ impl Table for Leaf {
     }
 
     fn updated<D: Tables>() -> String {
-        // Elsewhere it says when the row was inserted.
+        // Other databases set it only when the row is inserted.
         if D::SETS_TIMESTAMPS { D::MS_OF.replace("{}", "update_time") } else { "NULL".to_owned() }
     }
 

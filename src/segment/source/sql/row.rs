@@ -22,7 +22,7 @@ pub struct Row {
     pub remainder: i64,
     /// How often the row was changed, where the table counts that.
     pub version: i64,
-    /// By what the row is told from one of the same tag that is made later: see `Table::KEY`.
+    /// Tells the row from a later one of the same tag: see `Table::KEY`.
     pub key: i64,
 }
 
@@ -31,9 +31,10 @@ pub struct Row {
 pub struct Counting {
     /// The column with the end of the numbers given.
     pub end: &'static str,
-    /// What that column is above the last number given: 0, or 1 where it is the next number.
+    /// By how much that column exceeds the last number given: 0, or 1 where it holds the next
+    /// number.
     pub ahead: i64,
-    /// Whether a process takes whole steps alone.
+    /// Whether a process may take whole steps only.
     pub whole_steps: bool,
 }
 
@@ -102,7 +103,7 @@ impl Row {
     }
 
     /// The numbers that come next: about `count` of them, or a step. `None` if there are no more.
-    /// The row is one without a problem.
+    /// The caller has checked that the row has no problem.
     pub fn next(&self, count: Option<u64>, counting: Counting) -> Option<Range> {
         // Wide enough for every product of numbers that a column holds.
         let (last, step, delta) =
@@ -114,7 +115,7 @@ impl Row {
         }
         let most = self.max_step.map_or(u64::MAX, |most| u64::try_from(most).unwrap_or(1));
         let wished = match count {
-            // What no column holds is cut off below.
+            // Clamped below to what the column holds.
             Some(count) => first + (i128::from(count.clamp(1, most)) - 1) * delta - last,
             None => step,
         };
@@ -130,7 +131,7 @@ impl Row {
         })
     }
 
-    /// What the column of the end holds.
+    /// The value of the column with the end.
     pub fn end(&self, counting: Counting) -> i64 {
         self.last.saturating_add(counting.ahead)
     }

@@ -46,7 +46,7 @@ impl Table for TinyId {
     const SET_END: &'static str = "UPDATE tiny_id_info SET max_id = ?, \
         update_time = CURRENT_TIMESTAMP, version = version + 1 WHERE biz_type = ? AND max_id = ?";
     const TOUCH: &'static str = ", update_time = CURRENT_TIMESTAMP, version = version + 1";
-    // An `int`, also where a database does not mind.
+    // The column is an `int` in the original table, even where a database would hold more.
     const LARGEST_STEP: u64 = (1 << 31) - 1;
 
     fn schema<D: Tables>() -> &'static Schema {

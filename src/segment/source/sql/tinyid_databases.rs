@@ -43,7 +43,7 @@ struct Stream {
 }
 
 impl Stream {
-    /// That of which `number` is one.
+    /// The numbers to which `number` belongs.
     fn with(number: u64, delta: u64) -> Stream {
         Stream { delta, remainder: number % delta.max(1) }
     }

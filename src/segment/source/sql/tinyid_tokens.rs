@@ -13,7 +13,7 @@ use crate::store::sql::{
 const SCHEMA: Schema = Schema {
     sql: "",
     version: 0,
-    // No number comes from it, so it may be lost.
+    // No number comes from this table, so the server may forget its rows.
     tables: &[],
     witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' AND name = 'tiny_id_token'",
 };
