@@ -183,10 +183,10 @@ fn tokens(text: &str) -> Vec<String> {
     while let Some(c) = rest.chars().next() {
         let length = if rest.starts_with("//") {
             rest.find('\n').unwrap_or(rest.len())
-        } else if rest.starts_with("/*") {
-            2 + rest[2..].find("*/").unwrap() + 2
-        } else if rest.starts_with("r#\"") {
-            3 + rest[3..].find("\"#").unwrap() + 2
+        } else if let Some(comment) = rest.strip_prefix("/*") {
+            2 + comment.find("*/").unwrap() + 2
+        } else if let Some(string) = rest.strip_prefix("r#\"") {
+            3 + string.find("\"#").unwrap() + 2
         } else if c == '"' {
             let mut escaped = false;
             let is_end = |c: char| {
