@@ -7,16 +7,15 @@
 
 use std::error::Error;
 
-use uidring::UidGenerator;
-use uidring::registry::SqliteRegistry;
-use uidring::segment::{Segments, SqliteSegments, Tag};
+use uidring::segment::{Segments, Tag};
+use uidring::{Store, UidGenerator};
 
 fn main() -> Result<(), Box<dyn Error>> {
     let dir = tempfile::tempdir()?;
     // The worker ids and the tags may be in one file, and here they are.
-    let file = dir.path().join("uidring.db");
-    let uids = UidGenerator::builder().registry(SqliteRegistry::open(&file)?).build()?;
-    let segments = Segments::builder().source(SqliteSegments::open(&file)?).build()?;
+    let store = Store::open(dir.path().join("uidring.db"))?;
+    let uids = UidGenerator::builder().registry(store.registry()?).build()?;
+    let segments = Segments::builder().source(store.segments()?).build()?;
     let customers = segments.create("customers", Tag::new().first(1001).step(100))?;
 
     for _ in 0..3 {
@@ -27,7 +26,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // a kill it would go on from 1101, and the numbers between would be missing for good.
     drop(customers);
     segments.shutdown_blocking()?;
-    let segments = Segments::builder().source(SqliteSegments::open(&file)?).build()?;
+    let segments = Segments::builder().source(store.segments()?).build()?;
     let next = segments.tag("customers")?.take()?;
     println!("after a restart: customer {next}");
     assert_eq!(next.get(), 1004);

@@ -11,8 +11,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use rusqlite::{Connection, TransactionBehavior, params};
-use uidring::UidGenerator;
-use uidring::registry::SqliteRegistry;
+use uidring::{Store, UidGenerator};
 
 const THREADS: u32 = 4;
 const ORDERS: u32 = 1000;
@@ -25,7 +24,7 @@ fn main() -> Result<(), Failure> {
     let dir = tempfile::tempdir()?;
     let shop = dir.path().join("shop.db");
     let uids = UidGenerator::builder()
-        .registry(SqliteRegistry::open(dir.path().join("uidring.db"))?)
+        .registry(Store::open(dir.path().join("uidring.db"))?.registry()?)
         .max_lag(MAX_LAG)
         .build()?;
 

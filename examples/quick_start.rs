@@ -6,12 +6,12 @@
 
 use std::error::Error;
 
-use uidring::registry::SqliteRegistry;
-use uidring::{Uid, UidGenerator};
+use uidring::{Store, Uid, UidGenerator};
 
 fn main() -> Result<(), Box<dyn Error>> {
     // The file is created if there is none. Each start inserts a row and uses its key as worker id.
-    let uids = UidGenerator::builder().registry(SqliteRegistry::open("uidring.db")?).build()?;
+    let store = Store::open("uidring.db")?;
+    let uids = UidGenerator::builder().registry(store.registry()?).build()?;
 
     // One UID, from any thread.
     let uid = uids.take()?;

@@ -7,12 +7,13 @@
 //!
 //! ```
 //! # #[cfg(feature = "sqlite")] {
-//! use uidring::segment::{Number, Segments, SqliteSegments, Tag};
+//! use uidring::Store;
+//! use uidring::segment::{Number, Segments, Tag};
 //!
 //! # let dir = tempfile::tempdir()?;
 //! # let file = dir.path().join("uidring.db");
 //! // One for all tags.
-//! let segments = Segments::builder().source(SqliteSegments::open(file)?).build()?;
+//! let segments = Segments::builder().source(Store::open(file)?.segments()?).build()?;
 //!
 //! let orders = segments.create("orders", Tag::new().first(1).step(1000))?;
 //! let number: Number = orders.take()?; // from any thread
@@ -28,10 +29,9 @@
 //!
 //! | source | the numbers come from |
 //! |---|---|
-//! | `SqliteSegments::open("uidring.db")?` | a file, for the processes of one machine |
-//! | `PostgresSegments::open(url)?`, `MySqlSegments::open(url)?` | a database, for many machines |
-//! | `MySqlSegments::open(url)?.leaf()` | the table of Leaf, on any of these databases |
-//! | `MySqlSegments::open(url)?.tinyid()` | the table of tinyid; several: `TinyIdSegments` |
+//! | [`Store::open`](crate::Store::open)`(address)?.segments()?` | a file, or a database |
+//! | `store.segments_in(Table::Leaf)?` | the table of Leaf, in any of them |
+//! | `store.segments_in(Table::TinyId)?` | the table of tinyid; several: `TinyIdSegments` |
 //! | `HttpSegments::new(["http://a:9999", "http://b:9999"], token)` | servers (feature `http`) |
 //!
 //! What operators are told, with the feature `tracing`, is in the table of [events](crate#events).
