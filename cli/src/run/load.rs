@@ -48,6 +48,12 @@ impl Load {
         due / threads + u64::from(u64::from(thread) < due % threads)
     }
 
+    /// Whether it is one batch of one thread, as soon as possible.
+    pub(crate) fn is_one_batch(&self) -> bool {
+        let is_plain = self.threads == 1 && self.rate.is_none() && self.length.is_none();
+        is_plain && self.count.is_some_and(|count| count <= BATCH as u64)
+    }
+
     /// Roughly how long until each thread has something to do again.
     fn pause(&self) -> Duration {
         let thousandths = self.rate.map_or(u64::MAX, |rate| rate.thousandths).max(1);
@@ -149,7 +155,7 @@ impl Run {
 
     /// Takes one thread's part. A thread that has fallen behind takes as fast as possible until it
     /// has caught up or the time is over.
-    fn take_share(
+    pub(crate) fn take_share(
         &self,
         thread: u16,
         mut take: impl FnMut(usize) -> Result<Option<usize>, Failure>,
@@ -189,7 +195,7 @@ pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
-    use super::{Load, Run};
+    use super::{BATCH, Load, Run};
     use crate::args::quantity::Quantity;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
@@ -205,6 +211,22 @@ mod tests {
         assert_eq!([0, 1, 2].map(|seconds| paced.due(second * seconds)), [0, 2, 5]);
         assert_eq!(Load { length: Some(second * 2), ..paced }.due(second * 100), 5);
         assert_eq!(Load { count: Some(4), ..paced }.due(second * 100), 4);
+    }
+
+    #[test]
+    fn a_few_ids_at_once_are_one_batch() {
+        let few = Load { count: Some(5), ..FREE };
+        assert!(few.is_one_batch());
+        assert!(Load { count: Some(BATCH as u64), ..FREE }.is_one_batch());
+        for many in [
+            FREE,
+            Load { count: Some(BATCH as u64 + 1), ..FREE },
+            Load { threads: 2, ..few },
+            Load { rate: Some(Quantity::whole(1)), ..few },
+            Load { length: Some(Duration::from_secs(1)), ..few },
+        ] {
+            assert!(!many.is_one_batch(), "{many:?}");
+        }
     }
 
     #[test]

@@ -1,5 +1,5 @@
 //! From the generator to standard output: one or more threads take and format ids, and another
-//! thread writes them.
+//! thread writes them. A single batch needs no further thread.
 //!
 //! ```text
 //!              ┌──────── empty buffers ────────┐
@@ -121,6 +121,9 @@ pub(crate) fn print<S: Source>(
     interval: Duration,
     look: impl FnMut(),
 ) -> Result<(), Failure> {
+    if run.load().is_one_batch() {
+        return print_one_batch(source, run, lines, progress);
+    }
     thread::scope(|scope| {
         let buffers = usize::from(run.load().threads) + SPARE_BUFFERS;
         let (full_in, full_out) = bounded(buffers);
@@ -143,6 +146,29 @@ pub(crate) fn print<S: Source>(
         // If writing failed, that is why the takers stopped: report it first.
         written.map_err(Failure::Output).and(done)
     })
+}
+
+/// Takes one batch and writes it, on this thread. It takes no time that anybody could look at.
+fn print_one_batch<S: Source>(
+    source: S,
+    run: &Run,
+    lines: &impl Lines<S::Id>,
+    mut progress: Option<Progress>,
+) -> Result<(), Failure> {
+    let mut stdout = unbuffered_stdout().map_err(Failure::Output)?;
+    let mut lines = lines.clone();
+    let mut batch = blank::<S>();
+    let mut buffer = Buffer { text: Vec::new(), lines: 0 };
+    let done = run.take_share(0, |count| {
+        let result = fill(source, &mut batch[..count], &mut lines, &mut buffer);
+        write_buffer(run, &mut stdout, &buffer, progress.as_mut()).map_err(Failure::Output)?;
+        result?;
+        Ok(Some(buffer.lines))
+    });
+    if let Some(progress) = progress.filter(|_| done.is_ok()) {
+        progress.finish();
+    }
+    done
 }
 
 /// Takes what is due and drops it. Meanwhile calls `look` at each `interval`.
@@ -174,15 +200,27 @@ fn take<S: Source>(
     full: &Sender<Buffer>,
 ) -> Result<Option<usize>, Failure> {
     let Ok(mut buffer) = empty.recv() else { return Ok(None) };
-    let (filled, result) = source.fill(batch);
-    buffer.text.clear();
-    buffer.lines = filled;
-    lines.append(&batch[..filled], &mut buffer.text);
+    let result = fill(source, batch, lines, &mut buffer);
+    let filled = buffer.lines;
     if full.send(buffer).is_err() {
         return Ok(None);
     }
     result?;
     Ok(Some(filled))
+}
+
+/// Takes a batch, and puts a line for each id into `buffer`, in place of what it held.
+fn fill<S: Source>(
+    source: S,
+    batch: &mut [S::Id],
+    lines: &mut impl Lines<S::Id>,
+    buffer: &mut Buffer,
+) -> Result<(), TakeError> {
+    let (filled, result) = source.fill(batch);
+    buffer.text.clear();
+    buffer.lines = filled;
+    lines.append(&batch[..filled], &mut buffer.text);
+    result
 }
 
 /// Writes the full buffers, and sends them back empty.
@@ -194,21 +232,32 @@ fn write(
 ) -> io::Result<()> {
     let mut stdout = unbuffered_stdout()?;
     for buffer in full {
-        let (written, result) = write_text(&mut stdout, &buffer.text);
-        let lines = match &result {
-            Ok(()) => buffer.lines,
-            Err(_) => buffer.text[..written].split(|&byte| byte == b'\n').count() - 1,
-        };
-        run.advance(lines);
-        result?;
-        if let Some(progress) = &mut progress {
-            progress.set(run.done());
-        }
+        write_buffer(run, &mut stdout, &buffer, progress.as_mut())?;
         // The other end is gone when everything has been taken.
         let _ = empty.send(buffer);
     }
     if let Some(progress) = progress {
         progress.finish();
+    }
+    Ok(())
+}
+
+/// Writes the lines of `buffer`, and counts those that were written.
+fn write_buffer(
+    run: &Run,
+    stdout: &mut impl Write,
+    buffer: &Buffer,
+    progress: Option<&mut Progress>,
+) -> io::Result<()> {
+    let (written, result) = write_text(stdout, &buffer.text);
+    let lines = match &result {
+        Ok(()) => buffer.lines,
+        Err(_) => buffer.text[..written].split(|&byte| byte == b'\n').count() - 1,
+    };
+    run.advance(lines);
+    result?;
+    if let Some(progress) = progress {
+        progress.set(run.done());
     }
     Ok(())
 }
