@@ -119,12 +119,14 @@ table! {
 impl Route {
     /// The path of a request, and the part of it that differs.
     pub(crate) fn find(path: &str) -> Option<(Route, &str)> {
-        let bare = path.strip_suffix('/');
-        TABLE.iter().find_map(|row| {
-            let bare = bare.filter(|_| row.group.ignores_slash());
-            let part = row.part_of(path).or_else(|| row.part_of(bare?))?;
-            Some((row.route, part))
-        })
+        for row in TABLE {
+            if let Some(part) = row.part_of(path) {
+                return Some((row.route, part));
+            }
+        }
+        let path = path.strip_suffix('/')?;
+        let mut rows = TABLE.iter().filter(|row| row.group.ignores_slash());
+        rows.find_map(|row| Some((row.route, row.part_of(path)?)))
     }
 
     const fn row(self) -> &'static Row {
