@@ -384,9 +384,9 @@ fn requests() {
     explore("requests", Some(3), || {
         let requests = request_list();
         let tags: Vec<Arc<TagEngine>> = (0..2)
-            .map(|place| {
+            .map(|index| {
                 let tag = TagEngine::new(Arc::clone(&requests), FOREVER);
-                tag.entry.set_place(place);
+                tag.entry.set_index(index);
                 Arc::new(tag)
             })
             .collect();
@@ -402,9 +402,9 @@ fn requests() {
             .collect();
         let mut seen = [0; 2];
         let mut run_due = || {
-            let mut place = requests.first();
-            while let Some(tag) = place {
-                place = tags[tag].entry.next();
+            let mut index = requests.first();
+            while let Some(tag) = index {
+                index = tags[tag].entry.next();
                 seen[tag] = tags[tag].chain.cursor.position();
             }
         };

@@ -210,7 +210,7 @@ impl Segments {
     /// ```
     #[must_use]
     pub fn source_name(&self) -> String {
-        self.running.loader.place.clone()
+        self.running.loader.source_name.clone()
     }
 
     /// Ends all tags, gives back what is left of each, and says whether that succeeded. Dropping

@@ -36,7 +36,7 @@ struct Held {
 
 /// A thread that waits, and the largest number that takes had returned before.
 struct Waiting {
-    place: u64,
+    position: u64,
     after: u64,
     /// What it has got.
     claim: Option<Claim>,
@@ -69,7 +69,7 @@ fn policy() -> Policy {
         ahead: 10 * SECOND,
         refresh: 900 * SECOND,
         max_step: 1_000_000,
-        // Takers that wait are simulated by their places.
+        // Takers that wait are simulated by their positions in line.
         max_wait: Duration::ZERO,
     }
 }
@@ -297,10 +297,10 @@ impl Simulation {
     fn join(&mut self, count: u64) {
         let mut supply = lock(&self.tag.engine.supply);
         if !supply.open(&self.tag.engine.chain) && supply.left(&self.tag.engine.chain) == 0 {
-            let place = supply.join(count);
+            let position = supply.join(count);
             drop(supply);
             self.tag.engine.request_maintenance();
-            let waiting = Waiting { place, after: self.newest(), claim: None };
+            let waiting = Waiting { position, after: self.newest(), claim: None };
             self.waiting.push(waiting);
         }
     }
@@ -310,9 +310,10 @@ impl Simulation {
         if self.waiting.is_empty() {
             return;
         }
-        let Waiting { place, after, mut claim } = self.waiting.remove(index % self.waiting.len());
+        let Waiting { position, after, mut claim } =
+            self.waiting.remove(index % self.waiting.len());
         let mut supply = lock(&self.tag.engine.supply);
-        claim = claim.or_else(|| supply.leave(place));
+        claim = claim.or_else(|| supply.leave(position));
         drop(supply);
         if let Some(claim) = claim {
             self.note_claim(claim, after);
@@ -323,7 +324,7 @@ impl Simulation {
     fn check_waiting(&mut self) {
         let mut supply = lock(&self.tag.engine.supply);
         for waiting in &mut self.waiting {
-            waiting.claim = waiting.claim.take().or_else(|| supply.served(waiting.place));
+            waiting.claim = waiting.claim.take().or_else(|| supply.served(waiting.position));
         }
         let is_served = |waiting: &Waiting| waiting.claim.is_some();
         assert!(self.waiting.is_sorted_by_key(|waiting| !is_served(waiting)), "out of order");

@@ -28,7 +28,7 @@ use crate::sync::{
 pub struct Loader {
     pub source: Box<dyn SegmentSource>,
     /// The name of the source. It is read once, because the source is foreign code and may panic.
-    pub place: String,
+    pub source_name: String,
     /// The name of the source in events and metrics.
     label: Label,
     /// Locked by the loader's thread alone.
@@ -58,13 +58,13 @@ impl Loader {
         #[cfg(feature = "metrics")] measured_tags: Vec<String>,
     ) -> (Loader, Parker) {
         let (requests, parker) = RequestList::new();
-        let place = source.name();
-        let label = Label::new(&place);
+        let source_name = source.name();
+        let label = Label::new(&source_name);
         let rng = fastrand::Rng::new();
-        let scheduler = Scheduler::new(policy, loads.max(1), place.clone(), rng);
+        let scheduler = Scheduler::new(policy, loads.max(1), source_name.clone(), rng);
         let loader = Loader {
             source,
-            place,
+            source_name,
             #[cfg(feature = "metrics")]
             metrics: Mutex::new(Metrics::new(label.as_str(), measured_tags, policy.ahead)),
             #[cfg(feature = "metrics")]
@@ -226,7 +226,7 @@ impl Loader {
     /// The result of a call to the source, which is foreign code.
     fn call<T>(&self, call: impl FnOnce() -> Result<T, SegmentError>) -> Result<T, SegmentError> {
         caught(call).unwrap_or_else(|| {
-            Err(SegmentError::other(SourcePanicked { source: self.place.clone() }))
+            Err(SegmentError::other(SourcePanicked { source: self.source_name.clone() }))
         })
     }
 

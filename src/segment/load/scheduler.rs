@@ -38,7 +38,7 @@ pub struct Scheduler {
     /// How many calls may run at once.
     limit: usize,
     /// The name of the source.
-    place: String,
+    source: String,
     names: HashSet<ByName>,
     /// The tags that have received numbers, by their indexes.
     tags: Vec<Arc<LoadedTag>>,
@@ -134,11 +134,11 @@ impl PartialEq for ByName {
 impl Eq for ByName {}
 
 impl Scheduler {
-    pub fn new(policy: Policy, limit: usize, place: String, rng: fastrand::Rng) -> Scheduler {
+    pub fn new(policy: Policy, limit: usize, source: String, rng: fastrand::Rng) -> Scheduler {
         Scheduler {
             policy,
             limit,
-            place,
+            source,
             names: HashSet::new(),
             tags: Vec::new(),
             queue: BTreeMap::new(),
@@ -176,9 +176,9 @@ impl Scheduler {
 
     /// Maintains the tags that requested it, and those whose timer is due.
     pub fn run_due(&mut self, requests: &RequestList, now: Duration) {
-        let mut place = requests.first();
-        while let Some(tag) = place.and_then(|place| self.tags.get(place)).cloned() {
-            place = tag.engine.entry.next();
+        let mut index = requests.first();
+        while let Some(tag) = index.and_then(|index| self.tags.get(index)).cloned() {
+            index = tag.engine.entry.next();
             self.maintain(&tag, now);
         }
         while let Some(entry) = self.timers.first_entry().filter(|entry| entry.key().0 <= now) {
@@ -348,7 +348,7 @@ impl Scheduler {
                 tag.engine.clear_request();
                 tag.engine.counters.loads.add(1);
                 if is_new {
-                    tag.engine.entry.set_place(self.tags.len() as u64);
+                    tag.engine.entry.set_index(self.tags.len() as u64);
                     self.tags.push(Arc::clone(tag));
                 }
                 drop(stock);
@@ -366,7 +366,7 @@ impl Scheduler {
         stock: &mut Stock,
         segment: &Segment,
     ) -> Result<(), SegmentError> {
-        let last = stock.check(name, &self.place, segment, engine.delta())?;
+        let last = stock.check(name, &self.source, segment, engine.delta())?;
         if stock.last_size == 0 {
             engine.set_delta(segment.delta);
         }
@@ -438,17 +438,16 @@ impl Scheduler {
     #[cfg(feature = "metrics")]
     pub fn measure(
         &mut self,
-        places: Range<usize>,
+        indexes: Range<usize>,
         tags: &mut Vec<Arc<LoadedTag>>,
-        names: &[String],
+        wanted: &[String],
     ) -> Source {
-        let end = places.end.min(self.tags.len());
-        tags.extend_from_slice(&self.tags[places.start.min(end)..end]);
-        let of_name = |name: &str| self.names.get(name).map(|ByName(tag)| Arc::clone(tag));
-        let failed = self.alarms.take_failed();
-        let failed = failed.iter().filter_map(|name| of_name(name)).collect();
-        let mut named: Vec<_> = names.iter().filter_map(|name| of_name(name)).collect();
+        let end = indexes.end.min(self.tags.len());
+        tags.extend_from_slice(&self.tags[indexes.start.min(end)..end]);
+        let find = |name: &str| self.names.get(name).map(|ByName(tag)| Arc::clone(tag));
+        let mut named: Vec<_> = wanted.iter().filter_map(|name| find(name)).collect();
         named.retain(|tag| lock(&tag.stock).last_size > 0);
+        let failed = self.alarms.take_failed().iter().filter_map(|name| find(name)).collect();
         Source { measured: self.alarms.measure(), tags: self.tags.len(), failed, named }
     }
 

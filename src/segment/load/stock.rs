@@ -119,12 +119,12 @@ impl Stock {
     pub fn check(
         &self,
         tag: &str,
-        place: &str,
+        source: &str,
         segment: &Segment,
         known_delta: u64,
     ) -> Result<u64, SegmentError> {
         let bad_row = |problem: String| SegmentError::BadRow {
-            place: place.to_owned(),
+            place: source.to_owned(),
             tag: tag.to_owned(),
             problem,
         };
@@ -146,7 +146,7 @@ impl Stock {
         }
         match self.last_numbers.iter().find(|(known, _)| *known == database) {
             Some(&(_, before)) if first <= before => Err(SegmentError::WentBack {
-                place: place.to_owned(),
+                place: source.to_owned(),
                 tag: tag.to_owned(),
                 first,
                 last: before,

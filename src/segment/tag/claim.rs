@@ -39,8 +39,8 @@ impl Numbers {
             return;
         }
         let mut next = self.first;
-        for place in buffer {
-            *place = Number::from_nonzero(next);
+        for slot in buffer {
+            *slot = Number::from_nonzero(next);
             next = next.saturating_add(self.delta);
         }
     }

@@ -230,9 +230,9 @@ impl TagEngine {
             if self.max_wait().is_zero() || !is_worth_waiting(error) {
                 return Err(error);
             }
-            let place = supply.join(count);
+            let position = supply.join(count);
             drop(supply);
-            return self.wait(place);
+            return self.wait(position);
         }
     }
 
@@ -254,20 +254,20 @@ impl TagEngine {
         Some(claim)
     }
 
-    /// Sleeps until the thread in this place has been served, at most for `max_wait`. Fails at once
-    /// if waiting does not help.
-    fn wait(&self, place: u64) -> Result<Claim, TakeError> {
+    /// Sleeps until the thread at this position in line has been served, at most for `max_wait`.
+    /// Fails at once if waiting does not help.
+    fn wait(&self, position: u64) -> Result<Claim, TakeError> {
         let since = Stopwatch::start();
         let result = loop {
             crate::sync::park_timeout(self.pause(since));
             let is_over = since.elapsed() >= self.max_wait();
             let mut supply = lock(&self.supply);
-            if let Some(claim) = supply.served(place) {
+            if let Some(claim) = supply.served(position) {
                 break Ok(claim);
             }
             let error = self.check_end().err().unwrap_or_else(|| self.exhausted());
             if is_over || !is_worth_waiting(error) {
-                supply.leave(place);
+                supply.leave(position);
                 break Err(error);
             }
         };

@@ -20,7 +20,7 @@ pub struct RequestList {
 #[derive(Debug, Default)]
 pub struct Entry {
     /// The index of the tag. Written by the loader, before the tag has takers.
-    place: AtomicU64,
+    index: AtomicU64,
     /// Whether the tag is in the list.
     is_listed: AtomicBool,
     /// What was [`RequestList::last`] before this tag.
@@ -42,7 +42,7 @@ impl RequestList {
             return;
         }
         // ORDERING: written before the tag has takers.
-        let place = entry.place.load(Ordering::Relaxed);
+        let index = entry.index.load(Ordering::Relaxed);
         // ORDERING: the swap below checks it.
         let mut last = self.last.load(Ordering::Relaxed);
         loop {
@@ -51,7 +51,7 @@ impl RequestList {
             // ORDERING: Release, pairs with `first`. A tag that follows continues the release.
             match self.last.compare_exchange_weak(
                 last,
-                place + 1,
+                index + 1,
                 Ordering::Release,
                 Ordering::Relaxed,
             ) {
@@ -65,15 +65,15 @@ impl RequestList {
     /// Empties the list, and returns the index of its first tag. Called by the loader.
     pub fn first(&self) -> Option<usize> {
         // ORDERING: Acquire, pairs with `add`.
-        place(self.last.swap(0, Ordering::Acquire))
+        index_in(self.last.swap(0, Ordering::Acquire))
     }
 }
 
 impl Entry {
     /// Called by the loader, before the tag has takers.
-    pub fn set_place(&self, place: u64) {
+    pub fn set_index(&self, index: u64) {
         // ORDERING: whoever gets the tag from the loader's lock sees it.
-        self.place.store(place, Ordering::Relaxed);
+        self.index.store(index, Ordering::Relaxed);
     }
 
     /// Takes the tag out of the list that [`RequestList::first`] has emptied, and returns the index
@@ -83,10 +83,10 @@ impl Entry {
         let before = self.before.load(Ordering::Relaxed);
         // ORDERING: see `add`.
         self.is_listed.swap(false, Ordering::AcqRel);
-        place(before)
+        index_in(before)
     }
 }
 
-fn place(word: u64) -> Option<usize> {
+fn index_in(word: u64) -> Option<usize> {
     usize::try_from(word).ok()?.checked_sub(1)
 }

@@ -192,31 +192,31 @@ impl Supply {
     /// Registers this thread, which would take `count` numbers. The chain is closed and the
     /// backlog empty. Returns its position in line.
     pub fn join(&mut self, count: u64) -> u64 {
-        let last = self.waiting.last_key_value().map_or(0, |(place, _)| *place);
-        let place = last.max(self.last_served) + 1;
+        let last = self.waiting.last_key_value().map_or(0, |(position, _)| *position);
+        let position = last.max(self.last_served) + 1;
         let waiting = Waiting { thread: thread::current(), count, claim: None };
-        self.waiting.insert(place, waiting);
-        place
+        self.waiting.insert(position, waiting);
+        position
     }
 
     /// Returns what the thread at this position has been served, if it has. It then waits no
     /// longer.
-    pub fn served(&mut self, place: u64) -> Option<Claim> {
-        (place <= self.last_served).then(|| self.leave(place)).flatten()
+    pub fn served(&mut self, position: u64) -> Option<Claim> {
+        (position <= self.last_served).then(|| self.leave(position)).flatten()
     }
 
     /// Takes the thread at this position out of the line. Returns what it has been served.
-    pub fn leave(&mut self, place: u64) -> Option<Claim> {
-        self.waiting.remove(&place)?.claim
+    pub fn leave(&mut self, position: u64) -> Option<Claim> {
+        self.waiting.remove(&position)?.claim
     }
 
     /// Serves the threads that wait, in order, and wakes them. A thread that wants more than there
     /// is gets what there is, and comes again for the rest.
     fn serve(&mut self, chain: &SegmentChain) {
-        while let Some((&place, waiting)) = self.waiting.range(self.last_served + 1..).next() {
+        while let Some((&position, waiting)) = self.waiting.range(self.last_served + 1..).next() {
             let Some(claim) = self.hand_out(chain, waiting.count) else { return };
-            self.last_served = place;
-            if let Some(waiting) = self.waiting.get_mut(&place) {
+            self.last_served = position;
+            if let Some(waiting) = self.waiting.get_mut(&position) {
                 waiting.claim = Some(claim);
                 waiting.thread.unpark();
             }
