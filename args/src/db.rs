@@ -7,7 +7,9 @@ use std::path::{Path, PathBuf};
 
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
+use uidring::Store;
 use uidring::registry::without_password;
+use uidring::store::{StoreError, path_of};
 
 /// A store, as `--db` names it.
 #[derive(Clone)]
@@ -44,6 +46,35 @@ impl Db {
         OsStringValueParser::new().map(Db::from)
     }
 
+    /// Opens the store. Nothing is looked for in it yet; a file that is missing is made when
+    /// worker ids or tags are opened.
+    ///
+    /// # Errors
+    /// The address is not one, or its kind of store is not built in.
+    pub fn store(&self) -> Result<Store, StoreError> {
+        Store::open(self.address())
+    }
+
+    /// The same, where a file must exist and nothing is written to open it.
+    ///
+    /// # Errors
+    /// As [`store`](Db::store).
+    pub fn existing_store(&self) -> Result<Store, StoreError> {
+        Store::open_existing(self.address())
+    }
+
+    fn address(&self) -> OsString {
+        match self {
+            // Whatever its path looks like.
+            Db::Own(path) | Db::File(path) => {
+                let mut address = OsString::from("sqlite://");
+                address.push(path);
+                address
+            }
+            Db::Url(url) => url.into(),
+        }
+    }
+
     /// The file, if it is one.
     #[must_use]
     pub fn path(&self) -> Option<&Path> {
@@ -77,21 +108,10 @@ impl Db {
 
 impl From<OsString> for Db {
     fn from(text: OsString) -> Db {
-        let lossy = text.to_string_lossy();
-        if is_path(&lossy) { Db::File(text.into()) } else { Db::Url(lossy.into_owned()) }
-    }
-}
-
-/// Whether `text` can only be meant as a path. What begins as an address or as keys and values do
-/// must not become the name of a file, which would show the password in it.
-fn is_path(text: &str) -> bool {
-    let is_word = |character: char| character.is_ascii_alphanumeric() || "_+-.".contains(character);
-    let word = text.len() - text.trim_start_matches(is_word).len();
-    match text[word..].trim_start().chars().next() {
-        Some('=') => word == 0,
-        // A single letter is a drive of Windows.
-        Some(':') => word < 2,
-        _ => !text.contains("://") && !text.contains("dbname="),
+        match path_of(&text) {
+            Some(path) => Db::File(path),
+            None => Db::Url(text.to_string_lossy().into_owned()),
+        }
     }
 }
 
@@ -137,6 +157,11 @@ mod tests {
             );
         }
         assert!(matches!(Db::from(OsString::from("postgres://me:secret@db/ids")), Db::Url(_)));
+        for file in ["/tmp/a://b", "//tmp/x", "c:\\x=y"] {
+            let store = Db::File(PathBuf::from(file)).store().unwrap();
+            let path = std::path::absolute(file).unwrap();
+            assert_eq!(store.file(), Some(path.as_path()));
+        }
     }
 
     #[test]

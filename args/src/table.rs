@@ -12,14 +12,20 @@ pub enum Table {
     TinyId,
 }
 
+impl From<Table> for uidring::Table {
+    fn from(table: Table) -> uidring::Table {
+        match table {
+            Table::Own => uidring::Table::Own,
+            Table::Leaf => uidring::Table::Leaf,
+            Table::TinyId => uidring::Table::TinyId,
+        }
+    }
+}
+
 impl Table {
     /// Its name in the database.
     #[must_use]
     pub fn name(self) -> &'static str {
-        match self {
-            Table::Own => "uidring_segment",
-            Table::Leaf => "leaf_alloc",
-            Table::TinyId => "tiny_id_info",
-        }
+        uidring::Table::from(self).name()
     }
 }

@@ -3,6 +3,8 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
+use uidring::RegistryOptions;
+
 /// How a registry gives worker ids.
 #[derive(Clone, Debug, Default)]
 pub struct Terms {
@@ -15,4 +17,23 @@ pub struct Terms {
     /// The ids come from `UidGenerator`'s table `WORKER_NODE`, to which the terms above do not
     /// apply.
     pub uid_generator: bool,
+}
+
+impl From<&Terms> for RegistryOptions {
+    fn from(terms: &Terms) -> RegistryOptions {
+        let mut options = RegistryOptions::new();
+        if terms.uid_generator {
+            return options.uid_generator();
+        }
+        if let Some(duration) = terms.lease {
+            options = options.leased(duration);
+        }
+        if let Some((index, of)) = terms.partition {
+            options = options.partition(index, of);
+        }
+        if let Some(ids) = &terms.worker_ids {
+            options = options.worker_ids(ids.clone());
+        }
+        options
+    }
 }

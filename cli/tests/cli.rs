@@ -180,12 +180,12 @@ fn a_text_that_is_no_path_makes_no_file() {
         "password=hunter2",
         "oracle://me:hunter2@db/ids",
         "mysql:/me:hunter2@db/ids",
-        "sqlite:uidring.db",
+        "file:uidring.db",
         "jdbc:mysql://db/ids?password=hunter2",
     ] {
         for args in [&["take", "--db", db][..], &["workers", "--db", db]] {
             let complaint = stderr(folder.path(), args, 1);
-            assert!(complaint.contains("a registry is a file, or an address"), "{complaint}");
+            assert!(complaint.contains("a store is a file, or an address"), "{complaint}");
             assert!(!complaint.contains("hunter2"), "{complaint}");
         }
         assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 0, "{db} makes no file");
@@ -193,6 +193,8 @@ fn a_text_that_is_no_path_makes_no_file() {
     // As a path it is one.
     stdout(folder.path(), &["take", "--db", "./user=me.db"]);
     assert!(folder.path().join("user=me.db").exists());
+    stdout(folder.path(), &["take", "--db", "sqlite:uidring.db"]);
+    assert!(folder.path().join("uidring.db").exists());
 }
 
 #[test]

@@ -17,12 +17,10 @@ pub(super) enum Address {
 impl Address {
     pub(super) fn parse(address: &OsStr) -> Address {
         let text = address.to_string_lossy();
-        if let Some(path) = text.strip_prefix("sqlite:") {
-            let path = path.strip_prefix("//").unwrap_or(path);
-            // A path that is no text would be another one here.
-            return address
-                .to_str()
-                .map_or(Address::Unclear, |_| Address::File(PathBuf::from(path)));
+        for scheme in ["sqlite://", "sqlite:"] {
+            if text.starts_with(scheme) {
+                return after(address, scheme.len()).map_or(Address::Unclear, Address::File);
+            }
         }
         if is_path(&text) {
             return Address::File(PathBuf::from(address));
@@ -32,6 +30,39 @@ impl Address {
             Some((scheme, _)) => Address::Scheme(scheme.to_owned()),
             None => Address::Unclear,
         }
+    }
+}
+
+/// The path after the first `length` bytes of `address`.
+#[cfg(unix)]
+fn after(address: &OsStr, length: usize) -> Option<PathBuf> {
+    use std::os::unix::ffi::OsStrExt;
+
+    Some(OsStr::from_bytes(&address.as_bytes()[length..]).into())
+}
+
+/// The same, if the address is a text.
+#[cfg(not(unix))]
+fn after(address: &OsStr, length: usize) -> Option<PathBuf> {
+    address.to_str().map(|text| PathBuf::from(&text[length..]))
+}
+
+/// The path of the file that `address` names, as [`Store::open`](crate::Store::open) reads it, or
+/// `None` if it names something else. The file need not exist.
+///
+/// ```
+/// use std::path::PathBuf;
+///
+/// use uidring::store::path_of;
+///
+/// assert_eq!(path_of("sqlite:ids.db"), Some(PathBuf::from("ids.db")));
+/// assert_eq!(path_of("postgres://ids@db.example.com/ids"), None);
+/// ```
+#[must_use]
+pub fn path_of(address: impl AsRef<OsStr>) -> Option<PathBuf> {
+    match Address::parse(address.as_ref()) {
+        Address::File(path) => Some(path),
+        Address::Scheme(_) | Address::Unclear => None,
     }
 }
 

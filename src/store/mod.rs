@@ -41,6 +41,7 @@ mod rows;
 pub(crate) mod sql;
 mod sqlite;
 
+pub use address::path_of;
 pub use error::StoreError;
 pub use options::{RegistryOptions, Table};
 

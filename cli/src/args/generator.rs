@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use uidring::registry::{FixedWorker, WorkerRegistry};
+use uidring::registry::{FixedWorker, RegistryAdmin, WorkerRegistry};
 use uidring::{BuildError, Builder, Layout, LeadLimit, UidGenerator};
 use uidring_args::{Db, Terms, lease, length, partition, worker_ids};
 
@@ -134,7 +134,7 @@ impl GeneratorArgs {
                 Some(layout) => layout,
                 None => registry.layout()?.unwrap_or_default(),
             };
-            Ok(self.build(layout, registry as Box<dyn WorkerRegistry>)?)
+            Ok(self.build(layout, registry)?)
         })
     }
 

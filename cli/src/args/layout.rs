@@ -1,6 +1,7 @@
 //! The options that name a layout, or the registry whose layout is meant.
 
 use uidring::Layout;
+use uidring::registry::RegistryAdmin;
 use uidring_args::{Db, LayoutArgs};
 
 use crate::args::db;

@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use indicatif::HumanCount;
 use uidring::segment::{self, SegmentError};
+use uidring::store::StoreError;
 use uidring::{BuildError, LayoutError, RegistryError, TakeError};
 use uidring_args::{BesideUidGenerator, with_causes};
 
@@ -90,6 +91,19 @@ const BESIDE_UID_GENERATOR: BesideUidGenerator =
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Failure {
         Failure::Failed(BESIDE_UID_GENERATOR.told(&error))
+    }
+}
+
+impl From<StoreError> for Failure {
+    fn from(error: StoreError) -> Failure {
+        Failure::Failed(match error {
+            StoreError::NotBuiltIn { address, name, feature } => format!(
+                "cannot open the registry {address}: this uidring was built without {name}; build \
+                 one with it, in a copy of its sources: cargo install --path cli --features \
+                 {feature}"
+            ),
+            error => with_causes(&error),
+        })
     }
 }
 

@@ -5,8 +5,9 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uidring::registry::{RegistryAdmin, RegistryError, WorkerRegistry};
+use uidring::registry::{RegistryAdmin, RegistryError};
 use uidring::segment::{SegmentSource, Segments};
+use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
 use uidring_args::{Db, with_causes};
 
@@ -36,7 +37,7 @@ pub(crate) struct Starter {
     /// The tokens of tinyid's table, until they have been read.
     tokens: Option<TokenTable>,
     /// For probes.
-    registry: Option<Box<dyn RegistryAdmin>>,
+    registry: Option<StoreRegistry>,
     /// Where it listens, and whether people have been told.
     address: SocketAddr,
     is_announced: bool,
@@ -195,7 +196,7 @@ impl Starter {
 
     fn tags(&self) -> Result<Tags, Unusable> {
         let source: Arc<dyn SegmentSource> =
-            Arc::from(db::source(&self.db, self.app.options.table)?);
+            Arc::new(db::source(&self.db, self.app.options.table)?);
         let noted = |of| Noted { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
         // Whether it answers, and has the table.
         source.tags()?;
@@ -212,7 +213,7 @@ impl Starter {
             // It has one row.
             (Some(registry), _) => {
                 registry.layout()?;
-                read_lease(self.app, registry.as_ref())?;
+                read_lease(self.app, registry)?;
             }
             (None, Ok(tags)) => drop(tags.source.tags()?),
             (None, Err(_)) => {}
@@ -261,10 +262,7 @@ fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
     Ok(builder(registry, leaf.layout).exact_time().build()?)
 }
 
-fn builder(registry: Box<dyn RegistryAdmin>, layout: Layout) -> Builder {
+fn builder(registry: StoreRegistry, layout: Layout) -> Builder {
     // The service waits by itself, and says what for.
-    UidGenerator::builder()
-        .registry(registry as Box<dyn WorkerRegistry>)
-        .layout(layout)
-        .start_deadline(Duration::ZERO)
+    UidGenerator::builder().registry(registry).layout(layout).start_deadline(Duration::ZERO)
 }

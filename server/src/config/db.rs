@@ -3,17 +3,10 @@
 use std::fs::File;
 use std::path::Path;
 
-#[cfg(feature = "mysql")]
-use uidring::registry::MySqlRegistry;
-#[cfg(feature = "postgres")]
-use uidring::registry::PostgresRegistry;
-use uidring::registry::{RegistryAdmin, SqliteRegistry, without_password};
-#[cfg(feature = "mysql")]
-use uidring::segment::MySqlSegments;
-#[cfg(feature = "postgres")]
-use uidring::segment::PostgresSegments;
-use uidring::segment::{SegmentError, SegmentSource, SqliteSegments, TinyIdToken};
-use uidring::{BuildError, Layout, RegistryError};
+use uidring::registry::RegistryAdmin;
+use uidring::segment::{SegmentError, SegmentSource, TinyIdToken};
+use uidring::store::{StoreError, StoreRegistry, StoreSegments};
+use uidring::{BuildError, Layout, RegistryError, RegistryOptions, Store};
 use uidring_args::{BesideUidGenerator, Db, Table, Terms, with_causes};
 
 use crate::stats::trouble::Cause;
@@ -71,91 +64,51 @@ impl From<BuildError> for Unusable {
     }
 }
 
-/// `registry`, which gives ids on these `terms`. A macro, because the registries share no trait
-/// that has these methods.
-macro_rules! on_terms {
-    ($registry:expr, $terms:expr) => {{
-        let (mut registry, Terms { lease, partition, worker_ids, .. }) = ($registry, $terms);
-        if let Some(duration) = lease {
-            registry = registry.leased(*duration);
-        }
-        if let Some((index, of)) = partition {
-            registry = registry.partition(*index, *of)?;
-        }
-        if let Some(ids) = worker_ids {
-            registry = registry.worker_ids(ids.clone())?;
-        }
-        Box::new(registry) as Box<dyn RegistryAdmin>
-    }};
-}
-
-/// `source`, on the table `table`. A macro, as the sources share no trait that has these methods.
-macro_rules! on_table {
-    ($source:expr, $table:expr) => {{
-        let source = $source;
-        let source: Box<dyn SegmentSource> = match $table {
-            Table::Own => Box::new(source),
-            Table::Leaf => Box::new(source.leaf()),
-            Table::TinyId => Box::new(source.tinyid()),
-        };
-        source
-    }};
+impl From<StoreError> for Unusable {
+    fn from(error: StoreError) -> Unusable {
+        Unusable::as_it_is(match error {
+            StoreError::NotBuiltIn { address, .. } => format!(
+                "this uidring-server was built without the feature for {}:// addresses",
+                address.split("://").next().unwrap_or_default()
+            ),
+            error => with_causes(&error),
+        })
+    }
 }
 
 /// Checks an address, without contacting the server.
 pub(crate) fn check(db: &Db) -> Result<(), String> {
-    match db {
-        Db::Own(_) | Db::File(_) => Ok(()),
-        Db::Url(url) => {
-            let registry = registry_on_server(url, &Terms::default());
-            registry.map(drop).map_err(|unusable| unusable.problem)
-        }
-    }
+    db.store().map(drop).map_err(|error| Unusable::from(error).problem)
 }
 
 /// Whether it is a server of MySQL or MariaDB.
 pub(crate) fn is_mysql(db: &Db) -> bool {
-    match db {
-        Db::Own(_) | Db::File(_) => false,
-        #[cfg(feature = "mysql")]
-        Db::Url(url) => matches!(Kind::of(url), Ok(Kind::MySql)),
-        #[cfg(not(feature = "mysql"))]
-        Db::Url(_) => false,
-    }
+    db.store().is_ok_and(|store| store.scheme() == "mysql")
+}
+
+/// The store, with the folder of the user's own file.
+fn opened(db: &Db) -> Result<Store, Unusable> {
+    db.create_folder().map_err(Unusable::as_it_is)?;
+    Ok(db.store()?)
 }
 
 /// Opens the registry of worker ids. A missing file is created; a server is not contacted yet.
-pub(crate) fn registry(db: &Db, terms: &Terms) -> Result<Box<dyn RegistryAdmin>, Unusable> {
-    match db {
-        Db::Own(path) | Db::File(path) => {
-            create_folder(db)?;
-            Ok(on_terms!(SqliteRegistry::open(path)?, terms))
-        }
-        Db::Url(url) => registry_on_server(url, terms),
-    }
+pub(crate) fn registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable> {
+    Ok(opened(db)?.registry_with(RegistryOptions::from(terms))?)
 }
 
 /// Opens the source of dense numbers, in the same way.
-pub(crate) fn source(db: &Db, table: Table) -> Result<Box<dyn SegmentSource>, Unusable> {
-    match db {
-        Db::Own(path) | Db::File(path) => {
-            create_folder(db)?;
-            Ok(on_table!(SqliteSegments::open(path)?, table))
-        }
-        Db::Url(url) => source_on_server(url, table),
-    }
+pub(crate) fn source(db: &Db, table: Table) -> Result<StoreSegments, Unusable> {
+    Ok(opened(db)?.segments_in(table.into())?)
 }
 
 /// Looks whether a start with this database would succeed, and makes nothing: where `layout` is
 /// none, that of the registry counts.
 pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<(), Unusable> {
-    let registry = match db {
-        Db::Own(path) | Db::File(path) if !path.exists() => return try_out_folder(db, path),
-        Db::Own(path) | Db::File(path) => {
-            on_terms!(SqliteRegistry::open_existing(path)?, terms)
-        }
-        Db::Url(url) => registry_on_server(url, terms)?,
-    };
+    if let Some(path) = db.path().filter(|path| !path.exists()) {
+        return try_out_folder(db, path);
+    }
+    let registry = db.existing_store()?.registry_with(RegistryOptions::from(terms))?;
     let layout = match layout {
         Some(layout) => layout,
         None => registry.layout()?.unwrap_or_default(),
@@ -209,11 +162,7 @@ fn try_out_folder(db: &Db, path: &Path) -> Result<(), Unusable> {
 
 /// Reads tinyid's pairs of token and tag.
 pub(crate) fn tokens(db: &Db) -> Result<Vec<TinyIdToken>, Unusable> {
-    let tokens = match db {
-        Db::Own(path) | Db::File(path) => SqliteSegments::open(path)?.tinyid().tokens()?,
-        Db::Url(url) => tokens_on_server(url)?,
-    };
-    Ok(tokens)
+    Ok(db.store()?.tinyid_tokens()?)
 }
 
 /// The file beside, for another layout.
@@ -222,72 +171,5 @@ pub(crate) fn beside(db: &Db, extension: &str) -> Option<Db> {
         Db::Own(path) => Some(Db::Own(path.with_extension(extension))),
         Db::File(path) => Some(Db::File(path.with_extension(extension))),
         Db::Url(_) => None,
-    }
-}
-
-fn create_folder(db: &Db) -> Result<(), Unusable> {
-    db.create_folder().map_err(Unusable::as_it_is)
-}
-
-#[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
-fn registry_on_server(url: &str, terms: &Terms) -> Result<Box<dyn RegistryAdmin>, Unusable> {
-    match Kind::of(url)? {
-        #[cfg(feature = "mysql")]
-        Kind::MySql if terms.uid_generator => {
-            Ok(Box::new(MySqlRegistry::open(url)?.uid_generator()))
-        }
-        #[cfg(feature = "mysql")]
-        Kind::MySql => Ok(on_terms!(MySqlRegistry::open(url)?, terms)),
-        #[cfg(feature = "postgres")]
-        Kind::Postgres => Ok(on_terms!(PostgresRegistry::open(url)?, terms)),
-    }
-}
-
-#[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
-fn source_on_server(url: &str, table: Table) -> Result<Box<dyn SegmentSource>, Unusable> {
-    match Kind::of(url)? {
-        #[cfg(feature = "postgres")]
-        Kind::Postgres => Ok(on_table!(PostgresSegments::open(url)?, table)),
-        #[cfg(feature = "mysql")]
-        Kind::MySql => Ok(on_table!(MySqlSegments::open(url)?, table)),
-    }
-}
-
-#[cfg_attr(not(any(feature = "mysql", feature = "postgres")), allow(unused_variables))]
-fn tokens_on_server(url: &str) -> Result<Vec<TinyIdToken>, Unusable> {
-    match Kind::of(url)? {
-        #[cfg(feature = "postgres")]
-        Kind::Postgres => Ok(PostgresSegments::open(url)?.tinyid().tokens()?),
-        #[cfg(feature = "mysql")]
-        Kind::MySql => Ok(MySqlSegments::open(url)?.tinyid().tokens()?),
-    }
-}
-
-/// A kind of server that is built in.
-enum Kind {
-    #[cfg(feature = "postgres")]
-    Postgres,
-    #[cfg(feature = "mysql")]
-    MySql,
-}
-
-impl Kind {
-    fn of(url: &str) -> Result<Kind, Unusable> {
-        let wrong = |problem: String| Err(Unusable::as_it_is(problem));
-        // What stands before "://" may be a part of a password, which this hides.
-        match without_password(url).split_once("://").map_or("", |(scheme, _)| scheme) {
-            #[cfg(feature = "postgres")]
-            "postgres" | "postgresql" => Ok(Kind::Postgres),
-            #[cfg(feature = "mysql")]
-            "mysql" => Ok(Kind::MySql),
-            scheme if ["postgres", "postgresql", "mysql"].contains(&scheme) => wrong(format!(
-                "this uidring-server was built without the feature for {scheme}:// addresses"
-            )),
-            _ => wrong(
-                "a registry is a file, or an address that begins with postgres://, postgresql:// \
-                 or mysql://; begin the path of a file that looks like one with ./"
-                    .to_owned(),
-            ),
-        }
     }
 }

@@ -98,7 +98,7 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--admin-token="], "", "--admin-token: the token is shorter than 16"),
         (&["--admin-token=a secret with blanks"], "", "characters other than letters"),
         (&["--config=o.toml"], "admin-token = 'secret'", "--admin-token: the token is shorter"),
-        (&["--db=ftp://x"], "", "--db: a registry is a file, or an address"),
+        (&["--db=ftp://x"], "", "--db: a store is a file, or an address"),
         (
             &["--preset=twitter", "--leaf-snowflake", "--leaf-worker-ids=512-1023"],
             "",

@@ -49,7 +49,7 @@ impl Create {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.store.db()?;
         let store = self.store.store(&db);
-        text::print(&patiently(&db, || self.create(&*db::tags(&db, store.table)?, store))?)
+        text::print(&patiently(&db, || self.create(&db::tags(&db, store.table)?, store))?)
     }
 
     fn create(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
@@ -174,7 +174,7 @@ impl Remove {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.store.db()?;
         let store = self.store.store(&db);
-        let remove = || self.remove(&*db::existing_tags(&db, store.table)?, store);
+        let remove = || self.remove(&db::existing_tags(&db, store.table)?, store);
         text::print(&patiently(&db, remove)?)
     }
 

@@ -8,7 +8,7 @@ use clap::Subcommand;
 use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
-use uidring::segment::TagRecord;
+use uidring::segment::{SegmentSource, TagRecord};
 use uidring_args::some_length;
 
 use crate::args::db;

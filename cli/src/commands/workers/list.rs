@@ -8,7 +8,7 @@ use indicatif::HumanCount;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
-use uidring::registry::WorkerRecord;
+use uidring::registry::{RegistryAdmin, WorkerRecord};
 use uidring_args::Db;
 
 use crate::args::db::{self, DbArg};

@@ -50,7 +50,7 @@ impl Args {
         let layout = registry.layout()?.unwrap_or_default();
         let workers = registry.workers()?;
         let Some(worker) = workers.iter().find(|worker| worker.id == self.worker) else {
-            return Err(Failure::Failed(unknown(self.worker, db, &*registry)?));
+            return Err(Failure::Failed(unknown(self.worker, db, &registry)?));
         };
         let (id, now) = (worker.id, SystemClock.now());
         let holder = format!("{}/{}", worker.host_name, worker.port);
