@@ -35,6 +35,7 @@ impl Address {
 
 /// The path after the first `length` bytes of `address`.
 #[cfg(unix)]
+#[allow(clippy::unnecessary_wraps)] // elsewhere there may be none
 fn after(address: &OsStr, length: usize) -> Option<PathBuf> {
     use std::os::unix::ffi::OsStrExt;
 
