@@ -281,7 +281,7 @@ mod sqlite {
             uids.worker_id()
         };
         let hour = Duration::from_secs(3600);
-        let half = (Layout::DEFAULT.max_worker() + 1) / 2;
+        let half = Layout::DEFAULT.max_worker() / 2 + 1;
         assert_eq!(worker(RegistryOptions::new().leased(hour).worker_ids(32..=1023)), 32);
         assert_eq!(worker(RegistryOptions::new().partition(1, 2)), half);
         // Both: the ids of the part that are in the range.
@@ -321,13 +321,14 @@ mod sqlite {
 
     #[test]
     fn the_time_of_calls_can_be_set() {
+        use uidring::registry::{Request, WorkerRegistry};
+
         let (_folder, path) = folder();
         let store = Store::open(&path).unwrap().with_timeout(Duration::from_millis(50));
         let mut registry = store.registry().unwrap();
         let source = store.segments().unwrap();
         let other = rusqlite::Connection::open(&path).unwrap();
         other.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        use uidring::registry::{Request, WorkerRegistry};
         let layout = Layout::DEFAULT;
         let error = registry.assign(&Request::new(layout, 1, layout.max_tick())).unwrap_err();
         assert!(error.to_string().contains("locked by another process for 50 ms"), "{error}");

@@ -14,19 +14,7 @@ use super::*;
 use crate::databases::{Database, OwnServer, Server};
 
 fn open(url: &str, table: Table) -> Box<dyn SegmentAdmin> {
-    open_for(url, table, Duration::from_secs(60))
-}
-
-fn open_for(url: &str, table: Table, timeout: Duration) -> Box<dyn SegmentAdmin> {
-    #[cfg(feature = "mysql")]
-    if url.starts_with("mysql:") {
-        return on_table!(MySqlSegments::open(url).unwrap().with_timeout(timeout), table);
-    }
-    #[cfg(feature = "postgres")]
-    if url.starts_with("postgres") {
-        return on_table!(PostgresSegments::open(url).unwrap().with_timeout(timeout), table);
-    }
-    panic!("no feature for {url}, {table:?}, {timeout:?}")
+    on_table(url, table, Duration::from_secs(60))
 }
 
 struct OnServer {
@@ -64,7 +52,7 @@ impl Place for OnServer {
     fn others(&self, table: Table, takes: usize) -> Vec<(u64, u64)> {
         let mut ranges = Vec::new();
         while ranges.len() < takes {
-            let script = others::script(self.server, table.other(), takes - ranges.len());
+            let script = others::script(self.server, other(table), takes - ranges.len());
             ranges.extend(others::printed(&self.database.script(&script)));
         }
         ranges
@@ -159,14 +147,7 @@ on_servers! {
     fn tokens(server) {
         let place = OnServer::with_others(server);
         let url = &place.database.url;
-        tokens_are_read(&place, &|| match server {
-            #[cfg(feature = "postgres")]
-            Server::Postgres => PostgresSegments::open(url).unwrap().tinyid().tokens(),
-            #[cfg(feature = "mysql")]
-            Server::MySql => MySqlSegments::open(url).unwrap().tinyid().tokens(),
-            #[cfg(not(all(feature = "mysql", feature = "postgres")))]
-            _ => panic!("no feature for it"),
-        });
+        tokens_are_read(&place, &|| Store::open(url).unwrap().tinyid_tokens());
     }
 
     fn beside_others(server) {
@@ -395,7 +376,7 @@ on_servers! {
         place.open(Table::Own).create("orders", &Tag::new()).unwrap();
         let locked = place.database.lock("SELECT * FROM uidring_segment FOR UPDATE");
         let url = &place.database.url;
-        let error = open_for(url, Table::Own, Duration::from_secs(3)).load("orders", None);
+        let error = on_table(url, Table::Own, Duration::from_secs(3)).load("orders", None);
         let error = error.unwrap_err();
         assert!(matches!(error, SegmentError::Locked { .. }), "{error}");
         drop(locked);
@@ -495,7 +476,7 @@ fn a_server_that_hangs_or_is_away_is_told() {
     for table in [Table::Own, Table::Leaf, Table::TinyId] {
         for url in urls(port) {
             let place = url.replace(":secret", "");
-            let error = open_for(&url, table, Duration::from_millis(200)).load("orders", None);
+            let error = on_table(&url, table, Duration::from_millis(200)).load("orders", None);
             let error = error.unwrap_err();
             assert!(error.is_transient());
             assert_eq!(

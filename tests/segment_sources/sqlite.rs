@@ -52,7 +52,9 @@ impl File {
 
 impl Place for File {
     fn open(&self, table: Table) -> Box<dyn SegmentAdmin> {
-        on_table!(self.own().with_timeout(Duration::from_secs(60)), table)
+        // The tables of others are not made, and so neither is a file for them.
+        self.own();
+        on_table(&self.path, table, Duration::from_secs(60))
     }
 
     fn run(&self, sql: &str) {
@@ -63,7 +65,7 @@ impl Place for File {
         let mut db = self.connect();
         let mut ranges = Vec::new();
         while ranges.len() < takes {
-            ranges.extend(others::take_from_file(&mut db, table.other()).unwrap());
+            ranges.extend(others::take_from_file(&mut db, other(table)).unwrap());
         }
         ranges
     }
@@ -216,8 +218,8 @@ fn a_file_in_wal_mode_is_put_back_before_numbers_are_given() {
     db.execute_batch("PRAGMA journal_mode = WAL; SELECT * FROM uidring_segment").unwrap();
     let log = file.path.with_extension("db-wal");
     for table in [Table::Own, Table::Leaf, Table::TinyId] {
-        let own = SqliteSegments::open_existing(&file.path).unwrap();
-        let source = on_table!(own.with_timeout(Duration::from_millis(100)), table);
+        let store = Store::open_existing(&file.path).unwrap();
+        let source = store.with_timeout(Duration::from_millis(100)).segments_in(table).unwrap();
         let error = text(source.load("orders", None));
         let what = "it is in WAL mode, so that what is given could be lost with its file -wal, and \
                     a program that has it open keeps it so; end that program, or have it run";

@@ -7,6 +7,7 @@ use std::path::Path;
 use std::sync::{Arc, Mutex};
 
 use uidring::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use uidring::store::StoreSegments;
 
 /// The three tables of tags.
 pub const TABLES: [&str; 3] = ["own", "leaf", "tinyid"];
@@ -104,7 +105,7 @@ impl Log {
 /// Notes what a source of numbers does.
 pub struct Noted {
     pub table: usize,
-    pub source: Box<dyn SegmentSource>,
+    pub source: StoreSegments,
     pub log: Log,
 }
 

@@ -36,10 +36,9 @@ use fork::{Fork, fork};
 use log::{Entry, Log, NUMBERS, Noted, TABLES, What, indices, indices_in};
 use others::Other;
 use takers::{BadServer, Taker, number};
-use uidring::segment::{
-    MySqlSegments, Number, PostgresSegments, SegmentError, SegmentGenerator, SegmentSource,
-    Segments, SqliteSegments, Tag,
-};
+use uidring::segment::{Number, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag};
+use uidring::store::StoreSegments;
+use uidring::{Store, Table};
 
 const DATABASE: &str = "UIDRING_STORM_DATABASE";
 const LOG: &str = "UIDRING_STORM_LOG";
@@ -50,22 +49,11 @@ const STEP: u64 = 1000;
 /// How many segments another client takes at once.
 const THEIR_TAKES: usize = 20;
 
-/// A source on each of the tables. A macro, because the types of databases are a private matter.
-macro_rules! on_tables {
-    ($source:expr) => {{
-        let source = $source.with_timeout(TIMEOUT);
-        let sources: [Box<dyn SegmentSource>; 3] =
-            [Box::new(source.clone()), Box::new(source.clone().leaf()), Box::new(source.tinyid())];
-        sources
-    }};
-}
-
-fn open(database: &str) -> Result<[Box<dyn SegmentSource>; 3], SegmentError> {
-    Ok(match database.split_once("://") {
-        Some(("postgres", _)) => on_tables!(PostgresSegments::open(database)?),
-        Some(_) => on_tables!(MySqlSegments::open(database)?),
-        None => on_tables!(SqliteSegments::open(database)?),
-    })
+/// A source on each of the tables.
+fn open(database: &str) -> Result<[StoreSegments; 3], SegmentError> {
+    let store = Store::open(database).unwrap().with_timeout(TIMEOUT);
+    let on = |table| store.segments_in(table);
+    Ok([on(Table::Own)?, on(Table::Leaf)?, on(Table::TinyId)?])
 }
 
 /// Takes from each table until its standard input ends, and notes all that it does.

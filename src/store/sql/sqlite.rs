@@ -306,6 +306,8 @@ impl Session for File<'_> {
             }
             self.db.execute_batch("ROLLBACK")?;
             self.leave_log()?;
+            // The connection is a new one, so the file may be another one by now.
+            self.check()?;
         }
     }
 
