@@ -25,7 +25,7 @@ fn main() -> Result<(), Box<dyn Error>> {
     // A clean end gives the rest of the segment back, so the next process goes on from there. After
     // a kill it would go on from 1101, and the numbers between would be missing for good.
     drop(customers);
-    segments.shutdown_blocking()?;
+    segments.shutdown()?;
     let segments = Segments::builder().source(store.segments()?).build()?;
     let next = segments.tag("customers")?.take()?;
     println!("after a restart: customer {next}");

@@ -58,8 +58,8 @@
 //! * `serde`: a [`Uid`] is a string in JSON, because JavaScript needs that, and an integer in
 //!   binary formats, and so is a [`segment::Number`]. The modules of `uidring::serde` have other
 //!   forms for single fields.
-//! * `async`: `UidGenerator::take_async`, `Builder::build_async` and `UidGenerator::shutdown`, for
-//!   any runtime.
+//! * `async`: `take_async`, `build_async` and `shutdown_async` of a generator, and the same of
+//!   segments, for any runtime.
 //! * `tracing`: one event for each change of state, see [Events](#events).
 //! * `metrics`: the gauges and counters of a [`Status`], and those of segments, see
 //!   [Metrics](#metrics).

@@ -8,7 +8,7 @@ use std::path::{Path, PathBuf};
 use clap::builder::{OsStringValueParser, TypedValueParser};
 use etcetera::base_strategy::{BaseStrategy, choose_native_strategy};
 use uidring::Store;
-use uidring::registry::without_password;
+use uidring::store::without_password;
 use uidring::store::{StoreError, path_of};
 
 /// A store, as `--db` names it.

@@ -132,7 +132,7 @@ fn shutdown_take() {
     explore_from("shutdown_take", Some(2), prepare, |(uids, used)| {
         let other = uids.clone();
         let taker = thread::spawn(move || other.take().ok());
-        uids.shutdown_blocking().unwrap();
+        uids.shutdown().unwrap();
         let used = used.lock().unwrap().expect("the worker id is given back");
         if let Some(uid) = taker.join().unwrap() {
             assert!(tick_of(uid) <= used, "taken after tick {used} was given back");

@@ -118,7 +118,7 @@ fn shutdown_take() {
             let taken: Vec<_> = (0..3).map(|_| other.take()).take_while(Result::is_ok).collect();
             taken.last().map(|uid| layout.parts(uid.unwrap()).time)
         });
-        uids.shutdown_blocking().unwrap();
+        uids.shutdown().unwrap();
         let used = used.lock().unwrap().expect("the worker id is given back");
         if let Some(last) = taker.join().unwrap() {
             assert!(Some(last) <= layout.time_of(used), "taken after tick {used} was given back");

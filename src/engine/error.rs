@@ -37,9 +37,8 @@ pub enum TakeError {
         /// Why none have come.
         cause: SegmentFailure,
     },
-    /// The generator was shut down by
-    /// [`shutdown_blocking`](crate::UidGenerator::shutdown_blocking), or by `shutdown` (feature
-    /// `async`).
+    /// The generator was shut down by [`shutdown`](crate::UidGenerator::shutdown), or by
+    /// `shutdown_async` (feature `async`).
     ShutDown,
     /// This process was forked. Its parent built this generator and still hands out its UIDs. Build
     /// another generator here, after the fork.

@@ -292,7 +292,7 @@ impl Builder {
     /// How long a shutdown waits for the registry to take the worker id back: 15 seconds unless
     /// set. With one worker id to give back, a database that does not answer takes less than that:
     /// five seconds for a call that is under way, and five for the one that gives the id back,
-    /// unless `with_timeout` says otherwise. See [`UidGenerator::shutdown_blocking`].
+    /// unless `with_timeout` says otherwise. See [`UidGenerator::shutdown`].
     ///
     /// ```
     /// # use std::time::Duration;

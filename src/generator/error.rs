@@ -193,7 +193,7 @@ pub enum ShutdownError {
         /// The worker id.
         worker: u64,
         /// How long it was waited for. Not at all on a thread of the generator, see
-        /// [`shutdown_blocking`](crate::UidGenerator::shutdown_blocking).
+        /// [`shutdown`](crate::UidGenerator::shutdown).
         deadline: Duration,
     },
     /// No thread can be started that waits for the registry. The generator is shut down. If this

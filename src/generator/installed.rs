@@ -27,7 +27,7 @@ static INSTALLED: OnceCell<UidGenerator> = OnceCell::new();
 ///
 /// // At the end of the program.
 /// if let Some(uids) = uidring::installed().cloned() {
-///     uids.shutdown_blocking()?;
+///     uids.shutdown()?;
 /// }
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```

@@ -38,8 +38,8 @@ use crate::uid::Uid;
 /// otherwise: for one that is under way, and for one per worker id that is given back.
 /// [`build`](Builder::build) waits for the registry as well, for as long as
 /// [`start_deadline`](Builder::start_deadline). An asynchronous program calls `build_async` and
-/// `shutdown` (feature `async`), which block no thread of its runtime; a handle that is dropped
-/// later then has nothing to wait for.
+/// `shutdown_async` (feature `async`), which block no thread of its runtime; a handle that is
+/// dropped later then has nothing to wait for.
 ///
 /// Cloning costs a reference count; a take through `&self` costs one atomic add.
 ///
@@ -144,7 +144,7 @@ impl UidGenerator {
     /// [`TakeError::TimeExhausted`] when the layout has no ticks left, [`TakeError::LeadLimit`]
     /// under [`LeadLimit::Fail`], [`TakeError::LeaseExhausted`] when a leased worker id needs more
     /// ticks and the registry grants none, [`TakeError::ShutDown`] after a
-    /// [shutdown](UidGenerator::shutdown_blocking), [`TakeError::Forked`] in a child process.
+    /// [shutdown](UidGenerator::shutdown), [`TakeError::Forked`] in a child process.
     #[inline]
     pub fn take(&self) -> Result<Uid, TakeError> {
         match self.engine.ring.take() {
@@ -173,7 +173,7 @@ impl UidGenerator {
     /// [`TakeError::LeadLimit`] when `max_lead` is used up, whatever the [`LeadLimit`];
     /// [`TakeError::LeaseExhausted`] when a leased worker id needs more ticks and the registry has
     /// not granted them yet; [`TakeError::TimeExhausted`] when the layout has no ticks left;
-    /// [`TakeError::ShutDown`] after a [shutdown](UidGenerator::shutdown_blocking);
+    /// [`TakeError::ShutDown`] after a [shutdown](UidGenerator::shutdown);
     /// [`TakeError::Forked`] in a child process.
     pub fn try_take(&self) -> Result<Uid, TakeError> {
         self.engine.try_take()
@@ -357,7 +357,7 @@ impl UidGenerator {
     /// # use uidring::{TakeError, UidGenerator, registry::FixedWorker};
     /// # let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build()?;
     /// let other = uids.clone();
-    /// uids.shutdown_blocking()?;
+    /// uids.shutdown()?;
     /// assert_eq!(other.take(), Err(TakeError::ShutDown));
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
@@ -368,7 +368,7 @@ impl UidGenerator {
     /// expired. The generator is shut down all the same.
     // The handle is used up, as it is of no more use.
     #[allow(clippy::needless_pass_by_value)]
-    pub fn shutdown_blocking(self) -> Result<(), ShutdownError> {
+    pub fn shutdown(self) -> Result<(), ShutdownError> {
         let worker = self.worker_id();
         match self.filler.shut_down() {
             Ok(Ok(())) => Ok(()),
@@ -377,17 +377,17 @@ impl UidGenerator {
         }
     }
 
-    /// Does what [`shutdown_blocking`](UidGenerator::shutdown_blocking) does, on a thread of its
-    /// own, so that no runtime is blocked. It needs no particular runtime. The shutdown begins with
-    /// this call. If the future is dropped, even before it is polled, the generator is shut down
-    /// all the same, but nobody is told whether its worker id was given back.
+    /// Does what [`shutdown`](UidGenerator::shutdown) does, on a thread of its own, so that no
+    /// runtime is blocked. It needs no particular runtime. The shutdown begins with this call. If
+    /// the future is dropped, even before it is polled, the generator is shut down all the same,
+    /// but nobody is told whether its worker id was given back.
     ///
     /// ```
     /// # use uidring::{UidGenerator, registry::FixedWorker};
     /// # pollster::block_on(async {
     /// let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build_async().await?;
     /// let uid = uids.take()?;
-    /// uids.shutdown().await?;
+    /// uids.shutdown_async().await?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// # })?;
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -395,11 +395,13 @@ impl UidGenerator {
     ///
     /// # Errors
     ///
-    /// As [`shutdown_blocking`](UidGenerator::shutdown_blocking).
+    /// As [`shutdown`](UidGenerator::shutdown).
     #[cfg(feature = "async")]
-    pub fn shutdown(self) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static {
+    pub fn shutdown_async(
+        self,
+    ) -> impl Future<Output = Result<(), ShutdownError>> + Send + 'static {
         self.filler.begin_shutdown();
-        let result = blocking::run("uidring-shutdown", move || self.shutdown_blocking());
+        let result = blocking::run("uidring-shutdown", move || self.shutdown());
         async { result.await.unwrap_or_else(|error| Err(ShutdownError::Spawn(error))) }
     }
 

@@ -36,11 +36,8 @@ pub use mysql::MySqlRegistry;
 pub use postgres::PostgresRegistry;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteRegistry;
-
 #[cfg(feature = "mysql")]
 pub use worker_node::UidGeneratorRegistry;
-
-pub use crate::store::address::without_password;
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) use table::Tables as RegistryTables;

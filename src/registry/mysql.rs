@@ -6,8 +6,8 @@ use std::path::Path;
 use super::database::SqlRegistry;
 use super::table::{Fault, Tables};
 use super::{RegistryError, beside};
-use crate::store::address::without_password;
 use crate::store::sql::{Database, MySql, Schema, Transaction, VERSION};
+use crate::store::without_password;
 
 /// Worker ids from a MySQL or MariaDB server, for the processes of any number of machines.
 ///

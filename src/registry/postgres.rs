@@ -5,8 +5,8 @@ use std::path::Path;
 use super::RegistryError;
 use super::database::SqlRegistry;
 use super::table::Tables;
-use crate::store::address::without_password;
 use crate::store::sql::{Database, Postgres, Schema, VERSION};
+use crate::store::without_password;
 
 /// Worker ids from a PostgreSQL server, for the processes of any number of machines.
 ///

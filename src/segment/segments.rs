@@ -230,7 +230,7 @@ impl Segments {
     /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
     /// # let segments = Segments::builder().source(source).build()?;
     /// # let orders = segments.create("orders", Tag::new())?;
-    /// segments.shutdown_blocking()?;
+    /// segments.shutdown()?;
     /// assert_eq!(orders.take(), Err(uidring::TakeError::ShutDown));
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
@@ -243,13 +243,13 @@ impl Segments {
     /// well, and that is no error.
     // The handle is used up, as it is of no more use.
     #[allow(clippy::needless_pass_by_value)]
-    pub fn shutdown_blocking(self) -> Result<(), SegmentError> {
+    pub fn shutdown(self) -> Result<(), SegmentError> {
         self.running.shut_down()
     }
 
-    /// Does what [`shutdown_blocking`](Segments::shutdown_blocking) does, on a thread of its own,
-    /// so that no runtime is blocked. It needs no particular runtime. The shutdown begins with this
-    /// call, also if the future is dropped.
+    /// Does what [`shutdown`](Segments::shutdown) does, on a thread of its own, so that no runtime
+    /// is blocked. It needs no particular runtime. The shutdown begins with this call, also if the
+    /// future is dropped.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -257,18 +257,18 @@ impl Segments {
     /// # let dir = tempfile::tempdir()?;
     /// # let source = SqliteSegments::open(dir.path().join("uidring.db"))?;
     /// # let segments = Segments::builder().source(source).build()?;
-    /// pollster::block_on(async { segments.shutdown().await })?;
+    /// pollster::block_on(async { segments.shutdown_async().await })?;
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`shutdown_blocking`](Segments::shutdown_blocking).
+    /// As [`shutdown`](Segments::shutdown).
     #[cfg(feature = "async")]
-    pub fn shutdown(self) -> impl Future<Output = Result<(), SegmentError>> + Send + 'static {
+    pub fn shutdown_async(self) -> impl Future<Output = Result<(), SegmentError>> + Send + 'static {
         self.running.loader.begin_end();
-        apart("uidring-shutdown", move || self.shutdown_blocking())
+        apart("uidring-shutdown", move || self.shutdown())
     }
 
     /// In a forked process the source's connections are the parent's.

@@ -87,7 +87,7 @@ fn is_path(text: &str) -> bool {
 /// without the parameters, which may hold one.
 ///
 /// ```
-/// use uidring::registry::without_password;
+/// use uidring::store::without_password;
 ///
 /// let address = "postgres://orders:secret@db.example.com:5432/orders?sslmode=require";
 /// assert_eq!(without_password(address), "postgres://orders@db.example.com:5432/orders");

@@ -41,7 +41,7 @@ mod rows;
 pub(crate) mod sql;
 mod sqlite;
 
-pub use address::path_of;
+pub use address::{path_of, without_password};
 pub use error::StoreError;
 pub use options::{RegistryOptions, Table};
 
@@ -51,7 +51,7 @@ use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
-use address::{Address, without_password};
+use address::Address;
 use kind::{Backend, Calls, Kind};
 
 use crate::layout::Layout;

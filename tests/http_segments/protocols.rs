@@ -269,7 +269,7 @@ fn takes_go_on_through_many_segments() {
     for expected in 1..=5000 {
         assert_eq!(tag.take().unwrap().get(), expected);
     }
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
 }
 
 #[test]

@@ -97,7 +97,7 @@ fn time_of((name, take, max_wait, tags, delay): Run, period: Duration) -> Durati
         let time = cpu().saturating_sub(before);
         println!("{name}: {time:?} for {} takes", takes.load(Ordering::Relaxed));
         stop.store(true, Ordering::Relaxed);
-        let _ = segments.clone().shutdown_blocking();
+        let _ = segments.clone().shutdown();
         time
     })
 }

@@ -152,7 +152,7 @@ fn a_child_tells_nothing_of_its_parents_tags() {
         MAY_FORK.store(true, Ordering::SeqCst);
         next("source_recovered");
         drop(a);
-        segments.shutdown_blocking().unwrap();
+        segments.shutdown().unwrap();
         next("segments_stopped");
     });
 }
@@ -185,7 +185,7 @@ fn a_tag_gives_nothing_in_a_child_and_goes_on_in_the_parent() {
             }
             assert!(a.status().taken > 0);
             assert!(segments.tag("a").unwrap_err().to_string().contains("ended"));
-            assert!(segments.clone().shutdown_blocking().is_ok());
+            assert!(segments.clone().shutdown().is_ok());
             drop(of_child);
             assert_eq!(rows.calls(), calls, "the child gives nothing back");
             // A child has tags of its own.
@@ -195,7 +195,7 @@ fn a_tag_gives_nothing_in_a_child_and_goes_on_in_the_parent() {
         assert_eq!(local.take().unwrap().get(), 3);
         drop(local);
         assert_eq!(a.take().unwrap().get(), 4);
-        segments.shutdown_blocking().unwrap();
+        segments.shutdown().unwrap();
         assert_eq!([rows.next("a"), rows.next("b")], [5, 2]);
     });
 }

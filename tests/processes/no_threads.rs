@@ -56,7 +56,7 @@ fn without_threads_loads_come_one_after_the_other() {
         assert_eq!(times("no_load_thread"), 1, "{:?}", EVENTS.lock().unwrap());
         assert!((0..100).map(|_| a.take().unwrap()).is_sorted());
         drop((a, b));
-        segments.shutdown_blocking().unwrap();
+        segments.shutdown().unwrap();
         assert_eq!((times("no_load_thread"), times("segments_stopped")), (1, 1));
     });
 }

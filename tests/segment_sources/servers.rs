@@ -36,7 +36,7 @@ impl OnServer {
     }
 
     fn name(&self) -> String {
-        uidring::registry::without_password(&self.database.url)
+        uidring::store::without_password(&self.database.url)
     }
 }
 

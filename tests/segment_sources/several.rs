@@ -78,7 +78,7 @@ fn at_a_clean_end_each_database_of_tinyid_gets_its_numbers_back() {
             assert_eq!(number, expected[database]);
             expected[database] += 2;
         }
-        segments.shutdown_blocking().unwrap();
+        segments.shutdown().unwrap();
         assert_eq!(next(), expected, "after {taken} numbers");
     }
 }

@@ -190,7 +190,7 @@ fn a_clean_end_loses_nothing() {
         assert_eq!(numbers(&b, 777).last(), Some(&((round + 1) * 777)));
         if round % 2 == 0 {
             let other = a.clone();
-            segments.shutdown_blocking().unwrap();
+            segments.shutdown().unwrap();
             assert_eq!(other.take(), Err(TakeError::ShutDown));
         }
     }
@@ -325,7 +325,7 @@ fn waiting_takers_get_their_numbers_when_they_come_and_fail_at_the_end() {
         let waiting = scope.spawn(|| tag.take());
         wait_for("waiter", || !waiting.is_finished());
         thread::sleep(Duration::from_millis(20));
-        let _ = segments.clone().shutdown_blocking();
+        let _ = segments.clone().shutdown();
         assert_eq!(waiting.join().unwrap(), Err(TakeError::ShutDown));
     });
 }
@@ -449,7 +449,7 @@ fn a_source_that_panics_over_its_name_too_is_an_error() {
     panics.store(false, Ordering::SeqCst);
     wait_for("number", || tag.take().is_ok());
     panics.store(true, Ordering::SeqCst);
-    assert!(segments.shutdown_blocking().is_err(), "it ends, though nothing went back");
+    assert!(segments.shutdown().is_err(), "it ends, though nothing went back");
 }
 
 #[test]
@@ -492,7 +492,7 @@ fn a_batch_comes_one_by_one_and_gives_its_rest_back() {
     let tag = rows.builder().max_wait(Duration::from_millis(10)).build().unwrap();
     let error = tag.tag("a").unwrap_err();
     assert!(error.is_transient());
-    segments.shutdown_blocking().unwrap_err();
+    segments.shutdown().unwrap_err();
     let items: Vec<_> = short.take_n(10).collect();
     assert_eq!(items, [Err(TakeError::ShutDown)]);
 }

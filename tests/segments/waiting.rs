@@ -49,7 +49,7 @@ fn take_all(name: &str, taker: impl Fn(&SegmentGenerator, usize) -> Take<'_> + S
     assert_eq!(status.taken, all.len() as u64, "{name}");
     assert_eq!(all.last(), Some(&status.taken), "{name}: a number is missing");
     assert!(status.waits > 100, "{name}: {status}");
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     assert_eq!(rows.next("a"), status.taken + 1, "{name}");
 }
 
@@ -106,7 +106,7 @@ fn a_local_taker_that_fails_in_the_middle_of_its_claims_uses_nothing_up() {
     }
     assert!(failed > 10, "{failed} takes failed");
     assert_eq!((tag.status().taken, tag.status().lost), (taken, 0));
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     assert_eq!(rows.next("a"), taken + 1);
 }
 
@@ -146,7 +146,7 @@ fn a_thousand_shutdowns_with_waiting_takers_lose_nothing() {
         let taken: u64 = thread::scope(|scope| {
             let takers: Vec<_> = (0..8).map(|_| scope.spawn(|| take_until_the_end(&tag))).collect();
             thread::sleep(Duration::from_micros(200 * (round % 10)));
-            Segments::shutdown_blocking(segments.clone()).unwrap();
+            Segments::shutdown(segments.clone()).unwrap();
             takers.into_iter().map(|taker| taker.join().unwrap()).sum()
         });
         let missing = rows.next("a") - first - taken;

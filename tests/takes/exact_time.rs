@@ -275,7 +275,7 @@ fn a_shutdown_wakes_those_who_wait() {
     while uids.status().waits < 4 {
         thread::yield_now();
     }
-    uids.clone().shutdown_blocking().unwrap();
+    uids.clone().shutdown().unwrap();
     for thread in waiting {
         assert_eq!(thread.join().unwrap(), Err(TakeError::ShutDown));
     }
@@ -367,7 +367,7 @@ fn only_reserved_ticks_are_used() {
     is_lost.store(true, Ordering::SeqCst);
     until(&|result| result.is_ok_and(|uid| uids.layout().parts(uid).worker == 2));
     let end = tick_of(&uids, last);
-    uids.shutdown_blocking().unwrap();
+    uids.shutdown().unwrap();
     let released = released.lock().unwrap();
     let (worker, used) = *released.last().unwrap();
     assert_eq!(worker, 2);
@@ -400,7 +400,7 @@ fn a_worker_id_that_was_not_used_comes_back_unused() {
     let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
     let uids = exact(small()).registry(registry).clock(clock.clone()).build().unwrap();
     let first = clock_tick(&uids, &clock);
-    uids.shutdown_blocking().unwrap();
+    uids.shutdown().unwrap();
     let released = released.lock().unwrap();
     assert!(released[0].1 <= first, "{released:?}, from {first} on");
 }

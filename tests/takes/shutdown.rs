@@ -55,7 +55,7 @@ fn clean_end_every_take_fails_after_a_shutdown() {
     let uids = UidGenerator::builder().registry(FixedWorker::new(1)).build().unwrap();
     let (other, mut local, mut fresh) = (uids.clone(), uids.local(), uids.local());
     local.take().unwrap();
-    uids.shutdown_blocking().unwrap();
+    uids.shutdown().unwrap();
     for _ in 0..3 {
         assert_eq!(other.take(), Err(TakeError::ShutDown));
         assert_eq!(other.try_take(), Err(TakeError::ShutDown));
@@ -66,7 +66,7 @@ fn clean_end_every_take_fails_after_a_shutdown() {
         assert_eq!((error.filled(), error.cause()), (0, TakeError::ShutDown));
     }
     // Once more does no harm, and a status is still to be had.
-    assert!(other.clone().shutdown_blocking().is_ok());
+    assert!(other.clone().shutdown().is_ok());
     assert_eq!(other.status().filler, uidring::FillerState::Stopped);
     let text = TakeError::ShutDown.to_string();
     assert!(text.starts_with("the generator was shut down"), "{text}");
@@ -84,7 +84,7 @@ fn clean_end_threads_that_wait_are_told_of_a_shutdown() {
     // Some may not wait yet; they find the ring closed.
     thread::sleep(Duration::from_millis(50));
     assert!(results.try_recv().is_err(), "they wait");
-    uids.shutdown_blocking().unwrap();
+    uids.shutdown().unwrap();
     for _ in 0..THREADS {
         assert_eq!(results.recv().unwrap(), Err(TakeError::ShutDown));
     }
@@ -97,14 +97,14 @@ fn a_registry_that_does_not_take_the_id_back_is_told_of() {
             .registry(Stubborn(answer))
             .shutdown_deadline(Duration::from_millis(200))
     };
-    let error = builder(Answer::Refusal).build().unwrap().shutdown_blocking().unwrap_err();
+    let error = builder(Answer::Refusal).build().unwrap().shutdown().unwrap_err();
     assert!(matches!(error, ShutdownError::NotReleased { worker: 7, .. }), "{error:?}");
     let cause = error.source().unwrap();
     assert_eq!(cause.source().unwrap().to_string(), "it is away");
 
     let uids = builder(Answer::Never).build().unwrap();
     let since = Instant::now();
-    let error = uids.shutdown_blocking().unwrap_err();
+    let error = uids.shutdown().unwrap_err();
     assert!(since.elapsed() >= Duration::from_millis(200));
     assert!(matches!(error, ShutdownError::Deadline { worker: 7, .. }), "{error:?}");
     assert_eq!(
@@ -119,12 +119,12 @@ fn a_shutdown_tells_those_that_share_the_generator_alike() {
     let uids = UidGenerator::builder().registry(Stubborn(Answer::Refusal)).build().unwrap();
     let shutdown = |_| {
         let uids = uids.clone();
-        thread::spawn(move || uids.shutdown_blocking())
+        thread::spawn(move || uids.shutdown())
     };
     let threads = [0, 1, 2].map(shutdown);
     let mut results = Vec::from(threads.map(|thread| thread.join().unwrap()));
     // One that comes late is told as well.
-    results.push(uids.shutdown_blocking());
+    results.push(uids.shutdown());
     let errors = results.into_iter().map(|result| match result {
         Err(ShutdownError::NotReleased { worker: 7, source }) => source,
         other => panic!("{other:?}"),
@@ -184,7 +184,7 @@ mod in_a_file {
                 let takers = [uids.clone(), uids.clone()].map(|uids| scope.spawn(take(uids)));
                 barrier.wait();
                 thread::sleep(Duration::from_micros(round * 20));
-                uids.shutdown_blocking().unwrap();
+                uids.shutdown().unwrap();
                 stop.store(true, Ordering::Relaxed);
                 takers.map(|taker| taker.join().unwrap()).into()
             });
@@ -210,7 +210,7 @@ mod asynchronous {
             thread::spawn(move || pollster::block_on(uids.take_async()))
         };
         thread::sleep(Duration::from_millis(50));
-        pollster::block_on(uids.shutdown()).unwrap();
+        pollster::block_on(uids.shutdown_async()).unwrap();
         assert_eq!(waiting.join().unwrap(), Err(TakeError::ShutDown));
     }
 
@@ -276,7 +276,7 @@ mod asynchronous {
             let builder = UidGenerator::builder().registry(registry).shutdown_deadline(LONG);
             let uids = builder.build_async().await.unwrap();
             uids.take().unwrap();
-            uids.shutdown().await.unwrap();
+            uids.shutdown_async().await.unwrap();
             assert_eq!(another.await.unwrap(), ["assign", "release"]);
             let error = UidGenerator::builder().build_async().await.unwrap_err();
             assert!(matches!(error, uidring::BuildError::NoRegistry));
@@ -331,7 +331,7 @@ mod asynchronous {
         let uids = UidGenerator::builder().registry(registry).build().unwrap();
         assert_eq!(calls.recv_timeout(LONG), Ok("assign"));
         let other = uids.clone();
-        drop(uids.shutdown());
+        drop(uids.shutdown_async());
         assert_eq!(calls.recv_timeout(LONG), Ok("release"));
         assert_eq!(other.take(), Err(TakeError::ShutDown));
     }

@@ -44,7 +44,7 @@ fn a_permanent_id_does_not_wait_for_a_registry_that_does_not_answer() {
     let uids = builder.on_lead_limit(LeadLimit::NewWorker).build().unwrap();
     while uids.try_take().is_ok() {}
     is_entered.recv_timeout(PATIENCE).unwrap();
-    uids.shutdown_blocking().unwrap();
+    uids.shutdown().unwrap();
     drop(go);
 }
 
@@ -61,7 +61,7 @@ impl WorkerRegistry for Ending {
     }
 
     fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
-        self.told.send(self.uids.wait_for().shutdown_blocking()).unwrap();
+        self.told.send(self.uids.wait_for().shutdown()).unwrap();
         Ok(last)
     }
 
@@ -102,7 +102,7 @@ fn a_shutdown_inside_a_registry_call_does_not_wait_for_that_call() {
     assert!(error.to_string().starts_with("worker id 7 was not waited for"), "{error}");
     // It is shut down all the same.
     is_released.recv_timeout(PATIENCE).unwrap();
-    uids.shutdown_blocking().unwrap();
+    uids.shutdown().unwrap();
 }
 
 /// Drops the last handle in a reservation.
@@ -185,7 +185,7 @@ mod asynchronous {
         let mut take = pin!(uids.take_async());
         assert!(take.as_mut().poll(&mut Context::from_waker(&waker)).is_pending());
         let other = uids.clone();
-        let shutdown = catch_unwind(AssertUnwindSafe(|| other.shutdown_blocking()));
+        let shutdown = catch_unwind(AssertUnwindSafe(|| other.shutdown()));
         assert!(shutdown.is_err(), "the panic is the caller's");
         is_released.recv_timeout(PATIENCE).unwrap();
         assert_eq!(uids.take(), Err(TakeError::ShutDown));

@@ -73,7 +73,7 @@ fn each_change_of_a_lease_is_told_once() {
         thread::sleep(Duration::from_millis(1500));
         registry.set(false);
         wait_until(|| names().contains(&"recovered"));
-        uids.shutdown_blocking().unwrap();
+        uids.shutdown().unwrap();
         waiting.join().unwrap();
 
         let expected = [

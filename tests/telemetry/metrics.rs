@@ -121,7 +121,7 @@ fn the_metrics_say_what_the_status_says() {
         metrics.wait_for(FIXED, "uidring_filler_running", 0.0);
         clock.0.store(false, Ordering::Relaxed);
         metrics.wait_for(FIXED, "uidring_filler_running", 1.0);
-        uids.shutdown_blocking().unwrap();
+        uids.shutdown().unwrap();
         metrics.update();
         assert!(metrics.get(FIXED, "uidring_filler_running") < 0.5, "{:?}", metrics.values);
 

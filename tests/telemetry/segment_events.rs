@@ -103,7 +103,7 @@ fn each_change_of_a_source_and_its_tags_is_told_once() {
         assert_says("rows", "tag_delta_changed", &["tag=\"apart\"", "are now 3 apart, and were 1"]);
 
         drop((a, gone, back, apart));
-        segments.shutdown_blocking().unwrap();
+        segments.shutdown().unwrap();
         let expected = [
             "segments_started",
             "source_unreachable",
@@ -145,7 +145,7 @@ fn slow_loads_are_told_once() {
     rows.set_delay(Duration::ZERO);
     take_until("rows", "tag_recovered", &a);
     drop(a);
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     assert_eq!(names("rows")[before..], ["tag_slow", "tag_recovered", "segments_stopped"]);
 }
 
@@ -176,7 +176,7 @@ fn lost_numbers_are_told_now_and_then() {
     assert_eq!(count(&events("rows")), 1);
     let lost = a.status().lost;
     drop(a);
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     // At the end the others are told.
     let told: u64 = events("rows")
         .iter()
@@ -195,7 +195,7 @@ fn an_end_tells_what_became_of_the_numbers() {
     // Another process has loaded since.
     rows.clone().with("b", Row { next: 1000, ..row(100) });
     drop((a, b, c));
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     assert_says("rows", "segments_stopped", &["taken=2 tags=3 left=298 given_back=199"]);
     let is_told = |name| names("rows").iter().filter(|told| **told == name).count();
     assert_eq!(is_told("not_given_back"), 0);
@@ -205,7 +205,7 @@ fn an_end_tells_what_became_of_the_numbers() {
     assert!(a.take().is_ok());
     rows.fail(Some(unreachable));
     drop(a);
-    segments.shutdown_blocking().unwrap_err();
+    segments.shutdown().unwrap_err();
     assert_says("rows", "not_given_back", &["numbers=99", "cannot be reached"]);
     assert_says("rows", "segments_stopped", &["taken=1 tags=1 left=99 given_back=0"]);
     assert_eq!(is_told("not_given_back"), 1);
@@ -219,7 +219,7 @@ fn two_sources_of_one_name_are_told_apart() {
     let a = second.tag("a").unwrap();
     two.fail(Some(unreachable));
     take_until("rows #2", "source_unreachable", &a);
-    first.shutdown_blocking().unwrap();
+    first.shutdown().unwrap();
     assert_eq!(names("rows").last(), Some(&"segments_stopped"));
     assert_eq!(names("rows #2"), ["segments_started", "source_unreachable"]);
 }

@@ -124,19 +124,19 @@ fn sums_and_named_tags(metrics: &Metrics) {
     assert!(second.tag("a").unwrap().take().is_ok());
     metrics.wait_for("source_taken_numbers_total", &["rows #2"], 1.0);
     is("source_taken_numbers_total", &["rows"], 310.0);
-    second.shutdown_blocking().unwrap();
+    second.shutdown().unwrap();
     is("source_given_back_numbers_total", &["rows #2"], 49.0);
     is("loader_running", &["rows #2"], 0.0);
     is("loader_running", &["rows"], 1.0);
 
     // The counters of the next one continue where those of this one were.
     drop((a, b, c));
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     is("loader_running", &["rows"], 0.0);
     let segments = rows.segments();
     assert!(segments.tag("a").unwrap().take().is_ok());
     metrics.wait_for("source_taken_numbers_total", &["rows"], 311.0);
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
 }
 
 fn tags_that_fail(metrics: &Metrics) {
@@ -166,7 +166,7 @@ fn tags_that_fail(metrics: &Metrics) {
     assert!(metrics.get("tag_failing", &["rows", "good"]).is_none());
     drop((good, gone));
     rows.fail(None);
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
 }
 
 /// More tags than are looked at in a second, of which all fail.
@@ -190,5 +190,5 @@ fn many_tags(metrics: &Metrics) {
     assert_eq!(metrics.tags("rows").len(), labelled + 100, "no more than a hundred that fail");
     rows.fail(None);
     drop(tags);
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
 }

@@ -106,7 +106,7 @@ fn a_subscriber_may_panic() {
         panic!("a subscriber that panics");
     });
     drop(a);
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     assert!(IS_TOLD.load(Ordering::SeqCst), "a process may end after the shutdown");
 }
 
@@ -133,12 +133,12 @@ fn a_subscriber_may_come_back() {
     let (told, result) = mpsc::channel();
     let again = segments.clone();
     at("segments_stopped", move || {
-        let answers = (again.tag("c").is_err(), again.clone().shutdown_blocking().is_ok());
+        let answers = (again.tag("c").is_err(), again.clone().shutdown().is_ok());
         told.send(answers).unwrap();
     });
     let take = a.clone();
     drop(a);
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     assert_eq!(result.recv_timeout(PATIENCE).unwrap(), (true, true));
     assert_eq!(take.take(), Err(TakeError::ShutDown));
 }
@@ -149,12 +149,12 @@ fn a_subscriber_may_shut_down() {
     let mut last = Some(segments.clone());
     at("source_unreachable", move || {
         rows.fail(None);
-        told.send(last.take().unwrap().shutdown_blocking()).unwrap();
+        told.send(last.take().unwrap().shutdown()).unwrap();
     });
     let stopped = times("segments_stopped");
     find_out(&a);
     result.recv_timeout(PATIENCE).unwrap().unwrap();
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
     assert_eq!(times("segments_stopped"), stopped + 1, "it is told when the shutdown has ended");
 }
 
@@ -201,5 +201,5 @@ fn no_load_waits_for_a_subscriber() {
     drop(go);
     wait_for("event", || times("source_recovered") == recovered + 1);
     drop((a, b));
-    segments.shutdown_blocking().unwrap();
+    segments.shutdown().unwrap();
 }

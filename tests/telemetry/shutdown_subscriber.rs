@@ -42,7 +42,7 @@ fn react(event: &Event<'_>) {
     match (event.metadata().name(), worker.0) {
         ("lease_exhausted", SHUT_DOWN) => {
             if let Some((uids, told)) = REACTION.get() {
-                told.lock().unwrap().send(uids.clone().shutdown_blocking()).unwrap();
+                told.lock().unwrap().send(uids.clone().shutdown()).unwrap();
             }
         }
         ("stopped", PANICS) => panic!("a subscriber that panics"),
@@ -89,8 +89,8 @@ fn a_shutdown_ends_whatever_a_subscriber_does() {
             "{error:?}"
         );
         // Another thread does, and learns how it ended.
-        uids.shutdown_blocking().unwrap();
+        uids.shutdown().unwrap();
 
-        generator(PANICS, Duration::from_secs(10)).shutdown_blocking().unwrap();
+        generator(PANICS, Duration::from_secs(10)).shutdown().unwrap();
     });
 }

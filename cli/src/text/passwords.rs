@@ -1,6 +1,6 @@
 //! Hides passwords in what clap says, which repeats arguments.
 
-use uidring::registry::without_password;
+use uidring::store::without_password;
 
 /// `text` with [`without_password`] applied to each address in it.
 pub(crate) fn without_passwords(text: &str) -> String {

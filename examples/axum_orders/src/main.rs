@@ -92,7 +92,7 @@ async fn main() -> anyhow::Result<()> {
     // Requests that have begun are answered before this returns.
     axum::serve(listener, routes(shop)).with_graceful_shutdown(stop).await?;
     // The next service to start can have the worker id at once.
-    uids.shutdown().await?;
+    uids.shutdown_async().await?;
     Ok(())
 }
 

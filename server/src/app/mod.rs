@@ -246,14 +246,14 @@ impl App {
         std::thread::scope(|scope| {
             for uids in [self.uids.get(), self.snowflakes.get()].into_iter().flatten() {
                 scope.spawn(|| {
-                    if let Err(error) = uids.clone().shutdown_blocking() {
+                    if let Err(error) = uids.clone().shutdown() {
                         tracing::warn!(%error, "a worker id was not given back");
                     }
                 });
             }
             if let Some(tags) = self.tags.get() {
                 scope.spawn(|| {
-                    if let Err(error) = tags.segments.clone().shutdown_blocking() {
+                    if let Err(error) = tags.segments.clone().shutdown() {
                         tracing::warn!(%error, "not all numbers were given back");
                     }
                 });

@@ -19,7 +19,7 @@ use crate::segment::take::handle::Handle;
 /// When the taker is dropped, the rest of its claim goes back if nobody has taken a number since,
 /// and is lost otherwise. A shutdown cannot know how far a taker has come, so the claim of one that
 /// is still there is lost: drop local takers before
-/// [`Segments::shutdown_blocking`](crate::segment::Segments::shutdown_blocking).
+/// [`Segments::shutdown`](crate::segment::Segments::shutdown).
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {

@@ -44,7 +44,7 @@ impl Order<'_> {
         // Before the numbers that are left are given back.
         let status = numbers.status();
         drop(numbers);
-        let given_back = patiently(db, || segments.shutdown_blocking());
+        let given_back = patiently(db, || segments.shutdown());
         // If the reader has closed the pipe, it wants no summary either.
         if matches!(&done, Err(Failure::Output(error)) if error.kind() == ErrorKind::BrokenPipe) {
             return done;

@@ -6,8 +6,8 @@ use super::database::SqlSegments;
 use super::own::Own;
 use super::table::Tables;
 use crate::segment::SegmentError;
-use crate::store::address::without_password;
 use crate::store::sql::MySql;
+use crate::store::without_password;
 
 /// Numbers of tags from a MySQL or MariaDB server, for the processes of any number of machines.
 ///
