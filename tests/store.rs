@@ -185,6 +185,36 @@ mod sqlite {
     }
 
     #[test]
+    fn parameters_of_a_file_are_refused() {
+        let error = refused("sqlite:ids.db?key=secret");
+        assert!(error.contains("without parameters and escapes"), "{error}");
+        let (folder, _) = folder();
+        let path = folder.path().join("my%20ids.db?x=1#2");
+        assert_eq!(Store::open(&path).unwrap().file(), Some(path.as_path()));
+    }
+
+    /// Whoever takes ids or numbers from a store knows the tables again, so that no other handle of
+    /// the same store makes new ones in their place, which would begin with the first id again.
+    #[test]
+    fn a_file_that_was_lost_is_not_made_anew() {
+        let (_folder, path) = folder();
+        let store = Store::open(&path).unwrap();
+        let uids = UidGenerator::builder().registry(store.registry().unwrap()).build().unwrap();
+        assert_eq!(uids.worker_id(), 1);
+        store.segments().unwrap().create("orders", &Tag::new()).unwrap();
+        fs::remove_file(&path).unwrap();
+        let store = store.clone();
+        for error in [
+            with_causes(&store.registry().unwrap_err()),
+            with_causes(&store.registry_with(RegistryOptions::new().partition(1, 2)).unwrap_err()),
+            with_causes(&store.segments().unwrap_err()),
+        ] {
+            assert!(error.contains("there is no such file"), "{error}");
+        }
+        assert!(!store.file().unwrap().exists());
+    }
+
+    #[test]
     fn what_is_no_file_is_told() {
         assert!(refused("").contains("the path is empty"));
         assert!(refused("sqlite:").contains("the path is empty"));
@@ -393,10 +423,10 @@ proptest! {
     #[test]
     fn no_password_is_shown(
         scheme in "(postgres|postgresql|mysql|etcd|redis|x)",
-        password in "[A-Za-z0-9:@/?#&=%._-]{0,8}",
+        (one, other) in ("[A-Za-z0-9:@/?#&=%._-]{0,8}", "[A-Za-z0-9:@/?#&=%._-]{0,8}"),
         rest in "(/ids|/|)(\\?[a-z]{1,8}=[a-z]{0,3})?",
     ) {
-        let address = format!("{scheme}://me:SECRET{password}SECRET@db{rest}");
+        let address = format!("{scheme}://me:SECRET{one}SECRET{other}SECRET@db{rest}");
         let shown = match Store::open(&address) {
             Ok(store) => format!("{store} {store:?}"),
             Err(error) => with_causes(&error),

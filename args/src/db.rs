@@ -66,12 +66,17 @@ impl Db {
     fn address(&self) -> OsString {
         match self {
             // Whatever its path looks like.
-            Db::Own(path) | Db::File(path) => {
-                let mut address = OsString::from("sqlite://");
-                address.push(path);
-                address
-            }
+            Db::Own(path) | Db::File(path) => plain(path).into_os_string(),
             Db::Url(url) => url.into(),
+        }
+    }
+
+    /// The value of `--db` that names it, without the password.
+    #[must_use]
+    pub fn value(&self) -> String {
+        match self {
+            Db::Own(path) | Db::File(path) => plain(path).display().to_string(),
+            Db::Url(_) => self.to_string(),
         }
     }
 
@@ -116,6 +121,11 @@ impl From<OsString> for Db {
 }
 
 /// Without the password.
+/// `path`, so that it is not read as an address.
+fn plain(path: &Path) -> PathBuf {
+    if path_of(path).as_deref() == Some(path) { path.into() } else { Path::new(".").join(path) }
+}
+
 impl fmt::Display for Db {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

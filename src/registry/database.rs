@@ -165,14 +165,25 @@ impl<D: Tables> SqlRegistry<D> {
     pub(crate) fn new(name: String, database: Result<D, Error>) -> Result<Self, RegistryError> {
         let database = database
             .map_err(|error| explain(name, "open", error.in_words(&D::WORDS), Duration::ZERO))?;
+        Ok(SqlRegistry::on(database))
+    }
+
+    /// The registry in `database`.
+    pub(crate) fn on(database: D) -> Self {
         let (timeout, config, seen) = (DEFAULT_TIMEOUT, Config::PERMANENT, Arc::default());
-        Ok(SqlRegistry { database, timeout, config, seen })
+        SqlRegistry { database, timeout, config, seen }
     }
 
     /// Looks whether there is a registry, and nothing more.
     #[cfg(feature = "sqlite")]
-    pub(super) fn check(&self) -> Result<(), RegistryError> {
+    pub(crate) fn check(&self) -> Result<(), RegistryError> {
         self.read(|_| Ok(()))
+    }
+
+    /// Whether this registry or a clone of it has seen its tables.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn has_seen_tables(&self) -> bool {
+        lock(&self.seen).tables
     }
 
     /// The error of something other than a transaction that could not do what it was `doing`.

@@ -62,10 +62,19 @@ impl SqlRegistry<Sqlite> {
     /// kept the file locked for five seconds, [`RegistryError::Storage`] that the disk failed.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteRegistry, RegistryError> {
         let registry = SqliteRegistry::at(path.as_ref())?;
-        let deadline = Deadline::after(registry.timeout);
-        let created = registry.database.create(&Sqlite::SCHEMA, &deadline);
-        created.map_err(|error| registry.explain("make the tables of", error))?;
+        registry.make()?;
         Ok(registry)
+    }
+
+    /// Makes the file and its tables where they are missing. Once they have been seen, they are not
+    /// made anew.
+    pub(crate) fn make(&self) -> Result<(), RegistryError> {
+        if self.has_seen_tables() {
+            return self.check();
+        }
+        let deadline = Deadline::after(self.timeout);
+        let created = self.database.create(&Sqlite::SCHEMA, &deadline);
+        created.map_err(|error| self.explain("make the tables of", error))
     }
 
     /// The registry in the file `path`, which exists. Nothing is written, and a file that may only

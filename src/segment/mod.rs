@@ -31,7 +31,8 @@
 //! |---|---|
 //! | [`Store::open`](crate::Store::open)`(address)?.segments()?` | a file, or a database |
 //! | `store.segments_in(Table::Leaf)?` | the table of Leaf, in any of them |
-//! | `store.segments_in(Table::TinyId)?` | the table of tinyid; several: `TinyIdSegments` |
+//! | `store.segments_in(Table::TinyId)?` | the table of tinyid, in any of them |
+//! | `TinyIdSegments::new([..])` | several databases of tinyid |
 //! | `HttpSegments::new(["http://a:9999", "http://b:9999"], token)` | servers (feature `http`) |
 //!
 //! What operators are told, with the feature `tracing`, is in the table of [events](crate#events).
@@ -55,12 +56,12 @@ pub use source::http::HttpSegments;
 pub use source::sql::MySqlSegments;
 #[cfg(feature = "postgres")]
 pub use source::sql::PostgresSegments;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub(crate) use source::sql::SegmentTables;
 #[cfg(feature = "sqlite")]
 pub use source::sql::SqliteSegments;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub use source::sql::{Leaf, Own, SqlSegments, TinyId, TinyIdDatabase, TinyIdSegments};
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub(crate) use source::sql::{SegmentTable, SegmentTables};
 pub use source::{Segment, SegmentAdmin, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken};
 pub use take::generator::SegmentGenerator;
 pub use take::local::SegmentTaker;

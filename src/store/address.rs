@@ -10,6 +10,8 @@ pub(super) enum Address {
     File(PathBuf),
     /// What is behind this scheme.
     Scheme(String),
+    /// A file with parameters or escapes, which other programs read and this library does not.
+    Parameters,
     /// Neither. It may be a list of keys and values, with a password among them.
     Unclear,
 }
@@ -19,6 +21,9 @@ impl Address {
         let text = address.to_string_lossy();
         for scheme in ["sqlite://", "sqlite:"] {
             if text.starts_with(scheme) {
+                if text.contains(['?', '#', '%']) {
+                    return Address::Parameters;
+                }
                 return after(address, scheme.len()).map_or(Address::Unclear, Address::File);
             }
         }
@@ -63,7 +68,7 @@ fn after(address: &OsStr, length: usize) -> Option<PathBuf> {
 pub fn path_of(address: impl AsRef<OsStr>) -> Option<PathBuf> {
     match Address::parse(address.as_ref()) {
         Address::File(path) => Some(path),
-        Address::Scheme(_) | Address::Unclear => None,
+        Address::Scheme(_) | Address::Parameters | Address::Unclear => None,
     }
 }
 
@@ -83,6 +88,9 @@ fn is_path(text: &str) -> bool {
     }
 }
 
+/// What is shown of an address where it is unclear what in it is the password.
+pub(super) const UNCLEAR: &str = "(an address)";
+
 /// An address of a server as it may be shown or logged: with the user, but without the password and
 /// without the parameters, which may hold one.
 ///
@@ -98,11 +106,11 @@ fn is_path(text: &str) -> bool {
 pub fn without_password(address: &str) -> String {
     let (url, hidden) = address.split_at(address.find(['?', '#']).unwrap_or(address.len()));
     let Some((scheme, rest)) = url.split_once("://").filter(|(scheme, _)| is_word(scheme)) else {
-        return "(an address)".to_owned();
+        return UNCLEAR.to_owned();
     };
-    if hidden.contains('@') && rest.contains(':') && !rest.contains('@') {
-        // Not the port and the parameters, perhaps, but the two ends of a password.
-        return format!("{scheme}://(an address)");
+    if hidden.contains('@') && rest.contains(':') {
+        // Not the port and the parameters, perhaps, but two parts of a password.
+        return format!("{scheme}://{UNCLEAR}");
     }
     let (user, host) =
         rest.rsplit_once('@').map_or((None, rest), |(user, host)| (Some(user), host));
@@ -162,6 +170,16 @@ mod tests {
     }
 
     #[test]
+    fn parameters_and_escapes_make_no_file() {
+        for address in ["sqlite:ids.db?mode=rwc", "sqlite://my%20ids.db", "sqlite:ids.db#1"] {
+            assert_eq!(parse(address), Address::Parameters);
+        }
+        for file in ["ids.db?mode=rwc", "./my%20ids.db", "/ids#1"] {
+            assert_eq!(parse(file), Address::File(PathBuf::from(file)));
+        }
+    }
+
+    #[test]
     fn keys_and_values_make_no_file() {
         for keys in [
             "host=db dbname=ids password=secret",
@@ -187,6 +205,7 @@ mod tests {
             ("host=db password=sec://ret", "(an address)"),
             ("postgres://me:sec?ret@db/ids", "postgres://(an address)"),
             ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
+            ("mysql://me:s@ec?ret@db/ids", "mysql://(an address)"),
             ("postgres://db/ids?user=me@here", "postgres://db/ids"),
         ] {
             assert_eq!(without_password(url), shown);

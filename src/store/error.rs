@@ -24,6 +24,8 @@ pub enum StoreError {
         /// The schemes there are.
         schemes: Vec<&'static str>,
     },
+    /// The address of a file has parameters or escapes: one of `?`, `#` and `%`.
+    Parameters,
     /// It is neither the path of a file nor an address, and may be a list of keys and values.
     Unclear {
         /// The schemes there are.
@@ -70,6 +72,11 @@ impl fmt::Display for StoreError {
                 f,
                 "a store is a file, or an address that begins with {}, and not with {scheme}://",
                 Beginnings(schemes)
+            ),
+            StoreError::Parameters => f.write_str(
+                "an address that begins with sqlite: is read without parameters and escapes, and \
+                 this one has one of ?, # and %; leave them out, or give the path of the file \
+                 alone, which begins with / or ./",
             ),
             StoreError::Unclear { schemes } => write!(
                 f,

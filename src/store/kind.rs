@@ -44,13 +44,24 @@ pub(super) trait Backend: Debug + Send + Sync {
         &self,
         options: &RegistryOptions,
         calls: Calls,
-    ) -> Result<Box<dyn RegistryAdmin>, RegistryError>;
+    ) -> Result<Box<dyn AnyRegistry>, RegistryError>;
 
     /// Numbers from a table.
-    fn segments(&self, table: Table, calls: Calls) -> Result<Box<dyn SegmentAdmin>, SegmentError>;
+    fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError>;
 
     /// The tokens of tinyid's clients.
     fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError>;
+}
+
+/// A registry of any kind, which can be cloned.
+pub(super) trait AnyRegistry: RegistryAdmin + Sync {
+    fn another(&self) -> Box<dyn AnyRegistry>;
+}
+
+impl<R: RegistryAdmin + Sync + Clone> AnyRegistry for R {
+    fn another(&self) -> Box<dyn AnyRegistry> {
+        Box::new(self.clone())
+    }
 }
 
 /// What holds for all calls to a store.

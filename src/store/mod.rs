@@ -52,7 +52,7 @@ use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use address::Address;
-use kind::{Backend, Calls, Kind};
+use kind::{AnyRegistry, Backend, Calls, Kind};
 
 use crate::layout::Layout;
 use crate::registry::{Lease, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry};
@@ -66,8 +66,8 @@ const KINDS: [Kind; 3] = [sqlite::KIND, postgres::KIND, mysql::KIND];
 
 /// Where worker ids and dense numbers are kept: a SQLite file, or a database on a server.
 ///
-/// It holds an address and no connection. Clones are cheap, and each registry and source that it
-/// gives stands on its own. [The page of the module](self) has an example, and the addresses.
+/// It holds an address and no connection. Clones are cheap. [The page of the module](self) has an
+/// example, and the addresses.
 #[derive(Clone)]
 pub struct Store {
     backend: Arc<dyn Backend>,
@@ -143,6 +143,7 @@ impl Store {
                 shown = without_password(&address.to_string_lossy());
                 (kind, address.to_owned())
             }
+            Address::Parameters => return Err(StoreError::Parameters),
             Address::Unclear => return Err(StoreError::Unclear { schemes: schemes() }),
         };
         let Some(open) = kind.open else {
@@ -292,7 +293,16 @@ impl fmt::Debug for Store {
 }
 
 /// The worker ids of a [`Store`], of any kind. [`RegistryAdmin`] lists those that were given.
-pub struct StoreRegistry(Box<dyn RegistryAdmin>);
+///
+/// Clones and others of the same store know what it has seen of the tables, so that none of them
+/// makes tables anew that were lost.
+pub struct StoreRegistry(Box<dyn AnyRegistry>);
+
+impl Clone for StoreRegistry {
+    fn clone(&self) -> StoreRegistry {
+        StoreRegistry(self.0.another())
+    }
+}
 
 impl fmt::Debug for StoreRegistry {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
@@ -349,7 +359,11 @@ impl RegistryAdmin for StoreRegistry {
 }
 
 /// The dense numbers of a [`Store`], of any kind. [`SegmentAdmin`] changes and removes tags.
-pub struct StoreSegments(Box<dyn SegmentAdmin>);
+///
+/// Clones and others of the same store know what it has seen of the tables, so that none of them
+/// makes tables anew that were lost.
+#[derive(Clone)]
+pub struct StoreSegments(Arc<dyn SegmentAdmin>);
 
 impl fmt::Debug for StoreSegments {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {

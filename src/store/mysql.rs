@@ -17,26 +17,29 @@ mod built_in {
     use std::ffi::OsStr;
 
     use super::KIND;
-    use crate::registry::{RegistryAdmin, RegistryError, SqlRegistry};
-    use crate::segment::{SegmentAdmin, SegmentError, SqlSegments, TinyIdToken};
+    use crate::registry::RegistryError;
+    use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
     use crate::store::address::without_password;
     use crate::store::error::StoreError;
-    use crate::store::kind::{Backend, Calls};
+    use crate::store::kind::{AnyRegistry, Backend, Calls};
     use crate::store::options::{RegistryOptions, Table};
-    use crate::store::rows;
+    use crate::store::rows::{self, Rows};
     use crate::store::sql::{Database, MySql};
     use crate::sync::Arc;
 
     pub(super) fn open(address: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {
         let address = address.to_string_lossy();
         match MySql::at(&address) {
-            Ok(server) => Ok(Arc::new(Server(server))),
+            Ok(server) => Ok(Arc::new(Server { rows: Rows::of(server.clone()), server })),
             Err(error) => Err(rows::refused(without_password(&address), error)),
         }
     }
 
     #[derive(Debug)]
-    struct Server(MySql);
+    struct Server {
+        server: MySql,
+        rows: Rows<MySql>,
+    }
 
     impl Backend for Server {
         fn scheme(&self) -> &'static str {
@@ -44,16 +47,15 @@ mod built_in {
         }
 
         fn name(&self) -> String {
-            self.0.name()
+            self.server.name()
         }
 
         fn registry(
             &self,
             options: &RegistryOptions,
             calls: Calls,
-        ) -> Result<Box<dyn RegistryAdmin>, RegistryError> {
-            let registry = SqlRegistry::new(self.name(), Ok(self.0.clone()))?;
-            let registry = rows::with_options(registry, options, calls)?;
+        ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
+            let registry = self.rows.registry(options, calls)?;
             if options.uid_generator {
                 return Ok(Box::new(registry.uid_generator()));
             }
@@ -64,18 +66,12 @@ mod built_in {
             &self,
             table: Table,
             calls: Calls,
-        ) -> Result<Box<dyn SegmentAdmin>, SegmentError> {
-            Ok(rows::on_table(self.source()?, table, calls))
+        ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
+            Ok(self.rows.segments(table, calls))
         }
 
         fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
-            rows::tinyid(self.source()?, calls).tokens()
-        }
-    }
-
-    impl Server {
-        fn source(&self) -> Result<SqlSegments<MySql>, SegmentError> {
-            SqlSegments::new(self.name(), Ok(self.0.clone()))
+            self.rows.tinyid(calls).tokens()
         }
     }
 }

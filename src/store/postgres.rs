@@ -17,26 +17,29 @@ mod built_in {
     use std::ffi::OsStr;
 
     use super::KIND;
-    use crate::registry::{RegistryAdmin, RegistryError, SqlRegistry};
-    use crate::segment::{SegmentAdmin, SegmentError, SqlSegments, TinyIdToken};
+    use crate::registry::RegistryError;
+    use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
     use crate::store::address::without_password;
     use crate::store::error::StoreError;
-    use crate::store::kind::{Backend, Calls};
+    use crate::store::kind::{AnyRegistry, Backend, Calls};
     use crate::store::options::{RegistryOptions, Table};
-    use crate::store::rows;
+    use crate::store::rows::{self, Rows};
     use crate::store::sql::{Database, Postgres};
     use crate::sync::Arc;
 
     pub(super) fn open(address: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {
         let address = address.to_string_lossy();
         match Postgres::at(&address) {
-            Ok(server) => Ok(Arc::new(Server(server))),
+            Ok(server) => Ok(Arc::new(Server { rows: Rows::of(server.clone()), server })),
             Err(error) => Err(rows::refused(without_password(&address), error)),
         }
     }
 
     #[derive(Debug)]
-    struct Server(Postgres);
+    struct Server {
+        server: Postgres,
+        rows: Rows<Postgres>,
+    }
 
     impl Backend for Server {
         fn scheme(&self) -> &'static str {
@@ -44,37 +47,30 @@ mod built_in {
         }
 
         fn name(&self) -> String {
-            self.0.name()
+            self.server.name()
         }
 
         fn registry(
             &self,
             options: &RegistryOptions,
             calls: Calls,
-        ) -> Result<Box<dyn RegistryAdmin>, RegistryError> {
+        ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
             if options.uid_generator {
                 return Err(rows::no_uid_generator(self.name()));
             }
-            let registry = SqlRegistry::new(self.name(), Ok(self.0.clone()))?;
-            Ok(Box::new(rows::with_options(registry, options, calls)?))
+            Ok(Box::new(self.rows.registry(options, calls)?))
         }
 
         fn segments(
             &self,
             table: Table,
             calls: Calls,
-        ) -> Result<Box<dyn SegmentAdmin>, SegmentError> {
-            Ok(rows::on_table(self.source()?, table, calls))
+        ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
+            Ok(self.rows.segments(table, calls))
         }
 
         fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
-            rows::tinyid(self.source()?, calls).tokens()
-        }
-    }
-
-    impl Server {
-        fn source(&self) -> Result<SqlSegments<Postgres>, SegmentError> {
-            SqlSegments::new(self.name(), Ok(self.0.clone()))
+            self.rows.tinyid(calls).tokens()
         }
     }
 }

@@ -18,12 +18,12 @@ mod built_in {
     use std::path::Path;
 
     use super::KIND;
-    use crate::registry::{RegistryAdmin, RegistryError, SqliteRegistry};
-    use crate::segment::{SegmentAdmin, SegmentError, SqliteSegments, TinyIdToken};
+    use crate::registry::RegistryError;
+    use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
     use crate::store::error::StoreError;
-    use crate::store::kind::{Backend, Calls};
+    use crate::store::kind::{AnyRegistry, Backend, Calls};
     use crate::store::options::{RegistryOptions, Table};
-    use crate::store::rows;
+    use crate::store::rows::{self, Rows};
     use crate::store::sql::{Database, Error, Sqlite};
     use crate::sync::Arc;
 
@@ -36,13 +36,16 @@ mod built_in {
             Sqlite::at(path)
         };
         match file {
-            Ok(file) => Ok(Arc::new(File(file))),
+            Ok(file) => Ok(Arc::new(File { rows: Rows::of(file.clone()), file })),
             Err(error) => Err(rows::refused(path.display().to_string(), error)),
         }
     }
 
     #[derive(Debug)]
-    struct File(Sqlite);
+    struct File {
+        file: Sqlite,
+        rows: Rows<Sqlite>,
+    }
 
     impl Backend for File {
         fn scheme(&self) -> &'static str {
@@ -50,47 +53,48 @@ mod built_in {
         }
 
         fn name(&self) -> String {
-            self.0.name()
+            self.file.name()
         }
 
         fn file(&self) -> Option<&Path> {
-            Some(self.0.path())
+            Some(self.file.path())
         }
 
         fn registry(
             &self,
             options: &RegistryOptions,
             calls: Calls,
-        ) -> Result<Box<dyn RegistryAdmin>, RegistryError> {
+        ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
             if options.uid_generator {
                 return Err(rows::no_uid_generator(self.name()));
             }
-            let path = self.0.path();
-            let registry = if calls.may_make {
-                SqliteRegistry::open(path)?
+            let registry = self.rows.registry(options, calls)?;
+            if calls.may_make {
+                registry.make()?;
             } else {
-                SqliteRegistry::open_existing(path)?
-            };
-            Ok(Box::new(rows::with_options(registry, options, calls)?))
+                registry.check()?;
+            }
+            Ok(Box::new(registry))
         }
 
         fn segments(
             &self,
             table: Table,
             calls: Calls,
-        ) -> Result<Box<dyn SegmentAdmin>, SegmentError> {
-            let path = self.0.path();
+        ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
+            let own = self.rows.own(calls);
             // The tables of others are never made, and so neither is a file for them.
-            let source = if calls.may_make && table == Table::Own {
-                SqliteSegments::open(path)?
+            if calls.may_make && table == Table::Own {
+                own.make()?;
             } else {
-                SqliteSegments::open_existing(path)?
-            };
-            Ok(rows::on_table(source, table, calls))
+                own.check()?;
+            }
+            Ok(self.rows.segments(table, calls))
         }
 
         fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
-            rows::tinyid(SqliteSegments::open_existing(self.0.path())?, calls).tokens()
+            self.rows.own(calls).check()?;
+            self.rows.tinyid(calls).tokens()
         }
     }
 }

@@ -46,7 +46,7 @@ pub(crate) fn of_environment() -> Option<Db> {
 pub(crate) fn option(db: &Db) -> Vec<String> {
     let is_own = matches!(db, Db::Own(_));
     let is_named = of_environment().is_some_and(|named| named.to_string() == db.to_string());
-    let name = db.to_string();
+    let name = db.value();
     if is_own || is_named {
         Vec::new()
     } else if name.starts_with('-') {

@@ -151,7 +151,7 @@ impl Starter {
         }
         first_trouble?;
         if app.options.uids {
-            self.registry = Some(db::registry(&self.db, &app.options.generator.terms())?);
+            self.registry = Some(db::existing_registry(&self.db, &app.options.generator.terms())?);
         }
         Ok(())
     }

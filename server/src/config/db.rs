@@ -97,6 +97,11 @@ pub(crate) fn registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable
     Ok(opened(db)?.registry_with(RegistryOptions::from(terms))?)
 }
 
+/// The same, where a file must exist: one that was lost is not made anew.
+pub(crate) fn existing_registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable> {
+    Ok(db.existing_store()?.registry_with(RegistryOptions::from(terms))?)
+}
+
 /// Opens the source of dense numbers, in the same way.
 pub(crate) fn source(db: &Db, table: Table) -> Result<StoreSegments, Unusable> {
     Ok(opened(db)?.segments_in(table.into())?)

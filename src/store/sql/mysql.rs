@@ -1,6 +1,7 @@
 //! MySQL and MariaDB: connecting, whether a commit is durable, and what their errors mean.
 
 use std::error::Error as StdError;
+use std::fmt;
 use std::io;
 use std::path::Path;
 
@@ -17,10 +18,17 @@ use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Va
 use crate::store::address::without_password;
 
 /// A MySQL or MariaDB server.
-#[derive(Clone, Debug)]
+#[derive(Clone)]
 pub struct MySql {
     name: String,
     options: Opts,
+}
+
+/// Without the options, which hold the password.
+impl fmt::Debug for MySql {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("MySql").field(&self.name).finish()
+    }
 }
 
 impl MySql {

@@ -70,8 +70,13 @@ impl<D: Tables> SqlSegments<D> {
         let database = database.map_err(|error| {
             explain(place, "open", error.in_words(&D::OWN_WORDS), Duration::ZERO)
         })?;
+        Ok(SqlSegments::on(database))
+    }
+
+    /// The tags in `database`.
+    pub(crate) fn on(database: D) -> Self {
         let seen = Arc::default();
-        Ok(SqlSegments { database, timeout: DEFAULT_TIMEOUT, seen, table: PhantomData })
+        SqlSegments { database, timeout: DEFAULT_TIMEOUT, seen, table: PhantomData }
     }
 
     /// Takes numbers from the table `leaf_alloc` of Meituan's Leaf in this database, by the
@@ -189,6 +194,12 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
                 Err(explain(self.database.name(), doing, failure, deadline.waited()))
             }
         }
+    }
+
+    /// Whether this source or a clone of it has seen its tables.
+    #[cfg(feature = "sqlite")]
+    pub(super) fn has_seen_tables(&self) -> bool {
+        lock(&self.seen).tables
     }
 
     /// Forgets the row of `tag`, which has been removed.

@@ -25,6 +25,6 @@ pub use own::Own;
 pub use postgres::PostgresSegments;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteSegments;
-pub(crate) use table::Tables as SegmentTables;
+pub(crate) use table::{Table as SegmentTable, Tables as SegmentTables};
 pub use tinyid::TinyId;
 pub use tinyid_databases::{TinyIdDatabase, TinyIdSegments};

@@ -49,13 +49,19 @@ impl SqlSegments<Sqlite> {
     /// the file locked for five seconds, [`SegmentError::Storage`] that the disk failed.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteSegments, SegmentError> {
         let source = SqliteSegments::at(path.as_ref())?;
-        let deadline = Deadline::after(source.timeout);
-        match source.database.create(&Sqlite::OWN, &deadline) {
-            Err(Error::ForeignFile { source: None, .. })
-                if source.has::<Leaf>(&deadline) || source.has::<TinyId>(&deadline) => {}
-            result => result.map_err(|error| source.explain("make the tables of", error))?,
-        }
+        source.make()?;
         Ok(source)
+    }
+
+    /// Makes the file and its tables where they are missing. Once they have been seen, they are not
+    /// made anew.
+    pub(crate) fn make(&self) -> Result<(), SegmentError> {
+        if self.has_seen_tables() {
+            return self.check();
+        }
+        let deadline = Deadline::after(self.timeout);
+        let created = self.database.create(&Sqlite::OWN, &deadline);
+        self.or_others(created, &deadline, "make the tables of")
     }
 
     /// The tags in the file `path`, which exists. Nothing is written, and a file that may only be
@@ -72,13 +78,31 @@ impl SqlSegments<Sqlite> {
     /// As [`open`](SqliteSegments::open); [`SegmentError::Open`] also when there is no such file.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<SqliteSegments, SegmentError> {
         let source = SqliteSegments::at(path.as_ref())?;
-        let deadline = Deadline::after(source.timeout);
-        match source.check::<Own>(&deadline) {
-            Err(Error::ForeignFile { source: None, .. })
-                if source.has::<Leaf>(&deadline) || source.has::<TinyId>(&deadline) => {}
-            result => result.map_err(|error| source.explain("open", error))?,
-        }
+        source.check()?;
         Ok(source)
+    }
+
+    /// Looks whether the file has tables of this library's or of others, and nothing more.
+    pub(crate) fn check(&self) -> Result<(), SegmentError> {
+        let deadline = Deadline::after(self.timeout);
+        self.or_others(self.look_for::<Own>(&deadline), &deadline, "open")
+    }
+
+    /// Lets another program's file pass that has the table of Leaf or tinyid.
+    fn or_others(
+        &self,
+        result: Result<(), Error>,
+        deadline: &Deadline,
+        doing: &str,
+    ) -> Result<(), SegmentError> {
+        match result {
+            Err(Error::ForeignFile { source: None, .. })
+                if self.has::<Leaf>(deadline) || self.has::<TinyId>(deadline) =>
+            {
+                Ok(())
+            }
+            result => result.map_err(|error| self.explain(doing, error)),
+        }
     }
 
     fn at(path: &Path) -> Result<SqliteSegments, SegmentError> {
@@ -92,12 +116,12 @@ impl SqlSegments<Sqlite> {
     }
 
     /// Looks whether the file has the table `T`, and nothing more.
-    fn check<T: Table>(&self, deadline: &Deadline) -> Result<(), Error> {
+    fn look_for<T: Table>(&self, deadline: &Deadline) -> Result<(), Error> {
         self.database.connect(T::schema::<Sqlite>(), deadline)?.begin(Access::Read)
     }
 
     fn has<T: Table>(&self, deadline: &Deadline) -> bool {
-        self.check::<T>(deadline).is_ok()
+        self.look_for::<T>(deadline).is_ok()
     }
 }
 
