@@ -85,7 +85,7 @@ fn a_row_that_went_back_is_seen_everywhere() {
     ] {
         assert_metric(&server, line);
     }
-    assert!(server.log().contains("went back"), "{}", server.log());
+    server.wait_for("told", || server.log().contains("went back"));
     let ready = server.get("/readyz");
     assert_eq!(ready.status, 503);
     assert!(ready.text().contains("went back") && !ready.text().contains("ids.db"), "{ready:?}");
@@ -112,7 +112,9 @@ fn a_row_that_went_back_gives_no_segments() {
     for _ in 0..3 {
         assert_eq!(segment().status, 500);
     }
-    assert_eq!(server.log().matches("a client's segment cannot be loaded").count(), 1);
+    let told = || server.log().matches("a client's segment cannot be loaded").count();
+    server.wait_for("told", || told() > 0);
+    assert_eq!(told(), 1, "{}", server.log());
     // Nor do takes: the next numbers of the row look new to them, and clients have had them.
     assert_eq!(server.get("/v1/tags/orders/ids").status, 500);
     assert_eq!(tag(&server)["state"], "went-back");
@@ -160,7 +162,7 @@ fn a_disk_that_cannot_be_written_is_seen_everywhere() {
     assert_eq!(kinds(&server), ["nothing-to-give", "loads-fail", "tags-empty"]);
     assert_metric(&server, "uidring_source_up 0");
     assert_metric(&server, "uidring_condition{kind=\"loads-fail\"} 1");
-    assert!(server.log().contains("no numbers of the tag can be loaded"), "{}", server.log());
+    server.wait_for("told", || server.log().contains("no numbers of the tag can be loaded"));
     limit("unlimited");
     server.wait_for("mended", || server.get("/v1/tags/orders/ids").status == 200);
     assert_eq!(server.get("/readyz").status, 200);

@@ -61,7 +61,9 @@ fn without_tokens_other_hosts_are_refused() {
     assert_eq!(next(&server), "1");
     assert_eq!(server.get("/v1/tags").json()["tags"].as_array().unwrap().len(), 1);
     server.wait_for("told of", || server.log().contains("see --host"));
-    assert_eq!(server.log().matches("see --host").count(), 1, "{}", server.log());
+    let told = || server.log().matches("see --host").count();
+    server.wait_for("told", || told() > 0);
+    assert_eq!(told(), 1, "{}", server.log());
 }
 
 #[test]

@@ -44,7 +44,7 @@ fn what_does_not_end_is_cut_off() {
     assert_eq!(answered.status, 200);
     server.terminate();
     assert_eq!(server.wait().code(), Some(0));
-    assert!(server.log().contains("cut off what had not ended in time"), "{}", server.log());
+    server.wait_for("told", || server.log().contains("cut off what had not ended in time"));
 }
 
 #[test]
@@ -265,7 +265,7 @@ fn connections_leave_files_for_the_database() {
     let folder = tempfile::tempdir().unwrap();
     let server = Server::launch_after("ulimit -n 64", folder, &["--threads=2"]);
     server.wait_until_ready();
-    assert!(server.log().contains("too few open files for --max-connections"), "{}", server.log());
+    server.wait_for("told", || server.log().contains("too few open files for --max-connections"));
     server.put("orders", r#"{"step":1}"#);
     let idle: Vec<_> = (0..100).map(|_| server.connect()).collect();
     // A client that has a connection can go on. It sees that others are turned away.

@@ -247,5 +247,5 @@ fn a_misspelt_variable_is_told() {
     assert!(!text.contains("has no effect"), "{text}");
     let server = Server::launch_with(folder, &[], &[misspelt]);
     server.wait_until_ready();
-    assert!(server.log().contains(told), "{}", server.log());
+    server.wait_for("told", || server.log().contains(told));
 }
