@@ -37,6 +37,8 @@ mod options;
 mod postgres;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod rows;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod server;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod sql;
 mod sqlite;

@@ -7,70 +7,9 @@ pub(super) const KIND: Kind = Kind {
     feature: "postgres",
     schemes: &["postgres", "postgresql"],
     #[cfg(feature = "postgres")]
-    open: Some(built_in::open),
+    open: Some(|address| {
+        super::server::open(address, KIND.schemes[0], super::sql::Postgres::at, None)
+    }),
     #[cfg(not(feature = "postgres"))]
     open: None,
 };
-
-#[cfg(feature = "postgres")]
-mod built_in {
-    use std::ffi::OsStr;
-
-    use super::KIND;
-    use crate::registry::RegistryError;
-    use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
-    use crate::store::address::without_password;
-    use crate::store::error::StoreError;
-    use crate::store::kind::{AnyRegistry, Backend, Calls};
-    use crate::store::options::{RegistryOptions, Table};
-    use crate::store::rows::{self, Rows};
-    use crate::store::sql::{Database, Postgres};
-    use crate::sync::Arc;
-
-    pub(super) fn open(address: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {
-        let address = address.to_string_lossy();
-        match Postgres::at(&address) {
-            Ok(server) => Ok(Arc::new(Server { rows: Rows::of(server.clone()), server })),
-            Err(error) => Err(rows::refused(without_password(&address), error)),
-        }
-    }
-
-    #[derive(Debug)]
-    struct Server {
-        server: Postgres,
-        rows: Rows<Postgres>,
-    }
-
-    impl Backend for Server {
-        fn scheme(&self) -> &'static str {
-            KIND.schemes[0]
-        }
-
-        fn name(&self) -> String {
-            self.server.name()
-        }
-
-        fn registry(
-            &self,
-            options: &RegistryOptions,
-            calls: Calls,
-        ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
-            if options.uid_generator {
-                return Err(rows::no_uid_generator(self.name()));
-            }
-            Ok(Box::new(self.rows.registry(options, calls)?))
-        }
-
-        fn segments(
-            &self,
-            table: Table,
-            calls: Calls,
-        ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
-            Ok(self.rows.segments(table, calls))
-        }
-
-        fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
-            self.rows.tinyid(calls).tokens()
-        }
-    }
-}

@@ -33,7 +33,6 @@ pub(super) fn refused(address: String, error: Error) -> StoreError {
 }
 
 /// The error of a store that has no table of `UidGenerator`.
-#[cfg(any(feature = "postgres", feature = "sqlite"))]
 pub(super) fn no_uid_generator(registry: String) -> RegistryError {
     let problem = "only MySQL and MariaDB have the table WORKER_NODE of UidGenerator; name the \
                    server with mysql://, or leave out uid_generator";

@@ -1,0 +1,74 @@
+//! A database server as a store.
+
+use std::ffi::OsStr;
+
+use super::address::without_password;
+use super::error::StoreError;
+use super::kind::{AnyRegistry, Backend, Calls};
+use super::options::{RegistryOptions, Table};
+use super::rows::{self, Rows};
+use super::sql::Error;
+use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
+use crate::segment::{SegmentAdmin, SegmentError, SegmentTables, TinyIdToken};
+use crate::sync::Arc;
+
+/// Turns a registry into one on the table of `UidGenerator`.
+pub(super) type OnWorkerNode<D> = fn(SqlRegistry<D>) -> Box<dyn AnyRegistry>;
+
+#[derive(Debug)]
+struct Server<D> {
+    scheme: &'static str,
+    database: D,
+    rows: Rows<D>,
+    /// `None` where the kind of server has no such table.
+    on_worker_node: Option<OnWorkerNode<D>>,
+}
+
+/// Opens the server with this address, which `at` reads. Nothing is asked of it yet.
+pub(super) fn open<D: RegistryTables + SegmentTables>(
+    address: &OsStr,
+    scheme: &'static str,
+    at: impl FnOnce(&str) -> Result<D, Error>,
+    on_worker_node: Option<OnWorkerNode<D>>,
+) -> Result<Arc<dyn Backend>, StoreError> {
+    let address = address.to_string_lossy();
+    match at(&address) {
+        Ok(database) => {
+            let rows = Rows::of(database.clone());
+            Ok(Arc::new(Server { scheme, database, rows, on_worker_node }))
+        }
+        Err(error) => Err(rows::refused(without_password(&address), error)),
+    }
+}
+
+impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
+    fn scheme(&self) -> &'static str {
+        self.scheme
+    }
+
+    fn name(&self) -> String {
+        self.database.name()
+    }
+
+    fn registry(
+        &self,
+        options: &RegistryOptions,
+        calls: Calls,
+    ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
+        if !options.uid_generator {
+            return Ok(Box::new(self.rows.registry(options, calls)?));
+        }
+        match self.on_worker_node {
+            Some(on_worker_node) => Ok(on_worker_node(self.rows.registry(options, calls)?)),
+            None => Err(rows::no_uid_generator(self.name())),
+        }
+    }
+
+    fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
+        Ok(self.rows.segments(table, calls))
+    }
+
+    fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
+        self.rows.tinyid(calls).tokens()
+    }
+}
