@@ -252,7 +252,7 @@ fn measure(
                         last = number;
                     }
                     count += each;
-                    // Who has waited catches up.
+                    // After a wait, the taker catches up.
                     due += Duration::from_millis(PACE_MS);
                     thread::sleep(due.saturating_duration_since(Instant::now()));
                 }

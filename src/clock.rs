@@ -1,7 +1,9 @@
 //! The source of the time. Nothing else in the crate reads it.
 
 use std::fmt;
-use std::time::{Duration, Instant, SystemTime};
+#[cfg(not(uidring_shuttle))]
+use std::time::Instant;
+use std::time::{Duration, SystemTime};
 
 use crate::sync::{Arc, Mutex};
 
@@ -110,9 +112,11 @@ impl fmt::Debug for ManualClock {
 }
 
 /// Measures elapsed time, whatever the wall clock does meanwhile.
+#[cfg(not(uidring_shuttle))]
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Stopwatch(Instant);
 
+#[cfg(not(uidring_shuttle))]
 impl Stopwatch {
     pub(crate) fn start() -> Stopwatch {
         Stopwatch(Instant::now())
@@ -122,6 +126,22 @@ impl Stopwatch {
     /// explore what differs from one execution to the next.
     pub(crate) fn elapsed(&self) -> Duration {
         if cfg!(uidring_loom) { Duration::from_secs(3600) } else { self.0.elapsed() }
+    }
+}
+
+/// Measures elapsed time: in a scenario of shuttle, what the scenario has let pass.
+#[cfg(uidring_shuttle)]
+#[derive(Clone, Copy, Debug)]
+pub(crate) struct Stopwatch(Duration);
+
+#[cfg(uidring_shuttle)]
+impl Stopwatch {
+    pub(crate) fn start() -> Stopwatch {
+        Stopwatch(crate::sync::time())
+    }
+
+    pub(crate) fn elapsed(&self) -> Duration {
+        crate::sync::time().saturating_sub(self.0)
     }
 }
 

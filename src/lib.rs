@@ -108,8 +108,8 @@
 //! * **The bounds on lag and lead hold up to the lateness of the filler.** It reads the clock once
 //!   a second; with shorter ticks, twice within [`max_lag`](Builder::max_lag) if that is more
 //!   often. If the machine does not let it run, UIDs are older by that delay. If the clock is set
-//!   back by more than [`max_lead`](Builder::max_lead), UIDs are too far ahead until the filler
-//!   reads it.
+//!   back, UIDs are ahead of it by up to [`max_lead`](Builder::max_lead) and the length of the step
+//!   until the filler reads it.
 //! * **The time in a UID is not a measurement.** It is a whole tick, within these two bounds.
 //! * **At the end of the time field takes fail**, in 2060 by default. Ids of a later epoch need a
 //!   table or a layout of their own.
@@ -250,12 +250,12 @@
 //! The histogram `uidring_source_load_duration_seconds` has the times of all loads.
 
 #![cfg_attr(docsrs, feature(doc_cfg))]
-// The loom models use modules from outside that are not documented for users.
+// The models and the scenarios use modules from outside that are not documented for users.
 #![cfg_attr(
-    uidring_loom,
+    any(uidring_loom, uidring_shuttle),
     allow(clippy::missing_errors_doc, clippy::missing_panics_doc, clippy::must_use_candidate)
 )]
-#![cfg_attr(uidring_loom, allow(missing_docs, missing_debug_implementations))]
+#![cfg_attr(any(uidring_loom, uidring_shuttle), allow(missing_docs, missing_debug_implementations))]
 
 mod engine;
 mod filler;
@@ -263,11 +263,27 @@ mod generator;
 mod integer;
 mod layout;
 mod number;
+#[cfg(any(
+    feature = "etcd",
+    feature = "http",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "zookeeper"
+))]
+mod pem;
 mod ring;
-#[cfg(all(test, not(uidring_loom)))]
+#[cfg(all(test, not(any(uidring_loom, uidring_shuttle))))]
 mod simulation;
 mod sync;
-#[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "etcd",
+    feature = "http",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite"
+))]
 mod told;
 mod uid;
 
@@ -297,7 +313,7 @@ pub use engine::signal::FillerState;
 pub use engine::status::Status;
 pub use engine::{FillError, SegmentFailure, TakeError};
 pub use generator::builder::Builder;
-#[cfg(not(uidring_loom))]
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
 pub use generator::installed::take_local;
 pub use generator::installed::{get_or_try_init, install, installed, take};
 pub use generator::local::LocalTaker;
@@ -305,7 +321,7 @@ pub use generator::take_n::TakeN;
 pub use generator::{BuildError, InstallError, ShutdownError, UidGenerator};
 pub use layout::{FieldOrder, Layout, LayoutError, Parts};
 pub use registry::RegistryError;
-pub use store::{RegistryOptions, Store, Table};
+pub use store::{RegistryOptions, StorageError, Store, Table};
 pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
 
 #[cfg(uidring_loom)]
@@ -345,5 +361,33 @@ pub mod model {
     /// A list of requests that wakes nobody.
     pub fn request_list() -> Arc<RequestList> {
         Arc::new(RequestList::new().0)
+    }
+}
+
+#[cfg(uidring_shuttle)]
+#[doc(hidden)]
+pub mod scenario {
+    //! The time of a scenario of shuttle. It stands still until the scenario lets some pass.
+
+    use std::time::Duration;
+
+    /// The time since the execution began.
+    pub fn time() -> Duration {
+        crate::sync::time()
+    }
+
+    /// Lets time pass, and wakes the threads that slept only for so long.
+    pub fn pass(length: Duration) {
+        crate::sync::pass(length);
+    }
+
+    /// Sleeps until so much time has passed.
+    pub fn sleep(length: Duration) {
+        crate::sync::sleep(length);
+    }
+
+    /// How long it takes until a thread wakes that sleeps for a limited time.
+    pub fn next_timeout() -> Option<Duration> {
+        crate::sync::next_timeout()
     }
 }

@@ -27,12 +27,9 @@ use std::time::{Duration, Instant};
 
 use databases::{Database, Server};
 use takers::number;
-use uidring::registry::{MySqlRegistry, PostgresRegistry, SqliteRegistry, WorkerRegistry};
-use uidring::segment::{
-    MySqlSegments, Number, PostgresSegments, SegmentError, SegmentSource, Segments, SqliteSegments,
-    Tag,
-};
-use uidring::{RegistryError, Uid, UidGenerator};
+use uidring::segment::{Number, SegmentError, SegmentSource, Segments, Tag};
+use uidring::store::{StoreRegistry, StoreSegments};
+use uidring::{RegistryError, RegistryOptions, Store, Uid, UidGenerator};
 
 const TABLES: [&str; 3] = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
 /// The shortest lease there is, so that each generator asks often.
@@ -46,7 +43,7 @@ const TAKERS: usize = 3;
 fn storm_sqlite() {
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("uidring.db");
-    SqliteSegments::open(&file).unwrap();
+    Store::open(&file).unwrap().segments().unwrap();
     storm(&Place::File(file));
 }
 
@@ -69,32 +66,21 @@ enum Place {
 }
 
 impl Place {
-    fn registry(&self) -> Result<Box<dyn WorkerRegistry>, RegistryError> {
-        Ok(match self {
-            Place::File(file) => {
-                Box::new(SqliteRegistry::open_existing(file)?.with_timeout(TIMEOUT).leased(LEASE))
-            }
-            Place::Server(Server::Postgres, database) => {
-                Box::new(PostgresRegistry::open(&database.url)?.with_timeout(TIMEOUT).leased(LEASE))
-            }
-            Place::Server(Server::MySql, database) => {
-                Box::new(MySqlRegistry::open(&database.url)?.with_timeout(TIMEOUT).leased(LEASE))
-            }
-        })
+    /// Each one is new, and knows nothing of what others have seen.
+    fn store(&self) -> Store {
+        let store = match self {
+            Place::File(file) => Store::open_existing(file),
+            Place::Server(_, database) => Store::open(&database.url),
+        };
+        store.unwrap().with_timeout(TIMEOUT)
     }
 
-    fn source(&self) -> Result<Box<dyn SegmentSource>, SegmentError> {
-        Ok(match self {
-            Place::File(file) => {
-                Box::new(SqliteSegments::open_existing(file)?.with_timeout(TIMEOUT))
-            }
-            Place::Server(Server::Postgres, database) => {
-                Box::new(PostgresSegments::open(&database.url)?.with_timeout(TIMEOUT))
-            }
-            Place::Server(Server::MySql, database) => {
-                Box::new(MySqlSegments::open(&database.url)?.with_timeout(TIMEOUT))
-            }
-        })
+    fn registry(&self) -> Result<StoreRegistry, RegistryError> {
+        self.store().registry_with(RegistryOptions::new().leased(LEASE))
+    }
+
+    fn source(&self) -> Result<StoreSegments, SegmentError> {
+        self.store().segments()
     }
 
     /// Takes `tables` away. A file has all of them.
@@ -111,7 +97,7 @@ impl Place {
     /// Makes `tables` anew, as an operator might with the schema.
     fn make_anew(&self) {
         match self {
-            Place::File(file) => drop(SqliteSegments::open(file).unwrap()),
+            Place::File(file) => drop(Store::open(file).unwrap().segments().unwrap()),
             Place::Server(Server::Postgres, database) => {
                 drop(database.run(include_str!("../schema.postgres.sql")));
             }
@@ -194,7 +180,7 @@ fn storm(place: &Place) {
         gone: AtomicU32::new(0),
         anew: AtomicU32::new(0),
     };
-    // Somebody was here before.
+    // The tables already exist.
     drop(UidGenerator::builder().registry(place.registry().unwrap()).build().unwrap());
     place.source().unwrap().create("orders", &Tag::new().step(100)).unwrap();
     let mut rng = fastrand::Rng::with_seed(seed);

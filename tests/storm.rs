@@ -10,8 +10,14 @@
 #![cfg(all(target_os = "linux", feature = "sqlite", feature = "postgres", feature = "mysql"))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+#[path = "common/bad_key_servers.rs"]
+mod bad_key_servers;
 #[path = "common/databases/mod.rs"]
 mod databases;
+#[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+#[path = "common/key_servers/mod.rs"]
+mod key_servers;
 #[path = "common/takers.rs"]
 mod takers;
 
@@ -28,8 +34,10 @@ use std::{env, thread};
 use databases::{OwnServer, Server};
 use fork::{Fork, fork};
 use takers::{BadServer, Taker, number};
-use uidring::registry::{MySqlRegistry, PostgresRegistry, SqliteRegistry};
-use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, Uid, UidGenerator};
+use uidring::{
+    BuildError, Builder, Layout, LeadLimit, RegistryError, RegistryOptions, StorageError, Store,
+    Uid, UidGenerator,
+};
 
 const DATABASE: &str = "UIDRING_STORM_DATABASE";
 const OUT: &str = "UIDRING_STORM_OUT";
@@ -78,23 +86,21 @@ fn child() {
     let mut out = File::create(out).unwrap();
     let time = if env::var(EXACT).is_ok() { Time::Exact } else { Time::Borrowed };
     let builder = time.builder();
-    let builder = match database.split_once("://") {
-        Some(("postgres", _)) => builder.registry(
-            PostgresRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT),
-        ),
-        Some(_) => builder
-            .registry(MySqlRegistry::open(&database).unwrap().leased(LEASE).with_timeout(TIMEOUT)),
-        None => match SqliteRegistry::open(&database) {
-            // A process that was stopped in the middle of a transaction keeps the others out.
-            Err(RegistryError::Locked { .. }) => return,
-            opened => builder.registry(opened.unwrap().leased(LEASE).with_timeout(TIMEOUT)),
-        },
+    let store = Store::open(&database).unwrap().with_timeout(TIMEOUT);
+    let registry = match store.registry_with(RegistryOptions::new().leased(LEASE)) {
+        // A process that was stopped in the middle of a transaction keeps the others out of a file.
+        Err(RegistryError::Storage(StorageError::Locked { .. })) => return,
+        opened => opened.unwrap(),
     };
-    let uids = match builder.build() {
+    let uids = match builder.registry(registry).build() {
         // The server is away for long, or the file locked.
         Err(BuildError::StartDeadline { .. }) => return,
         // A server that crashes in the middle of an answer.
-        Err(BuildError::Registry(RegistryError::Storage { doing, source })) => {
+        Err(BuildError::Registry(RegistryError::Storage(StorageError::Failed {
+            doing,
+            source,
+            ..
+        }))) => {
             println!("cannot {doing}: {source}");
             return;
         }
@@ -197,13 +203,39 @@ fn storm_exact_time() {
 #[test]
 #[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and PostgreSQL's server"]
 fn storm_postgres() {
-    storm(Some(OwnServer::start(Server::Postgres)), Time::Borrowed);
+    storm(Some(BadServer::new(OwnServer::start(Server::Postgres))), Time::Borrowed);
 }
 
 #[test]
 #[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and MariaDB's server"]
 fn storm_mysql() {
-    storm(Some(OwnServer::start(Server::MySql)), Time::Borrowed);
+    storm(Some(BadServer::new(OwnServer::start(Server::MySql))), Time::Borrowed);
+}
+
+/// The stores of keys, each with one of three servers that fares badly, or with its only one.
+#[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+mod keys {
+    use super::{BadServer, Time, storm};
+    use crate::bad_key_servers::{BadEtcd, BadZooKeeper};
+    use crate::key_servers::redis::OwnRedis;
+
+    #[test]
+    #[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and etcd's server"]
+    fn storm_etcd() {
+        storm(Some(BadServer::new(BadEtcd::start())), Time::Borrowed);
+    }
+
+    #[test]
+    #[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and ZooKeeper"]
+    fn storm_zookeeper() {
+        storm(Some(BadServer::new(BadZooKeeper::start())), Time::Borrowed);
+    }
+
+    #[test]
+    #[ignore = "takes minutes; needs libfaketime, Debian's package faketime, and Redis' server"]
+    fn storm_redis() {
+        storm(Some(BadServer::new(OwnRedis::start(""))), Time::Borrowed);
+    }
 }
 
 #[derive(Debug, Default)]
@@ -220,15 +252,14 @@ struct Counts {
 }
 
 #[allow(clippy::too_many_lines)] // a story
-fn storm(server: Option<OwnServer>, time: Time) {
+fn storm(mut server: Option<BadServer>, time: Time) {
     let seed = number("UIDRING_STORM_SEED", 1);
     let seconds = number("UIDRING_STORM_SECONDS", 20);
     let mut rng = fastrand::Rng::with_seed(seed);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("uidring.db");
     let database =
-        server.as_ref().map_or_else(|| file.to_str().unwrap().to_owned(), OwnServer::url);
-    let mut server = server.map(BadServer::new);
+        server.as_ref().map_or_else(|| file.to_str().unwrap().to_owned(), |bad| bad.server.url());
     let mut counts = Counts::default();
     let start_one = |rng: &mut fastrand::Rng, counts: &mut Counts| {
         counts.started += 1;

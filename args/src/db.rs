@@ -1,4 +1,4 @@
-//! Which store: the user's own file, another file, or a server by its address.
+//! The store: the user's default file, another file, or the address of a server.
 
 use std::ffi::OsString;
 use std::fmt;
@@ -14,7 +14,7 @@ use uidring::store::{StoreError, path_of};
 /// A store, as `--db` names it.
 #[derive(Clone)]
 pub enum Db {
-    /// The file that this user has on this machine. Its folder is created with it.
+    /// The user's default file on this machine. Its folder is created when needed.
     Own(PathBuf),
     /// Another file.
     File(PathBuf),
@@ -23,7 +23,7 @@ pub enum Db {
 }
 
 impl Db {
-    /// The file that this user has on this machine.
+    /// The user's default file on this machine.
     ///
     /// # Errors
     /// The user has no home folder.
@@ -32,8 +32,8 @@ impl Db {
             "this user has no home folder for a registry: name one with --db".to_owned()
         })?;
         let folder = folders.state_dir().unwrap_or_else(|| {
-            // Windows copies the folder for data to the user's other machines. The other one is the
-            // local folder.
+            // On Windows, the data folder is synchronized to the user's other machines, but the
+            // cache folder is local.
             if cfg!(windows) { folders.cache_dir() } else { folders.data_dir() }
         });
         Ok(Db::Own(folder.join("uidring").join("uidring.db")))
@@ -65,13 +65,13 @@ impl Db {
 
     fn address(&self) -> OsString {
         match self {
-            // Whatever its path looks like.
+            // Written so that it is never mistaken for an address.
             Db::Own(path) | Db::File(path) => plain(path).into_os_string(),
             Db::Url(url) => url.into(),
         }
     }
 
-    /// The value of `--db` that names it, without the password.
+    /// The value of `--db` for this store, without the password.
     #[must_use]
     pub fn value(&self) -> String {
         match self {
@@ -120,7 +120,6 @@ impl From<OsString> for Db {
     }
 }
 
-/// Without the password.
 /// `path`, so that it is not read as an address.
 fn plain(path: &Path) -> PathBuf {
     if path_of(path).as_deref() == Some(path) { path.into() } else { Path::new(".").join(path) }

@@ -11,8 +11,8 @@ pub fn with_causes(error: &dyn Error) -> String {
     causes.fold(error.to_string(), |text, cause| format!("{text}: {cause}"))
 }
 
-/// The options that a program offers where a registry would begin beside `UidGenerator`'s table
-/// `WORKER_NODE` in the same database.
+/// The options of a program that help if a registry would begin in the database of `UidGenerator`'s
+/// table `WORKER_NODE`.
 #[derive(Clone, Copy, Debug)]
 pub struct BesideUidGenerator {
     /// The options that choose other worker ids.

@@ -1,10 +1,10 @@
-//! Lengths of time as people write them.
+//! Parsers of durations.
 
 use std::time::Duration;
 
 use jiff::{Span, SpanRelativeTo};
 
-/// A century. Sums and products with it do not overflow.
+/// A century. It is short enough for sums and products not to overflow.
 const LONGEST: Duration = Duration::from_secs(36_500 * 24 * 3600);
 
 /// Parses 500ms, 10s, 2m, 1.5h, 1h30m, 1d. A day has 24 hours.
@@ -16,7 +16,7 @@ pub fn length(text: &str) -> Result<Duration, String> {
         Some(Ok(length)) if length > LONGEST => Err(too_long()),
         Some(Ok(length)) if length.subsec_nanos().is_multiple_of(1_000_000) => Ok(length),
         Some(Err(_)) => Err("a length of time cannot be negative".to_owned()),
-        // With smaller numbers it is one.
+        // With smaller numbers, it would be valid.
         None if signed(&with_ones(text)).is_some() => Err(too_long()),
         _ => Err("a length of time is such as 500ms, 10s, 1h30m or 1d".to_owned()),
     }

@@ -8,6 +8,7 @@ mod length;
 mod table;
 mod terms;
 mod variables;
+mod worker_id_args;
 mod worker_ids;
 
 pub use db::Db;
@@ -17,4 +18,5 @@ pub use length::{lease, length, some_length};
 pub use table::Table;
 pub use terms::Terms;
 pub use variables::{is_near, is_variable, meant, mistaken, nearest};
+pub use worker_id_args::WorkerIdArgs;
 pub use worker_ids::{partition, worker_id, worker_ids};

@@ -1,4 +1,4 @@
-//! How a registry gives worker ids.
+//! The registry configuration.
 
 use std::ops::RangeInclusive;
 use std::time::Duration;
@@ -12,7 +12,7 @@ pub struct Terms {
     pub lease: Option<Duration>,
     /// The part of the ids with this index, and the number of parts.
     pub partition: Option<(u64, u64)>,
-    /// The only ids that are given.
+    /// The range of ids to give.
     pub worker_ids: Option<RangeInclusive<u64>>,
     /// The ids come from `UidGenerator`'s table `WORKER_NODE`, to which the terms above do not
     /// apply.

@@ -1,10 +1,10 @@
-//! Variables of the environment, and other names, that are misspelt.
+//! Detection of misspelt names, such as those of environment variables.
 
 use std::env;
 use std::ffi::OsStr;
 
-/// What `mistake` says about each variable of the environment, sorted. It is given the name and the
-/// value.
+/// Calls `mistake` with the name and value of each environment variable, and returns its messages,
+/// sorted.
 pub fn mistaken(mistake: impl Fn(&str, &OsStr) -> Option<String>) -> Vec<String> {
     let mut sentences: Vec<String> =
         env::vars_os().filter_map(|(name, value)| mistake(name.to_str()?, &value)).collect();
@@ -12,7 +12,7 @@ pub fn mistaken(mistake: impl Fn(&str, &OsStr) -> Option<String>) -> Vec<String>
     sentences
 }
 
-/// The sentence about the variable `name`, which somebody wrote for the variable `meant`.
+/// A message about the variable `name`, which was probably meant to be `meant`.
 #[must_use]
 pub fn meant(name: &str, meant: &str) -> String {
     format!("the variable {name} has no effect; did you mean {meant}?")
@@ -25,14 +25,14 @@ pub fn is_variable(name: &str, known: &str) -> bool {
     name == known || cfg!(windows) && name.to_uppercase() == known
 }
 
-/// Whether `name` becomes `known` with at most `changes` letters put in, left out, replaced, or
-/// exchanged with the next.
+/// Whether `name` becomes `known` by inserting, deleting, replacing or swapping at most `changes`
+/// letters.
 #[must_use]
 pub fn is_near(name: &str, known: &str, changes: usize) -> bool {
     strsim::osa_distance(name, known) <= changes
 }
 
-/// The one of `names` that somebody may have meant by `name`. A longer name may have more mistakes.
+/// The one of `names` that `name` was probably meant to be. A longer name may have more mistakes.
 pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&'a str> {
     let (distance, nearest) =
         names.map(|known| (strsim::osa_distance(name, known), known)).min()?;

@@ -1,4 +1,4 @@
-//! Worker ids, and ranges of them, as people write them.
+//! Parsers of worker ids and of ranges of them.
 
 use std::num::{IntErrorKind, ParseIntError};
 use std::ops::RangeInclusive;

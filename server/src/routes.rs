@@ -1,21 +1,21 @@
-//! The table of paths. The router, the description, the metrics, the guard and the short way read
-//! it, and the path of a request is looked up in it once.
+//! The table of paths. The router, the OpenAPI description, the metrics, the cross-site check and
+//! the fast path all use it, and each request's path is looked up in it once.
 
-/// Which option switches a path on.
+/// The option that enables a path.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Group {
-    /// None: it is always on.
+    /// No option: the path is always enabled.
     Always,
     Uids,
     LeafSegment,
     LeafSnowflake,
-    /// Either of Leaf's modes.
+    /// Enabled with either mode of Leaf.
     Leaf,
     TinyId,
 }
 
 impl Group {
-    /// Whether a slash at the end of the path is ignored, as Spring does for Leaf and tinyid.
+    /// Whether a slash at the end of the path is ignored, as Spring ignores it for Leaf and tinyid.
     const fn ignores_slash(self) -> bool {
         match self {
             Group::Always | Group::Uids => false,
@@ -27,28 +27,28 @@ impl Group {
 /// What a path is for.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Purpose {
-    /// It gives ids, or changes something.
+    /// Gives ids or changes something.
     Gives,
-    /// It only shows something, whatever the method, so pages of others may link to it.
+    /// Only shows something, with any method. So pages of other sites may link to it.
     Shows,
-    /// The same, for operators and their programs, and not for clients.
+    /// Only shows something, and is meant for operators and their programs, not for clients.
     Operates,
 }
 
-/// A row of the table. One part of a path may differ between requests.
-struct Row {
+/// A row of the table. At most one part of the path is variable.
+struct PathRow {
     route: Route,
     text: &'static str,
     before: &'static str,
-    /// What the part is called, in braces; empty where all of the path is fixed.
+    /// The name of the variable part, in braces. Empty if the path is fixed.
     name: &'static str,
     after: &'static str,
     group: Group,
     purpose: Purpose,
 }
 
-impl Row {
-    const fn new(route: Route, text: &'static str, group: Group, purpose: Purpose) -> Row {
+impl PathRow {
+    const fn new(route: Route, text: &'static str, group: Group, purpose: Purpose) -> PathRow {
         let bytes = text.as_bytes();
         let mut open = 0;
         while open < bytes.len() && bytes[open] != b'{' {
@@ -60,10 +60,10 @@ impl Row {
         }
         let (before, rest) = text.split_at(open);
         let (name, after) = rest.split_at(close - open);
-        Row { route, text, before, name, after, group, purpose }
+        PathRow { route, text, before, name, after, group, purpose }
     }
 
-    /// The part of `path` that differs, if the path is one of this row.
+    /// The variable part of `path`, if `path` matches this row.
     fn part_of<'a>(&self, path: &'a str) -> Option<&'a str> {
         if self.name.is_empty() {
             return (path == self.before).then_some("");
@@ -75,7 +75,7 @@ impl Row {
 
 macro_rules! table {
     ($($route:ident $text:literal $group:ident $purpose:ident;)*) => {
-        /// A path that there is.
+        /// The known paths.
         #[derive(Clone, Copy, Debug, PartialEq, Eq)]
         pub(crate) enum Route {
             $($route),*
@@ -85,12 +85,12 @@ macro_rules! table {
             pub(crate) const ALL: [Route; TABLE.len()] = [$(Route::$route),*];
         }
 
-        const TABLE: &[Row] =
-            &[$(Row::new(Route::$route, $text, Group::$group, Purpose::$purpose)),*];
+        const TABLE: &[PathRow] =
+            &[$(PathRow::new(Route::$route, $text, Group::$group, Purpose::$purpose)),*];
     };
 }
 
-// The paths of single ids come first, because nearly all requests are for them.
+// Paths of single ids come first, because nearly all requests are for them.
 table! {
     Uids "/v1/uids" Uids Gives;
     TagIds "/v1/tags/{tag}/ids" Always Gives;
@@ -117,7 +117,7 @@ table! {
 }
 
 impl Route {
-    /// The path of a request, and the part of it that differs.
+    /// Finds the route of a request's path, and the variable part of the path.
     pub(crate) fn find(path: &str) -> Option<(Route, &str)> {
         for row in TABLE {
             if let Some(part) = row.part_of(path) {
@@ -129,11 +129,11 @@ impl Route {
         rows.find_map(|row| Some((row.route, row.part_of(path)?)))
     }
 
-    const fn row(self) -> &'static Row {
+    const fn row(self) -> &'static PathRow {
         &TABLE[self as usize]
     }
 
-    /// With the name of the part that differs, in braces.
+    /// The path with the name of its variable part in braces.
     pub(crate) const fn text(self) -> &'static str {
         self.row().text
     }
@@ -146,12 +146,12 @@ impl Route {
         self.group().ignores_slash()
     }
 
-    /// Whether operators and their programs ask for it, and clients do not.
+    /// Whether the path is for operators and their programs, not for clients.
     pub(crate) const fn is_for_operators(self) -> bool {
         matches!(self.row().purpose, Purpose::Operates)
     }
 
-    /// Whether a request for it changes nothing and gives nothing.
+    /// Whether a request neither changes anything nor gives ids.
     pub(crate) const fn only_shows(self) -> bool {
         !matches!(self.row().purpose, Purpose::Gives)
     }

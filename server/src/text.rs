@@ -1,17 +1,18 @@
-//! How times, lengths and names are written for people.
+//! Times, lengths and names in the form that people read.
 
 use std::time::SystemTime;
 
 use jiff::{Timestamp, Unit};
 
-/// To the millisecond. Empty after the year 9999.
+/// RFC 3339 in milliseconds. Empty for times after the year 9999.
 pub(crate) fn rfc3339(time: SystemTime) -> String {
     let time = Timestamp::try_from(time).ok();
     let time = time.and_then(|time| time.round(Unit::Millisecond).ok());
     time.map(|time| time.to_string()).unwrap_or_default()
 }
 
-/// The text with characters that nobody sees, some of which turn what follows around, as escapes.
+/// The text with invisible characters as escapes. Some of them change how the text around them is
+/// displayed.
 pub(crate) fn visible(text: &str) -> String {
     let is_hidden = |character| {
         matches!(character, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
@@ -40,7 +41,7 @@ pub(crate) fn grouped(number: u64) -> String {
     groups.join(",")
 }
 
-/// A length of time, in a unit that fits it.
+/// A duration, in the unit that fits its size.
 pub(crate) fn length(seconds: f64) -> String {
     match seconds {
         0.0 => "0 s".to_owned(),
@@ -52,7 +53,7 @@ pub(crate) fn length(seconds: f64) -> String {
     }
 }
 
-/// With at most so many digits behind the point.
+/// At most this many decimals.
 fn digits(number: f64, most: usize) -> String {
     let text = format!("{number:.most$}");
     match text.split_once('.') {
@@ -62,7 +63,7 @@ fn digits(number: f64, most: usize) -> String {
 }
 
 pub(crate) fn whole_seconds(seconds: f64) -> String {
-    // Such times are never negative, and more than a float holds is for ever.
+    // The duration is never negative, and a cast clamps what is too long.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     let seconds = seconds as u64;
     match seconds {
@@ -73,7 +74,7 @@ pub(crate) fn whole_seconds(seconds: f64) -> String {
     }
 }
 
-/// A time as people read it, in UTC.
+/// The time of day with its date, in UTC.
 pub(crate) fn clock(rfc3339: &str) -> String {
     let time = rfc3339.parse::<Timestamp>().ok();
     time.map_or_else(
@@ -82,12 +83,12 @@ pub(crate) fn clock(rfc3339: &str) -> String {
     )
 }
 
-/// A rate, with a digit behind the point where it is small.
+/// A rate. Small ones have one decimal.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second > 0.0 && per_second < 10.0 {
         return format!("{per_second:.1}");
     }
-    // Rates are never negative, and a float has the first 15 digits.
+    // Rates are never negative, and 15 digits are enough for people.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)]
     grouped(per_second.round() as u64)
 }

@@ -14,7 +14,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use common::Server;
+use common::{GOOD, Server, check, metric};
 use databases::Server as Kind;
 
 /// Runs each test on both kinds of servers.
@@ -40,21 +40,11 @@ macro_rules! on_servers {
     )*};
 }
 
-/// What a check says where nothing is wrong.
-const GOOD: &str = "the options are good\na start with the database would succeed\n";
-
-/// Starts a server on `url`, which no list of processes shows.
-fn start(url: &str, options: &[&str]) -> Server {
-    let folder = tempfile::tempdir().unwrap();
-    let server = Server::launch_with(folder, options, &[("UIDRING_SERVER_DB", url)]);
-    server.wait_until_ready();
-    server
-}
-
 on_servers! {
     fn ids_come_from_our_own_tables(kind) {
         let database = kind.database();
-        let (one, two) = (start(&database.url, &[]), start(&database.url, &[]));
+        let start = || Server::start_with(&database.url, &[]);
+        let (one, two) = (start(), start());
         assert_eq!(one.put("orders", r#"{"step":10}"#).status, 201);
         assert_eq!(two.put("orders", "{}").status, 200);
         let mut numbers = Vec::new();
@@ -67,11 +57,7 @@ on_servers! {
         numbers.sort_unstable();
         numbers.dedup();
         assert_eq!(numbers.len(), 100);
-        let workers = [&one, &two].map(|server| {
-            let uid = server.get("/v1/uids").json()["uids"][0].as_str().unwrap().to_owned();
-            server.get(&format!("/v1/uids/{uid}")).json()["worker"].clone()
-        });
-        assert_ne!(workers[0], workers[1]);
+        assert_ne!(one.worker(), two.worker());
     }
 
     fn leafs_table_is_used_as_it_is(kind) {
@@ -86,7 +72,7 @@ on_servers! {
             "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('leaf-segment-test', 1, 2000)",
         );
         // Without time-ordered ids, nothing but Leaf's table is needed.
-        let server = start(&database.url, &["--table=leaf", "--uids=false"]);
+        let server = Server::start_with(&database.url, &["--table=leaf", "--uids=false"]);
         assert_eq!(server.get("/api/segment/get/leaf-segment-test").text(), "1");
         let row = "SELECT max_id FROM leaf_alloc";
         assert_eq!(database.run(row), "2001");
@@ -118,7 +104,7 @@ on_servers! {
              VALUES ('test_odd', 1, 1, 100000, 2, 1)",
         );
         database.run("INSERT INTO tiny_id_token (token, biz_type) VALUES ('secret', 'test_odd')");
-        let server = start(&database.url, &["--table=tinyid"]);
+        let server = Server::start_with(&database.url, &["--table=tinyid"]);
         let ask = |path: &str, token: &str| {
             let path = format!("/tinyid/id/{path}?bizType=test_odd&token={token}");
             server.send("POST", &path, &[], "").text().to_owned()
@@ -129,15 +115,31 @@ on_servers! {
         assert_eq!(database.run("SELECT max_id FROM tiny_id_info"), "200001");
     }
 
+    fn a_database_that_gives_numbers_is_up_though_the_probe_waits_in_vain(kind) {
+        let database = kind.database();
+        let server = Server::start_with(&database.url, &[]);
+        assert_eq!(server.put("orders", "{}").status, 201);
+        let is_up = || metric(server.get("/metrics").text(), "uidring_database_up") == Some(1.0);
+        assert!(is_up());
+        // The probe reads it, and loads do not.
+        let table = "uidring_worker_node";
+        let locked = database.lock(&match kind {
+            Kind::Postgres => format!("LOCK TABLE {table}"),
+            Kind::MySql => format!("LOCK TABLES {table} WRITE"),
+        });
+        server.wait_for("locked", || !is_up());
+        server.wait_for("busy", || {
+            let segment = server.send("POST", "/v1/tags/orders/segments?size=10", &[], "");
+            assert_eq!(segment.status, 200, "{segment:?}");
+            is_up()
+        });
+        server.wait_for("locked again", || !is_up());
+        drop(locked);
+        server.wait_for("unlocked", is_up);
+    }
+
     fn a_check_looks_at_the_password_and_the_rights(kind) {
         let database = kind.database();
-        let check = |url: &str| {
-            let folder = tempfile::tempdir().unwrap();
-            let mut command = common::command(folder.path());
-            let done = command.arg("--check").env("UIDRING_SERVER_DB", url).output().unwrap();
-            let text = [done.stdout, done.stderr].concat();
-            (done.status.code(), String::from_utf8(text).unwrap())
-        };
         let tables = || match kind {
             Kind::Postgres => database
                 .run("SELECT count(*) FROM pg_tables WHERE schemaname = current_schema()"),
@@ -172,7 +174,7 @@ on_servers! {
         let rights = check(&format!("{scheme}://{user}:right@{place}"));
         let password = check(&format!("{scheme}://{user}:wrong@{place}"));
         // With the tables there, the rights to these are looked at.
-        let server = start(&database.url, &[]);
+        let server = Server::start_with(&database.url, &[]);
         let taken = server.get("/v1/uids").status;
         let again = check(&database.url);
         database.run(&drop);
@@ -214,7 +216,7 @@ on_servers! {
         let health = status()["health"].clone();
         assert_eq!((&health["level"], &health["ready"]), (&"warning".into(), &true.into()));
         assert_eq!(health["conditions"][0]["kind"], "database-away", "{health}");
-        // What is in memory is used up.
+        // The numbers in memory are used up.
         let none = server.get("/v1/tags/orders/ids?n=100000");
         assert_eq!((none.status, none.header("retry-after")), (503, "1"), "{none:?}");
         assert_eq!(server.get("/readyz").status, 503);
@@ -241,7 +243,7 @@ on_servers! {
     fn it_is_ready_again_when_takes_succeed(kind) {
         let database = kind.database();
         let proxy = Proxy::new(&database.url);
-        let server = start(&proxy.url, &[]);
+        let server = Server::start_with(&proxy.url, &[]);
         server.put("orders", r#"{"step":10}"#);
         assert_eq!(server.get("/v1/tags/orders/ids").status, 200);
         proxy.set_open(false);
@@ -352,7 +354,7 @@ fn worker_ids_come_from_the_table_of_uid_generator() {
     let check = check.output().unwrap();
     assert_eq!(check.status.code(), Some(0), "{}", String::from_utf8_lossy(&check.stderr));
     for worker in ["3", "4"] {
-        let server = start(&database.url, &options);
+        let server = Server::start_with(&database.url, &options);
         let uid = server.send("GET", "/v1/uids", &["accept: text/plain"], "");
         let parts = server.get(&format!("/v1/uids/{}", uid.text().trim())).json();
         assert_eq!(parts["worker"], worker, "{parts}");

@@ -40,7 +40,7 @@ const STEP: u64 = 1000;
 const PAUSE: Duration = Duration::from_millis(20);
 const TAGS: [&str; 3] = ["orders", "invoices", "parcels"];
 
-/// What a client can ask for.
+/// The requests of a client.
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Ask {
     Uid,
@@ -123,7 +123,7 @@ struct Connection {
 /// Runs of ids that follow one another, with the distance between them: first, count, distance.
 type Run = (u64, u64, u64);
 
-/// What a client has seen.
+/// The answers that a client got.
 #[derive(Debug, Default)]
 struct Seen {
     /// By realm, and by the name of what the ids are of.

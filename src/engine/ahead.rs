@@ -12,10 +12,10 @@ use crate::ring::window::Window;
 use crate::sync::{AtomicU64, Ordering};
 use crate::uid::Uid;
 
-/// When takers refill the ring, and when the filler does.
+/// The rule that decides whether takers or the filler refill the ring.
 #[derive(Debug)]
 pub struct Ahead {
-    /// Up to this block takers refill the ring themselves and do not wake the filler.
+    /// Up to this block, takers refill the ring themselves without waking the filler.
     undisturbed_until: AtomicU64,
     /// Takers wake the filler when at most this many blocks remain.
     refill_mark: u64,
@@ -168,7 +168,7 @@ impl Timing for Ahead {
         {
             // ORDERING: a hint.
             let is_left_to_takers = block < self.undisturbed_until.load(Ordering::Relaxed);
-            // With one block left, the filler has been woken and has not come yet.
+            // One block is left, so the filler has been woken but has not run yet.
             if is_left_to_takers || left <= 1 {
                 (0..self.longest_range)
                     .all(|_| ring.publish_if_room(block, &counters.refilled_inline));
@@ -243,7 +243,7 @@ impl Timing for Ahead {
         }
     }
 
-    /// Always: it brings what lies beyond the limit.
+    /// Always true: only the filler can provide UIDs beyond the limit.
     fn is_filler_needed(&self, _: &Engine, _: u64, _: i64) -> bool {
         true
     }
@@ -266,7 +266,7 @@ impl Timing for Ahead {
         u64::MAX
     }
 
-    /// Those below it have a block.
+    /// The tickets below this have a block.
     fn wake_end(&self, engine: &Engine) -> u64 {
         engine.ring.tail() << engine.ring.shift()
     }

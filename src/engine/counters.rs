@@ -2,7 +2,7 @@
 
 use crate::ring::counter::Counter;
 
-/// What has been counted since the generator was built.
+/// Statistics since the generator was built.
 #[derive(Debug, Default)]
 pub struct Counters {
     /// Blocks published by takers.

@@ -11,7 +11,7 @@ use crate::engine::lead::LeadLimit;
 use crate::layout::Layout;
 use crate::registry::{Lease, RegistryError};
 
-/// An event has a name by which programs tell its kind. The message is for people.
+/// Emits an event. Programs recognize it by its name. The message is for people.
 macro_rules! event {
     ($level:ident, $name:literal, $($rest:tt)+) => {
         #[cfg(feature = "tracing")]
@@ -20,7 +20,7 @@ macro_rules! event {
 }
 pub(crate) use event;
 
-/// As the field of an event, with the causes of the error: subscribers that know errors show them.
+/// The error as the field of an event. Subscribers that know errors also show its causes.
 #[cfg(feature = "tracing")]
 fn cause(error: &RegistryError) -> &(dyn std::error::Error + 'static) {
     error
@@ -98,7 +98,7 @@ pub fn new_workers_used_up(max_new_workers: u128) {
     );
 }
 
-/// `error` is what the registry said, if it has answered.
+/// `error` is the registry's answer, if it has answered.
 pub fn registry_unreachable(worker: u64, waited: Duration, error: Option<&RegistryError>) {
     event!(
         warn,

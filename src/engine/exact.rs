@@ -349,13 +349,13 @@ impl Timing for Exact {
         engine.takers_read_clock && !engine.is_past_window(ticket, now_ms)
     }
 
-    /// What only the filler can bring, the filler tells.
+    /// If only the filler can provide the UID, the filler wakes the taker.
     fn taker_pause(&self, engine: &Engine, ticket: u64, _: TakeError, now_ms: i64) -> Duration {
         let is_past = engine.is_past_window(ticket, now_ms);
         if is_past { LONGEST_WAIT } else { engine.sleep_until(ticket).min(LONGEST_WAIT) }
     }
 
-    /// Short, because what is left of a claim when its tick ends is lost.
+    /// Short, because the rest of a claim is lost when its tick ends.
     #[inline]
     fn longest_held_claim(&self, engine: &Engine) -> u64 {
         (engine.ring.max_offset() + 1) / 16

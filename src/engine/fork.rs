@@ -21,7 +21,7 @@ use std::mem::ManuallyDrop;
 
 use crate::sync::{Arc, AtomicBool, Mutex, MutexGuard, Ordering, Weak, lock};
 
-/// What a child process must not use, because it is the parent's.
+/// State of the parent that a child process must not use.
 pub trait Abandon: Send + Sync {
     /// Called in the child, which has one thread. It neither waits nor allocates, nor can panic.
     fn abandon(&self);
@@ -43,12 +43,12 @@ thread_local! {
         const { Cell::new(None) };
 }
 
-/// From now on `generator` is abandoned in every child process.
+/// Abandons `generator` in every child process from now on.
 pub fn watch<T: Abandon + 'static>(generator: &Arc<T>) -> io::Result<()> {
     install_handlers()?;
     let generator: Weak<T> = Arc::downgrade(generator);
     let mut generators = lock(&GENERATORS);
-    // Only now and then, as there may be many.
+    // Only when the list would grow, as it may be long.
     if generators.len() == generators.capacity() {
         generators.retain(|known| known.strong_count() > 0);
     }
@@ -61,7 +61,7 @@ pub fn unwatch<T: Abandon>(generator: &Arc<T>) {
     lock(&GENERATORS).retain(|known| !std::ptr::addr_eq(known.as_ptr(), Arc::as_ptr(generator)));
 }
 
-/// Undoes `watch` for all that has been dropped before this.
+/// When dropped, removes from the list everything that has been dropped before.
 #[derive(Debug)]
 pub struct ForgetDropped;
 

@@ -7,7 +7,7 @@ mod error;
 pub mod events;
 pub mod exact;
 mod flags;
-#[cfg(all(unix, not(uidring_loom)))]
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 pub mod fork;
 pub mod kind;
 pub mod lead;
@@ -267,7 +267,7 @@ impl Engine {
     }
 }
 
-#[cfg(all(unix, not(uidring_loom)))]
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 impl fork::Abandon for Engine {
     fn abandon(&self) {
         self.ring.cursor.abandon();

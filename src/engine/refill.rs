@@ -46,11 +46,11 @@ impl Engine {
         if self.at_hand() > 0 || self.waiters.is_empty() {
             return pause;
         }
-        // Somebody waits for this tick or for a later one.
+        // A taker waits for this tick or for a later one.
         let due = by_kind!(self, next_tick);
         let reserved = self.codec.tick_of(self.ring.window().get().reserved_base);
         if due > reserved.min(self.limits.final_tick) {
-            // The registry's answer brings it, not the passing of time.
+            // It depends on the registry's answer, not on time.
             return pause;
         }
         pause.min(self.limits.until_allowed(due, now_ms)).max(SHORTEST_WAIT)

@@ -1,4 +1,4 @@
-//! [`Status`]: what a generator is doing.
+//! [`Status`]: the state of a generator, for operators.
 
 use std::fmt;
 use std::time::{Duration, SystemTime};

@@ -12,8 +12,8 @@ use crate::ring::{self, Block, Ended};
 use crate::uid::Uid;
 
 impl Engine {
-    /// Claims `count` tickets, and waits for that while the ring is closed. Returns the first, with
-    /// the base of its block if the ready range gives it.
+    /// Claims `count` tickets. Waits while the ring is closed. Returns the first, with the base of
+    /// its block if the ready range contains it.
     #[inline]
     pub fn claim_many(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         let claim = self.ring.claim_many(count);
@@ -36,8 +36,8 @@ impl Engine {
     #[cold]
     #[inline(never)]
     pub fn take_slowly(&self, ticket: u64) -> Result<Uid, TakeError> {
-        // Apart from what follows, which saves more registers, because in exact time every take
-        // comes here.
+        // Separate from the code below, which saves more registers, because in exact time every
+        // take comes here.
         match by_kind!(self, take_at_once, ticket) {
             Some(uid) => Ok(uid),
             None => self.complete(ticket),
@@ -74,7 +74,7 @@ impl Engine {
             Ok(Block::Published(base)) => Ok(Some(base)),
             Ok(_) => Ok(None),
             Err(error) => {
-                // A forked process's copy is closed, and takes no lock.
+                // In a forked process the ring is closed, and no lock may be taken.
                 if error != TakeError::Forked {
                     self.ring.cursor.close();
                     self.ring.cursor.give_back(tickets);
@@ -120,7 +120,7 @@ impl Engine {
                 return Err(error);
             }
             if waiting.is_none() {
-                // Then tries once more, since no wake-up comes for what has changed before.
+                // Then tries once more, because a change before the registration causes no wake-up.
                 waiting = Some(self.waiters.wait_with(ticket));
                 self.counters.waits.add(1);
             } else {
@@ -182,7 +182,7 @@ impl Engine {
             TakeError::TimeExhausted { expires_at_ms: layout.expires_at_ms() }
         } else {
             let retry_in = if due > self.limits.final_tick {
-                // Another worker id brings it, not the passing of time.
+                // It depends on another worker id, not on time.
                 LONGEST_WAIT
             } else {
                 self.limits.until_allowed(due, now_ms)

@@ -80,14 +80,14 @@ pub trait Timing {
     /// How long a taker that waits for `ticket` sleeps at most. It waits because of `error`.
     fn taker_pause(&self, engine: &Engine, ticket: u64, error: TakeError, now_ms: i64) -> Duration;
 
-    /// Of how many tickets, at most, a claim consists whose UIDs are handed out one by one.
+    /// The most tickets of a claim whose UIDs are handed out one by one.
     fn longest_held_claim(&self, engine: &Engine) -> u64;
 
-    /// How many of them are looked up at once.
+    /// How many of these tickets are looked up at once.
     fn longest_held_span(&self, engine: &Engine) -> u64;
 
-    /// Below which ticket the waiting threads are woken when the end of what can be taken has
-    /// changed.
+    /// The ticket below which waiting threads are woken when the end of the UIDs that can be taken
+    /// has changed.
     fn wake_end(&self, engine: &Engine) -> u64;
 
     /// Called when the first task in line waits.

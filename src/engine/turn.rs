@@ -10,7 +10,7 @@ use crate::engine::line::Line;
 use crate::engine::timing::Timing as _;
 use crate::uid::Uid;
 
-/// What a task takes from.
+/// A source of ids for tasks: a generator or a tag.
 pub trait Takes {
     /// A UID, or a dense number.
     type Id;
@@ -21,12 +21,12 @@ pub trait Takes {
     /// Whether a task waits instead of failing with `error`.
     fn is_worth_waiting(&self, error: TakeError) -> bool;
 
-    /// Since when the task takes, if it waits for a limited time.
+    /// When the task began to take, if its waiting time is limited.
     fn since(&self) -> Option<Stopwatch> {
         None
     }
 
-    /// Whether the next task in line must learn of `error`, with which this one fails.
+    /// Whether the next task in line must be woken because of `error`, with which this one fails.
     fn is_news(&self, _: TakeError) -> bool {
         true
     }
@@ -37,7 +37,7 @@ pub trait Takes {
     /// How many numbers there are now.
     fn at_hand(&self) -> u64;
 
-    /// Wakes the thread that brings numbers, which calls the waiting tasks when they are there.
+    /// Wakes the thread that provides numbers. It calls the waiting tasks when there are some.
     fn wake_filler(&self);
 
     /// Counts a task that begins to wait.

@@ -1,4 +1,4 @@
-//! [`Alarm`]: what operators have been told about a lease whose reservations do not come.
+//! [`Alarm`]: how much trouble with a lease operators know of.
 
 use std::mem;
 use std::time::{Duration, SystemTime};
@@ -6,13 +6,14 @@ use std::time::{Duration, SystemTime};
 use crate::engine::events;
 use crate::registry::RegistryError;
 
-/// How bad it is, as far as operators know. Each step is told once, until the lease has recovered.
+/// The severity that operators know of. Each step up causes one event, until the lease has
+/// recovered.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Alarm {
     /// Reservations come in time.
     #[default]
     None,
-    /// The lease is lost, and no other has come for too long. The event of the loss has told them.
+    /// The lease is lost, and no other has been granted for too long. The loss itself was an event.
     Lost,
     /// The registry has refused a reservation, or has not answered for too long.
     Unreachable,
@@ -22,7 +23,7 @@ pub enum Alarm {
     Exhausted,
 }
 
-/// What is left of a lease.
+/// The rest of a lease.
 pub struct Rest {
     pub time: Duration,
     /// Whether it is less than a quarter of what was reserved.
@@ -39,12 +40,12 @@ impl Alarm {
         }
     }
 
-    /// The lease is lost, and no other has come for too long.
+    /// Records that the lease is lost and no other has been granted for too long.
     pub fn lost(&mut self) {
         *self = (*self).max(Alarm::Lost);
     }
 
-    /// `rest` is left of the lease of `worker`.
+    /// Records the `rest` of the lease of `worker`.
     pub fn update(&mut self, worker: u64, rest: &Rest) {
         if *self == Alarm::None {
             return;
@@ -58,7 +59,8 @@ impl Alarm {
         }
     }
 
-    /// Ticks are reserved up to `reserved_until` again: for `worker`, which may be another id.
+    /// Records that ticks are reserved up to `reserved_until` again, for `worker`, which may be
+    /// another id.
     pub fn recovered(&mut self, worker: u64, reserved_until: SystemTime) {
         if mem::take(self) > Alarm::Lost {
             events::recovered(worker, reserved_until);

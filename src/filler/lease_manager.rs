@@ -1,5 +1,5 @@
-//! [`LeaseManager`]: the worker ids of a generator. It has one in use, may have a spare one, and
-//! gives back those that it no longer uses.
+//! [`LeaseManager`]: the worker ids of a generator. One is in use, and one may be spare. Ids no
+//! longer in use are given back.
 
 use std::mem;
 use std::num::NonZeroU64;
@@ -13,6 +13,7 @@ use crate::filler::registry_calls::{Answer, CallThread, RegistryCalls};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
+use crate::store::StorageError;
 use crate::sync::Arc;
 
 /// The worker ids of a generator.
@@ -23,8 +24,8 @@ pub struct LeaseManager {
     /// Whether another generator has the worker id now.
     is_lost: bool,
     alarm: Alarm,
-    /// Runs while the registry has yet to grant what is needed: further ticks or, if the lease is
-    /// lost, another worker id.
+    /// Runs while a needed grant is outstanding: further ticks or, if the lease is lost, another
+    /// worker id.
     needed: Option<Stopwatch>,
     plan: ReservationPlan,
     /// A worker id that has not been taken on yet.
@@ -78,9 +79,10 @@ const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Shorter than `LAST_RETRY`, since takes may be waiting for the reservation.
 const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
-/// If the registry does not answer for so long, or for an eighth of the lease, operators are told.
+/// If the registry does not answer within this time, or within an eighth of the lease, there is an
+/// event.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
-/// How long the filler rests at least where nothing but the lease needs it.
+/// The shortest sleep of the filler if only the lease needs it.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
 /// If a reservation is used up within this time, the next one has twice as many ticks.
 const BUSY_PERIOD: Duration = Duration::from_millis(500);
@@ -165,7 +167,7 @@ impl LeaseManager {
         let before = mem::replace(&mut self.lease, lease);
         let (worker, old) = (self.lease.worker, before.worker);
         self.retired.push(before);
-        // Last, because a subscriber may panic.
+        // Comes last, because a subscriber may panic.
         events::worker_id_changed(worker, old);
         self.alarm.recovered(worker, engine.limits.layout.begin_of(self.lease.last));
         true
@@ -216,7 +218,7 @@ impl LeaseManager {
             }
             return;
         };
-        // Also while another call is under way: if that one hangs, operators must hear of it.
+        // Also while another call is running: if that one hangs, operators must learn of it.
         self.needed.get_or_insert_with(Stopwatch::start);
         if self.calls.is_busy() || !self.plan.retry.is_due() {
             return;
@@ -225,22 +227,20 @@ impl LeaseManager {
         let (lease, max) = (self.lease.clone(), layout.max_tick());
         let doing = format!("reserve the ticks of worker id {} up to {last}", lease.worker);
         let (asked, failing) = (lease.clone(), doing.clone());
-        let reserve = move |registry: &mut dyn WorkerRegistry| match registry
-            .reserve(&asked, last)?
-        {
-            reserved if reserved <= asked.last && reserved < last => Err(RegistryError::Storage {
-                doing: failing,
-                source: format!(
-                    "the registry answered with tick {reserved}, which is no later than before"
-                )
-                .into(),
-            }),
-            reserved => Ok(reserved.min(max)),
-        };
+        let reserve =
+            move |registry: &mut dyn WorkerRegistry| match registry.reserve(&asked, last)? {
+                reserved if reserved <= asked.last && reserved < last => {
+                    let said = format!(
+                        "the registry answered with tick {reserved}, which is no later than before"
+                    );
+                    Err(StorageError::failed(failing, said).into())
+                }
+                reserved => Ok(reserved.min(max)),
+            };
         self.calls.start(engine, doing, reserve, |result| Answer::Reserved(lease, result));
     }
 
-    /// Tells operators if a reservation has not come for too long, and what is left of the lease.
+    /// Reports to operators a reservation that is overdue, and the rest of the lease.
     pub fn watch(&mut self, engine: &Engine, now_ms: i64) {
         let (Some(duration), Some(needed)) = (self.lease.duration(), &self.needed) else { return };
         let (worker, waited) = (self.lease.worker, needed.elapsed());
@@ -354,13 +354,13 @@ impl LeaseManager {
         // This is final, since no ticket is claimed any more.
         let used = self.used(engine);
         self.handle_answer(engine);
-        // A permanent id need not be given back, so a call that hangs keeps nobody waiting. Its
-        // thread ends by itself.
+        // A permanent id need not be given back, so nothing waits for a call that hangs. Its thread
+        // ends by itself.
         let is_any_leased = !self.retired.iter().chain([&self.lease]).all(Lease::is_permanent);
         if self.calls.is_busy() && !is_any_leased {
             return Ok(());
         }
-        // The call that is still under way.
+        // Waits for the running call.
         self.calls.finish();
         self.handle_answer(engine);
         let retired = self.retired.drain(..).map(|lease| (lease.last, lease));
@@ -396,7 +396,7 @@ impl LeaseManager {
         used.max(self.lease.first.saturating_sub(1))
     }
 
-    /// Whether a registry call's answer is still to be handled. Waits until the call is done, so
+    /// Whether the answer of a registry call is still to be handled. Waits until the call ends, so
     /// that the next maintenance handles it.
     #[cfg(test)]
     pub fn is_call_pending(&mut self) -> bool {

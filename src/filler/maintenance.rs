@@ -1,6 +1,5 @@
-//! [`Maintenance`]: what the filler does each time that it wakes. It reads the clock, moves the
-//! window, takes on another worker id if the lead is used up, drops stale blocks, and fills the
-//! ring.
+//! [`Maintenance`]: the work of the filler at each wake-up. It reads the clock, moves the window,
+//! takes on another worker id if the lead is used up, drops stale blocks, and fills the ring.
 
 use std::time::Duration;
 
@@ -24,7 +23,7 @@ pub struct Maintenance {
     leases: LeaseManager,
     rng: fastrand::Rng,
     max_forward_jump: Option<Duration>,
-    /// What the clock showed when it was last followed, and the time since then.
+    /// The time on the clock when it was last followed, and the time since then.
     seen: Option<(i64, Stopwatch)>,
     /// The time since the last maintenance.
     last_run: Option<Stopwatch>,
@@ -32,7 +31,7 @@ pub struct Maintenance {
     oldest_claimed_tick: u64,
     demand: Demand,
     /// The end for which waiting takers were last woken.
-    end: End,
+    end: TakeableEnd,
     /// The state for which waiting takers were last woken.
     state: State,
     /// Whether the event for the end of the time field was sent.
@@ -41,12 +40,12 @@ pub struct Maintenance {
     metrics: Metrics,
 }
 
-/// The end of what can be taken.
+/// The end of the UIDs that can be taken.
 #[derive(Default, PartialEq, Eq)]
-struct End {
+struct TakeableEnd {
     tail: u64,
     window: u64,
-    /// Whether the clock is not followed, after a jump.
+    /// Whether a jump of the clock is being refused.
     is_jump_refused: bool,
 }
 
@@ -70,24 +69,25 @@ struct Demand {
 
 /// If the filler runs again within this interval, for whatever reason, it leaves refills to takers.
 /// Usually they have woken it, and refill faster than waking it is worth. So takers wake it at most
-/// about 20 times per second. Each wake-up occupies a core, and takes longer than all but one of
+/// about 20 times per second. Each wake-up occupies a core, and takes longer than all but one in
 /// 10,000 takes.
 const SHORT_REST: Duration = Duration::from_millis(50);
 /// How many blocks takers then refill themselves.
 const UNDISTURBED: u64 = 1024;
-/// How often the filler looks at what may change by itself.
+/// The interval at which the filler checks for changes that no taker reports.
 const WATCH: Duration = Duration::from_secs(1);
-/// How long it sleeps where nothing does. The event for the end of the time field may be as late.
+/// The longest sleep if nothing can change without a wake-up. The event for the end of the time
+/// field may be late by this much.
 const LONG_REST: Duration = Duration::from_secs(3600);
 /// A forward jump that is followed is reported if it is longer than this.
 const NOTED_JUMP: Duration = Duration::from_secs(60);
-/// By how much the clock may fall behind what was expected, beside a thousandth of the time since
-/// it was read, before it counts as gone back: clocks are corrected in small steps.
+/// How far the clock may fall behind the expected time, in addition to a thousandth of the time
+/// since it was read, before it counts as set back. Clocks are corrected in small steps.
 const SLACK_MS: i64 = 100;
 const YEAR: Duration = Duration::from_secs(365 * 24 * 3600);
 
 impl Maintenance {
-    /// For a ring whose first block has the tick `oldest_claimed_tick`.
+    /// Starts with a ring whose first block has the tick `oldest_claimed_tick`.
     pub fn new(
         leases: LeaseManager,
         rng: fastrand::Rng,
@@ -104,14 +104,14 @@ impl Maintenance {
             last_run: None,
             oldest_claimed_tick,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
-            end: End::default(),
+            end: TakeableEnd::default(),
             state: State::default(),
             end_announced: false,
         }
     }
 
-    /// Has the generator follow the clock from `now_ms` on, what it shows now: a jump before the
-    /// first maintenance is a jump, too.
+    /// Follows the clock from its present time `now_ms` on, so that a jump before the first
+    /// maintenance is noticed, too.
     pub fn follow(&mut self, now_ms: i64) {
         self.seen = Some((now_ms, Stopwatch::start()));
     }
@@ -158,13 +158,14 @@ impl Maintenance {
         self.wake(engine, now_ms);
     }
 
-    /// How long the filler may sleep in exact time: takers do without it.
+    /// How long the filler may sleep in exact time, where takers do not depend on it.
     fn exact_pause(&self, engine: &Engine, now_ms: i64) -> Duration {
-        // Until operators have been told that the limit is left, and metrics are read each second.
+        // Watches each second until operators have been told that the limit is left, and for the
+        // metrics.
         let is_watching = engine.flags.is_at_lead_limit() || engine.flags.is_ahead();
         let pause = if is_watching || cfg!(feature = "metrics") { WATCH } else { LONG_REST };
         let pause = self.leases.rest(engine, now_ms).map_or(pause, |rest| rest.min(pause));
-        // Before the clock can come to the end of the window.
+        // Wakes before the clock can reach the end of the window.
         let pause = self.max_forward_jump.map_or(pause, |jump| pause.min(jump / 2));
         engine.pause_for_tasks(pause, now_ms)
     }
@@ -295,7 +296,8 @@ impl Maintenance {
             if engine.signal.is_stopped() || engine.ring.is_full() || !engine.is_window_used_up() {
                 return false;
             }
-            // The registry is about to reserve more ticks. Another worker id would not come sooner.
+            // The registry is about to reserve more ticks. Another worker id would not arrive
+            // sooner.
             if engine.is_lease_used_up() && !self.leases.has_awaited_spare() {
                 return false;
             }
@@ -407,7 +409,7 @@ impl Maintenance {
             is_registry_down: engine.flags.is_registry_down(),
             is_time_over: engine.limits.is_over(now_ms),
         };
-        let end = End {
+        let end = TakeableEnd {
             tail: engine.ring.tail(),
             window: engine.ring.window().last_base(),
             is_jump_refused: engine.flags.refused_jump().is_some(),
@@ -471,10 +473,11 @@ fn watch_exact(engine: &Engine, now_ms: i64) {
 /// Lets takers refill the ring themselves for a while if the filler runs at very short intervals.
 /// Publishing a block costs them less than waking a thread.
 fn leave_to_takers(engine: &Engine, ahead: &Ahead, since: Duration) {
-    // Not for so long that they come near the end of the window, where the filler has work to do.
+    // Limited, so that takers do not come near the end of the window, where the filler has work to
+    // do.
     let left =
         engine.codec.tick_of(engine.ring.window().last_base()).saturating_sub(engine.newest_tick());
-    // Nor while takers wait: the filler wakes them.
+    // Not while takers wait, because the filler wakes them.
     let is_left = since < SHORT_REST && engine.waiters.is_empty();
     ahead.leave_to_takers(engine, if is_left { UNDISTURBED.min(left / 4) } else { 0 });
 }

@@ -10,19 +10,19 @@ use crate::engine::Engine;
 use crate::engine::signal::FillerState;
 use crate::engine::status::Status;
 
-/// What of a status a metric shows.
+/// Reads the value of a metric from a status.
 type Of<T, N> = fn(&T) -> N;
 
 /// The labels of metrics, each with its value.
 pub type Labels = Vec<(&'static str, String)>;
 
-/// The handles to metrics that have labels in common, and what each shows of a status of this type.
-/// The recorder must be installed before they are made.
+/// Metrics with the same labels, and how each is read from a status of type `T`. The recorder must
+/// be installed before they are created.
 pub struct Series<T> {
     labels: Labels,
     gauges: Vec<(Gauge, Of<T, f64>)>,
-    /// Each with the value that it has been raised to. What has the same labels, one after the
-    /// other, raises the same counters.
+    /// Each counter with the value that it has reached. Several generators in succession may raise
+    /// the counter of the same labels.
     counters: Vec<(Counter, Of<T, u64>, u64)>,
 }
 
@@ -46,8 +46,8 @@ impl<T> Series<T> {
     pub fn show(&mut self, status: &T) {
         self.gauges.iter().for_each(|(gauge, of)| gauge.set(of(status)));
         for (counter, of, raised) in &mut self.counters {
-            // A count that is made of several words, which takers change meanwhile, may come out
-            // smaller than the one before.
+            // A count that is read from several words while takers change them may come out smaller
+            // than before.
             let value = of(status).max(*raised);
             counter.increment(value - *raised);
             *raised = value;
@@ -75,7 +75,7 @@ pub struct Metrics {
 }
 
 impl Metrics {
-    /// Those of a generator that begins with the worker id `generator` of `registry`.
+    /// The metrics of a generator whose first worker id is `generator` of `registry`.
     pub fn new(generator: u64, registry: &str) -> Metrics {
         let labels = vec![("generator", generator.to_string()), ("registry", registry.to_owned())];
         let name = "uidring_filler_running";

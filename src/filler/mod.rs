@@ -19,7 +19,7 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
-#[cfg(all(unix, not(uidring_loom)))]
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork;
 use crate::engine::signal::FillerState;
 use crate::filler::maintenance::Maintenance;
@@ -39,21 +39,21 @@ pub struct Filler {
     thread: Option<thread::JoinHandle<()>>,
     /// The thread of a registry call, for which the filler waits before it ends.
     call_thread: CallThread,
-    end: Arc<End>,
-    /// How long a shutdown waits for the end.
+    end: Arc<Outcome>,
+    /// How long a shutdown waits for the filler to end.
     shutdown_deadline: Duration,
 }
 
-/// How the filler ended, once it has.
+/// The outcome of the filler, once it has ended.
 #[derive(Debug, Default)]
-struct End {
+struct Outcome {
     result: Mutex<Option<Released>>,
     has_ended: Condvar,
-    /// Whether a shutdown has waited for as long as it may.
+    /// Whether a shutdown has reached its deadline.
     is_overdue: AtomicBool,
 }
 
-/// Whether all worker ids were given back. If not, one that was not, and why.
+/// Whether all worker ids were given back. If not, one of the others with the reason.
 pub type Released = Result<(), (u64, Arc<RegistryError>)>;
 
 /// The maintenance of a filler and, if its thread cannot be started, its end.
@@ -73,7 +73,7 @@ impl Unstarted {
 impl Drop for Unstarted {
     fn drop(&mut self) {
         if let Some(maintenance) = self.maintenance.take() {
-            // `build` fails for another reason, so this result is only told as an event.
+            // `build` fails for another reason, so this result becomes only an event.
             let _ = finish(&self.engine, maintenance);
         }
     }
@@ -90,9 +90,9 @@ impl Filler {
         let call_thread = maintenance.call_thread();
         let unstarted = Unstarted { engine: Arc::clone(&engine), maintenance: Some(maintenance) };
         // Registered before anybody can take from it.
-        #[cfg(all(unix, not(uidring_loom)))]
+        #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
         fork::watch(&engine)?;
-        let end = Arc::<End>::default();
+        let end = Arc::<Outcome>::default();
         let body = {
             let end = Arc::clone(&end);
             // If no thread can be started, this is dropped.
@@ -103,8 +103,8 @@ impl Filler {
     }
 
     /// Ends the generator and waits for the filler, but no longer than `shutdown_deadline`, and not
-    /// at all on a thread that the filler would wait for. Returns whether the worker id was given
-    /// back or, if that is still under way, how long this was to wait for it.
+    /// at all on a thread that the filler itself would wait for. Returns whether the worker id was
+    /// given back, or the deadline if it has passed.
     pub fn shut_down(&self) -> Result<Released, Duration> {
         if !self.begin_shutdown() {
             return Ok(Ok(()));
@@ -125,15 +125,16 @@ impl Filler {
         is_parent
     }
 
-    /// Whether the filler must wait for this thread before it ends. It is the filler's own, where a
-    /// clock, a task's waker or a subscriber of events may run, or that of a registry call.
+    /// Whether the filler must wait for the calling thread before it ends. That is its own thread,
+    /// which may be running a clock, a task's waker or a subscriber, or the thread of a registry
+    /// call.
     fn is_own_thread(&self) -> bool {
         let own = self.thread.as_ref().map(|thread| thread.thread().id());
         own == Some(thread::current().id()) || self.call_thread.is_current()
     }
 }
 
-impl End {
+impl Outcome {
     fn set(&self, result: Result<(), (u64, RegistryError)>) {
         *lock(&self.result) = Some(result.map_err(|(worker, error)| (worker, Arc::new(error))));
         self.has_ended.notify_all();
@@ -166,7 +167,7 @@ impl Filler {
 
 impl Drop for Filler {
     fn drop(&mut self) {
-        #[cfg(all(unix, not(uidring_loom)))]
+        #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
         fork::unwatch(&self.engine);
         if self.engine.is_forked() {
             // There is no thread to join. Its handle is leaked, because dropping or waking it may
@@ -175,12 +176,12 @@ impl Drop for Filler {
             return;
         }
         self.engine.signal.stop();
-        // If a clock or a registry holds the last handle, the filler itself drops it, or a registry
-        // call does, and neither can wait for itself.
+        // If a clock or a registry holds the last handle, the filler's own thread or a registry
+        // call drops it, and neither can wait for itself.
         let is_own_thread = self.is_own_thread();
         if let Some(thread) = self.thread.take() {
-            // A registry that has let a shutdown wait in vain may hang for ever.
-            // ORDERING: whoever drops the last handle comes after the shutdown of another.
+            // A registry that has exceeded the deadline of a shutdown may hang for ever.
+            // ORDERING: the last handle is dropped after the shutdown that set this.
             let is_overdue = self.end.is_overdue.load(Ordering::Relaxed);
             if !is_own_thread && !is_overdue {
                 // The thread catches and reports its panics, so joining it does not fail.

@@ -7,13 +7,14 @@ use std::panic::{AssertUnwindSafe, catch_unwind};
 use crate::engine::Engine;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
+use crate::store::StorageError;
 use crate::sync::{Arc, Mutex, lock, thread};
 
 /// Runs registry calls, one at a time. Each has a thread that ends with its answer: there are at
 /// most a few calls per second, and none for hours if worker ids are not leased.
 pub struct RegistryCalls {
     mailbox: Arc<Mailbox>,
-    /// Whether a call was started whose answer has not been taken.
+    /// Whether a call was started and its answer has not been taken.
     is_busy: bool,
     thread: Option<thread::JoinHandle<()>>,
 }
@@ -25,7 +26,7 @@ struct Mailbox {
     thread: CallThread,
 }
 
-/// Which thread makes, or made, the last registry call. No other thread ever has the same id.
+/// The thread of the present or the last registry call. Thread ids are never reused.
 #[derive(Clone, Debug, Default)]
 pub struct CallThread(Arc<Mutex<Option<thread::ThreadId>>>);
 
@@ -34,7 +35,7 @@ impl CallThread {
         *lock(&self.0) = Some(thread::current().id());
     }
 
-    /// Whether it is this one.
+    /// Whether the calling thread is this one.
     pub fn is_current(&self) -> bool {
         *lock(&self.0) == Some(thread::current().id())
     }
@@ -59,7 +60,7 @@ impl RegistryCalls {
         RegistryCalls { mailbox: Arc::new(mailbox), is_busy: false, thread: None }
     }
 
-    /// The registry's name. Not to be called while a call is under way.
+    /// The registry's name. Must not be called while a call is running.
     #[cfg(feature = "metrics")]
     pub fn registry_name(&self) -> String {
         lock(&self.mailbox.registry).name()
@@ -70,7 +71,7 @@ impl RegistryCalls {
         self.mailbox.thread.clone()
     }
 
-    /// Whether a call was started whose answer has not been taken.
+    /// Whether a call was started and its answer has not been taken.
     pub fn is_busy(&self) -> bool {
         self.is_busy
     }
@@ -112,7 +113,7 @@ impl RegistryCalls {
         Some(answer)
     }
 
-    /// Waits until the call that runs, if any, is done.
+    /// Waits until the running call ends, if there is one.
     pub fn finish(&mut self) {
         if let Some(thread) = self.thread.take() {
             // The thread catches the registry's panics, so joining it does not fail.
@@ -120,8 +121,8 @@ impl RegistryCalls {
         }
     }
 
-    /// Runs `call` on this thread and returns its result. Used at the end, when nothing else has to
-    /// be done meanwhile.
+    /// Runs `call` on this thread and returns its result. Used at the end, when there is no other
+    /// work.
     pub fn call_now<T>(
         &mut self,
         doing: String,
@@ -147,8 +148,8 @@ impl Mailbox {
     ) -> Result<T, RegistryError> {
         catch_unwind(AssertUnwindSafe(|| call(&mut **lock(&self.registry)))).unwrap_or_else(
             |panic| {
-                let source = format!("the registry panicked: {}", message(&*panic)).into();
-                Err(RegistryError::Storage { doing, source })
+                let said = format!("the registry panicked: {}", message(&*panic));
+                Err(StorageError::failed(doing, said).into())
             },
         )
     }

@@ -137,6 +137,11 @@ impl Builder {
     /// borrowed. One day unless set. With less than an hour, takes at the limit wait for the clock
     /// unless [`on_lead_limit`](Builder::on_lead_limit) says otherwise.
     ///
+    /// A clock that is set back is followed when the filler reads it next, usually within a second.
+    /// Until then UIDs are ahead of it by up to `max_lead` and the length of the step: those in the
+    /// ring are of the time before. From then on, takes get only what is within `max_lead` again.
+    /// In [exact time](Builder::exact_time) each take reads the clock.
+    ///
     /// ```
     /// # use std::time::Duration;
     /// # use uidring::{UidGenerator, registry::FixedWorker};
@@ -207,7 +212,7 @@ impl Builder {
     /// [`LeadLimit::NewWorker`] if it is an hour or more, [`LeadLimit::Wait`] if it is less, and in
     /// [exact time](Builder::exact_time) whatever it is. With a short lead a busy generator is at
     /// the limit all the time, and would use up worker ids that are never given back. Setting the
-    /// clock back by more than `max_lead` uses it up as well.
+    /// clock back uses up as much of it as the step is long.
     ///
     /// ```
     /// # use std::time::Duration;

@@ -113,7 +113,7 @@ pub fn take() -> Result<Uid, TakeError> {
 /// # Errors
 ///
 /// As [`take`].
-#[cfg(not(uidring_loom))]
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
 #[inline]
 pub fn take_local() -> Result<Uid, TakeError> {
     installed().ok_or(TakeError::NotInstalled)?.take_local()

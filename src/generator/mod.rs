@@ -7,7 +7,7 @@ mod error;
 pub mod installed;
 pub mod local;
 pub mod take_n;
-#[cfg(not(uidring_loom))]
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
 mod thread_local;
 
 pub use error::{BuildError, InstallError, ShutdownError};
@@ -88,7 +88,7 @@ pub struct UidGenerator {
     /// Shared only by the handles, so that the last one stops the thread.
     filler: Arc<Filler>,
     /// How a thread finds its claims, see [`thread_local`].
-    #[cfg(not(uidring_loom))]
+    #[cfg(not(any(uidring_loom, uidring_shuttle)))]
     id: u64,
 }
 
@@ -97,7 +97,7 @@ impl UidGenerator {
         UidGenerator {
             engine,
             filler: Arc::new(filler),
-            #[cfg(not(uidring_loom))]
+            #[cfg(not(any(uidring_loom, uidring_shuttle)))]
             id: thread_local::new_id(),
         }
     }
@@ -307,7 +307,7 @@ impl UidGenerator {
     /// # Errors
     ///
     /// As [`take`](UidGenerator::take).
-    #[cfg(not(uidring_loom))]
+    #[cfg(not(any(uidring_loom, uidring_shuttle)))]
     #[inline]
     pub fn take_local(&self) -> Result<Uid, TakeError> {
         thread_local::take(self, self.id)

@@ -31,9 +31,7 @@ pub trait RegistryAdmin: WorkerRegistry {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] says what is wrong and what to do, [`RegistryError::Locked`] that
-    /// others have kept the registry locked until the timeout, [`RegistryError::Unreachable`] that
-    /// the server is down or does not answer, [`RegistryError::Storage`] that the database failed.
+    /// [`RegistryError::Storage`] says what is wrong with the database and what to do.
     fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError>;
 
     /// The largest id ever given, also where its row has been deleted; 0 before the first.
@@ -122,7 +120,14 @@ pub enum WorkerKind {
     Actual,
 }
 
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
 impl WorkerKind {
     /// As the table's column `type` has it, which is as `UidGenerator` numbers them.
     pub(super) fn code(self) -> i64 {

@@ -1,18 +1,19 @@
-//! What the table `WORKER_NODE` of Baidu's `UidGenerator` has given, for registries beside it.
+//! Protection against using the same worker ids as the table `WORKER_NODE` of Baidu's
+//! `UidGenerator`.
 
 use std::ops::RangeInclusive;
 
 use super::RegistryError;
-use super::table::{Fault, foreign_tables};
+use super::rules::Fault;
+use super::table::foreign_tables;
 use crate::store::sql::{Error, Transaction, Value};
 
-/// The columns of `UidGenerator`'s table, by which it is known.
+/// The columns that identify `UidGenerator`'s table.
 const COLUMNS: &[&str] = &["ID", "HOST_NAME", "PORT", "TYPE", "LAUNCH_DATE"];
 
-/// Refuses a registry of this library's own that is to give `ids`, where the table of
-/// `UidGenerator` is in the same database. Nobody knows here whether the layouts are the same, and
-/// then equal worker ids give equal UIDs. Ids that somebody has chosen will do, if they are all
-/// above those that the table has given.
+/// Refuses a registry of this library that is to give `ids` if the table of `UidGenerator` is in
+/// the same database. The layouts may be the same, and then equal worker ids give equal UIDs. Ids
+/// chosen by the user are accepted if all of them are above those that the table has given.
 pub fn check_beside(
     transaction: &mut Transaction<'_>,
     ids: &RangeInclusive<u64>,
@@ -29,7 +30,7 @@ pub fn check_beside(
     Err(Fault::Refused(RegistryError::BesideUidGenerator { first, last }))
 }
 
-/// The largest id that the table has given; 0 where it has no row.
+/// The largest id that the table has given, or 0 if it has no row.
 pub fn largest(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
     let row = transaction.rows("SELECT MAX(ID) FROM WORKER_NODE", &[])?.pop();
     match row.as_deref() {

@@ -6,6 +6,7 @@ use std::time::{Duration, SystemTime};
 
 use crate::clock::{human, utc};
 use crate::layout::Layout;
+use crate::store::StorageError;
 
 /// An error returned by a registry of worker ids.
 ///
@@ -18,31 +19,8 @@ use crate::layout::Layout;
 #[derive(Debug)]
 #[non_exhaustive]
 pub enum RegistryError {
-    /// The registry cannot be used as it is.
-    Open {
-        /// The file, or the address without the password.
-        registry: String,
-        /// What is wrong with it or what to do, as a sentence about it.
-        problem: String,
-        /// What the database said.
-        source: Option<Box<dyn Error + Send + Sync>>,
-    },
-    /// Another process held the registry for longer than this one is ready to wait.
-    Locked {
-        /// The file, or the address without the password.
-        registry: String,
-        /// How long it was waited for.
-        waited: Duration,
-    },
-    /// The registry's server is down, does not answer, or does not serve this call for now.
-    Unreachable {
-        /// The address without the password.
-        registry: String,
-        /// What is wrong with it or what to do, as a sentence about the server.
-        problem: String,
-        /// What the driver said.
-        source: Option<Box<dyn Error + Send + Sync>>,
-    },
+    /// The database or the file of the registry cannot be used, or not now.
+    Storage(StorageError),
     /// The registry gives ids for another layout.
     OtherLayout {
         /// The one it was first used with.
@@ -133,20 +111,6 @@ pub enum RegistryError {
         /// The largest id that the table has given; 0 if none.
         last: u64,
     },
-    /// The disk of the registry is full.
-    Full {
-        /// The file, or the address without the password.
-        registry: String,
-        /// What the database said.
-        source: Box<dyn Error + Send + Sync>,
-    },
-    /// The registry failed.
-    Storage {
-        /// What could not be done, as "store a worker id in the registry uidring.db".
-        doing: String,
-        /// What the database said.
-        source: Box<dyn Error + Send + Sync>,
-    },
     /// A registry of another crate failed, as [`unreachable`](RegistryError::unreachable) and
     /// [`other`](RegistryError::other) say it.
     Other {
@@ -201,30 +165,24 @@ impl RegistryError {
     /// ```
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(
-            self,
-            RegistryError::Locked { .. }
-                | RegistryError::Unreachable { .. }
-                | RegistryError::Other { is_transient: true, .. }
-        )
+        match self {
+            RegistryError::Storage(error) => error.is_transient(),
+            RegistryError::Other { is_transient, .. } => *is_transient,
+            _ => false,
+        }
+    }
+}
+
+impl From<StorageError> for RegistryError {
+    fn from(error: StorageError) -> RegistryError {
+        RegistryError::Storage(error)
     }
 }
 
 impl fmt::Display for RegistryError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            RegistryError::Open { registry, problem, .. } => {
-                write!(f, "cannot open the registry {registry}: {problem}")
-            }
-            RegistryError::Locked { registry, waited } => write!(
-                f,
-                "the registry {registry} was locked by another process for {}; see who holds \
-                 it, or wait longer",
-                human(*waited)
-            ),
-            RegistryError::Unreachable { registry, problem, .. } => {
-                write!(f, "cannot reach the registry {registry}: {problem}")
-            }
+            RegistryError::Storage(error) => write!(f, "{error}"),
             RegistryError::NotLeased { worker } => write!(
                 f,
                 "worker id {worker} is not leased: an id that was given once, or never, is \
@@ -298,14 +256,6 @@ impl fmt::Display for RegistryError {
                  (worker_ids, partition), of the same layout; or, if the UIDs of both never meet, \
                  give the registry another database"
             ),
-            RegistryError::Full { registry, .. } => {
-                write!(
-                    f,
-                    "the disk of the registry {registry} is full: make room and start again; \
-                     nothing was used up"
-                )
-            }
-            RegistryError::Storage { doing, .. } => write!(f, "cannot {doing}"),
             RegistryError::Other { is_transient: true, .. } => {
                 f.write_str("the registry cannot be reached for now")
             }
@@ -317,12 +267,9 @@ impl fmt::Display for RegistryError {
 impl Error for RegistryError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            RegistryError::Open { source, .. } | RegistryError::Unreachable { source, .. } => {
-                source.as_deref().map(|source| source as _)
-            }
-            RegistryError::Full { source, .. }
-            | RegistryError::Storage { source, .. }
-            | RegistryError::Other { source, .. } => Some(&**source),
+            // Its text is that of this error.
+            RegistryError::Storage(error) => error.source(),
+            RegistryError::Other { source, .. } => Some(&**source),
             _ => None,
         }
     }

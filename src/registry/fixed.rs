@@ -35,7 +35,7 @@ use crate::registry::RegistryError;
 pub struct FixedWorker {
     worker: u64,
     path: Option<PathBuf>,
-    /// What was given last.
+    /// The present lease.
     given: Option<Given>,
 }
 
@@ -44,10 +44,10 @@ struct Given {
     /// The first tick of the lease, by which it is known.
     first: u64,
     layout: Layout,
-    /// Open, and locked, while the number is in use.
+    /// Open, and locked, while the number is in use: also from the loss of a lease to the next one,
+    /// so that nobody else is let in between.
     state: Option<StateFile>,
-    /// The last tick of a lease that is lost. Whatever the file says then, the next one begins
-    /// behind it.
+    /// The last tick of a lost lease. Whatever the file says then, the next lease begins after it.
     lost: Option<u64>,
 }
 
@@ -171,6 +171,18 @@ impl FixedWorker {
     pub fn with_state(self, path: impl AsRef<Path>) -> FixedWorker {
         FixedWorker { path: Some(path.as_ref().to_owned()), ..self }
     }
+
+    /// The state file that is locked.
+    fn held(&self) -> Option<&StateFile> {
+        self.given.as_ref()?.state.as_ref()
+    }
+}
+
+impl Given {
+    /// The state file, unless the lease is lost.
+    fn usable(&mut self) -> Option<&mut StateFile> {
+        self.state.as_mut().filter(|_| self.lost.is_none())
+    }
 }
 
 /// The number after the last hyphen, as Kubernetes writes it: without leading zeros.
@@ -191,11 +203,11 @@ impl WorkerRegistry for FixedWorker {
         let mut lease = Lease::permanent(worker, &layout);
         let mut state = None;
         if let Some(path) = &self.path {
-            let (mut file, used) = StateFile::open(path, worker, &layout)?;
+            let (mut file, used) = StateFile::open(path, worker, &layout, self.held())?;
             let used = used.max(used_before);
             let first = request.now.max(used.map_or(0, |used| used.saturating_add(1)));
             if first > request.latest {
-                return Err(used_ahead(worker, first - 1, request));
+                return Err(used_ahead(worker, first - 1, request, request.latest));
             }
             let ticks = layout.ticks_in(FIRST_RESERVE).max(2);
             let last = first.saturating_add(ticks - 1).min(layout.max_tick());
@@ -209,11 +221,11 @@ impl WorkerRegistry for FixedWorker {
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let Some(given) = &mut self.given else { return Ok(lease.last) };
-        let Some(state) = &mut given.state else { return Ok(lease.last) };
+        let Some(state) = given.usable() else { return Ok(lease.last) };
         let result = state.write(last);
         if let Err(RegistryError::LeaseLost { .. }) = result {
-            // With the file go its locks: the number is asked for anew.
-            (given.state, given.lost) = (None, Some(lease.last));
+            // The number must be requested anew.
+            given.lost = Some(lease.last);
         }
         result.map(|()| last)
     }
@@ -227,24 +239,29 @@ impl WorkerRegistry for FixedWorker {
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let Some(path) = &self.path else { return Ok(()) };
-        // One that was lost since begins before the one that came after it.
+        // A lease that has been lost begins before its successor.
         let Some(given) = self.given.as_mut().filter(|given| given.first == lease.first) else {
             return Ok(());
         };
-        match given.state.take().map(|mut state| state.write(used)) {
-            // It is lost. The next start must know what was used, whatever has become of the file.
+        let result = match given.usable().map(|state| state.write(used)) {
+            // The lease is lost. The next one must begin after all used ticks, whatever the file
+            // says.
             None | Some(Err(RegistryError::LeaseLost { .. })) => {
-                let (mut state, found) = StateFile::open(path, self.worker, &given.layout)?;
+                let held = given.state.as_ref();
+                let (mut state, found) = StateFile::open(path, self.worker, &given.layout, held)?;
                 if found.is_none_or(|found| found < used) { state.write(used) } else { Ok(()) }
             }
             Some(result) => result,
-        }
+        };
+        given.state = None;
+        result
     }
 }
 
-/// `request` comes too early by the clock.
-fn used_ahead(worker: u64, used: u64, request: &Request) -> RegistryError {
-    let Request { layout, now, latest, .. } = request;
+/// The error if the clock is still too far behind the ticks used, as the next must be no later than
+/// `latest`.
+pub(super) fn used_ahead(worker: u64, used: u64, request: &Request, latest: u64) -> RegistryError {
+    let Request { layout, now, .. } = request;
     let [used_until, now] = [used, *now].map(|tick| layout.begin_of(tick.min(layout.max_tick())));
     let ticks = u32::try_from(used.saturating_add(1) - latest).unwrap_or(u32::MAX);
     RegistryError::UsedAhead {

@@ -1,4 +1,5 @@
-//! On what a generator starts: for the people who read the registry. Ids never derive from it.
+//! The machine that a generator starts on, for people who read the registry. Ids never derive from
+//! it.
 
 use std::env;
 use std::path::Path;
@@ -8,14 +9,14 @@ use super::admin::WorkerKind;
 
 /// What a generator's row says about its machine.
 #[derive(Clone, Debug)]
-pub(super) struct Host {
+pub struct Host {
     pub(super) name: String,
     pub(super) port: String,
     pub(super) kind: WorkerKind,
 }
 
 impl Host {
-    /// `name` and `port` as the caller has them.
+    /// Uses the given `name` and `port`.
     pub(super) fn new(name: &str, port: &str) -> Host {
         Host { name: printable(name), port: printable(port), kind: detect_kind() }
     }
@@ -27,7 +28,7 @@ impl Host {
 
 fn detect_kind() -> WorkerKind {
     let contained = is_set("KUBERNETES_SERVICE_HOST")
-        // Docker's mark, and Podman's.
+        // The marker files of Docker and Podman.
         || ["/.dockerenv", "/run/.containerenv"].into_iter().any(|mark| Path::new(mark).exists());
     if contained { WorkerKind::Container } else { WorkerKind::Actual }
 }
@@ -36,8 +37,8 @@ fn is_set(variable: &str) -> bool {
     env::var(variable).is_ok_and(|value| !value.trim().is_empty())
 }
 
-/// `text` as the table's checks want it. A strange host name must not keep a generator from
-/// starting.
+/// `text` in a form that the table's checks accept. An unusual host name must not keep a generator
+/// from starting.
 fn printable(text: &str) -> String {
     let kept: String = text.chars().filter(|character| !character.is_control()).take(255).collect();
     if kept.is_empty() { "unknown".to_owned() } else { kept }

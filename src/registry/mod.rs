@@ -5,18 +5,38 @@ mod admin;
 mod beside;
 #[cfg(feature = "contract")]
 pub mod contract;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-mod database;
 mod error;
 mod fixed;
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
 mod host;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+mod key_registry;
+#[cfg(feature = "zookeeper")]
+mod leaf_worker;
 #[cfg(feature = "mysql")]
 mod mysql;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod records;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod rules;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+mod sql_registry;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod state_file;
@@ -26,19 +46,23 @@ mod table;
 mod worker_node;
 
 pub use admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
-#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
-pub use database::SqlRegistry;
 pub use error::RegistryError;
 pub use fixed::FixedWorker;
+#[cfg(feature = "zookeeper")]
+pub use leaf_worker::LeafWorker;
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlRegistry;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresRegistry;
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
+pub use sql_registry::SqlRegistry;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteRegistry;
 #[cfg(feature = "mysql")]
 pub use worker_node::UidGeneratorRegistry;
 
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+pub(crate) use key_registry::KeyRegistry;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) use table::Tables as RegistryTables;
 

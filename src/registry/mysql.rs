@@ -3,8 +3,9 @@
 use std::ops::RangeInclusive;
 use std::path::Path;
 
-use super::database::SqlRegistry;
-use super::table::{Fault, Tables};
+use super::rules::Fault;
+use super::sql_registry::SqlRegistry;
+use super::table::Tables;
 use super::{RegistryError, beside};
 use crate::store::sql::{Database, MySql, Schema, Transaction, VERSION};
 use crate::store::without_password;
@@ -98,17 +99,17 @@ impl SqlRegistry<MySql> {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] when `url` is not an address of this form, or names a file that
+    /// [`RegistryError::Storage`] when `url` is not an address of this form, or names a file that
     /// cannot be read or holds no certificate.
     pub fn open(url: &str) -> Result<MySqlRegistry, RegistryError> {
-        SqlRegistry::new(without_password(url), MySql::at(url))
+        SqlRegistry::new(&without_password(url), MySql::at(url))
     }
 
     /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides
     /// Mozilla's list: for servers with certificates of one's own.
     #[must_use]
     pub fn with_root_certificate(mut self, path: impl AsRef<Path>) -> MySqlRegistry {
-        self.database.trust(path.as_ref());
+        self.client.database.trust(path.as_ref());
         self
     }
 }

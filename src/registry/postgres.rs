@@ -3,7 +3,7 @@
 use std::path::Path;
 
 use super::RegistryError;
-use super::database::SqlRegistry;
+use super::sql_registry::SqlRegistry;
 use super::table::Tables;
 use crate::store::sql::{Database, Postgres, Schema, VERSION};
 use crate::store::without_password;
@@ -81,10 +81,10 @@ impl SqlRegistry<Postgres> {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] when `url` is not an address of this form, or names a file that
+    /// [`RegistryError::Storage`] when `url` is not an address of this form, or names a file that
     /// cannot be read or holds no certificate.
     pub fn open(url: &str) -> Result<PostgresRegistry, RegistryError> {
-        SqlRegistry::new(without_password(url), Postgres::at(url))
+        SqlRegistry::new(&without_password(url), Postgres::at(url))
     }
 
     /// Trusts the certificate authorities in the file `path`, in PEM, in place of Mozilla's list:
@@ -92,13 +92,13 @@ impl SqlRegistry<Postgres> {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] when the file cannot be read or holds no certificate.
+    /// [`RegistryError::Storage`] when the file cannot be read or holds no certificate.
     pub fn with_root_certificate(
         mut self,
         path: impl AsRef<Path>,
     ) -> Result<PostgresRegistry, RegistryError> {
-        let trusted = self.database.trust(path.as_ref());
-        trusted.map_err(|error| self.explain("open", error))?;
+        let trusted = self.client.database.trust(path.as_ref());
+        trusted.map_err(|error| self.told("open the registry", error))?;
         Ok(self)
     }
 }

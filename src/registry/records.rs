@@ -1,4 +1,4 @@
-//! What a registry in a database remembers of each worker id, for operators.
+//! The records of worker ids in a database, for operators.
 
 use super::admin::{LeaseRecord, WorkerKind, WorkerRecord};
 use super::table::{Tables, foreign_tables, rows};

@@ -3,9 +3,9 @@
 use std::path::Path;
 
 use super::RegistryError;
-use super::database::SqlRegistry;
+use super::sql_registry::SqlRegistry;
 use super::table::Tables;
-use crate::store::sql::{Database, Deadline, Error, Schema, Sqlite, VERSION, Words};
+use crate::store::sql::{Database, Deadline, Schema, Sqlite, VERSION, Words};
 
 /// Worker ids from a SQLite file, for all processes of one machine.
 ///
@@ -57,9 +57,8 @@ impl SqlRegistry<Sqlite> {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] says what is wrong with the file and what to do,
-    /// [`RegistryError::Full`] that the disk is full, [`RegistryError::Locked`] that others have
-    /// kept the file locked for five seconds, [`RegistryError::Storage`] that the disk failed.
+    /// [`RegistryError::Storage`] says what is wrong with the file and what to do; or that the disk
+    /// is full or failed, or that others have kept the file locked for five seconds.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteRegistry, RegistryError> {
         let registry = SqliteRegistry::at(path.as_ref())?;
         registry.make()?;
@@ -69,12 +68,12 @@ impl SqlRegistry<Sqlite> {
     /// Makes the file and its tables where they are missing. Once they have been seen, they are not
     /// made anew.
     pub(crate) fn make(&self) -> Result<(), RegistryError> {
-        if self.has_seen_tables() {
+        if self.client.has_seen_tables() {
             return self.check();
         }
-        let deadline = Deadline::after(self.timeout);
-        let created = self.database.create(&Sqlite::SCHEMA, &deadline);
-        created.map_err(|error| self.explain("make the tables of", error))
+        let deadline = Deadline::after(self.client.timeout);
+        let created = self.client.database.create(&Sqlite::SCHEMA, &deadline);
+        created.map_err(|error| self.told("make the tables of the registry", error))
     }
 
     /// The registry in the file `path`, which exists. Nothing is written, and a file that may only
@@ -83,12 +82,13 @@ impl SqlRegistry<Sqlite> {
     /// ```
     /// # use uidring::registry::SqliteRegistry;
     /// let error = SqliteRegistry::open_existing("/nowhere/uidring.db").unwrap_err();
-    /// assert!(error.to_string().starts_with("cannot open the registry /nowhere/uidring.db: "));
+    /// assert!(error.to_string().starts_with("cannot use the registry /nowhere/uidring.db: "));
     /// ```
     ///
     /// # Errors
     ///
-    /// As [`open`](SqliteRegistry::open); [`RegistryError::Open`] also when there is no such file.
+    /// As [`open`](SqliteRegistry::open); [`RegistryError::Storage`] also when there is no such
+    /// file.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<SqliteRegistry, RegistryError> {
         let registry = SqliteRegistry::at(path.as_ref())?;
         registry.check()?;
@@ -96,13 +96,7 @@ impl SqlRegistry<Sqlite> {
     }
 
     fn at(path: &Path) -> Result<SqliteRegistry, RegistryError> {
-        let problem = "a registry in memory forgets the ids that it gave; give the path of a file";
-        let file = if path == Path::new(":memory:") {
-            Err(Error::problem(problem))
-        } else {
-            Sqlite::at(path)
-        };
-        SqlRegistry::new(path.display().to_string(), file)
+        SqlRegistry::new(&path.display().to_string(), Sqlite::at(path))
     }
 }
 
@@ -130,6 +124,7 @@ impl Tables for Sqlite {
         ifnull((SELECT max(seq) FROM sqlite_sequence WHERE name = 'worker_node'), 0)), {now}";
 
     const WORDS: Words = Words {
+        what: "the registry",
         no_tables: "it is empty; if it has just been put there, start a generator with it, \
             otherwise find out who emptied it",
         foreign_tables: "its tables are not those of schema.sql; give the registry a file of its \

@@ -1,4 +1,4 @@
-//! The small file beside a fixed worker id: up to which tick the number has been used.
+//! The state file of a fixed worker id: the last tick up to which the number has been used.
 //!
 //! ```text
 //!   0        page 0: "... write 12, used until 28173987 ..., check ..."
@@ -19,24 +19,25 @@ use std::time::Duration;
 use crate::clock::utc;
 use crate::layout::Layout;
 use crate::registry::RegistryError;
+use crate::store::StorageError;
 use crate::sync::sleep;
 
 /// An open state file, locked for its one holder.
 #[derive(Debug)]
 pub struct StateFile {
-    /// As it was given, but absolute: where the next start will look.
+    /// The absolute path, which the next start will look up.
     path: PathBuf,
-    /// It is locked, and the lock ends with the process.
+    /// Both are locked, and the locks end with the process.
     file: File,
-    _guard: File,
+    guard: File,
     form: Form,
-    /// What the file says, as far as this holder knows.
+    /// The content of the file, as far as this holder knows.
     last: Option<Record>,
-    /// A write that failed, and may be in the file nevertheless.
+    /// A failed write, which may have reached the file nevertheless.
     tried: Option<Record>,
 }
 
-/// What one page says.
+/// The content of one page.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct Record {
     /// The number of the write, from 1.
@@ -45,68 +46,70 @@ struct Record {
     used: u64,
 }
 
-/// How the pages of one number are written.
+/// The format of the pages of one number.
 #[derive(Debug)]
 struct Form {
     worker: u64,
     layout: Layout,
-    /// The lines that say whose file it is.
+    /// The lines that identify the file's owner.
     owner: String,
 }
 
 const TITLE: &str = "uidring: ticks used by a fixed worker id, version 2\n";
-/// What file systems and disks write as a whole: no write touches the other page's.
+/// The unit that file systems and disks write as a whole, so that no write touches the other page.
 const PAGE: usize = 4096;
 
 impl StateFile {
     /// Opens or makes the file of `worker` and `layout`, and says up to which tick the number has
-    /// been used.
+    /// been used. The caller keeps the locks of the state file that it has `held` until now.
     pub fn open(
         path: &Path,
         worker: u64,
         layout: &Layout,
+        held: Option<&StateFile>,
     ) -> Result<(StateFile, Option<u64>), RegistryError> {
         // The path is looked up again later, and the program may change its directory.
-        let path = path::absolute(path).map_err(|error| {
-            refused(path, &format!("{error}; give the path of a file"), Some(error))
-        })?;
+        let path = path::absolute(path)
+            .map_err(|error| refused(path, format!("{error}; give the path of a file")))?;
         let path = path.as_path();
-        let failed = |error: io::Error| refused(path, &error.to_string(), Some(error));
-        // Before it is opened, which a pipe or a device may notice.
+        let failed = |error: io::Error| refused(path, error.to_string());
+        // Checked before opening, because opening a pipe or a device may have an effect.
         if fs::metadata(path).is_ok_and(|found| !found.is_file()) {
-            return Err(refused(
-                path,
-                "it is not a file; give the path of a state file, or of none",
-                None,
-            ));
+            let problem = "it is not a file; give the path of a state file, or of none";
+            return Err(refused(path, problem));
         }
         let mut open = OpenOptions::new();
         open.read(true).write(true).create(true).truncate(false);
         let mut file = open.open(path).map_err(failed)?;
         let resolved = fs::canonicalize(path).map_err(failed)?;
         let guard_path = with_suffix(&resolved, ".lock");
-        let guard = open
-            .open(&guard_path)
-            .map_err(|error| refused(&guard_path, &error.to_string(), Some(error)))?;
-        for locked in [&guard, &file] {
+        let mut guard =
+            open.open(&guard_path).map_err(|error| refused(&guard_path, error.to_string()))?;
+        let [held_guard, held_file] = [held.map(|it| &it.guard), held.map(|it| &it.file)];
+        for (locked, held) in [(&mut guard, held_guard), (&mut file, held_file)] {
+            if let Some(held) = held
+                && is_same(held, locked).map_err(failed)?
+            {
+                *locked = held.try_clone().map_err(failed)?;
+                continue;
+            }
             match try_lock(locked) {
                 Ok(()) => {}
                 Err(TryLockError::WouldBlock) => {
                     let problem =
                         "another generator has it; give each a number and a file of its own";
-                    return Err(refused(path, problem, None));
+                    return Err(refused(path, problem));
                 }
                 Err(TryLockError::Error(error)) => return Err(failed(error)),
             }
         }
         let form = Form::new(worker, *layout);
         let text = read(&mut file).map_err(failed)?;
-        let last = form.newest(&text).map_err(|problem| refused(path, &problem, None))?;
+        let last = form.newest(&text).map_err(|problem| refused(path, problem))?;
         if last.is_none() {
             make(&mut file, &resolved).map_err(failed)?;
         }
-        let state =
-            StateFile { path: path.to_owned(), file, _guard: guard, form, last, tried: None };
+        let state = StateFile { path: path.to_owned(), file, guard, form, last, tried: None };
         Ok((state, last.map(|record| record.used)))
     }
 
@@ -117,14 +120,13 @@ impl StateFile {
     /// know of this write, so nothing may be used on the strength of it.
     pub fn write(&mut self, used: u64) -> Result<(), RegistryError> {
         let lost = RegistryError::LeaseLost { worker: self.form.worker };
-        let is_kept = self.replace(used).map_err(|error| RegistryError::Storage {
-            doing: format!("write the state file {}", self.path.display()),
-            source: Box::new(error),
+        let is_kept = self.replace(used).map_err(|error| {
+            StorageError::failed(format!("write the state file {}", self.path.display()), error)
         })?;
         if is_kept { Ok(()) } else { Err(lost) }
     }
 
-    /// Whether the file is still the holder's, and says `used` now.
+    /// Writes `used`. Returns whether the file still belongs to the holder.
     fn replace(&mut self, used: u64) -> io::Result<bool> {
         let text = read(&mut self.file)?;
         let newest = self.form.newest(&text);
@@ -133,7 +135,11 @@ impl StateFile {
         {
             return Ok(false);
         }
-        let record = Record { write: self.last.map_or(1, |last| last.write + 1), used };
+        let Some(write) = self.last.map_or(0, |last| last.write).checked_add(1) else {
+            let problem = "its number of writes is the largest there is; take another number";
+            return Err(io::Error::other(problem));
+        };
+        let record = Record { write, used };
         let page = if record.write.is_multiple_of(2) { 0 } else { PAGE };
         self.tried = Some(record);
         self.file.seek(SeekFrom::Start(page as u64))?;
@@ -153,7 +159,7 @@ impl Form {
         Form { worker, layout, owner: format!("{TITLE}worker {worker}\nlayout {layout}\n") }
     }
 
-    /// The page that says `record`: lines for people, and blanks.
+    /// The page for `record`: lines for people, padded with blanks.
     fn page(&self, Record { write, used }: Record) -> String {
         let time = utc(self.layout.begin_of(used.min(self.layout.max_tick())));
         let text = format!("{}write {write:020}\nused until {used:020}, {time}\n", self.owner);
@@ -161,7 +167,7 @@ impl Form {
         page_of(&text)
     }
 
-    /// What `page` says, if it is a whole one of this number.
+    /// The record of `page`, if the page is complete and belongs to this number.
     fn record(&self, page: &[u8]) -> Option<Record> {
         let text = str::from_utf8(page).ok()?;
         let mut lines = text.strip_prefix(&self.owner)?.lines();
@@ -171,10 +177,10 @@ impl Form {
         (self.page(record) == text).then_some(record)
     }
 
-    /// The later of the two pages of a file; `None` in one that was made and not yet written. Else
-    /// what is wrong.
+    /// The later record of the two pages, or `None` in a file that was created but not yet written.
+    /// The error says what is wrong.
     fn newest(&self, text: &[u8]) -> Result<Option<Record>, String> {
-        // What a file system may show of blanks that were not synced is zeros.
+        // A file system may show blanks that were not synced as zeros.
         if text.len() <= 2 * PAGE && text.iter().all(|byte| matches!(byte, b' ' | b'\n' | 0)) {
             return Ok(None);
         }
@@ -207,24 +213,25 @@ impl Form {
     }
 }
 
-/// Gives a new file its size, durably: a write to it needs no room on the disk, and its name stays.
+/// Gives a new file its full size, durably. Later writes then need no space on the disk, and the
+/// file keeps its name.
 fn make(file: &mut File, resolved: &Path) -> io::Result<()> {
     file.seek(SeekFrom::Start(0))?;
     // Blank pages end as written ones do, so that a first write has one sector to change.
     file.write_all(page_of("").repeat(2).as_bytes())?;
     file.sync_all()?;
-    // The name is the directory's.
+    // The name is stored in the directory.
     #[cfg(unix)]
     File::open(resolved.parent().unwrap_or(resolved))?.sync_all()?;
     Ok(())
 }
 
-/// `text`, and blanks up to a page's size.
+/// `text`, padded with blanks to the size of a page.
 fn page_of(text: &str) -> String {
     format!("{text:<width$}\n", width = PAGE - 1)
 }
 
-/// The file, and a byte more where it is longer than a state file.
+/// The content of the file. One more byte is read, to detect a file that is too long.
 fn read(file: &mut File) -> io::Result<Vec<u8>> {
     let mut text = Vec::with_capacity(2 * PAGE + 1);
     file.seek(SeekFrom::Start(0))?;
@@ -245,20 +252,24 @@ fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
-/// What no two files have in common.
+fn is_same(one: &File, other: &File) -> io::Result<bool> {
+    Ok(identity(&one.metadata()?) == identity(&other.metadata()?))
+}
+
+/// The identity of a file, which no other file has.
 #[cfg(unix)]
 fn identity(file: &Metadata) -> impl PartialEq + use<> {
     use std::os::unix::fs::MetadataExt;
     (file.dev(), file.ino())
 }
 
-/// What two files hardly have in common: std gives no number of a file here.
+/// The approximate identity of a file: std has no file number on this platform.
 #[cfg(not(unix))]
 fn identity(file: &Metadata) -> impl PartialEq + use<> {
     (file.created().ok(), file.modified().ok(), file.len())
 }
 
-/// Tries for a second: a child process that is just being started has its parent's locks for a
+/// Tries for a second, because a child process that is being started holds its parent's locks for a
 /// moment.
 fn try_lock(file: &File) -> Result<(), TryLockError> {
     for _ in 0..20 {
@@ -276,20 +287,17 @@ fn with_suffix(path: &Path, suffix: &str) -> PathBuf {
     PathBuf::from(name)
 }
 
-/// The 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv/>): a page that is half old
-/// and half new does not have its own.
+/// The 64-bit FNV-1a hash (<http://www.isthe.com/chongo/tech/comp/fnv/>). It does not match on a
+/// page that is half old and half new.
 fn fnv1a(bytes: &[u8]) -> u64 {
     bytes.iter().fold(0xcbf2_9ce4_8422_2325, |hash, &byte| {
         (hash ^ u64::from(byte)).wrapping_mul(0x0100_0000_01b3)
     })
 }
 
-fn refused(path: &Path, problem: &str, source: Option<io::Error>) -> RegistryError {
-    RegistryError::Open {
-        registry: path.display().to_string(),
-        problem: problem.to_owned(),
-        source: source.map(Into::into),
-    }
+fn refused(path: &Path, problem: impl Into<String>) -> RegistryError {
+    let what = format!("the state file {}", path.display());
+    StorageError::unusable(what, problem).into()
 }
 
 #[cfg(test)]
@@ -299,7 +307,7 @@ mod tests {
     use super::*;
 
     fn open(path: &Path) -> (StateFile, Option<u64>) {
-        StateFile::open(path, 7, &Layout::DEFAULT).unwrap()
+        StateFile::open(path, 7, &Layout::DEFAULT, None).unwrap()
     }
 
     /// A power failure in the middle of a write leaves any mixture of the old page and the new one.
@@ -351,6 +359,23 @@ mod tests {
         state.file.seek(SeekFrom::Start(0)).unwrap();
         state.file.write_all(state.form.page(record).as_bytes()).unwrap();
         assert!(matches!(state.write(30), Err(RegistryError::LeaseLost { worker: 7 })));
+    }
+
+    /// No holder writes so often, so somebody else has written it.
+    #[test]
+    fn the_largest_number_of_writes_has_none_after_it() {
+        let dir = tempfile::tempdir().unwrap();
+        let file = dir.path().join("state");
+        let record = Record { write: u64::MAX, used: 10 };
+        let page = Form::new(7, Layout::DEFAULT).page(record);
+        fs::write(&file, page.repeat(2)).unwrap();
+        let (mut state, used) = open(&file);
+        assert_eq!(used, Some(10));
+        let error = state.write(20).unwrap_err();
+        let source = std::error::Error::source(&error).map(ToString::to_string);
+        assert!(source.unwrap().contains("take another number"), "{error}");
+        drop(state);
+        assert_eq!(open(&file).1, Some(10));
     }
 
     #[test]

@@ -5,96 +5,18 @@
 //! reservation is one conditional write to the row of its id; a start that would give that id again
 //! makes its write conditional on the same row being as it was found.
 
-use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
 use std::time::{Duration, SystemTime};
 
 use super::host::Host;
+use super::rules::{
+    Config, Fault, Given, Ids, check_use, layout_of, lease_of, next_id, others, whole_ms,
+};
 use super::{Lease, RegistryError, Request};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
-use crate::store::sql::{self, Database, Error, Row, Schema, Transaction, Value, Words};
-
-pub(super) type Fault = sql::Fault<RegistryError>;
-
-/// The worker ids that a process has been given, each with the time at which its row was written.
-/// With this it knows its tables again: in others an id is younger, or has not been given yet.
-pub(super) type Given = BTreeMap<u64, i64>;
-
-/// Shorter leases would be over before they are written.
-const SHORTEST_LEASE: Duration = Duration::from_secs(1);
-
-/// How a registry gives ids.
-#[derive(Clone, Debug)]
-pub(super) struct Config {
-    pub host: Option<Host>,
-    /// How long a lease lasts; `None` for permanent ids.
-    pub lease: Option<Duration>,
-    /// Which of the layout's worker ids it gives.
-    pub ids: Ids,
-}
-
-impl Config {
-    pub const PERMANENT: Config = Config { host: None, lease: None, ids: Ids::ALL };
-
-    pub fn leased(&mut self, duration: Duration) {
-        self.lease = Some(duration.max(SHORTEST_LEASE));
-    }
-
-    /// Whether it gives any id, once.
-    #[cfg(feature = "mysql")]
-    pub fn is_plain(&self) -> bool {
-        self.lease.is_none() && self.ids == Ids::ALL
-    }
-
-    pub fn host(&self) -> Host {
-        self.host.clone().unwrap_or_else(Host::detect)
-    }
-}
-
-/// Which of a layout's worker ids a registry gives; never 0. Those that are in both, where a part
-/// and a range are set.
-#[derive(Clone, Copy, Debug, PartialEq, Eq)]
-pub(super) struct Ids {
-    /// With `(index, of)`, the ids `index * size ..= (index + 1) * size - 1`, where `of * size` are
-    /// those of the layout.
-    pub part: Option<(u64, u64)>,
-    /// The first and the last.
-    pub range: Option<(u64, u64)>,
-}
-
-impl Ids {
-    pub const ALL: Ids = Ids { part: None, range: None };
-
-    /// The ids of `layout`. The range is empty where a part of the field has no id. Fails if the
-    /// layout does not have them all, or none is in both the part and the range.
-    fn of(self, layout: &Layout) -> Result<RangeInclusive<u64>, Error> {
-        let max = layout.max_worker();
-        let part = match self.part {
-            None => 1..=max,
-            Some((index, of)) => {
-                let size = (max + 1) / of;
-                (index * size).max(1)..=((index + 1) * size).saturating_sub(1)
-            }
-        };
-        let Some((first, last)) = self.range else { return Ok(part) };
-        if last > max {
-            return Err(Error::problem(format!(
-                "it was asked for the worker ids {first} to {last}, but the layout {layout} ends \
-                 at {max}; ask for fewer, or choose a wider worker field"
-            )));
-        }
-        let ids = first.max(*part.start())..=last.min(*part.end());
-        if ids.is_empty() {
-            let ((index, of), part) = (self.part.unwrap_or_default(), words(&part));
-            return Err(Error::problem(format!(
-                "it was asked for the worker ids {first} to {last} of the partition {index} of \
-                 {of}, which has the ids {part} of the layout {layout}; ask for ids in it"
-            )));
-        }
-        Ok(ids)
-    }
-}
+use crate::store::call::random_text;
+use crate::store::sql::{Database, Error, Row, Schema, Transaction, Value, Words};
 
 /// The tables of a registry, in one kind of database. Unless set, they are those of a server.
 /// In a statement, `{workers}` is the name of the table with a row for each id.
@@ -122,8 +44,8 @@ pub trait Tables: Database {
         (SELECT COALESCE(MAX(id), 0) FROM uidring_worker_node)), {now} \
         FROM uidring_layout WHERE id = 1";
 
-    /// Refuses a registry that is to begin with these `ids`, where another system gives worker ids
-    /// in the same database, unless somebody has chosen which ids are whose.
+    /// Refuses a registry that would start with these `ids` if another system gives worker ids in
+    /// the same database, unless the user has chosen separate ids.
     fn check_others(
         transaction: &mut Transaction<'_>,
         ids: &RangeInclusive<u64>,
@@ -134,6 +56,7 @@ pub trait Tables: Database {
     }
 
     const WORDS: Words = Words {
+        what: "the registry",
         no_tables: "its tables are not there; start a generator with it, which makes them",
         foreign_tables: "its tables uidring_layout and uidring_worker_node are not those of the \
             schema; use the uidring that made them, or give the registry a database of its own, \
@@ -142,6 +65,9 @@ pub trait Tables: Database {
         rights: "give this user the rights to select, insert and update in its two tables",
     };
 }
+
+/// What errors call the memory of what was given.
+const RECORDS: &str = "tables";
 
 fn no_layout() -> Error {
     Error::problem(
@@ -181,10 +107,10 @@ pub(super) fn used_with<D: Tables>(
     transaction: &mut Transaction<'_>,
     lock: bool,
 ) -> Result<Option<(Layout, RangeInclusive<u64>)>, Error> {
-    // The lock that makes starts come one after the other.
+    // This lock serializes starts.
     let lock = if lock { " {for update}" } else { "" };
     let Some(row) = rows::<D>(transaction, &format!("{}{lock}", D::USED_WITH), &[])?.pop() else {
-        // A file has none before its first use.
+        // A file has no such row before its first use.
         return if D::IS_FILE && largest_given::<D>(transaction)? == 0 {
             Ok(None)
         } else {
@@ -215,7 +141,7 @@ pub(super) fn used_with<D: Tables>(
 /// How many numbers `USED_WITH` returns after the version.
 const USED_WITH_NUMBERS: usize = 8;
 
-/// Remembers them.
+/// Stores the layout and the ids.
 fn use_with<D: Tables>(
     transaction: &mut Transaction<'_>,
     layout: &Layout,
@@ -234,12 +160,12 @@ fn use_with<D: Tables>(
     write::<D>(transaction, D::USE_WITH, &values).map(drop)
 }
 
-/// The largest id ever given, that of a deleted row too; 0 before the first.
+/// The largest id ever given, even if its row is deleted. 0 before the first.
 pub(super) fn largest_given<D: Tables>(transaction: &mut Transaction<'_>) -> Result<u64, Error> {
     Ok(largest_given_and_now::<D>(transaction)?.0)
 }
 
-/// The same, and the time by the database, in milliseconds since 1970.
+/// The largest id ever given, and the database's time in milliseconds since 1970.
 fn largest_given_and_now<D: Tables>(
     transaction: &mut Transaction<'_>,
 ) -> Result<(u64, i64), Error> {
@@ -250,8 +176,8 @@ fn largest_given_and_now<D: Tables>(
     }
 }
 
-/// Refuses tables that are others than those which gave `given`, or an old copy of them, as far as
-/// the row of `worker` shows it.
+/// Refuses tables that did not give `given`, or an old copy of those that did, as far as the row of
+/// `worker` shows it.
 fn check_identity<D: Tables>(
     transaction: &mut Transaction<'_>,
     given: &Given,
@@ -260,7 +186,7 @@ fn check_identity<D: Tables>(
     let largest = largest_given::<D>(transaction)?;
     let sql = "SELECT created FROM {workers} WHERE id = ?";
     let row = rows::<D>(transaction, sql, &[worker.into()])?.pop();
-    // The row of an id may be deleted.
+    // The row of an id may have been deleted.
     let is_another = match (row.as_deref(), given.get(&worker)) {
         (Some([Value::Int(created)]), Some(before)) => created != before,
         _ => false,
@@ -269,18 +195,10 @@ fn check_identity<D: Tables>(
     if !is_another && !went_back {
         return Ok(());
     }
-    Err(others(worker))
+    Err(others(RECORDS, worker))
 }
 
-/// The error of tables that have not given `worker`, or no longer know it.
-fn others(worker: u64) -> Error {
-    Error::problem(format!(
-        "its tables are not those that gave worker id {worker} to this process, or an old copy of \
-         them, and would give ids again; put back what was there, and this process goes on"
-    ))
-}
-
-/// When an id was given last.
+/// When an id was last given.
 pub(super) fn last_assigned<D: Tables>(
     transaction: &mut Transaction<'_>,
 ) -> Result<Option<SystemTime>, Error> {
@@ -291,7 +209,7 @@ pub(super) fn last_assigned<D: Tables>(
     })
 }
 
-/// Refuses a registry that is to be made, where its ids could be those of others.
+/// Refuses to create a registry whose ids could be those of another system.
 pub(super) fn may_begin<D: Tables>(
     transaction: &mut Transaction<'_>,
     config: &Config,
@@ -315,7 +233,7 @@ pub(super) fn give<D: Tables>(
     if let Some((last, _)) = given.last_key_value() {
         check_identity::<D>(transaction, given, *last)?;
         if used_with.is_none() {
-            return Err(others(*last).into());
+            return Err(others(RECORDS, *last).into());
         }
     }
     match used_with {
@@ -323,37 +241,23 @@ pub(super) fn give<D: Tables>(
             D::check_others(transaction, &ids, config.ids != Ids::ALL)?;
             use_with::<D>(transaction, &layout, &ids)?;
         }
-        Some((remembered, _)) if remembered != layout => {
-            let error = RegistryError::OtherLayout { remembered, asked: layout };
-            return Err(Fault::Refused(error));
-        }
-        Some((_, remembered)) if remembered != ids => {
-            return Err(Fault::Database(Error::problem(format!(
-                "it was first used with the worker ids {}, and not with {}, which others could \
-                 have; give each registry its ids for ever",
-                words(&remembered),
-                words(&ids)
-            ))));
-        }
-        Some(_) => {}
+        Some(remembered) => check_use(&remembered, layout, &ids)?,
     }
     let host = config.host();
     let Some(duration) = config.lease else {
         let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
         return Ok((Lease::permanent(worker, &layout), created));
     };
-    let holder = new_holder()?;
-    let lease = |worker, first: u64| {
-        let last = first.saturating_add(layout.ticks_in(duration)).min(layout.max_tick());
-        Lease::leased(worker, first..=last, duration, &holder)
-    };
+    // A stale write never matches a later lease.
+    let holder = random_text()?;
+    let lease = |worker, first| lease_of(&layout, duration, &holder, worker, first);
     let grant = |lease: &Lease| LeaseGrant {
         host: &host,
         holder: &holder,
         reserved_until: lease.last,
         duration_ms: whole_ms(duration),
     };
-    while let Some(free) = free::<D>(transaction, request.latest)? {
+    while let Some(free) = free::<D>(transaction, &ids, request.latest)? {
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         if lend_again::<D>(transaction, &free, &grant(&lease))? {
             return Ok((lease, free.created));
@@ -365,15 +269,6 @@ pub(super) fn give<D: Tables>(
     Ok((lease, created))
 }
 
-/// The name of a lease. Each has its own, so that nothing that is left of one fits another.
-fn new_holder() -> Result<String, Error> {
-    let mut bytes = [0; 16];
-    getrandom::fill(&mut bytes).map_err(|error| {
-        Error::problem(format!("the system has no random numbers to name a lease by: {error}"))
-    })?;
-    Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
-}
-
 /// Stores one of `ids` that was never given before, if there is one. Returns it, and the time at
 /// which its row was written.
 fn new_worker<D: Tables>(
@@ -381,13 +276,8 @@ fn new_worker<D: Tables>(
     host: &Host,
     ids: &RangeInclusive<u64>,
 ) -> Result<(u64, i64), Fault> {
-    let (first, last) = (*ids.start(), *ids.end());
     let (given, now) = largest_given_and_now::<D>(transaction)?;
-    if given >= last {
-        let capacity = (last + 1).saturating_sub(first);
-        return Err(Fault::Refused(RegistryError::Exhausted { used: capacity, capacity }));
-    }
-    let worker = first.max(given + 1);
+    let worker = next_id(given, ids)?;
     let sql = "INSERT INTO {workers} (id, host_name, port, type, launch_date, modified, created) \
                VALUES (?, ?, ?, ?, {now}, {now}, ?)";
     let values = [
@@ -405,14 +295,14 @@ fn new_worker<D: Tables>(
     Ok((worker, now))
 }
 
-/// A leased id that nobody holds.
+/// A leased id without a holder.
 struct Free {
     worker: u64,
     reserved_until: u64,
     created: i64,
 }
 
-/// Who gets an id, and for how long.
+/// The recipient of an id, and how long the lease lasts.
 struct LeaseGrant<'a> {
     host: &'a Host,
     holder: &'a str,
@@ -420,12 +310,19 @@ struct LeaseGrant<'a> {
     duration_ms: i64,
 }
 
-/// The id whose lease has expired and whose ticks ended first, if that was before `latest`.
-fn free<D: Tables>(transaction: &mut Transaction<'_>, latest: u64) -> Result<Option<Free>, Error> {
+/// The one of `ids` whose lease has expired and whose ticks ended first, if that was before
+/// `latest`.
+fn free<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+    latest: u64,
+) -> Result<Option<Free>, Error> {
+    // Somebody may have inserted a row with another id.
     let sql = "SELECT id, reserved_until, created FROM {workers} \
-               WHERE lease_until <= {now} AND reserved_until < ? \
+               WHERE lease_until <= {now} AND reserved_until < ? AND id BETWEEN ? AND ? \
                ORDER BY reserved_until, id LIMIT 1";
-    match rows::<D>(transaction, sql, &[latest.into()])?.pop().as_deref() {
+    let values = [latest.into(), (*ids.start()).into(), (*ids.end()).into()];
+    match rows::<D>(transaction, sql, &values)?.pop().as_deref() {
         Some([Value::Int(id), Value::Int(reserved_until), Value::Int(created)]) => {
             let (worker, reserved_until) = (number(*id)?, number(*reserved_until)?);
             Ok(Some(Free { worker, reserved_until, created: *created }))
@@ -435,8 +332,8 @@ fn free<D: Tables>(transaction: &mut Transaction<'_>, latest: u64) -> Result<Opt
     }
 }
 
-/// Gives an id again. False when its holder has come back to life, and reserved further, since it
-/// was found free.
+/// Gives an id again. Returns false if its holder has returned and reserved more since the id was
+/// found free.
 fn lend_again<D: Tables>(
     transaction: &mut Transaction<'_>,
     free: &Free,
@@ -473,13 +370,13 @@ pub(super) fn reserve<D: Tables>(
     last: u64,
     given: &Given,
 ) -> Result<(), Fault> {
-    // Never back: a write that was given up may still come about, after the next one.
+    // Never lowers the value, because a write that timed out may take effect after the next one.
     let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \
                lease_until = {now} + ?, modified = {now} WHERE id = ? AND holder = ?";
     let values = [last.into(), whole_ms(duration).into(), worker.into(), holder.into()];
     let written = write::<D>(transaction, sql, &values)?;
     if written == 0 {
-        // Another holder may have the id, or the same id of other tables.
+        // Another holder may have the id, or these may be other tables with the same id.
         check_identity::<D>(transaction, given, worker)?;
     }
     still_held(written, worker)
@@ -518,33 +415,6 @@ pub(super) fn revoke<D: Tables>(
     }
 }
 
-/// "5 to 9", or "none" for an empty range.
-fn words(ids: &RangeInclusive<u64>) -> String {
-    if ids.is_empty() { "none".to_owned() } else { format!("{} to {}", ids.start(), ids.end()) }
-}
-
 fn number(number: i64) -> Result<u64, Error> {
     u64::try_from(number).map_err(|_| foreign_tables())
-}
-
-/// The layout of a row's numbers, if they are one.
-fn layout_of(widths: &[i64], worker_first: i64, tick_ms: i64, epoch_ms: i64) -> Option<Layout> {
-    let bits = |number: &i64| u32::try_from(*number).ok();
-    let [time_bits, worker_bits, sequence_bits] = widths else { return None };
-    let order = match worker_first {
-        0 => FieldOrder::TimeFirst,
-        1 => FieldOrder::WorkerFirst,
-        _ => return None,
-    };
-    Layout::new(bits(time_bits)?, bits(worker_bits)?, bits(sequence_bits)?)
-        .ok()?
-        .with_order(order)
-        .with_tick(Duration::from_millis(tick_ms.try_into().ok()?))
-        .ok()?
-        .with_epoch(from_unix_ms(epoch_ms.into())?)
-        .ok()
-}
-
-fn whole_ms(duration: Duration) -> i64 {
-    i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
 }

@@ -6,13 +6,14 @@ use std::time::SystemTime;
 use super::beside::largest;
 use super::host::Host;
 use super::records;
-use super::table::{Fault, foreign_tables};
+use super::rules::Fault;
+use super::table::foreign_tables;
 use super::{
     Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry,
 };
 use crate::clock::from_unix_ms;
 use crate::layout::Layout;
-use crate::store::sql::{Access, Error, Schema, Transaction, Value, Words};
+use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value, Words};
 
 /// Worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on a MySQL or MariaDB server.
 ///
@@ -35,10 +36,11 @@ pub struct UidGeneratorRegistry {
     server: MySqlRegistry,
 }
 
-/// The table is `UidGenerator`'s to make.
+/// The table is created by `UidGenerator`, not by this library.
 const SCHEMA: Schema = Schema { sql: "", version: 0, tables: &["WORKER_NODE"], witness: "" };
 
 const WORDS: Words = Words {
+    what: "the registry",
     no_tables: "its table WORKER_NODE is not there; name the database that UidGenerator uses, or \
         take ids from this library's own tables",
     foreign_tables: "its table WORKER_NODE does not have the columns of UidGenerator's",
@@ -46,7 +48,7 @@ const WORDS: Words = Words {
     rights: "give this user the rights to select and insert in its table WORKER_NODE",
 };
 
-/// The columns `HOST_NAME` and `PORT` hold as many characters.
+/// The width of the columns `HOST_NAME` and `PORT` in characters.
 const WIDTH: usize = 64;
 
 impl MySqlRegistry {
@@ -73,14 +75,14 @@ impl MySqlRegistry {
 }
 
 impl UidGeneratorRegistry {
-    /// Refuses what the table cannot do.
+    /// Refuses settings that the table does not support.
     fn check(&self) -> Result<(), RegistryError> {
         if self.server.config.is_plain() {
             return Ok(());
         }
         let problem = "the ids of its table WORKER_NODE can neither be leased nor limited; leave \
                        out leased, partition and worker_ids";
-        Err(self.server.explain("open", Error::problem(problem)))
+        Err(self.server.told("open the registry", Error::problem(problem)))
     }
 
     fn transact<T: Send>(
@@ -89,7 +91,8 @@ impl UidGeneratorRegistry {
         access: Access,
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault> + Sync,
     ) -> Result<T, RegistryError> {
-        self.server.transact_on(&SCHEMA, &WORDS, doing, access, body)
+        let call = Call { schema: &SCHEMA, words: &WORDS, doing, access };
+        self.server.client.transact(&call, &Missing::Fail, None, body)
     }
 }
 
@@ -120,7 +123,7 @@ fn insert(
     }
 }
 
-/// The error where the ids have come to `worker`, which is above `max`, the largest of a layout.
+/// The error when an id exceeds `max`, the largest of the layout.
 fn too_large(worker: u64, max: u64) -> Error {
     Error::problem(format!(
         "its table WORKER_NODE has come to the id {worker}, and the worker field ends at {max}; \
@@ -133,7 +136,7 @@ impl WorkerRegistry for UidGeneratorRegistry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.check()?;
         let host = self.server.config.host();
-        self.transact("store a worker id in", Access::Write, |transaction| {
+        self.transact("store a worker id in the registry", Access::Write, |transaction| {
             insert(transaction, &host, request)
         })
     }
@@ -144,8 +147,9 @@ impl WorkerRegistry for UidGeneratorRegistry {
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         let sql = "SELECT CAST(UNIX_TIMESTAMP(MAX(CREATED)) AS SIGNED) FROM WORKER_NODE";
-        let row = self
-            .transact("read", Access::Read, |transaction| Ok(transaction.rows(sql, &[])?.pop()));
+        let row = self.transact("read the registry", Access::Read, |transaction| {
+            Ok(transaction.rows(sql, &[])?.pop())
+        });
         Ok(match row?.as_deref() {
             Some([Value::Int(seconds)]) => from_unix_ms(i128::from(*seconds) * 1000),
             _ => None,
@@ -159,7 +163,7 @@ impl RegistryAdmin for UidGeneratorRegistry {
         let sql = "SELECT ID, HOST_NAME, PORT, TYPE, \
                    CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) AS LAUNCHED, NULL, NULL, NULL, \
                    CAST(UNIX_TIMESTAMP(CREATED) * 1000 AS SIGNED) FROM WORKER_NODE ORDER BY ID";
-        self.transact("read", Access::Read, |transaction| {
+        self.transact("read the registry", Access::Read, |transaction| {
             let rows = transaction.rows(sql, &[])?.into_iter();
             Ok(rows
                 .map(|row| records::worker(row).ok_or_else(foreign_tables))
@@ -169,12 +173,12 @@ impl RegistryAdmin for UidGeneratorRegistry {
 
     /// The largest id of a row that is left.
     fn largest_given(&self) -> Result<u64, RegistryError> {
-        self.transact("read", Access::Read, |transaction| Ok(largest(transaction)?))
+        self.transact("read the registry", Access::Read, |transaction| Ok(largest(transaction)?))
     }
 
     /// `None` always: the table does not know the layout.
     fn layout(&self) -> Result<Option<Layout>, RegistryError> {
-        // Whether it answers, and has the table.
+        // Checks that the server answers and has the table.
         self.largest_given().map(|_| None)
     }
 
@@ -185,11 +189,12 @@ impl RegistryAdmin for UidGeneratorRegistry {
 
     fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
         self.check()?;
-        // A row that is taken back would use an id up.
+        // Tests the right to insert without a row, because even a row that is rolled back would use
+        // up an id.
         let no_row = "INSERT INTO WORKER_NODE \
                       (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
                       SELECT '', '', 1, CURRENT_DATE, NOW(), NOW() FROM DUAL WHERE 1 = 0";
-        self.transact("store a worker id in", Access::Write, |transaction| {
+        self.transact("store a worker id in the registry", Access::Write, |transaction| {
             let next = largest(transaction)? + 1;
             if next > layout.max_worker() {
                 return Err(Fault::Database(too_large(next, layout.max_worker())));

@@ -172,7 +172,7 @@ impl Cursor {
     ///
     /// This never waits for the lock, and neither does any later operation in the child: the lock
     /// may be held by a thread that does not exist there.
-    #[cfg(all(unix, not(uidring_loom)))]
+    #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
     pub fn abandon(&self) {
         // ORDERING: the child has one thread.
         let before = self.ended.swap(Ended::Forked as u8, Ordering::Relaxed);

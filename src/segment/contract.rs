@@ -3,13 +3,13 @@
 //! ```
 //! use uidring::segment::contract;
 //! # #[cfg(feature = "sqlite")] {
-//! use uidring::segment::SqliteSegments;
+//! use uidring::Store;
 //!
 //! // Each store is a source without tags; each handle a process of its own that uses it.
 //! let dir = tempfile::tempdir()?;
 //! contract::check(|name| {
 //!     let file = dir.path().join(name);
-//!     move || SqliteSegments::open(&file).unwrap()
+//!     move || Store::open(&file).unwrap().segments().unwrap()
 //! });
 //! # }
 //! # Ok::<(), Box<dyn std::error::Error>>(())
@@ -24,23 +24,23 @@ use std::collections::BTreeMap;
 use super::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{Barrier, thread};
 
-/// Checks all clauses. `store` makes a store without tags, by a name that is new each time, and
-/// returns what opens a handle to it.
+/// Checks all clauses. `store` creates an empty store with the given name, which is new at each
+/// call, and returns a function that opens handles to it.
 ///
 /// # Panics
 ///
-/// Where a clause is broken.
+/// If a clause is broken.
 pub fn check<S: SegmentSource, O: Fn() -> S + Sync>(store: impl Fn(&str) -> O) {
     check_loads(&store);
     what_is_given_back_comes_again(&store("given_back"));
 }
 
-/// Checks all clauses for a source that takes no numbers back: its `give_back` changes nothing and
-/// returns false.
+/// Checks all clauses for a source that never takes numbers back: its `give_back` changes nothing
+/// and returns false.
 ///
 /// # Panics
 ///
-/// Where a clause is broken.
+/// If a clause is broken.
 pub fn check_one_way<S: SegmentSource, O: Fn() -> S + Sync>(store: impl Fn(&str) -> O) {
     check_loads(&store);
     what_is_given_back_does_not_come_again(&store("given_back"));
@@ -58,7 +58,7 @@ fn check_loads<S: SegmentSource, O: Fn() -> S + Sync>(store: &impl Fn(&str) -> O
     the_last_number_is_an_end(&store("end"));
 }
 
-/// The largest number there is.
+/// The largest possible number.
 const LARGEST: u64 = i64::MAX.unsigned_abs();
 
 fn done<T>(call: &str, result: Result<T, SegmentError>) -> T {
@@ -84,10 +84,10 @@ fn numbers(segment: &Segment) -> impl Iterator<Item = u64> {
     (0..count).map(move |index| first + index * delta)
 }
 
-/// Which segments have been loaded.
+/// All segments that were loaded.
 #[derive(Default)]
 struct Ledger {
-    /// Each number, with the segment that has it.
+    /// The segment that each number belongs to.
     given: BTreeMap<u64, Segment>,
 }
 
@@ -124,7 +124,7 @@ fn numbers_begin_at_the_first_and_none_is_given_twice<S: SegmentSource>(open: &i
     assert!(ledger.given.contains_key(&record.next), "the first numbers are given: {record:?}");
     let next = create(&open(), "orders", &Tag::new()).next;
     assert!(!ledger.given.contains_key(&next), "{next} was given, and is not the next number");
-    // Tags do not know of each other.
+    // Tags are independent of each other.
     create(&open(), "invoices", &Tag::new());
     let segment = load(&open(), "invoices");
     assert!(segment.first < first, "each tag counts by itself: {segment:?}");
@@ -171,7 +171,7 @@ fn those_who_create_at_once_create_one_row<S: SegmentSource>(open: &(impl Fn() -
     const THREADS: usize = 8;
     let barrier = Barrier::new(THREADS);
     let new = Tag::new().first(7).step(10);
-    // A store that was never used may be made by all of them.
+    // All processes may create the tables of a new store at the same time.
     let creates = || {
         barrier.wait();
         create(&open(), "orders", &new)
@@ -238,7 +238,7 @@ fn what_is_given_back_comes_again<S: SegmentSource>(open: &impl Fn() -> S) {
     let source = open();
     create(&source, "orders", &Tag::new().step(100));
     let segment = load(&source, "orders");
-    // All but three of them.
+    // All but the last three numbers.
     let used = 3;
     let unused = Segment {
         first: segment.first + used * segment.delta,
@@ -275,7 +275,7 @@ fn what_another_has_taken_after_is_not_taken_back<S: SegmentSource>(open: &impl 
     let segment = load(&source, "orders");
     let mut ledger = Ledger::default();
     ledger.note(&segment);
-    // From each database, if there are several.
+    // Enough loads to reach each database, if there are several.
     for _ in 0..8 {
         ledger.note(&load(&open(), "orders"));
     }

@@ -6,12 +6,13 @@ use std::time::Duration;
 
 use crate::clock::human;
 use crate::engine::TakeError;
+use crate::store::StorageError;
 use crate::sync::Arc;
 
 /// An error returned by a source of segments.
 ///
 /// An error says what is wrong and what to do. What the database, the driver or the server said is
-/// its [`source`](Error::source). The field `place` of an error is where the tags are: the file, or
+/// its [`source`](Error::source). The field `store` of an error is where the tags are: the file, or
 /// the address without the password. An error can be cloned, because all who wait for a load get
 /// the one of it.
 ///
@@ -24,7 +25,7 @@ pub enum SegmentError {
     /// The source has no such tag.
     NoSuchTag {
         /// Where it was looked for.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// Tags there that are alike, the most alike first.
@@ -40,7 +41,7 @@ pub enum SegmentError {
     /// The tag is there, and its next number is below the one that it should begin with.
     Behind {
         /// Where it is.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// Its next number.
@@ -52,7 +53,7 @@ pub enum SegmentError {
     /// Leaf's, or tinyid's.
     GivenElsewhere {
         /// The database.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// The other table.
@@ -63,7 +64,7 @@ pub enum SegmentError {
     /// The tag is there, and is not as it should be created. It was not changed.
     Differs {
         /// Where it is.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// What differs: `step`, `max_step` or `description`.
@@ -76,7 +77,7 @@ pub enum SegmentError {
     /// A lower next number would give numbers twice.
     Lower {
         /// Where the tag is.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// Its next number.
@@ -88,7 +89,7 @@ pub enum SegmentError {
     /// an operator has changed it.
     Moved {
         /// Where the tag is.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// Its next number.
@@ -99,7 +100,7 @@ pub enum SegmentError {
     /// The row of the tag has values that give no numbers, or wrong ones.
     BadRow {
         /// Where it is.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// What is wrong with it or what to do, as a sentence about the row.
@@ -108,7 +109,7 @@ pub enum SegmentError {
     /// All numbers of the tag have been given.
     RanOut {
         /// Where it is.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// The last number that the row could give.
@@ -118,7 +119,7 @@ pub enum SegmentError {
     /// old copy.
     WentBack {
         /// Where it is.
-        place: String,
+        store: String,
         /// The tag.
         tag: String,
         /// The first number that it gave now.
@@ -126,45 +127,8 @@ pub enum SegmentError {
         /// The last number that it gave before.
         last: u64,
     },
-    /// The database or the server cannot be used as it is.
-    Open {
-        /// The database, or the server.
-        place: String,
-        /// What is wrong with it or what to do, as a sentence about it.
-        problem: String,
-        /// What the database or the driver said.
-        source: Option<Arc<dyn Error + Send + Sync>>,
-    },
-    /// Others held the tag for longer than this process is ready to wait.
-    Locked {
-        /// The database.
-        place: String,
-        /// How long it was waited for.
-        waited: Duration,
-    },
-    /// The server is down, does not answer, or does not serve this call for now.
-    Unreachable {
-        /// The server.
-        place: String,
-        /// What is wrong with it or what to do, as a sentence about the server.
-        problem: String,
-        /// What the driver said.
-        source: Option<Arc<dyn Error + Send + Sync>>,
-    },
-    /// The disk of the database is full.
-    Full {
-        /// The database.
-        place: String,
-        /// What the database said.
-        source: Arc<dyn Error + Send + Sync>,
-    },
-    /// The database failed.
-    Storage {
-        /// What could not be done, as "take numbers from uidring.db".
-        doing: String,
-        /// What the database said.
-        source: Arc<dyn Error + Send + Sync>,
-    },
+    /// The database or the server cannot be used, or not now.
+    Storage(StorageError),
     /// A source of another crate failed, as [`unreachable`](SegmentError::unreachable) and
     /// [`other`](SegmentError::other) say it.
     Other {
@@ -223,84 +187,73 @@ impl SegmentError {
     ///
     /// ```
     /// # use uidring::segment::SegmentError;
-    /// let error = SegmentError::RanOut { place: "ids.db".into(), tag: "a".into(), last: 9 };
+    /// let error = SegmentError::RanOut { store: "ids.db".into(), tag: "a".into(), last: 9 };
     /// assert!(!error.is_transient());
     /// ```
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(
-            self,
-            SegmentError::Locked { .. }
-                | SegmentError::Unreachable { .. }
-                | SegmentError::Other { is_transient: true, .. }
-        )
+        match self {
+            SegmentError::Storage(error) => error.is_transient(),
+            SegmentError::Other { is_transient, .. } => *is_transient,
+            _ => false,
+        }
+    }
+}
+
+impl From<StorageError> for SegmentError {
+    fn from(error: StorageError) -> SegmentError {
+        SegmentError::Storage(error)
     }
 }
 
 impl fmt::Display for SegmentError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
-            SegmentError::NoSuchTag { place, tag, alike } => no_such_tag(f, place, tag, alike),
+            SegmentError::NoSuchTag { store, tag, alike } => no_such_tag(f, store, tag, alike),
             SegmentError::BadTag { tag, problem } => {
                 write!(f, "the tag {tag:?} cannot be used: {problem}")
             }
-            SegmentError::Behind { place, tag, next, first } => write!(
+            SegmentError::Behind { store, tag, next, first } => write!(
                 f,
-                "{place} has the tag {tag:?} already, and its next number is {next}, below the \
+                "{store} has the tag {tag:?} already, and its next number is {next}, below the \
                  first one asked for, {first}; use it as it is, or set its next number"
             ),
-            SegmentError::GivenElsewhere { place, tag, table, last } => write!(
+            SegmentError::GivenElsewhere { store, tag, table, last } => write!(
                 f,
-                "the table {table} in {place} has given the numbers of the tag {tag:?} up to \
+                "the table {table} in {store} has given the numbers of the tag {tag:?} up to \
                  {last}: take them from that table, or see that nobody does any more, and create \
                  the tag with a first number above {last}"
             ),
-            SegmentError::Differs { place, tag, field, there, asked } => write!(
+            SegmentError::Differs { store, tag, field, there, asked } => write!(
                 f,
-                "{place} has the tag {tag:?} already, and its {field} is {}, and {asked} was asked \
+                "{store} has the tag {tag:?} already, and its {field} is {}, and {asked} was asked \
                  for; ask for no {field} to use it as it is, or change its row",
                 there.as_deref().unwrap_or("not set")
             ),
-            SegmentError::Lower { place, tag, next, asked } => write!(
+            SegmentError::Lower { store, tag, next, asked } => write!(
                 f,
-                "the tag {tag:?} in {place} has given its numbers below {next}, and would give \
+                "the tag {tag:?} in {store} has given its numbers below {next}, and would give \
                  those from {asked} on twice; name {next} or more"
             ),
-            SegmentError::Moved { place, tag, next, seen } => write!(
+            SegmentError::Moved { store, tag, next, seen } => write!(
                 f,
-                "the tag {tag:?} in {place} is in use: its next number is {next}, and was {seen} \
+                "the tag {tag:?} in {store} is in use: its next number is {next}, and was {seen} \
                  when it was looked at; see who takes from it"
             ),
-            SegmentError::BadRow { place, tag, problem } => {
-                write!(f, "the row of the tag {tag:?} in {place} cannot be used: {problem}")
+            SegmentError::BadRow { store, tag, problem } => {
+                write!(f, "the row of the tag {tag:?} in {store} cannot be used: {problem}")
             }
-            SegmentError::RanOut { place, tag, last } => write!(
+            SegmentError::RanOut { store, tag, last } => write!(
                 f,
-                "the tag {tag:?} in {place} has no numbers left: {last} was the last; go on with \
+                "the tag {tag:?} in {store} has no numbers left: {last} was the last; go on with \
                  another tag"
             ),
-            SegmentError::WentBack { place, tag, first, last } => write!(
+            SegmentError::WentBack { store, tag, first, last } => write!(
                 f,
-                "the row of the tag {tag:?} in {place} went back: it gives {first} after {last}; \
+                "the row of the tag {tag:?} in {store} went back: it gives {first} after {last}; \
                  set its next number above all that were given, and restart this program"
             ),
-            SegmentError::Open { place, problem, .. } => {
-                write!(f, "cannot use the tags in {place}: {problem}")
-            }
-            SegmentError::Locked { place, waited } => write!(
-                f,
-                "the tags in {place} were locked by others for {}; see who holds them, or wait \
-                 longer",
-                human(*waited)
-            ),
-            SegmentError::Unreachable { place, problem, .. } => {
-                write!(f, "cannot reach the tags in {place}: {problem}")
-            }
-            SegmentError::Full { place, .. } => write!(
-                f,
-                "the disk of {place} is full: make room and try again; no number was used up"
-            ),
-            SegmentError::Storage { doing, .. } => write!(f, "cannot {doing}"),
+            SegmentError::Storage(error) => write!(f, "{error}"),
             SegmentError::Other { is_transient: true, .. } => {
                 f.write_str("the source of numbers cannot be reached for now")
             }
@@ -319,11 +272,11 @@ impl fmt::Display for SegmentError {
 
 fn no_such_tag(
     f: &mut fmt::Formatter<'_>,
-    place: &str,
+    store: &str,
     tag: &str,
     alike: &[String],
 ) -> fmt::Result {
-    write!(f, "{place} has no tag {tag:?}; ")?;
+    write!(f, "{store} has no tag {tag:?}; ")?;
     match alike {
         [] => f.write_str("create it first"),
         [most @ .., last] => {
@@ -339,12 +292,9 @@ fn no_such_tag(
 impl Error for SegmentError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            SegmentError::Open { source, .. } | SegmentError::Unreachable { source, .. } => {
-                source.as_deref().map(|source| source as _)
-            }
-            SegmentError::Full { source, .. }
-            | SegmentError::Storage { source, .. }
-            | SegmentError::Other { source, .. } => Some(&**source),
+            // Its text is that of this error.
+            SegmentError::Storage(error) => error.source(),
+            SegmentError::Other { source, .. } => Some(&**source),
             SegmentError::Ended { cause } => Some(cause),
             _ => None,
         }

@@ -32,6 +32,7 @@
 //! | [`Store::open`](crate::Store::open)`(address)?.segments()?` | a file, or a database |
 //! | `store.segments_in(Table::Leaf)?` | the table of Leaf, in any of them |
 //! | `store.segments_in(Table::TinyId)?` | the table of tinyid, in any of them |
+//! | `store.segments_in(Table::CosId)?` | the counters of `CosId`, in Redis |
 //! | `TinyIdSegments::new([..])` | several databases of tinyid |
 //! | `HttpSegments::new(["http://a:9999", "http://b:9999"], token)` | servers (feature `http`) |
 //!
@@ -50,6 +51,10 @@ pub use crate::number::{Number, NumberRangeError, ParseNumberError};
 pub use error::SegmentError;
 pub use load::status::SegmentStatus;
 pub use segments::{BuildError, Builder, Segments};
+#[cfg(feature = "redis")]
+pub(crate) use source::CosIdSegments;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+pub(crate) use source::KeySegments;
 #[cfg(feature = "http")]
 pub use source::http::HttpSegments;
 #[cfg(feature = "mysql")]

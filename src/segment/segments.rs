@@ -16,13 +16,13 @@ use crate::sync::Arc;
 /// The numbers of all tags of one source. One per process is enough.
 ///
 /// This is a handle: clones share one loader. The loader takes the next segment of a tag before it
-/// is needed, as many numbers as the tag wants in [`refresh`](Builder::refresh). It has one thread,
-/// and starts a short-lived one for each load. A tag that nobody takes from costs less than 1 KiB,
-/// no thread, and no query.
+/// is needed, sized for the demand of one [`refresh`](Builder::refresh). It has one thread, and
+/// starts a short-lived one for each load. An unused tag costs less than 1 KiB, no thread, and no
+/// query.
 ///
-/// When the last handle is dropped, that of a [`SegmentGenerator`] included, the loader ends: what
-/// is left of each tag is given back to its row, if no other process has taken from the row since.
-/// That waits for the source. After a kill, what was in memory is lost.
+/// When the last handle is dropped, including each [`SegmentGenerator`], the loader ends: what is
+/// left of each tag is given back to its row, unless another process has taken from the row since.
+/// The drop waits for the source. If the process is killed, the numbers in memory are lost.
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -58,8 +58,8 @@ impl Segments {
         Builder::new()
     }
 
-    /// The numbers of `tag`. If this process uses the tag for the first time, this waits until its
-    /// first load has ended; while the source is known to be away, at most for
+    /// The numbers of `tag`. The first use of the tag in this process waits until its first load
+    /// has ended. While the source is known to be away, it waits at most for
     /// [`max_wait`](Builder::max_wait).
     ///
     /// ```
@@ -79,7 +79,7 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::NoSuchTag`] if there is no such tag, with those that are alike. Any other
+    /// [`SegmentError::NoSuchTag`], with similar names, if there is no such tag. Any other
     /// [`SegmentError`] if its numbers cannot be loaded. The next call tries again.
     pub fn tag(&self, tag: &str) -> Result<SegmentGenerator, SegmentError> {
         let engine = self.running.loader.tag(tag)?;
@@ -104,19 +104,19 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// As [`tag`](Segments::tag).
+    /// As for [`tag`](Segments::tag).
     #[cfg(feature = "async")]
     pub async fn tag_async(&self, tag: &str) -> Result<SegmentGenerator, SegmentError> {
         let (segments, tag) = (self.clone(), tag.to_owned());
         apart("uidring-tag", move || segments.tag(&tag)).await
     }
 
-    /// Creates `tag`, or uses the one that is there, if that is what `new` asks for. Then as
+    /// Creates `tag`, or uses the existing one if it is what `new` asks for. Then works like
     /// [`tag`](Segments::tag).
     ///
-    /// Of a tag that is there, what counts is what was set of `new`: its step, largest step and
-    /// description must be the same, and its next number must not be below the first one. What was
-    /// not set is left to the operator.
+    /// An existing tag is compared only with the fields of `new` that are set: its step, largest
+    /// step and description must be the same, and its next number must not be below the first one.
+    /// Fields that are not set are left to the operator.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -132,10 +132,10 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// As [`tag`](Segments::tag); [`SegmentError::BadTag`] if there can be no such tag;
-    /// [`SegmentError::Behind`] or [`SegmentError::Differs`] if the one that is there is not what
-    /// `new` asks for.
-    // A tag is made for this one call.
+    /// As for [`tag`](Segments::tag); [`SegmentError::BadTag`] if the tag is not valid;
+    /// [`SegmentError::Behind`] or [`SegmentError::Differs`] if the existing one is not what `new`
+    /// asks for.
+    // `new` is taken by value because it is built for this one call.
     #[allow(clippy::needless_pass_by_value)]
     pub fn create(&self, tag: &str, new: Tag) -> Result<SegmentGenerator, SegmentError> {
         self.check_fork()?;
@@ -144,8 +144,8 @@ impl Segments {
     }
 
     /// Does what [`create`](Segments::create) does, on a thread of its own, so that no runtime is
-    /// blocked. It needs no particular runtime. The tag is created also if the future is dropped
-    /// after its first poll.
+    /// blocked. It needs no particular runtime. Once polled, the call goes on even if the future is
+    /// dropped.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -163,7 +163,7 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// As [`create`](Segments::create).
+    /// As for [`create`](Segments::create).
     #[cfg(feature = "async")]
     pub async fn create_async(
         &self,
@@ -174,7 +174,7 @@ impl Segments {
         apart("uidring-tag", move || segments.create(&tag, new)).await
     }
 
-    /// All tags of the source, in their order. Each call asks the source.
+    /// All tags of the source, sorted. Each call asks the source.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -190,7 +190,7 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// [`SegmentError`] if the source cannot tell.
+    /// [`SegmentError`] if the source cannot list them.
     pub fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
         self.check_fork()?;
         self.running.loader.source.tags()
@@ -213,12 +213,12 @@ impl Segments {
         self.running.loader.source_name.clone()
     }
 
-    /// Ends all tags, gives back what is left of each, and says whether that succeeded. Dropping
-    /// the last handle does the same, but is silent, and waits as long as the source does.
+    /// Ends all tags, gives back what is left of each, and returns whether that succeeded. Dropping
+    /// the last handle does the same, but returns nothing, and waits as long as the source does.
     ///
-    /// From now on all takes fail with [`TakeError::ShutDown`]; those that wait fail at once. A
-    /// take that has claimed a number before may still return it. The claims of local takers that
-    /// are still there are lost: drop these takers before.
+    /// From now on all takes fail with [`TakeError::ShutDown`]. Waiting takes fail at once. A take
+    /// that has already claimed a number may still return it. The claims of existing local takers
+    /// are lost: drop these takers first.
     ///
     /// Blocks the thread until the source has answered, at most for
     /// [`shutdown_deadline`](Builder::shutdown_deadline).
@@ -238,17 +238,17 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// [`SegmentError`] if giving back failed. Those numbers are lost; all has ended all the same.
+    /// [`SegmentError`] if giving back failed. Those numbers are lost, but everything has ended.
     /// Numbers that a row cannot take back, because others have taken from it since, are lost as
-    /// well, and that is no error.
-    // The handle is used up, as it is of no more use.
+    /// well, which is not an error.
+    // `self` is taken by value because the handle has no further use.
     #[allow(clippy::needless_pass_by_value)]
     pub fn shutdown(self) -> Result<(), SegmentError> {
         self.running.shut_down()
     }
 
     /// Does what [`shutdown`](Segments::shutdown) does, on a thread of its own, so that no runtime
-    /// is blocked. It needs no particular runtime. The shutdown begins with this call, also if the
+    /// is blocked. It needs no particular runtime. The shutdown begins with this call, even if the
     /// future is dropped.
     ///
     /// ```
@@ -264,14 +264,14 @@ impl Segments {
     ///
     /// # Errors
     ///
-    /// As [`shutdown`](Segments::shutdown).
+    /// As for [`shutdown`](Segments::shutdown).
     #[cfg(feature = "async")]
     pub fn shutdown_async(self) -> impl Future<Output = Result<(), SegmentError>> + Send + 'static {
         self.running.loader.begin_end();
         apart("uidring-shutdown", move || self.shutdown())
     }
 
-    /// In a forked process the source's connections are the parent's.
+    /// Fails in a forked process, where the source's connections belong to the parent.
     fn check_fork(&self) -> Result<(), SegmentError> {
         if self.running.loader.is_forked() {
             return Err(SegmentError::Ended { cause: TakeError::Forked });
@@ -324,7 +324,7 @@ impl Builder {
         }
     }
 
-    /// Where the numbers come from. There is no default. A `Box<dyn SegmentSource>` is accepted as
+    /// The source of the numbers. There is no default. A `Box<dyn SegmentSource>` is accepted as
     /// well.
     ///
     /// ```
@@ -340,8 +340,8 @@ impl Builder {
         Builder { source: Some(Box::new(source)), ..self }
     }
 
-    /// How many loads run at once, of different tags: 4 unless set. 0 counts as 1. A tag whose row
-    /// is slow does not hold up another.
+    /// How many loads of different tags run at once: 4 unless set. 0 counts as 1. A tag whose row
+    /// is slow does not delay other tags.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -356,8 +356,8 @@ impl Builder {
         Builder { loads, ..self }
     }
 
-    /// The demand of at least so much time is kept in memory, by the demand of the last seconds: 10
-    /// seconds unless set. If the source is away for no longer, no take notices.
+    /// How much demand is kept in memory: numbers for at least this time at the present rate. 10
+    /// seconds unless set. Takes do not notice an outage of the source that is shorter.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -396,8 +396,9 @@ impl Builder {
         self
     }
 
-    /// The most numbers that are loaded at once, if the row of the tag does not say one: 1,000,000
-    /// unless set. A kill loses what is in memory. If the step of the row is larger, that counts.
+    /// The most numbers per load, if the row of the tag sets no limit: 1,000,000 unless set. If the
+    /// process is killed, the numbers in memory are lost. A larger step of the row takes
+    /// precedence.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -414,8 +415,9 @@ impl Builder {
     }
 
     /// How long a take waits when no numbers are in memory, before it fails: one second unless set.
-    /// A batch waits so long for each segment that it needs. Threads that wait are parked; one that
-    /// fails may do so up to 5 ms later, and up to half of this time, together with others.
+    /// A batch waits up to this time for each segment that it needs. Waiting threads are parked. A
+    /// failing take may return up to 5 ms later, and at most half of this time later, so that
+    /// several threads wake together.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -434,7 +436,7 @@ impl Builder {
         self
     }
 
-    /// How long a shutdown waits until all that is left has been given back: 15 seconds unless set.
+    /// How long a shutdown waits until everything left has been given back: 15 seconds unless set.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -453,8 +455,8 @@ impl Builder {
     }
 
     /// Tags that have [metrics](crate#metrics) of their own from their first numbers on, in
-    /// addition to those named before. A tag that fails gets them anyway, if it is among the first
-    /// hundred; all others are in the sums of the source.
+    /// addition to those named before. The first hundred failing tags also get them. All others are
+    /// included in the totals of the source.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -472,7 +474,7 @@ impl Builder {
         self
     }
 
-    /// Starts the loader. The source is not asked yet.
+    /// Starts the loader. The source is not contacted yet.
     ///
     /// ```
     /// # use uidring::segment::Segments;

@@ -4,7 +4,7 @@
 use std::time::Duration;
 
 use tracing::span::{Attributes, Id, Record};
-use tracing::{Event, Metadata, Subscriber};
+use tracing::{Dispatch, Event, Metadata, Subscriber};
 
 use crate::clock::{ManualClock, Stopwatch};
 use crate::engine::Engine;
@@ -45,7 +45,7 @@ enum Call {
     Release,
 }
 
-/// Leases worker ids 1, 2 and so on, with 200 ticks each.
+/// A registry that leases worker ids 1, 2 and so on, with 200 ticks each.
 #[derive(Clone)]
 struct Registry {
     lease: Duration,
@@ -57,7 +57,7 @@ struct Script {
     assigned: u64,
     /// The call that does not answer.
     hanging: Option<Call>,
-    /// What the next reservations fail with.
+    /// The error of the next reservations.
     refusal: Option<fn(&Lease) -> RegistryError>,
 }
 
@@ -103,11 +103,12 @@ impl WorkerRegistry for Registry {
     }
 }
 
-/// A generator whose clock stands still.
+/// A generator with a clock that stands still.
 struct Generator {
     engine: Arc<Engine>,
     maintenance: Maintenance,
     heard: Listener,
+    _others: [Dispatch; 2],
     _listening: tracing::subscriber::DefaultGuard,
 }
 
@@ -117,15 +118,16 @@ const UIDS: usize = 16;
 impl Generator {
     fn start(registry: &Registry) -> Generator {
         let heard = Listener::default();
+        // If tracing knows of one subscriber alone, a thread that has none and comes to an event
+        // first turns that event off for all threads.
+        let others = [(); 2].map(|()| Dispatch::new(Listener::default()));
         let listening = tracing::subscriber::set_default(heard.clone());
         let layout = Layout::new(40, 10, 4).unwrap().with_tick(Duration::from_millis(10)).unwrap();
         let clock = ManualClock::new(layout.epoch() + Duration::from_secs(100_000));
         let builder = Builder::new().registry(registry.clone()).layout(layout).clock(clock);
         let (engine, maintenance, _) =
             builder.slots(4).assemble(fastrand::Rng::with_seed(7)).unwrap();
-        // A thread without a listener that came to an event just before may have turned it off.
-        tracing::callsite::rebuild_interest_cache();
-        Generator { engine, maintenance, heard, _listening: listening }
+        Generator { engine, maintenance, heard, _others: others, _listening: listening }
     }
 
     fn run_filler(&mut self) {
@@ -175,7 +177,7 @@ fn away(_: &Lease) -> RegistryError {
     RegistryError::unreachable("it is away")
 }
 
-/// So short that operators are told soon of a registry that does not answer.
+/// Short, so that operators soon learn of a registry that does not answer.
 const SHORT: Duration = Duration::from_millis(80);
 const LONG: Duration = Duration::from_secs(80);
 

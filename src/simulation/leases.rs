@@ -150,7 +150,7 @@ impl WorkerRegistry for File {
     }
 }
 
-/// What the flaky registry does with a call.
+/// How the flaky registry handles a call.
 #[derive(Clone, Copy, Debug)]
 enum FaultMode {
     /// The call succeeds.

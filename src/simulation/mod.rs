@@ -10,6 +10,8 @@
 
 #[cfg(feature = "tracing")]
 mod events;
+#[cfg(all(feature = "contract", any(feature = "etcd", feature = "redis", feature = "zookeeper")))]
+mod keys;
 mod leases;
 #[cfg(feature = "tracing")]
 mod segment_events;

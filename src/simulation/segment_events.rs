@@ -15,11 +15,12 @@ use crate::segment::load::scheduler::{Job, Scheduler};
 use crate::segment::load::trouble::{SourcePanicked, Trouble};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
+use crate::store::StorageError;
 use crate::sync::Arc;
 
 const STEP: u64 = 20;
 
-/// An event, as this test sees it.
+/// An event as this test sees it.
 #[derive(Clone, Debug, PartialEq, Eq)]
 enum Told {
     Away,
@@ -35,22 +36,22 @@ enum Answer {
     Fails(Trouble),
 }
 
-/// What has happened to a tag.
+/// The history of a tag.
 #[derive(Debug, Default)]
 struct State {
-    /// Its troubles since its numbers came as they should.
+    /// Its troubles since its last recovery.
     troubles: BTreeMap<u8, Trouble>,
     since: Option<Duration>,
-    /// Whether it has had numbers.
+    /// Whether it has received numbers.
     is_known: bool,
     went_back: bool,
 }
 
-/// A load that has begun.
+/// A running load.
 struct Call {
     tag: Arc<LoadedTag>,
     since: Duration,
-    /// Since when no numbers of its tag have been left.
+    /// Since when its tag has had no numbers left.
     empty_since: Option<Duration>,
 }
 
@@ -167,15 +168,15 @@ impl Simulation {
                 Trouble::DeltaChanged if is_known => segment(before, 3),
                 Trouble::BadRow => segment(0, 1),
                 Trouble::Locked => {
-                    Err(SegmentError::Locked { place: of_row.0, waited: 2 * SECOND })
+                    Err(StorageError::Locked { what: of_row.0, waited: 2 * SECOND }.into())
                 }
                 Trouble::NoSuchTag => {
-                    let (place, tag) = of_row;
-                    Err(SegmentError::NoSuchTag { place, tag, alike: Vec::new() })
+                    let (store, tag) = of_row;
+                    Err(SegmentError::NoSuchTag { store, tag, alike: Vec::new() })
                 }
                 Trouble::RanOut => {
-                    let (place, tag) = of_row;
-                    Err(SegmentError::RanOut { place, tag, last: 9 })
+                    let (store, tag) = of_row;
+                    Err(SegmentError::RanOut { store, tag, last: 9 })
                 }
                 Trouble::Panicked => Err(SegmentError::other(SourcePanicked { source: of_row.0 })),
                 Trouble::Failed => Err(SegmentError::other("broken")),
@@ -201,7 +202,7 @@ impl Simulation {
         drop(self.scheduler.take_wake_ups());
     }
 
-    /// What operators are to be told when a load of `tag` has ended in this way.
+    /// Records the events that operators must get when a load of `tag` ends in this way.
     fn expect(&mut self, tag: &str, trouble: Option<Trouble>, is_slow: bool) {
         let state = self.states.get_mut(tag).unwrap();
         if trouble == Some(Trouble::Away) {
@@ -215,7 +216,7 @@ impl Simulation {
             }
             return;
         }
-        // A panic is no answer.
+        // A panic does not show that the source answers.
         if trouble != Some(Trouble::Panicked) {
             self.away.remove(tag);
             if let Some(since) = self.away_since.filter(|_| self.away.is_empty()) {

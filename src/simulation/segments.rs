@@ -13,6 +13,7 @@ use crate::segment::load::scheduler::{Job, Scheduler};
 use crate::segment::tag::claim::{Claim, Numbers};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
+use crate::store::StorageError;
 use crate::sync::{Arc, lock};
 use std::time::Duration;
 
@@ -38,7 +39,7 @@ struct Held {
 struct Waiting {
     position: u64,
     after: u64,
-    /// What it has got.
+    /// The numbers that it has got.
     claim: Option<Claim>,
 }
 
@@ -105,7 +106,7 @@ impl Simulation {
         simulation
     }
 
-    /// What the loader's thread does when it is woken.
+    /// The work of the loader's thread after a wake-up.
     fn run_due(&mut self) {
         self.scheduler.run_due(&self.requests, self.now);
         self.begin_calls();
@@ -157,11 +158,11 @@ impl Simulation {
     }
 
     fn load(&mut self, count: Option<u64>, answer: Answer) -> Result<Segment, SegmentError> {
-        let place = || "the row".to_owned();
+        let store = || "the row".to_owned();
         match answer {
             Answer::Away => return Err(SegmentError::unreachable("away")),
             Answer::Locked => {
-                return Err(SegmentError::Locked { place: place(), waited: SECOND });
+                return Err(StorageError::Locked { what: store(), waited: SECOND }.into());
             }
             Answer::Failed => return Err(SegmentError::other("broken")),
             // Another process was first.
@@ -320,7 +321,7 @@ impl Simulation {
         }
     }
 
-    /// Those that wait got numbers in their order, as far as these go.
+    /// Checks that waiting threads got numbers in order, as far as there were any.
     fn check_waiting(&mut self) {
         let mut supply = lock(&self.tag.engine.supply);
         for waiting in &mut self.waiting {
@@ -341,7 +342,7 @@ impl Simulation {
         for tag in self.scheduler.end() {
             tag.engine.shut_down();
         }
-        // What nobody has claimed now, nobody gets any more.
+        // Numbers that are unclaimed now are never taken.
         let left = self.tag.engine.left();
         while !self.held.is_empty() {
             self.release(0);
@@ -471,7 +472,7 @@ fn run(simulation: &mut Simulation, rate: u64, time: Duration, pace: Duration) -
     run_with(simulation, rate, time, pace, Answer::Numbers)
 }
 
-/// The same, from a source that answers in this way.
+/// Like `run`, from a source that answers in this way.
 fn run_with(
     simulation: &mut Simulation,
     rate: u64,

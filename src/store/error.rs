@@ -3,6 +3,8 @@
 use std::error::Error;
 use std::fmt;
 
+use super::storage_error::StorageError;
+
 /// An error returned by [`Store::open`](crate::Store::open): no store has this address. No field
 /// holds a password.
 #[derive(Debug)]
@@ -32,14 +34,7 @@ pub enum StoreError {
         schemes: Vec<&'static str>,
     },
     /// The address cannot be used.
-    Address {
-        /// The path, or the address without the password.
-        address: String,
-        /// What is wrong with it or what to do, as a sentence about it.
-        problem: String,
-        /// What the driver or the file system said.
-        source: Option<Box<dyn Error + Send + Sync>>,
-    },
+    Address(StorageError),
 }
 
 /// The beginnings of addresses in a sentence.
@@ -84,9 +79,7 @@ impl fmt::Display for StoreError {
                  such an address, and begin the path of a file that looks like one with ./",
                 Beginnings(schemes)
             ),
-            StoreError::Address { address, problem, .. } => {
-                write!(f, "cannot open the store {address}: {problem}")
-            }
+            StoreError::Address(error) => write!(f, "{error}"),
         }
     }
 }
@@ -94,7 +87,8 @@ impl fmt::Display for StoreError {
 impl Error for StoreError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            StoreError::Address { source, .. } => source.as_deref().map(|source| source as _),
+            // Its text is that of this error.
+            StoreError::Address(error) => error.source(),
             _ => None,
         }
     }

@@ -51,6 +51,12 @@ pub(super) trait Backend: Debug + Send + Sync {
 
     /// The tokens of tinyid's clients.
     fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError>;
+
+    /// The servers of ZooKeeper, if it is one.
+    #[cfg(feature = "zookeeper")]
+    fn zookeeper(&self) -> Option<&super::keys::ZooKeeper> {
+        None
+    }
 }
 
 /// A registry of any kind, which can be cloned.

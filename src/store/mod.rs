@@ -23,18 +23,47 @@
 //! | `uidring.db`, `sqlite:uidring.db` | `sqlite` (default) | yes | own table, Leaf's, tinyid's |
 //! | `postgres://…`, `postgresql://…` | `postgres` | yes | own table, Leaf's, tinyid's |
 //! | `mysql://…` | `mysql` | yes, also `UidGenerator`'s | own table, Leaf's, tinyid's |
+//! | `etcd://…`, `etcds://…` with TLS | `etcd` | yes | own keys |
+//! | `zookeeper://…`, `zookeepers://…` with TLS | `zookeeper` | yes, also Leaf's | own keys |
+//! | `redis://…`, `rediss://…` with TLS | `redis` | yes | own keys, CosId's |
 //!
 //! What an address of a server may hold stands at the registry of its kind,
 #![cfg_attr(feature = "postgres", doc = "[`PostgresRegistry`](crate::registry::PostgresRegistry),")]
 #![cfg_attr(feature = "mysql", doc = "[`MySqlRegistry`](crate::registry::MySqlRegistry),")]
-//! and so do the promises of each store. A path that looks like an address begins with `./`.
+//! and so do the promises of each store: those of the others at [`etcd`], [`zookeeper`] and
+//! [`redis`]. A path that looks like an address begins with `./`. BENCHMARKS.md has what a call on
+//! each of them costs: 1 to 16 ms on a machine with two cores.
 
 pub(crate) mod address;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+pub(crate) mod call;
 mod error;
+pub mod etcd;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+mod key_server;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+pub(crate) mod keys;
 mod kind;
 mod mysql;
 mod options;
 mod postgres;
+pub mod redis;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod refusals;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod rows;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -42,10 +71,13 @@ mod server;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod sql;
 mod sqlite;
+mod storage_error;
+pub mod zookeeper;
 
 pub use address::{path_of, without_password};
 pub use error::StoreError;
 pub use options::{RegistryOptions, Table};
+pub use storage_error::StorageError;
 
 use std::ffi::OsStr;
 use std::fmt;
@@ -57,6 +89,8 @@ use address::Address;
 use kind::{AnyRegistry, Backend, Calls, Kind};
 
 use crate::layout::Layout;
+#[cfg(feature = "zookeeper")]
+use crate::registry::LeafWorker;
 use crate::registry::{Lease, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry};
 use crate::segment::{
     Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken,
@@ -64,9 +98,10 @@ use crate::segment::{
 use crate::sync::Arc;
 
 /// The kinds of stores. The first is a file, which needs no scheme.
-const KINDS: [Kind; 3] = [sqlite::KIND, postgres::KIND, mysql::KIND];
+const KINDS: [Kind; 6] =
+    [sqlite::KIND, postgres::KIND, mysql::KIND, etcd::KIND, zookeeper::KIND, redis::KIND];
 
-/// Where worker ids and dense numbers are kept: a SQLite file, or a database on a server.
+/// Where worker ids and dense numbers are kept: a SQLite file, or a server.
 ///
 /// It holds an address and no connection. Clones are cheap. [The page of the module](self) has an
 /// example, and the addresses.
@@ -95,7 +130,8 @@ impl Store {
     /// assert_eq!(
     ///     error.to_string(),
     ///     "a store is a file, or an address that begins with sqlite://, postgres://, \
-    ///      postgresql:// or mysql://, and not with oracle://"
+    ///      postgresql://, mysql://, etcd://, etcds://, zookeeper://, zookeepers://, redis:// or \
+    ///      rediss://, and not with oracle://"
     /// );
     /// # }
     /// # Ok::<(), uidring::store::StoreError>(())
@@ -117,7 +153,7 @@ impl Store {
     /// use uidring::Store;
     ///
     /// let error = Store::open_existing("/nowhere/uidring.db")?.registry().unwrap_err();
-    /// assert!(error.to_string().starts_with("cannot open the registry /nowhere/uidring.db: "));
+    /// assert!(error.to_string().starts_with("cannot use the registry /nowhere/uidring.db: "));
     /// # }
     /// # Ok::<(), uidring::store::StoreError>(())
     /// ```
@@ -188,9 +224,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::Open`] when the file cannot be used as it is,
-    /// [`RegistryError::Locked`], [`RegistryError::Full`] or [`RegistryError::Storage`] when it
-    /// cannot be read or made now. A server is asked nothing yet, so that this does not fail.
+    /// [`RegistryError::Storage`] when the file cannot be read or made. A server is asked nothing
+    /// yet, so that this does not fail.
     pub fn registry(&self) -> Result<StoreRegistry, RegistryError> {
         self.registry_with(RegistryOptions::new())
     }
@@ -201,7 +236,7 @@ impl Store {
     /// # Errors
     ///
     /// As [`registry`](Store::registry); [`RegistryError::Partition`] and
-    /// [`RegistryError::WorkerIds`] when the options make no sense, and [`RegistryError::Open`]
+    /// [`RegistryError::WorkerIds`] when the options make no sense, and [`RegistryError::Storage`]
     /// when the store has no table of `UidGenerator`, and is asked for it.
     #[allow(clippy::needless_pass_by_value, reason = "the options are made for the call")]
     pub fn registry_with(&self, options: RegistryOptions) -> Result<StoreRegistry, RegistryError> {
@@ -225,9 +260,8 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] when the file cannot be used as it is,
-    /// [`SegmentError::Locked`], [`SegmentError::Full`] or [`SegmentError::Storage`] when it
-    /// cannot be read or made now. A server is asked nothing yet, so that this does not fail.
+    /// [`SegmentError::Storage`] when the file cannot be read or made. A server is asked nothing
+    /// yet, so that this does not fail.
     pub fn segments(&self) -> Result<StoreSegments, SegmentError> {
         self.segments_in(Table::Own)
     }
@@ -256,13 +290,41 @@ impl Store {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] when the table is not there or is another, or when the database
-    /// cannot be used as it is; else as a call of a source.
+    /// [`SegmentError::Storage`] when the table is not there or is another, or when the database
+    /// cannot be used.
     pub fn tinyid_tokens(&self) -> Result<Vec<TinyIdToken>, SegmentError> {
         self.backend.tinyid_tokens(self.calls)
     }
 
-    /// The scheme that names the kind of store: `sqlite`, `postgres` or `mysql`.
+    /// A worker id of Leaf's, from Leaf's own nodes in ZooKeeper: that of the server with this
+    /// `address`, `IP:PORT`, among the servers of `name`, which may go on beside. Leaf calls these
+    /// `leaf.name` and `leaf.snowflake.port`. Nothing is asked of the servers yet.
+    ///
+    /// ```no_run
+    /// use uidring::{Layout, Store, UidGenerator};
+    ///
+    /// let store = Store::open("zookeeper://h1:2181,h2:2181,h3:2181")?;
+    /// let uids = UidGenerator::builder()
+    ///     .layout(Layout::TWITTER)
+    ///     .registry(store.leaf_worker("orders", "10.0.0.1:8080")?)
+    ///     .build()?;
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError::Storage`] when the store is not ZooKeeper, or no server of Leaf can have
+    /// such a name or address.
+    #[cfg(feature = "zookeeper")]
+    pub fn leaf_worker(&self, name: &str, address: &str) -> Result<LeafWorker, RegistryError> {
+        let Some(servers) = self.backend.zookeeper() else {
+            let problem = "Leaf's worker ids are in ZooKeeper; name that with zookeeper://";
+            return Err(StorageError::unusable(format!("the store {self}"), problem).into());
+        };
+        LeafWorker::on(servers.clone(), name, address, self.calls.timeout)
+    }
+
+    /// The first of the schemes that name the kind of store, such as `sqlite` or `postgres`.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")]

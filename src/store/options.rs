@@ -23,13 +23,13 @@ use std::time::Duration;
 /// ```
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct RegistryOptions {
-    pub(super) lease: Option<Duration>,
+    pub(crate) lease: Option<Duration>,
     /// The part with this number among so many.
-    pub(super) partition: Option<(u64, u64)>,
-    pub(super) worker_ids: Option<RangeInclusive<u64>>,
+    pub(crate) partition: Option<(u64, u64)>,
+    pub(crate) worker_ids: Option<RangeInclusive<u64>>,
     /// A name and a port.
-    pub(super) host: Option<(String, String)>,
-    pub(super) uid_generator: bool,
+    pub(crate) host: Option<(String, String)>,
+    pub(crate) uid_generator: bool,
 }
 
 impl RegistryOptions {
@@ -76,7 +76,7 @@ impl RegistryOptions {
     }
 }
 
-/// The table of a [`Store`](crate::Store) that dense numbers come from.
+/// The table, or the keys, of a [`Store`](crate::Store) that dense numbers come from.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum Table {
@@ -87,6 +87,14 @@ pub enum Table {
     Leaf,
     /// `tiny_id_info`, of tinyid.
     TinyId,
+    /// The counters of `CosId` in Redis: the tag `shop.orders` is the key
+    /// `cosid:{shop.orders}.adder`. Programs with `CosId` may go on beside.
+    ///
+    /// Redis holds no step: each program with `CosId` has its own. So
+    /// [`Tag::step`](crate::segment::Tag::step) is that of the process that creates the tag with
+    /// it, and of nobody else. Its machine ids are not shared: its guard writes over those of
+    /// others.
+    CosId,
 }
 
 impl Table {
@@ -101,6 +109,7 @@ impl Table {
             Table::Own => "uidring_segment",
             Table::Leaf => "leaf_alloc",
             Table::TinyId => "tiny_id_info",
+            Table::CosId => "cosid",
         }
     }
 }

@@ -6,7 +6,8 @@ use super::address::without_password;
 use super::error::StoreError;
 use super::kind::{AnyRegistry, Backend, Calls};
 use super::options::{RegistryOptions, Table};
-use super::rows::{self, Rows};
+use super::refusals::{no_uid_generator, refused};
+use super::rows::Rows;
 use super::sql::Error;
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{SegmentAdmin, SegmentError, SegmentTables, TinyIdToken};
@@ -37,7 +38,7 @@ pub(super) fn open<D: RegistryTables + SegmentTables>(
             let rows = Rows::of(database.clone());
             Ok(Arc::new(Server { scheme, database, rows, on_worker_node }))
         }
-        Err(error) => Err(rows::refused(without_password(&address), error)),
+        Err(error) => Err(refused(&without_password(&address), error)),
     }
 }
 
@@ -60,12 +61,12 @@ impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
         }
         match self.on_worker_node {
             Some(on_worker_node) => Ok(on_worker_node(self.rows.registry(options, calls)?)),
-            None => Err(rows::no_uid_generator(self.name())),
+            None => Err(no_uid_generator(&self.name())),
         }
     }
 
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
-        Ok(self.rows.segments(table, calls))
+        self.rows.segments(table, calls)
     }
 
     fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {

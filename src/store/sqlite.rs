@@ -23,21 +23,16 @@ mod built_in {
     use crate::store::error::StoreError;
     use crate::store::kind::{AnyRegistry, Backend, Calls};
     use crate::store::options::{RegistryOptions, Table};
-    use crate::store::rows::{self, Rows};
-    use crate::store::sql::{Database, Error, Sqlite};
+    use crate::store::refusals::{no_uid_generator, refused};
+    use crate::store::rows::Rows;
+    use crate::store::sql::{Database, Sqlite};
     use crate::sync::Arc;
 
     pub(super) fn open(path: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {
         let path = Path::new(path);
-        let file = if path == Path::new(":memory:") {
-            let problem = "a store in memory forgets what it gave; give the path of a file";
-            Err(Error::problem(problem))
-        } else {
-            Sqlite::at(path)
-        };
-        match file {
+        match Sqlite::at(path) {
             Ok(file) => Ok(Arc::new(File { rows: Rows::of(file.clone()), file })),
-            Err(error) => Err(rows::refused(path.display().to_string(), error)),
+            Err(error) => Err(refused(&path.display().to_string(), error)),
         }
     }
 
@@ -66,7 +61,7 @@ mod built_in {
             calls: Calls,
         ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
             if options.uid_generator {
-                return Err(rows::no_uid_generator(self.name()));
+                return Err(no_uid_generator(&self.name()));
             }
             let registry = self.rows.registry(options, calls)?;
             if calls.may_make {
@@ -82,6 +77,7 @@ mod built_in {
             table: Table,
             calls: Calls,
         ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
+            let source = self.rows.segments(table, calls)?;
             let own = self.rows.own(calls);
             // The tables of others are never made, and so neither is a file for them.
             if calls.may_make && table == Table::Own {
@@ -89,7 +85,7 @@ mod built_in {
             } else {
                 own.check()?;
             }
-            Ok(self.rows.segments(table, calls))
+            Ok(source)
         }
 
         fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {

@@ -51,8 +51,24 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 /// The files and folders of this repository that `text` names, such as `tests/take.rs`.
 fn named(text: &str) -> Vec<&str> {
-    const FOLDERS: [&str; 9] =
-        [".ci", "benches", "cli", "examples", "loom-tests", "neighbours", "server", "src", "tests"];
+    const FOLDERS: [&str; 16] = [
+        ".ci",
+        "benches",
+        "cli",
+        "examples",
+        "fuzz",
+        "loom-tests",
+        "miri-tests",
+        "neighbours",
+        "power-cut",
+        "protocols",
+        "server",
+        "shuttle-tests",
+        "soak",
+        "src",
+        "tests",
+        "tsan-tests",
+    ];
     let is_path = |name: &&str| {
         name.split_once('/').is_some_and(|(folder, _)| FOLDERS.contains(&folder))
             && name.chars().all(|c| c.is_ascii_alphanumeric() || "./_-".contains(c))

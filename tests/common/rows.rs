@@ -19,7 +19,7 @@ struct State {
     rows: Mutex<BTreeMap<String, Row>>,
     /// How long a load takes, in microseconds.
     delay_us: AtomicU64,
-    /// What every load fails with.
+    /// The error of every load.
     failure: Mutex<Option<fn() -> SegmentError>>,
     /// Calls so far.
     calls: AtomicUsize,
@@ -111,7 +111,7 @@ impl Rows {
             return call(row);
         }
         let alike = rows.keys().filter(|known| known[..1] == tag[..1]).cloned().collect();
-        Err(SegmentError::NoSuchTag { place: "rows".into(), tag: tag.to_owned(), alike })
+        Err(SegmentError::NoSuchTag { store: "rows".into(), tag: tag.to_owned(), alike })
     }
 }
 

@@ -71,9 +71,43 @@ impl Taker {
     }
 }
 
+/// What can happen to a server, or to several that serve together.
+pub trait Fragile {
+    fn url(&self) -> String;
+    /// Ends it without giving it time to do anything, and starts it again.
+    fn crash_and_restart(&mut self);
+    /// Stops it where it is: connections are accepted by the system, and nobody answers.
+    fn pause(&mut self);
+    fn resume(&mut self);
+    /// Ends all connections.
+    fn cut_connections(&mut self);
+}
+
+impl Fragile for OwnServer {
+    fn url(&self) -> String {
+        OwnServer::url(self)
+    }
+
+    fn crash_and_restart(&mut self) {
+        OwnServer::crash_and_restart(self);
+    }
+
+    fn pause(&mut self) {
+        OwnServer::pause(self);
+    }
+
+    fn resume(&mut self) {
+        OwnServer::resume(self);
+    }
+
+    fn cut_connections(&mut self) {
+        OwnServer::cut_connections(self);
+    }
+}
+
 /// A server that crashes and starts again, hangs, and loses its connections.
 pub struct BadServer {
-    pub server: OwnServer,
+    pub server: Box<dyn Fragile>,
     resume_at: Option<Instant>,
     pub crashes: u32,
     pub pauses: u32,
@@ -81,7 +115,8 @@ pub struct BadServer {
 }
 
 impl BadServer {
-    pub fn new(server: OwnServer) -> BadServer {
+    pub fn new(server: impl Fragile + 'static) -> BadServer {
+        let server = Box::new(server);
         BadServer { server, resume_at: None, crashes: 0, pauses: 0, cuts: 0 }
     }
 

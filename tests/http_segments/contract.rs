@@ -4,13 +4,15 @@ use std::path::PathBuf;
 use std::sync::Arc;
 
 use serde_json::{Value, json};
-use uidring::segment::{SegmentSource, SqliteSegments, Tag, TagRecord, contract};
+use uidring::Store;
+use uidring::segment::{SegmentSource, Tag, TagRecord, contract};
+use uidring::store::StoreSegments;
 
 use super::server::{json, problem};
 use super::*;
 
 /// Answers as uidring-server does.
-fn served(source: &SqliteSegments, request: &Request) -> Reply {
+fn served(source: &StoreSegments, request: &Request) -> Reply {
     let (method, path) = request.line.split_once(' ').unwrap();
     let (path, query) = path.split_once('?').unwrap_or((path, ""));
     let parts: Vec<String> = path.split('/').skip(1).map(decoded).collect();
@@ -81,8 +83,8 @@ fn the_contract_is_kept() {
     let folder = tempfile::tempdir().unwrap();
     contract::check_one_way(|name| {
         let file: PathBuf = folder.path().join(name);
-        let server =
-            Server::start(move |request| served(&SqliteSegments::open(&file).unwrap(), request));
+        let store = Store::open(file).unwrap();
+        let server = Server::start(move |request| served(&store.segments().unwrap(), request));
         let server = Arc::new(server);
         move || source(&server)
     });

@@ -23,7 +23,7 @@ use server::{Reply, Request, Server, not_found, ok};
 /// No error may say it.
 const TOKEN: &str = "0f673adf80504e2eaa552f5d791b644c";
 
-/// What an error and its causes say.
+/// The text of an error and its causes.
 fn with_causes(error: &dyn Error) -> String {
     let cause = |cause| format!(": {}", with_causes(cause));
     error.to_string() + &error.source().map_or(String::new(), cause)

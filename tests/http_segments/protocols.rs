@@ -1,4 +1,4 @@
-//! What is asked, and what right answers give.
+//! The requests of both protocols, and the meaning of correct answers.
 
 use uidring::segment::{Segment, SegmentSource, Segments, Tag};
 

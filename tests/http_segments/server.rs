@@ -7,7 +7,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, JoinHandle};
 use std::time::Duration;
 
-/// What a client sent.
+/// A client's request.
 #[derive(Clone, Debug)]
 pub struct Request {
     /// "POST /path?query".
@@ -24,7 +24,7 @@ impl Request {
     }
 }
 
-/// What the server does.
+/// The behaviour of the server.
 pub enum Reply {
     /// Sends this and closes.
     Bytes(Vec<u8>),
@@ -113,7 +113,7 @@ impl Server {
         format!("http://{}", self.address)
     }
 
-    /// What was asked so far.
+    /// The requests so far.
     pub fn requests(&self) -> Vec<Request> {
         self.requests.lock().unwrap().clone()
     }

@@ -65,7 +65,7 @@ fn what_is_no_segment_of_tinyid_is_refused() {
 #[test]
 fn what_is_no_segment_of_the_service_is_refused() {
     for (body, problem) in [
-        ("{", "its answer is not one of uidring-server's (200: \"{\")"),
+        ("{", "its answer is not one of uidring-server's (200: {)"),
         ("{}", "the server gives null as its first, and that begins at 1"),
         (r#"{"first":"1","count":"10"}"#, "the server gives null as its delta"),
         (r#"{"first":"0","count":"10","delta":"1"}"#, "the server gives \"0\" as its first"),

@@ -352,7 +352,7 @@ fn a_generator_dropped_in_a_child_is_the_parents_still() {
                 drop(handles.take());
                 assert!(since.elapsed() < PATIENCE / 10);
                 assert_eq!((RELEASES.load(Ordering::SeqCst), DROPS.load(Ordering::SeqCst)), (0, 0));
-                // Nor is what comes after it disturbed.
+                // Later takes are not disturbed either.
                 vec![builder(2).build().unwrap().take().unwrap()]
             })
             .len(),
@@ -430,7 +430,7 @@ fn a_child_is_refused_its_parents_state_file() {
             in_child(|| {
                 let error = build().unwrap_err();
                 assert!(
-                    matches!(error, BuildError::Registry(RegistryError::Open { .. })),
+                    matches!(error, BuildError::Registry(RegistryError::Storage(_))),
                     "{error}"
                 );
                 Vec::new()

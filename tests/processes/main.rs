@@ -9,6 +9,7 @@ mod alone;
 mod observer;
 #[path = "../common/rows.rs"]
 mod rows;
+#[cfg(feature = "sqlite")]
 #[path = "../common/size.rs"]
 mod size;
 

@@ -2,26 +2,33 @@
 
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod kept {
+    use std::ffi::OsString;
     use std::time::Duration;
 
     use uidring::registry::contract;
+    use uidring::{RegistryOptions, Store};
 
-    const LEASE: Duration = Duration::from_secs(2);
+    /// Permanent ids, and leased ones. `database` makes a database that was never used, by a name
+    /// that is new each time; it lasts as long as the second of what it returns.
+    fn check<T: Sync>(database: impl Fn(&str) -> (OsString, T)) {
+        let leased = RegistryOptions::new().leased(Duration::from_secs(2));
+        for options in [RegistryOptions::new(), leased] {
+            contract::check(|name| {
+                let ((address, kept), options) = (database(name), &options);
+                move || {
+                    let _ = &kept;
+                    Store::open(&address).unwrap().registry_with(options.clone()).unwrap()
+                }
+            });
+        }
+    }
 
     #[cfg(feature = "sqlite")]
     #[test]
     fn sqlite() {
-        use uidring::registry::SqliteRegistry;
-
-        let dir = tempfile::tempdir().unwrap();
-        let file = |name: &str| dir.path().join(name);
-        contract::check(|name| {
-            let file = file(name);
-            move || SqliteRegistry::open(&file).unwrap()
-        });
-        contract::check(|name| {
-            let file = file(&format!("{name}_leased"));
-            move || SqliteRegistry::open(&file).unwrap().leased(LEASE)
+        check(|name| {
+            let folder = crate::folder::folder();
+            (folder.path().join(name).into_os_string(), folder)
         });
     }
 
@@ -29,16 +36,9 @@ mod kept {
     #[test]
     #[ignore = "needs a PostgreSQL server"]
     fn postgres() {
-        use crate::databases::Server;
-        use uidring::registry::PostgresRegistry;
-
-        contract::check(|_| {
-            let database = Server::Postgres.database();
-            move || PostgresRegistry::open(&database.url).unwrap()
-        });
-        contract::check(|_| {
-            let database = Server::Postgres.database();
-            move || PostgresRegistry::open(&database.url).unwrap().leased(LEASE)
+        check(|_| {
+            let database = crate::databases::Server::Postgres.database();
+            (OsString::from(&database.url), database)
         });
     }
 
@@ -46,16 +46,9 @@ mod kept {
     #[test]
     #[ignore = "needs a MySQL or MariaDB server"]
     fn mysql() {
-        use crate::databases::Server;
-        use uidring::registry::MySqlRegistry;
-
-        contract::check(|_| {
-            let database = Server::MySql.database();
-            move || MySqlRegistry::open(&database.url).unwrap()
-        });
-        contract::check(|_| {
-            let database = Server::MySql.database();
-            move || MySqlRegistry::open(&database.url).unwrap().leased(LEASE)
+        check(|_| {
+            let database = crate::databases::Server::MySql.database();
+            (OsString::from(&database.url), database)
         });
     }
 }

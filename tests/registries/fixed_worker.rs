@@ -11,10 +11,11 @@ use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use uidring::clock::{Clock, ManualClock, SystemClock};
-use uidring::registry::FixedWorker;
+use uidring::registry::{FixedWorker, Request, WorkerRegistry};
 use uidring::{BuildError, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
 use crate::alone::alone;
+use crate::folder::folder;
 
 fn build(file: &Path, clock: &ManualClock) -> Result<UidGenerator, BuildError> {
     UidGenerator::builder()
@@ -25,7 +26,7 @@ fn build(file: &Path, clock: &ManualClock) -> Result<UidGenerator, BuildError> {
 
 #[test]
 fn a_restart_under_a_clock_set_back_repeats_nothing() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.state");
     let clock = ManualClock::new(SystemClock.now());
     let mut all = HashSet::new();
@@ -47,7 +48,7 @@ fn a_restart_under_a_clock_set_back_repeats_nothing() {
 /// As after a crash: what was reserved counts as used.
 #[test]
 fn a_stop_without_a_farewell_repeats_nothing() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let (file, kept) = (dir.path().join("uidring.state"), dir.path().join("kept"));
     let clock = ManualClock::new(SystemClock.now());
     let mut all = HashSet::new();
@@ -64,13 +65,13 @@ fn a_stop_without_a_farewell_repeats_nothing() {
 
 #[test]
 fn refusals_say_what_is_wrong() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.state");
     let clock = ManualClock::new(SystemClock.now());
     let refused = |text: &str| {
         let error = build(&file, &clock).unwrap_err().to_string();
         assert!(
-            error.starts_with(&format!("cannot open the registry {}", file.display())),
+            error.starts_with(&format!("cannot use the state file {}", file.display())),
             "{error}"
         );
         assert!(error.contains(text), "{error}");
@@ -107,7 +108,7 @@ fn refusals_say_what_is_wrong() {
 
 #[test]
 fn an_idle_generator_reserves_ahead_and_a_busy_one_goes_on() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.state");
     let clock = ManualClock::new(SystemClock.now());
     let uids = build(&file, &clock).unwrap();
@@ -115,7 +116,7 @@ fn an_idle_generator_reserves_ahead_and_a_busy_one_goes_on() {
     for _ in 0..2000 * (Layout::DEFAULT.max_sequence() + 1) {
         uids.take().unwrap();
     }
-    // What the later of two writes says.
+    // The content of the later of two writes.
     let used = || -> u64 {
         let text = fs::read_to_string(&file).unwrap();
         let numbers = |name: &str| -> Vec<u64> {
@@ -135,7 +136,7 @@ fn an_idle_generator_reserves_ahead_and_a_busy_one_goes_on() {
 #[test]
 fn a_relative_path_stays_the_same_file() {
     alone("fixed_worker::a_relative_path_stays_the_same_file", || {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let elsewhere = dir.path().join("elsewhere");
         fs::create_dir(&elsewhere).unwrap();
         let clock = ManualClock::new(SystemClock.now());
@@ -215,7 +216,7 @@ mod links {
     /// not.
     #[test]
     fn a_linked_state_file_is_kept_where_the_link_leads() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let (image, volume) = (dir.path().join("image"), dir.path().join("volume"));
         fs::create_dir(&volume).unwrap();
         let (link, target) = (image.join("uidring.state"), volume.join("uidring.state"));
@@ -235,7 +236,7 @@ mod links {
 
     #[test]
     fn a_file_with_two_names_has_one_holder() {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let file = dir.path().join("uidring.state");
         let clock = ManualClock::new(SystemClock.now());
         drop(build(&file, &clock).unwrap());
@@ -267,14 +268,14 @@ fn a_removed_file_lets_nobody_else_in_and_repeats_nothing() {
         fs::read_dir(dir).unwrap().map(|entry| entry.unwrap().file_name()).collect()
     };
     let kept = {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let _uids = build(&dir.path().join("uidring.state"), &clock).unwrap();
         names(dir.path())
     };
     assert!(kept.contains(&"uidring.state".into()));
     for name in kept {
         for is_used_after in [false, true] {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = folder();
             let file = dir.path().join("uidring.state");
             let mut all = HashSet::new();
             let uids = build(&file, &clock).unwrap();
@@ -290,12 +291,29 @@ fn a_removed_file_lets_nobody_else_in_and_repeats_nothing() {
     }
 }
 
+/// From the moment on in which the holder notices until it has the number anew.
+#[test]
+fn a_holder_that_has_lost_its_file_lets_nobody_else_in() {
+    let dir = folder();
+    let file = dir.path().join("uidring.state");
+    let [mut holder, mut other] = [0, 1].map(|_| FixedWorker::new(7).with_state(&file));
+    let request = Request::new(Layout::DEFAULT, 1000, Layout::DEFAULT.max_tick());
+    let lease = holder.assign(&request).unwrap();
+    fs::remove_file(&file).unwrap();
+    let lost = holder.reserve(&lease, lease.last + 10).unwrap_err();
+    assert!(matches!(lost, RegistryError::LeaseLost { worker: 7 }), "{lost}");
+    let refused = other.assign(&request).unwrap_err().to_string();
+    assert!(refused.contains("another generator has it"), "{refused}");
+    assert_eq!(holder.assign(&request).unwrap().first, lease.last + 1);
+    other.assign(&request).unwrap_err();
+}
+
 #[test]
 fn an_old_copy_put_back_while_a_generator_runs_repeats_nothing() {
     let clock = ManualClock::new(SystemClock.now());
     for is_new_file in [false, true] {
         for is_used_after in [false, true] {
-            let dir = tempfile::tempdir().unwrap();
+            let dir = folder();
             let (file, copy) = (dir.path().join("uidring.state"), dir.path().join("copy"));
             let mut all = HashSet::new();
             drop(build(&file, &clock).unwrap());
@@ -319,7 +337,7 @@ fn an_old_copy_put_back_while_a_generator_runs_repeats_nothing() {
 /// Whose file has become another's uses what it has reserved, and goes on when the other has ended.
 #[test]
 fn who_has_lost_the_number_stops_until_it_is_free() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let (here, away) = (dir.path().join("here"), dir.path().join("away"));
     fs::create_dir(&here).unwrap();
     let file = here.join("uidring.state");
@@ -356,12 +374,12 @@ fn who_has_lost_the_number_stops_until_it_is_free() {
 
 #[test]
 fn what_is_no_state_file_is_left_as_it_is() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let clock = ManualClock::new(SystemClock.now());
     let refused = |file: &Path, text: &str| {
         let error = build(file, &clock).unwrap_err().to_string();
         assert!(
-            error.starts_with(&format!("cannot open the registry {}", file.display())),
+            error.starts_with(&format!("cannot use the state file {}", file.display())),
             "{error}"
         );
         assert!(error.contains(text), "{error}");
@@ -390,7 +408,7 @@ fn what_is_no_state_file_is_left_as_it_is() {
 /// As when a start is killed, or the power fails, before the first UID.
 #[test]
 fn a_file_that_was_never_written_is_as_none() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.state");
     let clock = ManualClock::new(SystemClock.now());
     for text in [String::new(), "\0".repeat(8192), "\0".repeat(100), " ".repeat(5000)] {
@@ -445,7 +463,7 @@ fn crash(file: &Path, batches: usize, batch: u64) -> (Uid, Uid) {
 
 #[test]
 fn killed_under_load_and_each_run_begins_behind_the_one_before() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.state");
     let mut before = Uid::MIN;
     for batches in 1..=30 {
@@ -459,7 +477,7 @@ fn killed_under_load_and_each_run_begins_behind_the_one_before() {
 #[test]
 fn a_hundred_crashes_in_a_row_cost_seconds() {
     const CRASHES: u32 = 100;
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.state");
     let mut last = Uid::MIN;
     for round in 0..CRASHES {
@@ -476,7 +494,7 @@ fn a_hundred_crashes_in_a_row_cost_seconds() {
 
 #[test]
 fn without_a_lead_a_start_after_a_crash_waits_for_what_was_reserved() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.state");
     let (before, _) = crash(&file, 1, 1);
     let builder = || {

@@ -12,6 +12,7 @@ use uidring::clock::{Clock, ManualClock, SystemClock};
 use uidring::registry::{Lease, Request, SqliteRegistry, WorkerRegistry};
 use uidring::{Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
+use crate::folder::folder;
 use crate::size::size;
 
 const LEASE: Duration = Duration::from_secs(600);
@@ -30,7 +31,7 @@ fn leased_by(file: &Path, clock: &ManualClock) -> UidGenerator {
 
 #[test]
 fn starts_and_clean_stops_use_few_ids_and_no_second_twice() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.db");
     let (mut all, mut ids) = (HashSet::new(), BTreeSet::new());
     for _ in 0..size(300, 60) {
@@ -46,7 +47,7 @@ fn starts_and_clean_stops_use_few_ids_and_no_second_twice() {
 /// The rest of the ring is given back with the id.
 #[test]
 fn a_clean_stop_uses_up_the_seconds_that_were_taken_from_and_no_more() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.db");
     let mut before = SystemTime::UNIX_EPOCH;
     for _ in 0..20 {
@@ -63,7 +64,7 @@ fn a_clean_stop_uses_up_the_seconds_that_were_taken_from_and_no_more() {
 
 #[test]
 fn ids_free_for_longest_come_first() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.db");
     // It stands still: a second that passed between two stops would count.
     let clock = ManualClock::new(SystemClock.now());
@@ -80,9 +81,29 @@ fn ids_free_for_longest_come_first() {
     assert_eq!(again.each_ref().map(UidGenerator::worker_id), [1, 3, 2]);
 }
 
+/// Somebody may have inserted its row by hand.
+#[test]
+fn a_free_id_that_is_not_one_of_the_registry_is_not_given() {
+    let dir = folder();
+    let file = dir.path().join("uidring.db");
+    let worker_id = || {
+        let registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
+        let registry = registry.worker_ids(32..=40).unwrap();
+        UidGenerator::builder().registry(registry).build().unwrap().worker_id()
+    };
+    assert_eq!(worker_id(), 32);
+    let db = rusqlite::Connection::open(&file).unwrap();
+    db.execute_batch("PRAGMA ignore_check_constraints = ON").unwrap();
+    let sql = "UPDATE worker_node SET id = ?, reserved_until = 1 WHERE id = ?";
+    for (id, before) in [(31, 32), (41, 31), (0, 41)] {
+        assert_eq!(db.execute(sql, [id, before]).unwrap(), 1);
+        assert_eq!(worker_id(), 33, "beside a free id {id}");
+    }
+}
+
 #[test]
 fn a_held_id_is_not_given_to_another() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.db");
     let held: Vec<_> = (0..10).map(|_| leased(&file)).collect();
     let ids: BTreeSet<u64> = held.iter().map(UidGenerator::worker_id).collect();
@@ -91,7 +112,7 @@ fn a_held_id_is_not_given_to_another() {
 
 #[test]
 fn a_clock_set_back_between_two_holders_repeats_nothing() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.db");
     let clock = ManualClock::new(SystemClock.now());
     let mut all = HashSet::new();
@@ -110,7 +131,7 @@ fn a_clock_set_back_between_two_holders_repeats_nothing() {
 fn never_blocked_an_idle_generator_whose_reserved_seconds_have_passed_says_so_without_its_registry()
 {
     for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let file = dir.path().join("uidring.db");
         let registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
         let clock = ManualClock::new(SystemClock.now());
@@ -139,7 +160,7 @@ fn never_blocked_an_idle_generator_whose_reserved_seconds_have_passed_says_so_wi
 
 #[test]
 fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_when_it_is_back() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let (file, away) = (dir.path().join("uidring.db"), dir.path().join("away.db"));
     for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
         let registry = SqliteRegistry::open(&file).unwrap().leased(Duration::from_secs(100));
@@ -205,7 +226,7 @@ fn never_blocked_a_registry_that_has_no_more_is_asked_now_and_then_and_takes_fai
 /// As `schema.sql` says, where nothing but an old copy of the registry is left.
 #[test]
 fn an_old_copy_can_be_made_good() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let (file, copy) = (dir.path().join("uidring.db"), dir.path().join("copy.db"));
     let mut all = HashSet::new();
     let mut run = |worker| {
@@ -227,7 +248,7 @@ fn an_old_copy_can_be_made_good() {
 
 #[test]
 fn a_busy_generator_writes_a_few_times_a_second_at_most() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.db");
     let registry = SqliteRegistry::open(&file).unwrap().leased(Duration::from_secs(10));
     let layout = Layout::new(40, 10, 13).unwrap();

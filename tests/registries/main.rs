@@ -1,10 +1,12 @@
-//! Worker ids from files and from the caller.
+//! Stores and their addresses, and worker ids from files and from the caller.
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 #[path = "../common/alone.rs"]
 mod alone;
 #[path = "../common/databases/mod.rs"]
 mod databases;
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/size.rs"]
 mod size;
 
@@ -15,3 +17,4 @@ mod fixed_worker;
 mod leases;
 #[cfg(feature = "sqlite")]
 mod sqlite_registry;
+mod store;

@@ -17,16 +17,17 @@ use uidring::registry::{
 };
 use uidring::{Layout, RegistryError, UidGenerator};
 
+use crate::folder::folder;
+
 const SCHEMA: &str = include_str!("../../schema.sql");
 
 /// A directory for one test, and the path of a registry in it.
 fn place() -> (TempDir, PathBuf) {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let path = dir.path().join("uidring.db");
     (dir, path)
 }
 
-/// What a start with this file gets.
 /// The id alone, for a generator that begins now.
 trait AssignId {
     fn assign_id(&mut self, layout: &Layout) -> Result<u64, RegistryError>;
@@ -38,6 +39,7 @@ impl AssignId for SqliteRegistry {
     }
 }
 
+/// The result of a start with this file.
 fn start(path: &Path) -> Result<u64, RegistryError> {
     SqliteRegistry::open(path)?.assign_id(&Layout::DEFAULT)
 }
@@ -45,7 +47,7 @@ fn start(path: &Path) -> Result<u64, RegistryError> {
 /// The sentence after the path of the file.
 fn problem(error: &RegistryError, path: &Path) -> String {
     let text = error.to_string();
-    let start = format!("cannot open the registry {}: ", path.display());
+    let start = format!("cannot use the registry {}: ", path.display());
     text.strip_prefix(&start)
         .unwrap_or_else(|| panic!("{text:?} does not begin with {start:?}"))
         .to_owned()
@@ -418,8 +420,7 @@ fn a_lock_is_waited_for() {
 fn locked(path: &Path, waited: &str) -> String {
     let path = path.display();
     format!(
-        "the registry {path} was locked by another process for {waited}; see who holds it, or \
-         wait longer"
+        "others had the registry {path} locked for {waited}; see who holds the lock, or wait longer"
     )
 }
 
@@ -456,7 +457,7 @@ fn paths_that_lead_to_no_file_are_explained() {
     assert_eq!(open(Path::new("")), "the path is empty; give the path of a file");
     assert_eq!(
         open(Path::new(":memory:")),
-        "a registry in memory forgets the ids that it gave; give the path of a file"
+        "a store in memory forgets what it gave; give the path of a file"
     );
     if cfg!(unix) {
         // SQLite itself would be content with it, and give the same id to every start.
@@ -763,7 +764,7 @@ mod unix {
     /// A directory with a registry in it that has given one id, and a child who is not root and
     /// owns all of it.
     fn place_of_another() -> (TempDir, PathBuf, impl Fn() -> (String, String)) {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         allow(dir.path(), 0o755);
         let home = dir.path().join("home");
         fs::create_dir(&home).unwrap();
@@ -793,7 +794,7 @@ mod unix {
     }
 
     fn refused(path: &Path, problem: &str) -> String {
-        format!("cannot open the registry {}: {problem}", path.display())
+        format!("cannot use the registry {}: {problem}", path.display())
     }
 
     #[test]
@@ -870,7 +871,7 @@ mod unix {
 
 #[test]
 fn a_start_is_refused_where_the_clock_is_far_ahead_of_the_last() {
-    let dir = tempfile::tempdir().unwrap();
+    let dir = folder();
     let file = dir.path().join("uidring.db");
     let day = Duration::from_secs(24 * 3600);
     let build = |now: SystemTime| {

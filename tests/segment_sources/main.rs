@@ -6,6 +6,9 @@
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 #[path = "../common/databases/mod.rs"]
 mod databases;
+#[cfg(feature = "sqlite")]
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/others.rs"]
 mod others;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -31,7 +34,7 @@ use uidring::{Store, Table};
 /// The largest number.
 const LARGEST: u64 = 9_223_372_036_854_775_807;
 
-/// What an error and its causes say.
+/// The text of an error and its causes.
 fn with_causes(error: &dyn Error) -> String {
     let cause = |cause| format!(": {}", with_causes(cause));
     error.to_string() + &error.source().map_or(String::new(), cause)
@@ -60,7 +63,7 @@ fn other(table: Table) -> others::Other {
     }
 }
 
-/// Where tests have their tags.
+/// The stores in which tests have their tags.
 trait Place: Sync {
     fn open(&self, table: Table) -> Box<dyn SegmentAdmin>;
 
@@ -316,7 +319,7 @@ fn a_row_made_anew_gives_nothing_to_those_who_took_before(place: &dyn Place) {
         assert!(matches!(error, SegmentError::NoSuchTag { .. }), "{error}");
     };
     none(&*a);
-    // Somebody else begins anew.
+    // A new process starts without this knowledge.
     let c = place.open(Table::Own);
     std::thread::sleep(std::time::Duration::from_millis(5));
     c.create("orders", &Tag::new()).unwrap();
@@ -346,7 +349,7 @@ fn a_row_made_anew_gives_nothing_to_those_who_took_before(place: &dyn Place) {
     assert_eq!(a.load("orders", None).unwrap().first, 2001);
     assert_eq!(b.load("orders", None).unwrap().first, 3001);
     another(&*c);
-    // Who removes a tag may create it again.
+    // A process that removes a tag may create it again.
     b.remove("orders", None).unwrap();
     b.create("orders", &Tag::new().first(9000)).unwrap();
     assert_eq!(b.load("orders", None).unwrap().first, 9000);
@@ -401,7 +404,7 @@ fn tags_are_changed_and_removed(place: &dyn Place, name: &str) {
                 assert!(text(described).ends_with("has no column for a description; leave it out"));
             }
         }
-        // Somebody has looked, and somebody else takes numbers.
+        // One process has read the row, and another takes numbers.
         let seen = source.tags().unwrap()[0].next;
         let next = source.load("orders", None).unwrap().first + source.tags().unwrap()[0].step;
         assert_eq!(
@@ -433,7 +436,7 @@ fn a_tag_that_is_there_is_created_again_only_as_it_is(place: &dyn Place, name: &
         let created = source.create("orders", &new).unwrap();
         let again = source.create("orders", &new).unwrap();
         assert_eq!((again.next, again.step), (1, 20), "{table:?}");
-        // What is not asked for is the operator's.
+        // Fields that are not requested are left to the operator.
         assert_eq!(source.create("orders", &Tag::new()).unwrap().step, 20);
         let differs = |new: &Tag, field: &str, there: &str, asked: &str| {
             assert_eq!(

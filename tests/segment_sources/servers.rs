@@ -4,6 +4,7 @@ use std::net::TcpListener;
 use std::sync::{Arc, Mutex};
 use std::time::{Duration, Instant};
 
+use uidring::StorageError;
 #[cfg(feature = "mysql")]
 use uidring::segment::MySqlSegments;
 #[cfg(feature = "postgres")]
@@ -223,7 +224,7 @@ on_servers! {
             on("uidring_layout")
         ));
         place.open(Table::Own).create("orders", &Tag::new()).unwrap();
-        // What a program needs, and no more.
+        // The minimum of rights that a program needs.
         assert_eq!(open(&url, Table::Own).load("orders", None).unwrap().first, 1);
         let error = text(open(&url, Table::Own).create("invoices", &Tag::new()));
         assert!(error.contains(rights), "{error}");
@@ -378,7 +379,7 @@ on_servers! {
         let url = &place.database.url;
         let error = on_table(url, Table::Own, Duration::from_secs(3)).load("orders", None);
         let error = error.unwrap_err();
-        assert!(matches!(error, SegmentError::Locked { .. }), "{error}");
+        assert!(matches!(error, SegmentError::Storage(StorageError::Locked { .. })), "{error}");
         drop(locked);
         assert_eq!(place.open(Table::Own).load("orders", None).unwrap().first, 1);
     }

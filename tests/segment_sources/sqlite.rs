@@ -11,6 +11,7 @@ use tempfile::TempDir;
 use uidring::segment::SqliteSegments;
 
 use super::*;
+use crate::folder::folder;
 use crate::others::{LEAF_IN_FILE as LEAF, TINYID_IN_FILE as TINYID};
 
 pub struct File {
@@ -21,7 +22,7 @@ pub struct File {
 impl File {
     /// A file that is not there yet.
     pub fn new() -> File {
-        let dir = tempfile::tempdir().unwrap();
+        let dir = folder();
         let path = dir.path().join("uidring.db");
         File { _dir: dir, path }
     }
@@ -319,8 +320,8 @@ fn files_that_are_no_tags_are_told() {
     );
     assert_eq!(
         open(Path::new(":memory:")),
-        "cannot use the tags in :memory:: tags in memory forget the numbers that they gave; give \
-         the path of a file"
+        "cannot use the tags in :memory:: a store in memory forgets what it gave; give the path of \
+         a file"
     );
     assert_eq!(
         text(SqliteSegments::open_existing(&file.path)),
@@ -357,7 +358,7 @@ fn a_lock_is_waited_for_and_told() {
     assert_eq!(
         error.to_string(),
         format!(
-            "the tags in {} were locked by others for 50 ms; see who holds them, or wait longer",
+            "others had the tags in {} locked for 50 ms; see who holds the lock, or wait longer",
             file.name()
         )
     );

@@ -5,12 +5,12 @@ use std::ops::Range;
 use crate::log::{Entry, TABLES, What};
 use crate::ranges::Ranges;
 
-/// What one process noted, and how it ended.
+/// The log of one process, and how it ended.
 pub struct Life {
     pub number: usize,
     pub was_killed: bool,
     pub entries: Vec<Entry>,
-    /// What its forks took.
+    /// The numbers that its forks took.
     pub forked: Vec<Entry>,
 }
 
@@ -43,7 +43,7 @@ pub struct Account {
     pub unknown: u64,
 }
 
-/// What one process had of one table.
+/// The numbers that one process had from one table.
 struct Holding {
     /// Loaded, and not given back.
     held: Ranges,

@@ -6,6 +6,7 @@ use std::ops::Range;
 use std::path::Path;
 use std::sync::{Arc, Mutex};
 
+use uidring::StorageError;
 use uidring::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use uidring::store::StoreSegments;
 
@@ -22,7 +23,7 @@ pub fn indices(table: usize, first: u64, count: u64) -> Range<u64> {
     first / delta..first / delta + count
 }
 
-/// Those of the numbers from `range` that are numbers of the table.
+/// The numbers in `range` that belong to the table.
 pub fn indices_in(table: usize, range: Range<u64>) -> Range<u64> {
     let (delta, remainder) = NUMBERS[table];
     let before = |end: u64| (end + delta - 1 - remainder) / delta;
@@ -45,7 +46,7 @@ pub enum What {
     /// It is unknown whether it was.
     GiveBackFailed,
     Taken,
-    /// So many numbers went astray in this process.
+    /// This process lost this many numbers.
     Astray,
 }
 
@@ -128,7 +129,9 @@ impl SegmentSource for Noted {
                 assert_eq!(segment.delta, NUMBERS[self.table].0);
                 self.note(What::Loaded, indices(self.table, segment.first, segment.count));
             }
-            Err(SegmentError::Locked { .. }) => self.note(What::LoadRefused, 0..0),
+            Err(SegmentError::Storage(StorageError::Locked { .. })) => {
+                self.note(What::LoadRefused, 0..0);
+            }
             Err(_) => self.note(What::LoadFailed, 0..0),
         }
         result

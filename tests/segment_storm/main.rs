@@ -12,8 +12,14 @@
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
 mod account;
+#[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+#[path = "../common/bad_key_servers.rs"]
+mod bad_key_servers;
 #[path = "../common/databases/mod.rs"]
 mod databases;
+#[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+#[path = "../common/key_servers/mod.rs"]
+mod key_servers;
 mod log;
 #[path = "../common/others.rs"]
 mod others;
@@ -38,7 +44,7 @@ use others::Other;
 use takers::{BadServer, Taker, number};
 use uidring::segment::{Number, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag};
 use uidring::store::StoreSegments;
-use uidring::{Store, Table};
+use uidring::{StorageError, Store, Table};
 
 const DATABASE: &str = "UIDRING_STORM_DATABASE";
 const LOG: &str = "UIDRING_STORM_LOG";
@@ -49,11 +55,14 @@ const STEP: u64 = 1000;
 /// How many segments another client takes at once.
 const THEIR_TAKES: usize = 20;
 
-/// A source on each of the tables.
-fn open(database: &str) -> Result<[StoreSegments; 3], SegmentError> {
+/// A source on each of the tables. A store of keys has one.
+fn open(database: &str) -> Result<Vec<StoreSegments>, SegmentError> {
     let store = Store::open(database).unwrap().with_timeout(TIMEOUT);
-    let on = |table| store.segments_in(table);
-    Ok([on(Table::Own)?, on(Table::Leaf)?, on(Table::TinyId)?])
+    let tables: &[Table] = match store.scheme() {
+        "etcd" | "redis" | "zookeeper" => &[Table::Own],
+        _ => &[Table::Own, Table::Leaf, Table::TinyId],
+    };
+    tables.iter().map(|table| store.segments_in(*table)).collect()
 }
 
 /// Takes from each table until its standard input ends, and notes all that it does.
@@ -64,7 +73,7 @@ fn child() {
     let log = Log::new(Path::new(&log));
     let sources = match open(&database) {
         // A process that was stopped in the middle of a transaction keeps the others out.
-        Err(SegmentError::Locked { .. }) => return,
+        Err(SegmentError::Storage(StorageError::Locked { .. })) => return,
         sources => sources.unwrap(),
     };
     let tables: Vec<Segments> = sources
@@ -90,7 +99,7 @@ fn child() {
         }
         stop.store(true, Ordering::Relaxed);
     });
-    // What is left is given back.
+    // Unused numbers are given back.
     drop(tables);
 }
 
@@ -145,19 +154,45 @@ fn take_in_a_fork(tables: &[Segments]) {
 #[test]
 #[ignore = "takes minutes"]
 fn storm_sqlite() {
-    storm(None);
+    storm(Database::Rows(None));
 }
 
 #[test]
 #[ignore = "takes minutes; needs PostgreSQL's server"]
 fn storm_postgres() {
-    storm(Some(Server::Postgres));
+    storm(Database::Rows(Some(Server::Postgres)));
 }
 
 #[test]
 #[ignore = "takes minutes; needs MariaDB's server"]
 fn storm_mysql() {
-    storm(Some(Server::MySql));
+    storm(Database::Rows(Some(Server::MySql)));
+}
+
+/// The stores of keys, each with one of three servers that fares badly, or with its only one.
+#[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+mod keys {
+    use super::{BadServer, Database, storm};
+    use crate::bad_key_servers::{BadEtcd, BadZooKeeper};
+    use crate::key_servers::redis::OwnRedis;
+
+    #[test]
+    #[ignore = "takes minutes; needs etcd's server"]
+    fn storm_etcd() {
+        storm(Database::Keys(BadServer::new(BadEtcd::start())));
+    }
+
+    #[test]
+    #[ignore = "takes minutes; needs ZooKeeper"]
+    fn storm_zookeeper() {
+        storm(Database::Keys(BadServer::new(BadZooKeeper::start())));
+    }
+
+    #[test]
+    #[ignore = "takes minutes; needs Redis' server"]
+    fn storm_redis() {
+        storm(Database::Keys(BadServer::new(OwnRedis::start(""))));
+    }
 }
 
 #[derive(Debug, Default)]
@@ -172,29 +207,50 @@ struct Counts {
     connections_cut: u32,
 }
 
-fn storm(kind: Option<Server>) {
+/// Where the tags are.
+enum Database {
+    /// In a database of this kind; a file without one. Others take from it, too.
+    Rows(Option<Server>),
+    /// In a store of keys.
+    #[allow(dead_code)] // unless their features are on
+    Keys(BadServer),
+}
+
+fn storm(database: Database) {
     let seed = number("UIDRING_STORM_SEED", 1);
     let seconds = number("UIDRING_STORM_SECONDS", 20);
     let dir = tempfile::tempdir().unwrap();
-    let mut server = kind.map(|kind| BadServer::new(OwnServer::start(kind)));
+    let (kind, mut server) = match database {
+        Database::Rows(kind) => (kind, kind.map(|kind| BadServer::new(OwnServer::start(kind)))),
+        Database::Keys(server) => (None, Some(server)),
+    };
+    let has_others = kind.is_some() || server.is_none();
     let file = dir.path().join("uidring.db").display().to_string();
     let database = server.as_ref().map_or(file, |bad| bad.server.url());
-    make_tables(kind, &database);
-    let ends = || {
+    open(&database).unwrap()[0].create("orders", &Tag::new().step(STEP)).unwrap();
+    if has_others {
+        make_tables_of_others(kind, &database);
+    }
+    let ends = || -> Vec<u64> {
         let sources = open(&database).unwrap();
-        sources.each_ref().map(|source| source.tags().unwrap()[0].next)
+        sources.iter().map(|source| source.tags().unwrap()[0].next).collect()
     };
     let begins = ends();
     let stop = AtomicBool::new(false);
     let (counts, killed, theirs) = thread::scope(|scope| {
-        let theirs = [Other::Leaf, Other::TinyId].map(|other| {
-            let (database, stop) = (&database, &stop);
-            scope.spawn(move || take_as_others(stop, kind, database, other))
-        });
+        let others: &[Other] = if has_others { &[Other::Leaf, Other::TinyId] } else { &[] };
+        let theirs: Vec<_> = others
+            .iter()
+            .map(|other| {
+                let (database, stop) = (&database, &stop);
+                scope.spawn(move || take_as_others(stop, kind, database, *other))
+            })
+            .collect();
         let mut rng = fastrand::Rng::with_seed(seed);
         let (counts, killed) =
             disturb(seconds, &mut rng, dir.path(), &database, &mut server, &stop);
-        (counts, killed, theirs.map(|theirs| theirs.join().unwrap()))
+        let theirs = theirs.into_iter().map(|theirs| theirs.join().unwrap());
+        (counts, killed, theirs.collect::<Vec<_>>())
     });
     let ends = ends();
 
@@ -211,9 +267,8 @@ fn storm(kind: Option<Server>) {
         let entries = Log::read(&log_of(dir.path(), number));
         lives.push(Life { number, was_killed: killed.contains(&number), entries, forked });
     }
-    let [leaf, tinyid] = theirs;
-    let accounts: Vec<Account> = [Theirs::default(), leaf, tinyid]
-        .iter()
+    let accounts: Vec<Account> = std::iter::once(&Theirs::default())
+        .chain(&theirs)
         .enumerate()
         .map(|(table, theirs)| {
             let row = indices_in(table, begins[table]..ends[table]);
@@ -232,28 +287,22 @@ fn storm(kind: Option<Server>) {
         sum(|account| account.lost),
         sum(|account| account.unknown),
     );
-    assert!(taken > 1_000_000 * seconds && sum(|account| account.theirs) > 0);
+    assert!(taken > 1_000_000 * seconds && (sum(|account| account.theirs) > 0 || !has_others));
     assert!(counts.killed > 0 && counts.paused > 0 && counts.ended > 0 && forks > 0);
     assert!(sum(|account| account.given_back) > 0);
 }
 
-fn make_tables(kind: Option<Server>, database: &str) {
+fn make_tables_of_others(kind: Option<Server>, database: &str) {
     let rows = format!(
         "INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, {STEP}); \
          INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder, \
          create_time, update_time, version) \
          VALUES ('orders', 0, 0, {STEP}, 3, 2, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 1);"
     );
-    let own = || {
-        let sources = open(database).unwrap();
-        sources[0].create("orders", &Tag::new().step(STEP)).unwrap();
-    };
     if let Some(server) = kind {
         let script = format!("{};\n{rows}", others::tables(server).join(";\n"));
         assert!(server.script(database, &script).0);
-        own();
     } else {
-        own();
         let file = rusqlite::Connection::open(database).unwrap();
         for sql in [others::LEAF_IN_FILE, others::TINYID_IN_FILE, &rows] {
             file.execute_batch(sql).unwrap();

@@ -3,6 +3,8 @@
 
 #[path = "../common/rows.rs"]
 mod rows;
+#[path = "../common/size.rs"]
+mod size;
 
 mod numbers;
 mod waiting;

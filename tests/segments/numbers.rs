@@ -543,7 +543,7 @@ mod tasks {
         let rows = Rows::default().with("a", row(3)).with("new", row(3));
         let segments = rows.builder().max_wait(Duration::from_millis(80)).build().unwrap();
         let tag = segments.tag("a").unwrap();
-        rows.set_delay(Duration::from_secs(2));
+        rows.set_delay(Duration::from_millis(500));
         while tag.try_take().is_ok() {}
         let newcomer = Arc::new(Newcomer(segments.clone(), Mutex::new(None)));
         let waker = Waker::from(Arc::clone(&newcomer));

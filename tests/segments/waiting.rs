@@ -9,6 +9,7 @@ use uidring::TakeError;
 use uidring::segment::{Number, SegmentGenerator, Segments};
 
 use crate::rows::{Row, Rows, row};
+use crate::size::size;
 
 const TAKERS: usize = 16;
 
@@ -22,13 +23,14 @@ fn scarce() -> Rows {
 /// How one taker takes, again and again. It notes each number, and fails now and then.
 type Take<'a> = Box<dyn FnMut(&dyn Fn(Number)) + 'a>;
 
-/// Takes by 16 takers for two seconds, whoever fails. No number may be missing then.
+/// Takes by 16 takers for a while, whoever fails. No number may be missing then.
 fn take_all(name: &str, taker: impl Fn(&SegmentGenerator, usize) -> Take<'_> + Sync) {
     let rows = scarce();
     let max_wait = Duration::from_millis(5);
     let segments = rows.builder().max_wait(max_wait).build().unwrap();
     let tag = segments.tag("a").unwrap();
     let (all, begin) = (Mutex::new(BTreeSet::new()), Instant::now());
+    let period = Duration::from_millis(size(2000, 500));
     let note =
         |number: Number| assert!(all.lock().unwrap().insert(number.get()), "{number} came twice");
     thread::scope(|scope| {
@@ -36,7 +38,7 @@ fn take_all(name: &str, taker: impl Fn(&SegmentGenerator, usize) -> Take<'_> + S
             let (taker, tag, note) = (&taker, &tag, &note);
             scope.spawn(move || {
                 let mut take = taker(tag, index);
-                while begin.elapsed() < Duration::from_secs(2) {
+                while begin.elapsed() < period {
                     take(note);
                 }
             });
@@ -135,11 +137,11 @@ fn take_until_the_end(tag: &SegmentGenerator) -> u64 {
 }
 
 #[test]
-fn a_thousand_shutdowns_with_waiting_takers_lose_nothing() {
+fn shutdowns_with_waiting_takers_lose_nothing() {
     let rows = Rows::default().with("a", Row { max_step: Some(10), ..row(10) });
     rows.set_delay(Duration::from_micros(200));
     let mut lost = Vec::new();
-    for round in 0..1000_u64 {
+    for round in 0..size(1000_u64, 300) {
         let first = rows.next("a");
         let segments = rows.segments();
         let tag = segments.tag("a").unwrap();

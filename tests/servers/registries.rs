@@ -6,7 +6,6 @@ use std::env;
 use std::error::Error;
 use std::io::Read;
 use std::net::TcpListener;
-use std::ops::RangeInclusive;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -16,105 +15,46 @@ use std::time::{Duration, Instant};
 use uidring::registry::MySqlRegistry;
 #[cfg(feature = "postgres")]
 use uidring::registry::PostgresRegistry;
-use uidring::registry::{RegistryAdmin, Request, WorkerRecord, WorkerRegistry};
-use uidring::{BuildError, Builder, Layout, RegistryError, TakeError, UidGenerator};
+use uidring::registry::{RegistryAdmin, Request, WorkerRegistry};
+use uidring::store::StoreRegistry;
+use uidring::{
+    BuildError, Builder, Layout, RegistryError, RegistryOptions, StorageError, Store, TakeError,
+    UidGenerator,
+};
 
 use crate::databases::{OwnServer, Server, recipe};
 
 const URL: &str = "UIDRING_TEST_URL";
 
-/// A registry of either kind.
-#[allow(clippy::large_enum_variant)] // there are few of them
-enum AnyRegistry {
-    #[cfg(feature = "postgres")]
-    Postgres(PostgresRegistry),
-    #[cfg(feature = "mysql")]
-    MySql(MySqlRegistry),
+/// The registry at an address, which gives each id once.
+fn registry(address: &str) -> StoreRegistry {
+    registry_with(address, RegistryOptions::new())
 }
 
-macro_rules! each {
-    ($any:expr, $registry:ident => $what:expr) => {
-        match $any {
-            #[cfg(feature = "postgres")]
-            AnyRegistry::Postgres($registry) => $what,
-            #[cfg(feature = "mysql")]
-            AnyRegistry::MySql($registry) => $what,
-        }
-    };
+fn registry_with(address: &str, options: RegistryOptions) -> StoreRegistry {
+    Store::open(address).unwrap().registry_with(options).unwrap()
 }
 
-impl AnyRegistry {
-    fn open(url: &str) -> AnyRegistry {
-        #[cfg(feature = "mysql")]
-        if url.starts_with("mysql:") {
-            return AnyRegistry::MySql(MySqlRegistry::open(url).unwrap());
-        }
-        #[cfg(feature = "postgres")]
-        if url.starts_with("postgres") {
-            return AnyRegistry::Postgres(PostgresRegistry::open(url).unwrap());
-        }
-        panic!("no feature for {url}")
-    }
-
-    fn worker_ids(self, ids: RangeInclusive<u64>) -> AnyRegistry {
-        match self {
-            #[cfg(feature = "postgres")]
-            AnyRegistry::Postgres(registry) => {
-                AnyRegistry::Postgres(registry.worker_ids(ids).unwrap())
-            }
-            #[cfg(feature = "mysql")]
-            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.worker_ids(ids).unwrap()),
-        }
-    }
-
-    fn leased(self, duration: Duration) -> AnyRegistry {
-        match self {
-            #[cfg(feature = "postgres")]
-            AnyRegistry::Postgres(registry) => AnyRegistry::Postgres(registry.leased(duration)),
-            #[cfg(feature = "mysql")]
-            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.leased(duration)),
-        }
-    }
-
-    fn with_timeout(self, timeout: Duration) -> AnyRegistry {
-        match self {
-            #[cfg(feature = "postgres")]
-            AnyRegistry::Postgres(registry) => {
-                AnyRegistry::Postgres(registry.with_timeout(timeout))
-            }
-            #[cfg(feature = "mysql")]
-            AnyRegistry::MySql(registry) => AnyRegistry::MySql(registry.with_timeout(timeout)),
-        }
-    }
-
-    fn boxed(self) -> Box<dyn WorkerRegistry> {
-        each!(self, registry => Box::new(registry))
-    }
-
-    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
-        each!(self, registry => registry.workers())
-    }
-
-    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
-        each!(self, registry => registry.revoke(worker))
-    }
+/// The same, which leases ids.
+fn leased(address: &str, seconds: u64) -> StoreRegistry {
+    registry_with(address, RegistryOptions::new().leased(Duration::from_secs(seconds)))
 }
 
-/// What a generator asks of a registry.
+/// The request of a generator.
 fn request() -> Request {
     Request::new(Layout::DEFAULT, 10_000_000, Layout::DEFAULT.max_tick())
 }
 
 /// A generator that asks once.
-fn builder(registry: AnyRegistry) -> Builder {
-    UidGenerator::builder().registry(registry.boxed()).start_deadline(Duration::ZERO)
+fn builder(registry: impl WorkerRegistry) -> Builder {
+    UidGenerator::builder().registry(registry).start_deadline(Duration::ZERO)
 }
 
-fn refusal(registry: AnyRegistry) -> String {
+fn refusal(registry: impl WorkerRegistry) -> String {
     with_causes(&builder(registry).build().expect_err("this must fail"))
 }
 
-/// What an error and its causes say.
+/// The text of an error and its causes.
 fn with_causes(error: &dyn Error) -> String {
     let cause = |cause| format!(": {}", with_causes(cause));
     error.to_string() + &error.source().map_or(String::new(), cause)
@@ -159,7 +99,7 @@ fn schema(server: Server) -> &'static str {
 #[ignore = "run by other tests, in a process of its own"]
 fn child_starts() {
     let Ok(url) = env::var(URL) else { return };
-    let uids = UidGenerator::builder().registry(AnyRegistry::open(&url).boxed()).build().unwrap();
+    let uids = UidGenerator::builder().registry(registry(&url)).build().unwrap();
     println!("worker {}", uids.worker_id());
     let _ = std::io::stdin().read(&mut [0]);
     uids.take().unwrap();
@@ -188,8 +128,8 @@ on_servers! {
         let database = server.database();
         let ids: BTreeSet<u64> = thread::scope(|scope| {
             let starts = || (0..250).map(|_| {
-                let registry = AnyRegistry::open(&database.url).leased(Duration::from_secs(600));
-                let uids = UidGenerator::builder().registry(registry.boxed()).build().unwrap();
+                let registry = leased(&database.url, 600);
+                let uids = UidGenerator::builder().registry(registry).build().unwrap();
                 uids.take().unwrap();
                 uids.worker_id()
             }).collect::<Vec<_>>();
@@ -197,15 +137,15 @@ on_servers! {
             threads.into_iter().flat_map(|thread| thread.join().unwrap()).collect()
         });
         assert!(ids.len() <= 64, "{ids:?}");
-        assert_eq!(AnyRegistry::open(&database.url).workers().unwrap().len(), ids.len());
+        assert_eq!(registry(&database.url).workers().unwrap().len(), ids.len());
     }
 
     fn rows_say_who_has_the_id_and_since_when(server) {
         let database = server.database();
-        let once = builder(AnyRegistry::open(&database.url)).build().unwrap();
-        let leased = AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let once = builder(registry(&database.url)).build().unwrap();
+        let leased = leased(&database.url, 60);
         let lent = builder(leased).build().unwrap();
-        let registry = AnyRegistry::open(&database.url);
+        let registry = registry(&database.url);
         let workers = registry.workers().unwrap();
         let ids: Vec<_> = workers.iter().map(|worker| worker.id).collect();
         assert_eq!(ids, [once.worker_id(), lent.worker_id()]);
@@ -226,7 +166,7 @@ on_servers! {
         let database = server.database();
         // Long enough for the thief to be there before the loss is found, which takes as many UIDs
         // as half of it has.
-        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
+        let open = || leased(&database.url, 60);
         let uids = builder(open()).build().unwrap();
         let mut all = HashSet::new();
         open().revoke(1).unwrap();
@@ -251,8 +191,9 @@ on_servers! {
     fn a_server_that_is_away_is_an_error_when_the_seconds_are_used_up_until_it_is_back(server) {
         let mut server = OwnServer::start(server);
         let open = || {
-            let registry = AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
-            registry.with_timeout(Duration::from_secs(1))
+            let store = Store::open(server.url()).unwrap().with_timeout(Duration::from_secs(1));
+            let options = RegistryOptions::new().leased(Duration::from_secs(60));
+            store.registry_with(options).unwrap()
         };
         let uids = builder(open()).build().unwrap();
         let worker = uids.worker_id();
@@ -285,13 +226,19 @@ on_servers! {
 
     fn a_server_that_hangs_counts_as_down(server) {
         let server = OwnServer::start(server);
-        let open = || AnyRegistry::open(&server.url()).with_timeout(Duration::from_millis(300));
+        let open = || {
+            let store = Store::open(server.url()).unwrap();
+            store.with_timeout(Duration::from_millis(300)).registry().unwrap()
+        };
         builder(open()).build().unwrap();
         server.pause();
         let since = Instant::now();
         let error = builder(open()).build().unwrap_err();
         assert!(
-            matches!(error, BuildError::Registry(RegistryError::Unreachable { .. })),
+            matches!(
+                error,
+                BuildError::Registry(RegistryError::Storage(StorageError::Unreachable { .. }))
+            ),
             "{error}"
         );
         assert!(
@@ -314,14 +261,14 @@ on_servers! {
     }
 
     fn a_deadline_that_passes_is_told_with_the_last_cause(server) {
-        // Nobody listens there any more.
+        // No server listens there any more.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let url = match server {
             Server::Postgres => format!("postgres://me:secret@127.0.0.1:{port}/ids"),
             Server::MySql => format!("mysql://me:secret@127.0.0.1:{port}/ids"),
         };
         let deadline = Duration::from_millis(500);
-        let error = builder(AnyRegistry::open(&url)).start_deadline(deadline).build().unwrap_err();
+        let error = builder(registry(&url)).start_deadline(deadline).build().unwrap_err();
         let BuildError::StartDeadline { tries, .. } = error else { panic!("{error}") };
         assert!(tries > 1);
         let text = with_causes(&error);
@@ -347,7 +294,7 @@ on_servers! {
         };
         // A name of a MySQL user is 32 characters long at most, in some versions.
         database.run(&everything);
-        let text = refusal(AnyRegistry::open(&url));
+        let text = refusal(registry(&url));
         let lacking = "its tables are not there, and this user may not make them; have somebody \
                        who may run this:";
         assert!(text.contains(lacking), "{text}");
@@ -356,7 +303,7 @@ on_servers! {
         assert!(!statement.contains("--"), "{text}");
         // The statement is one that can be run.
         database.run(statement);
-        let text = refusal(AnyRegistry::open(&url));
+        let text = refusal(registry(&url));
         let rights = "give this user the rights to select, insert and update in its two tables";
         assert!(text.contains(rights), "{text}");
         for table in ["uidring_layout", "uidring_worker_node"] {
@@ -367,15 +314,15 @@ on_servers! {
                 }
             });
         }
-        assert_eq!(builder(AnyRegistry::open(&url)).build().unwrap().worker_id(), 1);
+        assert_eq!(builder(registry(&url)).build().unwrap().worker_id(), 1);
         if server == Server::MySql {
-            let text = refusal(AnyRegistry::open(&url.replace(":pass@", ":wrong@")));
+            let text = refusal(registry(&url.replace(":pass@", ":wrong@")));
             assert!(text.contains("see the user and the password"), "{text}");
             assert!(!text.contains("wrong"), "{text}");
         }
         let address = server.url();
         let (address, _) = address.rsplit_once('/').unwrap();
-        let text = refusal(AnyRegistry::open(&format!("{address}/nothing")));
+        let text = refusal(registry(&format!("{address}/nothing")));
         assert!(text.contains("see the name of the database"), "{text}");
         database.run(&match server {
             Server::Postgres => format!("DROP OWNED BY {name}; DROP ROLE {name}"),
@@ -389,23 +336,23 @@ on_servers! {
             "CREATE TABLE uidring_layout (version INT); \
              CREATE TABLE uidring_worker_node (id INT)",
         );
-        let text = refusal(AnyRegistry::open(&database.url));
+        let text = refusal(registry(&database.url));
         let others = "are not those of the schema; use the uidring that made them, or give";
         assert!(text.contains(others), "{text}");
     }
 
     fn a_lost_counter_is_not_begun_anew(server) {
         let database = server.database();
-        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        builder(registry(&database.url)).build().unwrap();
         database.run("DELETE FROM uidring_layout");
-        let text = refusal(AnyRegistry::open(&database.url));
+        let text = refusal(registry(&database.url));
         assert!(text.contains("its table uidring_layout has lost its row"), "{text}");
     }
 
     fn a_table_that_is_gone_is_not_made_anew(server) {
         let database = server.database();
-        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
-        let (mut a, mut b) = (open().boxed(), open().boxed());
+        let open = || leased(&database.url, 60);
+        let (mut a, mut b) = (open(), open());
         let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
         assert_eq!(lease.each_ref().map(|lease| lease.worker), [1, 2]);
         let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
@@ -422,7 +369,7 @@ on_servers! {
         for table in &tables[..2] {
             database.run(&format!("ALTER TABLE {table} RENAME TO away"));
             gone(a.assign(&request()), &format!("its table {table} is"));
-            gone(open().boxed().assign(&request()), &format!("its table {table} is"));
+            gone(open().assign(&request()), &format!("its table {table} is"));
             assert_eq!(database.run(&there), "2");
             database.run(&format!("ALTER TABLE away RENAME TO {table}"));
         }
@@ -449,8 +396,8 @@ on_servers! {
 
     fn other_tables_in_place_of_those_that_gave_the_ids_are_noticed(server) {
         let database = server.database();
-        let open = || AnyRegistry::open(&database.url).leased(Duration::from_secs(60));
-        let (mut a, mut b) = (open().boxed(), open().boxed());
+        let open = || leased(&database.url, 60);
+        let (mut a, mut b) = (open(), open());
         let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
         let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
         for table in tables {
@@ -472,7 +419,7 @@ on_servers! {
         };
         notice("they have given nothing");
         // Somebody starts with them, and is given the same ids.
-        let mut c = open().boxed();
+        let mut c = open();
         for worker in 1..=3 {
             assert_eq!(c.assign(&request()).unwrap().worker, worker);
         }
@@ -499,7 +446,7 @@ on_servers! {
 
     fn what_is_behind_the_name_of_a_table_is_looked_at(server) {
         let server_of_its_own = OwnServer::start(server);
-        let open = || AnyRegistry::open(&server_of_its_own.url()).leased(Duration::from_secs(60));
+        let open = || leased(&server_of_its_own.url(), 60);
         builder(open()).build().unwrap();
         let run = |sql: &str| drop(server_of_its_own.run(sql));
         let forgetful: &[&str] = match server {
@@ -527,7 +474,7 @@ on_servers! {
 
     fn a_start_outlasts_the_servers_limit_on_a_statement(server) {
         let database = server.database();
-        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        builder(registry(&database.url)).build().unwrap();
         let name = database.name();
         let url = match server {
             Server::Postgres => format!("{}%20-cstatement_timeout=100", database.url),
@@ -540,14 +487,14 @@ on_servers! {
             }
         };
         let locked = database.lock("SELECT * FROM uidring_layout FOR UPDATE");
-        let error = builder(AnyRegistry::open(&url)).build().unwrap_err();
+        let error = builder(registry(&url)).build().unwrap_err();
         let text = error.to_string();
         let BuildError::Registry(cause) = &error else { panic!("{text}") };
         assert!(cause.is_transient(), "{text}");
         assert!(text.contains("give its statements more time"), "{text}");
         thread::scope(|scope| {
             let build = || {
-                let registry = AnyRegistry::open(&url);
+                let registry = registry(&url);
                 builder(registry).start_deadline(Duration::from_secs(60)).build()
             };
             let starting = scope.spawn(build);
@@ -563,7 +510,7 @@ on_servers! {
 
     fn what_another_try_can_mend_is_tried_again(server) {
         let database = server.database();
-        builder(AnyRegistry::open(&database.url)).build().unwrap();
+        builder(registry(&database.url)).build().unwrap();
         // The statement that raises an error, and what is not mended by another try.
         let (codes, others): (&[&str], _) = match server {
             // At the commit, where CockroachDB and PostgreSQL's SERIALIZABLE find their conflicts.
@@ -601,7 +548,7 @@ on_servers! {
         };
         let fail = |code: &str| {
             database.run(&provoke(code));
-            match builder(AnyRegistry::open(&database.url)).build().unwrap_err() {
+            match builder(registry(&database.url)).build().unwrap_err() {
                 BuildError::Registry(error) => error,
                 error => panic!("{code}: {error}"),
             }
@@ -616,7 +563,7 @@ on_servers! {
             Server::Postgres => "DROP TRIGGER fail ON uidring_layout",
             Server::MySql => "DROP TRIGGER fail",
         });
-        assert_eq!(builder(AnyRegistry::open(&database.url)).build().unwrap().worker_id(), 2);
+        assert_eq!(builder(registry(&database.url)).build().unwrap().worker_id(), 2);
     }
 
     fn each_call_says_goodbye_also_when_it_fails(server) {
@@ -625,10 +572,10 @@ on_servers! {
             Server::MySql => &["--log-warnings=4"],
         };
         let server = OwnServer::start_with(server, options);
-        let open = || AnyRegistry::open(&server.url());
+        let open = || registry(&server.url());
         // Makes the tables, reserves, gives back and reads, and then is refused in the middle of
         // transactions.
-        drop(builder(open().leased(Duration::from_secs(60))).build().unwrap());
+        drop(builder(leased(&server.url(), 60)).build().unwrap());
         assert_eq!(open().workers().unwrap().len(), 1);
         let other = Layout::new(40, 10, 13).unwrap();
         builder(open()).layout(other).build().unwrap_err();
@@ -641,11 +588,11 @@ on_servers! {
     fn an_old_copy_can_be_made_good(server) {
         let database = server.database();
         let build = || {
-            let registry = AnyRegistry::open(&database.url).leased(Duration::from_secs(600));
+            let registry = leased(&database.url, 600);
             builder(registry).build().unwrap()
         };
         assert_eq!(build().worker_id(), 1);
-        // What an old copy says of an id that is in use.
+        // The row of an id in use, as an old copy has it.
         database.run("UPDATE uidring_worker_node SET reserved_until = 5, lease_until = 0");
         database.run(&recipe(schema(server), 100));
         assert_eq!(build().worker_id(), 101);
@@ -653,16 +600,16 @@ on_servers! {
 
     fn worker_ids_outside_of_a_range_are_left_alone(server) {
         let database = server.database();
-        let open = || AnyRegistry::open(&database.url);
-        let build = |registry: AnyRegistry| builder(registry).build();
+        let build = |options| builder(registry_with(&database.url, options)).build();
+        let two = || RegistryOptions::new().worker_ids(700..=701);
         for worker in [700, 701] {
-            assert_eq!(build(open().worker_ids(700..=701)).unwrap().worker_id(), worker);
+            assert_eq!(build(two()).unwrap().worker_id(), worker);
         }
-        let full = build(open().worker_ids(700..=701)).unwrap_err().to_string();
+        let full = build(two()).unwrap_err().to_string();
         assert!(full.contains("2 of 2"), "{full}");
-        let error = build(open()).unwrap_err().to_string();
+        let error = build(RegistryOptions::new()).unwrap_err().to_string();
         assert!(error.contains("worker ids 700 to 701, and not with 1 to 1048575"), "{error}");
-        assert_eq!(each!(open(), registry => registry.ids()).unwrap(), Some(700..=701));
+        assert_eq!(registry(&database.url).ids().unwrap(), Some(700..=701));
     }
 
     fn a_schema_applied_by_hand_is_the_one_applied_by_itself(server) {
@@ -670,9 +617,9 @@ on_servers! {
         let schema = schema(server);
         for _ in 0..2 {
             database.run(schema);
-            builder(AnyRegistry::open(&database.url)).build().unwrap();
+            builder(registry(&database.url)).build().unwrap();
         }
-        assert_eq!(AnyRegistry::open(&database.url).workers().unwrap().len(), 2);
+        assert_eq!(registry(&database.url).workers().unwrap().len(), 2);
     }
 }
 
@@ -687,7 +634,7 @@ fn remedy(text: &str) -> &str {
 #[ignore = "needs a MySQL or MariaDB server"]
 fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
     let server = OwnServer::start_with(Server::MySql, &["--log-bin=binlog", "--sync-binlog=1"]);
-    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    let open = || leased(&server.url(), 60);
     builder(open()).build().unwrap();
     for (name, values) in
         [("innodb_flush_log_at_trx_commit", &["0", "2"][..]), ("sync_binlog", &["0", "2", "1000"])]
@@ -727,13 +674,13 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
     server.run(remedy(&text));
     builder(open()).build().unwrap();
 
-    // What matters with a binary log alone.
+    // Settings that matter only with a binary log.
     let server =
         OwnServer::start_with(Server::MySql, &["--sync-binlog=0", "--binlog-format=STATEMENT"]);
-    builder(AnyRegistry::open(&server.url())).build().unwrap();
-    // What a running server cannot change.
+    builder(registry(&server.url())).build().unwrap();
+    // Settings that a running server cannot change.
     let server = OwnServer::start_with(Server::MySql, &["--innodb-flush-method=nosync"]);
-    let text = refusal(AnyRegistry::open(&server.url()));
+    let text = refusal(registry(&server.url()));
     assert!(
         text.contains("its innodb_flush_method is nosync, so that a power failure could"),
         "{text}"
@@ -756,14 +703,14 @@ fn an_id_that_a_power_failure_takes_back_was_not_given() {
         server.run("FLUSH BINARY LOGS");
         let log = server.data_file("binlog.000002");
         let synced = std::fs::metadata(&log).unwrap().len();
-        let given = builder(AnyRegistry::open(&server.url())).build().map(|uids| uids.worker_id());
+        let given = builder(registry(&server.url())).build().map(|uids| uids.worker_id());
         server.crash();
         if sync != "1" {
             std::fs::File::options().write(true).open(&log).unwrap().set_len(synced).unwrap();
         }
         server.crash_and_restart();
         server.run("SET GLOBAL sync_binlog = 1");
-        let next = builder(AnyRegistry::open(&server.url())).build().unwrap().worker_id();
+        let next = builder(registry(&server.url())).build().unwrap().worker_id();
         match given {
             Ok(given) => assert_ne!(next, given, "given twice, with sync_binlog = {sync}"),
             Err(error) => assert!(
@@ -779,7 +726,7 @@ fn an_id_that_a_power_failure_takes_back_was_not_given() {
 #[ignore = "needs a PostgreSQL server"]
 fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
     let server = OwnServer::start(Server::Postgres);
-    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    let open = || leased(&server.url(), 60);
     let run_each = |statements: &str| {
         for statement in statements.split("; ") {
             server.run(statement);
@@ -825,7 +772,7 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
         ("remote_apply", "remote_apply"),
     ] {
         server.run(&format!("ALTER ROLE postgres SET synchronous_commit = {set}"));
-        builder(AnyRegistry::open(&server.url())).build().unwrap();
+        builder(registry(&server.url())).build().unwrap();
         assert_eq!(server.run("DELETE FROM seen RETURNING setting"), expected, "{set}");
     }
 }
@@ -836,7 +783,7 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
 #[ignore = "needs a PostgreSQL server"]
 fn each_part_of_a_table_is_looked_at() {
     let server = OwnServer::start(Server::Postgres);
-    let open = || AnyRegistry::open(&server.url()).leased(Duration::from_secs(60));
+    let open = || leased(&server.url(), 60);
     builder(open()).build().unwrap();
     let refused = |what: &str| {
         let text = refusal(open());
@@ -879,7 +826,7 @@ fn each_part_of_a_table_is_looked_at() {
 #[ignore = "needs a PostgreSQL server"]
 fn a_standby_and_a_read_only_role_are_told_apart() {
     let mut server = OwnServer::start(Server::Postgres);
-    let open = |url: &str| AnyRegistry::open(url).leased(Duration::from_secs(60));
+    let open = |url: &str| leased(url, 60);
     builder(open(&server.url())).build().unwrap();
     for (set, reset) in [
         (
@@ -933,24 +880,24 @@ fn tls_to_postgresql_is_checked() {
         let server = OwnServer::start_with_tls(Server::Postgres, certificate, key);
         for mode in ["require", "verify-full"] {
             let url = format!("{}?sslmode={mode}", server.url());
-            let text = refusal(AnyRegistry::Postgres(PostgresRegistry::open(&url).unwrap()));
+            let text = refusal(registry(&url));
             assert!(text.contains("UnknownIssuer"), "{text}");
             let trusting =
                 || PostgresRegistry::open(&url).unwrap().with_root_certificate(&authority).unwrap();
             if is_ours {
-                builder(AnyRegistry::Postgres(trusting())).build().unwrap();
-                builder(AnyRegistry::open(&format!("{url}&{named}"))).build().unwrap();
+                builder(trusting()).build().unwrap();
+                builder(registry(&format!("{url}&{named}"))).build().unwrap();
             } else {
-                let text = refusal(AnyRegistry::Postgres(trusting()));
+                let text = refusal(trusting());
                 assert!(text.contains("see the server's certificate"), "{text}");
             }
         }
-        // Who only prefers TLS goes on without.
-        builder(AnyRegistry::open(&server.url())).build().unwrap();
-        // Who names an authority does not, unless told to.
-        let by_name = AnyRegistry::open(&format!("{}?{named}", server.url()));
+        // With `prefer`, the client goes on without TLS.
+        builder(registry(&server.url())).build().unwrap();
+        // With a named authority it does not, unless `sslmode` allows it.
+        let by_name = registry(&format!("{}?{named}", server.url()));
         let prefer = format!("{}?{named}&sslmode=prefer", server.url());
-        builder(AnyRegistry::open(&prefer)).build().unwrap();
+        builder(registry(&prefer)).build().unwrap();
         if is_ours {
             builder(by_name).build().unwrap();
         } else {
@@ -959,7 +906,7 @@ fn tls_to_postgresql_is_checked() {
         }
     }
     let server = OwnServer::start(Server::Postgres);
-    let text = refusal(AnyRegistry::open(&format!("{}?{named}", server.url())));
+    let text = refusal(registry(&format!("{}?{named}", server.url())));
     assert!(text.contains("does not support TLS"), "{text}");
     let text = PostgresRegistry::open("postgres://db/ids")
         .unwrap()
@@ -982,15 +929,16 @@ fn tls_to_mysql_is_checked() {
         // A user who is let in with TLS alone.
         server.run("CREATE USER me REQUIRE SSL; GRANT ALL ON ids.* TO me");
         let url = server.url().replace("root@", "me@");
-        let text = refusal(AnyRegistry::open(&url));
+        let text = refusal(registry(&url));
         assert!(text.contains("see the user and the password"), "{text}");
-        let text = refusal(AnyRegistry::open(&format!("{url}?require_ssl=true")));
+        let text = refusal(registry(&format!("{url}?require_ssl=true")));
         assert!(text.contains("see the server's certificate"), "{text}");
-        let trusting = || {
-            AnyRegistry::MySql(MySqlRegistry::open(&url).unwrap().with_root_certificate(&authority))
+        let trusting = || -> Box<dyn WorkerRegistry> {
+            Box::new(MySqlRegistry::open(&url).unwrap().with_root_certificate(&authority))
         };
-        let by_name = || AnyRegistry::open(&format!("{url}?{named}"));
-        for trusting in [&trusting as &dyn Fn() -> AnyRegistry, &by_name] {
+        let by_name =
+            || -> Box<dyn WorkerRegistry> { Box::new(registry(&format!("{url}?{named}"))) };
+        for trusting in [&trusting as &dyn Fn() -> Box<dyn WorkerRegistry>, &by_name] {
             if is_ours {
                 builder(trusting()).build().unwrap();
             } else {
@@ -1011,8 +959,8 @@ fn a_wrong_password_is_refused_by_postgresql() {
         "me",
     );
     let url = |password: &str| server.url().replace("postgres@", &format!("me:{password}@"));
-    builder(AnyRegistry::open(&url("secret"))).build().unwrap();
-    let text = refusal(AnyRegistry::open(&url("wrong")));
+    builder(registry(&url("secret"))).build().unwrap();
+    let text = refusal(registry(&url("wrong")));
     assert!(text.contains("password authentication failed for user \"me\""), "{text}");
     assert!(!text.contains("wrong"), "{text}");
 }

@@ -14,13 +14,13 @@ fn builder(registry: impl WorkerRegistry) -> Builder {
     UidGenerator::builder().registry(registry).start_deadline(Duration::ZERO)
 }
 
-/// What an error and its causes say.
+/// The text of an error and its causes.
 fn with_causes(error: &dyn Error) -> String {
     let cause = |cause| format!(": {}", with_causes(cause));
     error.to_string() + &error.source().map_or(String::new(), cause)
 }
 
-/// What `UidGenerator` ships to make its table.
+/// The statement with which `UidGenerator` creates its table.
 const WORKER_NODE: &str = "
     CREATE TABLE WORKER_NODE (
         ID BIGINT NOT NULL AUTO_INCREMENT COMMENT 'auto increment id',
@@ -33,7 +33,7 @@ const WORKER_NODE: &str = "
         PRIMARY KEY(ID)
     ) COMMENT = 'DB WorkerID Assigner for UID Generator', ENGINE = INNODB";
 
-/// What `UidGenerator` runs at each start.
+/// The statement that `UidGenerator` runs at each start.
 const ITS_START: &str = "INSERT INTO WORKER_NODE \
     (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
     VALUES ('10.0.0.1', '1500000000000-77777', 2, '2026-01-01', NOW(), NOW()); \

@@ -438,7 +438,7 @@ fn tasks_wait_for_the_next_tick() {
     assert!(uids.status().waits > 0);
 }
 
-/// Those behind the first in line are told, too.
+/// Tasks behind the first in line are woken, too.
 #[cfg(feature = "async")]
 #[test]
 fn tasks_do_not_wait_for_a_registry_that_is_away() {

@@ -1,6 +1,9 @@
 //! Takes: in all ways, in exact time, at limits, on starved machines, and up to the end.
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[cfg(feature = "sqlite")]
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/size.rs"]
 mod size;
 

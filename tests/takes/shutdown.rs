@@ -13,7 +13,7 @@ use uidring::{
 
 const LEASE: Duration = Duration::from_secs(3600);
 
-/// What a registry does when an id is given back.
+/// The behaviour of a registry when an id is given back.
 #[derive(Clone, Copy)]
 enum Answer {
     Refusal,
@@ -144,7 +144,7 @@ mod in_a_file {
 
     #[test]
     fn unique_what_is_taken_beside_a_shutdown_is_not_given_again() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::folder::folder();
         let file = folder.path().join("uidring.db");
         let build = || {
             // Short leads and few slots, so that takers are often about to publish.
@@ -292,7 +292,7 @@ mod asynchronous {
         }
     }
 
-    /// Nobody is left who could use the generator.
+    /// No handle to the generator is left.
     #[test]
     fn clean_end_a_build_that_is_given_up_gives_the_id_back() {
         let (registry, calls, go) = Held::new();

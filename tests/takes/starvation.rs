@@ -55,7 +55,7 @@ impl Clock for Still {
     }
 }
 
-/// Whoever empties the ring within milliseconds refills it by himself, before it is empty.
+/// A taker that drains the ring within milliseconds refills it itself before it is empty.
 #[test]
 fn takers_left_to_themselves_keep_the_ring_half_full() {
     let builder =
@@ -294,7 +294,7 @@ impl WorkerRegistry for Breaking {
 /// the registry works.
 #[test]
 fn never_blocked_by_a_registry_that_panics_whenever_it_is_asked() {
-    for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+    let is_not_blocked = |policy| {
         let (registry, armed) = Breaking::new();
         let builder = UidGenerator::builder().registry(registry).clock(Still).on_lead_limit(policy);
         let uids = builder.build().unwrap();
@@ -313,7 +313,13 @@ fn never_blocked_by_a_registry_that_panics_whenever_it_is_asked() {
         wait_for("UID", || uids.take().is_ok());
         // It is asked to take the id back at the end.
         armed.store(true, Ordering::Relaxed);
-    }
+    };
+    // Beside one another, because each waits for a second until the registry is asked again.
+    thread::scope(|scope| {
+        for policy in [LeadLimit::Wait, LeadLimit::NewWorker, LeadLimit::Fail] {
+            scope.spawn(move || is_not_blocked(policy));
+        }
+    });
 }
 
 #[test]

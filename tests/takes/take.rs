@@ -576,7 +576,7 @@ fn ending() -> Layout {
     Layout::new(20, 10, 10).unwrap()
 }
 
-/// So many seconds are left. There is no worker id to begin them anew.
+/// This many seconds of the time field are left, and there is no further worker id.
 fn at_the_end(seconds: u64) -> Builder {
     let clock = ManualClock::new(ending().expires_at() - Duration::from_secs(seconds));
     builder(ending()).clock(clock).on_lead_limit(LeadLimit::Fail)

@@ -21,7 +21,7 @@ fn paced(policy: LeadLimit) -> Builder {
     builder.max_lead(Duration::ZERO).on_lead_limit(policy)
 }
 
-/// The same under a clock that stands still.
+/// Like the function above, with a clock that stands still.
 fn stuck(policy: LeadLimit) -> (ManualClock, UidGenerator) {
     let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
     let uids = paced(policy).clock(clock.clone()).build().unwrap();

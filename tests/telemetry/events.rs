@@ -92,8 +92,17 @@ fn one_line_per_change_of_state() {
         assert_eq!(count("took on another worker id"), 2);
         assert_eq!(count("ends within a year"), 1);
         assert!(EVENTS.lock().unwrap().len() < 20, "{:?}", EVENTS.lock().unwrap());
+    });
+}
 
-        // However many are wanted: also when one has come again, six seconds later.
+/// However many are wanted: also when one has come again, six seconds later.
+#[test]
+fn used_up_worker_ids_are_told_once() {
+    alone("events::used_up_worker_ids_are_told_once", || {
+        crate::observer::observe();
+        let layout = Layout::new(30, 20, 3).unwrap();
+        let day = Duration::from_secs(24 * 3600);
+        let clock = ManualClock::new(layout.epoch() + 1000 * day);
         let builder =
             UidGenerator::builder().registry(Counting::new(u64::MAX)).layout(layout).clock(clock);
         let builder = builder.max_lead(Duration::ZERO).on_lead_limit(LeadLimit::NewWorker);

@@ -13,8 +13,10 @@ use uidring::registry::{MySqlRegistry, PostgresRegistry, SqliteRegistry};
 use uidring::segment::{
     HttpSegments, MySqlSegments, PostgresSegments, SegmentError, SegmentSource, SqliteSegments,
 };
+use uidring::store::StoreError;
 use uidring::{
-    BuildError, Layout, LayoutError, RegistryError, ShutdownError, TakeError, UidGenerator,
+    BuildError, Layout, LayoutError, RegistryError, ShutdownError, StorageError, TakeError,
+    UidGenerator,
 };
 
 /// The texts of an error and of all its causes.
@@ -43,7 +45,7 @@ fn closed() -> String {
     listener.local_addr().unwrap().to_string()
 }
 
-/// What drivers say comes through all the layers below ours.
+/// A driver's message passes through all layers.
 #[test]
 fn what_drivers_say_is_told_once() {
     let refused = closed();
@@ -90,20 +92,27 @@ fn what_sqlite_says_is_told_once() {
 #[test]
 fn no_error_repeats_its_cause() {
     let said = || io::Error::other("the plug was pulled");
-    let boxed = || -> Box<dyn Error + Send + Sync> { Box::new(said()) };
     let shared = || -> Arc<dyn Error + Send + Sync> { Arc::new(said()) };
     let text = || "here".to_owned();
-    let registry = || {
+    let storage = || {
         [
-            RegistryError::Open { registry: text(), problem: text(), source: Some(boxed()) },
-            RegistryError::Unreachable { registry: text(), problem: text(), source: Some(boxed()) },
-            RegistryError::Full { registry: text(), source: boxed() },
-            RegistryError::Storage { doing: text(), source: boxed() },
-            RegistryError::unreachable(said()),
-            RegistryError::other(said()),
+            StorageError::Unusable { what: text(), problem: text(), source: Some(shared()) },
+            StorageError::Unreachable { what: text(), problem: text(), source: Some(shared()) },
+            StorageError::Full { what: text(), source: shared() },
+            StorageError::Failed { doing: text(), source: shared() },
         ]
     };
+    let registry = || {
+        let others = [RegistryError::unreachable(said()), RegistryError::other(said())];
+        storage().map(RegistryError::from).into_iter().chain(others)
+    };
     let mut errors: Vec<Box<dyn Error>> = Vec::new();
+    for error in storage() {
+        errors.push(Box::new(error));
+    }
+    for error in storage() {
+        errors.push(Box::new(StoreError::Address(error)));
+    }
     for error in registry() {
         errors.push(Box::new(error));
     }
@@ -120,14 +129,8 @@ fn no_error_repeats_its_cause() {
     errors.push(Box::new(BuildError::Spawn(said())));
     errors.push(Box::new(ShutdownError::Spawn(said())));
     errors.push(Box::new(uidring::segment::BuildError::Spawn(said())));
-    for error in [
-        SegmentError::Open { place: text(), problem: text(), source: Some(shared()) },
-        SegmentError::Unreachable { place: text(), problem: text(), source: Some(shared()) },
-        SegmentError::Full { place: text(), source: shared() },
-        SegmentError::Storage { doing: text(), source: shared() },
-        SegmentError::unreachable(said()),
-        SegmentError::other(said()),
-    ] {
+    let others = [SegmentError::unreachable(said()), SegmentError::other(said())];
+    for error in storage().map(SegmentError::from).into_iter().chain(others) {
         errors.push(Box::new(error));
     }
     for error in &errors {
@@ -143,9 +146,9 @@ fn no_error_repeats_its_cause() {
 fn times_have_three_digits_and_a_unit() {
     let time = Duration::new(1, 234_567_891);
     let now = SystemTime::UNIX_EPOCH;
-    let (registry, place) = ("ids.db".to_owned(), "ids.db".to_owned());
+    let locked = StorageError::Locked { what: "the registry ids.db".to_owned(), waited: time };
     let errors: [Box<dyn Error>; 9] = [
-        Box::new(RegistryError::Locked { registry, waited: time }),
+        Box::new(RegistryError::from(locked.clone())),
         Box::new(RegistryError::UsedAhead { worker: 7, used: now, now, wait: time }),
         Box::new(BuildError::StartDeadline {
             deadline: time,
@@ -155,7 +158,7 @@ fn times_have_three_digits_and_a_unit() {
         Box::new(BuildError::Limits { max_lead: time, max_lag: time, tick: time }),
         Box::new(BuildError::ForwardJump { now, last: now, max_forward_jump: time }),
         Box::new(ShutdownError::Deadline { worker: 7, deadline: time }),
-        Box::new(SegmentError::Locked { place, waited: time }),
+        Box::new(SegmentError::from(locked)),
         Box::new(SegmentError::NotGivenBack { waited: time }),
         Box::new(TakeError::LeadLimit { retry_in_ms: 1_234 }),
     ];

@@ -9,18 +9,19 @@ use uidring_args::{Db, Table, Terms};
 
 use crate::text::{Failure, complain};
 
-/// The variable that may hold the address instead, so that no list of processes shows a password.
+/// An environment variable for the address, so that no process list shows its password.
 pub(crate) const VARIABLE: &str = "UIDRING_DB";
 
 /// `--db` of the commands that always use a registry.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DbArg {
     /// The registry of worker ids and tags: a SQLite file, or the address of a server,
-    /// postgres://.. or mysql://.. [default: one file for each user and machine,
-    /// uidring/uidring.db in the user's state folder]
+    /// postgres://.., mysql://.., etcd://.., zookeeper://.. or redis://.. [default: one file for
+    /// each user and machine, uidring/uidring.db in the user's state folder]
     ///
     /// If a server's certificate is from an authority of your own, its address names that
-    /// authority's: by sslrootcert=FILE for PostgreSQL, by ssl-ca=FILE for MySQL.
+    /// authority's: by sslrootcert=FILE for PostgreSQL, by ssl-ca=FILE for MySQL, by ca=FILE for
+    /// the others.
     #[arg(
         long, value_name = "FILE|URL", env = VARIABLE, hide_env_values = true,
         value_parser = Db::parser()
@@ -42,7 +43,7 @@ pub(crate) fn of_environment() -> Option<Db> {
     env::var_os(VARIABLE).map(Db::from)
 }
 
-/// The words of a command line that name `db`; none where it is used without them.
+/// The arguments that select `db`. Empty for the default.
 pub(crate) fn option(db: &Db) -> Vec<String> {
     let is_own = matches!(db, Db::Own(_));
     let is_named = of_environment().is_some_and(|named| named.to_string() == db.to_string());
@@ -90,16 +91,22 @@ pub(crate) fn open_existing(db: &Db, uid_generator: bool) -> Result<StoreRegistr
 pub(crate) fn tags(db: &Db, table: Table) -> Result<StoreSegments, Failure> {
     match table {
         Table::Own => created(db, |store| Ok(store.segments()?)),
-        Table::Leaf | Table::TinyId => existing_tags(db, table),
+        Table::Leaf | Table::TinyId | Table::CosId => existing_tags(db, table),
     }
 }
 
 /// Opens the tags that are there. A missing file is an error.
 pub(crate) fn existing_tags(db: &Db, table: Table) -> Result<StoreSegments, Failure> {
+    if table == Table::CosId && db.store()?.scheme() != "redis" {
+        return Err(Failure::Usage(format!(
+            "--table cosid is about CosId's counters in Redis, and not about {db}: name the server \
+             with --db redis://.."
+        )));
+    }
     Ok(existing(db, "uidring tags create")?.segments_in(table.into())?)
 }
 
-/// What `open` makes of the store `db`. If it creates the file, that is reported.
+/// Opens the store `db` with `open`. Reports it if that creates the file.
 fn created<T>(db: &Db, open: impl FnOnce(&Store) -> Result<T, Failure>) -> Result<T, Failure> {
     let store = db.store()?;
     let missing = db.path().filter(|path| !path.exists());
@@ -112,7 +119,7 @@ fn created<T>(db: &Db, open: impl FnOnce(&Store) -> Result<T, Failure>) -> Resul
     Ok(opened)
 }
 
-/// The store `db`, whose file exists. The user's own one is created by `command`.
+/// The store `db`, whose file must exist. `command` is what creates the default file.
 fn existing(db: &Db, command: &str) -> Result<Store, Failure> {
     match db {
         Db::Own(path) if db.is_missing() => Err(not_yet(path, command)),
@@ -120,7 +127,7 @@ fn existing(db: &Db, command: &str) -> Result<Store, Failure> {
     }
 }
 
-/// The user's own file `path` is not there until `command` creates it.
+/// The error when the default file `path` does not exist. `command` creates it.
 fn not_yet(path: &Path, command: &str) -> Failure {
     Failure::Failed(format!(
         "this user has no registry yet: {} is created by `{command}`; or name another one with \

@@ -1,11 +1,10 @@
 //! The options that set up a generator.
 
-use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use uidring::registry::{FixedWorker, RegistryAdmin, WorkerRegistry};
-use uidring::{BuildError, Builder, Layout, LeadLimit, UidGenerator};
-use uidring_args::{Db, Terms, lease, length, partition, worker_ids};
+use uidring::registry::{Lease, RegistryAdmin, Request, WorkerRegistry};
+use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, UidGenerator};
+use uidring_args::{Db, Terms, WorkerIdArgs, length};
 
 use crate::args::db;
 use crate::args::patience::patiently;
@@ -16,23 +15,12 @@ use crate::text::Failure;
 #[derive(Debug, clap::Args)]
 #[command(next_help_heading = "Generator options")]
 pub(crate) struct GeneratorArgs {
-    /// Lease a worker id for this long instead of using one up. At the end of the run the id
-    /// becomes free and can be given again; if the process is killed, when the lease expires
-    #[arg(long, value_name = "LENGTH", value_parser = lease)]
-    lease: Option<Duration>,
-
-    /// Take worker ids from part I of N equal parts, counted from 0. For N registries that do not
-    /// know of each other, such as machines that each have a file of their own
-    #[arg(long, value_name = "I/N", value_parser = partition)]
-    partition: Option<(u64, u64)>,
-
-    /// Take the worker ids A to B only, and leave the others to other generators
-    #[arg(long, value_name = "A-B", value_parser = worker_ids, conflicts_with = "partition")]
-    worker_ids: Option<RangeInclusive<u64>>,
+    #[command(flatten)]
+    worker_ids: WorkerIdArgs,
 
     /// Take worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on the MySQL server
     /// of --db, as Java programs do at the same time. The layout must be theirs
-    #[arg(long, conflicts_with_all = ["lease", "partition", "worker_ids"])]
+    #[arg(long, conflicts_with = "WorkerIdArgs")]
     uid_generator: bool,
 
     /// Give each UID the time of its take, neither older nor ahead: for ticks of a few
@@ -81,22 +69,19 @@ fn new_workers(text: &str) -> Result<u32, String> {
     quantity::count_of(text, "further worker ids", 0..=u32::MAX.into())
 }
 
-/// Which numbers of slots there are, the library says.
+/// Parses a number of slots. The library decides which are valid.
 fn slots(text: &str) -> Result<usize, String> {
     quantity::count_of(text, "slots", 0..=u64::MAX)
 }
 
 impl GeneratorArgs {
     pub(crate) fn is_leased(&self) -> bool {
-        self.lease.is_some()
+        self.terms().lease.is_some()
     }
 
     /// Whether an option needs a registry.
     pub(crate) fn wants_registry(&self) -> bool {
-        self.lease.is_some()
-            || self.partition.is_some()
-            || self.worker_ids.is_some()
-            || self.uid_generator
+        self.worker_ids.is_asked() || self.uid_generator
     }
 
     /// Whether a take may wait at the lead limit. By default that depends on the length of the
@@ -123,9 +108,9 @@ impl GeneratorArgs {
                     .to_owned(),
             ));
         }
-        // Options that cannot be built must not leave a new registry behind.
+        // Validates first, so that invalid options do not leave a new registry behind.
         if asked.is_some() || db.is_missing() {
-            self.build(asked.unwrap_or_default(), FixedWorker::new(1))?;
+            self.check(asked.unwrap_or_default())?;
         }
         patiently(db, || {
             let registry = db::open(db, &self.terms())?;
@@ -138,6 +123,14 @@ impl GeneratorArgs {
         })
     }
 
+    /// Checks what a build checks before it asks the registry.
+    fn check(&self, layout: Layout) -> Result<(), BuildError> {
+        match self.build(layout, NoneToGive) {
+            Err(BuildError::Registry(_)) => Ok(()),
+            result => result.map(drop),
+        }
+    }
+
     pub(crate) fn build(
         &self,
         layout: Layout,
@@ -147,8 +140,7 @@ impl GeneratorArgs {
     }
 
     fn terms(&self) -> Terms {
-        let GeneratorArgs { lease, partition, ref worker_ids, uid_generator, .. } = *self;
-        Terms { lease, partition, worker_ids: worker_ids.clone(), uid_generator }
+        self.worker_ids.terms(self.uid_generator)
     }
 
     fn builder(&self) -> Builder {
@@ -173,7 +165,17 @@ impl GeneratorArgs {
     }
 }
 
+/// A registry without a worker id, with which no build succeeds.
+struct NoneToGive;
+
+impl WorkerRegistry for NoneToGive {
+    fn assign(&mut self, _: &Request) -> Result<Lease, RegistryError> {
+        Err(RegistryError::Exhausted { used: 0, capacity: 0 })
+    }
+}
+
 #[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 pub(crate) mod tests {
     use clap::Parser;
 
@@ -194,5 +196,14 @@ pub(crate) mod tests {
     fn defaults_are_the_librarys() {
         let generator = parsed(&[]);
         assert_eq!(format!("{:?}", generator.builder()), format!("{:?}", UidGenerator::builder()));
+    }
+
+    #[test]
+    fn a_check_finds_what_a_build_refuses() {
+        assert!(parsed(&[]).check(Layout::DEFAULT).is_ok());
+        let error = parsed(&["--slots=3"]).check(Layout::DEFAULT).unwrap_err();
+        assert!(matches!(error, BuildError::Slots { slots: 3 }), "{error}");
+        let error = parsed(&[]).check(Layout::UID_GENERATOR).unwrap_err();
+        assert!(!matches!(error, BuildError::Registry(_)), "{error}");
     }
 }

@@ -14,8 +14,8 @@ pub(crate) struct LayoutOrDb {
     #[command(flatten)]
     layout: LayoutArgs,
 
-    /// Use the layout of this registry: a SQLite file, or the address of a server, postgres://.. or
-    /// mysql://.. Without this option and without a layout, `UIDRING_DB` names the registry
+    /// Use the layout of this registry: a SQLite file, or the address of a server, as for `take`.
+    /// Without this option and without a layout, `UIDRING_DB` names the registry
     #[arg(
         long, value_name = "FILE|URL", value_parser = Db::parser(),
         conflicts_with_all = ["preset", "layout", "order", "epoch", "tick"]

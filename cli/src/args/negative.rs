@@ -6,8 +6,9 @@ use std::ffi::OsString;
 use clap::Parser;
 use clap::error::ErrorKind;
 
-/// What the command line says. Where an option is followed by a text such as -5, clap takes that
-/// for an option that there is not; the parser of the value knows what is wrong with it.
+/// Parses the command line. If an option is followed by a value such as -5, clap mistakes it for
+/// another option, so the two are joined first. Then the parser of the value reports what is wrong
+/// with it.
 pub(crate) fn parsed<C: Parser>() -> Result<C, clap::Error> {
     let args: Vec<OsString> = env::args_os().collect();
     C::try_parse_from(&args).or_else(|error| match C::try_parse_from(joined(&args)) {

@@ -1,4 +1,4 @@
-//! Waiting for a registry, and saying so.
+//! Tells the user when a registry call takes long.
 
 use std::thread;
 use std::time::Duration;
@@ -8,10 +8,11 @@ use uidring_args::Db;
 
 use crate::text::complain;
 
-/// After this time people wonder what a program is waiting for. A call takes milliseconds.
+/// After this time, users wonder what the program is waiting for. A call normally takes
+/// milliseconds.
 const PATIENCE: Duration = Duration::from_secs(1);
 
-/// Runs a `call` to the registry `db`, and says what it waits for if it takes long.
+/// Runs a `call` to the registry `db`. If it takes long, prints what it is waiting for.
 pub(crate) fn patiently<T>(db: &Db, call: impl FnOnce() -> T) -> T {
     thread::scope(|scope| {
         // Nothing is sent on this channel. It closes when the call returns.

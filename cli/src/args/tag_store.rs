@@ -1,4 +1,4 @@
-//! Where tags are.
+//! The store of tags.
 
 use clap::ValueEnum;
 use uidring::segment::SegmentError;
@@ -32,7 +32,7 @@ impl TagStoreArgs {
     }
 }
 
-/// Where tags are, as commands name it.
+/// The store of tags, for suggested commands.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct TagStore<'a> {
     pub(crate) db: &'a Db,
@@ -61,7 +61,7 @@ impl TagStore<'_> {
         [strings(["uidring", "take"]), tag, self.options()].concat()
     }
 
-    /// The failure for `error`, with the command that mends it.
+    /// The failure for `error`, with the command that fixes it.
     pub(crate) fn failure(self, error: &SegmentError) -> Failure {
         let why = with_causes(error);
         Failure::Failed(match error {

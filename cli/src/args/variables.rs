@@ -1,14 +1,14 @@
-//! Variables of the environment that look like the tool's, and are not.
+//! Environment variables that look like the tool's but are not.
 
 use uidring_args::{is_near, is_variable, meant, mistaken};
 
 use crate::args::db::VARIABLE;
 use crate::text::complain;
 
-/// With so many changes at most, a name is taken for a misspelt one.
+/// Up to this many changes, a name counts as misspelt.
 const CHANGES: usize = 3;
 
-/// Says so where the environment has a name that is nearly that of the tool's variable.
+/// Warns of environment variables whose names are similar to the tool's.
 pub(crate) fn warn() {
     for sentence in mistaken(|name, _| is_misspelt(name).then(|| meant(name, VARIABLE))) {
         complain(&sentence);

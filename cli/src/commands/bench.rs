@@ -26,12 +26,12 @@ use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, WORKER, paint};
 
 /// How many UIDs a buffer holds and a local taker claims, and how many numbers a counter claims.
 const BATCH: u32 = 1024;
-/// How long one side of a pair runs at a time: long compared with starting its threads, short
-/// compared with what disturbs the machine.
+/// How long one side of a pair runs at a time: long compared with the start of its threads, short
+/// compared with disturbances of the machine.
 const SLICE: Duration = Duration::from_millis(4);
 /// The width of a bar, in characters.
 const WIDTH: usize = 20;
-/// What stands beside it: the number of threads, and the ratio.
+/// The width of the texts beside a bar: the number of threads, and the ratio.
 const BESIDE_BAR: usize = 13 + 2 + 2 + 4;
 
 /// Measure this machine
@@ -209,7 +209,7 @@ macro_rules! take_from {
                 }
             }
             Way::Local => {
-                // Both sides are behind a pointer, like a taker that outlives a loop.
+                // Both sides are behind a pointer, like a taker that is used beyond one loop.
                 let mut mine = black_box(Box::new(generator.local().with_claim_length(BATCH)));
                 for _ in 0..count {
                     black_box(mine.take()?);
@@ -402,10 +402,10 @@ impl Cell {
         }
         let numbers = format!(
             "{:>5} of {} million a second",
-            millions(uids_per_second),
-            millions(limit_per_second)
+            three_digits(uids_per_second / 1e6),
+            three_digits(limit_per_second / 1e6)
         );
-        let line = format!("{line}  {}", paint(BOLD, format_args!("{ratio:.2}")));
+        let line = format!("{line}  {}", paint(BOLD, three_digits(ratio)));
         if measure_text_width(&line) + 2 + numbers.len() <= columns {
             format!("{line}  {numbers}\n")
         } else {
@@ -419,9 +419,9 @@ fn median(mut numbers: Vec<f64>) -> f64 {
     numbers.get(numbers.len() / 2).copied().unwrap_or(0.0)
 }
 
-/// Millions, with three digits.
-fn millions(rate: f64) -> String {
-    match rate / 1e6 {
+/// A number with three digits, in at most four characters below 1,000.
+fn three_digits(number: f64) -> String {
+    match number {
         few @ ..9.995 => format!("{few:.2}"),
         some @ ..99.95 => format!("{some:.1}"),
         many => HumanCount(rounded(many)).to_string(),
@@ -443,16 +443,41 @@ fn picture(cells: &[Cell], columns: usize) -> String {
 
 #[cfg(test)]
 mod tests {
-    use super::{Cell, WIDTH, Way, median, millions};
+    use super::{Cell, WIDTH, Way, median, text, three_digits};
 
     #[test]
     fn numbers_have_three_digits() {
         assert_eq!(
-            [1.234e6, 98.76e6, 459.4e6, 5.43e9].map(millions),
+            [1.234, 98.76, 459.4, 5430.0].map(three_digits),
             ["1.23", "98.8", "459", "5,430"]
         );
         assert!((median(vec![3.0, 1.0, 2.0]) - 2.0).abs() < f64::EPSILON);
         assert!(median(Vec::new()).abs() < f64::EPSILON);
+    }
+
+    #[test]
+    fn a_line_fits_whatever_the_ratio() {
+        for (bare, shown) in [(1e9, "0.10"), (1e8, "1.00"), (3.61e6, "27.7"), (1e6, "100")] {
+            let cell = Cell { rates: vec![[1e8, bare]], ..Cell::new(Way::Take, 1) };
+            let page = anstream::adapter::strip_str(&cell.line(40)).to_string();
+            let line = page.lines().next().unwrap_or_default();
+            assert!(line.ends_with(&format!("  {shown}")), "{line}");
+            assert!(super::measure_text_width(line) <= 40, "{line}");
+        }
+    }
+
+    #[test]
+    fn lines_fit_with_any_number_of_threads() {
+        for threads in [1, 2, 16, 100, 1024] {
+            let cell = Cell { rates: vec![[4.6e8, 5.43e9]], ..Cell::new(Way::Fill, threads) };
+            for columns in [40, 80] {
+                let page = anstream::adapter::strip_str(&cell.line(columns)).to_string();
+                assert!(page.contains(&text::words::counted(threads.into(), "thread")), "{page}");
+                for line in page.lines() {
+                    assert!(super::measure_text_width(line) <= columns, "{line}");
+                }
+            }
+        }
     }
 
     #[test]

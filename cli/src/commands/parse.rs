@@ -79,7 +79,7 @@ impl Args {
     }
 }
 
-/// A UID, or what a generator made that went on after the end of its time field.
+/// A UID, or a negative number from a generator that went on after the end of its time field.
 #[derive(Clone, Copy)]
 enum Id {
     Uid(Uid),
@@ -104,7 +104,7 @@ impl Id {
         }
     }
 
-    /// Nothing for a negative number.
+    /// Empty for a negative number.
     fn base32(self) -> String {
         match self {
             Id::Uid(uid) => uid.base32().to_string(),
@@ -275,7 +275,7 @@ impl Reader {
         let below = format!("\n{:10}", "");
         let time = |text: &str, remark: String| {
             let fits = 10 + width + 2 + remark.len() <= text::columns();
-            // What is said about it comes below it rather than in two parts.
+            // A remark about the UID comes below it, rather than in two parts.
             let beside = format!("{:1$}  ", "", width - text.len());
             paint(TIME, text) + if fits { &beside } else { &below } + &paint(DIM, remark)
         };
@@ -300,7 +300,7 @@ impl Reader {
         card
     }
 
-    /// What the UID would say if it were of another layout that has a name.
+    /// The meaning of the UID in other well-known layouts.
     fn guesses(&self, uid: Id, now: SystemTime) -> String {
         let mut table = Table::new([
             Column::text("WITH --preset", DIM),
@@ -343,7 +343,7 @@ impl Reader {
         format!("{table}{}", self.footer())
     }
 
-    /// A reason to doubt that the layout is the right one.
+    /// A reason to doubt that this is the right layout.
     fn remark(&self, uid: Id, time: SystemTime, now: SystemTime) -> Option<Remark> {
         if matches!(uid, Id::Negative(_)) {
             Some(Remark {

@@ -12,11 +12,11 @@ use indicatif::{ProgressBar, ProgressDrawTarget, ProgressState, ProgressStyle, T
 use crate::text::say;
 use crate::text::words::{measured, whole};
 
-/// A shorter run needs no bar.
+/// A run shorter than this shows no bar.
 const PATIENCE: Duration = Duration::from_millis(500);
 
 const TEMPLATE: &str = "{bar:9.cyan/dim} {percent:>3} % of {human_len}  {rate} M/s  {left} left";
-/// Where that may not fit.
+/// A shorter template, for narrow terminals.
 const NARROW: &str = "{percent:>3} %  {rate} M/s  {left} left";
 /// The width at which it fits whatever the numbers are.
 const ROOMY: u16 = 80;

@@ -1,4 +1,4 @@
-//! Why the tool did not do what it was asked, and its exit statuses.
+//! The failures of the tool, and their exit statuses.
 
 use std::io;
 use std::process::ExitCode;

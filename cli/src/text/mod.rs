@@ -1,4 +1,4 @@
-//! How pages, lines and failures are written.
+//! The format of pages, lines and failures.
 
 mod failure;
 mod page;

@@ -1,4 +1,4 @@
-//! Hides passwords in what clap says, which repeats arguments.
+//! Hides passwords in clap's messages, which repeat arguments.
 
 use uidring::store::without_password;
 

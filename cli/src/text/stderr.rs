@@ -1,4 +1,4 @@
-//! What is said on standard error.
+//! Output to standard error.
 
 use std::io::Write as _;
 

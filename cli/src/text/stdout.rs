@@ -1,4 +1,4 @@
-//! What is written to standard output.
+//! Output to standard output.
 
 use std::fs::File;
 use std::io::{self, Write as _};

@@ -1,4 +1,4 @@
-//! What may not be as it should be.
+//! Conditions: what is wrong with the service, how bad it is, and what to do about it.
 
 use serde::Serialize;
 use utoipa::ToSchema;
@@ -7,39 +7,39 @@ use utoipa::ToSchema;
 #[serde(rename_all = "lowercase")]
 pub(crate) enum Level {
     Ok,
-    /// Ids come, and somebody should look.
+    /// The service gives ids, but an operator should act.
     Warning,
-    /// Nothing of what is asked for can be given.
+    /// The service can give nothing of what clients ask for.
     Down,
 }
 
-/// What is not as it should be.
+/// The kinds of conditions.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "kebab-case")]
 pub(crate) enum Kind {
     Ending,
     NotStarted,
-    /// Nothing of what was asked for can be given.
+    /// The service can give nothing of what clients asked for.
     NothingToGive,
-    /// The database does not answer when it is looked at.
+    /// The database does not answer the regular probe.
     DatabaseAway,
-    /// The database answers, and gives no numbers.
+    /// The database answers the probe, but gives no numbers.
     LoadsFail,
-    /// Rows gave numbers again.
+    /// Rows gave the same numbers again.
     RowsWentBack,
-    /// Tags have no numbers in memory, and none can be loaded.
+    /// Tags have no numbers in memory, and loads fail.
     TagsEmpty,
-    /// Tags have numbers in memory, and none can be loaded.
+    /// Tags still have numbers in memory, but loads fail.
     TagsFail,
-    /// A generator of UIDs cannot work as it should.
+    /// A generator of UIDs has a problem.
     Generator,
-    /// A thread panicked lately.
+    /// A thread panicked within the last hour.
     Panicked,
-    /// Lines of the log were lost lately.
+    /// Log lines were lost within the last hour.
     LogLost,
-    /// Tokens, or another file, cannot be read again.
+    /// Tokens or certificates could not be read again.
     ReloadFails,
-    /// A certificate has ended, or will soon.
+    /// A certificate has expired or will expire soon.
     Certificate,
 }
 
@@ -60,7 +60,7 @@ impl Kind {
         Kind::Certificate,
     ];
 
-    /// As in JSON.
+    /// The name of the kind in JSON.
     pub(crate) fn word(self) -> &'static str {
         match self {
             Kind::Ending => "ending",
@@ -80,23 +80,23 @@ impl Kind {
     }
 }
 
-/// One thing that is not as it should be.
+/// One condition.
 #[derive(Clone, Debug, Serialize, ToSchema)]
 pub(crate) struct Condition {
     pub(crate) kind: Kind,
     pub(crate) level: Level,
     /// A sentence for administrators.
     pub(crate) text: String,
-    /// What the database or another program said. Where it is about tags, that of all of them.
+    /// The message of the database or of another program; for tags, the messages of all of them.
     pub(crate) why: Option<String>,
     /// What to do.
     pub(crate) advice: &'static str,
-    /// How many tags it is about.
+    /// How many tags have this condition.
     pub(crate) tags: usize,
 }
 
 impl Condition {
-    /// The sentence with its reason.
+    /// The sentence and its reason.
     pub(crate) fn whole(&self) -> String {
         match &self.why {
             Some(why) => format!("{}: {why}.", self.text.trim_end_matches('.')),

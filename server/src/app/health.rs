@@ -1,15 +1,16 @@
-//! How the service is: one model, which `/readyz`, the page, `/v1/status` and `/metrics` show, and
-//! whose changes are logged.
+//! The health of the service: one model, shown by `/readyz`, the page, `/v1/status` and `/metrics`.
+//! Its changes are logged.
 //!
-//! **Ready** means: the service has started, is not ending, and of what was asked for in the last
-//! minute, something can be given, be it from memory. So neither a tag that fails among others nor
-//! a database that is away makes it not ready, as long as memory lasts: both are the same for all
-//! instances, and to take all of them out would make an outage of it.
+//! **Ready** means: the service has started, is not ending, and can give at least one of the things
+//! that clients asked for in the last minute, even if only from memory. So a single failing tag
+//! does not make the service unready, and neither does a database that is away while memory lasts.
+//! Both are the same for all instances, so a load balancer that removed all of them would cause an
+//! outage.
 //!
-//! While the database is away, the last minute in which anything was asked for counts, however long
-//! ago: numbers are loaded as soon as it is back, so it is known when they can be given again.
-//! Otherwise only a request can show whether the cause has been mended, so what nobody has asked
-//! for in the last minute does not count.
+//! While the database is away, the last minute with requests counts, however long ago it was. The
+//! service notices by itself when the database is back, because it keeps loading. In all other
+//! cases only a request can show whether the cause is gone, so what no client asked for in the last
+//! minute does not count.
 
 use std::time::{Duration, SystemTime};
 
@@ -25,10 +26,10 @@ use crate::security::tls::Tls;
 use crate::stats::trouble::{Cause, Trouble};
 use crate::text::{rfc3339, visible};
 
-/// How long somebody is told of a panic, and of lines that were lost.
+/// How long a panic or a lost log line stays a condition.
 const PANIC_SHOWN: Duration = Duration::from_secs(3600);
 const LOSS_SHOWN: Duration = Duration::from_secs(600);
-/// The most tags that a sentence names.
+/// The most tags that one sentence names.
 const MAX_NAMES: usize = 3;
 
 #[derive(Clone, Debug, Serialize, ToSchema)]
@@ -36,9 +37,9 @@ pub(crate) struct Health {
     pub(crate) level: Level,
     /// Whether `/readyz` answers 200.
     pub(crate) ready: bool,
-    /// All of the conditions in a few sentences.
+    /// All conditions in a few sentences.
     pub(crate) text: String,
-    /// The worst first.
+    /// Sorted, the worst first.
     pub(crate) conditions: Vec<Condition>,
 }
 
@@ -51,7 +52,7 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
-    /// What everybody may know.
+    /// The reason in words that anybody may read.
     pub(crate) fn sentence(self) -> String {
         match self {
             Refusal::Ending => "the service is ending".to_owned(),
@@ -71,7 +72,7 @@ pub(crate) fn refusal(app: &App) -> Option<Refusal> {
     if !matches!(refusal, Some(Refusal::NothingToGive(_))) {
         return refusal;
     }
-    // Failures are known at once, and what was given at the next look.
+    // A failed take is recorded at once, a successful one only when the counters are compared.
     app.watch.asked.look(&app.used_tags(), app.generators());
     refusal_by_last_look(app)
 }
@@ -106,7 +107,7 @@ fn refusal_by_last_look(app: &App) -> Option<Refusal> {
     cause.filter(|_| is_out).map(Refusal::NothingToGive)
 }
 
-/// Looks at what has changed, once a second, and logs whether the service is ready.
+/// Compares the health with that of a second ago, and logs each change.
 #[derive(Debug)]
 pub(crate) struct Observer {
     before: Option<Refusal>,
@@ -163,7 +164,7 @@ impl Health {
         Health { level, ready: refusal.is_none(), text, conditions }
     }
 
-    /// Whether it tells what keeps numbers of all tags from coming.
+    /// Whether a condition says why no tag gets numbers from the database.
     pub(crate) fn tells_of_source(&self) -> bool {
         [Kind::NotStarted, Kind::DatabaseAway, Kind::LoadsFail].iter().any(|&kind| self.has(kind))
     }
@@ -174,7 +175,7 @@ impl Health {
     }
 }
 
-/// All of them, and each reason once.
+/// All conditions as sentences. A reason that several conditions share appears once.
 fn sentences(conditions: &[Condition]) -> String {
     let is_told = |index: usize, why: &Option<String>| {
         conditions[..index].iter().any(|before| before.why == *why)
@@ -203,7 +204,7 @@ fn refused(app: &App, refusal: Refusal) -> Condition {
     Condition { kind, level, text: text.to_owned(), why, advice, tags: 0 }
 }
 
-/// The database does not answer when it is looked at.
+/// The condition of a database that does not answer the probe.
 fn away(trouble: &Trouble, of_tags: &[Condition]) -> Condition {
     let is_out = of_tags.iter().any(|condition| condition.kind == Kind::TagsEmpty);
     let text = if is_out { "The database is away." } else { "Ids come from memory." };
@@ -217,7 +218,7 @@ fn away(trouble: &Trouble, of_tags: &[Condition]) -> Condition {
     }
 }
 
-/// What the tags suffer from, the worst first.
+/// The conditions of the tags, the worst first.
 fn of_tags(tags: &[TagState]) -> Vec<Condition> {
     let kinds = [
         (Kind::RowsWentBack, "The row went back of"),
@@ -227,7 +228,7 @@ fn of_tags(tags: &[TagState]) -> Vec<Condition> {
     let of_kind = |(kind, text): (Kind, &str)| {
         let found: Vec<&TagState> = tags.iter().filter(|tag| tag.kind() == Some(kind)).collect();
         let trouble = found.first()?.trouble.as_ref()?;
-        // All may have one cause, which is said once.
+        // All kinds may have one cause, which is then named once.
         let is_one = found
             .iter()
             .all(|tag| tag.trouble.as_ref().is_some_and(|other| other.cause == trouble.cause));
@@ -253,7 +254,7 @@ fn names(tags: &[&TagState]) -> String {
     format!("{}{more}", names.join(", "))
 }
 
-/// What a generator suffers from.
+/// The conditions of a generator.
 fn troubles(kind: &str, uids: &UidGenerator) -> Vec<Condition> {
     let status = uids.status();
     let mut troubles = Vec::new();
@@ -280,7 +281,7 @@ fn troubles(kind: &str, uids: &UidGenerator) -> Vec<Condition> {
     troubles.into_iter().map(condition).collect()
 }
 
-/// What the process suffers from.
+/// The conditions of the process.
 fn of_process(app: &App) -> Vec<Condition> {
     let is_recent = |time: Option<SystemTime>, within| {
         time.is_some_and(|time| time.elapsed().is_ok_and(|ago| ago < within))
@@ -318,7 +319,7 @@ fn of_process(app: &App) -> Vec<Condition> {
     conditions
 }
 
-/// The name of a kind of generator, for people.
+/// The name of a generator on the page and in the log.
 pub(crate) fn title(kind: &str) -> &'static str {
     match kind {
         "snowflakes" => "Leaf's snowflakes",

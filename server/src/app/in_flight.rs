@@ -1,8 +1,8 @@
-//! The memory of answers that are being sent. It is bounded, because a client may ask for much and
-//! read nothing.
+//! The memory budget of answers that are being sent. Without it, a client that asks for much and
+//! reads nothing could use up the memory.
 //!
-//! An answer that is short is not counted: a connection has one at a time, beside buffers that are
-//! as large. A longer one has its place before it is made, and is handed on in slices.
+//! A short answer is not counted: each connection has at most one, as large as its own buffers. A
+//! longer one reserves its memory before it is made, and is sent in slices.
 
 use std::io;
 use std::time::{Duration, Instant};
@@ -12,19 +12,20 @@ use tokio::time::timeout;
 
 /// The length of a slice.
 pub(crate) const SLICE: usize = 16 << 10;
-/// What an answer needs beside what it holds: a slice, and what the connection has of the last one.
+/// Memory that an answer needs besides its content: one slice, and the connection's copy of the
+/// slice before.
 const BESIDE: usize = 2 * SLICE;
-/// What is counted as one.
+/// The unit of the budget.
 const UNIT: usize = 1 << 10;
-/// How long an answer waits for its place.
+/// How long an answer waits for memory.
 const PATIENCE: Duration = Duration::from_secs(5);
-/// A client has the time of `--write-timeout` for each part of this length. Otherwise one that
-/// reads a little now and then would keep a place for ever.
+/// A client has the time of `--write-timeout` for each part of this length. Without this limit, a
+/// client that reads a few bytes now and then would keep its memory reserved for ever.
 const PART: usize = 256 << 10;
-/// The places of answers to operators, in bytes: they are answered while clients have all others.
+/// The budget for answers to operators, in bytes. It is separate, so that clients cannot use it up.
 pub(crate) const FOR_OPERATORS: u64 = 8 << 20;
 
-/// The places of answers.
+/// A memory budget.
 #[derive(Debug)]
 pub(crate) struct InFlight {
     places: Semaphore,
@@ -32,12 +33,12 @@ pub(crate) struct InFlight {
     write_timeout: Duration,
 }
 
-/// A place, until it is dropped.
+/// Reserved memory. Dropping it releases it.
 #[derive(Debug)]
 pub(crate) struct Held {
     place: SemaphorePermit<'static>,
     write_timeout: Duration,
-    /// Until when the client may read. Its time begins with the first slice.
+    /// The client's deadline for the current part. It starts with the first slice.
     until: Option<Instant>,
 }
 
@@ -51,16 +52,16 @@ impl InFlight {
         InFlight { places: Semaphore::new(most as usize), most, write_timeout }
     }
 
-    /// A place for an answer that holds so many bytes, soon or not at all. One that is larger than
-    /// all places together has them all.
+    /// Reserves memory for an answer of this length. Waits for up to [`PATIENCE`]. An answer longer
+    /// than the whole budget reserves all of it.
     pub(crate) async fn reserve(&'static self, bytes: usize) -> Option<Held> {
         let units = units(bytes).min(self.most);
         let place = timeout(PATIENCE, self.places.acquire_many(units)).await;
-        // They are never closed.
+        // The semaphore is never closed.
         Some(self.held(place.ok()?.ok()?))
     }
 
-    /// The same at once.
+    /// Reserves memory without waiting.
     pub(crate) fn try_reserve(&'static self, bytes: usize) -> Option<Held> {
         Some(self.held(self.places.try_acquire_many(units(bytes).min(self.most)).ok()?))
     }
@@ -69,20 +70,21 @@ impl InFlight {
         Held { place, write_timeout: self.write_timeout, until: None }
     }
 
-    /// How many bytes are held.
+    /// How many bytes are reserved.
     pub(crate) fn bytes(&self) -> u64 {
         (self.most as usize).saturating_sub(self.places.available_permits()) as u64 * UNIT as u64
     }
 }
 
 impl Held {
-    /// So many bytes are enough.
+    /// Releases all but this many bytes.
     pub(crate) fn shrink(&mut self, bytes: usize) {
         let left = self.place.num_permits().saturating_sub(units(bytes) as usize);
         drop(self.place.split(left));
     }
 
-    /// Fails if the client has not read the answer in time, of which so many bytes are left.
+    /// Returns an error if the client is too slow. `left` is the number of bytes that are still to
+    /// be sent.
     pub(crate) fn check_time(&mut self, left: usize) -> io::Result<()> {
         let now = Instant::now();
         let parts = u32::try_from(left.div_ceil(PART)).unwrap_or(u32::MAX);

@@ -1,4 +1,4 @@
-//! Once a second: what the second brought, and whether the service is ready.
+//! The thread that records the rates and checks the health, once a second.
 
 use std::thread;
 use std::time::Instant;
@@ -10,10 +10,11 @@ use crate::process::end::EndSender;
 use crate::process::threads;
 use crate::stats::rates::{STEP, Totals, rate};
 
-/// How many steps lie between two counts of all tags. A rate of a tag covers one or two of these.
+/// How many seconds lie between two counts of all tags. The rate of a tag covers one or two such
+/// intervals.
 const TAG_STEPS: u32 = 10;
 
-/// Begins to measure, on a thread of its own.
+/// Starts the thread that measures.
 pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
     let measure = || {
         let (mut before, mut since) = (Totals::of(&app.counters), Instant::now());

@@ -1,5 +1,4 @@
-//! What all requests share: the generators, once the database has answered, and whether all is
-//! well.
+//! The state that all requests share: generators, tags and statistics.
 
 pub(crate) mod condition;
 pub(crate) mod health;
@@ -18,6 +17,7 @@ use std::time::Instant;
 use axum::body::Bytes;
 use tokio::sync::Semaphore;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
+use uidring::store::StoreSegments;
 use uidring::{Layout, UidGenerator};
 
 use crate::app::in_flight::{FOR_OPERATORS, InFlight};
@@ -30,59 +30,61 @@ use crate::stats::counters::Counters;
 use crate::stats::trouble::{Cause, Trouble};
 use crate::stats::watch::Watch;
 
-/// Lives as long as the process, so that requests hold it without counting references.
+/// The state of the service. It lives as long as the process, so requests need no reference count.
 pub(crate) struct App {
     pub(crate) options: Options,
     pub(crate) access: Access,
     pub(crate) hosts: Hosts,
     pub(crate) tls: Option<Tls>,
-    /// Those of each thread.
+    /// The counters of each thread.
     pub(crate) counters: Vec<Counters>,
-    /// What people and monitoring look at.
+    /// Statistics for operators.
     pub(crate) watch: Watch,
-    /// Connections that are open.
+    /// How many connections are open.
     pub(crate) connections: AtomicUsize,
-    /// How many loads of numbers run at once.
+    /// How many loads of numbers may run at once.
     pub(crate) loads: usize,
-    /// The memory of answers that are being sent.
+    /// The memory budget of answers to clients.
     pub(crate) in_flight: InFlight,
-    /// That of answers to operators.
+    /// The memory budget of answers to operators.
     pub(crate) for_operators: InFlight,
-    /// Turns of requests at the database.
+    /// Permits to call the database.
     pub(crate) calls: Semaphore,
-    /// Turns of requests that wait for a tag's first numbers.
+    /// Permits to wait for the first numbers of a tag.
     pub(crate) first_uses: Semaphore,
     pub(crate) leaf_layout: Layout,
-    /// `/openapi.json`.
+    /// The content of `/openapi.json`.
     pub(crate) description: OnceLock<Bytes>,
-    /// What is set once the database has answered.
+    /// The fields below are set once the database has answered.
     uids: OnceLock<UidGenerator>,
     snowflakes: OnceLock<UidGenerator>,
-    tags: OnceLock<Tags>,
+    tags: OnceLock<DenseNumbers>,
     /// The tags that any thread has used.
     used_tags: Mutex<BTreeMap<Box<str>, SegmentGenerator>>,
     /// Why the database cannot be used, if it cannot.
     trouble: Mutex<Option<Trouble>>,
-    /// Whether all that needs the database has started.
+    /// Whether everything that needs the database has started.
     has_started: AtomicBool,
     is_ending: AtomicBool,
 }
 
 /// The dense numbers.
-pub(crate) struct Tags {
+pub(crate) struct DenseNumbers {
     pub(crate) segments: Segments,
     /// For segments that go to clients.
     pub(crate) source: Arc<dyn SegmentSource>,
+    /// For probes.
+    pub(crate) store: StoreSegments,
 }
 
 thread_local! {
-    /// Which of [`App::counters`] are this thread's. The last is for threads without requests.
+    /// The index of this thread in [`App::counters`]. Threads without requests share the last one.
     static THREAD: Cell<usize> = const { Cell::new(usize::MAX) };
-    /// The tags that this thread has answered for.
+    /// The tags that this thread has used.
     static TAGS: RefCell<HashMap<Box<str>, SegmentGenerator>> = RefCell::default();
 }
 
-/// Makes the counters with this index those of the thread.
+/// Assigns the counters with this index to the calling thread.
 pub(crate) fn enter_thread(index: usize) {
     THREAD.set(index);
 }
@@ -91,7 +93,7 @@ pub(crate) fn enter_thread(index: usize) {
 #[derive(Debug)]
 pub(crate) struct NotReady;
 
-/// A thread that panics leaves nothing half written here, so a poisoned lock is taken, too.
+/// Locks a mutex. A poisoned lock is accepted, because no panic can leave this data half written.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -117,7 +119,7 @@ impl App {
             access,
             hosts,
             tls,
-            // One more, for the threads that answer no requests.
+            // One more for the threads that answer no requests.
             counters: (0..=threads).map(|_| Counters::default()).collect(),
             watch: Watch::new(),
             connections: AtomicUsize::new(0),
@@ -140,7 +142,7 @@ impl App {
         }
     }
 
-    /// The counters of this thread.
+    /// The counters of the calling thread.
     pub(crate) fn counters(&self) -> &Counters {
         &self.counters[THREAD.get().min(self.counters.len() - 1)]
     }
@@ -153,17 +155,17 @@ impl App {
         self.snowflakes.get().ok_or(NotReady)
     }
 
-    /// The generators of UIDs that run, by what they make.
+    /// The running generators of UIDs, with their names.
     pub(crate) fn generators(&self) -> impl Iterator<Item = (&'static str, &UidGenerator)> {
         let uids = self.uids().ok().map(|uids| ("uids", uids));
         uids.into_iter().chain(self.snowflakes().ok().map(|uids| ("snowflakes", uids)))
     }
 
-    pub(crate) fn tags(&self) -> Result<&Tags, NotReady> {
+    pub(crate) fn tags(&self) -> Result<&DenseNumbers, NotReady> {
         self.tags.get().ok_or(NotReady)
     }
 
-    /// Whether a generator has started, or the tags have.
+    /// Whether a generator or the tags have started.
     pub(crate) fn gives_something(&self) -> bool {
         self.uids().is_ok() || self.snowflakes().is_ok() || self.tags().is_ok()
     }
@@ -176,11 +178,11 @@ impl App {
         let _ = self.snowflakes.set(uids);
     }
 
-    pub(crate) fn set_tags(&self, tags: Tags) {
+    pub(crate) fn set_tags(&self, tags: DenseNumbers) {
         let _ = self.tags.set(tags);
     }
 
-    /// The numbers of a tag that this thread has used before.
+    /// Calls a function with a tag that the calling thread has used before.
     pub(crate) fn known_tag<T>(
         name: &str,
         use_it: impl FnOnce(&SegmentGenerator) -> T,
@@ -188,7 +190,7 @@ impl App {
         TAGS.with_borrow(|tags| tags.get(name).map(use_it))
     }
 
-    /// Remembers the tag for this thread.
+    /// Remembers the tag for the calling thread.
     pub(crate) fn remember_tag(&self, name: &str, tag: SegmentGenerator) {
         lock(&self.used_tags).insert(name.into(), tag.clone());
         TAGS.with_borrow_mut(|tags| tags.insert(name.into(), tag));
@@ -199,7 +201,7 @@ impl App {
         lock(&self.used_tags).get(name).cloned()
     }
 
-    /// The tags that this process has used, in their order.
+    /// The tags that this process has used, sorted.
     pub(crate) fn used_tags(&self) -> Vec<SegmentGenerator> {
         lock(&self.used_tags).values().cloned().collect()
     }
@@ -209,7 +211,7 @@ impl App {
         lock(&self.trouble).clone()
     }
 
-    /// Notes what is wrong now, and returns what was before.
+    /// Sets what is wrong with the database, and returns the previous value.
     pub(crate) fn set_trouble(&self, trouble: Option<Trouble>) -> Option<Trouble> {
         let is_away = trouble.is_some();
         let before = std::mem::replace(&mut *lock(&self.trouble), trouble);
@@ -219,9 +221,9 @@ impl App {
         before
     }
 
-    /// Whether all that needs the database has started.
+    /// Whether everything that needs the database has started.
     pub(crate) fn has_started(&self) -> bool {
-        // ORDERING: only the flag itself matters: what has started is found by itself.
+        // ORDERING: the flag guards no data; the generators are in `OnceLock`s.
         self.has_started.load(Ordering::Relaxed)
     }
 
@@ -231,7 +233,7 @@ impl App {
     }
 
     pub(crate) fn is_ending(&self) -> bool {
-        // ORDERING: only the flag itself matters.
+        // ORDERING: the flag guards no data.
         self.is_ending.load(Ordering::Relaxed)
     }
 
@@ -240,9 +242,9 @@ impl App {
         self.is_ending.store(true, Ordering::Relaxed);
     }
 
-    /// Gives worker ids and numbers back. Waits for the database.
+    /// Gives worker ids and unused numbers back. Blocks on the database.
     pub(crate) fn give_back(&self) {
-        // Each on a thread of its own, because each may wait for the database.
+        // One thread each, because each call may block on the database.
         std::thread::scope(|scope| {
             for uids in [self.uids.get(), self.snowflakes.get()].into_iter().flatten() {
                 scope.spawn(|| {

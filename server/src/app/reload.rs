@@ -1,7 +1,7 @@
-//! What is read again while the service runs: the tokens and the certificate.
+//! Reloading: tokens and certificates are read again while the service runs.
 //!
-//! Each has a thread of its own, so that none waits for another, for a start that fails, or for a
-//! database that is away. Where it cannot be read, what was read before stays.
+//! Each has a thread of its own, so that none waits for another, for a failing start, or for a
+//! database that is away. If a reading fails, the previous values stay in use.
 
 use std::sync::mpsc::{self, RecvTimeoutError, SyncSender};
 use std::sync::{Arc, Mutex, PoisonError};
@@ -16,25 +16,25 @@ use crate::process::threads;
 use crate::security::access::Tokens;
 use crate::stats::readings::What;
 
-/// What is read only if somebody asks for it is looked at so often.
+/// The interval for values that are read again only on request.
 const NEVER: Duration = Duration::from_secs(3600);
 
-/// Those who can read something again, at once.
+/// Sends requests to the threads that read something again.
 #[derive(Debug, Default)]
 pub(crate) struct Reload(Vec<SyncSender<()>>);
 
 impl Reload {
-    /// Asks for all of it to be read again.
+    /// Makes all threads read again now.
     pub(crate) fn ask(&self) {
         tracing::info!(kinds = self.0.len(), "asked to read tokens and certificates again");
         for reader in &self.0 {
-            // It is full where the last wish still waits.
+            // The channel is full if an earlier request still waits, which then serves for both.
             let _ = reader.try_send(());
         }
     }
 
-    /// Reads something again, on a thread of its own: each time that it is asked for, and after
-    /// each `pause`, if there is one.
+    /// Starts a thread that reads something again: on each request, and after each `pause` if there
+    /// is one.
     pub(crate) fn add(
         &mut self,
         app: &'static App,
@@ -61,7 +61,7 @@ impl Reload {
     }
 }
 
-/// Begins to read all that can change.
+/// Starts the threads for everything that can be read again.
 pub(crate) fn begin(
     app: &'static App,
     table: Option<TokenTable>,
@@ -90,7 +90,7 @@ pub(crate) fn begin(
 #[derive(Clone)]
 pub(crate) struct TokenTable {
     db: Db,
-    /// An older reading must not replace a later one.
+    /// Held while the table is read, so that an older reading never replaces a later one.
     turn: Arc<Mutex<()>>,
 }
 
@@ -99,7 +99,7 @@ impl TokenTable {
         TokenTable { db, turn: Arc::default() }
     }
 
-    /// Reads the table, whose tokens then count.
+    /// Reads the table and puts its tokens into effect.
     pub(crate) fn read(&self, app: &App) -> Result<(), Unusable> {
         let _turn = self.turn.lock().unwrap_or_else(PoisonError::into_inner);
         let pairs = db::tokens(&self.db)?.into_iter().map(|row| (row.token, row.tag));

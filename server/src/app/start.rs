@@ -1,4 +1,4 @@
-//! The database: waiting until it answers, and seeing whether it still does.
+//! The start: waits until the database answers, starts what needs it, and then probes it regularly.
 
 use std::net::SocketAddr;
 use std::sync::Arc;
@@ -12,38 +12,38 @@ use uidring::{Builder, Layout, UidGenerator};
 use uidring_args::{Db, with_causes};
 
 use crate::app::reload::TokenTable;
-use crate::app::{App, Tags};
+use crate::app::{App, DenseNumbers};
 use crate::config::db::{self, Unusable};
 use crate::config::options::Leaf;
 use crate::process::end::{EndSender, fail};
 use crate::process::output;
 use crate::process::threads::{self, Panicked, caught};
 use crate::security::tls::Tls;
-use crate::stats::loads::{Noted, Use};
-use crate::stats::trouble::Trouble;
+use crate::stats::loads::{RecordedSource, Use};
+use crate::stats::trouble::{Cause, Trouble};
 
-/// Between tries, while the database is away.
+/// The first pause between two tries while the database is away.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(250);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
-/// How often the database is asked whether it is there.
+/// The interval of probes.
 const PROBE: Duration = Duration::from_secs(2);
 
-/// Brings to life what needs the database, and watches it.
+/// Starts what needs the database, and watches the database.
 pub(crate) struct Starter {
     app: &'static App,
     db: Db,
     layout: Option<Layout>,
     leaf: Leaf,
-    /// The tokens of tinyid's table, until they have been read.
+    /// The tokens of tinyid's table, until they have been read for the first time.
     tokens: Option<TokenTable>,
-    /// For probes.
+    /// The registry that probes ask.
     registry: Option<StoreRegistry>,
-    /// Where it listens, and whether people have been told.
+    /// The address on which the service listens.
     address: SocketAddr,
     is_announced: bool,
 }
 
-/// Begins, on a thread of its own.
+/// Starts the thread of the starter.
 pub(crate) fn begin(mut starter: Starter, end: &EndSender) -> Result<(), String> {
     let ending = end.clone();
     let run = move || {
@@ -69,33 +69,44 @@ impl Starter {
     fn run(&mut self, end: &EndSender) {
         let mut pause = SHORTEST_PAUSE;
         while !self.app.is_ending() {
-            match self.caught(Starter::start) {
-                // Waiting cannot help.
+            let unusable = match self.caught(Starter::start) {
+                // The error is permanent, so waiting cannot help.
                 Err(unusable) if !self.is_announced && !unusable.is_transient => {
                     fail(end, unusable.problem);
                     return;
                 }
-                result => {
-                    // From now on nothing that the database says ends it.
-                    if !std::mem::replace(&mut self.is_announced, true) {
-                        announce(self.app, self.address);
-                    }
-                    match result {
-                        Ok(()) => break,
-                        Err(unusable) => self.note(Some(unusable)),
-                    }
-                    // Another database may be away for long, and these ids do not need it.
-                    if self.app.gives_something() {
-                        self.app.set_started();
-                    }
-                }
+                result => result.err(),
+            };
+            // From here on, no error of the database ends the program.
+            if !std::mem::replace(&mut self.is_announced, true) {
+                announce(self.app, self.address);
+            }
+            let is_complete = unusable.is_none();
+            // Before the service is ready: a start has asked the database, and the first probe may
+            // take its time.
+            self.note(unusable);
+            if is_complete {
+                break;
+            }
+            // Probe even if the start is incomplete: another database may be away for long, and the
+            // ids that are already available do not need it.
+            if self.app.gives_something() {
+                self.app.set_started();
             }
             thread::sleep(pause);
             pause = (pause * 2).min(LONGEST_PAUSE);
         }
         self.app.set_started();
         while !self.app.is_ending() {
+            let begun = Instant::now();
             let trouble = self.caught(Starter::probe).err();
+            // A database that gave numbers meanwhile is busy, and not away. The service's own loads
+            // may be what keeps the probe waiting.
+            let is_busy = |trouble: &Unusable| {
+                matches!(trouble.cause, Cause::Away | Cause::Locked)
+                    && self.app.watch.loads.has_succeeded_since(begun)
+            };
+            let trouble = trouble.filter(|trouble| !is_busy(trouble));
             if trouble.is_none() {
                 self.app.watch.loads.database_answered();
             }
@@ -104,7 +115,7 @@ impl Starter {
         }
     }
 
-    /// The result of `call`, also where it panics.
+    /// The result of `call`. A panic becomes an error.
     fn caught(
         &mut self,
         call: impl FnOnce(&mut Starter) -> Result<(), Unusable>,
@@ -115,7 +126,7 @@ impl Starter {
         })
     }
 
-    /// Logs each change once.
+    /// Logs each change of the database's state once.
     fn note(&self, unusable: Option<Unusable>) {
         let trouble = unusable.map(|Unusable { cause, problem, .. }| Trouble {
             cause,
@@ -132,19 +143,20 @@ impl Starter {
         }
     }
 
-    /// Starts what has not started yet.
+    /// Starts everything that has not started yet.
     fn start(&mut self) -> Result<(), Unusable> {
         let app = self.app;
-        // Whether they can be read at all. Until they are, nobody has one.
+        // A failure is an error: until the tokens are read, no client has a valid one.
         if let Some(tokens) = &self.tokens {
             tokens.read(app)?;
             self.tokens = None;
         }
-        // One may start where another does not: they may have different databases and tables.
+        // Each starts independently, because they may have different databases and tables.
         let mut first_trouble = Ok(());
         for start in [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes] {
             match start(self) {
-                // The first try ends here, too: people wait for the line that it listens.
+                // Return at the first error: the program has not announced its address yet, and an
+                // operator waits for that line.
                 Err(unusable) if !self.is_announced => return Err(unusable),
                 result => first_trouble = first_trouble.and(result),
             }
@@ -182,7 +194,7 @@ impl Starter {
     fn uids(&self) -> Result<UidGenerator, Unusable> {
         let options = &self.app.options.generator;
         let registry = db::registry(&self.db, &options.terms())?;
-        // A registry serves one layout, which is used unless another is asked for.
+        // A registry serves one layout. It is the default here.
         let layout = match self.layout {
             Some(layout) => layout,
             None => registry.layout()?.unwrap_or_default(),
@@ -194,35 +206,38 @@ impl Starter {
         Ok(builder.build()?)
     }
 
-    fn tags(&self) -> Result<Tags, Unusable> {
-        let source: Arc<dyn SegmentSource> =
-            Arc::new(db::source(&self.db, self.app.options.table)?);
-        let noted = |of| Noted { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
-        // Whether it answers, and has the table.
-        source.tags()?;
-        let builder = Segments::builder().source(noted(Use::Here)).loads(self.app.loads);
+    fn tags(&self) -> Result<DenseNumbers, Unusable> {
+        let table = self.app.options.table;
+        let store = db::source(&self.db, table)?;
+        let source: Arc<dyn SegmentSource> = Arc::new(store.clone());
+        let recorded =
+            |of| RecordedSource { source: Arc::clone(&source), loads: &self.app.watch.loads, of };
+        db::look(&store, table)?;
+        let builder = Segments::builder().source(recorded(Use::Here)).loads(self.app.loads);
         match builder.build() {
-            Ok(segments) => Ok(Tags { segments, source: Arc::new(noted(Use::Client)) }),
+            Ok(segments) => {
+                Ok(DenseNumbers { segments, source: Arc::new(recorded(Use::Client)), store })
+            }
             Err(error) => Err(Unusable::for_now(with_causes(&error))),
         }
     }
 
-    /// Whether the database answers.
+    /// Checks whether the database answers.
     fn probe(&mut self) -> Result<(), Unusable> {
         match (&self.registry, self.app.tags()) {
-            // It has one row.
+            // Reading the registry is cheap: one row.
             (Some(registry), _) => {
                 registry.layout()?;
                 read_lease(self.app, registry)?;
             }
-            (None, Ok(tags)) => drop(tags.source.tags()?),
+            (None, Ok(tags)) => db::look(&tags.store, self.app.options.table)?,
             (None, Err(_)) => {}
         }
         Ok(())
     }
 }
 
-/// Reads until when the worker id is leased, if it is, now and then. Waits for the database.
+/// Reads from time to time when the lease of the worker id ends. Blocks on the database.
 fn read_lease(app: &App, registry: &dyn RegistryAdmin) -> Result<(), RegistryError> {
     let is_leased = app.options.generator.terms().lease.is_some();
     let Ok(uids) = app.uids() else { return Ok(()) };
@@ -234,7 +249,7 @@ fn read_lease(app: &App, registry: &dyn RegistryAdmin) -> Result<(), RegistryErr
     Ok(())
 }
 
-/// Tells people where the service is.
+/// Announces the address of the service.
 fn announce(app: &App, address: SocketAddr) {
     let scheme = if app.tls.is_some() { "https" } else { "http" };
     let base = format!("{scheme}://{address}");
@@ -256,13 +271,13 @@ fn announce(app: &App, address: SocketAddr) {
     }
 }
 
-/// Leaf's snowflakes: each has the time of its take.
+/// Starts the generator of Leaf's snowflakes. Each snowflake has the time of its take.
 fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
     let registry = db::registry(db, &leaf.terms())?;
     Ok(builder(registry, leaf.layout).exact_time().build()?)
 }
 
 fn builder(registry: StoreRegistry, layout: Layout) -> Builder {
-    // The service waits by itself, and says what for.
+    // No deadline here, because the service itself waits and reports the reason.
     UidGenerator::builder().registry(registry).layout(layout).start_deadline(Duration::ZERO)
 }

@@ -1,4 +1,4 @@
-//! How the tags are of which this process has loaded numbers.
+//! The state of each tag that this process has loaded numbers of.
 
 use std::collections::HashMap;
 
@@ -14,10 +14,10 @@ use crate::stats::trouble::{Cause, Trouble};
 #[derive(Debug)]
 pub(crate) struct TagState {
     pub(crate) name: Box<str>,
-    /// Where this process hands its numbers out.
+    /// The status of the library's generator, if this process hands numbers out itself.
     pub(crate) status: Option<SegmentStatus>,
     pub(crate) loads: TagLoads,
-    /// Why no further numbers come, if none do.
+    /// Why loads fail, if they do.
     pub(crate) trouble: Option<Trouble>,
 }
 
@@ -27,8 +27,8 @@ impl TagState {
         TagCount { here, to_clients: self.loads.to_clients }
     }
 
-    /// `source` is what keeps numbers from coming, whatever the tag, and `has_failed` says whether
-    /// takes have failed since one succeeded.
+    /// `source` is the problem that stops loads for all tags. `has_failed` says whether a take has
+    /// failed since the last success.
     fn new(
         name: Box<str>,
         status: Option<SegmentStatus>,
@@ -36,7 +36,7 @@ impl TagState {
         source: Option<&Trouble>,
         has_failed: bool,
     ) -> TagState {
-        // The library refuses some of what was loaded.
+        // The library may reject a loaded segment. Only its own status shows that.
         let refused = status.as_ref().and_then(|status| status.last_failure.as_deref());
         let refused = refused.map(Trouble::of).filter(|trouble| trouble.cause.is_of_row());
         let is_empty = status.as_ref().is_some_and(|status| status.in_memory == 0);
@@ -52,7 +52,7 @@ impl TagState {
         is_empty && self.trouble.is_some()
     }
 
-    /// What it suffers from, if from anything.
+    /// The condition of the tag, if it has one.
     pub(crate) fn kind(&self) -> Option<Kind> {
         match self.trouble.as_ref()?.cause {
             Cause::WentBack => Some(Kind::RowsWentBack),
@@ -61,7 +61,7 @@ impl TagState {
         }
     }
 
-    /// How it is, in a word.
+    /// The state of the tag in one word.
     pub(crate) fn word(&self) -> &'static str {
         match self.kind() {
             None => "ok",
@@ -72,12 +72,12 @@ impl TagState {
     }
 }
 
-/// Why no numbers come, whatever the tag.
+/// Why loads fail for all tags.
 fn source(app: &App) -> Option<Trouble> {
     app.watch.loads.trouble().or_else(|| app.database_trouble())
 }
 
-/// The tags in their order.
+/// All tags, sorted.
 pub(crate) fn all(app: &App) -> Vec<TagState> {
     let (mut tags, source) = (app.watch.loads.tags(), source(app));
     let failed = app.watch.asked.failed_tags();
@@ -93,7 +93,7 @@ pub(crate) fn all(app: &App) -> Vec<TagState> {
     states
 }
 
-/// A tag of which this process hands numbers out.
+/// One tag that this process hands numbers out of.
 pub(crate) fn tag(app: &App, name: &str) -> Option<TagState> {
     let status = app.used_tag(name)?.status();
     let loads = app.watch.loads.tag(name).unwrap_or_default();
@@ -101,7 +101,7 @@ pub(crate) fn tag(app: &App, name: &str) -> Option<TagState> {
     Some(TagState::new(name.into(), Some(status), loads, source(app).as_ref(), has_failed))
 }
 
-/// How many numbers of each tag somebody got.
+/// How many numbers of each tag were given out.
 pub(crate) fn counts(app: &App) -> HashMap<Box<str>, TagCount> {
     let to_clients = app.watch.loads.to_clients().into_iter();
     let mut counts: HashMap<Box<str>, TagCount> =

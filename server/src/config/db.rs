@@ -1,10 +1,11 @@
 //! Opens the registry and the tags that the options name.
 
 use std::fs::File;
+use std::io;
 use std::path::Path;
 
 use uidring::registry::RegistryAdmin;
-use uidring::segment::{SegmentError, SegmentSource, TinyIdToken};
+use uidring::segment::{SegmentError, TinyIdToken};
 use uidring::store::{StoreError, StoreRegistry, StoreSegments};
 use uidring::{BuildError, Layout, RegistryError, RegistryOptions, Store};
 use uidring_args::{BesideUidGenerator, Db, Table, Terms, with_causes};
@@ -15,18 +16,18 @@ use crate::stats::trouble::Cause;
 #[derive(Debug)]
 pub(crate) struct Unusable {
     pub(crate) cause: Cause,
-    /// Whether it may be usable in a moment.
+    /// Whether a retry may succeed.
     pub(crate) is_transient: bool,
     pub(crate) problem: String,
 }
 
 impl Unusable {
-    /// For good.
+    /// A permanent problem.
     fn as_it_is(problem: String) -> Unusable {
         Unusable { cause: Cause::Unusable, is_transient: false, problem }
     }
 
-    /// For a moment.
+    /// A transient problem.
     pub(crate) fn for_now(problem: String) -> Unusable {
         Unusable { cause: Cause::Away, is_transient: true, problem }
     }
@@ -76,42 +77,42 @@ impl From<StoreError> for Unusable {
     }
 }
 
-/// Checks an address, without contacting the server.
+/// Checks the address without contacting the server.
 pub(crate) fn check(db: &Db) -> Result<(), String> {
     db.store().map(drop).map_err(|error| Unusable::from(error).problem)
 }
 
-/// Whether it is a server of MySQL or MariaDB.
-pub(crate) fn is_mysql(db: &Db) -> bool {
-    db.store().is_ok_and(|store| store.scheme() == "mysql")
+/// Whether the store is of the kind that this scheme names.
+pub(crate) fn is_of(db: &Db, scheme: &str) -> bool {
+    db.store().is_ok_and(|store| store.scheme() == scheme)
 }
 
-/// The store, with the folder of the user's own file.
+/// Opens the store. Creates the folder of the default file.
 fn opened(db: &Db) -> Result<Store, Unusable> {
     db.create_folder().map_err(Unusable::as_it_is)?;
     Ok(db.store()?)
 }
 
-/// Opens the registry of worker ids. A missing file is created; a server is not contacted yet.
+/// Opens the registry of worker ids. A missing file is created. A server is not contacted yet.
 pub(crate) fn registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable> {
     Ok(opened(db)?.registry_with(RegistryOptions::from(terms))?)
 }
 
-/// The same, where a file must exist: one that was lost is not made anew.
+/// Opens the registry of a file that must exist: a lost file must not be replaced by an empty one.
 pub(crate) fn existing_registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable> {
     Ok(db.existing_store()?.registry_with(RegistryOptions::from(terms))?)
 }
 
-/// Opens the source of dense numbers, in the same way.
+/// Opens the source of dense numbers. A missing file is created. A server is not contacted yet.
 pub(crate) fn source(db: &Db, table: Table) -> Result<StoreSegments, Unusable> {
     Ok(opened(db)?.segments_in(table.into())?)
 }
 
-/// Looks whether a start with this database would succeed, and makes nothing: where `layout` is
-/// none, that of the registry counts.
+/// Checks whether a start with this registry would succeed, and creates nothing. Without a
+/// `layout`, the registry's own is used.
 pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<(), Unusable> {
-    if let Some(path) = db.path().filter(|path| !path.exists()) {
-        return try_out_folder(db, path);
+    if let Some(path) = to_be_made(db) {
+        return try_out_making(db, path);
     }
     let registry = db.existing_store()?.registry_with(RegistryOptions::from(terms))?;
     let layout = match layout {
@@ -121,48 +122,76 @@ pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<
     Ok(registry.try_out(&layout)?)
 }
 
-/// The same for the source of dense numbers.
+/// Checks whether a start with this source of dense numbers would succeed, and creates nothing.
 pub(crate) fn try_out_tags(db: &Db, table: Table) -> Result<(), Unusable> {
-    match db {
-        Db::Own(path) | Db::File(path) if !path.exists() => match table {
-            Table::Own => try_out_folder(db, path),
-            Table::Leaf | Table::TinyId => Err(Unusable::as_it_is(format!(
+    match (table, db.path()) {
+        (Table::Own, _) => {
+            if let Some(path) = to_be_made(db) {
+                return try_out_making(db, path);
+            }
+        }
+        (Table::Leaf | Table::TinyId, Some(path)) if !path.exists() => {
+            return Err(Unusable::as_it_is(format!(
                 "{} does not exist, and so has no table {}",
                 path.display(),
                 table.name()
-            ))),
-        },
-        Db::Own(_) | Db::File(_) | Db::Url(_) => {
-            source(db, table)?.tags()?;
-            Ok(())
+            )));
         }
+        (Table::Leaf | Table::TinyId | Table::CosId, _) => {}
     }
+    Ok(look(&db.existing_store()?.segments_in(table.into())?, table)?)
 }
 
-/// Whether the file could be made.
-fn try_out_folder(db: &Db, path: &Path) -> Result<(), Unusable> {
-    let wrong = |problem: String| Err(Unusable::as_it_is(problem));
-    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
-    let mut folder = parent.unwrap_or(Path::new("."));
-    if let Db::Own(_) = db {
-        // It is made with those above it.
-        while let Some(above) = folder.parent().filter(|_| !folder.exists()) {
-            folder = above;
-        }
-    }
+/// Checks whether the store answers and has the table.
+pub(crate) fn look(tags: &StoreSegments, table: Table) -> Result<(), SegmentError> {
+    // Any tag will do: whether it is there does not matter.
+    table.find(tags, "uidring").map(drop)
+}
+
+/// The file, if a start makes tables in it: it is missing or empty.
+fn to_be_made(db: &Db) -> Option<&Path> {
+    db.path().filter(|path| match path.metadata() {
+        Ok(found) => found.is_file() && found.len() == 0,
+        Err(_) => !path.exists(),
+    })
+}
+
+/// Whether the file could be made, or written to where it is empty.
+fn try_out_making(db: &Db, path: &Path) -> Result<(), Unusable> {
+    let cannot_write = |what: &str, path: &Path, error: io::Error| {
+        Unusable::as_it_is(format!(
+            "the {what} {} cannot be written: {error}; give this user the right to write to it",
+            path.display()
+        ))
+    };
+    // SQLite keeps its journal there, also where the file exists.
+    let folder = folder_of(db, path);
     if !folder.is_dir() {
-        return wrong(format!("the folder {} does not exist; make it first", folder.display()));
+        let problem = format!("the folder {} does not exist; make it first", folder.display());
+        return Err(Unusable::as_it_is(problem));
     }
     let probe = folder.join(format!(".uidring-server-check-{}", std::process::id()));
     let made = File::create_new(&probe).map(drop);
     let removed = std::fs::remove_file(&probe);
-    match made.and(removed) {
-        Ok(()) => Ok(()),
-        Err(error) => wrong(format!(
-            "the folder {} cannot be written: {error}; give this user the right to write to it",
-            folder.display()
-        )),
+    made.and(removed).map_err(|error| cannot_write("folder", folder, error))?;
+    if path.exists() {
+        let opened = File::options().append(true).open(path);
+        opened.map_err(|error| cannot_write("file", path, error))?;
     }
+    Ok(())
+}
+
+/// The folder of the file; for the user's own file, the lowest one above it that exists.
+fn folder_of<'a>(db: &Db, path: &'a Path) -> &'a Path {
+    let parent = path.parent().filter(|parent| !parent.as_os_str().is_empty());
+    let mut folder = parent.unwrap_or(Path::new("."));
+    if let Db::Own(_) = db {
+        // Missing folders are created, so check the nearest one that exists.
+        while let Some(above) = folder.parent().filter(|_| !folder.exists()) {
+            folder = above;
+        }
+    }
+    folder
 }
 
 /// Reads tinyid's pairs of token and tag.
@@ -170,7 +199,7 @@ pub(crate) fn tokens(db: &Db) -> Result<Vec<TinyIdToken>, Unusable> {
     Ok(db.store()?.tinyid_tokens()?)
 }
 
-/// The file beside, for another layout.
+/// The file with another extension, for a second layout.
 pub(crate) fn beside(db: &Db, extension: &str) -> Option<Db> {
     match db {
         Db::Own(path) => Some(Db::Own(path.with_extension(extension))),

@@ -1,11 +1,11 @@
-//! What connections and requests may use: the options, and the numbers that are fixed.
+//! Limits of connections and requests: options and constants.
 
 use std::time::Duration;
 
 use uidring_args::{length, some_length};
 
-/// How many requests may ask the database at once, and how many may wait until a tag that they use
-/// for the first time is loaded. The others wait for their turn.
+/// How many requests may call the database at once, and how many may wait for the first numbers of
+/// a tag. Further requests queue.
 pub(crate) const CALLS: usize = 16;
 /// The most ids of one request.
 pub(crate) const MAX_IDS: u64 = 100_000;

@@ -1,9 +1,9 @@
-//! What can be set, and how it is read and checked.
+//! Configuration: its options, and how they are read and checked.
 
 pub(crate) mod db;
-pub(crate) mod layout;
 pub(crate) mod limits;
 pub(crate) mod open_files;
 pub(crate) mod options;
 pub(crate) mod options_file;
+pub(crate) mod shared;
 pub(crate) mod variables;

@@ -1,34 +1,35 @@
-//! Open files: each connection is one to the system, and each call to the database is a few, which
-//! must not be missing because clients hold connections open.
+//! The budget of open files. Each connection needs one, and each call to the database a few. Some
+//! are kept for the database, so that clients with open connections cannot use them all up.
 
 use crate::config::limits::CALLS;
 
-/// What a call to the database has open: SQLite's file, its journal and its folder, or a connection
-/// with the runtime that waits for it.
+/// Files that one call to the database opens: for SQLite the file, its journal and its folder; for
+/// a server the connection and the runtime that waits for it.
 const CALL: u64 = 4;
 /// Loads of numbers that run at once.
 const LOADS: usize = 4;
-/// Calls to the database at once: requests that ask it, as many that wait for a tag's first
-/// numbers, loads, and as many calls of the service's own.
+/// The most calls to the database at once: calls of requests, requests that wait for the first
+/// numbers of a tag, loads, and the service's own calls.
 const MOST_CALLS: u64 = (2 * CALLS + 2 * LOADS) as u64;
 /// The fewest calls at once: one of each kind.
 const FEWEST_CALLS: u64 = 4;
-/// What the process has open by itself: its outputs, and connections that are turned away.
+/// Files of the process itself: its outputs, and connections that are being refused.
 const OWN: u64 = 26;
-/// What each thread has besides, for its runtime and its listener.
+/// Files of each thread: its runtime and its listener.
 const THREAD: u64 = 6;
 
-/// What there may be at once.
+/// How the open files are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Plan {
     pub(crate) connections: u32,
-    /// Requests that ask the database, and as many that wait for a tag's first numbers.
+    /// The number of requests that may call the database, and the number that may wait for the
+    /// first numbers of a tag.
     pub(crate) calls: usize,
     pub(crate) loads: usize,
 }
 
 impl Plan {
-    /// Raises the limit of the process as far as that goes, and divides it.
+    /// Raises the limit of the process as far as the system allows, and divides it.
     pub(crate) fn make(threads: usize, connections: u32) -> Result<Plan, String> {
         #[cfg(unix)]
         let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(u64::MAX);
@@ -66,7 +67,7 @@ impl Plan {
     }
 }
 
-/// What a connection and the fewest calls need.
+/// Files for one connection and the fewest calls.
 fn least(threads: usize) -> u64 {
     OWN + THREAD * threads as u64 + FEWEST_CALLS * CALL + 1
 }

@@ -7,11 +7,11 @@ use std::time::Duration;
 
 use clap::{ArgAction, Parser};
 use uidring::Layout;
-use uidring_args::{Db, LayoutArgs, Table, Terms, epoch, lease, length, partition, worker_ids};
+use uidring_args::{Db, LayoutArgs, Table, Terms, WorkerIdArgs, epoch, length, worker_ids};
 
 use crate::config::db::{self, Unusable};
-use crate::config::layout;
 use crate::config::limits::Limits;
+use crate::config::shared;
 use crate::routes::{Group, Route};
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
@@ -26,7 +26,7 @@ const LEAF_LEASE: Duration = Duration::from_secs(10 * 60);
     version,
     max_term_width = 80,
     args_override_self = true,
-    mut_args = layout::as_of_service,
+    mut_args = shared::as_of_service,
     after_help = "\
 Each option has a variable, UIDRING_SERVER_MAX_BODY for --max-body, and a key
 in the file of --config, max-body. The command line goes before a variable,
@@ -56,9 +56,9 @@ pub(crate) struct Options {
     pub(crate) listen: SocketAddr,
 
     /// The registry of worker ids and tags: a SQLite file, or the address of a
-    /// server, postgres://.. or mysql://.. [default: one file for each user
-    /// and machine, uidring/uidring.db in the user's state folder, as for the
-    /// tool uidring]
+    /// server, postgres://.., mysql://.., etcd://.., zookeeper://.. or redis://..
+    /// [default: one file for each user and machine, uidring/uidring.db in the
+    /// user's state folder, as for the tool uidring]
     #[arg(long, value_name = "FILE|URL", env = "UIDRING_SERVER_DB", hide_env_values = true,
         value_parser = Db::parser())]
     pub(crate) db: Option<Db>,
@@ -67,7 +67,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "TABLE", default_value = "own", env = "UIDRING_SERVER_TABLE")]
     pub(crate) table: Table,
 
-    /// Whether there are time-ordered ids, which need uidring's own tables
+    /// Whether there are time-ordered ids, which need uidring's own tables or keys
     #[arg(long, value_name = "BOOL", default_value_t = true, action = ArgAction::Set,
         env = "UIDRING_SERVER_UIDS")]
     pub(crate) uids: bool,
@@ -96,7 +96,7 @@ pub(crate) struct Options {
     pub(crate) limits: Limits,
 }
 
-/// What is checked.
+/// What `--check` checks.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, clap::ValueEnum)]
 pub(crate) enum Check {
     All,
@@ -112,7 +112,7 @@ pub(crate) enum Log {
     Json,
 }
 
-/// Which paths of other servers are there.
+/// Which paths of other servers are enabled.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Paths of other servers")]
 pub(crate) struct Paths {
@@ -153,7 +153,7 @@ pub(crate) struct Paths {
     pub(crate) tinyid: bool,
 }
 
-/// Who may do what.
+/// Access control.
 #[derive(Clone, Debug, clap::Args)]
 #[command(next_help_heading = "Security")]
 pub(crate) struct Security {
@@ -207,19 +207,8 @@ pub(crate) struct GeneratorOptions {
         env = "UIDRING_SERVER_EXACT_TIME")]
     pub(crate) exact_time: bool,
 
-    /// Lease a worker id for this long instead of using one up. It becomes free
-    /// when the service ends; if the process is killed, when the lease expires
-    #[arg(long, value_name = "LENGTH", env = "UIDRING_SERVER_LEASE", value_parser = lease)]
-    lease: Option<Duration>,
-
-    /// Take worker ids from part I of N equal parts, counted from 0
-    #[arg(long, value_name = "I/N", env = "UIDRING_SERVER_PARTITION", value_parser = partition)]
-    partition: Option<(u64, u64)>,
-
-    /// Take the worker ids A to B only
-    #[arg(long, value_name = "A-B", env = "UIDRING_SERVER_WORKER_IDS", value_parser = worker_ids,
-        conflicts_with = "partition")]
-    worker_ids: Option<RangeInclusive<u64>>,
+    #[command(flatten)]
+    worker_ids: WorkerIdArgs,
 
     /// Take worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on
     /// the MySQL server of --db, as Java programs do at the same time. The
@@ -232,22 +221,21 @@ pub(crate) struct GeneratorOptions {
 
 impl GeneratorOptions {
     pub(crate) fn terms(&self) -> Terms {
-        let &GeneratorOptions { lease, partition, ref worker_ids, uid_generator, .. } = self;
-        Terms { lease, partition, worker_ids: worker_ids.clone(), uid_generator }
+        self.worker_ids.terms(self.uid_generator)
     }
 
-    /// Whether ids of `UidGenerator` can be had from `db`.
+    /// Checks whether `db` and `layout` fit `UidGenerator`'s table.
     fn check(&self, db: &Db, layout: Option<Layout>) -> Result<(), &'static str> {
         if !self.uid_generator {
             return Ok(());
         }
-        if self.lease.is_some() || self.partition.is_some() || self.worker_ids.is_some() {
+        if self.worker_ids.is_asked() {
             return Err(
                 "ids of the table WORKER_NODE can neither be leased nor limited; leave out \
                         --lease, --partition and --worker-ids",
             );
         }
-        if !db::is_mysql(db) {
+        if !db::is_of(db, "mysql") {
             return Err("the table WORKER_NODE is on a MySQL or MariaDB server; name it with \
                         --db mysql://..");
         }
@@ -261,7 +249,7 @@ impl GeneratorOptions {
     }
 }
 
-/// What [`Options::check`] has read.
+/// The files and values that [`Options::check`] has read.
 pub(crate) struct Checked {
     pub(crate) db: Db,
     pub(crate) layout: Option<Layout>,
@@ -274,13 +262,13 @@ pub(crate) struct Checked {
 #[derive(Clone)]
 pub(crate) struct Leaf {
     pub(crate) layout: Layout,
-    /// Where their worker ids come from, if there are any.
+    /// The registry of their worker ids, if they are enabled.
     pub(crate) db: Option<Db>,
     pub(crate) worker_ids: Option<RangeInclusive<u64>>,
 }
 
 impl Leaf {
-    /// How their worker ids are given.
+    /// The registry configuration for their worker ids.
     pub(crate) fn terms(&self) -> Terms {
         let (lease, worker_ids) = (Some(LEAF_LEASE), self.worker_ids.clone());
         Terms { lease, worker_ids, ..Terms::default() }
@@ -288,7 +276,7 @@ impl Leaf {
 }
 
 impl Options {
-    /// Checks what clap cannot, and reads the files that the options name.
+    /// Checks what clap cannot check, and reads the files that the options name.
     pub(crate) fn check(&self) -> Result<Checked, String> {
         let about = |option: &str, problem: String| format!("--{option}: {problem}");
         let db = match &self.db {
@@ -296,6 +284,10 @@ impl Options {
             None => Db::own()?,
         };
         db::check(&db).map_err(|problem| about("db", problem))?;
+        if self.table == Table::CosId && !db::is_of(&db, "redis") {
+            let problem = "CosId's counters are in Redis; name the server with --db redis://..";
+            return Err(about("table", problem.to_owned()));
+        }
         let layout = self.layout.asked().map_err(|error| about("layout", error.to_string()))?;
         let of_uid_generator = self.generator.check(&db, layout);
         of_uid_generator.map_err(|problem| about("uid-generator", problem.to_owned()))?;
@@ -321,7 +313,7 @@ impl Options {
         if let Some(kept) = worker_ids.as_ref().filter(|_| is_shared && self.uids) {
             let is_within =
                 |ids: &RangeInclusive<u64>| kept.contains(ids.start()) && kept.contains(ids.end());
-            if !self.generator.worker_ids.as_ref().is_some_and(is_within) {
+            if !self.generator.terms().worker_ids.as_ref().is_some_and(is_within) {
                 let problem = "the UIDs of /v1 have the same layout and registry, and would have \
                                the other worker ids, too; keep them within these with \
                                --worker-ids, or turn these UIDs off with --uids=false";
@@ -332,7 +324,8 @@ impl Options {
         Ok(Checked { db, layout, leaf, tokens, tls })
     }
 
-    /// Where the worker ids of Leaf's snowflakes come from. A registry has one layout.
+    /// The registry of the worker ids of Leaf's snowflakes. It may differ from `db`, because a
+    /// registry has one layout.
     fn leaf_db(&self, db: &Db, layout: Option<Layout>, leaf: Layout) -> Result<Option<Db>, String> {
         if !self.paths.leaf_snowflake {
             return Ok(None);
@@ -351,7 +344,7 @@ impl Options {
         Ok(Some(beside))
     }
 
-    /// Whether the path is there.
+    /// Whether the path is enabled.
     pub(crate) fn has(&self, route: Route) -> bool {
         let paths = &self.paths;
         match route.group() {
@@ -364,18 +357,18 @@ impl Options {
         }
     }
 
-    /// What this instance is called.
+    /// The display name of this instance.
     pub(crate) fn name(&self) -> String {
         self.name.clone().unwrap_or_else(|| gethostname::gethostname().to_string_lossy().into())
     }
 
-    /// Whether there are no tokens, so that everybody may do everything.
+    /// Whether no tokens are configured, so that every request is permitted.
     pub(crate) fn is_open(&self) -> bool {
         let Security { tokens, admin_token, .. } = &self.security;
         tokens.is_none() && admin_token.is_none() && !self.has_token_table()
     }
 
-    /// Whether a start with the databases would succeed.
+    /// Checks whether a start with the databases would succeed.
     pub(crate) fn try_out(&self, checked: &Checked) -> Result<(), Unusable> {
         let Checked { db, layout, leaf, .. } = checked;
         if self.has_token_table() {
@@ -391,7 +384,7 @@ impl Options {
         }
     }
 
-    /// Whether the tokens in tinyid's table count.
+    /// Whether the tokens in tinyid's table are used.
     pub(crate) fn has_token_table(&self) -> bool {
         self.security.token_table.unwrap_or(self.table == Table::TinyId)
     }

@@ -1,7 +1,7 @@
-//! The file of options: its keys are the long names of the command line.
+//! The configuration file. Its keys are the long names of the options.
 //!
-//! A key becomes an argument before those of the command line, so one description, that of clap,
-//! says for all of them what a value may be.
+//! Each key becomes an argument in front of those of the command line. So clap alone defines which
+//! values are valid.
 
 use std::ffi::OsString;
 use std::fs;
@@ -17,12 +17,12 @@ use crate::process::end::USAGE;
 use crate::process::output;
 use crate::security::access::without_the_line;
 
-/// Options of the command line that have no place in a file.
+/// Options that are not allowed in the file.
 const NOT_IN_A_FILE: [&str; 4] = ["config", "check", "help", "version"];
 
-/// Why there are no options.
+/// Why the program does not start with these arguments.
 pub(crate) enum Refusal {
-    /// Or the help, or the version.
+    /// An error of clap, the help, or the version.
     Clap(clap::Error),
     File(String),
 }
@@ -42,7 +42,7 @@ impl Refusal {
     }
 }
 
-/// The options of the command line, of variables, and of the file that they name.
+/// Reads the options from the command line, the environment, and the file that they name.
 pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Options, Refusal> {
     let mut args: Vec<OsString> = args.into_iter().collect();
     let matches = parse(&args)?;
@@ -61,7 +61,7 @@ fn parse(args: &[OsString]) -> Result<ArgMatches, Refusal> {
     Options::command().try_get_matches_from(args).map_err(Refusal::Clap)
 }
 
-/// The keys of the file as arguments, without those that are set otherwise.
+/// The keys of the file as arguments. Skips keys that the command line or the environment sets.
 fn arguments(path: &Path, set: &ArgMatches) -> Result<Vec<OsString>, String> {
     let text = fs::read_to_string(path).map_err(|error| error.to_string())?;
     let table: toml::Table = toml::from_str(&text).map_err(|e| without_the_line(&text, &e))?;
@@ -94,7 +94,7 @@ fn unknown(command: &Command, key: &str) -> String {
     format!("there is no key {key:?}{meant} keys are {}", keys.join(", "))
 }
 
-/// The value of a key. One that may be repeated has a list.
+/// The value of a key. An option that may be repeated accepts a list.
 fn texts_of(key: &str, value: &toml::Value, arg: &Arg) -> Result<String, String> {
     match value {
         toml::Value::Array(values) if matches!(arg.get_action(), ArgAction::Append) => {
@@ -118,7 +118,7 @@ fn text_of(key: &str, value: &toml::Value) -> Result<String, String> {
     }
 }
 
-/// What is wrong with one argument alone. Whether it goes with others is found out later.
+/// Checks one argument by itself. Conflicts with others are found later.
 fn check(argument: &OsString) -> Result<(), String> {
     use clap::error::ErrorKind::{ArgumentConflict, MissingRequiredArgument};
     match Options::command().try_get_matches_from([&OsString::from("uidring-server"), argument]) {

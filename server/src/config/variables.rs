@@ -1,4 +1,4 @@
-//! Variables of the environment that look like those of the service, and are not.
+//! Environment variables that look like options of the service but are not.
 
 use std::ffi::OsStr;
 
@@ -7,15 +7,15 @@ use uidring_args::{is_near, is_variable, nearest};
 
 use crate::config::options::Options;
 
-/// What the names of its variables begin with.
+/// The prefix of the service's variables.
 const PREFIX: &str = "UIDRING_SERVER_";
-/// What those of the tool begin with.
+/// The prefix of the tool's variables.
 const PREFIX_OF_TOOL: &str = "UIDRING_";
 
-/// A sentence for each variable that somebody may take for one of the service.
+/// A warning for each variable that was probably meant for the service.
 pub(crate) fn mistaken(options: &Options) -> Vec<String> {
     let command = Options::command();
-    // The tool's own, which may be meant for the tool.
+    // This variable belongs to the tool, and is probably meant for it if the service has its own.
     let is_the_tools = |name: &str| name == "UIDRING_DB" && options.db.is_some();
     uidring_args::mistaken(
         |name, value| {
@@ -34,7 +34,7 @@ fn mistake(command: &Command, name: &str, value: &OsStr) -> Option<String> {
     let meant = if has_prefix {
         nearest(&upper, all())
     } else {
-        // UIDRING_LISTEN, or UIDRING_SERVR_LISTEN.
+        // For example UIDRING_LISTEN or UIDRING_SERVR_LISTEN.
         let option = upper.strip_prefix(PREFIX_OF_TOOL);
         let is_short = |known: &&str| option.is_some() && known.strip_prefix(PREFIX) == option;
         let is_near = |known: &&str| is_near(&upper, known, 2);
@@ -49,8 +49,8 @@ fn mistake(command: &Command, name: &str, value: &OsStr) -> Option<String> {
     }
 }
 
-/// Whether it comes from Kubernetes, which tells each container of a Service called uidring-server
-/// its addresses: `UIDRING_SERVER_SERVICE_HOST`, `UIDRING_SERVER_PORT_8080_TCP_ADDR` and so on.
+/// Whether Kubernetes set the variable. For a Kubernetes service called uidring-server it sets
+/// `UIDRING_SERVER_SERVICE_HOST`, `UIDRING_SERVER_PORT_8080_TCP_ADDR` and so on in each container.
 fn is_of_kubernetes(name: &str, value: &OsStr) -> bool {
     let value = value.to_string_lossy();
     let is_address = ["tcp://", "udp://", "sctp://"].iter().any(|begin| value.starts_with(begin));

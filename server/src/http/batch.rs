@@ -1,22 +1,23 @@
-//! The ids of one answer, in few bytes: they were taken one after the other, so most of them follow
-//! one another at the same distance. An answer may wait long for a client that does not read.
+//! The ids of one answer in compressed form. Most ids follow one another at the same distance, so a
+//! few bytes hold many. This matters because an answer may wait long for a client that does not
+//! read.
 
 use crate::app::App;
 use crate::app::in_flight::Held;
 use crate::http::no_numbers::NoNumbers;
 
-/// The most ids whose answer needs no room among those that are sent.
+/// Up to this many ids, an answer reserves no memory.
 pub(crate) const FEW: usize = 1024;
 
-/// Ids in the order in which they were taken. Each is kept as its distance from the one before,
-/// beside how often that distance comes in a row.
+/// Ids in the order in which they were taken, as runs: a distance to the id before, and how often
+/// it repeats.
 #[derive(Debug, Default)]
 pub(crate) struct Batch {
     bytes: Vec<u8>,
     last: u64,
     run: Run,
     count: usize,
-    /// Its place among the answers that are sent.
+    /// The reserved memory of the answer.
     held: Option<Held>,
 }
 
@@ -27,12 +28,13 @@ struct Run {
 }
 
 impl Batch {
-    /// Room for `count` ids. Waits for it, and takes none before.
+    /// A batch for `count` ids. Waits until its memory is reserved, and takes no ids before.
     pub(crate) async fn with_room(app: &'static App, count: usize) -> Result<Batch, NoNumbers> {
         if count <= FEW {
             return Ok(Batch::default());
         }
-        // What takers that alternate leave: a byte for the distance, one for how often.
+        // Two bytes per id: the worst case, in which takers alternate. One is the distance, one the
+        // repetitions.
         let held = app.in_flight.reserve(2 * count).await.ok_or(NoNumbers::Full)?;
         Ok(Batch { held: Some(held), ..Batch::default() })
     }
@@ -56,7 +58,7 @@ impl Batch {
         }
     }
 
-    /// All ids are there.
+    /// Ends the batch when all ids are in it.
     pub(crate) fn finish(mut self) -> Ids {
         self.end_run();
         if let Some(held) = &mut self.held {
@@ -68,7 +70,7 @@ impl Batch {
     }
 }
 
-/// The ids of a batch, one after the other.
+/// An iterator over the ids of a batch.
 #[derive(Debug)]
 pub(crate) struct Ids {
     bytes: Vec<u8>,
@@ -80,14 +82,15 @@ pub(crate) struct Ids {
 }
 
 impl Ids {
-    /// The digits of all ids together.
+    /// The total number of digits of all ids.
     pub(crate) fn digits(&self) -> usize {
         let (mut at, mut last, mut sum) = (0, 0_u64, 0);
         while at < self.bytes.len() {
             let run = Run::read(&self.bytes, &mut at);
             let first = last.wrapping_add(run.distance);
             let end = last.wrapping_add(run.distance.wrapping_mul(run.times));
-            // Between two ids with as many digits, all have as many. They may also go down.
+            // If the first and the last id of a run have the same number of digits, so do all
+            // between them. Runs may also descend.
             let times = usize::try_from(run.times).unwrap_or(usize::MAX);
             sum += if digits(first) == digits(end) && run.distance < 1 << 32 {
                 digits(first) * times
@@ -101,7 +104,7 @@ impl Ids {
         sum
     }
 
-    /// The place of the answer, which is held as long as it is sent.
+    /// Takes the reserved memory, which the answer holds until it is sent.
     pub(crate) fn held(&mut self) -> Option<Held> {
         self.held.take()
     }
@@ -136,12 +139,13 @@ impl Run {
     }
 }
 
-/// How many digits the number has.
+/// The number of digits.
 fn digits(number: u64) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 
-/// Writes seven bits a byte, the lowest first. The last byte is below 128.
+/// Writes a variable-length number: seven bits per byte, the lowest first. The last byte is below
+/// 128.
 fn write(out: &mut Vec<u8>, mut number: u64) {
     loop {
         let [low, ..] = number.to_le_bytes();
@@ -194,7 +198,7 @@ mod tests {
         let dense: Vec<u64> = (1..=100_000).collect();
         check(&dense);
         assert!(batch(&dense).bytes.len() <= 8, "{}", batch(&dense).bytes.len());
-        // Two takers that alternate at random.
+        // As if two takers alternated at random.
         let shared: Vec<u64> = (1..=100_000).filter(|number| number % 3 != 0).collect();
         check(&shared);
         assert!(batch(&shared).bytes.len() <= 2 * shared.len());

@@ -1,4 +1,4 @@
-//! The token that comes with a request.
+//! The token of a request.
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;

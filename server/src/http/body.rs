@@ -1,4 +1,4 @@
-//! Bodies of requests, within their limits.
+//! Request bodies, with limits of size and time.
 
 use axum::body::{Body, Bytes};
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
@@ -11,11 +11,11 @@ use tokio::time::timeout;
 use crate::app::App;
 use crate::http::problem::Problem;
 
-/// Reads `body` to its end.
+/// Reads the whole body.
 pub(crate) async fn read(app: &App, body: Body) -> Result<Bytes, Problem> {
     let limits = &app.options.limits;
     let most = limits.max_body as usize;
-    // A length that was announced is refused before the body is read.
+    // A body whose announced length is too large is refused unread.
     if body.size_hint().lower() > u64::from(limits.max_body) {
         return Err(too_large(most));
     }
@@ -39,7 +39,7 @@ fn too_large(most: usize) -> Problem {
         .detail(format!("a body has at most {most} bytes"))
 }
 
-/// Refuses a body that is not JSON, or is compressed.
+/// Refuses a body that is not JSON or that is compressed.
 pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     let unsupported = |detail: &str, value: &str| {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
@@ -59,8 +59,8 @@ pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     unsupported("send it as application/json, in UTF-8", kind.unwrap_or_default())
 }
 
-/// What an object in JSON describes. A list is refused: serde would take its elements for the
-/// fields in their order.
+/// Parses a JSON object. An array is refused, because serde would accept its elements as the fields
+/// in their order.
 pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(serde::de::Error::custom("it is a list, and must be an object"));

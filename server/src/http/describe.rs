@@ -1,4 +1,4 @@
-//! What several descriptions of handlers have in common.
+//! Shared parts of the OpenAPI description.
 
 use std::collections::BTreeMap;
 
@@ -10,7 +10,7 @@ use utoipa::openapi::schema::{
 };
 use utoipa::openapi::{Ref, RefOr, Response, ResponseBuilder};
 
-/// What is answered to a request that is wrong, and by a service that cannot do what it is asked.
+/// The error answers of all handlers.
 pub(crate) enum Problems {}
 
 impl IntoResponses for Problems {
@@ -33,7 +33,7 @@ impl IntoResponses for Problems {
     }
 }
 
-/// A number from 1 to 2^63 - 1, also as text, or null.
+/// A number from 1 to 2^63 - 1, as a number, a text, or null.
 pub(crate) fn number_or_text() -> Schema {
     let number = ObjectBuilder::new().schema_type(Type::Integer).minimum(Some(1));
     let number = number.format(Some(SchemaFormat::KnownFormat(KnownFormat::Int64)));

@@ -1,4 +1,4 @@
-//! Ids as bytes of an answer. Each id is written where it stays: no text is made of it before.
+//! Encodes ids as the bytes of an answer, written directly into its buffer.
 
 use axum::body::Body;
 use axum::http::HeaderValue;
@@ -13,10 +13,10 @@ use crate::http::slices::{WHOLE, made};
 /// The most digits of an id.
 const DIGITS: usize = 19;
 
-/// The form of one line for each id.
+/// The media type of one id per line.
 pub(crate) const TEXT: &str = "text/plain;charset=UTF-8";
 
-/// How ids are written.
+/// The format of a list of ids.
 #[derive(Debug)]
 pub(crate) struct Shape {
     kind: &'static str,
@@ -25,28 +25,28 @@ pub(crate) struct Shape {
     tail: &'static str,
 }
 
-/// How one id is written.
+/// The format of one id.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 enum Each {
-    /// `"1",`; the last one without the comma.
+    /// `"1",`. The last id has no comma.
     Quoted,
-    /// `1,`; the last one without the comma.
+    /// `1,`. The last id has no comma.
     Comma,
     Line,
     /// Eight bytes, little-endian.
     Bytes,
 }
 
-/// In JSON, under "uids".
+/// A JSON object with the key "uids".
 pub(crate) const UIDS: Shape =
     Shape { kind: "application/json", head: "{\"uids\":[", each: Each::Quoted, tail: "]}" };
-/// In JSON, under "ids".
+/// A JSON object with the key "ids".
 pub(crate) const NUMBERS: Shape = Shape { head: "{\"ids\":[", ..UIDS };
 const LINES: Shape = Shape { kind: TEXT, head: "", each: Each::Line, tail: "" };
 const BYTES: Shape = Shape { kind: "application/octet-stream", each: Each::Bytes, ..LINES };
-/// The digits of each id, with a comma between one and the next.
+/// Digits, separated by commas.
 pub(crate) const LIST: Shape = Shape { each: Each::Comma, ..LINES };
-/// tinyid's envelope.
+/// tinyid's JSON object.
 pub(crate) const TINYID: Shape = Shape {
     kind: "application/json;charset=UTF-8",
     head: "{\"data\":[",
@@ -55,7 +55,7 @@ pub(crate) const TINYID: Shape = Shape {
 };
 
 impl Shape {
-    /// This one, unless the client asks for another form.
+    /// The shape for the requested form. `self` is the one for JSON.
     fn or(&'static self, form: Form) -> &'static Shape {
         match form {
             Form::Json => self,
@@ -68,7 +68,7 @@ impl Shape {
         matches!(self.each, Each::Quoted | Each::Comma)
     }
 
-    /// How long the answer is.
+    /// The length of the answer in bytes.
     fn length(&self, count: usize, digits: usize) -> usize {
         let ids = match self.each {
             Each::Quoted => digits + 3 * count,
@@ -79,7 +79,7 @@ impl Shape {
         self.head.len() + ids - last_comma + self.tail.len()
     }
 
-    /// Appends ids until `out` is as long as `most`, or all are written, with the tail.
+    /// Appends ids until `out` is at least `most` bytes long. After the last id, appends the tail.
     fn write(&self, out: &mut Vec<u8>, ids: &mut impl ExactSizeIterator<Item = u64>, most: usize) {
         let had_some = ids.len() > 0;
         match self.each {
@@ -103,8 +103,8 @@ impl Shape {
     }
 }
 
-/// Appends the digits of ids until `out` is as long as `most`. The compiler knows how long the
-/// texts around them are, so each is a single store.
+/// Appends the digits of ids until `out` is at least `most` bytes long. The lengths of `before` and
+/// `after` are constants, so each compiles to a single store.
 fn append<const BEFORE: usize, const AFTER: usize>(
     out: &mut Vec<u8>,
     ids: &mut impl Iterator<Item = u64>,
@@ -122,7 +122,7 @@ fn append<const BEFORE: usize, const AFTER: usize>(
     }
 }
 
-/// One id in `form`, or in `json`.
+/// A response with one id. `json` is the shape for JSON.
 pub(crate) fn one(form: Form, json: &'static Shape, id: u64) -> Response {
     let shape = json.or(form);
     let mut out = Vec::with_capacity(shape.length(1, DIGITS) + 1);
@@ -131,12 +131,12 @@ pub(crate) fn one(form: Form, json: &'static Shape, id: u64) -> Response {
     answer(shape.kind, out)
 }
 
-/// Ids in `form`, or in `json`.
+/// A response with ids. `json` is the shape for JSON.
 pub(crate) fn written(form: Form, json: &'static Shape, ids: Ids) -> Response {
     shaped(json.or(form), ids)
 }
 
-/// Ids in this shape. Many are written while they are read.
+/// A response with ids in this shape. A long one is encoded while it is sent.
 pub(crate) fn shaped(shape: &'static Shape, mut ids: Ids) -> Response {
     let digits = if shape.each == Each::Bytes { 0 } else { ids.digits() };
     let length = shape.length(ids.len(), digits);
@@ -155,7 +155,8 @@ pub(crate) fn shaped(shape: &'static Shape, mut ids: Ids) -> Response {
     of_kind(made(make, length, place), shape.kind)
 }
 
-/// `body` as it is: a conversion would look for what is not there.
+/// A response with this body. Built by hand, because axum's conversions add checks that are not
+/// needed.
 pub(crate) fn answer(kind: &'static str, body: Vec<u8>) -> Response {
     of_kind(Response::new(Body::from(body)), kind)
 }
@@ -182,7 +183,7 @@ mod tests {
         batch.finish()
     }
 
-    /// The body, and its slices.
+    /// The body, and the number of its slices.
     fn body(answer: Response) -> (Vec<u8>, usize) {
         let expected = answer.body().size_hint().exact().unwrap();
         let runtime = tokio::runtime::Builder::new_current_thread().build().unwrap();

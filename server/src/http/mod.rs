@@ -1,11 +1,12 @@
-//! Requests and their answers.
+//! HTTP requests and their answers.
 
 mod batch;
 mod bearer;
 mod body;
 mod compat;
+mod cross_site;
 mod describe;
-mod guard;
+mod fast_path;
 mod ids;
 mod negotiate;
 mod no_numbers;
@@ -14,7 +15,6 @@ mod openapi;
 mod operators;
 mod params;
 mod problem;
-mod quick;
 mod router;
 mod slices;
 mod v1;
@@ -40,7 +40,7 @@ use crate::process::threads::caught;
 use crate::routes::Route;
 use crate::stats::requests::HasFailed;
 
-/// Answers the requests of one thread's connections.
+/// The HTTP service of one thread.
 #[derive(Clone)]
 pub(crate) struct Service {
     app: &'static App,
@@ -49,7 +49,7 @@ pub(crate) struct Service {
 
 impl Service {
     pub(crate) fn new(app: &'static App) -> Service {
-        // The first thread describes what all have.
+        // The first thread creates the description for all.
         app.description.get_or_init(|| router::description(&app.options));
         Service { app, router: router::router(app) }
     }
@@ -64,8 +64,8 @@ impl hyper::service::Service<Request<Incoming>> for Service {
         let (app, start) = (self.app, Instant::now());
         let found = Route::find(request.uri().path());
         let route = found.map(|(route, _)| route);
-        let quick = caught(|| match guard::check(app, route, &request) {
-            Ok(()) => quick::answer(app, found, &request),
+        let quick = caught(|| match cross_site::check(app, route, &request) {
+            Ok(()) => fast_path::answer(app, found, &request),
             Err(problem) => Some(problem.into_response()),
         });
         let way = match quick {
@@ -77,17 +77,17 @@ impl hyper::service::Service<Request<Incoming>> for Service {
     }
 }
 
-/// An answer on its way.
+/// A response being computed.
 pub(crate) struct Answering {
     app: &'static App,
     start: Instant,
-    /// None where there is no such path.
+    /// `None` for an unknown path.
     route: Option<Route>,
     way: Way,
 }
 
 enum Way {
-    /// It is there, until it is taken.
+    /// A response that is ready. `None` once it has been taken.
     Quick(Option<Response<Body>>),
     Routed(Pin<Box<RouteFuture<Infallible>>>),
 }
@@ -99,7 +99,7 @@ impl Future for Answering {
         let (app, route) = (self.app, self.route);
         let mut answer = match &mut self.way {
             Way::Quick(answer) => answer.take().unwrap_or_default(),
-            // It is not polled again where it has panicked.
+            // Not polled again after a panic.
             Way::Routed(routed) => match caught(|| routed.as_mut().poll(context)) {
                 Ok(Poll::Ready(answer)) => slices::bounded(app, route, answer?),
                 Ok(Poll::Pending) => return Poll::Pending,
@@ -112,7 +112,8 @@ impl Future for Answering {
         if app.is_ending() {
             answer.headers_mut().insert(CONNECTION, HeaderValue::from_static("close"));
         }
-        // All answers pass here. A cache that answers in our place gives an id to two.
+        // All answers pass here. If a cache answered instead of the service, two clients would get
+        // the same id.
         answer.headers_mut().insert(CACHE_CONTROL, HeaderValue::from_static("no-store"));
         Poll::Ready(Ok(answer))
     }

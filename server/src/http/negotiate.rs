@@ -1,26 +1,26 @@
-//! In which form ids go out: what `Accept` asks for.
+//! Content negotiation: the format of ids that the `Accept` header asks for.
 
 use axum::http::header::ACCEPT;
 use axum::http::{HeaderMap, StatusCode};
 
 use crate::http::problem::Problem;
 
-/// A form that ids can have.
+/// The formats of ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Form {
     /// `{"uids":["1","2"]}`
     Json,
-    /// One a line.
+    /// One per line.
     Lines,
     /// Eight bytes each, little-endian.
     Bytes,
 }
 
-/// The form that the client likes best.
+/// The format that the client prefers.
 pub(crate) fn form(headers: &HeaderMap) -> Result<Form, Problem> {
     let mut accepts = headers.get_all(ACCEPT).iter();
     let Some(accept) = accepts.next() else { return Ok(Form::Json) };
-    // Most clients name one form, which needs no weighing.
+    // Most clients name exactly one format, so no comparison is needed.
     let only = accepts.next().is_none().then(|| named(accept.as_bytes())).flatten();
     only.or_else(|| best(headers)).ok_or_else(|| {
         let status = StatusCode::NOT_ACCEPTABLE;
@@ -39,7 +39,7 @@ fn named(accept: &[u8]) -> Option<Form> {
     }
 }
 
-/// The form of the largest weight; `None` where none is accepted.
+/// The format with the highest weight. `None` if none is acceptable.
 fn best(headers: &HeaderMap) -> Option<Form> {
     let mut best: Option<(u16, u8, Form)> = None;
     for (form, kind) in [
@@ -49,7 +49,7 @@ fn best(headers: &HeaderMap) -> Option<Form> {
     ] {
         let headers = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
         let ranges = headers.flat_map(|value| value.split(','));
-        // The most specific range counts.
+        // The most specific media range decides.
         let quality = ranges.filter_map(|range| quality(range, kind)).max_by_key(|&(rank, _)| rank);
         if let Some((rank, weight)) = quality
             && weight > 0
@@ -61,7 +61,8 @@ fn best(headers: &HeaderMap) -> Option<Form> {
     best.map(|(_, _, form)| form)
 }
 
-/// How well the media range fits `kind`, and its weight in thousandths, if it does.
+/// How specifically the media range matches `kind`, and its weight in thousandths. `None` if it
+/// does not match.
 fn quality(range: &str, kind: &str) -> Option<(u8, u16)> {
     let mut parts = range.split(';').map(str::trim);
     let name = parts.next()?;
@@ -79,7 +80,7 @@ fn quality(range: &str, kind: &str) -> Option<(u8, u16)> {
     Some((rank, weight.map_or(1000, thousandths)))
 }
 
-/// A weight from 0 to 1 with up to three decimals. Others count as 0.
+/// Parses a weight from 0 to 1 with up to three decimals. Invalid weights count as 0.
 fn thousandths(text: &str) -> u16 {
     let (whole, decimals) = text.split_once('.').unwrap_or((text, ""));
     if decimals.len() > 3 || !decimals.bytes().all(|byte| byte.is_ascii_digit()) {

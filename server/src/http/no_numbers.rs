@@ -1,30 +1,30 @@
-//! Why there are no ids for a request.
+//! Why a request gets no ids.
 
 use uidring::segment::SegmentError;
 use uidring::{SegmentFailure, TakeError};
 
 use crate::app::NotReady;
 
-/// What somebody is told who did not have a turn at the database.
+/// The message if too many requests wait for the database.
 pub(crate) const BUSY: &str = "too many others wait for the database";
 
-/// What somebody is told whose answer has no place.
+/// The message if the memory for answers is used up.
 pub(crate) const FULL: &str = "too many large answers wait for clients that do not read them";
 
-/// Why there are no ids.
+/// Why a request gets no ids.
 #[derive(Debug)]
 pub(crate) enum NoNumbers {
     NotReady,
-    /// The tag cannot be used, or not for now.
+    /// The source cannot give numbers of the tag, for now or at all.
     Source(SegmentError),
     Take(TakeError),
-    /// So long a batch takes too long. What the client can do about it.
+    /// The batch is too long to be taken in time. The text says what the client can do.
     TooMany(&'static str),
-    /// Too many requests ask the database, and it does not answer them.
+    /// Too many requests wait for a database that does not answer.
     Busy,
-    /// Too many large answers are being sent.
+    /// The memory for answers is used up.
     Full,
-    /// The call was dropped: the service ends.
+    /// The call was dropped because the service is ending.
     Ending,
 }
 
@@ -35,7 +35,7 @@ impl From<NotReady> for NoNumbers {
 }
 
 impl NoNumbers {
-    /// Whether the tag is not there.
+    /// Whether the tag does not exist.
     pub(crate) fn is_unknown_tag(&self) -> bool {
         matches!(
             self,
@@ -44,7 +44,7 @@ impl NoNumbers {
         )
     }
 
-    /// Whether the service could not do what it was rightly asked.
+    /// Whether the service, not the client, is at fault.
     pub(crate) fn is_failure(&self) -> bool {
         !self.is_unknown_tag() && !matches!(self, NoNumbers::TooMany(_))
     }

@@ -1,4 +1,4 @@
-//! Taking ids without holding up a thread.
+//! Takes ids without blocking the thread's other requests.
 
 use std::time::Duration;
 
@@ -13,38 +13,38 @@ use crate::http::batch::{Batch, Ids};
 use crate::http::no_numbers::NoNumbers;
 use crate::stats::trouble::Cause;
 
-/// How long a request waits for its turn at the database, and how long for its ids. In a batch, a
-/// wait for each id would take for ever.
+/// How long a request waits for a permit to call the database, and how long for its ids.
 const PATIENCE: Duration = Duration::from_secs(5);
 
-/// What somebody is told whose batch took longer.
+/// The message if a batch takes longer.
 const TOO_MANY_NUMBERS: &str = "the tag's segments are too short for so long a batch; ask for \
                                 fewer, or raise its step and max_step";
 const TOO_MANY_UIDS: &str = "the layout has too few UIDs a second for so long a batch; ask for \
                              fewer, or choose a layout with a longer sequence";
 
-/// The most characters of a tag in `table`.
+/// The longest tag name in `table`, in characters.
 pub(crate) fn longest_tag(table: Table) -> usize {
     match table {
         Table::Own | Table::Leaf => 128,
         Table::TinyId => 63,
+        Table::CosId => 100,
     }
 }
 
-/// Whether a table can have such a tag.
+/// Whether `tag` is a valid name in `table`.
 pub(crate) fn is_tag(table: Table, tag: &str) -> bool {
     !tag.is_empty() && tag.chars().count() <= longest_tag(table) && !tag.contains(char::is_control)
 }
 
-/// Runs `call`, which may wait for the database, on a thread that it may block. A client that goes
-/// away while others have their turn asks for nothing.
+/// Runs `call`, which may block on the database, on a blocking thread. If the client disconnects
+/// while the request waits for a permit, the call is not made.
 pub(crate) async fn blocking<T: Send + 'static>(
     turns: &'static Semaphore,
     call: impl FnOnce() -> Result<T, SegmentError> + Send + 'static,
 ) -> Result<T, NoNumbers> {
     let turn = timeout(PATIENCE, turns.acquire()).await.map_err(|_| NoNumbers::Busy)?;
     let call = move || {
-        // Held until the call has ended, also where nobody waits for it any more.
+        // The permit is held until the call ends, even if its client has disconnected.
         let _turn = turn;
         call()
     };
@@ -57,9 +57,9 @@ pub(crate) async fn blocking<T: Send + 'static>(
     }
 }
 
-/// Makes the tag known to this thread.
+/// The tag's generator, which is then remembered for this thread.
 async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumbers> {
-    // It needs no database if another thread knows it.
+    // If another thread has used the tag, no call to the database is needed.
     let known = if let Some(known) = app.used_tag(tag) {
         known
     } else {
@@ -73,7 +73,7 @@ async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumber
 
 /// The next number of `tag`.
 pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, NoNumbers> {
-    // A handle is cloned only where that is not the hot path.
+    // The handle is cloned only on failure, off the hot path.
     let tried = App::known_tag(tag, |known| known.try_take().map_err(|_| known.clone()));
     let patient = match tried {
         Some(Ok(number)) => return Ok(number),
@@ -83,14 +83,14 @@ pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, NoN
     patient.take_async().await.map_err(|error| failed(app, &patient, error))
 }
 
-/// Notes that a tag that was loaded before has no number.
+/// Records the failed take of a tag that was loaded before.
 fn failed(app: &App, tag: &SegmentGenerator, error: TakeError) -> NoNumbers {
     app.watch.asked.tag_failed(tag.tag(), tag.status().taken);
     NoNumbers::Take(error)
 }
 
-/// The next `count` numbers of `tag`. If there are fewer, those are lost. So are those of a client
-/// that goes away before it has read them: all are taken before the answer begins.
+/// Takes the next `count` numbers of `tag`. All are taken before the answer begins. If there are
+/// too few, or if the client disconnects, those already taken are lost.
 pub(crate) async fn take_many(
     app: &'static App,
     tag: &str,
@@ -116,7 +116,7 @@ pub(crate) async fn take_many(
     Ok(numbers.finish())
 }
 
-/// The next segment of `tag`, for a client that hands it out by itself.
+/// Loads the next segment of `tag`, for a client that hands out its numbers itself.
 pub(crate) async fn load(
     app: &'static App,
     tag: &str,
@@ -128,8 +128,8 @@ pub(crate) async fn load(
     loaded.inspect_err(|none| first_use_failed(app, none))
 }
 
-/// Notes that there are no numbers of a tag that this process may not have loaded before. What is
-/// wrong with a row alone says nothing of the service: it may be any that a client names.
+/// Records a failed request for a tag that may not have been loaded before. Errors of one row are
+/// ignored, because a client may name any row, so they say nothing about the service.
 fn first_use_failed(app: &App, none: &NoNumbers) {
     let is_of_row = matches!(none, NoNumbers::Source(error) if Cause::of(error).is_of_row());
     if !is_of_row {
@@ -137,7 +137,7 @@ fn first_use_failed(app: &App, none: &NoNumbers) {
     }
 }
 
-/// The next `count` time-ordered ids of a kind of generator. If there are fewer, those are lost.
+/// Takes the next `count` UIDs of a generator. If there are too few, those already taken are lost.
 pub(crate) async fn take_uids(
     app: &'static App,
     (kind, uids): (&'static str, &UidGenerator),

@@ -1,5 +1,5 @@
-//! `/openapi.json`: the paths and their answers, for programs. `router.rs` puts it together from
-//! the descriptions of the handlers.
+//! `/openapi.json`: the machine-readable description of paths and answers. `router.rs` assembles it
+//! from the descriptions of the handlers.
 
 use axum::body::Bytes;
 use axum::extract::State;
@@ -13,7 +13,7 @@ use crate::app::App;
 use crate::config::options::Options;
 use crate::routes::Route;
 
-/// Tokens are needed only where there are some.
+/// Adds the security scheme to the description. Tokens are required only if some are configured.
 pub(crate) struct Tokens;
 
 impl Modify for Tokens {
@@ -27,7 +27,7 @@ impl Modify for Tokens {
     }
 }
 
-/// What you read.
+/// This description.
 #[utoipa::path(
     get, path = Route::OpenApi.text(), operation_id = "describe", tag = "Operation",
     responses((status = 200, description = "OpenAPI 3.1", body = Object))
@@ -38,11 +38,11 @@ pub(crate) async fn describe(
     ([(CONTENT_TYPE, "application/json")], app.description.get().cloned().unwrap_or_default())
 }
 
-/// The text of a description, with the paths that are on.
+/// The description as JSON, with only the paths that are enabled.
 pub(crate) fn text(mut description: OpenApi, options: &Options) -> Bytes {
     env!("CARGO_PKG_VERSION").clone_into(&mut description.info.version);
     let is_on = |path: &str| Route::find(path).is_some_and(|(route, _)| options.has(route));
     description.paths.paths.retain(|path, _| is_on(path));
-    // A description is JSON.
+    // Serialization cannot fail here.
     serde_json::to_vec(&description).unwrap_or_default().into()
 }

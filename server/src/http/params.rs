@@ -5,17 +5,17 @@ use std::borrow::Cow;
 use crate::config::limits::MAX_IDS;
 use crate::http::problem::Problem;
 
-/// A parameter with its value, as it came.
+/// A parameter's name and value.
 pub(crate) type Param<'a> = (Cow<'a, str>, Cow<'a, str>);
 
-/// The value of the only parameter there may be, `name`.
+/// The value of `name`, the only permitted parameter.
 pub(crate) fn only<'a>(query: &'a str, name: &str) -> Result<Option<Cow<'a, str>>, Problem> {
     let found = named(query, &[name])?.pop();
     Ok(found.map(|(_, value)| value))
 }
 
-/// The parameters, each of which may be there once. One with a name other than `names` is refused,
-/// because it is probably a wrong name for one of these.
+/// All parameters, each at most once. Unknown names are refused, because they are probably
+/// misspelt.
 pub(crate) fn named<'a>(query: &'a str, names: &[&str]) -> Result<Vec<Param<'a>>, Problem> {
     let mut found: Vec<Param<'a>> = Vec::new();
     for (name, value) in form_urlencoded::parse(query.as_bytes()) {
@@ -33,15 +33,15 @@ pub(crate) fn named<'a>(query: &'a str, names: &[&str]) -> Result<Vec<Param<'a>>
     Ok(found)
 }
 
-/// The value of the first parameter called `name`, as the servers of others take it.
+/// The value of the first parameter called `name`. Leaf's and tinyid's servers use the first, too.
 pub(crate) fn first<'a>(params: &'a [Param<'_>], name: &str) -> Option<&'a str> {
     params.iter().find(|(key, _)| key == name).map(|(_, value)| &**value)
 }
 
-/// How many ids the query asks for: its parameter `n`, or 1.
+/// The number of ids that the query asks for: its parameter `n`, or 1.
 pub(crate) fn count(query: Option<&str>) -> Result<usize, Problem> {
     let Some(query) = query else { return Ok(1) };
-    // What nearly all queries are.
+    // Nearly all queries have this form.
     let plain = query.strip_prefix("n=").and_then(|text| number(text, MAX_IDS));
     if let Some(count) = plain {
         return Ok(usize::try_from(count).unwrap_or(1));
@@ -55,7 +55,7 @@ pub(crate) fn count(query: Option<&str>) -> Result<usize, Problem> {
     Ok(usize::try_from(count).unwrap_or(1))
 }
 
-/// A number from 1 to `most` in digits alone.
+/// Parses a number from 1 to `most`. Only digits are allowed.
 pub(crate) fn number(text: &str, most: u64) -> Option<u64> {
     let is_number = !text.is_empty() && text.bytes().all(|byte| byte.is_ascii_digit());
     let number = text.parse().ok().filter(|_| is_number)?;

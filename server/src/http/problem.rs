@@ -1,4 +1,4 @@
-//! Errors as problem details, RFC 9457.
+//! Errors as problem details (RFC 9457).
 
 use axum::extract::rejection::PathRejection;
 use axum::http::header::{CONTENT_TYPE, RETRY_AFTER, WWW_AUTHENTICATE};
@@ -6,7 +6,7 @@ use axum::http::{HeaderValue, StatusCode};
 use axum::response::{IntoResponse, Response};
 use serde::Serialize;
 use uidring::segment::SegmentError;
-use uidring::{SegmentFailure, TakeError};
+use uidring::{SegmentFailure, StorageError, TakeError};
 
 use crate::app::NotReady;
 use crate::http::no_numbers::{BUSY, FULL, NoNumbers};
@@ -14,10 +14,10 @@ use crate::process::threads::Panicked;
 use crate::security::access::Denied;
 use crate::stats::trouble::Cause;
 
-/// The most characters of a value that an answer repeats.
+/// The most characters of an invalid value that an answer repeats.
 const LONGEST_VALUE: usize = 200;
 
-/// What is wrong with a request, or with the service.
+/// An error answer.
 #[derive(Debug)]
 pub(crate) struct Problem {
     status: StatusCode,
@@ -25,7 +25,7 @@ pub(crate) struct Problem {
     retry_after: Option<u32>,
 }
 
-/// What is wrong, as RFC 9457 has it.
+/// The body that RFC 9457 defines.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct Details {
     #[serde(rename = "type")]
@@ -34,13 +34,13 @@ pub(crate) struct Details {
     status: u16,
     #[serde(skip_serializing_if = "Option::is_none")]
     detail: Option<String>,
-    /// What was wrong, as it came.
+    /// The invalid value as it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
-    /// Which field of a tag is another than was asked for.
+    /// The field in which an existing tag differs from the requested one.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'static str>,
-    /// The number that the tag gives next.
+    /// The next number of the tag.
     #[serde(skip_serializing_if = "Option::is_none")]
     next: Option<String>,
     /// The last number of the tag.
@@ -49,7 +49,7 @@ pub(crate) struct Details {
 }
 
 impl Problem {
-    /// A `kind` is a word that programs can rely on.
+    /// Creates a problem. `kind` is stable, so that programs can rely on it.
     pub(crate) fn new(status: StatusCode, kind: &str, title: &'static str) -> Problem {
         let kind = format!("urn:uidring:problem:{kind}");
         let status_number = status.as_u16();
@@ -59,18 +59,18 @@ impl Problem {
         Problem { status, body, retry_after: None }
     }
 
-    /// The request is wrong.
+    /// An error of the client.
     pub(crate) fn bad_request(kind: &str, title: &'static str) -> Problem {
         Problem::new(StatusCode::BAD_REQUEST, kind, title)
     }
 
-    /// What is so this time, and what to do.
+    /// Adds what happened in this case and what to do.
     pub(crate) fn detail(mut self, detail: impl Into<String>) -> Problem {
         self.body.detail = Some(detail.into());
         self
     }
 
-    /// The value that was wrong.
+    /// Adds the invalid value.
     pub(crate) fn value(mut self, value: &str) -> Problem {
         let end = value.char_indices().nth(LONGEST_VALUE).map_or(value.len(), |(end, _)| end);
         self.body.value = Some(value[..end].to_owned());
@@ -92,7 +92,7 @@ impl Problem {
         self
     }
 
-    /// After how many seconds another try makes sense.
+    /// Adds after how many seconds the client should try again.
     pub(crate) fn retry_after(mut self, seconds: u32) -> Problem {
         self.retry_after = Some(seconds);
         self
@@ -101,7 +101,7 @@ impl Problem {
 
 impl IntoResponse for Problem {
     fn into_response(self) -> Response {
-        // A text and a number always have a form in JSON.
+        // Texts and numbers can always be serialized.
         let body = serde_json::to_vec(&self.body).unwrap_or_default();
         let mut response = (self.status, body).into_response();
         let headers = response.headers_mut();
@@ -124,7 +124,7 @@ impl From<NotReady> for Problem {
     }
 }
 
-/// The log says where, and nothing that it said is told to clients.
+/// The log has the details. Clients are told none of them.
 impl From<Panicked> for Problem {
     fn from(_: Panicked) -> Problem {
         let title = "the service made a mistake";
@@ -156,14 +156,14 @@ impl From<PathRejection> for Problem {
     }
 }
 
-/// There are no ids, and there will be some again.
+/// There are no ids now, but there will be.
 fn for_now(detail: String) -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no-ids", "there are no ids for now")
         .detail(detail)
         .retry_after(1)
 }
 
-/// Somebody has to mend something.
+/// There are no ids until an operator acts.
 fn broken(detail: String) -> Problem {
     let title = "there are no ids until somebody mends the cause";
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "no-ids-any-more", title).detail(detail)
@@ -183,7 +183,7 @@ impl From<TakeError> for Problem {
     }
 }
 
-/// The row of a tag is at its end.
+/// The tag has reached its last number.
 fn ran_out(detail: String) -> Problem {
     let title = "the tag has no more numbers";
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "ran-out", title).detail(detail)
@@ -216,17 +216,18 @@ impl From<NoNumbers> for Problem {
     }
 }
 
-/// In words that do not say what the database is called, as anybody may read them.
+/// Uses texts that do not name the database, because any client may read them.
 impl From<SegmentError> for Problem {
     fn from(error: SegmentError) -> Problem {
         let (cause, detail) = (Cause::of(&error), error.to_string());
         match &error {
-            // Those that are alike are not for everybody to know.
+            // Omits the similar tags, because not every client may see them.
             SegmentError::NoSuchTag { tag, .. } => {
                 let problem = no_such_tag("create it with PUT /v1/tags/TAG".to_owned());
                 problem.value(tag)
             }
-            // It says what is wrong with the name, or with what the tag is to be.
+            // The error's own text is safe: it only describes the name or the definition of the
+            // tag.
             SegmentError::BadTag { tag, .. } => {
                 Problem::bad_request("bad-tag", "there can be no such tag")
                     .detail(detail)
@@ -274,7 +275,9 @@ impl From<SegmentError> for Problem {
                 broken(format!("the row of the tag cannot be used: {problem}"))
             }
             error if error.is_transient() => for_now(cause.sentence().to_owned()),
-            SegmentError::Full { .. } => for_now(cause.sentence().to_owned()),
+            SegmentError::Storage(StorageError::Full { .. }) => {
+                for_now(cause.sentence().to_owned())
+            }
             SegmentError::Ended { .. } => for_now("the service is ending".to_owned()),
             _ => broken(format!("{}; the service's log and page say why", cause.sentence())),
         }

@@ -1,4 +1,4 @@
-//! What answers at each path of the table, and how it is described.
+//! The handlers of all paths and their OpenAPI descriptions.
 
 use axum::Router;
 use axum::body::{Body, Bytes};
@@ -18,7 +18,7 @@ use crate::http::problem::{Details, Problem};
 use crate::http::v1;
 use crate::routes::Route;
 
-/// The handler of each path, by the methods that the path has. It is its description, too.
+/// Maps each path to its handlers by method, and generates their OpenAPI description.
 macro_rules! handlers {
     ($($route:ident => $methods:ident($($handler:ident)::+),)*) => {
         #[derive(OpenApi)]
@@ -36,7 +36,7 @@ macro_rules! handlers {
         )]
         struct Description;
 
-        /// What answers at the path, unless it is one of the page's files.
+        /// The handlers of a path, unless it is a file of the page.
         fn endpoint(route: Route) -> Option<MethodRouter<&'static App>> {
             match route {
                 $(Route::$route => Some($methods($($handler)::+)),)*
@@ -70,7 +70,7 @@ handlers! {
     LeafDb => any(leaf::db),
 }
 
-/// All paths that are on.
+/// Routes all enabled paths.
 pub(crate) fn router(app: &'static App) -> Router {
     let mut router = Router::new();
     for route in Route::ALL.into_iter().filter(|&route| app.options.has(route)) {
@@ -89,7 +89,7 @@ pub(crate) fn router(app: &'static App) -> Router {
     router.fallback(no_such_path).method_not_allowed_fallback(no_such_method).with_state(app)
 }
 
-/// The description of all paths that are on.
+/// The OpenAPI description of all enabled paths.
 pub(crate) fn description(options: &Options) -> Bytes {
     openapi::text(Description::openapi(), options)
 }
@@ -105,7 +105,8 @@ async fn no_such_method(request: Request<Body>) -> Problem {
     Problem::new(StatusCode::METHOD_NOT_ALLOWED, kind, title).value(request.method().as_str())
 }
 
-/// `GET` alone: a `HEAD` would use ids up that nobody sees. Each other method is told the same.
+/// Allows only `GET`, because a `HEAD` would use up ids that nobody sees. All other methods get the
+/// same error.
 fn ids<T: 'static>(take: impl Handler<T, &'static App>) -> MethodRouter<&'static App> {
     get(take).head(only_get).fallback(only_get)
 }

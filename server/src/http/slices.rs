@@ -1,4 +1,4 @@
-//! Long answers, which are handed on in slices and have a place in memory as long as they are sent.
+//! Long answers: sent in slices, with reserved memory until they are sent.
 
 use std::io;
 use std::pin::Pin;
@@ -15,15 +15,15 @@ use crate::http::no_numbers::NoNumbers;
 use crate::http::problem::Problem;
 use crate::routes::Route;
 
-/// An answer up to this length is handed on as a whole.
+/// An answer up to this length is sent as a whole.
 pub(crate) const WHOLE: usize = 32 << 10;
 
-/// An answer that has its place.
+/// A marker of answers whose memory is reserved.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Counted;
 
-/// The answer in slices, if it is long: a list or a page, which is made when it is asked for and
-/// uses no ids up. Where there is no place, the client is told to ask again.
+/// Sends a long answer in slices. Used for lists and pages, which use up no ids. If no memory can
+/// be reserved, the client is told to try again.
 pub(crate) fn bounded(
     app: &'static App,
     route: Option<Route>,
@@ -46,7 +46,7 @@ pub(crate) fn bounded(
     }
 }
 
-/// A body that is handed on in slices. A connection copies what it is given.
+/// A body in slices. The connection copies each slice, so slices bound the copied memory.
 struct Sliced {
     body: Body,
     rest: Bytes,
@@ -96,7 +96,7 @@ impl HttpBody for Sliced {
     }
 }
 
-/// A body that makes its slices when they are read.
+/// A body whose slices are produced when they are read.
 pub(crate) struct Made<F> {
     /// Appends the next slice.
     make: F,
@@ -104,7 +104,7 @@ pub(crate) struct Made<F> {
     held: Option<Held>,
 }
 
-/// The answer with this body of `length` bytes.
+/// A response with a body of `length` bytes that is produced while it is sent.
 pub(crate) fn made<F>(make: F, length: usize, held: Option<Held>) -> Response<Body>
 where
     F: FnMut(&mut Vec<u8>) + Send + Unpin + 'static,
@@ -130,7 +130,7 @@ impl<F: FnMut(&mut Vec<u8>) + Unpin> HttpBody for Made<F> {
         if let Some(held) = &mut self.held {
             held.check_time(left)?;
         }
-        // The last id that fits may end a little later.
+        // The last id may exceed the slice a little.
         let mut slice = Vec::with_capacity(SLICE + 128);
         (self.make)(&mut slice);
         self.left = self.left.saturating_sub(slice.len());
@@ -153,7 +153,7 @@ mod tests {
     use super::*;
     use crate::app::in_flight::InFlight;
 
-    /// The second slice of a long answer, for a client that has not read it for a millisecond.
+    /// Reads the second slice of a long answer, for a client that has paused for a millisecond.
     async fn second_slice(write_timeout: Duration) -> Option<io::Result<usize>> {
         let in_flight: &InFlight = Box::leak(Box::new(InFlight::new(1 << 20, write_timeout)));
         let held = in_flight.reserve(SLICE).await;

@@ -1,4 +1,4 @@
-//! Who may look at the page, the status and the metrics: they name tags and the database.
+//! Access to the page, the status and the metrics, which name tags and the database.
 
 use axum::http::header::{AUTHORIZATION, WWW_AUTHENTICATE};
 use axum::http::{HeaderMap, HeaderValue};
@@ -8,32 +8,32 @@ use base64::engine::general_purpose::STANDARD;
 
 use crate::app::App;
 use crate::http::problem::Problem;
-use crate::security::access::{Denied, Wish};
+use crate::security::access::{Denied, Permission};
 
-/// The answer to somebody who may not look.
+/// The answer if access is denied.
 pub(crate) struct MayNotLook(Denied);
 
-/// Everybody may where there are no tokens, and else an administrator.
+/// Allows administrators. Without tokens, allows everybody.
 pub(crate) fn may_look(app: &App, headers: &HeaderMap) -> Result<(), MayNotLook> {
-    may(app, headers, Wish::Admin)
+    may(app, headers, Permission::Admin)
 }
 
-/// The same, and a token of the role `metrics`.
+/// Allows administrators and tokens with the role `metrics`. Without tokens, allows everybody.
 pub(crate) fn may_read_metrics(app: &App, headers: &HeaderMap) -> Result<(), MayNotLook> {
-    may(app, headers, Wish::Metrics)
+    may(app, headers, Permission::Metrics)
 }
 
-/// Browsers have no bearer tokens, but ask for a password, which is the token.
-fn may(app: &App, headers: &HeaderMap, wish: Wish<'_>) -> Result<(), MayNotLook> {
+/// Browsers cannot send bearer tokens, so the token is also accepted as the password of HTTP basic
+/// authentication.
+fn may(app: &App, headers: &HeaderMap, permission: Permission<'_>) -> Result<(), MayNotLook> {
     if app.access.is_open() {
         return Ok(());
     }
     let token = headers.get(AUTHORIZATION).and_then(|value| token(value.as_bytes()));
-    app.access.may(token.as_deref(), wish).map_err(MayNotLook)
+    app.access.may(token.as_deref(), permission).map_err(MayNotLook)
 }
 
-/// Whether an administrator's token came with the request. Where there are no tokens, nobody has
-/// one.
+/// Whether the request has an administrator's token. False if no tokens are configured.
 pub(crate) fn is_administrator(app: &App, headers: &HeaderMap) -> bool {
     !app.access.is_open() && may_look(app, headers).is_ok()
 }
@@ -47,7 +47,7 @@ fn token(value: &[u8]) -> Option<Vec<u8>> {
     if !scheme.eq_ignore_ascii_case(b"basic") {
         return None;
     }
-    // The name before the colon does not matter.
+    // The user name before the colon is ignored.
     let mut text = STANDARD.decode(rest).ok()?;
     let colon = text.iter().position(|&byte| byte == b':')?;
     Some(text.split_off(colon + 1))

@@ -1,4 +1,4 @@
-//! A connection that is cut off when its client does not read.
+//! A connection with a time limit for a client that does not read.
 
 use std::io;
 use std::pin::Pin;
@@ -8,13 +8,13 @@ use std::time::Duration;
 use tokio::io::{AsyncRead, AsyncWrite, ReadBuf};
 use tokio::time::{Instant, Sleep, sleep};
 
-/// `stream`, whose client may take so long to read an answer.
+/// Wraps `stream` with a time limit for reading each answer.
 pub(crate) struct Connection<S> {
     stream: S,
     timeout: Duration,
-    /// Made when the first write has to wait.
+    /// Created when a write blocks for the first time.
     timer: Option<Pin<Box<Sleep>>>,
-    /// Whether something waits to be written since the timer was set.
+    /// Whether a write has blocked since the timer was set.
     is_stalled: bool,
 }
 
@@ -23,7 +23,7 @@ impl<S> Connection<S> {
         Connection { stream, timeout, timer: None, is_stalled: false }
     }
 
-    /// The write has to wait. Fails when it has waited for too long.
+    /// Handles a write that blocks. Fails when the time limit has passed.
     fn stall<T>(&mut self, context: &mut Context<'_>) -> Poll<io::Result<T>> {
         let until = Instant::now() + self.timeout;
         let timer = self.timer.get_or_insert_with(|| Box::pin(sleep(self.timeout)));
@@ -72,7 +72,8 @@ impl<S: AsyncWrite + Unpin> AsyncWrite for Connection<S> {
         self.stream.is_write_vectored()
     }
 
-    /// Only a whole answer that is written ends the client's time: one byte now and then does not.
+    /// Only a completed flush stops the timer, so a client cannot extend it by reading single
+    /// bytes.
     fn poll_flush(mut self: Pin<&mut Self>, context: &mut Context<'_>) -> Poll<io::Result<()>> {
         match Pin::new(&mut self.stream).poll_flush(context) {
             Poll::Pending => self.stall(context),

@@ -1,4 +1,4 @@
-//! Listening, and connections.
+//! The network: listening sockets and connections.
 
 mod connection;
 pub(crate) mod server;

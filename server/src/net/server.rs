@@ -1,4 +1,4 @@
-//! Listening, connections, and their end.
+//! The server: listening sockets, connections, and their end.
 
 use std::io::{self, Write};
 use std::net::{SocketAddr, TcpListener as StdListener};
@@ -22,37 +22,37 @@ use crate::config::open_files::Plan;
 use crate::config::options::{Checked, Options};
 use crate::http;
 use crate::net::connection::Connection;
-use crate::process::end::{End, EndReceiver, EndSender};
+use crate::process::end::{EndReason, EndReceiver, EndSender};
 use crate::process::signals::Signals;
 use crate::process::threads::{self, Panicked, caught, one_threaded};
 use crate::security::access::Access;
 use crate::security::tls::Tls;
 use crate::stats::counters::sum;
 
-/// Connections that wait to be accepted.
+/// The kernel's queue of connections that wait for `accept`.
 const BACKLOG: u32 = 4096;
-/// How long a client has for the handshake of TLS.
+/// The time limit of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long a connection without a request is kept at the end: what was sent before may not have
-/// been read yet.
+/// How long an idle connection is kept open at the end, because a request may already be on its
+/// way.
 const LAST_REQUEST: Duration = Duration::from_millis(100);
-/// After an accept that failed, as for want of file descriptors.
+/// The pause after a failed accept, for example because file descriptors are exhausted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
-/// What a connection above the limit is told.
+/// The answer to a connection above the limit.
 const TURNED_AWAY: &[u8] = b"HTTP/1.1 503 Service Unavailable\r\n\
     content-type: application/problem+json\r\ncache-control: no-store\r\nretry-after: 1\r\n\
     connection: close\r\ncontent-length: 128\r\n\r\n\
     {\"type\":\"urn:uidring:problem:too-many-connections\",\
     \"title\":\"too many connections\",\"status\":503,\"detail\":\"try again in a second\"}";
 
-/// Answers requests until the program is asked to end.
+/// Answers requests until the program ends.
 pub(crate) fn serve(
     mut options: Options,
     checked: Checked,
     end: &EndSender,
     mut ended: EndReceiver,
 ) -> Result<(), String> {
-    // First of all, because a signal that nobody listens for ends the process.
+    // Comes first, because a signal without a handler would kill the process.
     let signals = Signals::listen()?;
     let runtime = one_threaded(1)?;
     let listener = runtime.block_on(async { listen(options.listen) })?;
@@ -62,7 +62,7 @@ pub(crate) fn serve(
     let access = Access::new(options.is_open(), options.security.admin_token.clone());
     let Checked { db, layout, leaf, tokens, tls } = checked;
     access.set_file(tokens.unwrap_or_default());
-    // It lives as long as the process. So requests need not count references to it.
+    // Leaked on purpose: it lives as long as the process, so requests need no reference count.
     let app: &'static App = Box::leak(Box::new(App::new(options, files, access, tls, leaf.layout)));
     let workers = (0..app.options.limits.threads()).map(|index| {
         let listener = listener.try_clone().map_err(|error| error.to_string())?;
@@ -80,11 +80,11 @@ pub(crate) fn serve(
 
     let end = runtime.block_on(async {
         let end = ended.wait_for(Option::is_some).await;
-        end.ok().and_then(|end| end.clone()).unwrap_or(End::Asked)
+        end.ok().and_then(|end| end.clone()).unwrap_or(EndReason::Asked)
     });
     app.begin_end();
     for worker in workers {
-        // It has caught what panics.
+        // The thread catches its own panics.
         let _ = worker.join();
     }
     let given_back = caught(|| app.give_back());
@@ -92,8 +92,8 @@ pub(crate) fn serve(
     let numbers = sum(&app.counters, |of| &of.numbers);
     tracing::info!(uids, numbers, "ended");
     match end {
-        End::Asked => given_back.map_err(|Panicked| "not all was given back".to_owned()),
-        End::Failed(problem) => Err(problem),
+        EndReason::Asked => given_back.map_err(|Panicked| "not all was given back".to_owned()),
+        EndReason::Failed(problem) => Err(problem),
     }
 }
 
@@ -103,7 +103,7 @@ fn listen(address: SocketAddr) -> Result<StdListener, String> {
             SocketAddr::V4(_) => TcpSocket::new_v4()?,
             SocketAddr::V6(_) => TcpSocket::new_v6()?,
         };
-        // A connection of a run before may still be ending.
+        // A connection of a previous process may still occupy the address.
         #[cfg(not(windows))]
         socket.set_reuseaddr(true)?;
         socket.bind(address)?;
@@ -117,7 +117,7 @@ fn listen(address: SocketAddr) -> Result<StdListener, String> {
     })
 }
 
-/// One thread: accepts connections, and answers what they ask.
+/// The body of one worker thread: accepts connections and answers their requests.
 fn work(
     app: &'static App,
     index: usize,
@@ -126,10 +126,10 @@ fn work(
 ) -> Result<(), String> {
     app::enter_thread(index);
     let listener = listener.try_clone().map_err(|error| error.to_string())?;
-    // Blocking calls, which are rare: to the database, and until a new tag is loaded.
+    // Blocking calls are rare: calls to the database, and waiting for the first numbers of a tag.
     let runtime = one_threaded(2 * CALLS)?;
     runtime.block_on(accept_until_end(app, listener, ended)).map_err(|error| error.to_string())?;
-    // A call to a database that does not answer is not waited for.
+    // Does not wait for a call to a database that does not answer.
     runtime.shutdown_background();
     Ok(())
 }
@@ -146,7 +146,7 @@ async fn accept_until_end(
     loop {
         let accepted = tokio::select! {
             accepted = listener.accept() => accepted,
-            // Those that have ended make room.
+            // Removes finished connections, which frees their places.
             Some(_) = tasks.join_next() => continue,
             _ = ended.wait_for(Option::is_some) => break,
         };
@@ -164,7 +164,7 @@ async fn accept_until_end(
             }
         }
     }
-    // Those that were connected before the end are answered.
+    // Accepts what the kernel had already queued, so that these clients get answers.
     let listener = listener.into_std()?;
     while let Some(stream) = accept_now(&listener) {
         admit(app, &mut tasks, stream, &service, &ended);
@@ -177,7 +177,7 @@ async fn accept_until_end(
     Ok(())
 }
 
-/// Whether the error is of the connection alone, which went away before it was accepted.
+/// Whether the error affects only one connection, which was closed before it was accepted.
 fn is_of_connection(error: &io::Error) -> bool {
     matches!(
         error.kind(),
@@ -187,20 +187,20 @@ fn is_of_connection(error: &io::Error) -> bool {
     )
 }
 
-/// A connection that waits to be accepted, if there is one. The system is asked, because the
-/// runtime may not know of it yet.
+/// Takes a connection from the kernel's queue, if there is one. This bypasses the runtime, which
+/// may not have noticed it yet.
 fn accept_now(listener: &StdListener) -> Option<TcpStream> {
     let (stream, _) = listener.accept().ok()?;
     stream.set_nonblocking(true).ok()?;
     TcpStream::from_std(stream).ok()
 }
 
-/// A place among the connections.
+/// A place within the limit of connections.
 struct Place(&'static App);
 
 impl Place {
     fn take(app: &'static App) -> Option<Place> {
-        // ORDERING: only the number matters.
+        // ORDERING: the counter guards no data.
         let before = app.connections.fetch_add(1, Ordering::Relaxed);
         let place = Place(app);
         (before < app.options.limits.max_connections as usize).then_some(place)
@@ -223,15 +223,15 @@ fn admit(
 ) {
     let Some(place) = Place::take(app) else {
         app.counters().turned_away.add(1);
-        // The answer nearly always goes out at once. It is not waited for, because what is open
-        // meanwhile would be missing elsewhere.
+        // The answer nearly always fits the socket's buffer. Does not wait if it does not, because
+        // the open file is needed elsewhere.
         if app.tls.is_none() {
             let _ = stream.into_std().and_then(|mut stream| stream.write(TURNED_AWAY));
         }
         return;
     };
     app.counters().connections.add(1);
-    // Small answers are not held back.
+    // Small answers are sent at once.
     let _ = stream.set_nodelay(true);
     let (service, ended) = (service.clone(), ended.clone());
     match app.tls.as_ref().map(Tls::acceptor) {
@@ -266,7 +266,7 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     builder
         .timer(TokioTimer::new())
         .header_read_timeout(limits.header_timeout)
-        // One short buffer costs the system less than two.
+        // Copying into one short buffer is cheaper for the system than a vectored write.
         .writev(false)
         .max_buf_size(limits.max_header as usize);
     let mut connection = pin!(builder.serve_connection(stream, service));
@@ -277,11 +277,11 @@ async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
     if is_whole {
         return;
     }
-    // Answers now close their connections.
+    // From here on, answers close their connections.
     if timeout(LAST_REQUEST, connection.as_mut()).await.is_ok() {
         return;
     }
-    // What is under way is answered. All else is closed.
+    // Finishes the current request, then closes the connection.
     connection.as_mut().graceful_shutdown();
     let _ = connection.await;
 }

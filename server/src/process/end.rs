@@ -1,30 +1,30 @@
-//! The end of the program: how all threads learn of it, and the exit code.
+//! The end of the program: how threads learn of it, and the exit codes.
 
 use tokio::sync::watch;
 
-/// The exit code where the options make no sense, as clap has it.
+/// The exit code for invalid options, the same as clap's.
 pub(crate) const USAGE: u8 = 2;
-/// The exit code of a check where a database is away.
+/// The exit code of `--check` if a database is away.
 pub(crate) const AWAY: u8 = 3;
 
 /// Why the program ends.
 #[derive(Clone, Debug)]
-pub(crate) enum End {
-    /// It was asked to.
+pub(crate) enum EndReason {
+    /// A signal asked for it.
     Asked,
-    /// It cannot work.
+    /// The service cannot work.
     Failed(String),
 }
 
-/// Tells all threads of the end.
-pub(crate) type EndSender = watch::Sender<Option<End>>;
-pub(crate) type EndReceiver = watch::Receiver<Option<End>>;
+/// Sends the reason to all threads.
+pub(crate) type EndSender = watch::Sender<Option<EndReason>>;
+pub(crate) type EndReceiver = watch::Receiver<Option<EndReason>>;
 
-/// Ends the program, unless it ends already.
+/// Ends the program, unless it is already ending.
 pub(crate) fn fail(end: &EndSender, problem: String) {
     end.send_if_modified(|end| {
         let is_first = end.is_none();
-        end.get_or_insert(End::Failed(problem));
+        end.get_or_insert(EndReason::Failed(problem));
         is_first
     });
 }

@@ -1,4 +1,4 @@
-//! The last events, for the page: those that the log has, too.
+//! Recent log events, shown on the page.
 
 use std::collections::VecDeque;
 use std::fmt::{self, Write as _};
@@ -12,38 +12,38 @@ use tracing_subscriber::layer::Context;
 use uidring_args::with_causes;
 
 const MOST: usize = 50;
-/// The most characters of a text.
+/// The most characters of an event's text.
 const LONGEST: usize = 600;
-/// What happens to several tags within this time is one event.
+/// The same event for several tags within this time is shown as one.
 const AT_ONCE: Duration = Duration::from_secs(600);
 
-/// Something that happened. It names no id and no token, because the log does not.
+/// A log event. Like the log, it contains no id and no token.
 #[derive(Clone, Debug)]
 pub(crate) struct Happened {
-    /// The last time.
+    /// When it happened last.
     pub(crate) at: SystemTime,
     pub(crate) level: Level,
     pub(crate) text: String,
-    /// The text without the tag that it is about, if it is about one.
+    /// The text without the tag, for an event about a tag.
     without_tag: Option<String>,
-    /// How often it happened: one after the other, or to several tags within a short time.
+    /// How often it happened, in a row or for several tags within a short time.
     pub(crate) times: u64,
 }
 
-/// Like the log itself, there is one for the process.
+/// One list for the process, because there is one log.
 static LAST: Mutex<VecDeque<Happened>> = Mutex::new(VecDeque::new());
 
 fn last() -> MutexGuard<'static, VecDeque<Happened>> {
-    // Nothing panics while it is locked.
+    // No code panics while it holds the lock.
     LAST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// The last events, the newest first.
+/// Recent events, the newest first.
 pub(crate) fn recent() -> Vec<Happened> {
     last().iter().rev().cloned().collect()
 }
 
-/// Remembers events.
+/// The tracing layer that records events.
 #[derive(Debug)]
 pub(crate) struct Recorder;
 
@@ -65,8 +65,8 @@ impl<S: Subscriber> Layer<S> for Recorder {
     }
 }
 
-/// An event that repeats one takes its place, so that a failure that many tags have does not drive
-/// all else out.
+/// Adds an event. A repeated event replaces the earlier one, so that a failure of many tags does
+/// not push out all others.
 fn note(events: &mut VecDeque<Happened>, mut event: Happened) {
     let newest = events.len().saturating_sub(1);
     let is_at_once = |before: &Happened| {
@@ -88,7 +88,7 @@ fn note(events: &mut VecDeque<Happened>, mut event: Happened) {
     events.push_back(event);
 }
 
-/// An event as a line: what it says, then its fields.
+/// An event's message, tag and other fields.
 #[derive(Default)]
 struct Words {
     message: String,
@@ -98,7 +98,7 @@ struct Words {
 
 impl Visit for Words {
     fn record_debug(&mut self, field: &Field, value: &dyn fmt::Debug) {
-        // Writing to a text never fails.
+        // Writing to a `String` never fails.
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
             "tag" => write!(self.tag.get_or_insert_default(), "{value:?}"),
@@ -151,7 +151,7 @@ mod tests {
             note(&mut events, event(2, Some(tag), "away"));
             note(&mut events, event(2, Some(tag), "full"));
         }
-        // Much later it is another one.
+        // After this long, it is a new event.
         note(&mut events, event(1000, Some(7), "away"));
         let told: Vec<_> = events.iter().map(|event| (event.text.as_str(), event.times)).collect();
         let expected = [

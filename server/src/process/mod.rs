@@ -1,4 +1,4 @@
-//! What there is once in a process: its end, its threads, its output and its signals.
+//! Process-wide state: the end, threads, output and signals.
 
 pub(crate) mod end;
 pub(crate) mod events;

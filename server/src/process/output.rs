@@ -1,8 +1,8 @@
-//! What the service writes to stdout and stderr.
+//! Output to stdout and stderr.
 //!
-//! A disk may be full, a pipe may be closed, and whoever reads it may have been stopped. So lines
-//! wait in a queue for a thread that may be held up, and nobody else waits: a line that does not
-//! fit, or cannot be written, is lost and counted.
+//! Writing may block: a disk may be full, a pipe closed, its reader stopped. So lines go through a
+//! queue to one thread that may block, and no other thread waits. A line that does not fit the
+//! queue or cannot be written is lost and counted.
 
 use std::io::{self, Write};
 use std::sync::atomic::{AtomicU64, Ordering};
@@ -13,24 +13,24 @@ use std::time::{Duration, SystemTime};
 use crate::process::end::EndSender;
 use crate::process::threads;
 
-/// The most lines that wait.
+/// The most lines in the queue.
 const LINES: usize = 4096;
-/// How long the end of the program waits for them.
+/// How long the end of the program waits for the queue.
 const LAST_LINES: Duration = Duration::from_secs(1);
 
 enum Line {
     Out(Vec<u8>),
     Err(Vec<u8>),
-    /// Everything before has been written.
+    /// A request to confirm that all earlier lines are written.
     Flush(SyncSender<()>),
 }
 
-/// Like stdout and stderr, there is one for the process.
+/// One queue for the process, because there is one stdout and one stderr.
 static QUEUE: OnceLock<SyncSender<Line>> = OnceLock::new();
 static LOST: AtomicU64 = AtomicU64::new(0);
 static LAST_LOST: Mutex<Option<SystemTime>> = Mutex::new(None);
 
-/// Begins to write, on a thread of its own.
+/// Starts the thread that writes.
 pub(crate) fn begin(end: &EndSender) -> Result<(), String> {
     let (queue, lines) = mpsc::sync_channel(LINES);
     let _ = QUEUE.set(queue);
@@ -73,31 +73,31 @@ fn send(line: Line) {
     }
 }
 
-/// Counts a line that is lost, and returns how many are.
+/// Counts a lost line, and returns the number of lost lines.
 fn lose() -> u64 {
     *LAST_LOST.lock().unwrap_or_else(PoisonError::into_inner) = Some(SystemTime::now());
     // ORDERING: a statistic.
     LOST.fetch_add(1, Ordering::Relaxed) + 1
 }
 
-/// How many lines have been lost.
+/// The number of lost lines.
 pub(crate) fn lost() -> u64 {
     // ORDERING: a statistic.
     LOST.load(Ordering::Relaxed)
 }
 
-/// When the last of them was lost.
+/// When a line was last lost.
 pub(crate) fn last_lost() -> Option<SystemTime> {
     *LAST_LOST.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
-/// Writes `text` to stdout, some time.
+/// Queues `text` for stdout.
 pub(crate) fn say(text: String) {
     send(Line::Out(text.into_bytes()));
 }
 
-/// Writes the reason of the program's end to stderr, after all lines before. What does not come
-/// out soon is not waited for.
+/// Writes the reason of the program's end to stderr, after all earlier lines. Waits for them only
+/// for a short time.
 pub(crate) fn end(problem: Option<&str>) {
     let text = problem.map(|problem| format!("uidring-server: {problem}\n"));
     let Some(queue) = QUEUE.get() else {
@@ -113,7 +113,7 @@ pub(crate) fn end(problem: Option<&str>) {
     }
 }
 
-/// Takes lines of the log, one a call.
+/// The log's writer. Each call of `write` is one line.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct Log;
 

@@ -1,22 +1,22 @@
-//! Signals: SIGTERM and Ctrl-C end the service, and a second one does so at once. SIGHUP reads
-//! tokens and certificates again. Others that would end a process, and lose its numbers, do
-//! nothing.
+//! Signals. SIGTERM and Ctrl-C end the service, and a second one ends it at once. SIGHUP reloads
+//! tokens and certificates. Other signals that would kill the process, and so lose its numbers, are
+//! ignored.
 
 use std::process;
 
 use tokio::runtime::Runtime;
 
-use crate::process::end::{End, EndSender};
+use crate::process::end::{EndReason, EndSender};
 use crate::process::threads::one_threaded;
 use crate::process::{output, threads};
 
-/// What a signal asks for.
+/// The request behind a signal.
 enum Asked {
     End,
     Reload,
 }
 
-/// The signals that come from now on.
+/// The signals received since [`Signals::listen`].
 pub(crate) struct Signals {
     runtime: Runtime,
     #[cfg(unix)]
@@ -34,9 +34,11 @@ struct Streams {
 impl Streams {
     fn open() -> std::io::Result<Streams> {
         use tokio::signal::unix::{SignalKind, signal};
-        /// The log is a file as large as a file may be. Its next line is lost, and nothing else.
+        /// Sent when the log file reaches its size limit. Ignored, so that only the log's next
+        /// lines are lost.
         const SIGXFSZ: i32 = 25;
-        // A signal that somebody has listened for once never ends the process.
+        // Once tokio has installed a handler, the signal never kills the process, even without a
+        // listener.
         for ignored in [
             SignalKind::user_defined1(),
             SignalKind::user_defined2(),
@@ -61,7 +63,7 @@ impl Streams {
 }
 
 impl Signals {
-    /// Listens for signals. They wait until they are handled.
+    /// Listens for signals. Those that come before [`Signals::begin`] are kept.
     pub(crate) fn listen() -> Result<Signals, String> {
         let runtime = one_threaded(1)?;
         #[cfg(unix)]
@@ -76,8 +78,8 @@ impl Signals {
         })
     }
 
-    /// Handles signals, on a thread of its own: calls `reload` when all is to be read again, and
-    /// `begin_end` before all threads learn of the end.
+    /// Starts the thread that handles signals. It calls `reload` to read files again, and
+    /// `begin_end` before it tells all threads of the end.
     pub(crate) fn begin(
         mut self,
         end: &EndSender,
@@ -97,7 +99,7 @@ impl Signals {
                     Asked::End => {
                         tracing::info!("asked to end");
                         begin_end();
-                        ending.send_replace(Some(End::Asked));
+                        ending.send_replace(Some(EndReason::Asked));
                     }
                 }
             }

@@ -1,5 +1,5 @@
-//! Threads that do not die unnoticed: one that fails or panics is logged, counted, and run again.
-//! One that fails again and again ends the program.
+//! Supervised threads: a thread that fails or panics is logged, counted and restarted. One that
+//! fails again and again ends the program.
 
 use std::panic::{self, AssertUnwindSafe, PanicHookInfo, catch_unwind};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -10,14 +10,14 @@ use tokio::runtime::{self, Runtime};
 
 use crate::process::end::{EndSender, fail};
 
-/// How often in a row a thread may fail.
+/// The most failures in a row.
 const TRIES: u32 = 8;
-/// A thread that has run for so long does not fail in a row.
+/// A run of at least this length breaks the row of failures.
 const LONG: Duration = Duration::from_secs(60);
-/// Before the first of these tries. It doubles with each.
+/// The unit of the pause before a restart. The pause doubles with each failure.
 const PAUSE: Duration = Duration::from_millis(10);
 
-/// A runtime for one thread, which may have so many others for blocking calls.
+/// A single-threaded runtime with at most this many extra threads for blocking calls.
 pub(crate) fn one_threaded(blocking: usize) -> Result<Runtime, String> {
     let mut builder = runtime::Builder::new_current_thread();
     let runtime = builder.enable_all().max_blocking_threads(blocking).build();
@@ -34,7 +34,7 @@ pub(crate) struct Panics {
 static PANICS: Mutex<Panics> = Mutex::new(Panics { count: 0, last: None });
 
 fn lock() -> MutexGuard<'static, Panics> {
-    // Nothing panics while it is locked.
+    // No code panics while it holds the lock.
     PANICS.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
@@ -42,7 +42,7 @@ pub(crate) fn panics() -> Panics {
     *lock()
 }
 
-/// From now on panics are counted, and are events in place of lines on stderr.
+/// Counts panics from now on, and logs them instead of printing them.
 pub(crate) fn note_panics() {
     panic::set_hook(Box::new(note));
 }
@@ -66,13 +66,13 @@ fn note(info: &PanicHookInfo<'_>) {
 #[derive(Debug)]
 pub(crate) struct Panicked;
 
-/// The result of `call`, also where it panics. What it leaves behind is not used any more, or is
-/// never half changed.
+/// The result of `call`, or `Panicked`. `AssertUnwindSafe` is correct because callers either drop
+/// the state of the call or never leave it half changed.
 pub(crate) fn caught<T>(call: impl FnOnce() -> T) -> Result<T, Panicked> {
     catch_unwind(AssertUnwindSafe(call)).map_err(|_| Panicked)
 }
 
-/// Runs `body` on a thread of its own until it succeeds.
+/// Starts a thread that runs `body` until it succeeds.
 pub(crate) fn begin(
     name: impl Into<String>,
     end: &EndSender,
@@ -109,7 +109,7 @@ mod tests {
     use tokio::sync::watch;
 
     use super::*;
-    use crate::process::end::End;
+    use crate::process::end::EndReason;
 
     #[test]
     fn what_panics_or_fails_runs_again() {
@@ -133,7 +133,7 @@ mod tests {
         let thread = begin("doomed", &end, || panic!("for a test"));
         thread.unwrap().join().unwrap();
         let end = ended.borrow().clone();
-        let Some(End::Failed(problem)) = end else { panic!("{end:?}") };
+        let Some(EndReason::Failed(problem)) = end else { panic!("{end:?}") };
         assert_eq!(problem, "the thread doomed fails again and again: it panicked");
     }
 }

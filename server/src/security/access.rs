@@ -1,7 +1,7 @@
-//! Who may do what: tokens from a file, from tinyid's table, and that of `--admin-token`.
+//! Permissions by token. Tokens come from a file, from tinyid's table, and from `--admin-token`.
 //!
 //! Tokens are looked up by a hash with a random key and then compared in constant time, so that the
-//! time of an answer does not tell how much of a guess was right. No token is logged.
+//! time of an answer does not reveal how much of a guess was right. No token is logged.
 
 use std::collections::HashMap;
 use std::ffi::OsString;
@@ -15,21 +15,21 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
 
-/// The tokens of a file.
+/// The content of a token file.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
 pub(crate) struct Tokens {
-    /// Tags that anybody may take from.
+    /// Tags that need no token.
     #[serde(default)]
     public: Vec<Pattern>,
-    /// Whether anybody may take time-ordered ids.
+    /// Whether time-ordered ids need no token.
     #[serde(default)]
     public_uids: bool,
     #[serde(default)]
     token: Vec<Grant>,
 }
 
-/// What one token allows.
+/// The permissions of one token.
 #[derive(Clone, Deserialize)]
 #[serde(deny_unknown_fields)]
 struct Grant {
@@ -37,26 +37,26 @@ struct Grant {
     /// The tags that it may take from.
     #[serde(default)]
     tags: Vec<Pattern>,
-    /// Whether it may create tags and see all of them.
+    /// Whether the token may create tags and see all of them.
     #[serde(default)]
     admin: bool,
     role: Option<Role>,
 }
 
-/// What a token is for that gets no ids.
+/// A role for tokens that get no ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, Deserialize)]
 #[serde(rename_all = "lowercase")]
 enum Role {
-    /// It reads `/metrics` and nothing else.
+    /// May read `/metrics` and nothing else.
     Metrics,
 }
 
-/// A token that an option holds. It is never shown.
+/// A token given as an option. It is never displayed.
 #[derive(Clone)]
 pub(crate) struct Secret(String);
 
 impl Secret {
-    /// Accepts every text, because clap repeats what it refuses.
+    /// A parser that accepts every text, because clap would print a value that it rejects.
     pub(crate) fn parser() -> impl TypedValueParser<Value = Secret> {
         OsStringValueParser::new().map(|text: OsString| Secret(text.to_string_lossy().into_owned()))
     }
@@ -72,20 +72,20 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// Tags by their name.
+/// A pattern of tag names.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 enum Pattern {
     /// The tag of this name.
     Tag(String),
-    /// All tags whose names begin so.
+    /// All tags with this prefix.
     Prefix(String),
 }
 
 impl TryFrom<String> for Pattern {
     type Error = String;
 
-    /// As a file has it: a `*` at the end stands for any rest of a name.
+    /// Reads a pattern of the token file: a `*` at the end stands for any rest of a name.
     fn try_from(text: String) -> Result<Pattern, String> {
         match text.split_once('*') {
             None => Ok(Pattern::Tag(text)),
@@ -107,30 +107,30 @@ impl Pattern {
     }
 }
 
-/// What somebody wants to do.
+/// What a request needs permission for.
 #[derive(Clone, Copy, Debug)]
-pub(crate) enum Wish<'a> {
+pub(crate) enum Permission<'a> {
     Uids,
     Tag(&'a str),
-    /// To read `/metrics`.
+    /// Reading `/metrics`.
     Metrics,
     Admin,
 }
 
-/// Why somebody may not.
+/// Why a request is denied.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Denied {
     NoToken,
     UnknownToken,
-    /// The token is one, and does not allow this.
+    /// The token is valid but lacks this permission.
     NotAllowed,
 }
 
-/// The tokens that count now.
+/// The tokens in effect.
 pub(crate) struct Access {
-    /// Whether there are no tokens, so that everybody may do everything.
+    /// Whether no tokens are configured, so that every request is permitted.
     is_open: bool,
-    /// Those that were read last, from each place.
+    /// The latest tokens of each source.
     sources: Mutex<Sources>,
     /// The token of `--admin-token`.
     admin: Option<Grant>,
@@ -192,18 +192,19 @@ impl Access {
         self.is_open
     }
 
-    /// From now on these tokens of the file count, beside those of the table.
+    /// Puts the tokens of a file into effect, in addition to the table's.
     pub(crate) fn set_file(&self, file: Tokens) {
         self.set(|sources| sources.file = file);
     }
 
-    /// From now on tinyid's pairs of token and tag count, beside the tokens of the file.
+    /// Puts tinyid's pairs of token and tag into effect, in addition to the file's tokens.
     pub(crate) fn set_table(&self, table: Vec<(String, String)>) {
         self.set(|sources| sources.table = table);
     }
 
     fn set(&self, change: impl FnOnce(&mut Sources)) {
-        // Locked until the rules are there, so that no older ones replace them.
+        // The lock is held until the rules are replaced, so that older rules never replace newer
+        // ones.
         let sources = &mut *self.sources.lock().unwrap_or_else(PoisonError::into_inner);
         change(sources);
         let Sources { file, table } = sources;
@@ -216,35 +217,39 @@ impl Access {
             rules.add(grant.clone());
         }
         for (token, tag) in &*table {
-            // To tinyid, a star is a character as any other.
+            // tinyid treats a star as an ordinary character.
             let tags = vec![Pattern::Tag(tag.clone())];
             rules.add(Grant { token: token.clone(), tags, admin: false, role: None });
         }
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
 
-    pub(crate) fn may(&self, token: Option<&[u8]>, wish: Wish<'_>) -> Result<(), Denied> {
+    pub(crate) fn may(
+        &self,
+        token: Option<&[u8]>,
+        permission: Permission<'_>,
+    ) -> Result<(), Denied> {
         if self.is_open {
             return Ok(());
         }
-        self.rules.read().unwrap_or_else(PoisonError::into_inner).may(token, wish)
+        self.rules.read().unwrap_or_else(PoisonError::into_inner).may(token, permission)
     }
 }
 
 impl Rules {
     fn add(&mut self, grant: Grant) {
-        // Not valid in an HTTP header.
+        // An empty token is not valid in an HTTP header.
         if !grant.token.is_empty() {
             let hash = self.hasher.hash_one(grant.token.as_bytes());
             self.grants.entry(hash).or_default().push(grant);
         }
     }
 
-    fn may(&self, token: Option<&[u8]>, wish: Wish<'_>) -> Result<(), Denied> {
-        let is_public = match wish {
-            Wish::Uids => self.public_uids,
-            Wish::Tag(tag) => has(&self.public, tag),
-            Wish::Metrics | Wish::Admin => false,
+    fn may(&self, token: Option<&[u8]>, permission: Permission<'_>) -> Result<(), Denied> {
+        let is_public = match permission {
+            Permission::Uids => self.public_uids,
+            Permission::Tag(tag) => has(&self.public, tag),
+            Permission::Metrics | Permission::Admin => false,
         };
         if is_public {
             return Ok(());
@@ -255,7 +260,7 @@ impl Rules {
         // A token of tinyid's table has a grant for each tag.
         for grant in found {
             if bool::from(grant.token.as_bytes().ct_eq(token)) {
-                let allows = grant.allows(wish);
+                let allows = grant.allows(permission);
                 answer = if allows || answer.is_ok() { Ok(()) } else { Err(Denied::NotAllowed) };
             }
         }
@@ -264,16 +269,16 @@ impl Rules {
 }
 
 impl Grant {
-    fn allows(&self, wish: Wish<'_>) -> bool {
-        match wish {
-            Wish::Uids => self.role.is_none(),
-            Wish::Tag(tag) => has(&self.tags, tag),
-            Wish::Metrics => self.admin || self.role == Some(Role::Metrics),
-            Wish::Admin => self.admin,
+    fn allows(&self, permission: Permission<'_>) -> bool {
+        match permission {
+            Permission::Uids => self.role.is_none(),
+            Permission::Tag(tag) => has(&self.tags, tag),
+            Permission::Metrics => self.admin || self.role == Some(Role::Metrics),
+            Permission::Admin => self.admin,
         }
     }
 
-    /// What is wrong with it, if something is.
+    /// Why the grant is invalid, if it is.
     fn problem(&self) -> Option<String> {
         if let Some(problem) = unfit(&self.token) {
             return Some(format!("its token {problem}"));
@@ -293,7 +298,7 @@ impl Grant {
     }
 }
 
-/// Why `token` cannot be one, if it cannot.
+/// Why `token` is invalid, if it is.
 fn unfit(token: &str) -> Option<&'static str> {
     if token.len() < 16 {
         return Some("is shorter than 16 characters");
@@ -302,8 +307,8 @@ fn unfit(token: &str) -> Option<&'static str> {
     (!is_graphic).then_some("has characters other than letters, digits and signs of ASCII")
 }
 
-/// What is wrong with a TOML file and where. The parser's own words quote the line, which may hold
-/// a token or a password.
+/// Describes an error in a TOML file and its position. The parser's own message would quote the
+/// line, which may contain a token or a password.
 pub(crate) fn without_the_line(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
@@ -357,14 +362,14 @@ mod tests {
     fn a_token_allows_its_tags_alone() {
         let access = access();
         let orders: Option<&[u8]> = Some(b"0123456789abcdef-orders");
-        assert_eq!(access.may(orders, Wish::Tag("orders")), Ok(()));
-        assert_eq!(access.may(orders, Wish::Tag("invoices")), Ok(()));
-        assert_eq!(access.may(orders, Wish::Uids), Ok(()));
-        assert_eq!(access.may(orders, Wish::Tag("order")), Err(Denied::NotAllowed));
-        assert_eq!(access.may(orders, Wish::Admin), Err(Denied::NotAllowed));
+        assert_eq!(access.may(orders, Permission::Tag("orders")), Ok(()));
+        assert_eq!(access.may(orders, Permission::Tag("invoices")), Ok(()));
+        assert_eq!(access.may(orders, Permission::Uids), Ok(()));
+        assert_eq!(access.may(orders, Permission::Tag("order")), Err(Denied::NotAllowed));
+        assert_eq!(access.may(orders, Permission::Admin), Err(Denied::NotAllowed));
         let admin: Option<&[u8]> = Some(b"0123456789abcdef-admin");
-        assert_eq!(access.may(admin, Wish::Admin), Ok(()));
-        assert_eq!(access.may(admin, Wish::Tag("anything")), Ok(()));
+        assert_eq!(access.may(admin, Permission::Admin), Ok(()));
+        assert_eq!(access.may(admin, Permission::Tag("anything")), Ok(()));
     }
 
     #[test]
@@ -378,7 +383,7 @@ mod tests {
             ("SO", Err(Denied::NotAllowed)),
             ("xSO-1", Err(Denied::NotAllowed)),
         ] {
-            assert_eq!(access.may(parts, Wish::Tag(tag)), expected, "{tag}");
+            assert_eq!(access.may(parts, Permission::Tag(tag)), expected, "{tag}");
         }
         for wrong in ["*a", "a*b", "**"] {
             assert!(Pattern::try_from(wrong.to_owned()).is_err(), "{wrong}");
@@ -389,13 +394,15 @@ mod tests {
     fn the_role_metrics_reads_the_metrics_and_nothing_else() {
         let access = access();
         let token: Option<&[u8]> = Some(b"0123456789abcdef-metrics");
-        assert_eq!(access.may(token, Wish::Metrics), Ok(()));
-        for wish in [Wish::Uids, Wish::Tag("orders"), Wish::Tag("*"), Wish::Admin] {
-            assert_eq!(access.may(token, wish), Err(Denied::NotAllowed), "{wish:?}");
+        assert_eq!(access.may(token, Permission::Metrics), Ok(()));
+        for permission in
+            [Permission::Uids, Permission::Tag("orders"), Permission::Tag("*"), Permission::Admin]
+        {
+            assert_eq!(access.may(token, permission), Err(Denied::NotAllowed), "{permission:?}");
         }
         let orders: Option<&[u8]> = Some(b"0123456789abcdef-orders");
-        assert_eq!(access.may(orders, Wish::Metrics), Err(Denied::NotAllowed));
-        assert_eq!(access.may(None, Wish::Metrics), Err(Denied::NoToken));
+        assert_eq!(access.may(orders, Permission::Metrics), Err(Denied::NotAllowed));
+        assert_eq!(access.may(None, Permission::Metrics), Err(Denied::NoToken));
     }
 
     #[test]
@@ -404,34 +411,45 @@ mod tests {
         access.set_file(Tokens::default());
         access.set_table(Vec::new());
         let token: Option<&[u8]> = Some(b"0123456789abcdef-option");
-        for wish in [Wish::Uids, Wish::Tag("orders"), Wish::Metrics, Wish::Admin] {
-            assert_eq!(access.may(token, wish), Ok(()), "{wish:?}");
+        for permission in
+            [Permission::Uids, Permission::Tag("orders"), Permission::Metrics, Permission::Admin]
+        {
+            assert_eq!(access.may(token, permission), Ok(()), "{permission:?}");
         }
     }
 
     #[test]
     fn without_a_token_there_is_what_is_public() {
         let access = access();
-        assert_eq!(access.may(None, Wish::Tag("open")), Ok(()));
-        assert_eq!(access.may(None, Wish::Tag("orders")), Err(Denied::NoToken));
-        assert_eq!(access.may(None, Wish::Uids), Err(Denied::NoToken));
+        assert_eq!(access.may(None, Permission::Tag("open")), Ok(()));
+        assert_eq!(access.may(None, Permission::Tag("orders")), Err(Denied::NoToken));
+        assert_eq!(access.may(None, Permission::Uids), Err(Denied::NoToken));
         for token in [&b""[..], b"0123456789abcdef-order", b"*", b"0123456789abcdef-orders "] {
-            assert_eq!(access.may(Some(token), Wish::Tag("orders")), Err(Denied::UnknownToken));
+            assert_eq!(
+                access.may(Some(token), Permission::Tag("orders")),
+                Err(Denied::UnknownToken)
+            );
         }
-        assert_eq!(Access::new(true, None).may(None, Wish::Admin), Ok(()));
-        // Until the tokens are there, nobody has one.
-        assert_eq!(Access::new(false, None).may(Some(b"x"), Wish::Uids), Err(Denied::UnknownToken));
+        assert_eq!(Access::new(true, None).may(None, Permission::Admin), Ok(()));
+        // No token is valid until tokens are loaded.
+        assert_eq!(
+            Access::new(false, None).may(Some(b"x"), Permission::Uids),
+            Err(Denied::UnknownToken)
+        );
     }
 
     #[test]
     fn tinyids_table_has_a_row_for_each_tag() {
         let access = access();
-        assert_eq!(access.may(Some(b"tiny"), Wish::Tag("test")), Ok(()));
-        assert_eq!(access.may(Some(b"tiny"), Wish::Tag("test_odd")), Ok(()));
-        assert_eq!(access.may(Some(b"other"), Wish::Tag("test_odd")), Err(Denied::NotAllowed));
-        // A star is a character as any other.
-        assert_eq!(access.may(Some(b"star"), Wish::Tag("*")), Ok(()));
-        assert_eq!(access.may(Some(b"star"), Wish::Tag("SO-*")), Ok(()));
-        assert_eq!(access.may(Some(b"star"), Wish::Tag("SO-1")), Err(Denied::NotAllowed));
+        assert_eq!(access.may(Some(b"tiny"), Permission::Tag("test")), Ok(()));
+        assert_eq!(access.may(Some(b"tiny"), Permission::Tag("test_odd")), Ok(()));
+        assert_eq!(
+            access.may(Some(b"other"), Permission::Tag("test_odd")),
+            Err(Denied::NotAllowed)
+        );
+        // tinyid treats a star as an ordinary character.
+        assert_eq!(access.may(Some(b"star"), Permission::Tag("*")), Ok(()));
+        assert_eq!(access.may(Some(b"star"), Permission::Tag("SO-*")), Ok(()));
+        assert_eq!(access.may(Some(b"star"), Permission::Tag("SO-1")), Err(Denied::NotAllowed));
     }
 }

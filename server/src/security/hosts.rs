@@ -1,65 +1,68 @@
-//! The hosts that the service answers for.
+//! The host names that the service answers for. This stops DNS rebinding.
 
 use std::net::IpAddr;
 use std::sync::atomic::{AtomicBool, Ordering};
 
 use axum::http::HeaderValue;
 
-/// In place of a name: all names.
+/// An option value that stands for all names.
 const ANY: &str = "*";
 
 /// The hosts that the service answers for.
 #[derive(Debug)]
 pub(crate) struct Hosts {
-    /// Whether others are refused.
+    /// Whether requests for other hosts are refused.
     is_strict: bool,
-    /// Those that the options name.
+    /// The names that the options list.
     names: Vec<String>,
     listen: IpAddr,
-    /// Whether somebody has been told of one that was refused.
+    /// Whether a refusal has already been logged.
     is_told: AtomicBool,
 }
 
 impl Hosts {
-    /// Those of `names`, and those that it listens on. Without tokens, others are refused.
+    /// Accepts `names` and the address that the service listens on. Other hosts are refused if
+    /// there are no tokens, or if `names` is not empty.
     pub(crate) fn new(names: &[String], listen: IpAddr, is_open: bool) -> Hosts {
         let is_any = names.iter().any(|name| name == ANY);
         let is_strict = (is_open || !names.is_empty()) && !is_any;
         Hosts { is_strict, names: names.to_vec(), listen, is_told: AtomicBool::new(false) }
     }
 
-    /// Whether it answers for the host, with or without a port: a port may have been forwarded.
+    /// Whether the service answers for this host. The port is ignored, because it may have been
+    /// forwarded.
     fn has(&self, host: &str) -> bool {
         let name = without_port(host);
         name.eq_ignore_ascii_case("localhost") || self.is_named(name) || self.has_ip(name)
     }
 
-    /// Whether the options name it.
+    /// Whether the options list this name.
     pub(crate) fn is_named(&self, name: &str) -> bool {
         self.names.iter().any(|named| named.eq_ignore_ascii_case(name))
     }
 
-    /// No page can make an address lead elsewhere. So one of this machine is good, and any where
-    /// others reach it: they may have translated it.
+    /// DNS rebinding needs a name, so addresses are safe: those of this machine always, and all
+    /// others if the service listens beyond loopback, because a router may have translated the
+    /// address.
     fn has_ip(&self, name: &str) -> bool {
         let bare = name.strip_prefix('[').and_then(|rest| rest.strip_suffix(']')).unwrap_or(name);
         let Ok(ip) = bare.parse::<IpAddr>() else { return false };
         ip == self.listen || !self.listen.is_loopback() || ip.to_canonical().is_loopback()
     }
 
-    /// Whether it does not answer for the host.
+    /// Whether a request for this host is refused.
     pub(crate) fn refuse(&self, host: &HeaderValue) -> bool {
         self.is_strict && !host.to_str().is_ok_and(|host| self.has(host))
     }
 
-    /// Whether it is the first one that is refused.
+    /// Whether no refusal has been logged yet.
     pub(crate) fn is_first_refused(&self) -> bool {
-        // ORDERING: only the flag itself matters.
+        // ORDERING: the flag guards no data.
         !self.is_told.swap(true, Ordering::Relaxed)
     }
 }
 
-/// A name, or an address in brackets, without the port behind it.
+/// A name, or an address in brackets, without its port.
 pub(crate) fn without_port(host: &str) -> &str {
     let end = match host.strip_prefix('[') {
         Some(rest) => rest.find(']').map(|end| end + 2),

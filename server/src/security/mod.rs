@@ -1,4 +1,4 @@
-//! Who may do what: tokens, hosts, and the certificate for TLS.
+//! Security: tokens, hosts, and the certificate for TLS.
 
 pub(crate) mod access;
 pub(crate) mod hosts;

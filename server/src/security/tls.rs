@@ -1,4 +1,4 @@
-//! TLS, if a certificate was named.
+//! TLS with a certificate that can be reloaded.
 
 use std::path::{Path, PathBuf};
 use std::sync::{Arc, PoisonError, RwLock};
@@ -12,10 +12,10 @@ use tokio_rustls::TlsAcceptor;
 use x509_cert::Certificate;
 use x509_cert::der::Decode;
 
-/// A certificate that ends so soon is warned of.
+/// A certificate that expires within this time causes a warning.
 const SOON: Duration = Duration::from_secs(14 * 24 * 3600);
 
-/// Makes connections TLS ones, with a certificate that can be read again.
+/// Accepts TLS connections. The certificate can be reloaded.
 #[derive(Debug)]
 pub(crate) struct Tls {
     cert: PathBuf,
@@ -23,11 +23,11 @@ pub(crate) struct Tls {
     current: RwLock<Current>,
 }
 
-/// A certificate and its key, which fit each other.
+/// A certificate with its matching key.
 #[derive(Clone)]
 struct Current {
     acceptor: TlsAcceptor,
-    /// When the first certificate of the chain ends, if it says so in a way that is understood.
+    /// When the first certificate of the chain expires. `None` if it cannot be parsed.
     ends: Option<SystemTime>,
 }
 
@@ -38,14 +38,13 @@ impl std::fmt::Debug for Current {
 }
 
 impl Tls {
-    /// With the certificate and its chain in one file, and the private key in another.
+    /// Reads the certificate chain from one file and the private key from another.
     pub(crate) fn open(cert: &Path, key: &Path) -> Result<Tls, String> {
         let current = RwLock::new(Current::read(cert, key)?);
         Ok(Tls { cert: cert.to_owned(), key: key.to_owned(), current })
     }
 
-    /// Reads both files again. New connections then have the new certificate, unless it is of no
-    /// use.
+    /// Reads both files again. If they are valid, new connections use them.
     pub(crate) fn read_again(&self) -> Result<(), String> {
         let new = Current::read(&self.cert, &self.key)?;
         if let Some(ends) = new.ends.filter(|&ends| ends <= SystemTime::now()) {
@@ -62,12 +61,12 @@ impl Tls {
         self.current().acceptor
     }
 
-    /// When the first certificate of the chain ends.
+    /// When the first certificate of the chain expires.
     pub(crate) fn ends(&self) -> Option<SystemTime> {
         self.current().ends
     }
 
-    /// What somebody should know of the certificate, if there is anything.
+    /// A warning about the certificate, if it has expired or soon will.
     pub(crate) fn trouble(&self) -> Option<String> {
         let Some(ends) = self.ends() else {
             return Some("nobody can tell when the certificate ends".to_owned());
@@ -104,7 +103,7 @@ impl Current {
             .with_safe_default_protocol_versions()
             .map_err(|error| wrong("tls-cert", cert, error.to_string()))?
             .with_no_client_auth()
-            // This also checks that the key is that of the certificate.
+            // This also checks that the key matches the certificate.
             .with_single_cert(chain, private)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
@@ -112,7 +111,7 @@ impl Current {
     }
 }
 
-/// When the certificate ends, if that is understood.
+/// When the certificate expires, if it can be parsed.
 fn end(certificate: &[u8]) -> Option<SystemTime> {
     let certificate = Certificate::from_der(certificate).ok()?;
     Some(certificate.tbs_certificate.validity.not_after.to_system_time())

@@ -1,4 +1,4 @@
-//! What clients asked for lately, and whether they got it.
+//! Recent demand: what clients asked for lately, and whether they got it.
 
 use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
@@ -7,7 +7,7 @@ use std::time::{Duration, Instant};
 use uidring::UidGenerator;
 use uidring::segment::SegmentGenerator;
 
-/// What was asked for in this time counts.
+/// Demand older than this does not count.
 const WINDOW: Duration = Duration::from_secs(60);
 
 /// What clients asked for lately.
@@ -18,18 +18,18 @@ pub(crate) struct Asked(Mutex<State>);
 struct State {
     tags: HashMap<Box<str>, Use>,
     generators: HashMap<&'static str, Use>,
-    /// When somebody wanted a tag that this process has no numbers of, and got none.
+    /// When a request for a tag without any loaded numbers last failed.
     first_use: Option<Instant>,
-    /// When anything was asked for.
+    /// When any client last asked for anything.
     last: Option<Instant>,
 }
 
 #[derive(Debug, Default)]
 struct Use {
-    /// What had been taken when it was looked at last.
+    /// The counter of takes at the last comparison.
     taken: u64,
     asked: Option<Instant>,
-    /// Whether a take has failed since one succeeded.
+    /// Whether a take has failed since the last success.
     has_failed: bool,
 }
 
@@ -49,7 +49,7 @@ impl Use {
     }
 }
 
-/// What counts.
+/// The demand that counts for readiness.
 #[derive(Debug)]
 pub(crate) struct Window {
     pub(crate) since: Instant,
@@ -60,54 +60,54 @@ pub(crate) struct Window {
 
 impl Asked {
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is locked.
+        // No code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// A take from a tag failed that has been loaded before, and of which so much is `taken`.
+    /// Records a failed take of a loaded tag. `taken` is the tag's counter of takes.
     pub(crate) fn tag_failed(&self, tag: &str, taken: u64) {
         let (now, state) = (Instant::now(), &mut *self.lock());
         state.last = Some(now);
         *state.tags.entry(tag.into()).or_default() = Use::failed(taken, now);
     }
 
-    /// Somebody wanted a tag that this process has no numbers of, and got none. What clients invent
-    /// does not fill the memory.
+    /// Records a failed request for a tag without any loaded numbers. Its name is not stored, so
+    /// made-up names do not use up the memory.
     pub(crate) fn first_use_failed(&self) {
         let (now, state) = (Instant::now(), &mut *self.lock());
         (state.last, state.first_use) = (Some(now), Some(now));
     }
 
-    /// The tags from which takes have failed since one succeeded.
+    /// The tags whose takes have failed since their last success.
     pub(crate) fn failed_tags(&self) -> HashSet<Box<str>> {
         let state = self.lock();
         let failed = state.tags.iter().filter(|(_, entry)| entry.has_failed);
         failed.map(|(tag, _)| tag.clone()).collect()
     }
 
-    /// Whether takes from this tag have failed since one succeeded.
+    /// Whether takes of this tag have failed since its last success.
     pub(crate) fn has_tag_failed(&self, tag: &str) -> bool {
         self.lock().tags.get(tag).is_some_and(|entry| entry.has_failed)
     }
 
-    /// A take from a generator failed, of which so much is `taken`.
+    /// Records a failed take of a generator. `taken` is the generator's counter of takes.
     pub(crate) fn generator_failed(&self, kind: &'static str, taken: u64) {
         let (now, state) = (Instant::now(), &mut *self.lock());
         state.last = Some(now);
         state.generators.insert(kind, Use::failed(taken, now));
     }
 
-    /// Whether takes from this kind of generator have failed since one succeeded.
+    /// Whether takes of this kind of generator have failed since its last success.
     pub(crate) fn has_failed(&self, kind: &str) -> bool {
         self.lock().generators.get(kind).is_some_and(|entry| entry.has_failed)
     }
 
-    /// A client asked for a segment.
+    /// Records that a client asked for a segment.
     pub(crate) fn segment(&self) {
         self.lock().last = Some(Instant::now());
     }
 
-    /// Notes what has been taken since this was called last.
+    /// Compares all counters with those of the previous call, and records what was taken meanwhile.
     pub(crate) fn look<'a>(
         &self,
         tags: &[SegmentGenerator],
@@ -133,8 +133,8 @@ impl Asked {
         }
     }
 
-    /// What was asked for in the last minute; if the database `is_away`, in the last minute in
-    /// which anything was asked for. `None` where there is nothing.
+    /// The demand of the last minute. If the database `is_away`, the minute ends with the last
+    /// request instead. `None` if there was none.
     pub(crate) fn window(&self, is_away: bool) -> Option<Window> {
         let state = self.lock();
         let end = if is_away { state.last? } else { Instant::now() };

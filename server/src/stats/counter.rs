@@ -1,4 +1,4 @@
-//! A number that one thread counts up.
+//! A counter with one writer.
 
 use std::sync::atomic::{AtomicU64, Ordering};
 
@@ -8,7 +8,7 @@ pub(crate) struct Counter(AtomicU64);
 
 impl Counter {
     pub(crate) fn add(&self, count: u64) {
-        // ORDERING: a statistic. One thread writes it, so no addition is lost.
+        // ORDERING: a statistic. There is one writer, so no addition is lost.
         self.0.store(self.0.load(Ordering::Relaxed).wrapping_add(count), Ordering::Relaxed);
     }
 

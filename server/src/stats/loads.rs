@@ -1,4 +1,4 @@
-//! What became of each call for numbers to the database, and whether a row went back.
+//! The outcome of each load of numbers from the database, and the detection of rows that went back.
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -11,19 +11,19 @@ use crate::stats::trouble::{Cause, Trouble};
 /// The upper ends of the histogram's buckets, in milliseconds.
 const BOUNDS_MS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
-/// A call that fails is tried again within this time, if anybody needs its numbers.
+/// The longest time until a failed load is retried, if its numbers are needed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
-/// For whom numbers are loaded.
+/// Who hands out the loaded numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Use {
-    /// The service hands them out one by one.
+    /// The service, one by one.
     Here,
-    /// A client hands them out.
+    /// A client, from a segment.
     Client,
 }
 
-/// The calls of this process.
+/// The loads of this process.
 #[derive(Debug, Default)]
 pub(crate) struct Loads {
     state: Mutex<State>,
@@ -31,46 +31,47 @@ pub(crate) struct Loads {
 
 #[derive(Debug, Default)]
 struct State {
-    /// Only tags of which numbers were loaded: what clients invent does not fill the memory.
+    /// Only tags whose loads have succeeded, so that made-up names do not use up the memory.
     tags: BTreeMap<Box<str>, TagLoads>,
     totals: LoadTotals,
-    /// Why the last call failed, where that is no fault of a row.
+    /// Why the last load failed, unless the cause lies in one row.
     trouble: Option<Trouble>,
-    /// When a call succeeded last.
+    /// When a load last succeeded.
     succeeded_at: Option<Instant>,
-    /// How often numbers began to be given back to a row, and how many such calls run.
+    /// How many calls that give numbers back have begun, and how many are running.
     given_back: (u64, u64),
 }
 
-/// The calls for all tags.
+/// The totals over all tags.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct LoadTotals {
     pub(crate) loads: u64,
-    /// Calls in which the database failed, or had no answer.
+    /// Loads that failed because of the database, not because of one row.
     pub(crate) failures: u64,
-    /// Whether the last call was one of those, and the database has not answered another for long.
+    /// Whether the last load failed because of the database, and the database has not answered a
+    /// probe since the longest pause.
     pub(crate) is_failing: bool,
     pub(crate) seconds: f64,
-    /// Each counts its own calls alone.
+    /// Buckets are not cumulative.
     buckets: [u64; BOUNDS_MS.len() + 1],
 }
 
-/// The calls for one tag.
+/// The loads of one tag.
 #[derive(Clone, Debug, Default)]
 pub(crate) struct TagLoads {
     pub(crate) loads: u64,
     pub(crate) failures: u64,
-    /// When numbers came, how many, and how long that took.
+    /// The last successful load.
     pub(crate) last: Option<Last>,
-    /// Why the last call failed, unless one has succeeded since.
+    /// Why the last load failed, if it did.
     pub(crate) trouble: Option<Trouble>,
-    /// Numbers in segments that went to clients.
+    /// Numbers in segments that were handed to clients.
     pub(crate) to_clients: u64,
-    /// When a client asked for such a segment last.
+    /// When a client last asked for a segment.
     pub(crate) asked: Option<Instant>,
-    /// The last number of all that were loaded, by whomever in this process.
+    /// The highest number loaded by this process.
     last_number: u64,
-    /// The first number that came after the last one, though it is not above it.
+    /// The first number of a segment that was not above `last_number`, if there was one.
     went_back: Option<u64>,
 }
 
@@ -82,7 +83,7 @@ pub(crate) struct Last {
 }
 
 impl LoadTotals {
-    /// The bound in seconds, and how many calls took no longer.
+    /// Cumulative buckets: each bound in seconds, and how many loads took at most this long.
     pub(crate) fn buckets(&self) -> Vec<(f64, u64)> {
         let mut sum = 0;
         let bounds = BOUNDS_MS.iter().map(|&ms| Duration::from_millis(ms).as_secs_f64());
@@ -106,24 +107,30 @@ impl Loads {
         self.lock().totals.clone()
     }
 
-    /// Totals per tag, sorted by tag.
+    /// The loads of all tags, sorted by tag.
     pub(crate) fn tags(&self) -> BTreeMap<Box<str>, TagLoads> {
         let state = self.lock();
         state.tags.iter().map(|(tag, loads)| (tag.clone(), state.shown(loads))).collect()
     }
 
-    /// Those of one tag.
+    /// The loads of one tag.
     pub(crate) fn tag(&self, tag: &str) -> Option<TagLoads> {
         let state = self.lock();
         state.tags.get(tag).map(|loads| state.shown(loads))
     }
 
-    /// Why no numbers come from the database, whatever the tag.
+    /// Why loads fail for all tags, if they do.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         self.lock().trouble.clone()
     }
 
-    /// For each tag of which clients asked for segments since `since`, why they get none, if so.
+    /// Whether a load has succeeded since `since`.
+    pub(crate) fn has_succeeded_since(&self, since: Instant) -> bool {
+        self.lock().succeeded_at.is_some_and(|at| at >= since)
+    }
+
+    /// One entry for each tag whose segments clients have asked for since `since`: why loads fail,
+    /// or `None` if they succeed.
     pub(crate) fn asked_since(&self, since: Instant) -> Vec<Option<Cause>> {
         let state = self.lock();
         let asked = |loads: &&TagLoads| loads.asked.is_some_and(|asked| asked >= since);
@@ -137,7 +144,8 @@ impl Loads {
         tags.iter().map(|(tag, loads)| (tag.clone(), loads.to_clients)).collect()
     }
 
-    /// The database has answered, if not to a call for numbers.
+    /// Records that the database has answered a probe. This ends a failure if no load has been
+    /// tried since.
     pub(crate) fn database_answered(&self) {
         let State { trouble, totals, .. } = &mut *self.lock();
         if trouble.as_ref().is_some_and(|trouble| trouble.at.elapsed() > LONGEST_PAUSE) {
@@ -147,13 +155,13 @@ impl Loads {
     }
 
     fn lock(&self) -> MutexGuard<'_, State> {
-        // Nothing panics while it is locked.
+        // No code panics while it holds the lock.
         self.state.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// What is known of the tag before a call, unless its row went back: each further call would
-    /// take the row on, up to numbers that look new and that others have.
-    fn begin(&self, tag: &str, of: Use, place: &str) -> Result<Before, SegmentError> {
+    /// The state of the tag before a load. Returns an error if its row went back: each further load
+    /// would advance the row, up to numbers that look new but that others already have.
+    fn begin(&self, tag: &str, of: Use, store: &str) -> Result<Before, SegmentError> {
         let State { tags, given_back, .. } = &mut *self.lock();
         let (begun, running) = *given_back;
         let Some(loads) = tags.get_mut(tag) else {
@@ -164,18 +172,18 @@ impl Loads {
         }
         let last = loads.last_number;
         if let Some(first) = loads.went_back {
-            let (place, tag) = (place.to_owned(), tag.to_owned());
-            return Err(SegmentError::WentBack { place, tag, first, last });
+            let (store, tag) = (store.to_owned(), tag.to_owned());
+            return Err(SegmentError::WentBack { store, tag, first, last });
         }
         Ok(Before { last_number: last, given_back: begun, gives_back: running > 0 })
     }
 
-    /// Whether the segment begins at or below what had been loaded before the call. All numbers of
-    /// a row ascend, unless some were given back meanwhile.
+    /// Returns an error if the segment does not begin above all numbers loaded before the call. All
+    /// numbers of a row ascend, unless some were given back meanwhile.
     fn check(
         &self,
         tag: &str,
-        place: &str,
+        store: &str,
         before: &Before,
         segment: &Segment,
     ) -> Result<(), SegmentError> {
@@ -184,14 +192,15 @@ impl Loads {
         let Some(loads) = tags.get_mut(tag) else { return Ok(()) };
         if is_sure && segment.first <= before.last_number {
             loads.went_back = Some(segment.first);
-            let (place, tag) = (place.to_owned(), tag.to_owned());
+            let (store, tag) = (store.to_owned(), tag.to_owned());
             let (first, last) = (segment.first, before.last_number);
-            return Err(SegmentError::WentBack { place, tag, first, last });
+            return Err(SegmentError::WentBack { store, tag, first, last });
         }
         Ok(())
     }
 
-    /// Returns what the call changes for the tag, if that is worth an event.
+    /// Records the outcome of a load. Returns the change of the tag's state, if it is worth an
+    /// event.
     fn note(
         &self,
         tag: &str,
@@ -224,7 +233,8 @@ impl Loads {
             Err(error) => {
                 let found = Trouble::of(error);
                 let is_of_source = !found.cause.is_of_row();
-                // A row says nothing of the database, which may still be unusable.
+                // An error of a row does not show that the database works, so the flag is never
+                // cleared here.
                 totals.is_failing |= is_of_source;
                 totals.failures += u64::from(is_of_source);
                 if is_of_source {
@@ -245,7 +255,8 @@ impl Loads {
         *running += 1;
     }
 
-    /// The row gives the numbers from `first` on again, if it took them back.
+    /// Records that a call to give numbers back has ended. If the row accepted them, it will give
+    /// the numbers from `first` on again.
     fn gave_back(&self, tag: &str, first: Option<u64>) {
         let State { tags, given_back, .. } = &mut *self.lock();
         given_back.1 -= 1;
@@ -256,7 +267,7 @@ impl Loads {
 }
 
 impl State {
-    /// A trouble of the database is over for all tags when it has given numbers of one.
+    /// A failure of the database is over for all tags once any tag has got numbers.
     fn shown(&self, loads: &TagLoads) -> TagLoads {
         let mut loads = loads.clone();
         loads.trouble = loads.trouble.filter(|trouble| {
@@ -266,7 +277,7 @@ impl State {
     }
 }
 
-/// What was so before a call.
+/// The state of a tag before a load.
 #[derive(Debug)]
 struct Before {
     last_number: u64,
@@ -274,32 +285,32 @@ struct Before {
     gives_back: bool,
 }
 
-/// What a call changes for a tag.
+/// A change of a tag's state.
 #[derive(Debug, PartialEq, Eq)]
 enum Change {
     Fails(String),
     Succeeds,
 }
 
-/// A source whose calls are noted.
-pub(crate) struct Noted {
+/// A source that records the outcome of each call.
+pub(crate) struct RecordedSource {
     pub(crate) source: Arc<dyn SegmentSource>,
     pub(crate) loads: &'static Loads,
     pub(crate) of: Use,
 }
 
-impl SegmentSource for Noted {
+impl SegmentSource for RecordedSource {
     fn name(&self) -> String {
         self.source.name()
     }
 
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
-        let (start, place) = (Instant::now(), self.source.name());
-        let result = self.loads.begin(tag, self.of, &place).and_then(|before| {
+        let (start, store) = (Instant::now(), self.source.name());
+        let result = self.loads.begin(tag, self.of, &store).and_then(|before| {
             let segment = self.source.load(tag, count)?;
-            self.loads.check(tag, &place, &before, &segment).map(|()| segment)
+            self.loads.check(tag, &store, &before, &segment).map(|()| segment)
         });
-        // The library tells of those that the service hands out.
+        // The library itself logs the loads of numbers that the service hands out.
         match self.loads.note(tag, self.of, start.elapsed(), &result) {
             Some(Change::Fails(problem)) if self.of == Use::Client => {
                 tracing::warn!(tag, problem, "a client's segment cannot be loaded");
@@ -340,10 +351,10 @@ mod tests {
         let failed = |error| {
             assert_eq!(loads.note("a", Use::Here, Duration::from_millis(1), &Err(error)), None);
         };
-        let (place, tag) = ("here".to_owned(), "a".to_owned());
-        failed(SegmentError::NoSuchTag { place, tag, alike: Vec::new() });
-        let (place, tag) = ("here".to_owned(), "a".to_owned());
-        failed(SegmentError::RanOut { place, tag, last: 9 });
+        let (store, tag) = ("here".to_owned(), "a".to_owned());
+        failed(SegmentError::NoSuchTag { store, tag, alike: Vec::new() });
+        let (store, tag) = ("here".to_owned(), "a".to_owned());
+        failed(SegmentError::RanOut { store, tag, last: 9 });
         assert_eq!((loads.tags().len(), loads.totals().failures), (0, 0));
         assert!(!loads.totals().is_failing);
         failed(SegmentError::unreachable("away"));
@@ -381,7 +392,7 @@ mod tests {
         assert_eq!((buckets[1], buckets[2], buckets.last()), (0, 5, Some(&5)));
     }
 
-    /// A source that counts one row up, which can be set back.
+    /// A source with one row, whose counter a test can set back.
     #[derive(Default)]
     struct Row(Mutex<u64>);
 
@@ -411,26 +422,30 @@ mod tests {
         }
     }
 
-    /// Whoever loads first after a row went back, no further numbers of it come, neither for the
-    /// service nor for clients.
+    /// Once a row went back, it gives no further numbers, neither to the service nor to clients,
+    /// whoever noticed it.
     #[test]
     fn a_row_that_went_back_gives_no_more() {
         for first in [Use::Here, Use::Client] {
             let (row, loads) = (Arc::new(Row::default()), Box::leak(Box::default()));
-            let noted =
-                |of| Noted { source: Arc::clone(&row) as Arc<dyn SegmentSource>, loads, of };
+            let recorded = |of| RecordedSource {
+                source: Arc::clone(&row) as Arc<dyn SegmentSource>,
+                loads,
+                of,
+            };
             let loads: &Loads = loads;
-            let (here, client) = (noted(Use::Here), noted(Use::Client));
+            let (here, client) = (recorded(Use::Here), recorded(Use::Client));
             assert_eq!(here.load("a", None).unwrap().first, 1);
             let unused = client.load("a", Some(20)).unwrap();
             assert_eq!(unused.first, 11);
-            // What a row takes back, it gives again.
+            // The row gives numbers again that were given back to it.
             assert_eq!(client.give_back("a", &unused).ok(), Some(true));
             assert_eq!(client.load("a", Some(20)).unwrap().first, 11);
             *row.0.lock().unwrap() = 15;
-            let error = noted(first).load("a", None).unwrap_err();
+            let error = recorded(first).load("a", None).unwrap_err();
             assert!(matches!(error, SegmentError::WentBack { first: 16, last: 30, .. }), "{error}");
-            // That call has taken the row on. None follows, also where its numbers would look new.
+            // The failed call has advanced the row. No other call may, even if its numbers looked
+            // new.
             *row.0.lock().unwrap() = 1000;
             for source in [&here, &client] {
                 assert!(matches!(source.load("a", None), Err(SegmentError::WentBack { .. })));

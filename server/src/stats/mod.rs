@@ -1,4 +1,4 @@
-//! What is counted and remembered, for people and for monitoring.
+//! Statistics for operators and their programs.
 
 pub(crate) mod asked;
 pub(crate) mod counter;

@@ -1,4 +1,4 @@
-//! What the last minutes brought: ids, requests and errors per second, and how long answers took.
+//! Rates over the last minutes: ids, requests and errors per second, and response times.
 
 use std::collections::{HashMap, VecDeque};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -7,35 +7,35 @@ use std::time::{Duration, Instant};
 use crate::stats::counters::{Counters, sum};
 use crate::stats::requests::Traffic;
 
-/// How many seconds are remembered.
+/// How many seconds are kept.
 pub(crate) const SECONDS: usize = 120;
-/// How long lies between two counts.
+/// The interval between two counts.
 pub(crate) const STEP: Duration = Duration::from_secs(1);
 
-/// What one second brought.
+/// The rates of one second.
 #[derive(Clone, Copy, Debug, Default, PartialEq)]
 pub(crate) struct Rate {
     pub(crate) uids: u64,
     pub(crate) numbers: u64,
     pub(crate) requests: u64,
     pub(crate) errors: u64,
-    /// In seconds, where there were requests: half of the answers took no longer.
+    /// The median response time in seconds, if there were requests.
     pub(crate) median: Option<f64>,
-    /// 99 % of the answers took no longer.
+    /// The 99th percentile of response times.
     pub(crate) slowest: Option<f64>,
 }
 
-/// The last seconds.
+/// The rates of the last seconds.
 #[derive(Debug, Default)]
 pub(crate) struct Rates(Mutex<VecDeque<Rate>>);
 
-/// Nothing panics while it is locked.
+/// Locks a mutex. No code panics while it holds one of these.
 fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
     mutex.lock().unwrap_or_else(PoisonError::into_inner)
 }
 
 impl Rates {
-    /// The oldest first.
+    /// The rates, the oldest first.
     pub(crate) fn last(&self) -> Vec<Rate> {
         lock(&self.0).iter().copied().collect()
     }
@@ -49,19 +49,19 @@ impl Rates {
     }
 }
 
-/// The numbers of one tag that somebody got.
+/// How many numbers of one tag were handed out.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(crate) struct TagCount {
-    /// One by one, out of the memory of this process.
+    /// One by one, from the memory of this process.
     pub(crate) here: u64,
-    /// In segments that went to clients.
+    /// In segments to clients.
     pub(crate) to_clients: u64,
 }
 
 /// Numbers per second of one tag.
 #[derive(Clone, Copy, Debug, PartialEq)]
 pub(crate) struct TagRate {
-    /// Those that leave the memory of this process.
+    /// Only numbers from the memory of this process.
     pub(crate) here: f64,
     pub(crate) all: f64,
 }
@@ -77,7 +77,7 @@ struct TagCounts {
 }
 
 impl TagRates {
-    /// At the start nothing has been counted.
+    /// Starts with empty counts.
     pub(crate) fn new(now: Instant) -> TagRates {
         let counts = TagCounts { at: now, counts: Arc::default() };
         TagRates(Mutex::new([counts.clone(), counts]))
@@ -89,10 +89,10 @@ impl TagRates {
         both[1] = TagCounts { at, counts: Arc::new(counts) };
     }
 
-    /// What gives the rate of a tag from its count.
+    /// Returns a function that computes a tag's rate from its present count.
     pub(crate) fn since(&self, now: Instant) -> impl Fn(&str, TagCount) -> TagRate + use<> {
         let TagCounts { at, counts } = lock(&self.0)[0].clone();
-        // Right after the start, a rate would be of too short a time.
+        // At least one step: right after the start, the interval would be too short for a rate.
         let seconds = now.duration_since(at).max(STEP).as_secs_f64();
         move |tag, TagCount { here, to_clients }| {
             let before = counts.get(tag).copied().unwrap_or_default();
@@ -108,7 +108,7 @@ fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// What has been counted since the start.
+/// Totals since the start.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Totals {
     uids: u64,
@@ -127,10 +127,10 @@ impl Totals {
     }
 }
 
-/// What came between two counts.
+/// The rates between two counts.
 pub(crate) fn rate(before: Totals, now: Totals, took: Duration) -> Rate {
     let per_second = |count: u64| {
-        // Rounded up, so that a single error is seen.
+        // Rounded up, so that a single error is visible.
         let rate = (u128::from(count) * 1000).div_ceil(took.as_millis().max(1));
         u64::try_from(rate).unwrap_or(u64::MAX)
     };
@@ -173,14 +173,14 @@ mod tests {
             let TagRate { here, all } = rates.since(after(seconds))(tag, count);
             (here, all)
         };
-        // What is counted at once has come in a second at least.
+        // The interval is at least one second long.
         assert_eq!(rate(0, "a", count(30, 5)), (30.0, 35.0));
         assert_eq!(rate(2, "a", count(30, 10)), (15.0, 20.0));
         rates.push(after(10), counts(100));
         assert_eq!(rate(20, "a", count(200, 0)), (10.0, 10.0));
         rates.push(after(20), counts(200));
         assert_eq!(rate(30, "a", count(300, 0)), (10.0, 10.0));
-        // A tag that is new has begun since.
+        // A tag without an earlier count began at zero.
         assert_eq!(rate(30, "b", count(0, 40)), (0.0, 2.0));
         rates.push(after(30), counts(300));
         assert_eq!(rate(30, "a", count(300, 0)), (10.0, 10.0));

@@ -1,9 +1,9 @@
-//! How the last readings of tokens and of the certificate went.
+//! The outcome of each reload of tokens and certificates.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
 
-/// Something that is read again.
+/// What is reloaded.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum What {
     Tokens,
@@ -32,7 +32,7 @@ impl What {
         }
     }
 
-    /// What people call it.
+    /// Its name in messages.
     pub(crate) fn name(self) -> &'static str {
         match self {
             What::Tokens => "the tokens of the file",
@@ -42,31 +42,31 @@ impl What {
     }
 }
 
-/// How the last reading went.
+/// The outcome of the last reload of each.
 #[derive(Debug, Default)]
 pub(crate) struct Readings(Mutex<[Reading; What::ALL.len()]>);
 
 #[derive(Clone, Debug, Default)]
 pub(crate) struct Reading {
-    /// When it was read. Nothing, where there is nothing to read.
+    /// When it was read. `None` if it is not configured.
     pub(crate) at: Option<SystemTime>,
-    /// Why it could not be read again, if it could not.
+    /// Why the last reload failed, if it did.
     pub(crate) problem: Option<String>,
 }
 
 impl Readings {
     fn lock(&self) -> MutexGuard<'_, [Reading; What::ALL.len()]> {
-        // Nothing panics while it is locked.
+        // No code panics while it holds the lock.
         self.0.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Those that there are.
+    /// The outcomes for everything that is configured.
     pub(crate) fn all(&self) -> Vec<(What, Reading)> {
         let all = What::ALL.into_iter().zip(self.lock().clone());
         all.filter(|(_, reading)| reading.at.is_some()).collect()
     }
 
-    /// Notes a reading, with an event if it is worth one.
+    /// Records the outcome of a reload, and logs it if it is new or was asked for.
     pub(crate) fn note(&self, what: What, is_asked: bool, result: Result<(), String>) {
         let problem = result.err();
         let before = {
@@ -86,7 +86,7 @@ impl Readings {
         }
     }
 
-    /// It has been read for the first time.
+    /// Records the first reading.
     pub(crate) fn begin(&self, what: What) {
         self.lock()[what as usize].at = Some(SystemTime::now());
     }

@@ -1,7 +1,7 @@
-//! Requests, by path and status, and how long their answers took.
+//! Request counters by path and status, and a histogram of response times.
 //!
-//! A request pays for two readings of the clock, a search in a short list, and three additions to
-//! counters that its thread alone writes.
+//! Each request costs two clock readings, a search in a short list, and three additions to counters
+//! that only its own thread writes.
 
 use std::time::Duration;
 
@@ -18,13 +18,13 @@ const BOUNDS_US: [u32; 16] = [
     1_000_000, 2_500_000,
 ];
 
-/// Whether an answer failed, where its status does not say so: tinyid's failures have 200, and
-/// Leaf's 500 may be for what the client did wrong.
+/// Whether an answer failed, if its status does not tell: tinyid answers failures with 200, and
+/// Leaf answers 500 even for a client's mistake.
 #[derive(Clone, Copy, Debug)]
 pub(crate) struct HasFailed(pub(crate) bool);
 
-/// The paths of the table, and one for all others: a raw path may be anything, so it is never
-/// shown.
+/// The paths of the table, and one entry for all others. An unknown path is never shown, because it
+/// may be any text.
 const PATHS: usize = Route::ALL.len() + 1;
 
 fn index(route: Option<Route>) -> usize {
@@ -41,7 +41,7 @@ pub(crate) struct Requests {
 struct PathCounters {
     statuses: [Counter; STATUSES.len() + 1],
     failures: Counter,
-    /// Each counts its own answers alone.
+    /// Buckets are not cumulative.
     buckets: [Counter; BOUNDS_US.len() + 1],
     nanos: Counter,
 }
@@ -66,7 +66,7 @@ impl Requests {
     }
 }
 
-/// What clients have asked for: all but what operators look at.
+/// The requests of clients: all paths except those for operators.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) failures: u64,
@@ -90,7 +90,7 @@ impl Traffic {
         traffic
     }
 
-    /// What has come after `before`.
+    /// The difference to an earlier reading.
     pub(crate) fn since(&self, before: &Traffic) -> Traffic {
         let mut buckets = self.buckets;
         for (bucket, before) in buckets.iter_mut().zip(before.buckets) {
@@ -103,8 +103,8 @@ impl Traffic {
         self.buckets.iter().sum()
     }
 
-    /// How long such a part of the answers took at most, in seconds, as far as buckets tell: within
-    /// one, times are taken to be spread evenly. What is longer than the last bound counts as that.
+    /// The response time in seconds that this part of the answers did not exceed. Within a bucket,
+    /// times are assumed to be spread evenly. Times above the last bound count as the last bound.
     pub(crate) fn quantile(&self, part: f64) -> Option<f64> {
         // Counts and bounds are far below 2^53.
         #[allow(clippy::cast_precision_loss)]
@@ -126,17 +126,17 @@ impl Traffic {
 #[derive(Debug)]
 pub(crate) struct PathTotals {
     pub(crate) path: &'static str,
-    /// The status, or none for those that are rare, and how many answers had it.
+    /// How many answers had each status. `None` stands for all rare ones.
     pub(crate) statuses: Vec<(Option<u16>, u64)>,
     /// How many answers failed.
     pub(crate) failures: u64,
-    /// The bound in seconds, and how many answers took no longer.
+    /// Cumulative buckets: each bound in seconds, and how many answers took at most this long.
     pub(crate) buckets: Vec<(f64, u64)>,
     pub(crate) count: u64,
     pub(crate) seconds: f64,
 }
 
-/// The paths that were asked for.
+/// The totals of all paths that were requested.
 pub(crate) fn totals<'a>(
     threads: impl Iterator<Item = &'a Requests> + Clone,
 ) -> impl Iterator<Item = PathTotals> {
@@ -157,7 +157,7 @@ pub(crate) fn totals<'a>(
             (bound, count)
         });
         let buckets = buckets.collect();
-        // A float has the first 15 digits.
+        // A float keeps the first 15 digits.
         #[allow(clippy::cast_precision_loss)]
         let seconds = sum(&|counters| &counters.nanos) as f64 / 1e9;
         let path = Route::ALL.get(path).map_or("other", |route| route.text());

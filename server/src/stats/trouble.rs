@@ -1,17 +1,17 @@
-//! What keeps ids from coming: in a sentence for everybody, and in full for administrators, because
-//! only they may know what the database is called.
+//! Why there are no ids: as a sentence that anybody may read, and in full for administrators,
+//! because only they may see the name of the database.
 
 use std::time::Instant;
 
-use uidring::RegistryError;
 use uidring::segment::SegmentError;
+use uidring::{RegistryError, StorageError};
 use uidring_args::with_causes;
 
-/// What is wrong, and since when.
+/// A problem and when it began.
 #[derive(Clone, Debug)]
 pub(crate) struct Trouble {
     pub(crate) cause: Cause,
-    /// In full, with the name of the database.
+    /// The full text, with the name of the database.
     pub(crate) text: String,
     pub(crate) at: Instant,
 }
@@ -21,33 +21,33 @@ impl Trouble {
         Trouble { cause: Cause::of(error), text: with_causes(error), at: Instant::now() }
     }
 
-    /// Takes have failed, and the load that they wait for has not ended.
+    /// The problem of takes that fail while a load is still running.
     pub(crate) fn late() -> Trouble {
         let cause = Cause::Late;
         Trouble { cause, text: cause.sentence().to_owned(), at: Instant::now() }
     }
 }
 
-/// Why no ids come.
+/// Why there are no ids.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) enum Cause {
-    /// It has not been asked yet.
+    /// The database has not been asked yet.
     NotAsked,
     /// The database does not answer.
     Away,
-    /// Others hold what is needed.
+    /// Other connections hold a lock.
     Locked,
-    /// Numbers are being loaded, and takes have waited in vain.
+    /// A load is running, and takes have timed out meanwhile.
     Late,
     /// The disk of the database is full.
     Full,
-    /// The database answers, and cannot be used as it is.
+    /// The database answers, but cannot be used as it is.
     Unusable,
-    /// The row gave numbers again.
+    /// The row gave the same numbers again.
     WentBack,
-    /// The row is at its end.
+    /// The row has reached its last number.
     RanOut,
-    /// The row has values that give no numbers.
+    /// The values of the row allow no numbers.
     BadRow,
     /// There is no such row.
     NoSuchTag,
@@ -62,8 +62,8 @@ impl Cause {
             SegmentError::RanOut { .. } => Cause::RanOut,
             SegmentError::BadRow { .. } => Cause::BadRow,
             SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. } => Cause::NoSuchTag,
-            SegmentError::Locked { .. } => Cause::Locked,
-            SegmentError::Full { .. } => Cause::Full,
+            SegmentError::Storage(StorageError::Locked { .. }) => Cause::Locked,
+            SegmentError::Storage(StorageError::Full { .. }) => Cause::Full,
             error if error.is_transient() => Cause::Away,
             _ => Cause::Unusable,
         }
@@ -71,19 +71,19 @@ impl Cause {
 
     pub(crate) fn of_registry(error: &RegistryError) -> Cause {
         match error {
-            RegistryError::Locked { .. } => Cause::Locked,
-            RegistryError::Full { .. } => Cause::Full,
+            RegistryError::Storage(StorageError::Locked { .. }) => Cause::Locked,
+            RegistryError::Storage(StorageError::Full { .. }) => Cause::Full,
             error if error.is_transient() => Cause::Away,
             _ => Cause::Unusable,
         }
     }
 
-    /// Whether it says nothing of other tags.
+    /// Whether the cause lies in one row and does not affect other tags.
     pub(crate) fn is_of_row(self) -> bool {
         matches!(self, Cause::WentBack | Cause::RanOut | Cause::BadRow | Cause::NoSuchTag)
     }
 
-    /// What everybody may know.
+    /// The cause in words that anybody may read.
     pub(crate) fn sentence(self) -> &'static str {
         match self {
             Cause::NotAsked => "the database has not answered yet",

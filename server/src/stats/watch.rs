@@ -1,4 +1,4 @@
-//! What people and monitoring look at: how the service is, and how its tags are.
+//! All statistics for operators, and the state of the database.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
@@ -8,10 +8,10 @@ use crate::stats::loads::Loads;
 use crate::stats::rates::{Rates, TagRates};
 use crate::stats::readings::Readings;
 
-/// How often the end of a lease is read. That reads the rows of all worker ids.
+/// How often the end of a lease is read. Each reading reads the rows of all worker ids.
 const READ_LEASE: Duration = Duration::from_secs(10);
 
-/// What is remembered for that.
+/// The statistics.
 #[derive(Debug)]
 pub(crate) struct Watch {
     pub(crate) loads: Loads,
@@ -25,9 +25,9 @@ pub(crate) struct Watch {
 
 #[derive(Clone, Copy, Debug)]
 struct Since {
-    /// When the database went away, or came back.
+    /// When the database last went away or came back.
     database: SystemTime,
-    /// Until when the worker id is reserved, where it is leased.
+    /// When the lease of the worker id ends, if it is leased.
     lease_until: Option<SystemTime>,
     lease_read: Option<Instant>,
 }
@@ -41,17 +41,17 @@ impl Watch {
         Watch { loads, rates, tag_rates, readings, asked, started: now, since }
     }
 
-    /// The database went away, or came back.
+    /// Records that the database went away or came back.
     pub(crate) fn database_changed(&self) {
         self.lock().database = SystemTime::now();
     }
 
-    /// Since when the database has been as it is.
+    /// When the database last went away or came back.
     pub(crate) fn database_since(&self) -> SystemTime {
         self.lock().database
     }
 
-    /// Whether it is time to read the end of the lease. If so, the next time is later.
+    /// Whether the end of the lease is due to be read. If so, sets the next time.
     pub(crate) fn lease_is_due(&self) -> bool {
         let mut since = self.lock();
         let is_due = since.lease_read.is_none_or(|read| read.elapsed() >= READ_LEASE);
@@ -70,7 +70,7 @@ impl Watch {
     }
 
     fn lock(&self) -> MutexGuard<'_, Since> {
-        // Nothing panics while it is locked.
+        // No code panics while it holds the lock.
         self.since.lock().unwrap_or_else(PoisonError::into_inner)
     }
 }

@@ -19,6 +19,11 @@ use tempfile::TempDir;
 /// Nothing that a test waits for takes so long, unless it never comes.
 pub const FOREVER: Duration = Duration::from_secs(60);
 
+/// A folder in memory where there is one, as most tests need no disk.
+pub fn folder() -> TempDir {
+    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
+}
+
 /// A server that was started for one test, with `ids.db` in its folder as the database.
 pub struct Server {
     child: Child,
@@ -30,12 +35,19 @@ pub struct Server {
 impl Server {
     /// Starts one and waits until it is ready.
     pub fn start(options: &[&str]) -> Server {
-        Server::start_on(tempfile::tempdir().unwrap(), options)
+        Server::start_on(folder(), options)
     }
 
     /// The same, in a folder where there may be a database.
     pub fn start_on(folder: TempDir, options: &[&str]) -> Server {
         let server = Server::launch(folder, options);
+        server.wait_until_ready();
+        server
+    }
+
+    /// The same, with the database `url`, which no list of processes shows.
+    pub fn start_with(url: &str, options: &[&str]) -> Server {
+        let server = Server::launch_with(folder(), options, &[("UIDRING_SERVER_DB", url)]);
         server.wait_until_ready();
         server
     }
@@ -90,7 +102,7 @@ impl Server {
         // Nobody tells which port it has. This one was free a moment ago.
         let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
         let address = SocketAddr::from(([127, 0, 0, 1], port));
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let mut command = command(folder.path());
         command.args(["--listen", &address.to_string()]).args(options);
         let child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
@@ -102,6 +114,12 @@ impl Server {
             thread::sleep(Duration::from_millis(10));
         }
         server
+    }
+
+    /// The worker id of its UIDs.
+    pub fn worker(&self) -> String {
+        let uid = self.get("/v1/uids").json()["uids"][0].as_str().unwrap().to_owned();
+        self.get(&format!("/v1/uids/{uid}")).json()["worker"].as_str().unwrap().to_owned()
     }
 
     pub fn wait_until_ready(&self) {
@@ -218,7 +236,7 @@ impl Server {
     pub fn stop(mut self) -> TempDir {
         self.terminate();
         assert_eq!(self.wait().code(), Some(0), "{}", self.log());
-        std::mem::replace(&mut self.folder, tempfile::tempdir().unwrap())
+        std::mem::replace(&mut self.folder, folder())
     }
 }
 
@@ -226,6 +244,9 @@ impl Drop for Server {
     fn drop(&mut self) {
         let _ = self.child.kill();
         let _ = self.child.wait();
+        if thread::panicking() {
+            eprintln!("the log of the server of the failed test:\n{}", self.log());
+        }
     }
 }
 
@@ -249,6 +270,17 @@ pub fn certify(folder: &Path, year: i32) -> CertificateDer<'static> {
     fs::copy(made.join(format!("localhost-{year}.pem")), folder.join("cert.pem")).unwrap();
     fs::copy(made.join(format!("localhost-{year}-key.pem")), folder.join("key.pem")).unwrap();
     CertificateDer::from_pem_file(folder.join("cert.pem")).unwrap()
+}
+
+/// What a check says where nothing is wrong.
+pub const GOOD: &str = "the options are good\na start with the database would succeed\n";
+
+/// The exit code of `--check` with the database `url`, and what it says.
+pub fn check(url: &str) -> (Option<i32>, String) {
+    let folder = folder();
+    let done =
+        command(folder.path()).arg("--check").env("UIDRING_SERVER_DB", url).output().unwrap();
+    (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
 }
 
 /// The value of a series of metrics, with its labels.

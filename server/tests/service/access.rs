@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Server, command};
+use crate::common::{Server, command, folder};
 
 const ORDERS: &str = "authorization: Bearer 0123456789abcdef-orders";
 const ADMIN: &str = "authorization: Bearer 0123456789abcdef-admin";
@@ -23,7 +23,7 @@ admin = true
 "#;
 
 fn with_tokens(options: &[&str]) -> Server {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
     let server = Server::start_on(folder, &[&["--tokens=tokens.toml"], options].concat());
     for tag in ["orders", "invoices", "open"] {
@@ -92,7 +92,7 @@ fn a_token_opens_its_tags() {
 
 #[test]
 fn a_star_stands_for_any_rest_of_a_name() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let file = FILE.replace("tags = [\"orders\"]", "tags = [\"orders\", \"SO-*\"]");
     fs::write(folder.path().join("tokens.toml"), file).unwrap();
     let server = Server::start_on(folder, &["--tokens=tokens.toml"]);
@@ -152,7 +152,7 @@ const AWAY: [&str; 2] = ["--leaf-snowflake", "--leaf-db=postgres://nobody@127.0.
 #[cfg(feature = "postgres")]
 #[test]
 fn tokens_are_read_again_while_another_start_fails() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
     let options = [&["--tokens=tokens.toml", "--token-refresh=50ms"][..], &AWAY].concat();
     let server = Server::launch(folder, &options);
@@ -191,7 +191,7 @@ fn no_secret_is_logged() {
 
 #[test]
 fn a_bad_file_of_tokens_is_refused_by_its_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     for (text, problem) in [
         ("[[token]]\ntoken = 'short'\ntags = ['a']", "the 1. [[token]]: its token is shorter than"),
         ("[[token]]\ntoken = '0123456789abcdef'", "the 1. [[token]]: it allows nothing"),
@@ -230,7 +230,7 @@ fn an_open_address_without_tokens_is_told_of() {
     server.wait_for("the warning", || server.log().contains(loud));
     let server = Server::start(&[]);
     assert!(!server.log().contains(loud), "{}", server.log());
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
     let server = Server::start_on(folder, &["--listen=0.0.0.0:0", "--tokens=tokens.toml"]);
     assert!(!server.log().contains(loud), "{}", server.log());
@@ -242,7 +242,7 @@ fn the_tokens_of_the_readme_do_what_it_says() {
     let readme = fs::read_to_string(readme).unwrap();
     let (_, block) = readme.split_once("```toml\n").unwrap();
     let (tokens, _) = block.split_once("```").unwrap();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
     let server = Server::start_on(folder, &["--tokens=tokens.toml"]);
     let client = "authorization: Bearer 0f673adf80504e2eaa552f5d791b644c";

@@ -1,12 +1,12 @@
 //! How the service is: what `/readyz`, the page, `/v1/status`, `/metrics` and the log say of what
 //! goes wrong with its database.
 
-use std::cell::Cell;
+use std::cell::{Cell, RefCell};
 use std::process::Command;
 
 use serde_json::Value;
 
-use crate::common::Server;
+use crate::common::{Server, folder, metric};
 
 const ADMIN: &str = "authorization: Bearer 0123456789abcdef";
 const JSON: &str = "content-type: application/json";
@@ -41,6 +41,22 @@ fn drain(server: &Server) -> u16 {
         status.get() != 200
     });
     status.get()
+}
+
+/// A start asks the database, so no service that is ready says that it has not heard from it.
+#[test]
+fn who_is_ready_has_heard_from_the_database() {
+    // A first probe is a matter of a millisecond, and seldom seen.
+    for _ in 0..20 {
+        let server = Server::launch(folder(), &[]);
+        let seen = RefCell::default();
+        server.wait_for("ready", || {
+            seen.replace(server.get("/metrics").text().to_owned());
+            metric(&seen.borrow(), "uidring_ready") == Some(1.0)
+        });
+        let seen = seen.into_inner();
+        assert_eq!(metric(&seen, "uidring_database_up"), Some(1.0), "{seen}");
+    }
 }
 
 fn database(server: &Server) -> rusqlite::Connection {
@@ -125,7 +141,7 @@ fn a_row_that_went_back_gives_no_segments() {
 fn a_table_that_was_dropped_is_seen_everywhere() {
     let server = with_orders(&[]);
     database(&server).execute("DROP TABLE uidring_segment", []).unwrap();
-    // What is in memory goes on.
+    // Numbers in memory are still given.
     assert_eq!(server.get("/v1/tags/orders/ids?n=10").status, 200);
     assert_eq!(server.get("/readyz").status, 200);
     assert_eq!(drain(&server), 500);
@@ -148,7 +164,7 @@ fn a_table_that_was_dropped_is_seen_everywhere() {
 /// A disk that takes no byte more: reading goes on.
 #[test]
 fn a_disk_that_cannot_be_written_is_seen_everywhere() {
-    let server = Server::launch_after("trap '' XFSZ", tempfile::tempdir().unwrap(), &[]);
+    let server = Server::launch_after("trap '' XFSZ", folder(), &[]);
     server.wait_until_ready();
     use_orders(&server);
     let limit = |size: &str| {
@@ -194,7 +210,7 @@ fn it_is_ready_while_memory_lasts() {
 #[cfg(feature = "postgres")]
 #[test]
 fn only_an_administrator_is_told_what_the_database_is_called() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let tokens = "public = ['*']\n[[token]]\ntoken = '0123456789abcdef'\nadmin = true\n";
     std::fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
     let db = "--db=postgres://somebody@127.0.0.1:1/secret";
@@ -212,7 +228,7 @@ fn only_an_administrator_is_told_what_the_database_is_called() {
 
 #[test]
 fn an_administrator_is_told_what_is_wrong_while_it_is_ready() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let tokens = "public = ['*']\n[[token]]\ntoken = '0123456789abcdef'\nadmin = true\n";
     std::fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
     let server = Server::start_on(folder, &["--tokens=tokens.toml"]);

@@ -2,7 +2,7 @@
 
 use std::fs;
 
-use crate::common::{Answer, Server, in_browser};
+use crate::common::{Answer, Server, folder, in_browser};
 
 const JSON: &str = "content-type: application/json";
 
@@ -72,10 +72,10 @@ fn hosts_are_named_by_an_option_a_variable_or_a_file() {
     let server = Server::start(&["--host=ids.example.com", "--host=ids"]);
     assert_eq!(statuses(&server, &hosts), [200, 200, 200, 421, 200]);
     let variable = [("UIDRING_SERVER_HOST", "ids.example.com,ids")];
-    let server = Server::launch_with(tempfile::tempdir().unwrap(), &[], &variable);
+    let server = Server::launch_with(folder(), &[], &variable);
     server.wait_until_ready();
     assert_eq!(statuses(&server, &hosts), [200, 200, 200, 421, 200]);
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("o.toml"), "host = ['ids.example.com', 'ids']").unwrap();
     let server = Server::start_on(folder, &["--config=o.toml"]);
     assert_eq!(statuses(&server, &hosts), [200, 200, 200, 421, 200]);
@@ -95,7 +95,7 @@ fn an_address_that_others_reach_is_asked_for_by_any_address() {
 fn with_tokens_each_host_is_good_unless_some_are_named() {
     let token = "[[token]]\ntoken = '0123456789abcdef'\nadmin = true\ntags = ['*']";
     let status = |options: &[&str]| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         fs::write(folder.path().join("tokens.toml"), token).unwrap();
         let server = Server::start_on(folder, &[&["--tokens=tokens.toml"], options].concat());
         let header = "authorization: Bearer 0123456789abcdef";
@@ -143,7 +143,7 @@ fn pages_of_others_change_nothing() {
             let detail = answer.json()["detail"].as_str().unwrap().to_owned();
             assert!(detail.contains("--host") || detail.contains("https"), "{detail}");
         }
-        // What changes nothing may be linked to.
+        // Other sites may link to paths that change nothing.
         for path in ["/", "/v1/status", "/livez", "/readyz", "/metrics", "/cache", "/v1/tags"] {
             let answer = ask(&server, "GET", path, &own, headers);
             assert_eq!(answer.status, 200, "{path} {headers:?}: {answer:?}");

@@ -6,7 +6,7 @@ use std::time::Duration;
 use uidring::segment::{HttpSegments, Number, SegmentError, Segments, Tag};
 use uidring::{SegmentFailure, TakeError};
 
-use crate::common::Server;
+use crate::common::{Server, folder};
 
 fn address(server: &Server) -> String {
     format!("http://{}", server.address)
@@ -86,7 +86,7 @@ fn what_the_server_refuses_is_told_as_it_is() {
 
 #[test]
 fn a_token_is_needed_where_the_server_wants_one() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let tokens = "[[token]]\ntoken = \"of-the-orders-0123\"\ntags = [\"orders\"]\n";
     std::fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
     let file = folder.path().join("ids.db");

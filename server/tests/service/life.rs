@@ -6,7 +6,7 @@ use std::net::{TcpListener, TcpStream};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use crate::common::{Answer, Server, command, request, signal};
+use crate::common::{Answer, Server, command, folder, request, signal};
 
 #[test]
 fn a_request_under_way_is_answered_at_the_end() {
@@ -95,7 +95,7 @@ fn a_connection_without_a_request_does_not_hold_up_the_end() {
 fn a_port_in_use_is_one_clear_line() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
     let address = listener.local_addr().unwrap().to_string();
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let done = command(folder.path()).args(["--listen", &address]).output().unwrap();
     assert_eq!(done.status.code(), Some(1));
     let expected = format!(
@@ -114,18 +114,18 @@ fn a_port_in_use_is_one_clear_line() {
 
 #[test]
 fn a_database_that_cannot_be_used_is_one_clear_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("ids.db"), "this is no database, and long enough to be read")
         .unwrap();
     let done = command(folder.path()).args(["--listen=127.0.0.1:0"]).output().unwrap();
     let stderr = String::from_utf8(done.stderr).unwrap();
     assert_eq!(done.status.code(), Some(1), "{stderr}");
-    assert!(stderr.lines().last().unwrap().starts_with("uidring-server: cannot open"), "{stderr}");
+    assert!(stderr.lines().last().unwrap().starts_with("uidring-server: cannot use"), "{stderr}");
 }
 
 #[test]
 fn a_database_that_is_away_at_the_start_is_waited_for() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     // Locked by somebody else.
     let first = Server::start_on(folder, &[]);
     first.put("orders", "{}");
@@ -200,7 +200,7 @@ fn a_slow_head_is_cut_off() {
     // On a slow machine fewer bytes are sent in that time.
     let sent = sent.join().unwrap();
     assert!(sent < 500, "it was cut off after {sent} bytes");
-    // So is a connection on which nothing comes.
+    // An idle connection is closed, too.
     let mut idle = server.connect();
     assert_eq!(idle.read(&mut [0]).unwrap(), 0);
 }
@@ -262,7 +262,7 @@ fn connections_have_a_limit() {
 /// Clients that hold connections open leave files for the database.
 #[test]
 fn connections_leave_files_for_the_database() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let server = Server::launch_after("ulimit -n 64", folder, &["--threads=2"]);
     server.wait_until_ready();
     server.wait_for("told", || server.log().contains("too few open files for --max-connections"));
@@ -300,7 +300,7 @@ fn connections_leave_files_for_the_database() {
 
 #[test]
 fn too_few_files_are_one_clear_line() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let program = env!("CARGO_BIN_EXE_uidring-server");
     let start = "ulimit -n 30; exec \"$0\" --listen 127.0.0.1:0 --threads 2";
     let mut command = std::process::Command::new("/bin/sh");

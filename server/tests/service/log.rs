@@ -5,7 +5,7 @@ use std::fs::{self, File, OpenOptions};
 use std::io::{PipeReader, Write, pipe};
 use std::process::Stdio;
 
-use crate::common::{Server, metric};
+use crate::common::{Server, folder, metric};
 
 const ORDERS: &str = "authorization: Bearer 0123456789abcdef-orders";
 const ADMIN: &str = "authorization: Bearer 0123456789abcdef-admin";
@@ -69,7 +69,7 @@ fn a_log_that_cannot_be_written_takes_nothing_down() {
         }
         server.terminate();
         assert_eq!(server.wait().code(), Some(0), "{case}");
-        // What was not taken has been given back.
+        // The numbers that were not taken have been given back.
         let database = rusqlite::Connection::open(server.file()).unwrap();
         let sql = "SELECT last_number FROM uidring_segment WHERE tag = 'orders'";
         let end: i64 = database.query_row(sql, [], |row| row.get(0)).unwrap();
@@ -100,7 +100,7 @@ fn an_end_with_an_error_does_not_wait_for_the_log() {
     let taken = std::net::TcpListener::bind("127.0.0.1:0").unwrap();
     let address = taken.local_addr().unwrap().to_string();
     for (case, stdout, stderr, _reader) in logs() {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = folder();
         let mut command = crate::common::command(folder.path());
         command.args(["--listen", &address]).stdout(stdout).stderr(stderr);
         assert_eq!(command.status().unwrap().code(), Some(1), "{case}");

@@ -21,3 +21,4 @@ mod signals;
 mod tinyid;
 mod tls;
 mod v1;
+mod years;

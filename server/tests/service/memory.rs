@@ -44,7 +44,7 @@ fn clients_that_do_not_read_cost_little() {
     server.wait_for("asked", || taken() > 2.0 * 100_000.0 * f64::from(CLIENTS));
     let each = (peak(&server) - before) / u64::from(CLIENTS);
     assert!(each < 400, "{each} KiB for each client");
-    // What comes late is whole, and nothing comes twice.
+    // Late answers are complete, and no id comes twice.
     let mut numbers: Vec<u64> = Vec::new();
     for client in clients.drain(..4) {
         let mut client = BufReader::new(client);

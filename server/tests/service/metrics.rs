@@ -4,7 +4,7 @@ use std::io::Write;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
-use crate::common::{Server, certify, metric as value};
+use crate::common::{Server, certify, folder, metric as value};
 
 fn metrics(server: &Server) -> String {
     let answer = server.get("/metrics");
@@ -16,7 +16,8 @@ fn metrics(server: &Server) -> String {
 #[track_caller]
 fn assert_value(text: &str, series: &str, expected: f64) {
     let found = value(text, series);
-    assert!(found.is_some_and(|found| (found - expected).abs() < 1e-9), "{series}: {found:?}");
+    let is_so = found.is_some_and(|found| (found - expected).abs() < 1e-9);
+    assert!(is_so, "{series}: {found:?} in\n{text}");
 }
 
 #[test]
@@ -120,7 +121,7 @@ fn what_clients_invent_makes_no_series() {
 
 #[test]
 fn metrics_are_for_administrators_and_their_role_where_there_are_tokens() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let tokens = folder.path().join("tokens.toml");
     let text = "[[token]]\ntoken = \"0123456789abcdef\"\nadmin = true\n\
         [[token]]\ntoken = \"abcdef0123456789\"\ntags = [\"*\"]\n\
@@ -222,7 +223,7 @@ tests:
 ",
         alerts.display()
     );
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let file = folder.path().join("test.yml");
     std::fs::write(&file, test).unwrap();
     let checked = promtool(&["test", "rules", file.to_str().unwrap()], "");
@@ -248,7 +249,7 @@ fn alerts_and_graphs_ask_for_metrics_that_there_are() {
     server.wait_for("leased", is_leased);
     let mut there = names(&metrics(&server));
     // What there is with TLS alone, and with what is read again.
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let cert = certify(folder.path(), 2100);
     let server = Server::launch(folder, &["--tls-cert=cert.pem", "--tls-key=key.pem"]);
     there.extend(names(server.get_tls(&cert, "/metrics").unwrap().text()));

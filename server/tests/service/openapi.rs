@@ -7,7 +7,7 @@ use std::path::{Path, PathBuf};
 
 use serde_json::Value;
 
-use crate::common::{Answer, Server, request};
+use crate::common::{Answer, Server, folder, request};
 
 const METHODS: [&str; 7] = ["get", "put", "post", "delete", "head", "options", "patch"];
 
@@ -110,7 +110,7 @@ fn each_route_is_in_the_description() {
 
 #[test]
 fn no_cache_may_keep_an_answer() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let token = "[[token]]\ntoken = '0123456789abcdef'\nadmin = true\ntags = ['*']";
     fs::write(folder.path().join("tokens.toml"), token).unwrap();
     let with_tokens = Server::start_on(folder, &["--tokens=tokens.toml", "--leaf-snowflake"]);
@@ -120,7 +120,7 @@ fn no_cache_may_keep_an_answer() {
     // Nothing listens there, so it is never ready.
     let away = ["--db=postgres://somebody@127.0.0.1:1/ids", "--leaf-snowflake=false"];
     let waiting =
-        cfg!(feature = "postgres").then(|| Server::launch(tempfile::tempdir().unwrap(), &away));
+        cfg!(feature = "postgres").then(|| Server::launch(crate::common::folder(), &away));
     servers.extend(&waiting);
     let mut statuses = BTreeSet::new();
     let mut paths: Vec<String> = routes().into_iter().collect();
@@ -130,7 +130,7 @@ fn no_cache_may_keep_an_answer() {
     let all = METHODS.into_iter().filter(|&method| method != "head").chain(["trace", "brew"]);
     for (path, method) in paths.iter().flat_map(|path| all.clone().map(move |one| (path, one))) {
         for &server in &servers {
-            // The second one of a kind may go the short way.
+            // The second one of a kind may take the fast path.
             for _ in 0..2 {
                 let answer = ask(server, method, path);
                 let kept: Vec<_> =

@@ -3,7 +3,7 @@
 use std::fs;
 use std::path::Path;
 
-use crate::common::{Server, command};
+use crate::common::{GOOD, Server, command, folder};
 
 /// The exit code of `--check`, and what was said.
 fn check(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
@@ -16,20 +16,19 @@ fn check(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (Option<i3
 
 #[test]
 fn good_options_pass() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let file = "listen = '127.0.0.1:0'\nmax-body = 1000\nleaf-snowflake = true\ntinyid = false\n\
                 header-timeout = '5s'\npreset = 'twitter'\nlease = '10m'\n";
     fs::write(folder.path().join("options.toml"), file).unwrap();
     let (code, text) = check(folder.path(), &["--config=options.toml"], &[]);
-    let good = "the options are good\na start with the database would succeed\n";
-    assert_eq!((code, text.as_str()), (Some(0), good));
+    assert_eq!((code, text.as_str()), (Some(0), GOOD));
     assert!(!folder.path().join("ids.db").exists(), "nothing is made");
 }
 
 /// What a start would end with, a check ends with, and makes nothing.
 #[test]
 fn a_check_looks_at_the_database() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let file = |name: &str| folder.path().join(name).display().to_string();
     fs::write(folder.path().join("foreign.db"), "no database, and long enough to be read as one")
         .unwrap();
@@ -67,10 +66,31 @@ fn a_check_looks_at_the_database() {
     assert_eq!(found, Ok((1, 1)));
 }
 
+/// A start makes the tables in an empty file, and a check leaves the file as it is.
+#[test]
+fn a_check_writes_nothing_to_an_empty_file() {
+    let folder = folder();
+    let db = folder.path().join("empty.db");
+    fs::write(&db, "").unwrap();
+    for more in ["--uids=true", "--uids=false"] {
+        let (code, text) = check(folder.path(), &["--db=empty.db", more], &[]);
+        assert_eq!(code, Some(0), "{more}: {text}");
+        assert_eq!(fs::read(&db).unwrap(), b"", "{more}");
+    }
+    // A start does not make the tables of others.
+    let (code, text) = check(folder.path(), &["--db=empty.db", "--table=leaf"], &[]);
+    assert!(code == Some(1) && text.contains("empty.db: it is empty; "), "{text}");
+    assert_eq!(fs::read_dir(folder.path()).unwrap().count(), 1, "nothing else is made");
+    let server = Server::start_on(folder, &["--db=empty.db"]);
+    let made = fs::read(&db).unwrap();
+    assert_eq!(check(server.folder(), &["--db=empty.db"], &[]).0, Some(0));
+    assert!(!made.is_empty() && made == fs::read(&db).unwrap(), "a start makes the tables");
+}
+
 #[cfg(feature = "postgres")]
 #[test]
 fn a_check_tells_a_database_that_is_away_from_a_bad_one() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     // A start waits for it.
     let away = "--db=postgres://somebody:hunter2@127.0.0.1:1/ids";
     let (code, text) = check(folder.path(), &[away], &[]);
@@ -116,6 +136,9 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--leaf-worker-ids=5-2"], "", "5 is above 2: write 2-5"),
         (&["--partition=5/2"], "", "the parts of 2 are 0/2 and 1/2"),
         (&["--db=ids.db", "--uid-generator"], "", "--uid-generator: the table WORKER_NODE "),
+        (&["--db=ids.db", "--table=cosid"], "", "--table: CosId's counters are in Redis; name "),
+        (&["--config=o.toml"], "table = 'cosid'", "name the server with --db redis://.."),
+        (&["--config=o.toml"], "table = 'other'", "invalid value 'other' for '--table"),
         (&["--config=o.toml"], "check = true", "there is no key \"check\""),
         (&["--config=o.toml"], "config = 'x'", "there is no key \"config\""),
         (&["--config=o.toml"], "threads = 0", "the key \"threads\": invalid value '0'"),
@@ -164,7 +187,7 @@ fn an_address_whose_feature_is_off_is_refused() {
 
 /// Options that are refused: the arguments, the file, and a part of what is said.
 fn refused(cases: &[(&[&str], &str, &str)]) {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     for &(args, file, problem) in cases {
         fs::write(folder.path().join("o.toml"), file).unwrap();
         let (code, text) = check(folder.path(), args, &[]);
@@ -176,10 +199,10 @@ fn refused(cases: &[(&[&str], &str, &str)]) {
 
 #[test]
 fn the_command_line_goes_before_variables_and_those_before_the_file() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("o.toml"), "grace = '1s'\nmax-body = 7\ntinyid = false").unwrap();
     let max_body = |args: &[&str], variables: &[(&str, &str)]| {
-        let folder = tempfile::tempdir().unwrap();
+        let folder = crate::common::folder();
         fs::write(folder.path().join("o.toml"), "max-body = 20\ntinyid = false").unwrap();
         let options = [&["--config=o.toml"], args].concat();
         let server = Server::launch_with(folder, &options, variables);
@@ -198,7 +221,7 @@ fn the_command_line_goes_before_variables_and_those_before_the_file() {
 
 #[test]
 fn the_help_fits_80_columns_and_names_each_variable() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     for flag in ["--help", "-h"] {
         let done = command(folder.path()).arg(flag).env("COLUMNS", "200").output().unwrap();
         assert_eq!(done.status.code(), Some(0));
@@ -218,7 +241,7 @@ fn the_help_fits_80_columns_and_names_each_variable() {
 
 #[test]
 fn a_misspelt_variable_is_told() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let told = "the variable UIDRING_SERVER_LISTE has no effect; did you mean \
                 UIDRING_SERVER_LISTEN?";
     let misspelt = ("UIDRING_SERVER_LISTE", "0.0.0.0:80");
@@ -233,7 +256,7 @@ fn a_misspelt_variable_is_told() {
     without.arg("--check").env_remove("UIDRING_SERVER_DB").envs([tools]);
     let text = String::from_utf8(without.output().unwrap().stderr).unwrap();
     assert!(text.contains("UIDRING_DB has no effect; did you mean UIDRING_SERVER_DB?"), "{text}");
-    // What Kubernetes sets for a Service called uidring-server.
+    // The variables that Kubernetes sets for a Service called uidring-server.
     let kubernetes = [
         ("UIDRING_SERVER_SERVICE_HOST", "10.0.0.1"),
         ("UIDRING_SERVER_SERVICE_PORT", "8080"),

@@ -1,9 +1,8 @@
 //! The page at `/`: what it shows, and how it behaves in a browser.
 
-use std::path::Path;
 use std::process::Command;
 
-use crate::common::{Answer, Server, in_browser};
+use crate::common::{Answer, Server, folder, in_browser};
 
 fn page(server: &Server) -> Answer {
     let answer = server.get("/");
@@ -37,12 +36,6 @@ fn fail(server: &Server, tag: &str) {
     let sql = "UPDATE uidring_segment SET last_number = ?2 WHERE tag = ?1";
     assert_eq!(database(server).execute(sql, (tag, i64::MAX)).unwrap(), 1);
     server.wait_for("fails", || server.get(&format!("/v1/tags/{tag}/ids?n=500")).status != 200);
-}
-
-/// A folder in memory, where there is one: loads of thousands of tags need not wait for a disk.
-fn fast_folder() -> tempfile::TempDir {
-    let memory = Path::new("/dev/shm");
-    if memory.is_dir() { tempfile::tempdir_in(memory) } else { tempfile::tempdir() }.unwrap()
 }
 
 #[test]
@@ -251,7 +244,7 @@ fn a_database_that_is_away_is_a_warning() {
     let text = page(&server).text().to_owned();
     assert!(text.contains("Ids come from memory"), "{text}");
     assert!(text.contains("AWAY since"), "{text}");
-    // What keeps all tags from loading is said once.
+    // A cause that stops the loads of all tags is shown once.
     let take = || server.get("/v1/tags/tag-0000/ids?n=500").status;
     server.wait_for("empty", || take() != 200);
     let state = || page(&server).text().split("Last events").next().unwrap().to_owned();
@@ -268,7 +261,7 @@ fn a_database_that_is_away_is_a_warning() {
 fn without_a_database_from_the_start_the_service_is_down() {
     // Nothing listens there.
     let db = "postgres://somebody:hunter2@127.0.0.1:1/ids";
-    let server = Server::launch(tempfile::tempdir().unwrap(), &["--db", db]);
+    let server = Server::launch(folder(), &["--db", db]);
     server.wait_for("tried", || server.get("/").text().contains("127.0.0.1:1"));
     let text = page(&server).text().to_owned();
     assert!(text.contains("class=\"Down\"") && text.contains("There are no ids yet"), "{text}");
@@ -282,7 +275,7 @@ fn without_a_database_from_the_start_the_service_is_down() {
 
 #[test]
 fn the_page_is_for_administrators_where_there_are_tokens() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let tokens = folder.path().join("tokens.toml");
     let text = "[[token]]\ntoken = \"0123456789abcdef\"\nadmin = true\n";
     std::fs::write(&tokens, text).unwrap();
@@ -309,7 +302,7 @@ fn in_a_browser_it_shows_three_tags_and_what_changes() {
 fn in_a_browser_ten_thousand_tags_can_be_searched_and_sorted() {
     let few = Server::start(&[]);
     with_tags(&few, 200);
-    let many = Server::start_on(fast_folder(), &[]);
+    let many = Server::start_on(folder(), &[]);
     with_tags(&many, 10_000);
     in_browser(&many, "search");
     // Milliseconds of the processor.

@@ -3,7 +3,7 @@
 use std::fs;
 use std::io::Write;
 
-use crate::common::{Server, metric, signal};
+use crate::common::{Server, folder, metric, signal};
 
 const OLD: &str = "[[token]]\ntoken = '0123456789abcdef-old'\nadmin = true\ntags = ['*']\n";
 const NEW: &str = "[[token]]\ntoken = '0123456789abcdef-new'\nadmin = true\ntags = ['*']\n";
@@ -28,7 +28,7 @@ fn signals_that_mean_nothing_here_end_nothing() {
 
 #[test]
 fn sighup_reads_tokens_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     fs::write(folder.path().join("tokens.toml"), OLD).unwrap();
     let server = Server::start_on(folder, &["--tokens=tokens.toml", "--token-refresh=1h"]);
     let file = server.folder().join("tokens.toml");

@@ -53,7 +53,7 @@ fn an_administrator_needs_no_file_beside_the_table() {
         assert_eq!(server.send("GET", path, &[&other], "").status, 403, "{path}");
         assert_eq!(server.get(path).status, 401, "{path}");
     }
-    // Those of the table count as before.
+    // The tokens of the table are still valid.
     assert_eq!(ask(&server, "nextIdSimple", "bizType=test").text(), "2");
     assert_eq!(server.get("/tinyid/id/nextIdSimple?bizType=test").text(), "");
     assert!(!server.log().contains("0123456789abcdef"), "{}", server.log());
@@ -160,7 +160,7 @@ fn tokens_of_the_table_are_read_again() {
     let add = "INSERT INTO tiny_id_token (token, biz_type) VALUES ('another', 'test')";
     file.execute(add, []).unwrap();
     server.wait_for("allowed", || !ask().is_empty());
-    // Where the table cannot be read, what was read counts.
+    // If the table cannot be read, the tokens read before stay valid.
     file.execute("ALTER TABLE tiny_id_token RENAME TO away", []).unwrap();
     server.wait_for("told of", || server.log().contains("the tokens of the table stay as"));
     assert_ne!(ask(), "");

@@ -3,20 +3,20 @@
 use std::fs;
 use std::io::{BufReader, Write};
 
-use crate::common::{Answer, Server, certify, metric, request, signal};
+use crate::common::{Answer, Server, certify, folder, metric, request, signal};
 
 const TLS: [&str; 2] = ["--tls-cert=cert.pem", "--tls-key=key.pem"];
 
 #[test]
 fn ids_come_over_tls() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let cert = certify(folder.path(), 2100);
     let server = Server::launch(folder, &[&TLS[..], &["--threads=1"]].concat());
     let ask = |path: &str| server.get_tls(&cert, path).unwrap();
     server.wait_for("ready", || ask("/readyz").status == 200);
     let answer = ask("/v1/uids?n=1000");
     assert_eq!((answer.status, answer.json()["uids"].as_array().unwrap().len()), (200, 1000));
-    // Whoever speaks without TLS holds nobody up.
+    // A client that does not speak TLS does not delay others.
     let mut plain = server.connect();
     plain.write_all(request("GET", "/livez", &[], "").as_bytes()).unwrap();
     assert!(Answer::try_read(&mut BufReader::new(plain)).is_none());
@@ -26,7 +26,7 @@ fn ids_come_over_tls() {
 
 #[test]
 fn a_certificate_is_read_again() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let old = certify(folder.path(), 2100);
     let mut server = Server::launch(folder, &TLS);
     server.wait_for("ready", || server.get_tls(&old, "/readyz").unwrap().status == 200);
@@ -70,7 +70,7 @@ fn a_certificate_is_read_again() {
 
 #[test]
 fn a_certificate_that_ends_is_told_of() {
-    let folder = tempfile::tempdir().unwrap();
+    let folder = folder();
     let cert = certify(folder.path(), 2021);
     let server = Server::launch(folder, &TLS);
     server.wait_for("told of", || server.log().contains("the certificate ended at 2021-01-01"));

@@ -217,7 +217,7 @@ fn the_short_way_answers_as_the_long_one() {
         (answer.status, headers, text)
     };
     for path in ["/v1/uids", "/v1/tags/orders/ids", "/api/segment/get/orders"] {
-        // The first one makes the tag known to the thread. An empty query is a long way.
+        // The first one makes the tag known to the thread. An empty query takes the slow path.
         for _ in 0..20 {
             let (short, long) = (server.get(path), server.get(&format!("{path}?")));
             assert_eq!(short.status, 200, "{path}: {short:?}");

@@ -1,4 +1,5 @@
-//! [`Alarms`]: what operators know about a source and its tags. A change of that is an event.
+//! [`Alarms`]: the state of a source and its tags as operators know it. Each change of it is an
+//! event.
 
 use std::io;
 #[cfg(feature = "metrics")]
@@ -10,13 +11,13 @@ use crate::segment::load::events::{End, Event, Events};
 use crate::segment::load::trouble::Trouble;
 use crate::sync::Arc;
 
-/// A load under way is slow after this time, if no numbers of its tag are left.
+/// A load is slow if it takes longer than this while its tag has no numbers left.
 pub const SLOW: Duration = Duration::from_secs(1);
-/// Lost numbers of one tag are told again after this time at the earliest.
+/// The shortest interval between two events about lost numbers of one tag.
 const LOST_PAUSE: Duration = Duration::from_secs(60);
 
-/// What operators know about a tag. Written under the lock of the loader's scheduler. Most tags
-/// have no trouble, and no memory for it.
+/// The state of a tag as operators know it. Written under the lock of the loader's scheduler. Most
+/// tags have no trouble, and allocate nothing.
 #[derive(Debug, Default)]
 pub struct TagAlarm(Option<Box<Known>>);
 
@@ -24,26 +25,26 @@ pub struct TagAlarm(Option<Box<Known>>);
 struct Known {
     /// A bit for each [`Trouble`] of the tag.
     troubles: u16,
-    /// Since when there has been trouble.
+    /// When the trouble began.
     since: Option<Duration>,
-    /// Since when a load has been under way while no numbers are left.
+    /// When a load was first found running while no numbers are left.
     empty_since: Option<Duration>,
     /// Whether that load is slow.
     is_slow: bool,
-    /// Numbers that were loaded and refused, and that the row did not take back.
+    /// Loaded numbers that were rejected and that the row did not take back.
     refused: u64,
-    /// How many lost numbers operators know of, and since when.
+    /// How many lost numbers operators know of, and when they were last told.
     lost: u64,
     lost_told: Option<Duration>,
 }
 
 impl TagAlarm {
-    /// Since when no load has succeeded, if one has failed or is slow.
+    /// When loads stopped succeeding, if the last one failed or the present one is slow.
     pub fn since(&self) -> Option<Duration> {
         self.0.as_ref()?.since
     }
 
-    /// Numbers of the tag that nobody will get, of which takers have lost so many.
+    /// Numbers of the tag that nobody will get. `by_takers` of them were lost by takers.
     pub fn lost(&self, by_takers: u64) -> u64 {
         by_takers + self.0.as_ref().map_or(0, |known| known.refused)
     }
@@ -59,14 +60,14 @@ impl Known {
         self.troubles & !bit(Trouble::Away) != 0
     }
 
-    /// Notes `trouble`. Returns whether it is new.
+    /// Records `trouble`. Returns whether it is new.
     fn add(&mut self, trouble: Trouble) -> bool {
         let before = self.troubles;
         self.troubles |= bit(trouble);
         self.troubles != before
     }
 
-    /// Notes that `trouble` is over. Returns whether there was any.
+    /// Records that `trouble` is over. Returns whether there was any.
     fn remove(&mut self, trouble: Trouble) -> bool {
         let before = self.troubles;
         self.troubles &= !bit(trouble);
@@ -78,7 +79,7 @@ fn bit(trouble: Trouble) -> u16 {
     1 << trouble as u16
 }
 
-/// What the metrics show of a source, but for its tags.
+/// The metrics of a source, without those of its tags.
 #[cfg(feature = "metrics")]
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Measured {
@@ -88,51 +89,52 @@ pub struct Measured {
     pub given_back: u64,
 }
 
-/// Loads and what became of their numbers. For metrics.
+/// Totals of loads and of their numbers, for metrics.
 #[derive(Clone, Copy, Debug, Default)]
 #[cfg_attr(not(feature = "metrics"), allow(dead_code))]
 pub struct Counts {
     pub loads: u64,
     pub failures: u64,
-    /// Numbers in the segments of these loads.
+    /// Numbers in successfully loaded segments.
     pub loaded: u64,
-    /// Numbers that were refused and that their rows did not take back.
+    /// Numbers that were rejected and that their rows did not take back.
     pub refused: u64,
 }
 
-/// What operators know about a source and its tags, and what they are still to be told.
+/// The state of a source and its tags as operators know it, and the events that are still to be
+/// sent.
 #[derive(Debug, Default)]
 pub struct Alarms {
-    /// Since when the source has been away.
+    /// When the source went away.
     away_since: Option<Duration>,
-    /// Tags whose last load failed because the source is away.
+    /// How many tags' last load failed because the source is away.
     away_tags: u64,
-    /// Tags that have trouble of their own.
+    /// How many tags have trouble of their own.
     failing_tags: u64,
     /// Whether the last thread for a load could not be started.
     lacks_threads: bool,
     pub events: Events,
     pub end: End,
     counts: Counts,
-    /// The names of tags that fail since the metrics were brought up to date.
+    /// The names of tags that have begun to fail since the last update of the metrics.
     #[cfg(feature = "metrics")]
     failed: Vec<Box<str>>,
 }
 
 impl Alarms {
-    /// Since when the source has been away.
+    /// When the source went away.
     #[cfg(all(test, feature = "tracing"))]
     pub fn away_since(&self) -> Option<Duration> {
         self.away_since
     }
 
-    /// Tags that have trouble of their own.
+    /// How many tags have trouble of their own.
     #[cfg(all(test, feature = "tracing"))]
     pub fn failing_tags(&self) -> u64 {
         self.failing_tags
     }
 
-    /// What the metrics show of the source.
+    /// The metrics of the source.
     #[cfg(feature = "metrics")]
     pub fn measure(&self) -> Measured {
         Measured {
@@ -143,14 +145,14 @@ impl Alarms {
         }
     }
 
-    /// The names of the tags that fail for the first time, or again, since this was called last.
+    /// The names of tags that have begun to fail since the last call.
     #[cfg(feature = "metrics")]
     pub fn take_failed(&mut self) -> Vec<Box<str>> {
         mem::take(&mut self.failed)
     }
 
-    /// A load of `tag` is under way, and no numbers of the tag are left. Returns when the load will
-    /// be slow, unless it is.
+    /// Records that a load of `tag` is running while no numbers of the tag are left. Returns when
+    /// the load will count as slow, unless it already does.
     pub fn is_loading(
         &mut self,
         tag: &str,
@@ -173,14 +175,15 @@ impl Alarms {
         None
     }
 
-    /// Notes that a load of `tag` has brought `numbers` numbers.
+    /// Records that a load of `tag` has brought `numbers` numbers.
     pub fn loaded(&mut self, tag: &str, alarm: &mut TagAlarm, numbers: u64, now: Duration) {
         self.counts.loads += 1;
         self.counts.loaded += numbers;
         self.answered(alarm, now);
         let Some(known) = &mut alarm.0 else { return };
         let was_failing = known.is_failing();
-        // A slow load is likely to be followed by another, which is not told again.
+        // After a slow load the next one is likely to be slow, too, and would cause the same event
+        // again.
         known.troubles &= if known.is_slow { bit(Trouble::Slow) } else { 0 };
         (known.empty_since, known.is_slow) = (None, false);
         if known.troubles != 0 {
@@ -197,8 +200,8 @@ impl Alarms {
         }
     }
 
-    /// Notes that a load of `tag` has failed. If the tag is new there is no event: the call that
-    /// asked for the tag returns the error.
+    /// Records that a load of `tag` has failed. A new tag causes no event, because the call that
+    /// asked for it returns the error.
     pub fn failed(
         &mut self,
         tag: &str,
@@ -236,9 +239,9 @@ impl Alarms {
         }
     }
 
-    /// Notes that the source has answered a load of a tag. It counts as back when no tag is left
-    /// whose last load did not reach it. So if one of several databases is away, that is told once,
-    /// and not again with each answer of the others.
+    /// Records that the source has answered a load of a tag. The source counts as back when all
+    /// tags have reached it in their last load. So if one of several databases is away, there is
+    /// one event, and none for each answer of the others.
     fn answered(&mut self, alarm: &mut TagAlarm, now: Duration) {
         if let Some(known) = &mut alarm.0 {
             self.away_tags -= u64::from(known.remove(Trouble::Away));
@@ -250,14 +253,14 @@ impl Alarms {
         }
     }
 
-    /// Counts `numbers` that were loaded and refused, and that the tag's row has not taken back.
+    /// Counts `numbers` that were loaded and rejected, and that the tag's row has not taken back.
     pub fn refused(&mut self, alarm: &mut TagAlarm, numbers: u64) {
         self.counts.refused += numbers;
         alarm.known().refused += numbers;
     }
 
-    /// Tells operators of lost numbers, at most once in [`LOST_PAUSE`]. Takers have lost
-    /// `by_takers`.
+    /// Sends an event about lost numbers, at most once in [`LOST_PAUSE`]. `by_takers` numbers were
+    /// lost by takers.
     pub fn check_lost(&mut self, tag: &str, alarm: &mut TagAlarm, by_takers: u64, now: Duration) {
         let told = alarm.0.as_ref().and_then(|known| known.lost_told);
         if told.is_none_or(|told| now >= told + LOST_PAUSE) {
@@ -275,8 +278,8 @@ impl Alarms {
         }
     }
 
-    /// Adds a tag that has ended to the totals: how many of its numbers were claimed, how many
-    /// takers have lost, and how many are left and will be given back.
+    /// Adds a tag that has ended to the totals: how many of its numbers were claimed, how many were
+    /// lost by takers, and how many are left and will be given back.
     pub fn ends(
         &mut self,
         tag: &str,
@@ -290,7 +293,7 @@ impl Alarms {
         self.end.tags += u64::from(left > 0);
     }
 
-    /// Notes whether a thread for a load could be started.
+    /// Records whether the thread of a load could be started.
     pub fn load_thread(&mut self, started: Result<(), io::Error>) {
         let lacked = self.lacks_threads;
         self.lacks_threads = started.is_err();

@@ -1,4 +1,5 @@
-//! [`Event`]: what operators are told, one for each change of state. [`Events`] keeps their order.
+//! [`Event`]: a change of state that operators are told. [`Events`]: the queue that keeps them in
+//! order.
 
 #![cfg_attr(
     not(feature = "tracing"),
@@ -15,13 +16,13 @@ use crate::segment::SegmentError;
 use crate::segment::load::trouble::Trouble;
 use crate::sync::{Arc, thread};
 
-/// The most events that are kept for subscribers that do not return.
+/// The most events that are queued while a subscriber blocks.
 const MOST: usize = 10_000;
 
 /// A change of the state of a source or of one of its tags.
 #[derive(Debug)]
 pub enum Event {
-    /// The source is away, as a load of this tag has shown.
+    /// The source is away. A load of this tag has found that.
     Unreachable {
         tag: Box<str>,
         error: Arc<SegmentError>,
@@ -50,10 +51,10 @@ pub enum Event {
     Stopped(End),
 }
 
-/// What became of the numbers in memory at the end.
+/// What happened at the end to the numbers in memory.
 #[derive(Clone, Debug, Default)]
 pub struct End {
-    /// Numbers taken in all.
+    /// The total of numbers taken.
     pub taken: u64,
     /// How many tags had numbers left, and how many numbers.
     pub tags: u64,
@@ -61,11 +62,11 @@ pub struct End {
     pub given_back: u64,
     /// Numbers that their rows did not take back, because other processes have loaded since.
     pub refused: u64,
-    /// Why some were not given back.
+    /// Why some numbers were not given back.
     pub error: Option<Arc<SegmentError>>,
 }
 
-/// The events that are to be told. One thread at a time tells them, so they come in order.
+/// The queue of events. Only one thread at a time sends them, so they stay in order.
 #[derive(Debug, Default)]
 pub struct Events {
     waiting: VecDeque<Event>,
@@ -79,13 +80,13 @@ impl Events {
         }
     }
 
-    /// Whether there are events, and no thread tells them.
+    /// Whether events are queued and no thread is sending them.
     pub fn need_a_thread(&self) -> bool {
         self.teller.is_none() && !self.waiting.is_empty()
     }
 
-    /// The next event, if there is one. It is this thread's to tell, and so is what follows. `None`
-    /// also if another thread tells them.
+    /// Takes the next event. The calling thread then sends this one and all that follow. `None` if
+    /// the queue is empty, or if another thread is sending.
     pub fn take_next(&mut self) -> Option<Event> {
         if self.teller.is_some() && !self.is_this_thread() {
             return None;
@@ -95,24 +96,24 @@ impl Events {
             self.teller = Some(thread::current().id());
         } else {
             self.teller = None;
-            // Frees the memory of a time with many events.
+            // Frees the memory of a queue that has been long.
             mem::take(&mut self.waiting);
         }
         next
     }
 
-    /// Whether this thread tells events: then it runs a subscriber now.
+    /// Whether the calling thread is sending events, that is, running a subscriber.
     pub fn is_this_thread(&self) -> bool {
         self.teller == Some(thread::current().id())
     }
 
-    /// Whether all have been told.
+    /// Whether all events have been sent.
     pub fn are_told(&self) -> bool {
         self.teller.is_none() && self.waiting.is_empty()
     }
 }
 
-/// As the field of an event, with the causes of the error: subscribers that know errors show them.
+/// The error as the field of an event. Subscribers that know errors also show its causes.
 #[cfg(feature = "tracing")]
 fn cause(error: &SegmentError) -> &(dyn std::error::Error + 'static) {
     error
@@ -123,7 +124,7 @@ pub fn started(source: &str) {
 }
 
 impl Event {
-    /// Tells subscribers, which are foreign code.
+    /// Sends the event to subscribers, which are foreign code.
     pub fn tell(&self, source: &str) {
         match self {
             Event::Unreachable { tag, error } => {
@@ -186,7 +187,7 @@ impl Event {
     }
 }
 
-/// A tag fails for a reason of its own.
+/// Sends the event of a tag's own trouble.
 fn tell_trouble(source: &str, tag: &str, trouble: Trouble, error: &SegmentError) {
     macro_rules! tell {
         ($level:ident, $name:literal, $message:literal) => {{
@@ -194,7 +195,7 @@ fn tell_trouble(source: &str, tag: &str, trouble: Trouble, error: &SegmentError)
         }};
     }
     match trouble {
-        // These have events of their own.
+        // These troubles have events of their own.
         Trouble::Away | Trouble::Slow => {}
         Trouble::Locked => tell!(warn, "tag_locked", "others hold the row of the tag"),
         Trouble::NoSuchTag => {
@@ -222,7 +223,7 @@ fn tell_trouble(source: &str, tag: &str, trouble: Trouble, error: &SegmentError)
 }
 
 impl End {
-    /// The call that was to give so many numbers back has ended.
+    /// Records the result of a call that gave this many numbers back.
     pub fn gave_back(&mut self, numbers: u64, result: Result<bool, SegmentError>) {
         match result {
             Ok(true) => self.given_back += numbers,

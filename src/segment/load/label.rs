@@ -1,15 +1,15 @@
-//! [`Label`]: what a source is called in events and metrics.
+//! [`Label`]: the name of a source in events and metrics.
 
 use crate::sync::{AtomicBool, MutexGuard, Ordering};
-#[cfg(not(uidring_loom))]
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
 use crate::sync::{Mutex, thread};
 
-/// The labels of this process.
-#[cfg(not(uidring_loom))]
+/// The labels in use in this process.
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
 static IN_USE: Mutex<Vec<String>> = Mutex::new(Vec::new());
 
-/// The name of a source, with a number behind it if the name is in use already: two tables of one
-/// database have one name, and each must have its own alerts and counters.
+/// The name of a source, with a number appended if the name is already in use. Two tables of one
+/// database have the same name, but each needs its own alerts and counters.
 #[derive(Debug)]
 pub struct Label {
     text: String,
@@ -36,9 +36,9 @@ impl Label {
         &self.text
     }
 
-    /// Frees the label for another source.
+    /// Makes the label available to another source.
     pub fn release(&self) {
-        // ORDERING: the lock orders what is done to the list.
+        // ORDERING: the lock orders the changes of the list.
         if self.is_in_use.swap(false, Ordering::Relaxed)
             && let Some(mut in_use) = in_use()
         {
@@ -53,9 +53,9 @@ impl Drop for Label {
     }
 }
 
-/// The lock is held for a moment only, but in a forked process a thread that does not exist there
-/// may hold it for ever.
-#[cfg(not(uidring_loom))]
+/// Does not wait for the lock. It is held only for a moment, but in a forked process its holder may
+/// not exist.
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
 fn in_use() -> Option<MutexGuard<'static, Vec<String>>> {
     (0..1000).find_map(|_| {
         let guard = IN_USE.try_lock().ok();
@@ -66,13 +66,14 @@ fn in_use() -> Option<MutexGuard<'static, Vec<String>>> {
     })
 }
 
-/// Loom has no statics.
-#[cfg(uidring_loom)]
+/// Loom does not support statics, and a scenario would inherit those of the one before, so there is
+/// no list.
+#[cfg(any(uidring_loom, uidring_shuttle))]
 fn in_use() -> Option<MutexGuard<'static, Vec<String>>> {
     None
 }
 
-#[cfg(all(test, not(uidring_loom)))]
+#[cfg(all(test, not(any(uidring_loom, uidring_shuttle))))]
 mod tests {
     use super::*;
 

@@ -1,23 +1,23 @@
-//! [`LoadedTag`]: a tag, and what the loader knows of it.
+//! [`LoadedTag`]: a tag with its loader state.
 
-#[cfg(all(unix, not(uidring_loom)))]
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork::Abandon;
 use crate::segment::load::stock::Stock;
 use crate::segment::tag::engine::TagEngine;
 use crate::sync::Mutex;
 
-/// A tag, and what the loader knows of it. One allocation, which handles and the loader share: most
-/// of what an idle tag costs.
+/// A tag with its loader state. Handles and the loader share this one allocation, which is most of
+/// the cost of an idle tag.
 #[derive(Debug)]
 pub struct LoadedTag {
     pub name: Box<str>,
-    /// What takers use.
+    /// The part that takers use.
     pub engine: TagEngine,
-    /// Only the scheduler and `status` lock it.
+    /// Locked only by the scheduler and by `status`.
     pub stock: Mutex<Stock>,
 }
 
-#[cfg(all(unix, not(uidring_loom)))]
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 impl Abandon for LoadedTag {
     fn abandon(&self) {
         self.engine.abandon();

@@ -1,5 +1,5 @@
-//! [`Loader`]: one thread that decides what to load for all tags, and short-lived ones that load,
-//! because a source blocks.
+//! [`Loader`]: one thread that decides what to load for all tags, and short-lived threads that run
+//! the loads, because a source blocks.
 
 use std::io;
 use std::mem;
@@ -7,7 +7,7 @@ use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::engine::TakeError;
-#[cfg(all(unix, not(uidring_loom)))]
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork::{self, Abandon};
 use crate::filler::caught;
 use crate::segment::load::events;
@@ -24,26 +24,26 @@ use crate::sync::{
     Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, Parker, lock, thread, wait_timeout,
 };
 
-/// What the loader's threads and the handles share.
+/// The state that the loader's threads and the handles share.
 pub struct Loader {
     pub source: Box<dyn SegmentSource>,
-    /// The name of the source. It is read once, because the source is foreign code and may panic.
+    /// The name of the source. Read only once, because the source is foreign code and may panic.
     pub source_name: String,
     /// The name of the source in events and metrics.
     label: Label,
-    /// Locked by the loader's thread alone.
+    /// Locked only by the loader's thread.
     #[cfg(feature = "metrics")]
     metrics: Mutex<Metrics>,
     #[cfg(feature = "metrics")]
     load_times: metrics::Histogram,
     pub policy: Policy,
     scheduler: Mutex<Scheduler>,
-    /// Notified when a load or the loader has ended, and when operators have been told.
+    /// Notified when a load ends, when the loader ends, and when events have been sent.
     changed: Condvar,
     /// The loader's thread, once it runs.
     thread: Mutex<Option<thread::ThreadId>>,
     requests: Arc<RequestList>,
-    /// Set in a child process: there are no threads here, and locks may be held for ever.
+    /// Set in a child process, where the threads do not exist and locks may be held for ever.
     is_forked: AtomicBool,
 }
 
@@ -91,7 +91,7 @@ impl Loader {
         self.is_forked.load(Ordering::Relaxed)
     }
 
-    /// The tag of this name, once it has numbers.
+    /// The tag of this name. Waits until its first load has ended.
     pub fn tag(&self, name: &str) -> Result<Arc<LoadedTag>, SegmentError> {
         if self.is_forked() {
             return Err(SegmentError::Ended { cause: TakeError::Forked });
@@ -100,8 +100,8 @@ impl Loader {
         let mut scheduler = lock(&self.scheduler);
         let (tag, is_new) = scheduler.enter(name, &self.requests, self.now());
         if is_new {
-            // A fork must find the tag before anybody can take from it.
-            #[cfg(all(unix, not(uidring_loom)))]
+            // Registered before any take, so that a fork always finds the tag.
+            #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
             fork::watch(&tag).map_err(SegmentError::other)?;
             self.requests.signal.wake_filler();
         }
@@ -122,7 +122,8 @@ impl Loader {
                     "the loader's own thread cannot wait for the first load of a tag",
                 ));
             }
-            // A load that has begun is waited for: it ends within the source's own time limit.
+            // A running load is always waited for, because it ends within the source's own time
+            // limit.
             let outage = scheduler.outage().filter(|_| !stock.is_loading());
             drop(stock);
             let mut pause = RECHECK;
@@ -136,13 +137,13 @@ impl Loader {
         }
     }
 
-    /// Runs until the end, on the loader's thread.
+    /// The loader thread's main loop.
     fn run(self: &Arc<Self>, parker: &Parker) {
         *lock(&self.thread) = Some(thread::current().id());
         while !self.requests.signal.is_stopped() {
             // Cleared before the list is read, see `Signal::wake_filler`.
             self.requests.signal.take_wake_up();
-            // A fault of ours may not end the thread: takers would wait for ever.
+            // A bug of ours must not end the thread, because takers would wait for ever.
             let pause = caught(|| self.run_once()).unwrap_or(RECHECK);
             self.start_telling();
             // A recorder is foreign code.
@@ -169,7 +170,7 @@ impl Loader {
         pause
     }
 
-    /// Runs `job` on a thread of its own, and what is due after it.
+    /// Runs `job` on a thread of its own, followed by the jobs that are due after it.
     fn start(self: &Arc<Self>, job: Job) {
         let loader = Arc::clone(self);
         let job = Arc::new(Mutex::new(Some(job)));
@@ -181,7 +182,8 @@ impl Loader {
         let is_started = started.is_ok();
         lock(&self.scheduler).alarms.load_thread(started.map(drop));
         if !is_started {
-            // The loader's own thread does it this time. The next job tries a thread again.
+            // If no thread can be started, this thread runs the job. The next job tries a new
+            // thread again.
             self.work(&job);
         }
     }
@@ -198,7 +200,7 @@ impl Loader {
             }
             self.changed.notify_all();
             next = lock(&self.scheduler).next_job(self.now());
-            // So that the loader computes its next run, and starts what else may begin.
+            // Makes the loader compute its next run, and start further jobs.
             self.requests.signal.wake_filler();
         }
     }
@@ -223,7 +225,7 @@ impl Loader {
         }
     }
 
-    /// The result of a call to the source, which is foreign code.
+    /// Calls the source, which is foreign code. A panic becomes an error.
     fn call<T>(&self, call: impl FnOnce() -> Result<T, SegmentError>) -> Result<T, SegmentError> {
         caught(call).unwrap_or_else(|| {
             Err(SegmentError::other(SourcePanicked { source: self.source_name.clone() }))
@@ -244,7 +246,7 @@ impl Loader {
         self.requests.signal.stop();
     }
 
-    /// Waits for the calls that run, and gives back what is left.
+    /// Waits for the running calls, and gives back what is left.
     fn finish(self: &Arc<Self>) {
         self.wait_until_idle();
         let mut scheduler = lock(&self.scheduler);
@@ -264,15 +266,15 @@ impl Loader {
         while !scheduler.alarms.events.are_told() {
             scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
         }
-        // So that the next loader of this source has the same label.
+        // Lets the next loader of this source have the same label.
         self.label.release();
         scheduler.is_told = true;
         drop(scheduler);
         self.changed.notify_all();
     }
 
-    /// Tells operators on a separate thread what has changed. Subscribers are foreign code, and no
-    /// load may wait for them.
+    /// Sends the queued events on a separate thread. Subscribers are foreign code, and no load may
+    /// wait for them.
     fn start_telling(self: &Arc<Self>) {
         if !lock(&self.scheduler).alarms.events.need_a_thread() {
             return;
@@ -285,7 +287,7 @@ impl Loader {
         }
     }
 
-    /// Tells operators what has changed, unless another thread does.
+    /// Sends the queued events, unless another thread does.
     fn tell(&self) {
         // In a forked process the lock may be held by a thread that does not exist.
         while !self.is_forked() {
@@ -297,13 +299,13 @@ impl Loader {
         }
     }
 
-    /// Whether this is the loader's thread, which may run a task's waker or a subscriber.
+    /// Whether the calling thread is the loader's thread, running a task's waker or a subscriber.
     fn is_own_thread(&self) -> bool {
         *lock(&self.thread) == Some(thread::current().id())
     }
 
-    /// Whether the loader waits for this thread when it ends, so that the thread must not wait for
-    /// the loader.
+    /// Whether the loader, when it ends, waits for the calling thread, so that this thread must not
+    /// wait for the loader.
     fn is_waited_for(&self) -> bool {
         self.is_own_thread() || lock(&self.scheduler).alarms.events.is_this_thread()
     }
@@ -316,7 +318,7 @@ impl Loader {
     }
 }
 
-#[cfg(all(unix, not(uidring_loom)))]
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 impl Abandon for Loader {
     fn abandon(&self) {
         // ORDERING: the child has one thread.
@@ -324,8 +326,8 @@ impl Abandon for Loader {
     }
 }
 
-/// Unlocks the scheduler and wakes those for whom something has changed. Wakers are foreign code,
-/// and may panic.
+/// Unlocks the scheduler, then wakes the takers for whom something has changed. Wakers are foreign
+/// code, and may panic.
 fn wake(mut scheduler: MutexGuard<'_, Scheduler>) {
     let wake_ups = scheduler.take_wake_ups();
     drop(scheduler);
@@ -341,7 +343,7 @@ pub struct Running {
     shutdown_deadline: Duration,
     is_overdue: AtomicBool,
     /// Dropped last, after the tags.
-    #[cfg(all(unix, not(uidring_loom)))]
+    #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
     _forget: fork::ForgetDropped,
 }
 
@@ -352,7 +354,7 @@ impl Running {
         shutdown_deadline: Duration,
     ) -> io::Result<Running> {
         let loader = Arc::new(loader);
-        #[cfg(all(unix, not(uidring_loom)))]
+        #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
         fork::watch(&loader)?;
         let body = {
             let loader = Arc::clone(&loader);
@@ -364,7 +366,7 @@ impl Running {
             thread: Some(thread),
             shutdown_deadline,
             is_overdue: AtomicBool::new(false),
-            #[cfg(all(unix, not(uidring_loom)))]
+            #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
             _forget: fork::ForgetDropped,
         };
         events::started(running.loader.label.as_str());
@@ -384,7 +386,7 @@ impl Running {
             let left = self.shutdown_deadline.saturating_sub(since.elapsed());
             let is_told = scheduler.is_told || scheduler.alarms.events.is_this_thread();
             if left.is_zero() && !scheduler.is_told {
-                // ORDERING: whoever drops the last handle comes after this.
+                // ORDERING: the last handle is dropped after this call.
                 self.is_overdue.store(true, Ordering::Relaxed);
             }
             match &scheduler.end {
@@ -417,7 +419,7 @@ impl Drop for Running {
             && !is_waited_for
             && !is_overdue
         {
-            // The thread catches panics of all that it calls, so joining it does not fail.
+            // The thread catches all panics of foreign code, so joining it does not fail.
             let _ = thread.join();
         }
     }

@@ -15,12 +15,12 @@ use crate::sync::{Arc, Mutex, lock};
 
 /// How often metrics are brought up to date.
 pub const PERIOD: Duration = Duration::from_secs(1);
-/// How many tags are looked at each time, for the sums of all tags: some 100 µs.
+/// How many tags are read each time for the totals. This takes some 100 µs.
 const LOOKED_AT: usize = 2_000;
-/// How many tags get metrics of their own because they fail.
+/// The most failing tags that get metrics of their own.
 const MOST_FAILING: usize = 100;
 
-/// Sums of all tags.
+/// Totals of all tags.
 #[derive(Clone, Copy, Debug, Default)]
 struct Sums {
     in_memory: u64,
@@ -48,7 +48,7 @@ pub struct Metrics {
     failing: usize,
     /// Names of tags that get metrics of their own once they have numbers.
     named: Vec<String>,
-    /// The sums of the tags that have been looked at, and how many these are.
+    /// The totals of the tags read so far, and how many these are.
     sums: Sums,
     looked_at: usize,
     chunk: Vec<Arc<LoadedTag>>,
@@ -57,7 +57,7 @@ pub struct Metrics {
     ahead: Duration,
 }
 
-/// How long loads take.
+/// The histogram of load times.
 pub fn load_times(label: &str) -> Histogram {
     let name = "uidring_source_load_duration_seconds";
     describe_histogram!(name, "Loads of numbers, also those that failed.");
@@ -81,7 +81,7 @@ impl Metrics {
         }
     }
 
-    /// Brings the metrics up to date, if it is time. Returns when the next time is. `now` is the
+    /// Updates the metrics if an update is due. Returns the time until the next one. `now` is the
     /// scheduler's time.
     pub fn update_if_due(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) -> Duration {
         let since = self.updated.map(|updated| updated.elapsed());
@@ -93,14 +93,14 @@ impl Metrics {
         PERIOD
     }
 
-    /// Shows the final state, after the loader has ended.
+    /// Publishes the final state after the loader has ended.
     pub fn finish(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) {
         self.state.is_running = false;
         (self.sums, self.looked_at) = (Sums::default(), 0);
         while !self.update(scheduler, now) {}
     }
 
-    /// Looks at some tags. Returns whether the sums are those of all tags.
+    /// Reads some tags. Returns whether the totals now include all tags.
     fn update(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) -> bool {
         let mut source = lock(scheduler).measure(
             self.looked_at..self.looked_at + LOOKED_AT,
@@ -123,7 +123,7 @@ impl Metrics {
         is_complete
     }
 
-    /// Gives tags metrics of their own: those that the program names, and some of those that fail.
+    /// Gives tags metrics of their own: those that the program named, and some of those that fail.
     fn label_tags(&mut self, named: Vec<Arc<LoadedTag>>, failed: Vec<Arc<LoadedTag>>) {
         self.named.retain(|name| !named.iter().any(|tag| *tag.name == **name));
         for tag in named {
@@ -136,7 +136,7 @@ impl Metrics {
         }
     }
 
-    /// Gives `tag` metrics of its own, unless it has them.
+    /// Gives `tag` metrics of its own, unless it already has them.
     fn label(&mut self, tag: Arc<LoadedTag>) -> bool {
         let is_new = !self.tags.iter().any(|(known, _)| Arc::ptr_eq(known, &tag));
         if is_new {

@@ -1,4 +1,4 @@
-//! The loader: when numbers are loaded, how many, and what operators see of it.
+//! The loader: decides when to load numbers and how many, and reports its state to operators.
 
 pub mod alarm;
 pub mod events;

@@ -1,65 +1,65 @@
-//! How many numbers to load, and when. Pure arithmetic.
+//! The policy of loads: how many numbers to load, and when. Pure arithmetic.
 
 use std::time::Duration;
 
 /// The settings of the program.
 #[derive(Clone, Copy, Debug)]
 pub struct Policy {
-    /// For how long the numbers in memory should last, at least.
+    /// How long the numbers in memory should last, at least.
     pub ahead: Duration,
-    /// For how long a segment should last, where its size may be chosen freely.
+    /// How long a segment should last, if its size is free.
     pub refresh: Duration,
-    /// The largest segment of a tag whose row does not say one.
+    /// The largest segment of a tag whose row sets no limit.
     pub max_step: u64,
     /// How long a take waits.
     pub max_wait: Duration,
 }
 
-/// What the row of a tag says of its segments.
+/// The limits that the row of a tag sets.
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     pub step: u64,
     pub max_step: Option<u64>,
 }
 
-/// How many times larger than the one before a segment may be. So a short burst does not fetch
-/// numbers that nobody wants; growing from 1,000 to 1,000,000 takes five loads.
+/// The largest ratio of a segment to the one before. So a short burst does not load numbers that
+/// nobody needs. Growing from 1,000 to 1,000,000 takes five loads.
 const GROWTH: u64 = 4;
 
-/// The first pause after a failure, and the longest.
+/// The shortest and the longest pause after a failure.
 const SHORTEST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 
-/// How fast the numbers of a tag are taken: the mean of the last [`Policy::ahead`] or so.
+/// The demand for a tag: a moving average over about [`Policy::ahead`].
 #[derive(Clone, Copy, Debug, Default)]
 pub struct Demand {
-    /// Numbers a second.
+    /// Numbers per second.
     pub rate: f64,
-    /// The next ticket when it was measured.
+    /// The next ticket at the last measurement.
     position: u64,
     measured_at: Duration,
 }
 
 impl Demand {
-    /// Nothing has been taken yet.
+    /// A demand of zero.
     pub fn new(now: Duration) -> Demand {
         Demand { rate: 0.0, position: 0, measured_at: now }
     }
 
-    /// Brings the demand up to date: at `now`, the next ticket is `position`.
+    /// Updates the demand. `position` is the next ticket at the time `now`.
     #[allow(clippy::cast_precision_loss)] // it is a mean
     pub fn measure(&mut self, position: u64, now: Duration, ahead: Duration) {
         let elapsed = now.saturating_sub(self.measured_at).as_secs_f64();
         let taken = position.saturating_sub(self.position) as f64;
         let ahead = ahead.as_secs_f64().max(0.001);
-        // Older demand counts less and less. In no time at all, `taken` still counts in full.
+        // Older demand has less weight. If no time has passed, `taken` still counts in full.
         let weight = 1.0 - (-elapsed / ahead).exp();
         let recent = if elapsed < ahead / 1e6 { taken / ahead } else { weight * taken / elapsed };
         self.rate = (1.0 - weight) * self.rate + recent;
         (self.position, self.measured_at) = (position, now);
     }
 
-    /// How many numbers are taken in `time`.
+    /// The expected number of takes in `time`.
     #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // the cast saturates
     pub fn of(&self, time: Duration) -> u64 {
         (self.rate * time.as_secs_f64()).ceil() as u64
@@ -67,34 +67,33 @@ impl Demand {
 }
 
 impl Policy {
-    /// A load is due if fewer numbers than this are left: those that takers want if the source is
-    /// away for `ahead`, and is tried again as late as it may be; or half of what a load usually
-    /// brings.
+    /// The low-water mark: a load is due when fewer numbers than this are left. It covers an outage
+    /// of `ahead` plus the longest retry pause, and at least half of a usual load.
     pub fn low_water(&self, demand: &Demand, load_time: Duration, usual: u64) -> u64 {
-        // Four loads: one that fails, one more that fails after the pause, the one that succeeds,
+        // Time for four loads: one that fails, one that fails after the pause, one that succeeds,
         // and a reserve.
         let loads = load_time.saturating_mul(4);
         let time = self.ahead.saturating_add(LONGEST_PAUSE).saturating_add(loads);
         demand.of(time).max(usual / 2).max(1)
     }
 
-    /// How many numbers to load, if `last` were loaded the last time, and takers already wait for
-    /// `missing`. `None` leaves it to the row.
+    /// The size of the next load. `last` is the size of the last one, and waiting takers need
+    /// `missing` numbers. `None` leaves the size to the row.
     pub fn size(&self, demand: &Demand, steps: Steps, last: u64, missing: u64) -> Option<u64> {
         let largest = steps.max_step.unwrap_or(self.max_step).max(steps.step);
         let wanted = demand.of(self.refresh).min(last.saturating_mul(GROWTH)).max(missing);
         (wanted > steps.step).then_some(wanted.min(largest)).filter(|size| *size > steps.step)
     }
 
-    /// How long a ready range may be while `left` numbers are left. The taker that comes to its end
-    /// wakes the loader, which then measures the demand.
+    /// The longest ready range while `left` numbers are left. The taker that reaches its end wakes
+    /// the loader, which then measures the demand.
     pub fn longest_range(left: u64) -> u64 {
         (left / 8).max(16)
     }
 }
 
-/// How long to wait after a number of failures in a row. A part of the pause is random, so that
-/// processes that failed together do not try again together.
+/// The pause after a number of failures in a row. Part of it is random, so that processes that
+/// failed together do not retry together.
 pub fn pause(failures: u32, rng: &mut fastrand::Rng) -> Duration {
     let doublings = failures.saturating_sub(1).min(16);
     let longest = SHORTEST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE);

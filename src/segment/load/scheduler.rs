@@ -1,5 +1,5 @@
-//! [`Scheduler`]: what is to be loaded next. It neither blocks nor reads a clock: the loader's
-//! threads tell it what has happened and when, and ask for the next job.
+//! [`Scheduler`]: decides what to load next. It neither blocks nor reads a clock: the loader's
+//! threads report what has happened and when, and ask for the next job.
 
 use std::borrow::Borrow;
 use std::collections::{BTreeMap, HashSet};
@@ -35,37 +35,37 @@ pub enum Job {
 #[derive(Debug)]
 pub struct Scheduler {
     policy: Policy,
-    /// How many calls may run at once.
+    /// The most calls at once.
     limit: usize,
     /// The name of the source.
     source: String,
     names: HashSet<ByName>,
-    /// The tags that have received numbers, by their indexes.
+    /// The tags that have received numbers. Each tag's index is its position here.
     tags: Vec<Arc<LoadedTag>>,
-    /// The tags that wait for a load, by (nobody waits for it, order of arrival).
+    /// The tags that wait for a load. The key is (whether no taker waits for it, order of arrival).
     queue: BTreeMap<(bool, u64), Arc<LoadedTag>>,
-    /// When a tag needs maintenance again.
+    /// When each tag next needs maintenance.
     timers: BTreeMap<(Duration, u64), Arc<LoadedTag>>,
     /// Makes the keys of the queue and the timers unique.
     count: u64,
-    /// How many calls run.
+    /// How many calls are running.
     running: usize,
     outage: Option<Outage>,
-    /// The tags whose takers are woken once the scheduler is unlocked.
+    /// The tags whose takers are woken after the scheduler is unlocked.
     wake_ups: WakeUps,
-    /// Calls that give numbers back, at the end.
+    /// The calls at the end that give numbers back.
     left_over: Vec<Job>,
     pub has_ended: bool,
-    /// What operators know, and what they have yet to be told.
+    /// What operators know, and the events still to be sent.
     pub alarms: Alarms,
-    /// Set when the loader has ended: whether all that was left was given back.
+    /// Set when the loader has ended: whether everything left was given back.
     pub end: Option<Result<(), Arc<SegmentError>>>,
-    /// Set when operators have been told.
+    /// Set when all events have been sent.
     pub is_told: bool,
     rng: fastrand::Rng,
 }
 
-/// The source is away. One call at a time finds out whether it is back.
+/// An outage of the source. One call at a time finds out whether the source is back.
 #[derive(Debug)]
 struct Outage {
     failures: u32,
@@ -73,32 +73,32 @@ struct Outage {
     error: Arc<SegmentError>,
 }
 
-/// What the metrics show of a source and of some of its tags.
+/// A source and some of its tags, for the metrics.
 #[cfg(feature = "metrics")]
 #[derive(Debug, Default)]
 pub struct Source {
     pub measured: Measured,
     pub tags: usize,
-    /// Tags that fail for the first time, or again.
+    /// Tags that have begun to fail.
     pub failed: Vec<Arc<LoadedTag>>,
-    /// Those of the tags that the program names that have numbers by now.
+    /// Tags that the program named and that now have numbers.
     pub named: Vec<Arc<LoadedTag>>,
 }
 
-/// The tags whose takers are to be woken. Wakers are foreign code, so they are called without a
-/// lock.
+/// The tags whose takers must be woken. Wakers are foreign code, so no lock is held while they are
+/// called.
 #[derive(Debug, Default)]
 pub struct WakeUps {
-    /// There are numbers for waiting tasks, or some of the tasks have waited for long enough.
+    /// Tags with numbers for waiting tasks, or with tasks whose time is over.
     #[cfg(feature = "async")]
     tasks: Vec<Arc<LoadedTag>>,
-    /// All takers must check again whether they can take.
+    /// Tags whose takers must all check again.
     all: Vec<Arc<LoadedTag>>,
 }
 
 impl WakeUps {
     pub fn wake_takers(self) {
-        // One by one, because the waker of a task may panic.
+        // One at a time, because the waker of a task may panic.
         #[cfg(feature = "async")]
         for tag in self.tasks {
             caught(|| tag.engine.call_tasks());
@@ -109,7 +109,7 @@ impl WakeUps {
     }
 }
 
-/// A tag, known by its name.
+/// A tag that is looked up by its name.
 #[derive(Debug)]
 struct ByName(Arc<LoadedTag>);
 
@@ -174,7 +174,7 @@ impl Scheduler {
         (tag, true)
     }
 
-    /// Maintains the tags that requested it, and those whose timer is due.
+    /// Maintains the tags that requested it, and those whose timer has expired.
     pub fn run_due(&mut self, requests: &RequestList, now: Duration) {
         let mut index = requests.first();
         while let Some(tag) = index.and_then(|index| self.tags.get(index)).cloned() {
@@ -188,7 +188,7 @@ impl Scheduler {
         }
     }
 
-    /// Appends what is in stock, measures the demand, and queues a load if one is due.
+    /// Publishes what is in stock, measures the demand, and queues a load if one is due.
     fn maintain(&mut self, tag: &Arc<LoadedTag>, now: Duration) {
         if self.has_ended {
             return;
@@ -207,13 +207,13 @@ impl Scheduler {
         if has_tasks {
             self.wake_ups.tasks.push(Arc::clone(tag));
             if let Some(due) = engine.tasks.next_due(self.policy.max_wait).filter(|_| left == 0) {
-                // A little late, so that tasks that began at about the same time are called
+                // A little late, so that tasks that started at about the same time are called
                 // together.
                 let due = due.saturating_add(self.policy.max_wait / 8);
                 self.set_timer(tag, &mut stock, now.saturating_add(due));
             }
         }
-        // Each further load would move the row on, up to numbers that others may have.
+        // Each further load would advance the row, up to numbers that other processes may have.
         if stock.went_back {
             return;
         }
@@ -223,7 +223,8 @@ impl Scheduler {
         if left >= low {
             return;
         }
-        // Nobody need wait in line for this: a taker may use `try_take`, and a tag may be new.
+        // This does not depend on the waiting threads, because a taker may use `try_take`, and the
+        // tag may be new.
         let is_waited_for = left == 0;
         if let Some(outage) = &self.outage
             && is_waited_for
@@ -310,8 +311,8 @@ impl Scheduler {
         next.map_or(LONG, |next| next.saturating_sub(now).max(SHORT))
     }
 
-    /// Handles the result of a load of `tag`. Returns a segment that was refused and that its row
-    /// may take back.
+    /// Handles the result of a load of `tag`. Returns a rejected segment that its row may take
+    /// back.
     pub fn loaded(
         &mut self,
         tag: &Arc<LoadedTag>,
@@ -359,7 +360,7 @@ impl Scheduler {
         refused
     }
 
-    /// Hands a loaded segment to the tag, unless its numbers may not be handed out by this process.
+    /// Hands a loaded segment to the tag, or rejects it if this process may not use its numbers.
     fn accept(
         &self,
         LoadedTag { name, engine, .. }: &LoadedTag,
@@ -399,7 +400,7 @@ impl Scheduler {
             self.tell_queued(&error, cause);
             self.outage = Some(Outage { failures, until, error });
         } else {
-            // The source has answered.
+            // An answer ends the outage.
             self.outage = None;
         }
         if is_new {
@@ -408,13 +409,14 @@ impl Scheduler {
             let at = stock.retry_at;
             self.set_timer(tag, stock, at);
         } else {
-            // The next take that needs a number starts another try. Takes that wait now fail.
+            // The next take that needs a number starts another try. Takes that are waiting now
+            // fail.
             tag.engine.clear_request();
             self.wake_ups.all.push(Arc::clone(tag));
         }
     }
 
-    /// Notes for the tags whose loads are queued why they get no numbers.
+    /// Records for all queued tags why they get no numbers.
     fn tell_queued(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
         for (_, tag) in self.queue.iter().filter(|((is_ahead, _), _)| !is_ahead) {
             let mut stock = lock(&tag.stock);
@@ -426,15 +428,15 @@ impl Scheduler {
         }
     }
 
-    /// Counts refused `numbers` as lost: the row of `tag` has not taken them back.
+    /// Counts rejected `numbers` as lost, because the row of `tag` has not taken them back.
     pub fn lose_refused(&mut self, tag: &Arc<LoadedTag>, numbers: u64, now: Duration) {
         let alarm = &mut lock(&tag.stock).alarm;
         self.alarms.refused(alarm, numbers);
         self.alarms.check_lost(&tag.name, alarm, tag.engine.lost(), now);
     }
 
-    /// What the metrics show of the source. Adds the tags with these indexes to `tags`, and looks
-    /// up those that the program names.
+    /// Reads the state of the source for the metrics. Adds the tags with these indexes to `tags`,
+    /// and looks up those that the program named.
     #[cfg(feature = "metrics")]
     pub fn measure(
         &mut self,
@@ -451,12 +453,12 @@ impl Scheduler {
         Source { measured: self.alarms.measure(), tags: self.tags.len(), failed, named }
     }
 
-    /// Whether the source is away, and why.
+    /// The error of the outage, if the source is away.
     pub fn outage(&self) -> Option<Arc<SegmentError>> {
         self.outage.as_ref().map(|outage| Arc::clone(&outage.error))
     }
 
-    /// The tags whose takers are to be woken now.
+    /// The tags whose takers must be woken now.
     pub fn take_wake_ups(&mut self) -> WakeUps {
         mem::take(&mut self.wake_ups)
     }
@@ -469,8 +471,8 @@ impl Scheduler {
         self.tags.clone()
     }
 
-    /// Prepares the calls that give back what is left. All loads have ended, and no tag hands out a
-    /// number any more.
+    /// Prepares the calls that give back what is left. All loads have ended, and no tag hands out
+    /// any more numbers.
     pub fn clear_out(&mut self, now: Duration) {
         self.outage = None;
         for tag in &self.tags {
@@ -500,14 +502,14 @@ impl Scheduler {
         self.alarms.end.gave_back(unused.count, result);
     }
 
-    /// Notes that the loader has ended, and with which result.
+    /// Records that the loader has ended, and its result.
     pub fn set_end(&mut self) {
         let end = self.alarms.end.clone();
         self.end = Some(end.error.clone().map_or(Ok(()), Err));
         self.alarms.events.push(Event::Stopped(end));
     }
 
-    /// Whether a call runs or could begin.
+    /// Whether a call is running or could start.
     pub fn is_busy(&self) -> bool {
         self.running > 0 || !self.left_over.is_empty()
     }

@@ -1,4 +1,4 @@
-//! [`SegmentStatus`]: what a tag is doing.
+//! [`SegmentStatus`]: the state of a tag, for operators.
 
 use std::fmt;
 use std::time::Duration;
@@ -15,47 +15,47 @@ use crate::sync::{Arc, lock};
 #[derive(Clone, Debug)]
 #[non_exhaustive]
 pub struct SegmentStatus {
-    /// Numbers that are loaded and that nobody has taken. If the process is killed now, these are
-    /// lost, and what local takers have claimed.
+    /// Loaded numbers that are not taken yet. If the process is killed now, these are lost, and so
+    /// are the claims of local takers.
     pub in_memory: u64,
     /// Numbers taken, including those that `fill` and local takers have claimed.
     pub taken: u64,
-    /// Numbers that nobody will get: their taker was stopped in the middle of a take until others
-    /// had used up two segments, or a local taker was dropped before the end of its claim when
-    /// others had taken later numbers, or when its claim had emptied the memory and later numbers
-    /// had been loaded. Those of segments that were refused and that the row did not take back
-    /// count as well.
+    /// Numbers that nobody will get. A taker loses a number if it is suspended in the middle of a
+    /// take until others have used up two segments. A local taker loses the rest of its claim if it
+    /// is dropped after others have taken later numbers, or after its claim emptied the memory and
+    /// later numbers were loaded. Numbers of rejected segments that the row did not take back count
+    /// as well.
     pub lost: u64,
-    /// Numbers taken a second, by the demand of the last [`ahead`](crate::segment::Builder::ahead).
+    /// Numbers taken per second, averaged over the last [`ahead`](crate::segment::Builder::ahead).
     pub rate: f64,
-    /// For how long the numbers in memory last at this rate, without another load. `None` if that
-    /// is for ever.
+    /// How long the numbers in memory last at this rate without another load. `None` if the rate is
+    /// zero.
     pub empty_in: Option<Duration>,
     /// The distance from one number to the next.
     pub delta: u64,
-    /// How many numbers were loaded the last time.
+    /// The size of the last loaded segment.
     pub segment: u64,
-    /// The last number that was loaded, once there is one.
+    /// The last number of all that were loaded.
     pub last_number: Option<u64>,
     /// Segments loaded.
     pub loads: u64,
-    /// How long the last loads took.
+    /// How long recent loads took.
     pub load_time: Duration,
     /// Loads that failed.
     pub failures: u64,
-    /// Why the last load failed, unless one has succeeded since.
+    /// Why the last load failed, if it did.
     pub last_failure: Option<Arc<SegmentError>>,
-    /// For how long no load has succeeded, if one has failed since, or takes so long that no
-    /// numbers are left.
+    /// Since when no load has succeeded, if the last one failed, or if the present one is slow and
+    /// no numbers are left.
     pub failing_for: Option<Duration>,
-    /// Takes that had to wait for a load.
+    /// Takes that waited for a load.
     pub waits: u64,
     /// The longest of these waits.
     pub longest_wait: Duration,
 }
 
 impl SegmentStatus {
-    /// That of `tag` at `now`, with the demand of the last `ahead`.
+    /// The status of `tag` at `now`. `ahead` is the period of the demand.
     #[allow(clippy::cast_precision_loss)] // it is a time to come
     pub(crate) fn of(tag: &LoadedTag, now: Duration, ahead: Duration) -> SegmentStatus {
         let (engine, counters) = (&tag.engine, &tag.engine.counters);

@@ -1,4 +1,4 @@
-//! [`Stock`]: what the loader knows of one tag.
+//! [`Stock`]: the loader's state of one tag.
 
 use std::time::Duration;
 
@@ -8,52 +8,50 @@ use crate::segment::load::policy::{Demand, Steps};
 use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
 
-/// How long the loader waits for takers that were stopped between the two steps of a take: they
-/// have claimed tickets, and not yet looked where these lead. After that the tickets may be lost.
+/// How long the loader waits for a taker that was suspended between the two steps of a take: it has
+/// claimed a ticket, but has not yet looked up its number. After that time the ticket may be lost.
 const PATIENCE: Duration = Duration::from_millis(50);
 
-/// What the loader knows of one tag. The scheduler owns it, and alone writes to it.
+/// The loader's state of one tag. Only the scheduler writes to it.
 #[derive(Debug)]
 pub struct Stock {
     pub demand: Demand,
     pub steps: Steps,
-    /// The size of the segment loaded last.
+    /// The size of the last loaded segment.
     pub last_size: u64,
     /// How long a load takes.
     pub load_time: Duration,
-    /// Until when loaded numbers wait for takers to look where their tickets lead.
+    /// Until when loaded numbers wait for takers that have not looked up their tickets.
     patient_until: Option<Duration>,
-    /// What was loaded, in order: the last load, and all loads with numbers that nobody has
-    /// claimed.
+    /// What was loaded, in order: the last load, and all loads with unclaimed numbers.
     loaded: Vec<Loaded>,
-    /// The last number of each of the source's databases.
+    /// The last number loaded from each of the source's databases.
     last_numbers: Vec<(usize, u64)>,
     pub last_failure: Option<Arc<SegmentError>>,
-    /// Whether the row has given numbers again that it had given before. Nobody can tell which of
-    /// its numbers others have, so this process loads no more of them.
+    /// Whether the row gave the same numbers again. It is unknown which of its numbers others have,
+    /// so this process loads no more of them.
     pub went_back: bool,
-    /// Loads that failed since the last one that succeeded.
+    /// Failed loads since the last success.
     pub failures: u32,
     /// No load begins before this time.
     pub retry_at: Duration,
     pub state: LoadState,
-    /// The key of the tag among the timers of the scheduler.
+    /// The key of the tag's timer in the scheduler.
     pub timer: Option<(Duration, u64)>,
     pub alarm: TagAlarm,
 }
 
-/// Where the tag is on the way to a load.
+/// The progress of a tag's load.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub enum LoadState {
     #[default]
     Idle,
-    /// The tag waits for a load, with this key in the queue.
+    /// Waiting in the queue, with this key.
     Queued((bool, u64)),
     Loading,
 }
 
-/// Numbers that were loaded one after the other from one database, and follow one another without
-/// a gap.
+/// Numbers loaded in a row from one database, without gaps between them.
 #[derive(Clone, Copy, Debug)]
 struct Loaded {
     number: u64,
@@ -82,8 +80,8 @@ impl Stock {
         }
     }
 
-    /// Notes a loaded segment that may be handed out and whose last number is `last`. Of all that
-    /// was loaded, `left` numbers are not claimed.
+    /// Records an accepted segment whose last number is `last`. `left` numbers of all that was
+    /// loaded are unclaimed.
     pub fn note(&mut self, segment: &Segment, last: u64, left: u64) {
         let Segment { first: number, count, delta, row_end, database, .. } = *segment;
         self.last_numbers.retain(|(known, _)| *known != database);
@@ -103,7 +101,7 @@ impl Stock {
         }
     }
 
-    /// Forgets the loads whose numbers have all been claimed.
+    /// Forgets the loads whose numbers are all claimed.
     fn forget_claimed(&mut self, mut left: u64) {
         let is_left = |loaded: &&Loaded| {
             let is_left = left > 0;
@@ -114,8 +112,8 @@ impl Stock {
         self.loaded.drain(..self.loaded.len() - kept);
     }
 
-    /// The last number of `segment`, if all of its numbers may be handed out. Those before it were
-    /// `known_delta` apart.
+    /// The last number of `segment`, or an error if its numbers must not be handed out. The numbers
+    /// before it were `known_delta` apart.
     pub fn check(
         &self,
         tag: &str,
@@ -124,7 +122,7 @@ impl Stock {
         known_delta: u64,
     ) -> Result<u64, SegmentError> {
         let bad_row = |problem: String| SegmentError::BadRow {
-            place: source.to_owned(),
+            store: source.to_owned(),
             tag: tag.to_owned(),
             problem,
         };
@@ -146,7 +144,7 @@ impl Stock {
         }
         match self.last_numbers.iter().find(|(known, _)| *known == database) {
             Some(&(_, before)) if first <= before => Err(SegmentError::WentBack {
-                place: source.to_owned(),
+                store: source.to_owned(),
                 tag: tag.to_owned(),
                 first,
                 last: before,
@@ -155,30 +153,30 @@ impl Stock {
         }
     }
 
-    /// Whether a load is under way.
+    /// Whether a load is running.
     pub fn is_loading(&self) -> bool {
         self.state == LoadState::Loading
     }
 
-    /// Whether loaded numbers still wait for takers to look where their tickets lead.
+    /// Whether loaded numbers still wait for takers that have not looked up their tickets.
     pub fn is_patient(&self, now: Duration) -> bool {
         self.patient_until.is_none_or(|until| now < until)
     }
 
-    /// Notes whether loaded numbers have to wait for such takers. Returns until when they do.
+    /// Records whether loaded numbers have to wait for such takers. Returns until when they wait.
     pub fn set_held_up(&mut self, is_held_up: bool, now: Duration) -> Option<Duration> {
         let until = self.patient_until.filter(|until| now < *until).unwrap_or(now + PATIENCE);
         self.patient_until = is_held_up.then_some(until);
         self.patient_until
     }
 
-    /// The last number of all, if any were loaded. They are `delta` apart.
+    /// The last number of all that were loaded, if any. The numbers are `delta` apart.
     pub fn last_number(&self, delta: u64) -> Option<u64> {
         self.loaded.last().map(|last| last.number + (last.count - 1) * delta)
     }
 
-    /// What can be given back to the rows: of what was loaded last from each database, the `left`
-    /// numbers that nobody has claimed. They are `delta` apart.
+    /// What can be given back to the rows: of the last run of numbers from each database, those
+    /// among the `left` unclaimed ones. The numbers are `delta` apart.
     pub fn unused(&self, mut left: u64, delta: u64) -> Vec<Segment> {
         let Steps { step, max_step } = self.steps;
         let mut tails: Vec<(Loaded, bool)> = Vec::new();
@@ -209,7 +207,7 @@ impl Stock {
 }
 
 impl Loaded {
-    /// Whether `number` comes directly after these.
+    /// Whether `number` directly follows these numbers.
     fn is_before(&self, number: u64, delta: u64) -> bool {
         self.number.wrapping_add(self.count.wrapping_mul(delta)) == number
     }

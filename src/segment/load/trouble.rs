@@ -5,20 +5,21 @@ use std::fmt;
 
 use crate::engine::SegmentFailure;
 use crate::segment::SegmentError;
+use crate::store::StorageError;
 
-/// Why a tag gets no numbers. Each is told once, until the tag has recovered.
+/// Why a tag gets no numbers. Each kind causes one event, until the tag has recovered.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Trouble {
-    /// The source is away. This is told of the source, once for all tags.
+    /// The source is away. The event is about the source, once for all tags.
     Away,
-    /// A load takes long while no numbers are left.
+    /// A load takes long, and no numbers are left.
     Slow,
     /// Another transaction holds the row's lock.
     Locked,
     NoSuchTag,
     RanOut,
     WentBack,
-    /// The row has another distance between its numbers.
+    /// The row's delta has changed.
     DeltaChanged,
     BadRow,
     /// The source panicked.
@@ -28,11 +29,11 @@ pub enum Trouble {
 }
 
 impl Trouble {
-    /// What `error` says about the tag that was loaded.
+    /// The trouble of the loaded tag that `error` shows.
     pub fn of(error: &SegmentError) -> Trouble {
         match error {
-            // A row that others have locked says nothing about the other rows.
-            SegmentError::Locked { .. } => Trouble::Locked,
+            // A lock on one row says nothing about other rows.
+            SegmentError::Storage(StorageError::Locked { .. }) => Trouble::Locked,
             SegmentError::NoSuchTag { .. } => Trouble::NoSuchTag,
             SegmentError::RanOut { .. } => Trouble::RanOut,
             SegmentError::WentBack { .. } => Trouble::WentBack,
@@ -44,7 +45,7 @@ impl Trouble {
     }
 }
 
-/// The cause of an error when a call to a source panicked.
+/// The cause of an error if a call to the source panicked.
 #[derive(Debug)]
 pub struct SourcePanicked {
     pub source: String,
@@ -64,7 +65,7 @@ impl fmt::Display for SourcePanicked {
 
 impl Error for SourcePanicked {}
 
-/// What takers are told of `error`.
+/// The reason that takers get for `error`.
 pub fn kind(error: &SegmentError) -> SegmentFailure {
     match error {
         SegmentError::NoSuchTag { .. } => SegmentFailure::NoSuchTag,

@@ -1,13 +1,13 @@
-//! What operators do with tags.
+//! [`SegmentAdmin`]: operators' actions on tags.
 
 use std::fmt;
 
 use crate::segment::{SegmentError, SegmentSource, TagRecord};
 
-/// What operators do with tags, besides what programs do: they change and remove them.
+/// Actions on tags that operators need and programs do not: changing and removing them.
 ///
-/// The sources in databases have it. It is a trait, so that a tool can be told at run time which of
-/// them it works on:
+/// The sources in databases implement it. It is a trait so that a tool can choose the source at run
+/// time:
 ///
 /// ```
 /// # #[cfg(feature = "sqlite")] {
@@ -34,25 +34,25 @@ pub trait SegmentAdmin: SegmentSource {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::NoSuchTag`]; [`SegmentError::Lower`] when numbers would be given twice;
-    /// [`SegmentError::BadTag`] when the change makes no sense; else as
+    /// [`SegmentError::NoSuchTag`]; [`SegmentError::Lower`] if numbers would be given twice;
+    /// [`SegmentError::BadTag`] if the change makes no sense; otherwise as for
     /// [`load`](SegmentSource::load).
     fn set(&self, tag: &str, change: &TagChange) -> Result<TagRecord, SegmentError>;
 
-    /// Removes the row of `tag`, and returns it as it was. If `next` is given, the row is removed
-    /// only while that is its next number: nobody has taken any since it was seen.
+    /// Removes the row of `tag`, and returns it as it was. If `next` is given, removes the row only
+    /// if that is still its next number, so that nobody has taken any since it was read.
     ///
-    /// Nothing is left that knows which numbers were given. A new tag of the same name gives them
-    /// again, unless its first number is above them.
+    /// After that, no record remains of which numbers were given. A new tag of the same name gives
+    /// them again, unless its first number is above them.
     ///
     /// # Errors
     ///
-    /// [`SegmentError::NoSuchTag`]; [`SegmentError::Moved`] when the tag has another next number;
-    /// else as [`load`](SegmentSource::load).
+    /// [`SegmentError::NoSuchTag`]; [`SegmentError::Moved`] if the tag has another next number;
+    /// otherwise as for [`load`](SegmentSource::load).
     fn remove(&self, tag: &str, next: Option<u64>) -> Result<TagRecord, SegmentError>;
 }
 
-/// What is to be changed of a tag; the rest stays as it is.
+/// A change of a tag. Fields that are not set stay as they are.
 #[derive(Clone, Debug, Default, PartialEq, Eq)]
 pub struct TagChange {
     pub(super) next: Option<u64>,
@@ -61,7 +61,7 @@ pub struct TagChange {
     pub(super) description: Option<String>,
 }
 
-/// What becomes of the most numbers at once.
+/// The change of the largest step.
 #[derive(Clone, Copy, Debug, Default, PartialEq, Eq)]
 pub(super) enum MaxStep {
     #[default]
@@ -76,44 +76,45 @@ impl TagChange {
         TagChange::default()
     }
 
-    /// The next number, not below the one that is next now. The numbers between are never given.
+    /// The next number, which must not be below the present one. The numbers between are never
+    /// given.
     #[must_use]
     pub fn next(self, next: u64) -> TagChange {
         TagChange { next: Some(next), ..self }
     }
 
-    /// How many numbers a process takes at least.
+    /// How many numbers a process takes at once, at least.
     #[must_use]
     pub fn step(self, step: u64) -> TagChange {
         TagChange { step: Some(step), ..self }
     }
 
-    /// The most numbers that a process takes at once; `None` where the process decides.
+    /// How many numbers a process takes at once, at most. With `None`, the process decides.
     #[must_use]
     pub fn max_step(self, max_step: impl Into<Option<u64>>) -> TagChange {
         TagChange { max_step: MaxStep::Set(max_step.into()), ..self }
     }
 
-    /// What people want to know about it, in 256 characters at most.
+    /// A free text for people, of at most 256 characters.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> TagChange {
         TagChange { description: Some(description.into()), ..self }
     }
 }
 
-/// A row of tinyid's table `tiny_id_token`: whoever has the token may take numbers of the tag.
+/// A row of tinyid's table `tiny_id_token`: the token permits taking numbers of the tag.
 ///
 /// A token that may be used for several tags has a row for each.
 #[derive(Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct TinyIdToken {
-    /// What a client sends.
+    /// The token that clients send.
     pub token: String,
     /// The tag, tinyid's `biz_type`.
     pub tag: String,
 }
 
-/// Without the token, which is a secret.
+/// Hides the token, which is a secret.
 impl fmt::Debug for TinyIdToken {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         f.debug_struct("TinyIdToken").field("tag", &self.tag).finish_non_exhaustive()

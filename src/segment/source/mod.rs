@@ -1,8 +1,30 @@
 //! [`SegmentSource`]: where the numbers of tags come from.
 
 mod admin;
+#[cfg(feature = "redis")]
+mod cosid;
 #[cfg(feature = "http")]
 pub mod http;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+mod key_segments;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod limits;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod row;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub mod sql;
 #[cfg(any(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
@@ -10,12 +32,17 @@ mod turns;
 
 pub use admin::{SegmentAdmin, TagChange, TinyIdToken};
 
+#[cfg(feature = "redis")]
+pub(crate) use cosid::CosIdSegments;
+#[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
+pub(crate) use key_segments::KeySegments;
+
 use crate::segment::SegmentError;
 
-/// A table, or a server, that gives the numbers of each tag out in ranges.
+/// A table, or a server, that gives out the numbers of each tag in ranges.
 ///
-/// Calls may block, but each ends within a time of the source's own. Several calls run at once, for
-/// different tags.
+/// Calls may block, but each must end within a time limit of the source's own. Several calls run at
+/// once, for different tags.
 ///
 /// # Example
 ///
@@ -26,7 +53,7 @@ use crate::segment::SegmentError;
 ///
 /// struct Service;
 ///
-/// /// How many numbers it gives to those who wish for none.
+/// /// The size of a segment if the caller does not ask for one.
 /// const STEP: u64 = 1000;
 ///
 /// impl Service {
@@ -45,8 +72,8 @@ use crate::segment::SegmentError;
 ///
 ///     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
 ///         if tag != "orders" {
-///             let (place, tag) = (self.name(), tag.to_owned());
-///             return Err(SegmentError::NoSuchTag { place, tag, alike: Vec::new() });
+///             let (store, tag) = (self.name(), tag.to_owned());
+///             return Err(SegmentError::NoSuchTag { store, tag, alike: Vec::new() });
 ///         }
 ///         let count = count.unwrap_or(STEP);
 ///         let first = self.add(count).map_err(SegmentError::unreachable)?;
@@ -86,9 +113,9 @@ pub trait SegmentSource: Send + Sync + 'static {
     /// Where the numbers come from, without a password: for errors, events and metrics.
     fn name(&self) -> String;
 
-    /// Takes the next numbers of `tag`. When this returns, nobody else can get them, also after a
-    /// power failure. `count` is how many the caller would like; `None` asks for the row's own
-    /// step. A source may give more or fewer, but never none.
+    /// Takes the next numbers of `tag`. When this returns, nobody else can get them, even after a
+    /// power failure. `count` is how many the caller would like. `None` asks for the row's own
+    /// step. A source may give more or fewer, but at least one.
     ///
     /// # Errors
     ///
@@ -96,37 +123,37 @@ pub trait SegmentSource: Send + Sync + 'static {
     /// numbers as taken, they are lost, and the next call takes later ones.
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError>;
 
-    /// Gives the unused end of the numbers loaded last back. `unused` is what is left of the last
-    /// segment, and of those before it if they follow one another without a gap. The row is changed
-    /// only where it still ends where `unused` ends. Returns whether it was.
+    /// Gives back the unused end of the numbers loaded last. `unused` is the rest of the last
+    /// segment, with those before it if they follow one another without a gap. The row is changed
+    /// only if it still ends where `unused` ends. Returns whether it was changed.
     ///
-    /// Whatever this returns, the caller uses none of the numbers any more, and does not give them
-    /// back again: after an error the row may be changed all the same, now or a moment later, and
-    /// others may have the numbers.
+    /// Whatever this returns, the caller must not use any of the numbers again, and must not give
+    /// them back a second time: after an error, the row may still be changed, now or a moment
+    /// later, and others may have the numbers.
     ///
     /// # Errors
     ///
     /// [`SegmentError`] says what is wrong.
     fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError>;
 
-    /// All tags, in their order.
+    /// All tags, sorted.
     ///
     /// # Errors
     ///
     /// [`SegmentError`] says what is wrong.
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError>;
 
-    /// Creates `tag`, or returns the row that is there, which stays as it is.
+    /// Creates `tag`, or returns the existing row unchanged.
     ///
     /// # Errors
     ///
-    /// What [`Tag::check`] says when the tag is there, and is not what `new` asks for;
-    /// [`SegmentError::GivenElsewhere`] when it is not there, and another table of the same
-    /// database has given its numbers; else [`SegmentError`] says what is wrong.
+    /// The error of [`Tag::check`] if the tag exists and is not what `new` asks for;
+    /// [`SegmentError::GivenElsewhere`] if the tag does not exist and another table of the same
+    /// database has given its numbers; otherwise [`SegmentError`] says what is wrong.
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError>;
 }
 
-/// For a program that finds out when it starts which source it uses.
+/// For a program that chooses its source at run time.
 impl<S: SegmentSource + ?Sized> SegmentSource for Box<S> {
     fn name(&self) -> String {
         (**self).name()
@@ -149,8 +176,8 @@ impl<S: SegmentSource + ?Sized> SegmentSource for Box<S> {
     }
 }
 
-/// Numbers of one tag that one process may hand out: `first`, `first + delta`, and so on, `count`
-/// of them.
+/// Numbers of one tag that one process may hand out: `count` numbers `first`, `first + delta`, and
+/// so on.
 #[derive(Clone, Debug, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Segment {
@@ -160,22 +187,22 @@ pub struct Segment {
     pub count: u64,
     /// The distance from one number to the next, at least 1.
     pub delta: u64,
-    /// What the row stored as its end before this was loaded, in the source's own way of counting.
+    /// The end that the row stored before this load, in the source's own way of counting.
     pub row_start: u64,
-    /// What the row stores as its end since this was loaded, in the source's own way of counting.
+    /// The end that the row stores after this load, in the source's own way of counting.
     pub row_end: u64,
-    /// Which of the source's databases the row is in, from 0.
+    /// The index of the source's database that contains the row.
     pub database: usize,
-    /// How many numbers the row says to take at least.
+    /// How many numbers the row says to take at once, at least.
     pub step: u64,
-    /// The most numbers that the row says to take at once, if it says so.
+    /// How many numbers the row says to take at once, at most.
     pub max_step: Option<u64>,
 }
 
 /// A new tag: its first number and its steps.
 ///
-/// Where the tag is there already, only what was said here counts: a tag whose operator has changed
-/// the step is used as it is, unless the program asks for a step.
+/// If the tag already exists, only the fields that are set here are compared: a tag whose operator
+/// has changed the step is used as it is, unless the program sets a step.
 ///
 /// ```
 /// use uidring::segment::Tag;
@@ -196,16 +223,16 @@ pub struct Tag {
 pub struct TagRecord {
     /// Its name.
     pub tag: String,
-    /// The next number that the source gives out. After the largest, 2<sup>63</sup> - 1, there is
-    /// none.
+    /// The next number that the source gives out. After 2<sup>63</sup> - 1, the largest number,
+    /// there is none.
     pub next: u64,
-    /// How many numbers the row says to take at least.
+    /// How many numbers a process takes at once, at least.
     pub step: u64,
-    /// The most numbers that the row says to take at once, if it says so.
+    /// How many numbers a process takes at once, at most. With `None`, the process decides.
     pub max_step: Option<u64>,
     /// The distance from one number to the next.
     pub delta: u64,
-    /// What people wrote about it.
+    /// A free text for people.
     pub description: Option<String>,
     /// When the row was last changed.
     pub updated: Option<std::time::SystemTime>,
@@ -224,20 +251,20 @@ impl Tag {
         Tag { first, ..self }
     }
 
-    /// How many numbers a process takes at least: 1,000 unless set, or
-    /// [`max_step`](Tag::max_step), if that is less.
+    /// How many numbers a process takes at once, at least: 1,000 unless set, or
+    /// [`max_step`](Tag::max_step) if that is less.
     #[must_use]
     pub fn step(self, step: u64) -> Tag {
         Tag { step: Some(step), ..self }
     }
 
-    /// The most numbers that a process takes at once; unless set, the process decides.
+    /// How many numbers a process takes at once, at most. Unless set, the process decides.
     #[must_use]
     pub fn max_step(self, max_step: u64) -> Tag {
         Tag { max_step: Some(max_step), ..self }
     }
 
-    /// What people want to know about it, in 256 characters at most.
+    /// A free text for people, of at most 256 characters.
     #[must_use]
     pub fn description(self, description: impl Into<String>) -> Tag {
         Tag { description: Some(description.into()), ..self }
@@ -245,7 +272,7 @@ impl Tag {
 }
 
 impl Tag {
-    /// The record of a new tag of this name. For a source of one's own, which stores it.
+    /// The record of a new tag of this name, for your own source to store.
     ///
     /// ```
     /// use uidring::segment::Tag;
@@ -263,9 +290,9 @@ impl Tag {
         }
     }
 
-    /// Fails unless the tag that is `there`, in `place`, is what this asks for: its next number is
-    /// not below the first one, and its step, largest step and description are those that were set
-    /// here, if they were. For a source of one's own.
+    /// Fails unless the existing tag `there`, in `store`, is what this asks for: its next number is
+    /// not below the first one, and its step, largest step and description are those that are set
+    /// here, if they are. For your own source.
     ///
     /// ```
     /// use uidring::segment::Tag;
@@ -280,11 +307,11 @@ impl Tag {
     /// # Errors
     ///
     /// [`SegmentError::Behind`] or [`SegmentError::Differs`].
-    pub fn check(&self, place: &str, there: &TagRecord) -> Result<(), SegmentError> {
+    pub fn check(&self, store: &str, there: &TagRecord) -> Result<(), SegmentError> {
         let (next, first) = (there.next, self.first);
         if next < first {
-            let (place, tag) = (place.to_owned(), there.tag.clone());
-            return Err(SegmentError::Behind { place, tag, next, first });
+            let (store, tag) = (store.to_owned(), there.tag.clone());
+            return Err(SegmentError::Behind { store, tag, next, first });
         }
         let number = |number: u64| Box::<str>::from(number.to_string());
         let text = |text: &String| format!("{text:?}").into();
@@ -299,8 +326,8 @@ impl Tag {
         ];
         for (field, asked, found) in asked {
             if let Some(asked) = asked.filter(|asked| found.as_ref() != Some(asked)) {
-                let (place, tag) = (place.to_owned(), there.tag.clone());
-                return Err(SegmentError::Differs { place, tag, field, there: found, asked });
+                let (store, tag) = (store.to_owned(), there.tag.clone());
+                return Err(SegmentError::Differs { store, tag, field, there: found, asked });
             }
         }
         Ok(())
@@ -317,10 +344,10 @@ impl Default for Tag {
 }
 
 impl Segment {
-    /// `count` numbers from `first` on, `delta` apart, of a row that now ends at `row_end`. For a
-    /// source of one's own. Its [`step`](Segment::step) is `count`, and there is no
-    /// [`max_step`](Segment::max_step): set them to those of the row. A step that grew with what
-    /// was wished would be the least that is wished next.
+    /// `count` numbers from `first` on, `delta` apart, of a row that now ends at `row_end`. For
+    /// your own source. Its [`step`](Segment::step) is `count`, and it has no
+    /// [`max_step`](Segment::max_step): set both to those of the row. If the step were always
+    /// `count`, each load would be at least as large as the one before.
     #[must_use]
     pub fn new(first: u64, count: u64, delta: u64, row_end: u64) -> Segment {
         let row_start = row_end.saturating_sub(count.saturating_mul(delta));
@@ -330,8 +357,8 @@ impl Segment {
 }
 
 impl TagRecord {
-    /// A tag that gives `next` next, takes `step` numbers at a time, and has them `delta` apart.
-    /// For a source of one's own.
+    /// A tag whose next number is `next`, whose step is `step`, and whose numbers are `delta`
+    /// apart. For your own source.
     #[must_use]
     pub fn new(tag: impl Into<String>, next: u64, step: u64, delta: u64) -> TagRecord {
         TagRecord {

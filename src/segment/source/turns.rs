@@ -1,4 +1,4 @@
-//! [`Turns`]: which of several databases or servers is asked next.
+//! [`Turns`]: the rotation among several databases or servers.
 
 use std::time::Duration;
 
@@ -6,20 +6,20 @@ use super::SegmentError;
 use crate::clock::Stopwatch;
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
-/// For how long one that did not answer comes last: at first, and at most.
+/// How long one that did not answer is asked last: the first time, and at most.
 const SHORTEST_PAUSE: Duration = Duration::from_secs(1);
 const LONGEST_PAUSE: Duration = Duration::from_secs(60);
 
-/// The turns of several equals, known by their indexes. One that does not answer comes last for a
-/// while, which grows with each failure.
+/// The rotation among several equals, known by their indexes. One that does not answer is asked
+/// last for a while, which grows with each failure.
 #[derive(Debug)]
 pub struct Turns {
-    /// How many turns there were, besides the number that it began with.
+    /// The counter of turns. It does not start at zero.
     turn: AtomicU64,
     equals: Mutex<Vec<Option<Away>>>,
 }
 
-/// One that failed since it last answered.
+/// One that has failed since it last answered.
 #[derive(Clone, Copy, Debug)]
 struct Away {
     failures: u32,
@@ -36,7 +36,8 @@ impl Away {
 impl Turns {
     pub fn of(equals: usize) -> Turns {
         Turns {
-            // Processes that start at once do not all begin with the same one.
+            // The process id is a start that differs between processes, so that they do not all
+            // begin with the same one.
             turn: AtomicU64::new(std::process::id().into()),
             equals: Mutex::new(vec![None; equals]),
         }
@@ -48,11 +49,11 @@ impl Turns {
         lock(&self.equals).push(None);
     }
 
-    /// All of them, in the order in which they are to be asked this time.
+    /// All of them, in the order for this turn.
     pub fn next(&self) -> Vec<usize> {
         let equals = lock(&self.equals);
         let all = equals.len();
-        // ORDERING: only the number itself matters, and it is this operation's own.
+        // ORDERING: only the number matters, and each call gets its own.
         let turn = self.turn.fetch_add(1, Ordering::Relaxed) % (all as u64).max(1);
         let first = usize::try_from(turn).unwrap_or(0);
         let mut order: Vec<usize> = (0..all).map(|next| (first + next) % all).collect();
@@ -60,7 +61,7 @@ impl Turns {
         order
     }
 
-    /// Whether this one is left out for now.
+    /// Whether this one is asked last for now.
     #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
     pub fn is_away(&self, index: usize) -> bool {
         lock(&self.equals)[index].is_some_and(|away| !away.is_over())
@@ -70,11 +71,11 @@ impl Turns {
         lock(&self.equals)[index] = None;
     }
 
-    /// Leaves this one out for a while, or for as long as it `asked` for if that is longer.
+    /// Puts this one last for a while, or for the time that it `asked` for if that is longer.
     pub fn failed(&self, index: usize, asked: Option<Duration>) {
         let mut equals = lock(&self.equals);
         let failures = match equals[index] {
-            // Those that were asked at the same time do not count again.
+            // Calls that ran at the same time count as one failure.
             Some(away) if !away.is_over() => return,
             before => before.map_or(0, |away| away.failures).saturating_add(1),
         };
@@ -83,13 +84,13 @@ impl Turns {
     }
 }
 
-/// How long one is left out after so many failures in a row.
+/// How long one is put last after this many failures in a row.
 fn pause(failures: u32) -> Duration {
     let doublings = failures.saturating_sub(1).min(16);
     SHORTEST_PAUSE.saturating_mul(1 << doublings).min(LONGEST_PAUSE)
 }
 
-/// Of two errors the one that tells whether to try again: the first transient one, else the first.
+/// The more informative of two errors: the first transient one, otherwise the first.
 pub fn telling(first: Option<SegmentError>, next: SegmentError) -> SegmentError {
     match first {
         Some(first) if first.is_transient() || !next.is_transient() => first,

@@ -10,11 +10,11 @@ use crate::ring::segments::ReadyRange;
 pub struct Claim {
     pub next: u64,
     pub end: u64,
-    /// The range of the next ticket, if it is known.
+    /// The range of the next ticket, if known.
     pub range: Option<ReadyRange>,
 }
 
-/// The part of a claim that lies in one segment: numbers at the same distance from each other.
+/// The part of a claim that lies in one segment: numbers at equal distances.
 #[derive(Clone, Copy, Debug)]
 pub struct Numbers {
     pub first: NonZeroU64,

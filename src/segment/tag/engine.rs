@@ -1,4 +1,5 @@
-//! [`TagEngine`]: what takers and the loader share of one tag, and the slow path of a take.
+//! [`TagEngine`]: the state of one tag that takers and the loader share, and the slow path of a
+//! take.
 
 use std::mem;
 use std::num::NonZeroU64;
@@ -25,37 +26,38 @@ const LATEST: Duration = Duration::from_millis(5);
 #[derive(Debug)]
 pub struct TagEngine {
     pub chain: SegmentChain,
-    /// As in a generator's engine: local takers count the numbers of a claim so that the last count
-    /// comes directly before this word. Lowering it makes them drop their claims.
+    /// Works as in a generator's engine. Local takers number their claim so that its last number
+    /// comes directly before this word. Lowering the word makes them drop their claims.
     claims_end: AtomicU64,
     pub entry: Entry,
     pub requests: Arc<RequestList>,
-    /// The numbers that are not yet in the chain, and the threads that wait for some.
+    /// The numbers that are not yet in the chain, and the threads that wait for numbers.
     pub supply: Mutex<Supply>,
-    /// The tasks that wait. They come after the threads.
+    /// The waiting tasks. Threads are served first.
     #[cfg(feature = "async")]
     pub tasks: Line,
     /// Numbers loaded so far. Written by the loader, under the lock of the supply.
     pub loaded: Counter,
-    /// A [`SegmentFailure`]: why the last load failed; 0 if it succeeded. Written by the loader.
+    /// A [`SegmentFailure`] that says why the last load failed, or 0 if it succeeded. Written by
+    /// the loader.
     failure: AtomicU8,
     pub counters: Counters,
-    /// How long a take waits, in nanoseconds: these need half the room of a `Duration`.
+    /// How long a take waits, in nanoseconds. A `Duration` would be twice as large.
     max_wait_ns: u64,
 }
 
-/// How well a tag is supplied, at one moment.
+/// The supply of a tag at one moment.
 #[derive(Clone, Copy, Debug)]
 pub struct Level {
-    /// Loaded numbers that nobody has claimed.
+    /// Loaded numbers that are not claimed.
     pub left: u64,
-    /// Loaded numbers that have been claimed.
+    /// Loaded numbers that are claimed.
     pub claimed: u64,
     /// The first ticket past all loaded numbers.
     pub end: u64,
-    /// How many numbers the waiting threads would take.
+    /// How many numbers the waiting threads want.
     pub wanted: u64,
-    /// Whether a taker has found no number, and told the loader.
+    /// Whether a taker has found no number and woken the loader.
     pub is_requested: bool,
 }
 
@@ -68,7 +70,7 @@ pub struct Counters {
     pub failures: Counter,
     /// Takes that had to wait.
     pub waits: Counter,
-    /// The longest of these waits, in microseconds.
+    /// The longest wait, in microseconds.
     longest_wait_us: AtomicU64,
 }
 
@@ -108,7 +110,7 @@ impl TagEngine {
         Duration::from_nanos(self.max_wait_ns)
     }
 
-    /// Claims up to `count` numbers. Some of its tickets, or all of them, may lead to no number.
+    /// Claims up to `count` numbers. Some or all of its tickets may turn out to have no number.
     #[inline]
     pub fn claim(&self, count: u64) -> Result<Claim, TakeError> {
         let count = count.clamp(1, LONGEST);
@@ -125,8 +127,8 @@ impl TagEngine {
         self.next_numbers_by(claim, TagEngine::resolve)
     }
 
-    /// Like [`next_numbers`](TagEngine::next_numbers), for a caller that does not use the numbers
-    /// yet and may give them back.
+    /// Like [`next_numbers`](TagEngine::next_numbers), for a caller that may still give the numbers
+    /// back.
     pub fn next_unused(&self, claim: &mut Claim) -> Option<Numbers> {
         self.next_numbers_by(claim, |tag, ticket| tag.chain.find(ticket))
     }
@@ -153,23 +155,23 @@ impl TagEngine {
         None
     }
 
-    /// The numbers of `tickets`, which [`next_unused`](TagEngine::next_unused) found and of which
-    /// the caller now uses the first.
+    /// The numbers of `tickets`, which [`next_unused`](TagEngine::next_unused) returned. The caller
+    /// now uses the first of them.
     pub fn use_later(&self, tickets: &Range<u64>, origin: u64) -> Option<Numbers> {
         self.resolve(tickets.start);
         self.numbers(tickets.start, tickets.end, origin)
     }
 
-    /// The numbers of the tickets up to `end`, which have this origin.
+    /// The numbers of the tickets up to `end`, which share this origin.
     #[inline]
     fn numbers(&self, ticket: u64, end: u64, origin: u64) -> Option<Numbers> {
         let first = NonZeroU64::new(self.chain.number(ticket, origin))?;
         Some(Numbers { first, count: end - ticket, delta: self.chain.delta() })
     }
 
-    /// The range of the first of `tickets`, which the caller has claimed and looks for with `find`.
-    /// If it leads to no number, it is dropped, with those after it that lead to none either, and
-    /// the result is how many these are.
+    /// Looks up the first of `tickets`, which the caller has claimed, with `find`. If it has no
+    /// number, drops it together with those after it that have none either, and returns how many
+    /// these are.
     #[cold]
     #[inline(never)]
     fn look_up(
@@ -182,7 +184,7 @@ impl TagEngine {
         }
         let mut supply = lock(&self.supply);
         // If the ticket lies past the end of the chain, this closes the chain there, unless numbers
-        // have come meanwhile. From then on the ticket is void.
+        // have arrived meanwhile. From then on the ticket is void.
         supply.open(&self.chain);
         let gone = match find(self, tickets.start) {
             Found::Ready(range) => return Ok(range),
@@ -210,8 +212,8 @@ impl TagEngine {
         }
     }
 
-    /// Claims up to `count` numbers under the lock of the supply. If there are none, waits for
-    /// some: in order with the others that wait, and without a ticket.
+    /// Claims up to `count` numbers under the lock of the supply. If there are none, waits in order
+    /// with the others, without holding a ticket.
     #[cold]
     #[inline(never)]
     fn claim_slowly(&self, count: u64) -> Result<Claim, TakeError> {
@@ -236,11 +238,10 @@ impl TagEngine {
         }
     }
 
-    /// Locks the supply, and returns it if the chain has no number. Fails if the chain is closed
-    /// for good.
+    /// Locks the supply. `None` if the chain has numbers again. Fails if the chain is closed for
+    /// good.
     fn lock_closed(&self) -> Result<Option<MutexGuard<'_, Supply>>, TakeError> {
-        // Checked without the lock first: in a forked process, a thread that does not exist may
-        // hold it.
+        // Checked before locking: in a forked process, the lock's holder may not exist.
         self.check_end()?;
         let mut supply = lock(&self.supply);
         self.check_end()?;
@@ -287,8 +288,8 @@ impl TagEngine {
         u64::try_from(pause).map_or(Duration::MAX, Duration::from_nanos)
     }
 
-    /// Takes back the unused tickets of a claim: the tickets and the origin of each part, the last
-    /// part first.
+    /// Takes back the unused tickets of a claim. Each part consists of its tickets and their
+    /// origin. The last part comes first.
     pub fn give_back(&self, parts: impl Iterator<Item = (Range<u64>, u64)>) {
         let mut supply = lock(&self.supply);
         for (tickets, origin) in parts {
@@ -302,7 +303,7 @@ impl TagEngine {
         }
     }
 
-    /// Where `ticket` leads. If the front advances, the loader is told, so that it measures the
+    /// Looks `ticket` up. If that advances the front, wakes the loader, which then measures the
     /// demand and appends what it has.
     fn resolve(&self, ticket: u64) -> Found {
         let (found, has_advanced) = self.chain.resolve(ticket);
@@ -346,8 +347,8 @@ impl TagEngine {
         }
     }
 
-    /// Claims the next number under the lock of the supply, where the chain has none. Returns
-    /// `None` if it has some again.
+    /// Claims the next number under the lock of the supply, if the chain has none. Returns `None`
+    /// if it has numbers again.
     fn try_claim_slowly(&self) -> Result<Option<Claim>, TakeError> {
         let Some(mut supply) = self.lock_closed()? else { return Ok(None) };
         self.hand_out(&mut supply, 1)
@@ -363,7 +364,8 @@ impl TagEngine {
         }
     }
 
-    /// Tells the loader that a number is needed, unless it knows. Returns why there is none.
+    /// Wakes the loader because a number is needed, unless it already knows. Returns why there is
+    /// none.
     fn shortage(&self, supply: &mut Supply) -> TakeError {
         if !mem::replace(&mut supply.is_requested, true) {
             self.request_maintenance();
@@ -397,8 +399,8 @@ impl TagEngine {
         self.failure.store(failure.map_or(0, |failure| failure as u8), Ordering::Relaxed);
     }
 
-    /// Calls as many waiting tasks as there are numbers, and those that have waited for long
-    /// enough. Called by the loader.
+    /// Calls as many waiting tasks as there are numbers, and those whose time is over. Called by
+    /// the loader.
     #[cfg(feature = "async")]
     pub fn call_tasks(&self) {
         self.tasks.call_anew(self.left());
@@ -419,10 +421,10 @@ impl TagEngine {
         self.loaded.add(count);
     }
 
-    /// Gives what was received to the threads that wait, and lets takers see as much of the rest as
-    /// there is room for. Returns whether some of it has to wait for takers that have claimed
-    /// tickets and not looked where they lead. Without patience it does not, and these tickets may
-    /// be lost. Called by the loader.
+    /// Gives received numbers to the waiting threads, and publishes as much of the rest as there is
+    /// room for. Returns whether some of it has to wait for takers that have claimed tickets and
+    /// not looked them up. If not `is_patient`, it does not wait, and these tickets may be lost.
+    /// Called by the loader.
     pub fn publish(&self, is_patient: bool) -> bool {
         let mut supply = lock(&self.supply);
         if !is_patient && supply.is_held_up(&self.chain) {
@@ -432,7 +434,7 @@ impl TagEngine {
         supply.is_held_up(&self.chain)
     }
 
-    /// How well the tag is supplied, which the loader decides by.
+    /// The supply of the tag, on which the loader's decisions are based.
     pub fn level(&self) -> Level {
         let supply = lock(&self.supply);
         let left = supply.left(&self.chain);
@@ -445,13 +447,13 @@ impl TagEngine {
         }
     }
 
-    /// Says how long a ready range may be, and at which ticket one ends in any case. Called by the
+    /// Sets the longest ready range, and a ticket at which a range ends in any case. Called by the
     /// loader.
     pub fn set_range(&self, longest: u64, mark: u64) {
         self.chain.set_range(longest, mark);
     }
 
-    /// The next taker that finds no number tells the loader again. Called by the loader.
+    /// Makes the next taker that finds no number wake the loader again. Called by the loader.
     pub fn clear_request(&self) {
         lock(&self.supply).is_requested = false;
     }
@@ -461,19 +463,19 @@ impl TagEngine {
         self.chain.delta()
     }
 
-    /// How many tickets with numbers nobody will use.
+    /// How many numbers were lost with their tickets.
     pub fn lost(&self) -> u64 {
         self.chain.cursor.lost()
     }
 
-    /// How many of the numbers that were loaded nobody has claimed.
+    /// How many loaded numbers are not claimed.
     pub fn left(&self) -> u64 {
         lock(&self.supply).left(&self.chain)
     }
 
-    /// How many of the numbers that were loaded have been claimed, and how many have not.
+    /// How many loaded numbers are claimed, and how many are not.
     pub fn claimed_and_left(&self) -> (u64, u64) {
-        // In a forked process a thread that does not exist may hold the lock.
+        // In a forked process, the lock's holder may not exist.
         let is_forked = self.is_forked();
         let supply = if is_forked { self.supply.try_lock().ok() } else { Some(lock(&self.supply)) };
         let loaded = self.loaded.get();
@@ -490,7 +492,7 @@ impl TagEngine {
         false
     }
 
-    /// Wakes all threads that wait, and calls all tasks.
+    /// Wakes all waiting threads, and calls all tasks.
     ///
     /// # Panics
     ///
@@ -515,7 +517,7 @@ impl TagEngine {
     }
 
     /// Abandons the tag in a child process that `fork` has just created.
-    #[cfg(all(unix, not(uidring_loom)))]
+    #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
     pub fn abandon(&self) {
         self.chain.cursor.abandon();
         self.expire_claims();
@@ -541,7 +543,7 @@ impl TagEngine {
     }
 }
 
-/// Whether a take waits instead of failing with `error`. It fails at once if only a person can
+/// Whether a take waits instead of failing with `error`. It fails at once if only an operator can
 /// help.
 pub fn is_worth_waiting(error: TakeError) -> bool {
     let TakeError::SegmentExhausted { cause } = error else { return false };

@@ -1,4 +1,4 @@
-//! What takers and the loader share of a tag.
+//! One tag: the state that takers and the loader share.
 
 pub mod claim;
 pub mod engine;

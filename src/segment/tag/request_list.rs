@@ -1,12 +1,12 @@
-//! [`RequestList`]: how takers tell the loader which tags need maintenance. Lock-free, and without
-//! an allocation: each tag is in the list at most once, so the list is made of the tags themselves.
+//! [`RequestList`]: how takers tell the loader which tags need maintenance. It is lock-free and
+//! allocates nothing: each tag is in the list at most once, so the tags themselves form the list.
 
 use crate::clock::Stopwatch;
 use crate::engine::signal::Signal;
 use crate::sync::{AtomicBool, AtomicU64, Ordering, Parker};
 
-/// The tags that need maintenance, and the loader's wake-up. A tag is known by its index in the
-/// loader's list of all tags.
+/// The tags that need maintenance, and the loader's wake-up signal. A tag is known by its index in
+/// the loader's list of all tags.
 #[derive(Debug)]
 pub struct RequestList {
     /// One more than the index of the tag that was added last; 0 if the list is empty.
@@ -23,7 +23,7 @@ pub struct Entry {
     index: AtomicU64,
     /// Whether the tag is in the list.
     is_listed: AtomicBool,
-    /// What was [`RequestList::last`] before this tag.
+    /// The value of [`RequestList::last`] before this tag was added.
     before: AtomicU64,
 }
 
@@ -72,11 +72,11 @@ impl RequestList {
 impl Entry {
     /// Called by the loader, before the tag has takers.
     pub fn set_index(&self, index: u64) {
-        // ORDERING: whoever gets the tag from the loader's lock sees it.
+        // ORDERING: takers get the tag through the loader's lock, which makes this visible.
         self.index.store(index, Ordering::Relaxed);
     }
 
-    /// Takes the tag out of the list that [`RequestList::first`] has emptied, and returns the index
+    /// Removes the tag from the list that [`RequestList::first`] has emptied, and returns the index
     /// of the next one. Called by the loader, before it maintains the tag.
     pub fn next(&self) -> Option<usize> {
         // ORDERING: `first` has acquired it. Nobody writes it while the tag is listed.

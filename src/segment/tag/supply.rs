@@ -1,4 +1,5 @@
-//! [`Supply`]: the numbers of a tag that takers cannot see yet, and the threads that wait for some.
+//! [`Supply`]: the numbers of a tag that takers cannot see yet, and the threads that wait for
+//! numbers.
 //!
 //! ```text
 //!             backlog           threads that wait, in order of arrival
@@ -10,9 +11,9 @@
 //!             chain ── fetch_add ──▶ takers
 //! ```
 //!
-//! A thread that waits holds no ticket, so it may leave at any time, and nothing is lost with it.
-//! New numbers go to the threads that wait, in order. What is left is appended to the chain. While
-//! threads wait, the chain is closed, so that no taker comes before them.
+//! A waiting thread holds no ticket, so it may leave at any time, and nothing is lost with it. New
+//! numbers go to the waiting threads, in order. What is left is appended to the chain. While
+//! threads wait, the chain is closed, so that no other taker is served before them.
 
 use std::collections::{BTreeMap, VecDeque};
 use std::ops::Range;
@@ -21,14 +22,14 @@ use crate::ring::segments::{Found, ReadyRange, SegmentChain};
 use crate::segment::tag::claim::Claim;
 use crate::sync::thread;
 
-/// Decides under one lock who gets which numbers, where the chain alone cannot.
+/// Decides under one lock which thread gets which numbers, when the chain alone cannot.
 #[derive(Debug, Default)]
 pub struct Supply {
-    /// Numbers that are not in the chain: first number and count of each run. They come after all
-    /// that is in the chain. Empty while a thread waits.
+    /// Numbers that are not in the chain: the first number and the count of each run. They come
+    /// after all that is in the chain. Empty while a thread waits.
     backlog: VecDeque<(u64, u64)>,
-    /// The threads that wait, by their positions in line, and those that have been served and have
-    /// not woken yet.
+    /// The waiting threads by their positions in line, and those that have been served but have not
+    /// woken yet.
     waiting: BTreeMap<u64, Waiting>,
     /// The position of the last thread that was served. All before it have been served, too.
     last_served: u64,
@@ -36,18 +37,18 @@ pub struct Supply {
     void: u64,
     /// In a closed chain, the end of the last tickets with numbers that were handed out.
     handed_out: u64,
-    /// Whether the loader has been told that a number is needed. It clears this when nothing that
-    /// it does will bring one.
+    /// Whether the loader knows that a number is needed. The loader clears this when it has nothing
+    /// planned that would bring one.
     pub is_requested: bool,
 }
 
-/// A thread that waits.
+/// A waiting thread.
 #[derive(Debug)]
 struct Waiting {
     thread: thread::Thread,
-    /// How many numbers it would take.
+    /// How many numbers it wants.
     count: u64,
-    /// What it has been served.
+    /// The numbers that it has been served.
     claim: Option<Claim>,
 }
 
@@ -72,13 +73,13 @@ impl Supply {
         self.in_backlog() + chain.end().saturating_sub(chain.cursor.position())
     }
 
-    /// How many numbers the waiting threads would take.
+    /// How many numbers the waiting threads want.
     pub fn wanted(&self) -> u64 {
         self.waiting.range(self.last_served + 1..).map(|(_, waiting)| waiting.count).sum()
     }
 
-    /// Whether takers can claim numbers from the chain. Serves the threads that wait, then appends
-    /// what there is room for, and opens or closes the chain as needed. In a closed chain each
+    /// Serves the waiting threads, appends what there is room for, and opens or closes the chain as
+    /// needed. Returns whether takers can claim numbers from the chain. In a closed chain, every
     /// number has been claimed.
     pub fn open(&mut self, chain: &SegmentChain) -> bool {
         self.serve(chain);
@@ -87,17 +88,17 @@ impl Supply {
             return true;
         }
         self.close(chain, |chain| chain.cursor.close());
-        // Read again, because others may have claimed tickets until it was closed.
+        // Read again, because takers may have claimed tickets until the chain was closed.
         if chain.cursor.position() < chain.end() {
             chain.cursor.open();
             return true;
         }
-        // Takers have added to it.
+        // Takers have added to the cursor.
         chain.cursor.reset_closed_cursor();
         false
     }
 
-    /// Closes the chain for good. The numbers that are left stay where they are.
+    /// Closes the chain for good. The remaining numbers stay where they are.
     pub fn end(&mut self, chain: &SegmentChain) {
         self.close(chain, |chain| chain.cursor.shut_down());
     }
@@ -112,14 +113,13 @@ impl Supply {
         }
     }
 
-    /// Appends the backlog even where takers have claimed tickets and not yet looked where these
-    /// lead. Such tickets may be lost.
+    /// Appends the backlog even if takers have claimed tickets and not yet looked them up. Such
+    /// tickets may be lost.
     pub fn append_without_patience(&mut self, chain: &SegmentChain) {
         self.append(chain, SegmentChain::has_claimed_room);
     }
 
-    /// Whether takers that have not looked where their tickets lead keep the backlog out of the
-    /// chain.
+    /// Whether takers that have not looked up their tickets keep the backlog out of the chain.
     pub fn is_held_up(&self, chain: &SegmentChain) -> bool {
         !self.backlog.is_empty() && !chain.has_room() && chain.has_claimed_room()
     }
@@ -131,12 +131,12 @@ impl Supply {
             chain.append(number, count);
         }
         if self.backlog.is_empty() {
-            // An idle tag keeps no memory for it.
+            // Frees the memory, so that an idle tag keeps none.
             self.backlog = VecDeque::new();
         }
     }
 
-    /// Drops `count` tickets that lead to no number. A void ticket costs nothing; any other one is
+    /// Drops `count` tickets that have no number. A void ticket costs nothing, any other one is
     /// lost.
     pub fn drop_tickets(&mut self, chain: &SegmentChain, count: u64) {
         // A void ticket looks like one whose segment was overwritten. But each void ticket is
@@ -158,7 +158,8 @@ impl Supply {
         let (count, origin) = if let (Found::Ready(range), _) = chain.resolve(next) {
             (count.min(range.end - next), range.origin)
         } else {
-            // The chain has no room for these numbers, so they get tickets of no segment.
+            // The chain has no room for these numbers, so they get tickets that belong to no
+            // segment.
             let (number, left) = self.backlog.front_mut()?;
             let (count, origin) = (count.min(*left), chain.origin(next, *number));
             *number = chain.number(next + count, origin);
@@ -189,8 +190,8 @@ impl Supply {
         }
     }
 
-    /// Registers this thread, which would take `count` numbers. The chain is closed and the
-    /// backlog empty. Returns its position in line.
+    /// Registers the calling thread, which wants `count` numbers. The chain is closed and the
+    /// backlog empty. Returns the thread's position in line.
     pub fn join(&mut self, count: u64) -> u64 {
         let last = self.waiting.last_key_value().map_or(0, |(position, _)| *position);
         let position = last.max(self.last_served) + 1;
@@ -199,19 +200,20 @@ impl Supply {
         position
     }
 
-    /// Returns what the thread at this position has been served, if it has. It then waits no
-    /// longer.
+    /// Returns the numbers that the thread at this position has been served, if any, and removes it
+    /// from the line.
     pub fn served(&mut self, position: u64) -> Option<Claim> {
         (position <= self.last_served).then(|| self.leave(position)).flatten()
     }
 
-    /// Takes the thread at this position out of the line. Returns what it has been served.
+    /// Removes the thread at this position from the line. Returns the numbers that it has been
+    /// served.
     pub fn leave(&mut self, position: u64) -> Option<Claim> {
         self.waiting.remove(&position)?.claim
     }
 
-    /// Serves the threads that wait, in order, and wakes them. A thread that wants more than there
-    /// is gets what there is, and comes again for the rest.
+    /// Serves the waiting threads, in order, and wakes them. If there are fewer numbers than a
+    /// thread wants, it gets those and comes back for the rest.
     fn serve(&mut self, chain: &SegmentChain) {
         while let Some((&position, waiting)) = self.waiting.range(self.last_served + 1..).next() {
             let Some(claim) = self.hand_out(chain, waiting.count) else { return };
@@ -223,7 +225,7 @@ impl Supply {
         }
     }
 
-    /// Wakes all threads that wait, so that they see what has changed.
+    /// Wakes all waiting threads, so that they check again.
     pub fn wake_all(&self) {
         self.waiting.values().for_each(|waiting| waiting.thread.unpark());
     }

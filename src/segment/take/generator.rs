@@ -275,7 +275,7 @@ impl fmt::Debug for SegmentGenerator {
     }
 }
 
-/// A task that takes from a tag, and since when.
+/// A task that takes from a tag, and when it began.
 #[cfg(feature = "async")]
 struct PatientTaker<'a> {
     tag: &'a TagEngine,
@@ -306,7 +306,7 @@ impl Takes for PatientTaker<'_> {
         Some(self.since)
     }
 
-    /// A task whose time is over fails alone.
+    /// Other tasks need not learn of an error that only means that this task's time is over.
     fn is_news(&self, error: TakeError) -> bool {
         !is_worth_waiting(error)
     }

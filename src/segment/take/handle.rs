@@ -1,5 +1,5 @@
-//! [`Handle`]: what [`SegmentGenerator`](crate::segment::SegmentGenerator) and the takers that it
-//! makes hold of their tag.
+//! [`Handle`]: the shared part of [`SegmentGenerator`](crate::segment::SegmentGenerator) and its
+//! takers.
 
 use std::fmt;
 

@@ -1,4 +1,4 @@
-//! What programs hold of a tag.
+//! The handles and takers of a tag, which programs use.
 
 pub mod generator;
 mod handle;

@@ -1,9 +1,6 @@
 //! Addresses of servers: what they look like, and the files that they name.
 
-use std::path::{Path, PathBuf};
-
-use rustls::pki_types::CertificateDer;
-use rustls::pki_types::pem::PemObject;
+use std::path::PathBuf;
 
 use super::Error;
 use crate::store::address::is_word;
@@ -78,18 +75,6 @@ fn decoded(text: &str) -> String {
         }
     }
     String::from_utf8_lossy(&bytes).into_owned()
-}
-
-/// The certificates of authorities in the file `path`, in PEM: at least one.
-pub fn authorities(path: &Path) -> Result<Vec<CertificateDer<'static>>, Error> {
-    let refuse = |problem: &str| Error::problem(format!("{}: {problem}", path.display()));
-    let file = CertificateDer::pem_file_iter(path).map_err(|error| refuse(&error.to_string()))?;
-    let certificates: Vec<_> =
-        file.collect::<Result<_, _>>().map_err(|error| refuse(&error.to_string()))?;
-    if certificates.is_empty() {
-        return Err(refuse("it holds no certificate"));
-    }
-    Ok(certificates)
 }
 
 #[cfg(test)]

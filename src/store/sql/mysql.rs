@@ -9,12 +9,13 @@ use mysql_async::prelude::Queryable;
 use mysql_async::{Conn, DriverError, IoError, Opts, OptsBuilder, SslOpts};
 use rustls::crypto::{self, CryptoProvider};
 
-use super::address::{Form, NO_HOST, authorities, take_file};
+use super::address::{Form, NO_HOST, take_file};
 use super::server::{
     BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
     REPLICA, outside_of_a_runtime,
 };
 use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, statements};
+use crate::pem;
 use crate::store::address::without_password;
 
 /// A MySQL or MariaDB server.
@@ -54,7 +55,7 @@ impl MySql {
         let mut server = MySql { name: without_password(&url), options: options.into() };
         if let Some(path) = authority {
             // The driver reads the file when it connects.
-            authorities(&path)?;
+            pem::certificates(&path).map_err(Error::problem)?;
             server.trust(&path);
         }
         Ok(server)

@@ -11,12 +11,13 @@ use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{Client, Config, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Form, NO_HOST, authorities, take_file};
+use super::address::{Form, NO_HOST, take_file};
 use super::server::{
     BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
     REPLICA, outside_of_a_runtime,
 };
 use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, statements};
+use crate::pem;
 use crate::store::address::without_password;
 use crate::sync::Arc;
 
@@ -62,10 +63,8 @@ impl Postgres {
     /// Trusts the certificate authorities in the file `path`, in PEM, and no others.
     pub fn trust(&mut self, path: &Path) -> Result<(), Error> {
         let mut roots = RootCertStore::empty();
-        for certificate in authorities(path)? {
-            roots
-                .add(certificate)
-                .map_err(|error| Error::problem(format!("{}: {error}", path.display())))?;
+        for certificate in pem::certificates(path).map_err(Error::problem)? {
+            roots.add(certificate).map_err(|error| Error::problem(pem::refused(path, &error)))?;
         }
         self.tls = tls(Some(roots));
         Ok(())

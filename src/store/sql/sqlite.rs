@@ -37,6 +37,10 @@ impl Sqlite {
         if path.as_os_str().is_empty() {
             return Err(Error::problem("the path is empty; give the path of a file"));
         }
+        if path == Path::new(":memory:") {
+            let problem = "a store in memory forgets what it gave; give the path of a file";
+            return Err(Error::problem(problem));
+        }
         let path = path::absolute(path)
             .map_err(|error| Error::problem(format!("{error}; give an absolute path")))?;
         Ok(Sqlite { path })

@@ -183,7 +183,7 @@ impl OwnServer {
         self.launch();
     }
 
-    /// What the server has written to its log.
+    /// The server's log.
     pub fn log(&self) -> String {
         fs::read_to_string(self.dir.path().join("log")).expect("a log")
     }

@@ -44,7 +44,7 @@ pub(crate) fn page(
     )
 }
 
-/// The calls, or below the heading where they do not fit beside it.
+/// The calls, placed below the heading if they do not fit beside it.
 fn rust(candidate: &Candidate) -> String {
     let calls = candidate.rust();
     let beside = row::<4>("Rust", DIM, calls.join(&format!("\n{:6}", "")));
@@ -63,7 +63,7 @@ fn tool(candidate: &Candidate) -> String {
     text::command(&paint(DIM, "Tool "), &words, text::columns())
 }
 
-/// What it costs to exceed the UIDs in use.
+/// The cost of exceeding the UIDs in use.
 fn exceeding(needs: &Needs, layout: &Layout, now: SystemTime) -> String {
     if needs.above == 0 {
         return String::new();

@@ -32,7 +32,7 @@ const MOST_AGE_MS: u128 = 1000 * YEAR_MS;
 /// Ticks that divide a second, the most usual ones first.
 const TICKS_MS: [u64; 16] = [1000, 100, 10, 1, 500, 200, 250, 50, 20, 25, 125, 5, 2, 4, 8, 40];
 
-/// What a service asks of a layout.
+/// The requirements of a service.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub(crate) struct Needs {
     /// The largest UID in use, which all new ones must exceed; 0 if there is none.
@@ -272,7 +272,7 @@ impl Needs {
         Some(split)
     }
 
-    /// How many times its need each field offers. The need of the sequence is that of a peak.
+    /// Capacity of each field divided by what is needed. The sequence must hold a peak.
     #[allow(clippy::cast_precision_loss)] // they are compared, not counted with
     fn room(&self, split: Split) -> [f64; 3] {
         let times = |have: u128, need: u128| have as f64 / need.max(1) as f64;

@@ -1,4 +1,4 @@
-//! What a service can give up where no layout has all that it needs.
+//! Requirements to reduce if no layout meets all of them.
 
 use indicatif::HumanCount;
 

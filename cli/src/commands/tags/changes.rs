@@ -2,6 +2,7 @@
 
 use indicatif::HumanCount;
 use uidring::segment::{SegmentAdmin, Tag, TagChange, TagRecord};
+use uidring_args::Table;
 
 use crate::args::db;
 use crate::args::patience::patiently;
@@ -14,12 +15,14 @@ use crate::text::{command, complaint};
 ///
 /// A registry that does not exist yet is created, too: a SQLite file, or the tables on a server.
 /// Leaf's and tinyid's tables are theirs to make; the row is inserted as an operator would do it.
+/// CosId's counter in Redis is set as one of its programs would set it.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:
   uidring tags create orders
   uidring tags create orders --first 5000 --step 20k
-  uidring tags create orders --db mysql://leaf@db/leaf --table leaf")]
+  uidring tags create orders --db mysql://leaf@db/leaf --table leaf
+  uidring tags create shop.orders --db redis://db --table cosid")]
 pub(crate) struct Create {
     /// Its name, of 1 to 128 characters
     #[arg(value_name = "NAME")]
@@ -29,9 +32,10 @@ pub(crate) struct Create {
     #[arg(long, value_name = "N", default_value = "1", value_parser = quantity::count)]
     first: u64,
 
-    /// How many numbers a process takes at a time, at least: 500, 20k, 1.5M
-    #[arg(long, value_name = "N", default_value = "1000", value_parser = quantity::count)]
-    step: u64,
+    /// How many numbers a process takes at a time, at least: 500, 20k, 1.5M [default: 1000]. CosId
+    /// keeps none: each program has its own
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    step: Option<u64>,
 
     /// How many numbers a process takes at a time, at most [default: the process decides]
     #[arg(long, value_name = "N", value_parser = quantity::count)]
@@ -53,15 +57,18 @@ impl Create {
     }
 
     fn create(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
-        let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
-        if let Some(record) = found {
+        store.table.check_step(&self.tag, self.step.is_some())?;
+        if let Some(record) = store.table.find(tags, &self.tag)? {
             return Err(Failure::Failed(format!(
                 "the tag {} is there already: {}; `uidring tags set` changes it",
                 self.tag,
-                told(&record)
+                told(&record, store)
             )));
         }
-        let mut new = Tag::new().first(self.first).step(self.step);
+        let mut new = Tag::new().first(self.first);
+        if let Some(step) = self.step {
+            new = new.step(step);
+        }
         if let Some(most) = self.max_step {
             new = new.max_step(most);
         }
@@ -179,12 +186,13 @@ impl Remove {
     }
 
     fn remove(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
-        let found = tags.tags()?.into_iter().find(|record| record.tag == self.tag);
-        let Some(record) = found else {
+        let Some(record) = store.table.find(tags, &self.tag)? else {
             let (store, tag) = (tags.name(), &self.tag);
             return Err(Failure::Failed(format!("{store} has no tag {tag:?} to remove")));
         };
-        if record.next > 1 && !self.force {
+        // A counter of CosId's is never removed; the call says why.
+        let is_seen = !self.force && store.table != Table::CosId;
+        if record.next > 1 && is_seen {
             let (tag, next) = (&self.tag, record.next);
             let why = format!(
                 "the numbers of the tag {tag} below {} may have been given, and nothing else knows \
@@ -195,7 +203,7 @@ impl Remove {
             return Err(Failure::Failed(complaint(&why, &store.create(tag, Some(next)))));
         }
         // Numbers that are taken meanwhile have been given as well.
-        let seen = (!self.force).then_some(record.next);
+        let seen = is_seen.then_some(record.next);
         let record = tags.remove(&self.tag, seen)?;
         let page = paragraph(&format!("the tag {} is removed", self.tag));
         if record.next == 1 {
@@ -209,7 +217,10 @@ impl Remove {
 }
 
 /// "its next number is 5,000, and a process takes 1,000 numbers at a time".
-fn told(record: &TagRecord) -> String {
+fn told(record: &TagRecord, store: TagStore<'_>) -> String {
+    if !store.table.has_steps() {
+        return format!("its next number is {}", HumanCount(record.next));
+    }
     let most = record.max_step.map_or_else(String::new, |most| format!(" to {}", HumanCount(most)));
     format!(
         "its next number is {}, and a process takes {}{most} numbers at a time",
@@ -220,7 +231,7 @@ fn told(record: &TagRecord) -> String {
 
 fn page(record: &TagRecord, store: TagStore<'_>) -> String {
     let take = command("to take one:", &store.take(&record.tag), columns());
-    paragraph(&format!("the tag {}: {}", record.tag, told(record))) + &paint(DIM, take)
+    paragraph(&format!("the tag {}: {}", record.tag, told(record, store))) + &paint(DIM, take)
 }
 
 #[cfg(test)]
@@ -230,7 +241,7 @@ mod tests {
     use clap::Parser;
     use std::ffi::OsString;
     use uidring::segment::{Segment, SegmentError, SegmentSource, SqliteSegments};
-    use uidring_args::{Db, Table};
+    use uidring_args::Db;
 
     /// Another process takes numbers each time after the tags have been read.
     struct InUse(SqliteSegments);

@@ -24,8 +24,8 @@ use crate::text::{self, BOLD, DIM, Failure, SEQUENCE, TIME, Times, paint};
 ///
 /// A tag has a row with its next number. A process takes a segment of numbers from it at a time, a
 /// step or more. With --for the rows are read twice: what was taken meanwhile is the pace, and
-/// tells how long a step lasts. As numbers are taken in whole segments, measure for longer than
-/// they last. Nothing is written.
+/// tells how long a step lasts, unless it is of CosId, whose programs each have their own. As
+/// numbers are taken in whole segments, measure for longer than they last. Nothing is written.
 #[derive(Debug, clap::Args)]
 #[command(
     args_conflicts_with_subcommands = true,
@@ -35,6 +35,7 @@ Examples:
   uidring tags
   uidring tags --for 1m --db postgres://orders@db.example.com/orders
   uidring tags --db mysql://leaf@db.example.com/leaf --table leaf
+  uidring tags --db redis://db.example.com --table cosid
   uidring tags --json | jq -r '.tags[] | [.tag, .next] | @tsv'
   uidring tags create orders --first 5000 --step 1000
   uidring tags set orders --step 20000
@@ -75,7 +76,8 @@ struct Row<'a> {
     tag: &'a str,
     /// A string, because JavaScript's numbers end at 2^53.
     next: String,
-    step: u64,
+    /// `None` where each program has its own.
+    step: Option<u64>,
     max_step: Option<u64>,
     delta: u64,
     description: Option<&'a str>,
@@ -91,18 +93,18 @@ struct Row<'a> {
 struct Pace {
     /// How many were taken in the time.
     taken: u64,
-    /// How long a step lasts at this pace; `None` where none was taken.
+    /// How long a step lasts at this pace; `None` where none was taken, or there is no step.
     step_lasts_seconds: Option<f64>,
 }
 
 impl Pace {
     /// `before` and `after` are the rows of one tag, so much time apart.
     #[allow(clippy::cast_precision_loss)] // it is a measurement
-    fn between(before: &TagRecord, after: &TagRecord, apart: Duration) -> Pace {
+    fn between(before: &TagRecord, after: &TagRecord, step: Option<u64>, apart: Duration) -> Pace {
         let taken = after.next.saturating_sub(before.next) / after.delta.max(1);
         // tinyid's steps are among all numbers, and not only its own.
-        let step = after.step / after.delta.max(1);
-        let lasts = (taken > 0).then(|| apart.as_secs_f64() * step as f64 / taken as f64);
+        let step = step.filter(|_| taken > 0).map(|step| step / after.delta.max(1));
+        let lasts = step.map(|step| apart.as_secs_f64() * step as f64 / taken as f64);
         Pace { taken, step_lasts_seconds: lasts }
     }
 
@@ -146,13 +148,15 @@ impl Args {
             // A clock that is set meanwhile would make it wrong.
             apart = Some(now.duration_since(since).unwrap_or(length).max(length));
         }
+        let has_steps = self.store.table().has_steps();
+        let step = |record: &TagRecord| has_steps.then_some(record.step);
         let pace = |after: &TagRecord| {
             let before = before.iter().find(|before| before.tag == after.tag)?;
-            Some(Pace::between(before, after, apart?))
+            Some(Pace::between(before, after, step(after), apart?))
         };
         let report = Report {
             over_seconds: apart.map(|apart| apart.as_secs_f64()),
-            tags: tags.iter().map(|record| Row::of(record, pace(record))).collect(),
+            tags: tags.iter().map(|record| Row::of(record, step(record), pace(record))).collect(),
         };
         if self.json {
             return text::json(&report);
@@ -162,11 +166,11 @@ impl Args {
 }
 
 impl<'a> Row<'a> {
-    fn of(record: &'a TagRecord, pace: Option<Pace>) -> Row<'a> {
+    fn of(record: &'a TagRecord, step: Option<u64>, pace: Option<Pace>) -> Row<'a> {
         Row {
             tag: &record.tag,
             next: record.next.to_string(),
-            step: record.step,
+            step,
             max_step: record.max_step,
             delta: record.delta,
             description: record.description.as_deref(),
@@ -190,18 +194,19 @@ fn table(rows: &[Row<'_>], apart: Option<Duration>, now: SystemTime) -> String {
         Column::text("DESCRIPTION", DIM),
     ]);
     for row in rows {
-        let TagRecord { tag, next, step, max_step, delta, updated, .. } = row.record;
+        let TagRecord { tag, next, max_step, delta, updated, .. } = row.record;
         let count = |number: u64| HumanCount(number).to_string();
         table.row([
             tag.clone(),
             count(*next),
-            count(*step),
+            row.step.map(count).unwrap_or_default(),
             max_step.map(count).unwrap_or_default(),
             if *delta == 1 { String::new() } else { count(*delta) },
             updated.map(|updated| distance(updated.min(now), now)).unwrap_or_default(),
             row.pace.map(|pace| count(pace.taken)).unwrap_or_default(),
             row.pace
                 .zip(apart)
+                .filter(|_| row.step.is_some())
                 .map(|(pace, apart)| pace.told(*updated, apart, now))
                 .unwrap_or_default(),
             row.description.unwrap_or_default().to_owned(),
@@ -225,7 +230,11 @@ fn page(
         format!("{} taken in {}", counted(taken, "number"), span(apart))
     } else {
         let tags = counted(report.tags.len() as u64, "tag");
-        format!("{tags}; --for 1m tells how long a step lasts at the present pace")
+        if store.table.has_steps() {
+            format!("{tags}; --for 1m tells how long a step lasts at the present pace")
+        } else {
+            format!("{tags}; --for 1m tells how many numbers are taken meanwhile")
+        }
     };
     table(&report.tags, apart, now) + &text::remark(&footer)
 }

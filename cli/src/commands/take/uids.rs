@@ -44,6 +44,7 @@ Examples:
   uidring take -n 5 --format base32         in 13 characters each
   uidring take -n 5 --format json | jq .time
   uidring take --db postgres://orders@db.example.com/orders --lease 10m
+  uidring take --db etcd://h1:2379,h2:2379,h3:2379/orders
   uidring take --tag orders -n 5            five numbers of a tag
   uidring take -n 100000000 | gzip > uids.gz
   uidring take --rate 500 --for 10s > uids.txt
@@ -54,7 +55,10 @@ pub(crate) struct Args {
     count: Option<u64>,
 
     /// Take numbers of this tag, which are dense and have no time in them, instead of UIDs
-    #[arg(long, value_name = "NAME", conflicts_with_all = ["GeneratorArgs", "LayoutArgs"])]
+    #[arg(
+        long, value_name = "NAME",
+        conflicts_with_all = ["GeneratorArgs", "LayoutArgs", "WorkerIdArgs"]
+    )]
     tag: Option<String>,
 
     /// The table with the tag

@@ -1,4 +1,4 @@
-//! Pages for people: what is shown in them is escaped, and nothing in them runs.
+//! HTML pages without scripts, in which all values are escaped.
 
 use axum::http::HeaderName;
 use axum::http::header::{
@@ -6,7 +6,7 @@ use axum::http::header::{
 };
 use axum::response::{IntoResponse, Response};
 
-/// What browsers may do with a page.
+/// Headers that forbid browsers to run or load anything.
 pub(crate) const HEADERS: [(HeaderName, &str); 5] = [
     (CONTENT_TYPE, "text/html;charset=UTF-8"),
     (
@@ -18,12 +18,12 @@ pub(crate) const HEADERS: [(HeaderName, &str); 5] = [
     (REFERRER_POLICY, "no-referrer"),
 ];
 
-/// The answer that is this page.
+/// A response with this page.
 pub(crate) fn page(text: String) -> Response {
     (HEADERS, text).into_response()
 }
 
-/// `text` without what HTML takes for its own.
+/// `text` with HTML's special characters escaped.
 pub(crate) fn escaped(text: &str) -> String {
     let mut out = String::with_capacity(text.len());
     for character in text.chars() {
@@ -39,7 +39,7 @@ pub(crate) fn escaped(text: &str) -> String {
     out
 }
 
-/// A table with a head and rows, as a whole page.
+/// A page that consists of one table.
 pub(crate) fn table(title: &str, head: &[&str], rows: &[Vec<String>]) -> Response {
     let cells = |cells: &[String], tag: &str| {
         let cells: Vec<_> =

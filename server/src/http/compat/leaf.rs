@@ -1,4 +1,4 @@
-//! Leaf's paths, as its server answers them.
+//! Leaf's paths, with the same answers as Leaf's server.
 
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
@@ -22,24 +22,25 @@ use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::http::{ids, params};
 use crate::routes::Route;
-use crate::security::access::Wish;
+use crate::security::access::Permission;
 use crate::stats::requests::HasFailed;
 
 type KeyPath = Result<Path<String>, PathRejection>;
 
-/// What Leaf says where it has no ids.
+/// Leaf's answer when it has no ids.
 const NOT_INITIALISED: i32 = -1;
 const NO_SUCH_KEY: i32 = -2;
 const USED_UP: i32 = -3;
 
-/// The key as Spring 4.3 reads it from a path: without what follows its last dot or a semicolon.
+/// The key as Spring 4.3 reads it from a path: it cuts off the last dot or a semicolon with what
+/// follows.
 fn key(path: KeyPath) -> Result<String, Problem> {
     let Path(text) = path?;
     let text = text.split(';').next().unwrap_or_default();
     Ok(text.rsplit_once('.').map_or(text, |(key, _)| key).to_owned())
 }
 
-/// An id alone.
+/// A response with only the id.
 pub(crate) fn id(id: impl Into<u64>) -> Response {
     let mut digits = itoa::Buffer::new();
     ids::answer(ids::TEXT, digits.format(id.into()).into())
@@ -53,7 +54,7 @@ fn exception(code: i32, uri: &Uri, headers: &HeaderMap) -> Response {
     if code == NO_SUCH_KEY { not_ours(answer) } else { answer }
 }
 
-/// An error of Leaf's, which is the client's.
+/// Marks an error answer as the client's fault, because Leaf's status does not tell.
 fn not_ours(mut answer: Response) -> Response {
     answer.extensions_mut().insert(HasFailed(false));
     answer
@@ -97,7 +98,7 @@ pub(crate) async fn segment(
     if key.is_empty() {
         return Ok(no_key(&uri, &headers));
     }
-    app.access.may(bearer(&headers), Wish::Tag(&key))?;
+    app.access.may(bearer(&headers), Permission::Tag(&key))?;
     if !is_tag(app.options.table, &key) {
         return Ok(exception(NO_SUCH_KEY, &uri, &headers));
     }
@@ -133,7 +134,7 @@ pub(crate) async fn snowflake(
     if key(path)?.is_empty() {
         return Ok(no_key(&uri, &headers));
     }
-    app.access.may(bearer(&headers), Wish::Uids)?;
+    app.access.may(bearer(&headers), Permission::Uids)?;
     let Ok(uids) = app.snowflakes() else {
         return Ok(exception(NOT_INITIALISED, &uri, &headers));
     };
@@ -146,7 +147,7 @@ pub(crate) async fn snowflake(
     }
 }
 
-/// What a snowflake says. In Leaf all three are texts.
+/// The parts of a snowflake. In Leaf's answer all three are texts.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Decoded {
     timestamp: String,
@@ -162,7 +163,7 @@ pub(crate) struct NotDecoded {
     message: &'static str,
 }
 
-/// What is answered, with 200 in both cases.
+/// The answer of the decoding path. Its status is 200 in both cases.
 #[derive(ToSchema)]
 #[serde(untagged)]
 #[allow(dead_code)] // it describes what is written without it
@@ -171,7 +172,7 @@ pub(crate) enum Decoding {
     NotDecoded(NotDecoded),
 }
 
-/// Says what is in a snowflake. Any method does the same.
+/// Decodes a snowflake. Any method does the same.
 #[utoipa::path(
     get, path = Route::LeafDecode.text(), operation_id = "leafDecode", tag = "Leaf",
     params(("snowflakeId" = String, Query, description = "The snowflake")),
@@ -210,7 +211,7 @@ fn json(value: &impl Serialize) -> Response {
     ([(CONTENT_TYPE, kind)], body).into_response()
 }
 
-/// As Leaf computes it, for numbers that are no ids, too.
+/// Computes the parts as Leaf does, even for numbers that are not ids.
 fn decoded(id: i64, epoch_ms: i64) -> Option<Decoded> {
     let ms = (id >> 22) + epoch_ms;
     let worker = (id >> 12) ^ ((id >> 22) << 10);

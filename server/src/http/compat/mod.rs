@@ -1,4 +1,4 @@
-//! The paths of other servers, answered as these answer them: Leaf and tinyid.
+//! The paths of Leaf's and tinyid's servers, with the same answers.
 
 mod html;
 pub(crate) mod leaf;

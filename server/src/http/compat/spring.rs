@@ -1,4 +1,4 @@
-//! Errors as Spring Boot 1.5 answers them, for clients of Leaf and tinyid.
+//! Errors in the form of Spring Boot 1.5, for clients of Leaf and tinyid.
 
 use axum::handler::Handler;
 use axum::http::header::{ACCEPT, ALLOW, CONTENT_TYPE};
@@ -11,10 +11,10 @@ use serde::Serialize;
 use crate::app::App;
 use crate::http::compat::html;
 
-/// The methods that Spring names where a path takes any.
+/// The methods that Spring lists for a path that accepts any.
 const METHODS: &str = "GET,HEAD,POST,PUT,PATCH,DELETE,OPTIONS";
 
-/// Any method does the same, but for `OPTIONS`, which asks what there is.
+/// Routes all methods to one handler, except `OPTIONS`, which lists the methods.
 pub(crate) fn any<T: 'static>(
     handler: impl Handler<T, &'static App>,
 ) -> MethodRouter<&'static App> {
@@ -25,7 +25,7 @@ async fn options() -> [(HeaderName, &'static str); 1] {
     [(ALLOW, METHODS)]
 }
 
-/// An error in the order of keys that Spring has.
+/// An error, with its keys in Spring's order.
 #[derive(Debug, Serialize, utoipa::ToSchema)]
 pub(crate) struct SpringError<'a> {
     /// In milliseconds since 1970.
@@ -54,7 +54,7 @@ impl<'a> SpringError<'a> {
         }
     }
 
-    /// The answer: JSON, or a page for a browser.
+    /// The response: JSON, or a page for a browser.
     pub(crate) fn answer(&self, headers: &HeaderMap) -> Response {
         let status = StatusCode::from_u16(self.status).unwrap_or(StatusCode::INTERNAL_SERVER_ERROR);
         if wants_html(headers) {
@@ -65,7 +65,7 @@ impl<'a> SpringError<'a> {
         (status, [(CONTENT_TYPE, kind)], body).into_response()
     }
 
-    /// Spring's own words.
+    /// The page in Spring's words.
     fn page(&self) -> String {
         let now = Zoned::now().strftime("%a %b %d %H:%M:%S %Z %Y").to_string();
         format!(
@@ -80,7 +80,7 @@ impl<'a> SpringError<'a> {
     }
 }
 
-/// Whether a browser asks.
+/// Whether the client is a browser.
 fn wants_html(headers: &HeaderMap) -> bool {
     let accept = headers.get(ACCEPT).and_then(|accept| accept.to_str().ok()).unwrap_or_default();
     let first = accept.split(',').next().unwrap_or_default();

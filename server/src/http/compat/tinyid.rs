@@ -1,4 +1,5 @@
-//! tinyid's paths, as its server answers them: always with 200, and errors as codes.
+//! tinyid's paths, with the same answers as tinyid's server: always status 200, with an error code
+//! inside.
 
 use axum::body::Body;
 use axum::extract::{Request, State};
@@ -21,22 +22,22 @@ use crate::http::numbers::{self, is_tag, take_many};
 use crate::http::problem::Problem;
 use crate::http::{body, ids, params};
 use crate::routes::Route;
-use crate::security::access::Wish;
+use crate::security::access::Permission;
 use crate::stats::requests::HasFailed;
 use crate::stats::trouble::Cause;
 
-/// What a client asks for.
+/// The parameters of a request.
 struct Asked {
     tag: String,
     count: usize,
 }
 
-/// Why it does not get it.
+/// Why a request is refused.
 enum Refused {
-    /// The parameters cannot be read, so that Spring answers, not tinyid.
+    /// The parameters cannot be parsed. In tinyid, Spring answers this case.
     Malformed(Response),
     Token,
-    /// The message of code 6.
+    /// An error with code 6 and this message.
     Failed(String, HasFailed),
 }
 
@@ -55,14 +56,14 @@ impl Asked {
         let tag = params::first(&params, "bizType").unwrap_or_default();
         let token = params::first(&params, "token").filter(|token| !token.is_empty());
         let token = token.map(str::as_bytes).or_else(|| bearer(&parts.headers));
-        if tag.is_empty() || app.access.may(token, Wish::Tag(tag)).is_err() {
+        if tag.is_empty() || app.access.may(token, Permission::Tag(tag)).is_err() {
             return Err(Refused::Token);
         }
         Ok(Asked { tag: tag.to_owned(), count })
     }
 }
 
-/// The body, if it is a form.
+/// The request body, if it is a form.
 async fn form(app: &App, parts: &Parts, body: Body) -> Result<Vec<u8>, Problem> {
     if body::is_of_type(&parts.headers, "application/x-www-form-urlencoded") {
         Ok(body::read(app, body).await?.into())
@@ -71,7 +72,7 @@ async fn form(app: &App, parts: &Parts, body: Body) -> Result<Vec<u8>, Problem> 
     }
 }
 
-/// How many ids there are to be, as Spring reads a number and tinyid bounds it.
+/// The number of ids, parsed as Spring does and bounded as tinyid does.
 fn batch_size(text: &str) -> Option<usize> {
     let text: String = text.chars().filter(|character| !character.is_whitespace()).collect();
     if text.is_empty() {
@@ -91,7 +92,7 @@ fn not_a_number(text: &str, parts: &Parts) -> Response {
     error.answer(&parts.headers)
 }
 
-/// What tinyid says of a failure.
+/// tinyid's message for a failure.
 fn message(tag: &str, none: &NoNumbers) -> String {
     match none {
         none if none.is_unknown_tag() => format!("can not find biztype:{tag}"),
@@ -100,7 +101,7 @@ fn message(tag: &str, none: &NoNumbers) -> String {
         NoNumbers::Full => FULL.to_owned(),
         NoNumbers::TooMany(detail) => (*detail).to_owned(),
         NoNumbers::Ending => "the service is ending".to_owned(),
-        // Anybody may read it, so it does not say what the database is called.
+        // Any client may read the message, so it does not name the database.
         NoNumbers::Source(error) => Cause::of(error).sentence().to_owned(),
         NoNumbers::Take(error) => error.to_string(),
     }
@@ -121,19 +122,19 @@ async fn ids(app: &'static App, request: Request) -> Result<Ids, Refused> {
     Ok(ids)
 }
 
-/// What no table can hold is not asked for.
+/// The error for a tag that no table can contain, without asking the database.
 fn no_such_tag(app: &App, tag: &str) -> SegmentError {
-    let place = app.options.table.name().to_owned();
-    SegmentError::NoSuchTag { place, tag: tag.to_owned(), alike: Vec::new() }
+    let store = app.options.table.name().to_owned();
+    SegmentError::NoSuchTag { store, tag: tag.to_owned(), alike: Vec::new() }
 }
 
-/// A segment in tinyid's terms: a client hands out the numbers above `currentId`, up to `maxId`,
-/// that leave `remainder` when they are divided by `delta`.
+/// A segment in tinyid's terms. A client hands out the numbers above `currentId`, up to `maxId`,
+/// that leave `remainder` when divided by `delta`.
 #[derive(Debug, PartialEq, Eq, Serialize, ToSchema)]
 #[serde(rename_all = "camelCase")]
 pub(crate) struct SegmentId {
     max_id: u64,
-    /// When it is passed, the client asks for the next one.
+    /// After this number, the client requests the next segment.
     loading_id: u64,
     current_id: u64,
     delta: u64,
@@ -145,7 +146,7 @@ impl SegmentId {
         let Segment { first, count, delta, row_start, row_end, .. } = *segment;
         let (current_id, max_id) = match table {
             Table::TinyId => (row_start, row_end),
-            Table::Own | Table::Leaf => (first - 1, first + (count - 1) * delta),
+            Table::Own | Table::Leaf | Table::CosId => (first - 1, first + (count - 1) * delta),
         };
         let loading = u128::from(max_id - current_id) * 20 / 100;
         let loading_id = current_id + u64::try_from(loading).unwrap_or(0);
@@ -207,47 +208,47 @@ impl Refused {
     }
 }
 
-/// The answer has 200, as tinyid has it, so it is said here whether it failed.
+/// Records in the answer whether it is a failure, because tinyid's status is always 200.
 fn noted(mut answer: Response, failed: HasFailed) -> Response {
     answer.extensions_mut().insert(failed);
     answer
 }
 
-/// What tinyid's clients send, in the query or in a form.
+/// Parameters of tinyid's clients, in the query or in a form.
 #[derive(IntoParams)]
 #[into_params(parameter_in = Query, rename_all = "camelCase")]
 #[allow(dead_code)] // it describes what is read without it
 pub(crate) struct TinyIdParams {
-    /// The tag. Without it there is code 5.
+    /// The tag. Without it, the answer has code 5.
     biz_type: Option<String>,
-    /// Needed where there are tokens.
+    /// Required if tokens are configured.
     token: Option<String>,
-    /// How many; 1 unless it says otherwise, and 100,000 at most.
+    /// How many ids: 1 by default, 100,000 at most.
     batch_size: Option<i32>,
 }
 
-/// What tinyid answers.
+/// tinyid's answer with ids.
 #[derive(ToSchema)]
 #[allow(dead_code)] // it describes what is written without it
 pub(crate) struct NextId {
-    /// Numbers, which JavaScript cannot hold above 2^53.
+    /// Ids as JSON numbers. JavaScript cannot represent them exactly above 2^53.
     data: Option<Vec<u64>>,
-    /// 200, or 5 for a wrong token, or 6 for a failure.
+    /// 200 for success, 5 for a wrong token, 6 for a failure.
     code: i32,
     message: String,
 }
 
-/// What tinyid answers.
+/// tinyid's answer with a segment.
 #[derive(ToSchema)]
 #[allow(dead_code)] // it describes what is written without it
 pub(crate) struct NextSegmentId {
     data: Option<SegmentId>,
-    /// 200, or 5 for a wrong token, or 6 for a failure.
+    /// 200 for success, 5 for a wrong token, 6 for a failure.
     code: i32,
     message: String,
 }
 
-/// What tinyid answers. Any method does the same, and parameters may be in a form.
+/// Takes ids, as tinyid's server does. Any method does the same, and parameters may be in a form.
 #[utoipa::path(
     get, path = Route::NextId.text(), operation_id = "tinyidNextId", tag = "tinyid",
     params(TinyIdParams),
@@ -266,7 +267,7 @@ pub(crate) async fn next_id(State(app): State<&'static App>, request: Request) -
     }
 }
 
-/// The same in short.
+/// Takes ids, as plain text.
 #[utoipa::path(
     get, path = Route::NextIdSimple.text(), operation_id = "tinyidNextIdSimple", tag = "tinyid",
     params(TinyIdParams),
@@ -286,7 +287,7 @@ pub(crate) async fn next_id_simple(State(app): State<&'static App>, request: Req
     }
 }
 
-/// A segment for a client that hands out by itself, in tinyid's terms.
+/// Takes a segment, for a client that hands out its numbers itself.
 #[utoipa::path(
     get, path = Route::NextSegmentId.text(), operation_id = "tinyidNextSegmentId", tag = "tinyid",
     params(TinyIdParams),
@@ -305,7 +306,7 @@ pub(crate) async fn next_segment_id(State(app): State<&'static App>, request: Re
     }
 }
 
-/// The same in short: `currentId,loadingId,maxId,delta,remainder`.
+/// Takes a segment, as plain text: `currentId,loadingId,maxId,delta,remainder`.
 #[utoipa::path(
     get, path = Route::NextSegmentIdSimple.text(),
     operation_id = "tinyidNextSegmentIdSimple", tag = "tinyid",
@@ -349,10 +350,10 @@ mod tests {
         assert_eq!(ids(&test, Table::TinyId), [1, 20_001, 100_001, 1, 0]);
         let odd = Segment::new(3, 50_000, 2, 100_001);
         assert_eq!(ids(&odd, Table::TinyId), [1, 20_001, 100_001, 2, 1]);
-        // Leaf's row holds the next number.
+        // Leaf's row stores the next number.
         let leaf = Segment::new(1, 2000, 1, 2001);
         assert_eq!(ids(&leaf, Table::Leaf), [0, 400, 2000, 1, 0]);
-        // The last numbers there are, and more of them than fit a product with 20.
+        // The largest numbers possible: their product with 20 would overflow 64 bits.
         let end = u64::MAX / 2;
         let last = Segment::new(end - 9, 10, 1, end);
         assert_eq!(ids(&last, Table::TinyId), [end - 10, end - 8, end, 1, 0]);

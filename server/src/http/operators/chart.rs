@@ -1,4 +1,4 @@
-//! The charts of the page: the last two minutes, each with a scale of its own.
+//! The charts of the page: the last two minutes, each chart with its own scale.
 
 use std::fmt::Write as _;
 
@@ -8,17 +8,17 @@ use crate::http::operators::status::PerSecond;
 use crate::stats::rates::SECONDS;
 use crate::text::{grouped, length};
 
-/// The drawing is as wide as the seconds it shows, and is stretched.
+/// The height of the drawing. Its width is one unit per second, and browsers stretch it.
 const HEIGHT: f64 = 40.0;
 
-/// A line: how it is drawn, what it is, and its values, the newest last.
+/// A line of a chart: its style, its name, and its values, the newest last.
 struct Line {
     class: &'static str,
     name: &'static str,
     values: Vec<Option<f64>>,
 }
 
-/// How values are written, and the lowest end of a scale.
+/// How values are formatted, and the smallest upper end of the scale.
 struct Unit {
     text: fn(f64) -> String,
     least: f64,
@@ -30,7 +30,7 @@ const TIME: Unit = Unit { text: length, least: 0.001 };
 pub(crate) fn charts(rates: &PerSecond) -> Markup {
     let counts = |values: &[u64]| values.iter().map(|&value| Some(float(value))).collect();
     let line = |class, name, values| Line { class, name, values };
-    // A red line of zeros would alarm for nothing.
+    // Without errors the line is not red, so that it does not alarm.
     let errors = if rates.errors.iter().any(|&count| count > 0) { "errors" } else { "none" };
     html! {
         section #charts aria-label="The last two minutes" {
@@ -94,20 +94,20 @@ fn chart(id: &str, title: &str, Unit { text, least }: Unit, lines: &[Line]) -> M
     }
 }
 
-/// The next of 1, 2, 5, 10, 20 and so on.
+/// Rounds up to 1, 2 or 5 times a power of ten.
 fn round_up(value: f64) -> f64 {
     let power = 10_f64.powi(exponent(value));
     let steps = [1.0, 2.0, 5.0].map(|step| step * power);
     steps.into_iter().find(|&step| value <= step).unwrap_or(10.0 * power)
 }
 
-/// Of the highest power of ten that is no more than `value`.
+/// The exponent of the highest power of ten that is not above `value`.
 #[allow(clippy::cast_possible_truncation)] // a logarithm is small
 fn exponent(value: f64) -> i32 {
     value.log10().floor() as i32
 }
 
-/// The newest second is on the right, and the line is broken where there is no value.
+/// An SVG path. The newest second is on the right, and missing values interrupt the line.
 fn path(values: &[Option<f64>], top: f64) -> String {
     let first = SECONDS - values.len().min(SECONDS);
     let mut path = String::new();
@@ -115,9 +115,9 @@ fn path(values: &[Option<f64>], top: f64) -> String {
     for (second, value) in (first..).zip(values) {
         if let Some(value) = value {
             let height = HEIGHT - value / top * HEIGHT;
-            // A value that stands alone is a dot.
+            // A value between two missing ones is drawn as a dot.
             let (step, dot) = if is_broken { ("M", "h0") } else { ("L", "") };
-            // Writing to a text never fails.
+            // Writing to a `String` never fails.
             let _ = write!(path, "{step}{second},{height:.2}{dot}");
         }
         is_broken = value.is_none();

@@ -1,4 +1,4 @@
-//! Whether the process lives, and whether it can give ids.
+//! The probes: liveness and readiness.
 
 use axum::Json;
 use axum::extract::State;
@@ -17,7 +17,7 @@ use crate::http::viewer::is_administrator;
 use crate::routes::Route;
 use crate::stats::requests::HasFailed;
 
-/// Whether the process lives.
+/// Whether the process is alive.
 #[utoipa::path(
     get, path = Route::Live.text(), operation_id = "live", tag = "Operation",
     responses((status = 200, description = "It lives", body = String, content_type = "text/plain")),
@@ -26,11 +26,11 @@ pub(crate) async fn live() -> &'static str {
     "ok\n"
 }
 
-/// What is said of a service that is ready.
+/// The answer of a ready service.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Ready {
     ready: bool,
-    /// For an administrator's token alone: what is not as it should be.
+    /// What is wrong, although the service is ready. Only for an administrator's token.
     #[serde(skip_serializing_if = "Option::is_none")]
     conditions: Option<Vec<Condition>>,
 }
@@ -50,7 +50,7 @@ pub(crate) async fn ready(State(app): State<&'static App>, headers: HeaderMap) -
     let detail = health.map_or_else(|| refusal.sentence(), |health| health.text);
     let problem = Problem::new(StatusCode::SERVICE_UNAVAILABLE, "not-ready", "not ready");
     let mut answer = problem.detail(detail).retry_after(1).into_response();
-    // It is what was asked for.
+    // A 503 is the correct answer here, so it does not count as a failed request.
     answer.extensions_mut().insert(HasFailed(false));
     answer
 }

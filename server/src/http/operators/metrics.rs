@@ -1,4 +1,4 @@
-//! `/metrics`, in the text format of Prometheus. All is read when it is asked for.
+//! `/metrics` in Prometheus' text format. All values are read on request.
 
 use std::sync::atomic::Ordering;
 use std::time::SystemTime;
@@ -27,10 +27,10 @@ use crate::stats::counters::{Counters, sum};
 use crate::stats::readings::Reading;
 use crate::stats::requests::{self, PathTotals};
 
-/// The most tags that are shown one by one. Each has a series of each metric.
+/// The most tags with metrics of their own. Each tag adds one series to each metric.
 const MAX_TAGS: usize = 5000;
 
-/// What is counted.
+/// Metrics.
 #[utoipa::path(
     get, path = Route::Metrics.text(), operation_id = "metrics", tag = "Operation",
     responses(
@@ -53,15 +53,15 @@ pub(crate) async fn metrics(
     families.tags(tags);
     Ok(match TextEncoder::new().encode_to_string(&families.0) {
         Ok(text) => ([(CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
-        // Every family above has a metric.
+        // Cannot happen: every metric family above has a metric.
         Err(error) => (StatusCode::INTERNAL_SERVER_ERROR, error.to_string()).into_response(),
     })
 }
 
-/// The labels of one series, each with its value.
+/// The labels of one series.
 type Labels<'a> = &'a [(&'a str, &'a str)];
 
-/// The metrics of an answer.
+/// The metric families of an answer.
 #[derive(Default)]
 struct Families(Vec<MetricFamily>);
 
@@ -78,7 +78,7 @@ impl Families {
         self.0.push(family);
     }
 
-    /// Shows `value` of each of `items`, if it has one.
+    /// Adds a gauge with one series for each of `items` that has a value.
     fn gauges<T>(&mut self, name: &str, help: &str, items: &[(Metric, T)], value: Of<'_, T>) {
         let metrics = items.iter().filter_map(|(metric, item)| {
             let mut gauge = Gauge::default();
@@ -265,7 +265,7 @@ impl Families {
         for (name, help, is_so) in TAG_SUMS {
             self.gauge(name, help, float(tags.iter().filter(|tag| is_so(tag)).count() as u64));
         }
-        // Where there are too many, those that fail are shown.
+        // If there are too many tags, the failing ones come first.
         tags.sort_by_key(|tag| tag.trouble.is_none());
         let tags: Vec<(Metric, &TagState)> =
             tags.iter().take(MAX_TAGS).map(|tag| (labelled(&[("tag", &tag.name)]), tag)).collect();
@@ -278,7 +278,7 @@ impl Families {
     }
 }
 
-/// What of an item a metric shows, if there is such a value.
+/// Reads the value of a metric from an item, if it has one.
 type Of<'a, T> = &'a dyn Fn(&T) -> Option<f64>;
 
 type CounterOf = fn(&Counters) -> &counter::Counter;
@@ -293,7 +293,7 @@ const COUNTERS: [(&str, &str, CounterOf); 5] = [
 ];
 
 type OfUids<T> = fn(&Status) -> T;
-/// The library names these in the same way.
+/// The names are the same as in the library.
 const UID_GAUGES: [(&str, &str, OfUids<f64>); 9] = [
     ("uidring_worker_id", "The worker id in the UIDs made now.", |of| float(of.worker_id)),
     ("uidring_filler_running", "1 if the filler runs.", |of| {
@@ -335,7 +335,7 @@ const UID_COUNTERS: [(&str, &str, OfUids<u64>); 6] = [
 
 type OfTag<T> = fn(&TagState) -> Option<T>;
 type IsSo = fn(&TagState) -> bool;
-/// Over all tags, also those that are not shown.
+/// Totals over all tags, including those without metrics of their own.
 const TAG_SUMS: [(&str, &str, IsSo); 3] = [
     ("uidring_tags_failing", "Tags of which no further numbers can be loaded.", |of| {
         of.trouble.is_some()
@@ -399,7 +399,7 @@ fn labelled(labels: Labels<'_>) -> Metric {
 }
 
 fn histogram(labels: Labels<'_>, buckets: &[(f64, u64)], count: u64, sum: f64) -> Metric {
-    // The encoder adds the bucket without a bound.
+    // The encoder adds the bucket without an upper bound itself.
     let buckets = buckets.iter().filter(|(bound, _)| bound.is_finite()).map(|&(bound, count)| {
         let mut bucket = Bucket::default();
         bucket.set_upper_bound(bound);
@@ -420,7 +420,7 @@ fn float(number: u64) -> f64 {
     number as f64
 }
 
-/// 0 before 1970.
+/// Seconds since 1970. Earlier times become 0.
 fn seconds_of(time: SystemTime) -> f64 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }

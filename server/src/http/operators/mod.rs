@@ -1,4 +1,4 @@
-//! What operators and their programs ask for: the page, the status, the metrics and the probes.
+//! Paths for operators and their programs: the page, the status, the metrics and the probes.
 
 mod chart;
 pub(crate) mod health;

@@ -1,5 +1,5 @@
-//! `/`: the page for whoever is on call. It shows the present state by itself; its script asks for
-//! it again each second.
+//! `/`: the page for the operator on call. It is complete without its script, which only refreshes
+//! it each second.
 
 use axum::extract::{RawQuery, State};
 use axum::http::header::{
@@ -23,14 +23,14 @@ use crate::http::viewer::{MayNotLook, may_look};
 use crate::routes::Route;
 use crate::text::{clock, grouped, length, rate, visible, whole_seconds};
 
-/// Nothing runs and nothing is loaded but what is ours. The form is the search.
+/// Only the page's own script and style are allowed, and only its search form.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// How many tags are shown at once. More take a browser too long to draw each second.
+/// How many tags are listed at once. More would take a browser too long to draw each second.
 const ROWS: u64 = 100;
 
-/// The files of the page: the name, what it is, and its text.
+/// The files of the page: name, media type and content.
 pub(crate) const FILES: [(&str, &str, &str); 2] = [
     ("style.css", "text/css;charset=UTF-8", include_str!("page/style.css")),
     ("script.js", "text/javascript;charset=UTF-8", include_str!("page/script.js")),
@@ -41,7 +41,7 @@ pub(crate) fn file(kind: &'static str, text: &'static str) -> MethodRouter<&'sta
     get(move || async move { (headers, text) })
 }
 
-/// The page for whoever is on call.
+/// The page for the operator on call.
 #[utoipa::path(
     get, path = Route::Page.text(), operation_id = "page", tag = "Operation",
     params(
@@ -119,7 +119,7 @@ fn whole(status: &Status, view: &View) -> Markup {
     }
 }
 
-/// What is not as it should be, the worst first. Why tags fail stands above them in their table.
+/// The conditions, the worst first. The reasons of failing tags are in the table of tags instead.
 fn health(health: &Health) -> Markup {
     let word = word(health.level);
     let is_last = |index: usize, advice: &str| {
@@ -144,7 +144,7 @@ fn health(health: &Health) -> Markup {
     }
 }
 
-/// How well it is, in a word that is also the class of the line.
+/// The name of the level. It is also the CSS class.
 fn word(level: Level) -> &'static str {
     match level {
         Level::Ok => "Healthy",
@@ -153,7 +153,7 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// How many tags fail.
+/// The number of failing tags.
 fn failing(status: &Status) -> String {
     match status.tags_failing {
         1 => "1 tag fails".to_owned(),
@@ -252,17 +252,17 @@ fn head((_, text, key): (&str, &str, Key), view: &View) -> Markup {
     }
 }
 
-/// What stands above tags that fail for a reason that is told further up.
+/// The heading of tags that fail for a reason already shown among the conditions.
 const TOLD: &str = "The database gives no numbers, as said above.";
 
-/// A reason stands once, above the tags that fail for it. `is_told` says whether the page has told
-/// before what keeps numbers of all tags from coming.
+/// The rows of the table of tags. Each reason is a heading above the tags that fail for it.
+/// `is_told` says whether the conditions already show why no tag gets numbers.
 fn rows(tags: &[TagLine], is_told: bool) -> Markup {
     let columns = KEYS.len() + 1;
     let reason = |tag: &TagLine| {
         let reason = tag.problem.clone()?;
         Some(match tag.advice {
-            // The error of a row says it.
+            // The row's own error already says it.
             _ if tag.is_of_row => (reason, ""),
             _ if is_told => (TOLD.to_owned(), ""),
             advice => (reason + ".", advice.unwrap_or_default()),
@@ -281,7 +281,7 @@ fn rows(tags: &[TagLine], is_told: bool) -> Markup {
 }
 
 fn row(tag: &TagLine) -> Markup {
-    // A meter needs a range, also before the first load.
+    // The maximum must be above zero, even before the first load.
     let segment = tag.segment.max(1);
     let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
     let is_failing = tag.problem.is_some();
@@ -306,7 +306,7 @@ fn row(tag: &TagLine) -> Markup {
     }
 }
 
-/// Links to the tags before and behind, where not all are shown.
+/// Links to the previous and the next page of tags, if there are several.
 fn pages(status: &Status, view: &View) -> Markup {
     let (shown, found) = (status.tags.len() as u64, status.tags_found as u64);
     let link = |name: &str, rel: &str, offset: Option<u64>| {
@@ -370,7 +370,7 @@ mod tests {
             text.find(part)
         });
         assert!(places.is_sorted(), "{text}");
-        // That of the database stands further up.
+        // The database's line is further up on the page.
         let [mut row, database, ..] = lines;
         row.is_of_row = true;
         let told = rows(&[row, database], true).into_string();

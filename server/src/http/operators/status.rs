@@ -1,4 +1,4 @@
-//! `/v1/status`: how the service is, for its page and for programs.
+//! `/v1/status`: the state of the service, for its page and for programs.
 
 use std::sync::atomic::Ordering;
 use std::time::{Instant, SystemTime};
@@ -25,7 +25,7 @@ use crate::security::tls::Tls;
 use crate::stats::counters::sum;
 use crate::text::rfc3339;
 
-/// How the service is, its generators and its tags.
+/// The state of the service, its generators and its tags.
 #[utoipa::path(
     get, path = Route::Status.text(), operation_id = "status", tag = "Operation",
     params(
@@ -56,7 +56,7 @@ pub(crate) async fn status(
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Status {
     pub(crate) health: Health,
-    /// What this instance is called: the name of its host, unless an option says otherwise.
+    /// The name of this instance: its host name by default.
     pub(crate) name: String,
     pub(crate) version: &'static str,
     pub(crate) now: String,
@@ -66,17 +66,17 @@ pub(crate) struct Status {
     pub(crate) connections: usize,
     pub(crate) max_connections: u32,
     pub(crate) process: Process,
-    /// Ids that answers have held since the start.
+    /// Ids handed out since the start.
     pub(crate) given: Totals,
-    /// What each of the last seconds brought, the newest last.
+    /// The rates of the last seconds, the newest last.
     pub(crate) per_second: PerSecond,
-    /// How many tags this process has used. Not all need be listed.
+    /// How many tags this process has used. `tags` may list only some of them.
     pub(crate) tag_count: usize,
     /// How many of them fail.
     pub(crate) tags_failing: usize,
-    /// How many have the text in their name that was asked for.
+    /// How many of them match the search.
     pub(crate) tags_found: usize,
-    /// Those that fail come first.
+    /// Failing tags come first.
     pub(crate) tags: Vec<TagLine>,
     /// The newest first.
     pub(crate) events: Vec<Event>,
@@ -84,10 +84,10 @@ pub(crate) struct Status {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Database {
-    /// Without a password.
+    /// The name of the database, without a password.
     pub(crate) name: Option<String>,
     pub(crate) up: bool,
-    /// Since when it has been up or away.
+    /// Since when the database has been up or away.
     pub(crate) since: String,
     pub(crate) problem: Option<String>,
 }
@@ -108,11 +108,11 @@ pub(crate) struct Generator {
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Process {
-    /// How often a thread panicked, and went on.
+    /// How many panics were caught.
     pub(crate) panics: u64,
     /// Lines of the log that could not be written.
     pub(crate) log_lines_lost: u64,
-    /// When the first certificate of TLS ends.
+    /// When the first TLS certificate of the chain expires.
     pub(crate) certificate_ends: Option<String>,
 }
 
@@ -127,15 +127,15 @@ pub(crate) struct Totals {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PerSecond {
     pub(crate) uids: Vec<u64>,
-    /// Dense numbers, also those in segments that went to clients.
+    /// Dense numbers, including those in segments to clients.
     pub(crate) numbers: Vec<u64>,
-    /// What clients asked for. What operators look at does not count.
+    /// Requests of clients. Requests for the operators' paths do not count.
     pub(crate) requests: Vec<u64>,
-    /// Of these, answers that failed: what a client did wrong does not count.
+    /// Failed answers. Mistakes of clients do not count.
     pub(crate) errors: Vec<u64>,
-    /// Half of the answers took no longer. Absent where there were none.
+    /// The median response time. Null if there were no requests.
     pub(crate) median_seconds: Vec<Option<f64>>,
-    /// 99 % of the answers took no longer.
+    /// The 99th percentile of response times.
     pub(crate) slowest_seconds: Vec<Option<f64>>,
 }
 

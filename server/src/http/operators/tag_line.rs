@@ -1,4 +1,4 @@
-//! A tag in the list of `/v1/status` and of the page.
+//! One tag in the list of `/v1/status` and of the page.
 
 use std::time::{Duration, SystemTime};
 
@@ -12,30 +12,30 @@ use crate::stats::rates::{TagCount, TagRate};
 pub(crate) struct TagLine {
     #[schema(value_type = String)]
     pub(crate) tag: Box<str>,
-    /// Numbers that somebody got, on average over the last 10 to 20 seconds.
+    /// The average rate of numbers handed out over the last 10 to 20 seconds.
     pub(crate) per_second: f64,
-    /// Numbers that can be taken without a load. Absent where all went to clients in segments.
+    /// Numbers that can be taken without a load. Absent if all went to clients in segments.
     pub(crate) in_memory: Option<u64>,
-    /// When these are used up at this rate, if nothing is loaded.
+    /// Seconds until the memory is empty at this rate without further loads.
     pub(crate) empty_in: Option<f64>,
-    /// Numbers that the last load gave.
+    /// How many numbers the last load gave.
     pub(crate) segment: u64,
-    /// How long ago that was.
+    /// Seconds since the last load.
     pub(crate) age: Option<f64>,
     pub(crate) load_seconds: Option<f64>,
     pub(crate) loads: u64,
     pub(crate) failures: u64,
-    /// Numbers handed out, also in segments that went to clients.
+    /// Numbers handed out, including those in segments to clients.
     pub(crate) taken: u64,
-    /// `ok`; `failing` where loads fail and there are numbers in memory; `empty` where there are
-    /// none; `went-back` where the row gave numbers again.
+    /// `ok`; `failing` if loads fail but numbers are in memory; `empty` if none are; `went-back` if
+    /// the row gave the same numbers again.
     pub(crate) state: &'static str,
-    /// Whether the row itself is why.
+    /// Whether the cause lies in the row itself.
     #[serde(skip)]
     pub(crate) is_of_row: bool,
-    /// Why no further numbers come, if none do.
+    /// Why loads fail, if they do.
     pub(crate) problem: Option<String>,
-    /// What to do then.
+    /// What to do about it.
     pub(crate) advice: Option<&'static str>,
 }
 
@@ -50,7 +50,7 @@ impl TagLine {
         let age = loads.last.and_then(|last| now.duration_since(last.at).ok());
         let in_memory = status.map(|status| status.in_memory);
         let TagRate { here, all } = rate(&name, count);
-        // Far below 2^53, or for ever.
+        // The counts are far below 2^53.
         #[allow(clippy::cast_precision_loss)]
         let empty_in = in_memory.filter(|_| here > 0.0).map(|numbers| numbers as f64 / here);
         TagLine {
@@ -72,12 +72,12 @@ impl TagLine {
     }
 }
 
-/// To the millisecond.
+/// Seconds, rounded to milliseconds.
 pub(crate) fn seconds(time: Duration) -> f64 {
     rounded(time.as_secs_f64())
 }
 
-/// To the microsecond.
+/// Seconds, rounded to microseconds.
 pub(crate) fn micros(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }

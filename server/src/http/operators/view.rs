@@ -1,4 +1,4 @@
-//! Which tags somebody looks at: the parameters of `/` and of `/v1/status`.
+//! Which tags are listed: the parameters of `/` and of `/v1/status`.
 
 use std::cmp::Ordering;
 
@@ -8,10 +8,10 @@ use crate::http::operators::tag_line::TagLine;
 use crate::http::params::{named, number};
 use crate::http::problem::Problem;
 
-/// The most tags that are listed at once.
+/// The most tags in one answer.
 pub(crate) const MAX_TAGS: u64 = 5000;
 
-/// What tags can be sorted by: as the parameter and the JSON name it, and as people do.
+/// The sort keys: the name in parameters and JSON, and the heading on the page.
 pub(crate) const KEYS: [(&str, &str, Key); 8] = [
     ("tag", "Tag", Key::Tag),
     ("per_second", "Per second", Key::PerSecond),
@@ -35,22 +35,22 @@ pub(crate) enum Key {
     Taken,
 }
 
-/// The tags that are shown.
+/// A selection of tags.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub(crate) struct View {
-    /// A part of the names of all that are shown.
+    /// A text that the names contain.
     pub(crate) tag: String,
     pub(crate) key: Key,
     pub(crate) is_descending: bool,
-    /// How many are left out at the beginning.
+    /// How many tags to skip.
     pub(crate) offset: u64,
-    /// The most that are shown.
+    /// The most tags to list.
     pub(crate) limit: u64,
     usual_limit: u64,
 }
 
 impl View {
-    /// What `query` asks for. Where it says nothing of the limit, that is `limit`.
+    /// Parses a query. `limit` is the default limit.
     pub(crate) fn read(query: Option<&str>, limit: u64) -> Result<View, Problem> {
         let names = ["tag", "sort", "offset", "limit"];
         let (tag, key, is_descending, offset) = (String::new(), Key::Tag, false, 0);
@@ -60,7 +60,7 @@ impl View {
                 "tag" => view.tag = value.into_owned(),
                 "sort" => (view.key, view.is_descending) = order(&value)?,
                 "offset" => {
-                    // 0 is one, too.
+                    // `number` refuses 0, but 0 is valid here.
                     let offset = number(&value, u64::MAX).or((value == "0").then_some(0));
                     view.offset = offset.ok_or_else(|| bad("offset", "a whole number", &value))?;
                 }
@@ -74,7 +74,7 @@ impl View {
         Ok(view)
     }
 
-    /// The query that asks for this, in a link.
+    /// The query string of this selection, for a link.
     pub(crate) fn link(&self) -> String {
         let mut query = form_urlencoded::Serializer::for_suffix("?".to_owned(), 1);
         if !self.tag.is_empty() {
@@ -93,18 +93,18 @@ impl View {
         query.finish()
     }
 
-    /// The parameter `sort`.
+    /// The value of the parameter `sort`.
     pub(crate) fn sort(&self) -> String {
         let sign = if self.is_descending { "-" } else { "" };
         let found = KEYS.iter().find(|&&(_, _, key)| key == self.key);
         format!("{sign}{}", found.map_or("tag", |(name, _, _)| name))
     }
 
-    /// The same tags in the order of `key`: the other way round, if that is their order already.
+    /// The same selection sorted by `key`. If it already is, in the opposite order.
     pub(crate) fn sorted_by(&self, key: Key) -> View {
         let is_descending = match key {
             _ if key == self.key => !self.is_descending,
-            // The busiest first.
+            // For these keys, the highest values come first.
             Key::PerSecond | Key::Taken | Key::LoadSeconds => true,
             _ => false,
         };
@@ -115,8 +115,8 @@ impl View {
         View { offset, ..self.clone() }
     }
 
-    /// Leaves the tags that are looked for, those that fail first, and returns how many there are
-    /// before those of other pages are left out.
+    /// Sorts `tags`, the failing ones first, and keeps the selected ones. Returns how many match
+    /// the search on all pages.
     pub(crate) fn apply(&self, tags: &mut Vec<TagLine>) -> usize {
         let wanted = self.tag.to_lowercase();
         if !wanted.is_empty() {
@@ -131,7 +131,7 @@ impl View {
     }
 
     fn compare(&self, one: &TagLine, other: &TagLine) -> Ordering {
-        // Tags that fail for one reason stand together.
+        // Tags that fail for the same reason are neighbours.
         let by_problem = rank(one).cmp(&rank(other)).then_with(|| one.problem.cmp(&other.problem));
         let by_key = match self.key {
             Key::Tag => self.directed(one.tag.cmp(&other.tag)),
@@ -150,7 +150,7 @@ impl View {
         if self.is_descending { order.reverse() } else { order }
     }
 
-    /// What has no value comes last.
+    /// Missing values come last.
     fn floats(&self, one: Option<f64>, other: Option<f64>) -> Ordering {
         match (one, other) {
             (Some(one), Some(other)) => self.directed(one.total_cmp(&other)),
@@ -159,7 +159,7 @@ impl View {
     }
 }
 
-/// What is worst comes first.
+/// The worst comes first.
 fn rank(line: &TagLine) -> u8 {
     match line.state {
         "went-back" => 0,
@@ -169,7 +169,7 @@ fn rank(line: &TagLine) -> u8 {
     }
 }
 
-/// A key, and whether the highest value comes first.
+/// Parses a key with its direction.
 fn order(text: &str) -> Result<(Key, bool), Problem> {
     let name = text.strip_prefix('-');
     let found = KEYS.iter().find(|(key, _, _)| *key == name.unwrap_or(text));

@@ -1,4 +1,4 @@
-//! `/v1`, our own paths.
+//! `/v1`: uidring's own paths.
 
 pub(crate) mod tags;
 pub(crate) mod uids;

@@ -20,18 +20,18 @@ use crate::http::numbers::{self, blocking};
 use crate::http::problem::{Details, Problem};
 use crate::http::{body, ids, negotiate, params};
 use crate::routes::Route;
-use crate::security::access::{Denied, Wish};
+use crate::security::access::{Denied, Permission};
 
 type TagPath = Result<Path<String>, PathRejection>;
 
-/// The tag of the path, which whoever asks may take from.
+/// The tag in the path, if the client may take from it.
 fn allowed(app: &App, path: TagPath, headers: &HeaderMap) -> Result<String, Problem> {
     let tag = named(app, path)?;
-    app.access.may(bearer(headers), Wish::Tag(&tag))?;
+    app.access.may(bearer(headers), Permission::Tag(&tag))?;
     Ok(tag)
 }
 
-/// The tag of the path.
+/// The tag in the path.
 fn named(app: &App, path: TagPath) -> Result<String, Problem> {
     let Path(tag) = path?;
     let table = app.options.table;
@@ -49,7 +49,7 @@ fn named(app: &App, path: TagPath) -> Result<String, Problem> {
         .value(&tag))
 }
 
-/// Takes numbers of a tag: as JSON, one a line, or eight bytes each, little-endian.
+/// Takes numbers of a tag, as JSON, one per line, or eight bytes each, little-endian.
 #[utoipa::path(
     get, path = Route::TagIds.text(), operation_id = "takeNumbers", tag = "Dense numbers",
     params(
@@ -88,19 +88,19 @@ pub(crate) struct Ids {
     ids: Vec<String>,
 }
 
-/// Numbers that a client hands out by itself: `first`, `first + delta` and so on.
+/// A segment: the numbers `first`, `first + delta` and so on, which the client hands out itself.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Given {
+pub(crate) struct ClientSegment {
     tag: String,
     first: String,
     count: String,
     delta: String,
-    /// Those of the row: how many it gives when no size is asked for, and at most.
+    /// The step of the tag: the number of ids in a segment by default, and at most.
     step: String,
     max_step: Option<String>,
 }
 
-/// Takes a range of numbers for a client that hands them out by itself.
+/// Takes a segment, for a client that hands out its numbers itself.
 #[utoipa::path(
     post, path = Route::TagSegments.text(), operation_id = "takeSegment", tag = "Dense numbers",
     params(
@@ -109,19 +109,22 @@ pub(crate) struct Given {
         ("size" = Option<u64>, Query, description = "How many numbers; the row's step if absent",
             minimum = 1, maximum = 1_000_000_000),
     ),
-    responses((status = 200, description = "The numbers are the client's", body = Given), Problems),
+    responses(
+        (status = 200, description = "The numbers are the client's", body = ClientSegment),
+        Problems,
+    ),
 )]
 pub(crate) async fn segment(
     State(app): State<&'static App>,
     path: TagPath,
     RawQuery(query): RawQuery,
     headers: HeaderMap,
-) -> Result<Json<Given>, Problem> {
+) -> Result<Json<ClientSegment>, Problem> {
     let tag = allowed(app, path, &headers)?;
     let size = size(query.as_deref())?;
     let segment = numbers::load(app, &tag, size).await?;
     app.counters().segment(segment.count);
-    Ok(Json(Given {
+    Ok(Json(ClientSegment {
         tag,
         first: segment.first.to_string(),
         count: segment.count.to_string(),
@@ -131,7 +134,7 @@ pub(crate) async fn segment(
     }))
 }
 
-/// How many numbers a segment is to have, if the query says it.
+/// The parameter `size`, if the query has it.
 fn size(query: Option<&str>) -> Result<Option<u64>, Problem> {
     let Some(text) = params::only(query.unwrap_or_default(), "size")? else { return Ok(None) };
     match params::number(&text, MAX_SEGMENT) {
@@ -144,9 +147,11 @@ fn size(query: Option<&str>) -> Result<Option<u64>, Problem> {
 
 /// The row of a tag.
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Row {
+pub(crate) struct TagRow {
     tag: String,
     next: String,
+    /// How many numbers a process takes at a time, at least. `CosId` keeps none: this is the
+    /// service's own.
     step: String,
     max_step: Option<String>,
     delta: String,
@@ -154,10 +159,10 @@ pub(crate) struct Row {
     updated: Option<String>,
 }
 
-impl From<TagRecord> for Row {
-    fn from(record: TagRecord) -> Row {
+impl From<TagRecord> for TagRow {
+    fn from(record: TagRecord) -> TagRow {
         let updated = record.updated.and_then(|time| Timestamp::try_from(time).ok());
-        Row {
+        TagRow {
             tag: record.tag,
             next: record.next.to_string(),
             step: record.step.to_string(),
@@ -170,47 +175,48 @@ impl From<TagRecord> for Row {
 }
 
 #[derive(Serialize, ToSchema)]
-pub(crate) struct Rows {
-    tags: Vec<Row>,
+pub(crate) struct TagRows {
+    tags: Vec<TagRow>,
 }
 
-/// The tags that whoever asks may take from.
+/// Lists the tags that the client may take from.
 #[utoipa::path(
     get, path = Route::Tags.text(), operation_id = "listTags", tag = "Dense numbers",
-    responses((status = 200, description = "In their order", body = Rows), Problems),
+    responses((status = 200, description = "In their order", body = TagRows), Problems),
 )]
 pub(crate) async fn list(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Json<Rows>, Problem> {
+) -> Result<Json<TagRows>, Problem> {
     let token = bearer(&headers);
-    let is_admin = match app.access.may(token, Wish::Admin) {
+    let is_admin = match app.access.may(token, Permission::Admin) {
         Ok(()) => true,
         Err(Denied::NotAllowed) => false,
         Err(denied) => return Err(denied.into()),
     };
     let source = app.tags()?.source.clone();
     let records = blocking(&app.calls, move || source.tags()).await?;
-    let is_shown = |tag: &str| is_admin || app.access.may(token, Wish::Tag(tag)).is_ok();
+    let is_shown = |tag: &str| is_admin || app.access.may(token, Permission::Tag(tag)).is_ok();
     let shown = records.into_iter().filter(|record| is_shown(&record.tag));
-    Ok(Json(Rows { tags: shown.map(Row::from).collect() }))
+    Ok(Json(TagRows { tags: shown.map(TagRow::from).collect() }))
 }
 
-/// What a new tag is to be.
+/// The definition of a new tag.
 #[derive(Deserialize, ToSchema)]
 #[serde(deny_unknown_fields)]
-pub(crate) struct New {
+pub(crate) struct NewTag {
     #[schema(schema_with = number_or_text, required = false)]
     first: Option<Number>,
+    /// Refused for `CosId`'s counters, each program of which has its own.
     #[schema(schema_with = number_or_text, required = false)]
     step: Option<Number>,
-    /// Without it, as large as may be: unless `step` says so, it also limits that.
+    /// The largest segment. By default `step` if that is given, otherwise unlimited.
     #[schema(schema_with = number_or_text, required = false)]
     max_step: Option<Number>,
     description: Option<String>,
 }
 
-/// A number, or a text with one: JavaScript has no exact numbers above 2^53.
+/// A number, or a text with a number, because JavaScript has no exact numbers above 2^53.
 #[derive(Deserialize)]
 #[serde(untagged)]
 pub(crate) enum Number {
@@ -245,7 +251,7 @@ impl Number {
     }
 }
 
-impl New {
+impl NewTag {
     fn tag(self) -> Result<Tag, Problem> {
         let mut tag = Tag::new();
         if let Some(first) = self.first {
@@ -264,16 +270,16 @@ impl New {
     }
 }
 
-/// Creates a tag, or says what it is like.
+/// Creates a tag, or returns the existing one.
 #[utoipa::path(
     put, path = Route::Tag.text(), operation_id = "createTag", tag = "Dense numbers",
     params(("tag" = String, Path, description = "The name of a tag",
             min_length = 1, max_length = 128,
             pattern = "^[^\\x00-\\x1f\\x7f-\\x9f]*$")),
-    request_body = New,
+    request_body = NewTag,
     responses(
-        (status = 200, description = "It was there already", body = Row),
-        (status = 201, description = "It is new", body = Row,
+        (status = 200, description = "It was there already", body = TagRow),
+        (status = 201, description = "It is new", body = TagRow,
             headers(("Location" = String, description = "Where its numbers are"))),
         (status = 409, description = "A tag of this name is there, and is another",
             body = Details, content_type = "application/problem+json"),
@@ -287,24 +293,26 @@ pub(crate) async fn create(
     body: Body,
 ) -> Result<Response, Problem> {
     let tag = named(app, path)?;
-    app.access.may(bearer(&headers), Wish::Admin)?;
+    app.access.may(bearer(&headers), Permission::Admin)?;
     body::require_json(&headers)?;
     let bytes = body::read(app, body).await?;
-    let new: New = body::object(&bytes).map_err(|error| {
+    let new: NewTag = body::object(&bytes).map_err(|error| {
         Problem::bad_request("bad-body", "the body does not describe a tag")
             .detail(format!("{error}; it has first, step, max_step and description, or is {{}}"))
     })?;
-    let (new, source) = (new.tag()?, app.tags()?.source.clone());
+    let (table, dense) = (app.options.table, app.tags()?);
+    table.check_step(&tag, new.step.is_some())?;
+    let (new, source, store) = (new.tag()?, dense.source.clone(), dense.store.clone());
     let (was_there, record) = blocking(&app.calls, move || {
-        let was_there = source.tags()?.iter().any(|record| record.tag == tag);
+        let was_there = table.find(&store, &tag)?.is_some();
         Ok((was_there, source.create(&tag, &new)?))
     })
     .await?;
     if was_there {
-        return Ok(Json(Row::from(record)).into_response());
+        return Ok(Json(TagRow::from(record)).into_response());
     }
     let place =
         percent_encoding::utf8_percent_encode(&record.tag, percent_encoding::NON_ALPHANUMERIC);
     let location = [(LOCATION, format!("/v1/tags/{place}/ids"))];
-    Ok((StatusCode::CREATED, location, Json(Row::from(record))).into_response())
+    Ok((StatusCode::CREATED, location, Json(TagRow::from(record))).into_response())
 }

@@ -16,9 +16,9 @@ use crate::http::describe::Problems;
 use crate::http::problem::Problem;
 use crate::http::{ids, negotiate, numbers, params};
 use crate::routes::Route;
-use crate::security::access::Wish;
+use crate::security::access::Permission;
 
-/// Takes UIDs: as JSON, one a line, or eight bytes each, little-endian.
+/// Takes UIDs, as JSON, one per line, or eight bytes each, little-endian.
 #[utoipa::path(
     get, path = Route::Uids.text(), operation_id = "takeUids", tag = "Time-ordered ids",
     params(
@@ -39,7 +39,7 @@ pub(crate) async fn take(
     RawQuery(query): RawQuery,
     headers: HeaderMap,
 ) -> Result<Response, Problem> {
-    app.access.may(bearer(&headers), Wish::Uids)?;
+    app.access.may(bearer(&headers), Permission::Uids)?;
     let count = params::count(query.as_deref())?;
     let form = negotiate::form(&headers)?;
     let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;

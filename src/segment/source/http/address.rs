@@ -1,24 +1,24 @@
-//! The address of a server, and what may be a part of one.
+//! The address of a server, and the encoding of its parts.
 
 use std::fmt;
 
 use percent_encoding::{AsciiSet, NON_ALPHANUMERIC, utf8_percent_encode};
 use ureq::http::Uri;
 
-/// Encoded in addresses: all but what RFC 3986 calls unreserved.
+/// The characters to encode: all except those that RFC 3986 calls unreserved.
 const RESERVED: &AsciiSet = &NON_ALPHANUMERIC.remove(b'-').remove(b'.').remove(b'_').remove(b'~');
 
-/// `text` as a part of a path or of a query.
+/// `text`, encoded for a path or a query.
 pub fn encoded(text: &str) -> String {
     utf8_percent_encode(text, RESERVED).to_string()
 }
 
-/// Where a server is: `http://host:port/prefix`, without a slash at its end.
+/// The address of a server: `http://host:port/prefix`, without a slash at the end.
 #[derive(Clone, Debug, PartialEq, Eq)]
 pub struct Address(String);
 
 impl Address {
-    /// The address that `text` is. The error does not repeat it, because it may hold a password.
+    /// Parses an address. The error does not repeat `text`, because it may contain a password.
     pub fn of(text: &str) -> Result<Address, &'static str> {
         const FORM: &str = "it is not an address such as http://ids.example.com:9999";
         let uri: Uri = text.parse().map_err(|_| FORM)?;

@@ -1,4 +1,4 @@
-//! One call to one server: its limits, and what an answer that is none means.
+//! One call to one server: its limits, and the meaning of failures.
 
 use std::fmt;
 use std::path::Path;
@@ -7,22 +7,25 @@ use std::time::Duration;
 use serde_json::Value;
 use ureq::http::header::{ACCEPT, AUTHORIZATION, CONTENT_TYPE, HeaderValue, RETRY_AFTER};
 use ureq::http::{HeaderMap, Method, Request, Response, StatusCode};
-use ureq::tls::{Certificate, PemItem, RootCerts, TlsConfig, parse_pem};
+use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use super::address::{Address, encoded};
 use crate::clock::{Stopwatch, human};
+use crate::pem;
 use crate::segment::SegmentError;
+use crate::store::StorageError;
 use crate::sync::Arc;
 use crate::told::Told;
 
-/// The longest answer that is read: a segment has some hundred bytes, a list of tags may have many.
+/// The longest answer to a load, in bytes. A segment needs some hundred. A list of tags has its own
+/// limit.
 pub const SHORT: u64 = 64 << 10;
 pub const LONG: u64 = 64 << 20;
-/// How much of a server's own words an error repeats.
+/// The most characters of a server's message that an error repeats.
 const WORDS: usize = 200;
 
-/// What all calls have in common.
+/// The HTTP client and the token, shared by all calls.
 pub struct Client {
     agent: Agent,
     token: Token,
@@ -32,53 +35,53 @@ pub struct Client {
 #[derive(Default)]
 struct Token {
     text: String,
-    /// As a header has it, unless there is none.
+    /// The value of the header. `None` if there is no token.
     header: Option<HeaderValue>,
 }
 
-/// A server during one call to it.
+/// A server during one call of the source.
 pub struct Server<'a> {
     pub client: &'a Client,
     pub address: &'a Address,
     pub since: Stopwatch,
-    /// How long all that it is asked may take.
+    /// The time limit for all questions of the call.
     pub timeout: Duration,
 }
 
-/// What is asked.
+/// An HTTP request.
 pub struct Question {
     pub method: Method,
-    /// Follows the address.
+    /// The path and query, appended to the address.
     pub path: String,
-    /// JSON, if there is any.
+    /// The JSON body, or an empty text.
     pub body: String,
-    /// The longest answer that is read.
+    /// The longest accepted answer, in bytes.
     pub limit: u64,
-    /// Whether the token goes along as a header.
+    /// Whether to send the token in the header.
     pub has_token: bool,
 }
 
-/// What a server answered. Not a redirect.
+/// The answer of a server. Never a redirect.
 pub struct Answer {
     pub status: StatusCode,
     pub text: String,
-    /// The object in it, if it says that it is a problem as RFC 9457 has them.
+    /// The JSON body, if it is a problem of RFC 9457.
     pub problem: Option<Value>,
-    /// For how long the server asks to be left alone.
+    /// The time after which the server accepts another request, if it says so.
     pub retry_after: Option<Duration>,
 }
 
-/// Why a server gave no answer to a question.
+/// Why a server has not given an answer that can be used.
 pub struct Trouble {
     pub error: SegmentError,
-    /// Whether other servers would say the same.
+    /// Whether other servers would answer the same.
     pub is_final: bool,
-    /// For how long the server asks to be left alone.
+    /// The time after which the server accepts another request, if it says so.
     pub pause: Option<Duration>,
 }
 
 impl Client {
-    /// A client with this token, or what is wrong with the token.
+    /// A client with this token, or why the token is invalid.
     pub fn new(token: &str) -> Result<Client, &'static str> {
         let header = match token {
             "" => None,
@@ -96,34 +99,28 @@ impl Client {
         Ok(Client { agent, token: Token { text: token.to_owned(), header } })
     }
 
-    /// Trusts the authorities in the file at `path` alone, or returns what is wrong with it.
+    /// Trusts only the certificate authorities in the file at `path`. Returns why that fails.
     pub fn trust(&mut self, path: &Path) -> Result<(), String> {
-        let refuse = |problem: &dyn fmt::Display| format!("{}: {problem}", path.display());
-        let pem = std::fs::read(path).map_err(|error| refuse(&error))?;
-        let mut certificates: Vec<Certificate<'static>> = Vec::new();
-        for item in parse_pem(&pem) {
-            if let PemItem::Certificate(certificate) = item.map_err(|error| refuse(&error))? {
-                certificates.push(certificate);
-            }
-        }
-        if certificates.is_empty() {
-            return Err(refuse(&"it holds no certificate"));
-        }
-        self.agent = agent(RootCerts::from(certificates));
+        let certificates = pem::certificates(path)?;
+        let certificates = certificates.iter().map(|der| Certificate::from_der(der).to_owned());
+        self.agent = agent(RootCerts::from(certificates.collect::<Vec<_>>()));
         Ok(())
     }
 
-    /// The token as a part of an address.
+    /// The token, encoded for a query.
     pub fn encoded_token(&self) -> String {
         encoded(&self.token.text)
     }
 
-    /// What a server said, as an error may repeat it: not long, in one line, and without the token.
+    /// A server's message in a form fit for an error: short, in one line, and without the token.
     pub fn words(&self, said: &str) -> String {
         let token = self.token.text.as_str();
         let mut said = said.to_owned();
         if !token.is_empty() {
-            for secret in [token, self.encoded_token().as_str()] {
+            // As it is, as an address has it, and as JSON has it, with escapes.
+            let json = Value::from(token).to_string();
+            let json = &json[1..json.len() - 1];
+            for secret in [token, self.encoded_token().as_str(), json] {
                 said = said.replace(secret, "(the token)");
             }
         }
@@ -142,18 +139,19 @@ impl Client {
 fn agent(root_certs: RootCerts) -> Agent {
     let config = Agent::config_builder()
         .tls_config(TlsConfig::builder().root_certs(root_certs).build())
-        // A proxy from the environment would see the token.
+        // A proxy set in the environment would see the token.
         .proxy(None)
-        // Nor does a server decide who else gets it.
+        // With redirects, a server could send the token elsewhere.
         .max_redirects(0)
         .max_redirects_will_error(false)
         .http_status_as_error(false)
         .user_agent(concat!("uidring/", env!("CARGO_PKG_VERSION")))
-        // Between two loads a server may have closed a connection, and a forked process must not
-        // share one.
+        // A kept connection may have been closed by the server, and a forked process must not share
+        // one.
         .max_idle_connections(0)
         .max_idle_connections_per_host(0)
-        // Twice the longest header, or it could not be told from a connection that was closed.
+        // Twice the longest header, because otherwise a header that is too long looks like a closed
+        // connection.
         .input_buffer_size(32 << 10)
         .output_buffer_size(16 << 10)
         .max_response_header_size(16 << 10)
@@ -162,7 +160,7 @@ fn agent(root_certs: RootCerts) -> Agent {
 }
 
 impl Server<'_> {
-    /// Asks `question`, within what is left of the time.
+    /// Sends `question`, within the remaining time.
     pub fn ask(&self, question: Question) -> Result<Answer, Trouble> {
         let limit = question.limit;
         let mut response = self.send(question).map_err(|error| self.unanswered(error))?;
@@ -181,7 +179,7 @@ impl Server<'_> {
         Ok(Answer { status, text, problem, retry_after: retry_after(headers) })
     }
 
-    /// Fails if the answer says that the server does not serve for now.
+    /// Fails if the answer says that the server is temporarily unavailable.
     pub fn check_serves(&self, answer: &Answer) -> Result<(), Trouble> {
         let Answer { status, text, problem, retry_after } = answer;
         let is_away = status.is_server_error()
@@ -210,18 +208,18 @@ impl Server<'_> {
         let request = agent
             .configure_request(request.body(body)?)
             .timeout_global(Some(left))
-            // Time is left for the call of a server that takes long to connect to.
+            // Leaves time for the request itself if the server is slow to connect to.
             .timeout_connect(Some(left / 2))
             .build();
         agent.run(request)
     }
 
-    /// What is left of the time, and not nothing, which would be no limit.
+    /// The remaining time. Never zero, because ureq takes zero for no limit.
     fn left(&self) -> Duration {
         self.timeout.saturating_sub(self.since.elapsed()).max(Duration::from_millis(1))
     }
 
-    /// What a call that ended without an answer means.
+    /// The meaning of a call that ended without an answer.
     fn unanswered(&self, error: ureq::Error) -> Trouble {
         match error {
             ureq::Error::Timeout(_) => self.away(format!(
@@ -249,7 +247,7 @@ impl Server<'_> {
                 let problem = "what it answers is not HTTP; see the address";
                 self.strange(problem.to_owned()).because(error)
             }
-            // Others may repeat the address, and with it the token.
+            // Other errors may contain the address, and with it the token.
             _ => self.strange("it cannot be asked; see the address".to_owned()),
         }
     }
@@ -259,20 +257,22 @@ impl Server<'_> {
         self.strange(problem.to_owned()).because(error)
     }
 
-    /// The server may serve the call in a moment, and another one may now.
+    /// The subject of an error.
+    fn what(&self) -> String {
+        format!("the tags in {}", self.address)
+    }
+
+    /// The server may serve the request later, and another server may now.
     pub fn away(&self, problem: String) -> Trouble {
-        let error =
-            SegmentError::Unreachable { place: self.address.to_string(), problem, source: None };
-        Trouble { error, is_final: false, pause: None }
+        Trouble::new(StorageError::Unreachable { what: self.what(), problem, source: None })
     }
 
-    /// What is there is no server of numbers; but another one may be.
+    /// This is not a server of numbers, but another one may be.
     pub fn strange(&self, problem: String) -> Trouble {
-        let error = SegmentError::Open { place: self.address.to_string(), problem, source: None };
-        Trouble { error, is_final: false, pause: None }
+        Trouble::new(StorageError::unusable(self.what(), problem))
     }
 
-    /// The server refuses the call, as each one would.
+    /// The server refuses the request, and every other would, too.
     pub fn refused(&self, problem: String) -> Trouble {
         Trouble { is_final: true, ..self.strange(problem) }
     }
@@ -285,16 +285,16 @@ impl Server<'_> {
     }
 
     pub fn no_such_tag(&self, tag: &str) -> Trouble {
-        let (place, tag) = (self.address.to_string(), tag.to_owned());
-        Trouble::last(SegmentError::NoSuchTag { place, tag, alike: Vec::new() })
+        let (store, tag) = (self.address.to_string(), tag.to_owned());
+        Trouble::last(SegmentError::NoSuchTag { store, tag, alike: Vec::new() })
     }
 
     pub fn bad_row(&self, tag: &str, problem: String) -> Trouble {
-        let (place, tag) = (self.address.to_string(), tag.to_owned());
-        Trouble::last(SegmentError::BadRow { place, tag, problem })
+        let (store, tag) = (self.address.to_string(), tag.to_owned());
+        Trouble::last(SegmentError::BadRow { store, tag, problem })
     }
 
-    /// " (503: the database is away)", or what there is of it.
+    /// The status and the message: " (503: the database is away)".
     pub fn said(&self, status: StatusCode, text: &str) -> String {
         self.said_with(&status.as_u16().to_string(), text)
     }
@@ -308,14 +308,20 @@ impl Server<'_> {
 }
 
 impl Trouble {
-    /// That of all servers.
+    /// A trouble of one server.
+    fn new(error: StorageError) -> Trouble {
+        Trouble { error: error.into(), is_final: false, pause: None }
+    }
+
+    /// A trouble that every server would have.
     pub fn last(error: SegmentError) -> Trouble {
         Trouble { error, is_final: true, pause: None }
     }
 
     fn because(mut self, cause: ureq::Error) -> Trouble {
-        if let SegmentError::Unreachable { source, .. } | SegmentError::Open { source, .. } =
-            &mut self.error
+        if let SegmentError::Storage(
+            StorageError::Unreachable { source, .. } | StorageError::Unusable { source, .. },
+        ) = &mut self.error
         {
             *source = Some(Arc::new(Told::new(cause)));
         }
@@ -323,7 +329,7 @@ impl Trouble {
     }
 }
 
-/// What a problem says for people.
+/// The human-readable part of a problem.
 pub fn words_of(problem: &Value) -> Option<&str> {
     problem["detail"].as_str().or_else(|| problem["title"].as_str())
 }
@@ -333,7 +339,7 @@ fn is_problem(headers: &HeaderMap) -> bool {
     kind.split(';').next().unwrap_or_default().trim() == "application/problem+json"
 }
 
-/// In seconds. A date would rest on two clocks.
+/// The delay in seconds. A date is ignored, because it would compare two clocks.
 fn retry_after(headers: &HeaderMap) -> Option<Duration> {
     let seconds = headers.get(RETRY_AFTER)?.to_str().ok()?.trim().parse().ok()?;
     Some(Duration::from_secs(seconds))
@@ -354,6 +360,9 @@ mod tests {
         let client = Client::new("se cret").unwrap_or_else(|problem| unreachable!("{problem}"));
         let said = "no\r\n\tse cret\u{7}and se%20cret";
         assert_eq!(client.words(said), "no (the token) and (the token)");
+        let quoted = Client::new("a\"b\\c").unwrap_or_else(|problem| unreachable!("{problem}"));
+        let said = r#"{"detail":"a\"b\\c of a"b\c"}"#;
+        assert_eq!(quoted.words(said), r#"{"detail":"(the token) of (the token)"}"#);
         let words = client.words(&"\u{e9}".repeat(5000));
         assert_eq!(words.chars().count(), WORDS + 3);
         for token in ["a\nb", "a\0", "\u{7f}"] {

@@ -1,4 +1,4 @@
-//! Numbers of tags from servers, over HTTP.
+//! [`HttpSegments`]: numbers of tags from servers, over HTTP.
 
 mod address;
 mod client;
@@ -14,6 +14,7 @@ use self::client::{Client, Server, Trouble};
 use crate::clock::Stopwatch;
 use crate::segment::source::turns::{Turns, telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use crate::store::StorageError;
 use crate::sync::{AtomicBool, Ordering};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -31,38 +32,38 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// # Ok::<(), Box<dyn std::error::Error>>(())
 /// ```
 ///
-/// Each load is a call to one of the servers, by turns; takes go on from memory, as with every
-/// source. A server that does not answer, or says that it does not serve for now, is left out for a
-/// while, from a second to a minute, and another one is asked within the same load. What all
-/// servers would say is final: that there is no such tag, or that the token may not use it.
+/// Each load is a call to one of the servers, in rotation. Takes go on from memory, as with every
+/// source. A server that does not answer, or is temporarily unavailable, is skipped for a second to
+/// a minute, and another one is asked within the same load. Errors that every server would return
+/// are final: there is no such tag, or the token may not use it.
 ///
 /// # The two protocols
 ///
-/// A server is asked as `uidring-server` first: `POST /v1/tags/{tag}/segments`, with the token in a
-/// header. What does not answer so is asked as tinyid: `POST /tinyid/id/nextSegmentIdSimple`, with
-/// the token in the query, which is where tinyid reads it. A server that gave numbers in this way
-/// is asked in this way alone from then on. [`tinyid`](HttpSegments::tinyid) says so from the
-/// beginning.
+/// A server is first asked as `uidring-server`: `POST /v1/tags/{tag}/segments`, with the token in a
+/// header. If it does not answer in this protocol, it is asked as tinyid: `POST
+/// /tinyid/id/nextSegmentIdSimple`, with the token in the query, where tinyid expects it. Once a
+/// server has given numbers in tinyid's protocol, only that is used for it.
+/// [`tinyid`](HttpSegments::tinyid) selects it from the beginning.
 ///
-/// tinyid gives a step of the row at a time. Where demand is high, several are loaded one after the
-/// other, so a larger step means fewer calls.
+/// tinyid gives one step of the row per call. With high demand, several are loaded in a row, so a
+/// larger step means fewer calls.
 ///
 /// # Guarantees
 ///
-/// * No number is given twice, as far as the servers count each number once. An answer that is lost
-///   takes its numbers with it, so asking again is safe.
-/// * Numbers of a tag increase, or, where the servers have several databases that interleave
-///   (tinyid's `delta` and `remainder`), those of each remainder do. A segment that does not lie
-///   behind the one before is an error. So servers that do not share a database, and would give
-///   numbers twice, are found out by a process that asks both.
-/// * What is left at the end of a process is lost: neither protocol takes numbers back.
+/// * No number is given twice, provided that the servers count each number once. If an answer is
+///   lost, its numbers are lost, too, so asking again is safe.
+/// * Numbers of a tag increase. If the servers have several databases that interleave (tinyid's
+///   `delta` and `remainder`), the numbers of each remainder increase. A segment that does not lie
+///   above the one before is an error. So a process that asks two servers without a common database
+///   detects that they would give the same numbers.
+/// * The numbers left at the end of a process are lost: neither protocol takes numbers back.
 ///
 /// # Cost
 ///
-/// Each call makes a connection; none is held in between. Redirects are not followed, proxies are
-/// not used, and answers are limited in time and length. The token is in no error and in no event.
-/// The client, [ureq](https://docs.rs/ureq), has debugging output of its own: at the level `trace`
-/// of the crate `log` it tells what it sends, token included, so leave that off.
+/// Each call opens a connection and closes it. Redirects are not followed, proxies are not used,
+/// and answers are limited in time and length. The token appears in no error and no event. The HTTP
+/// client, [ureq](https://docs.rs/ureq), has its own debugging output: at the level `trace` of the
+/// crate `log` it includes the token, so leave that off.
 pub struct HttpSegments {
     client: Result<Client, &'static str>,
     servers: Vec<Place>,
@@ -73,15 +74,15 @@ pub struct HttpSegments {
 /// One of the servers.
 #[derive(Debug)]
 struct Place {
-    /// What is wrong with the address, if anything.
+    /// The address, or what is wrong with it.
     address: Result<Address, &'static str>,
-    /// Whether it gave numbers as tinyid does.
+    /// Whether it has given numbers in tinyid's protocol.
     is_tinyid: AtomicBool,
 }
 
 impl Place {
     fn is_tinyid(&self) -> bool {
-        // ORDERING: a hint, which the next answer corrects.
+        // ORDERING: a hint. The next answer corrects a stale value.
         self.is_tinyid.load(Ordering::Relaxed)
     }
 
@@ -92,12 +93,11 @@ impl Place {
 }
 
 impl HttpSegments {
-    /// The tags that the servers at these addresses have, for whom `token` may use them. An empty
-    /// token is not sent. Nothing is asked yet; an address that is none is an error of the first
-    /// call.
+    /// The tags of the servers at these addresses, with this token. An empty token is not sent.
+    /// Nothing is sent yet. An invalid address is an error of the first call.
     ///
-    /// An address is `http://host:port` or `https://host:port`, and may have a path, below which
-    /// the server answers. All servers give numbers of the same tags, from the same database.
+    /// An address is `http://host:port` or `https://host:port`, with an optional path under which
+    /// the server answers. All servers must give numbers of the same tags, from the same database.
     #[must_use]
     pub fn new<A: AsRef<str>>(
         servers: impl IntoIterator<Item = A>,
@@ -116,16 +116,15 @@ impl HttpSegments {
         }
     }
 
-    /// Says that these are servers of tinyid, or speak its protocol: they are asked in no other
-    /// way.
+    /// Uses only tinyid's protocol, for servers of tinyid or compatible ones.
     #[must_use]
     pub fn tinyid(self) -> HttpSegments {
         self.servers.iter().for_each(Place::set_tinyid);
         self
     }
 
-    /// Sets how long a call may take, all servers together: five seconds unless set. Of what is
-    /// left of it, each server that is still to be asked has an equal share.
+    /// Sets the time limit of a call over all servers: five seconds unless set. The remaining time
+    /// is divided equally among the servers that are still to be asked.
     #[must_use]
     pub fn with_timeout(mut self, timeout: Duration) -> HttpSegments {
         self.timeout = timeout;
@@ -137,24 +136,24 @@ impl HttpSegments {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] when the file cannot be read or holds no certificate.
+    /// [`SegmentError::Storage`] if the file cannot be read or contains no certificate.
     pub fn with_root_certificate(
         mut self,
         path: impl AsRef<Path>,
     ) -> Result<HttpSegments, SegmentError> {
         if let Ok(client) = &mut self.client {
             let trusted = client.trust(path.as_ref());
-            trusted.map_err(|problem| open(self.name(), problem))?;
+            trusted.map_err(|problem| open(&self.name(), problem))?;
         }
         Ok(self)
     }
 
-    /// Asks one server after the other, by turns, until one answers.
+    /// Asks one server after another, in rotation, until one answers.
     fn ask<T>(
         &self,
         question: impl Fn(&Place, &Server<'_>) -> Result<T, Trouble>,
     ) -> Result<T, SegmentError> {
-        let refuse = |problem: &str| open(self.name(), problem.to_owned());
+        let refuse = |problem: &str| open(&self.name(), problem.to_owned());
         let client = self.client.as_ref().map_err(|problem| refuse(problem))?;
         if let Some(problem) = self.servers.iter().find_map(|place| place.address.as_ref().err()) {
             return Err(refuse(problem));
@@ -187,20 +186,20 @@ impl HttpSegments {
             }
         }
         Err(failure.unwrap_or_else(|| {
-            open("no server".to_owned(), "HttpSegments was given none; give it one or more")
+            open("no server", "HttpSegments was given none; give it one or more")
         }))
     }
 }
 
-fn open(place: String, problem: impl Into<String>) -> SegmentError {
-    SegmentError::Open { place, problem: problem.into(), source: None }
+fn open(store: &str, problem: impl Into<String>) -> SegmentError {
+    StorageError::unusable(format!("the tags in {store}"), problem).into()
 }
 
 fn bad_tag(tag: &str, problem: &str) -> SegmentError {
     SegmentError::BadTag { tag: tag.to_owned(), problem: problem.to_owned() }
 }
 
-/// The error of what tinyid's servers do not do.
+/// The error for an operation that tinyid's servers do not have.
 fn not_of_tinyid(server: &Server<'_>, what: &str) -> Trouble {
     server.refused(format!(
         "servers of tinyid {what}; where its database can be reached, `uidring tags` with \
@@ -212,7 +211,7 @@ impl SegmentSource for HttpSegments {
     fn name(&self) -> String {
         let names = self.servers.iter().map(|place| match &place.address {
             Ok(address) => address.to_string(),
-            // There may be a password in it.
+            // The text may contain a password.
             Err(_) => "(an address)".to_owned(),
         });
         names.collect::<Vec<_>>().join(", ")
@@ -223,7 +222,7 @@ impl SegmentSource for HttpSegments {
             if tag.is_empty() {
                 return Err(server.no_such_tag(tag));
             }
-            // tinyid has the tag in the query.
+            // tinyid's protocol has the tag in the query, so this applies only to paths.
             if !place.is_tinyid()
                 && let Some(problem) = service::unnameable(tag)
             {
@@ -245,7 +244,7 @@ impl SegmentSource for HttpSegments {
         Ok(false)
     }
 
-    /// All tags, from `uidring-server`. Servers of tinyid do not tell them.
+    /// Lists all tags of `uidring-server`. Servers of tinyid cannot list them.
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
         self.ask(|place, server| {
             let tags = if place.is_tinyid() { None } else { service::tags(server)? };
@@ -253,7 +252,8 @@ impl SegmentSource for HttpSegments {
         })
     }
 
-    /// Creates `tag` in `uidring-server`, if the token may. In tinyid, an operator inserts the row.
+    /// Creates `tag` in `uidring-server`, if the token permits it. In tinyid, an operator inserts
+    /// the row.
     fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
         if let Some(problem) = service::unnameable(tag) {
             return Err(bad_tag(tag, problem));

@@ -1,7 +1,7 @@
-//! The answers of this project's own service, below `/v1`.
+//! The protocol of `uidring-server`, under `/v1`.
 //!
-//! Numbers are strings in JSON, since JavaScript's end at 2<sup>53</sup>; plain ones are understood
-//! as well.
+//! Numbers are strings in JSON, because JavaScript's numbers are exact only up to 2<sup>53</sup>.
+//! Plain numbers are accepted as well.
 
 use std::time::SystemTime;
 
@@ -13,13 +13,13 @@ use super::client::{Answer, LONG, Question, SHORT, Server, Trouble, words_of};
 use crate::number::Number;
 use crate::segment::{Segment, SegmentError, Tag, TagRecord};
 
-/// The largest wish: the service refuses larger ones.
+/// The largest count that the service accepts.
 const LARGEST_WISH: u64 = 1_000_000_000;
-/// How the type of each problem of the service begins. What follows is the kind of problem.
+/// The prefix of the service's problem types. The kind of the problem follows.
 const KIND: &str = "urn:uidring:problem:";
 
-/// What is wrong with a tag whose name cannot be a part of a path. Clients and proxies take such a
-/// part out of it, also where its dots are encoded.
+/// Why a tag's name cannot be used in a path, if so. Clients and proxies remove the path segments
+/// `.` and `..`, even if they are encoded.
 pub fn unnameable(tag: &str) -> Option<&'static str> {
     match tag {
         "" => Some("it has no characters"),
@@ -28,7 +28,7 @@ pub fn unnameable(tag: &str) -> Option<&'static str> {
     }
 }
 
-/// Takes the next numbers of `tag`. Nothing if this is not how the service answers.
+/// Takes the next numbers of `tag`. `None` if the server does not speak this protocol.
 pub fn load(
     server: &Server<'_>,
     tag: &str,
@@ -39,7 +39,7 @@ pub fn load(
     let path = format!("/v1/tags/{}/segments{size}", encoded(tag));
     let answer = ask(server, Method::POST, path, String::new(), SHORT)?;
     if let Some(problem) = Problem::of(&answer) {
-        // There is no tag of a name that cannot be.
+        // A tag whose name is invalid cannot exist.
         let is_unknown = problem.kind == "bad-tag";
         return Err(if is_unknown {
             server.no_such_tag(tag)
@@ -47,12 +47,12 @@ pub fn load(
             problem.trouble(server, tag)
         });
     }
-    let Some(answer) = object(server, answer)? else { return Ok(None) };
+    let Some(answer) = object(server, &answer)? else { return Ok(None) };
     let found = segment(tag, &answer).map_err(|problem| server.bad_row(tag, problem))?;
     Ok(Some(found))
 }
 
-/// Creates `tag`, or returns what is there.
+/// Creates `tag`, or returns the existing one.
 pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRecord>, Trouble> {
     let mut body = json!({ "first": new.first.to_string() });
     if let Some(step) = new.step {
@@ -78,24 +78,24 @@ pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRec
         });
     }
     let is_new = answer.status == StatusCode::CREATED;
-    let Some(answer) = object(server, answer)? else { return Ok(None) };
-    let record = record(&answer).ok_or_else(|| not_understood(server, &answer))?;
+    let Some(answer) = object(server, &answer)? else { return Ok(None) };
+    let record = record(&answer).ok_or_else(|| not_understood(server, &answer.to_string()))?;
     if !is_new {
         new.check(&server.address.to_string(), &record).map_err(Trouble::last)?;
     }
     Ok(Some(record))
 }
 
-/// All tags, in their order.
+/// All tags, sorted.
 pub fn tags(server: &Server<'_>) -> Result<Option<Vec<TagRecord>>, Trouble> {
     let answer = ask(server, Method::GET, "/v1/tags".to_owned(), String::new(), LONG)?;
     if let Some(problem) = Problem::of(&answer) {
         return Err(problem.trouble(server, "*"));
     }
-    let Some(answer) = object(server, answer)? else { return Ok(None) };
+    let Some(answer) = object(server, &answer)? else { return Ok(None) };
     let records = answer["tags"].as_array().map(|tags| tags.iter().map(record).collect());
     let mut records: Vec<TagRecord> =
-        records.flatten().ok_or_else(|| not_understood(server, &answer))?;
+        records.flatten().ok_or_else(|| not_understood(server, &answer.to_string()))?;
     records.sort_by(|one, other| one.tag.cmp(&other.tag));
     Ok(Some(records))
 }
@@ -110,27 +110,27 @@ fn ask(
     server.ask(Question { method, path, body, limit, has_token: true })
 }
 
-/// The object in an answer that brings something. Nothing if the service does not answer so.
-fn object(server: &Server<'_>, answer: Answer) -> Result<Option<Value>, Trouble> {
-    server.check_serves(&answer)?;
+/// The JSON object of a successful answer. `None` if the server does not speak this protocol.
+fn object(server: &Server<'_>, answer: &Answer) -> Result<Option<Value>, Trouble> {
+    server.check_serves(answer)?;
     if !answer.status.is_success() || !answer.text.starts_with('{') {
         return Ok(None);
     }
     let object = serde_json::from_str(&answer.text);
-    object.map(Some).map_err(|_| not_understood(server, &Value::String(answer.text)))
+    object.map(Some).map_err(|_| not_understood(server, &answer.text))
 }
 
-fn not_understood(server: &Server<'_>, answer: &Value) -> Trouble {
-    let said = server.said(StatusCode::OK, &answer.to_string());
+fn not_understood(server: &Server<'_>, answer: &str) -> Trouble {
+    let said = server.said(StatusCode::OK, answer);
     server.strange(format!("its answer is not one of uidring-server's{said}; see its version"))
 }
 
-/// A problem that the service has with a call, as RFC 9457 has them.
+/// A problem of RFC 9457 as the service sends it.
 struct Problem<'a> {
     answer: &'a Answer,
-    /// Empty if it is another's problem.
+    /// The kind. Empty for a problem of another server.
     kind: &'a str,
-    /// For people.
+    /// The text for people.
     words: &'a str,
 }
 
@@ -142,17 +142,17 @@ impl Problem<'_> {
         Some(Problem { answer, kind: kind.unwrap_or_default(), words })
     }
 
-    /// What it means, whatever was asked.
+    /// The trouble for problems that any request may get.
     fn trouble(&self, server: &Server<'_>, tag: &str) -> Trouble {
         let said = server.said(self.answer.status, self.words);
         match (self.answer.status, self.kind) {
             (_, "no-such-tag") => server.no_such_tag(tag),
             (_, "ran-out") => {
-                let (place, tag) = (server.address.to_string(), tag.to_owned());
+                let (store, tag) = (server.address.to_string(), tag.to_owned());
                 let last = self.number("last").unwrap_or(Number::MAX.get());
-                Trouble::last(SegmentError::RanOut { place, tag, last })
+                Trouble::last(SegmentError::RanOut { store, tag, last })
             }
-            // Another server may do better, but waiting does not help.
+            // Another server may be able to, but waiting does not help.
             (_, "no-ids-any-more") => server.strange(format!("it gives none any more{said}")),
             (_, "no-such-path" | "no-such-method") => {
                 server.strange(format!("it does not know what is asked{said}; see the address"))
@@ -167,7 +167,7 @@ impl Problem<'_> {
         }
     }
 
-    /// A number that it has besides its words.
+    /// An additional member of the problem that holds a number.
     fn number(&self, name: &str) -> Option<u64> {
         number(self.answer.problem.as_ref()?.get(name)?)
     }
@@ -177,7 +177,7 @@ fn listed(server: &Server<'_>, tag: &str) -> Option<TagRecord> {
     tags(server).ok()??.into_iter().find(|record| record.tag == tag)
 }
 
-/// In what the tag that is there is not the one that was to be created.
+/// The field in which the existing tag differs from the requested one.
 fn differs(server: &Server<'_>, tag: &str, new: &Tag) -> Option<Trouble> {
     let there = listed(server, tag)?;
     new.check(&server.address.to_string(), &there).map_err(Trouble::last).err()
@@ -187,8 +187,8 @@ fn behind(server: &Server<'_>, tag: &str, new: &Tag, problem: &Problem<'_>) -> T
     let listed = || Some(listed(server, tag)?.next);
     match problem.number("next").or_else(listed) {
         Some(next) => {
-            let (place, tag) = (server.address.to_string(), tag.to_owned());
-            Trouble::last(SegmentError::Behind { place, tag, next, first: new.first })
+            let (store, tag) = (server.address.to_string(), tag.to_owned());
+            Trouble::last(SegmentError::Behind { store, tag, next, first: new.first })
         }
         None => problem.trouble(server, tag),
     }
@@ -203,7 +203,7 @@ fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// The numbers that `answer` gives, or what is wrong with it, as a sentence about the row.
+/// Parses a segment, or returns what is wrong, as a sentence about the row.
 fn segment(tag: &str, answer: &Value) -> Result<Segment, String> {
     if let Some(other) = answer["tag"].as_str().filter(|other| *other != tag) {
         return Err(format!("the server answers for another tag, {other:?}"));
@@ -223,7 +223,7 @@ fn segment(tag: &str, answer: &Value) -> Result<Segment, String> {
         ));
     };
     let mut segment = Segment::new(first, count, delta, last);
-    // Each remainder is that of one database behind the server.
+    // Each remainder belongs to one database behind the server.
     segment.database = usize::try_from(first % delta).unwrap_or(usize::MAX);
     if let Some(step) = number(&answer["step"]) {
         segment.step = step.max(1);

@@ -1,4 +1,4 @@
-//! tinyid's answers, as its servers give them to `tinyid-client`.
+//! The protocol that tinyid's servers speak with `tinyid-client`.
 
 use serde_json::Value;
 use ureq::http::{Method, StatusCode};
@@ -7,11 +7,10 @@ use super::address::encoded;
 use super::client::{Question, SHORT, Server, Trouble};
 use crate::segment::Segment;
 
-/// The largest number there is.
+/// The largest possible number.
 const LARGEST: i64 = i64::MAX;
 
-/// The numbers after `current`, up to `max`, that leave `remainder` when they are divided by
-/// `delta`.
+/// The numbers above `current`, up to `max`, that leave `remainder` when divided by `delta`.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 struct SegmentId {
     current: i64,
@@ -20,10 +19,10 @@ struct SegmentId {
     remainder: i64,
 }
 
-/// How often a row is asked whose segments have no number.
+/// How often to ask again for a segment that contains no number.
 const TRIES: usize = 10;
 
-/// Takes the next segment of `tag`. tinyid gives one step, whatever is wished.
+/// Takes the next segment of `tag`. tinyid always gives one step, whatever the requested count.
 pub fn load(server: &Server<'_>, tag: &str) -> Result<Segment, Trouble> {
     for _ in 0..TRIES {
         let found = match simple(server, tag)? {
@@ -42,7 +41,7 @@ pub fn load(server: &Server<'_>, tag: &str) -> Result<Segment, Trouble> {
     ))
 }
 
-/// What the short form answers; `None` where it does not say why there is nothing.
+/// Requests the short form. `None` if there are no numbers: this form does not say why.
 fn simple(server: &Server<'_>, tag: &str) -> Result<Option<SegmentId>, Trouble> {
     let text = ask(server, "nextSegmentIdSimple", tag)?;
     let line = text.trim_end_matches(['\r', '\n']);
@@ -56,7 +55,7 @@ fn simple(server: &Server<'_>, tag: &str) -> Result<Option<SegmentId>, Trouble> 
     numbers.checked().map(Some).map_err(|problem| server.bad_row(tag, problem))
 }
 
-/// What the long form answers, which also tells why there is nothing.
+/// Requests the long form, which also says why there are no numbers.
 fn with_reason(server: &Server<'_>, tag: &str) -> Result<SegmentId, Trouble> {
     let nothing = || {
         server.away(
@@ -108,14 +107,15 @@ fn ask(server: &Server<'_>, name: &str, tag: &str) -> Result<String, Trouble> {
     }
 }
 
-/// The five numbers `currentId,loadingId,maxId,delta,remainder`, or what is wrong with them.
+/// Parses the five numbers `currentId,loadingId,maxId,delta,remainder`, or returns what is wrong
+/// with them.
 fn parsed(line: &str) -> Result<SegmentId, String> {
     let fields: Vec<&str> = line.split(',').collect();
     let [current, loading, max, delta, remainder] = fields[..] else {
         return Err(format!("five numbers are expected, and it has {}", fields.len()));
     };
-    // Where tinyid begins to load the next one. A large step overflows in its server, so that any
-    // number may stand here.
+    // The number after which tinyid's client loads the next segment. Any value is accepted, because
+    // the server's arithmetic overflows for a large step.
     integer("loadingId", loading, i64::MIN, i64::MAX)?;
     let int = i64::from(i32::MAX);
     Ok(SegmentId {
@@ -136,7 +136,7 @@ fn integer(name: &str, text: &str, least: i64, most: i64) -> Result<i64, String>
 }
 
 impl SegmentId {
-    /// Refuses numbers that the table of tinyid cannot mean.
+    /// Refuses values that tinyid's table cannot have.
     fn checked(self) -> Result<SegmentId, String> {
         let SegmentId { current, max, delta, remainder } = self;
         if current < 0 {
@@ -156,7 +156,7 @@ impl SegmentId {
         }
     }
 
-    /// The numbers, unless there are none: a step may be shorter than the distance of two numbers.
+    /// The segment. `None` if it contains no number, because a step may be shorter than the delta.
     fn segment(self) -> Option<Segment> {
         let SegmentId { current, max, delta, remainder } = self;
         let after = current.checked_add(1)?;
@@ -169,9 +169,9 @@ impl SegmentId {
             max.unsigned_abs(),
         );
         segment.row_start = current.unsigned_abs();
-        // Each remainder is that of one database behind the server.
+        // Each remainder belongs to one database behind the server.
         segment.database = usize::try_from(remainder).unwrap_or(usize::MAX);
-        // It gives a step at a time. Among the row's numbers, one in `delta` is given.
+        // tinyid gives one step at a time. One in `delta` of the row's numbers belongs to it.
         segment.step = ((max - current) / delta).unsigned_abs().max(1);
         segment.max_step = Some(segment.step);
         Some(segment)

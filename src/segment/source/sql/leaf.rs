@@ -4,8 +4,8 @@
 //! one less than the new one. Leaf makes the same two statements in one transaction, and nothing
 //! else, so servers with Leaf may go on beside this library.
 
-use super::row::{Counting, Range, Row};
 use super::table::{Others, Table, Tables};
+use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// Leaf's table. It is Leaf's to make, and is not altered.
@@ -20,6 +20,7 @@ const SCHEMA: Schema = Schema {
 };
 
 const WORDS: Words = Words {
+    what: "the tags in",
     no_tables: "its table leaf_alloc is not there; name the database that Leaf uses, or take \
         numbers from this library's own table",
     foreign_tables: "its table leaf_alloc does not have the columns of Leaf's, with these types",

@@ -1,14 +1,14 @@
 //! The sources in databases.
 
 mod changes;
-mod database;
+mod columns;
 mod leaf;
 #[cfg(feature = "mysql")]
 mod mysql;
 mod own;
 #[cfg(feature = "postgres")]
 mod postgres;
-mod row;
+mod sql_segments;
 #[cfg(feature = "sqlite")]
 mod sqlite;
 mod table;
@@ -16,13 +16,13 @@ mod tinyid;
 mod tinyid_databases;
 mod tinyid_tokens;
 
-pub use database::SqlSegments;
 pub use leaf::Leaf;
 #[cfg(feature = "mysql")]
 pub use mysql::MySqlSegments;
 pub use own::Own;
 #[cfg(feature = "postgres")]
 pub use postgres::PostgresSegments;
+pub use sql_segments::SqlSegments;
 #[cfg(feature = "sqlite")]
 pub use sqlite::SqliteSegments;
 pub(crate) use table::{Table as SegmentTable, Tables as SegmentTables};

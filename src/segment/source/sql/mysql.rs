@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::database::SqlSegments;
 use super::own::Own;
+use super::sql_segments::SqlSegments;
 use super::table::Tables;
 use crate::segment::SegmentError;
 use crate::store::sql::MySql;
@@ -34,17 +34,17 @@ impl SqlSegments<MySql> {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] when `url` is not an address of this form, or names a file that
+    /// [`SegmentError::Storage`] when `url` is not an address of this form, or names a file that
     /// cannot be read or holds no certificate.
     pub fn open(url: &str) -> Result<MySqlSegments, SegmentError> {
-        SqlSegments::new(without_password(url), MySql::at(url))
+        SqlSegments::new(&without_password(url), MySql::at(url))
     }
 
     /// Requires TLS, and trusts the certificate authorities in the file `path`, in PEM, besides
     /// Mozilla's list: for servers with certificates of one's own.
     #[must_use]
     pub fn with_root_certificate(mut self, path: impl AsRef<Path>) -> MySqlSegments {
-        self.database.trust(path.as_ref());
+        self.client.database.trust(path.as_ref());
         self
     }
 }

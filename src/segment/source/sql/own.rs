@@ -1,22 +1,22 @@
 //! The table `uidring_segment`, our own.
 
 use super::leaf::Leaf;
-use super::row::{Counting, Range, Row};
 use super::table::{Fault, Others, Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
+use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// Refuses numbers from `first` on, where the table `T` has given them.
 fn check_beside<T: Others>(
     transaction: &mut Transaction<'_>,
-    place: &str,
+    store: &str,
     tag: &str,
     first: u64,
 ) -> Result<(), Fault> {
     match T::last_given(transaction, tag)? {
         Some(last) if last >= first => Err(Fault::Refused(SegmentError::GivenElsewhere {
-            place: place.to_owned(),
+            store: store.to_owned(),
             tag: tag.to_owned(),
             table: T::NAME,
             last,
@@ -82,11 +82,11 @@ impl Table for Own {
 
     fn check_others(
         transaction: &mut Transaction<'_>,
-        place: &str,
+        store: &str,
         tag: &str,
         first: u64,
     ) -> Result<(), Fault> {
-        check_beside::<Leaf>(transaction, place, tag, first)?;
-        check_beside::<TinyId>(transaction, place, tag, first)
+        check_beside::<Leaf>(transaction, store, tag, first)?;
+        check_beside::<TinyId>(transaction, store, tag, first)
     }
 }

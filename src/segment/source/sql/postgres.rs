@@ -2,8 +2,8 @@
 
 use std::path::Path;
 
-use super::database::SqlSegments;
 use super::own::Own;
+use super::sql_segments::SqlSegments;
 use super::table::Tables;
 use crate::segment::SegmentError;
 use crate::store::sql::Postgres;
@@ -35,10 +35,10 @@ impl SqlSegments<Postgres> {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] when `url` is not an address of this form, or names a file that
+    /// [`SegmentError::Storage`] when `url` is not an address of this form, or names a file that
     /// cannot be read or holds no certificate.
     pub fn open(url: &str) -> Result<PostgresSegments, SegmentError> {
-        SqlSegments::new(without_password(url), Postgres::at(url))
+        SqlSegments::new(&without_password(url), Postgres::at(url))
     }
 
     /// Trusts the certificate authorities in the file `path`, in PEM, in place of Mozilla's list:
@@ -46,13 +46,13 @@ impl SqlSegments<Postgres> {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] when the file cannot be read or holds no certificate.
+    /// [`SegmentError::Storage`] when the file cannot be read or holds no certificate.
     pub fn with_root_certificate(
         mut self,
         path: impl AsRef<Path>,
     ) -> Result<PostgresSegments, SegmentError> {
-        let trusted = self.database.trust(path.as_ref());
-        trusted.map_err(|error| self.explain("open", error))?;
+        let trusted = self.client.database.trust(path.as_ref());
+        trusted.map_err(|error| self.told("open", error))?;
         Ok(self)
     }
 }

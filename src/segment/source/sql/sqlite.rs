@@ -2,9 +2,9 @@
 
 use std::path::Path;
 
-use super::database::SqlSegments;
 use super::leaf::Leaf;
 use super::own::Own;
+use super::sql_segments::SqlSegments;
 use super::table::{Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
@@ -44,9 +44,8 @@ impl SqlSegments<Sqlite> {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] says what is wrong with the file and what to do,
-    /// [`SegmentError::Full`] that the disk is full, [`SegmentError::Locked`] that others have kept
-    /// the file locked for five seconds, [`SegmentError::Storage`] that the disk failed.
+    /// [`SegmentError::Storage`] says what is wrong with the file and what to do; or that the disk
+    /// is full or failed, or that others have kept the file locked for five seconds.
     pub fn open(path: impl AsRef<Path>) -> Result<SqliteSegments, SegmentError> {
         let source = SqliteSegments::at(path.as_ref())?;
         source.make()?;
@@ -56,11 +55,11 @@ impl SqlSegments<Sqlite> {
     /// Makes the file and its tables where they are missing. Once they have been seen, they are not
     /// made anew.
     pub(crate) fn make(&self) -> Result<(), SegmentError> {
-        if self.has_seen_tables() {
+        if self.client.has_seen_tables() {
             return self.check();
         }
-        let deadline = Deadline::after(self.timeout);
-        let created = self.database.create(&Sqlite::OWN, &deadline);
+        let deadline = Deadline::after(self.client.timeout);
+        let created = self.client.database.create(&Sqlite::OWN, &deadline);
         self.or_others(created, &deadline, "make the tables of")
     }
 
@@ -75,7 +74,8 @@ impl SqlSegments<Sqlite> {
     ///
     /// # Errors
     ///
-    /// As [`open`](SqliteSegments::open); [`SegmentError::Open`] also when there is no such file.
+    /// As [`open`](SqliteSegments::open); [`SegmentError::Storage`] also when there is no such
+    /// file.
     pub fn open_existing(path: impl AsRef<Path>) -> Result<SqliteSegments, SegmentError> {
         let source = SqliteSegments::at(path.as_ref())?;
         source.check()?;
@@ -84,7 +84,7 @@ impl SqlSegments<Sqlite> {
 
     /// Looks whether the file has tables of this library's or of others, and nothing more.
     pub(crate) fn check(&self) -> Result<(), SegmentError> {
-        let deadline = Deadline::after(self.timeout);
+        let deadline = Deadline::after(self.client.timeout);
         self.or_others(self.look_for::<Own>(&deadline), &deadline, "open")
     }
 
@@ -101,23 +101,17 @@ impl SqlSegments<Sqlite> {
             {
                 Ok(())
             }
-            result => result.map_err(|error| self.explain(doing, error)),
+            result => result.map_err(|error| self.told(doing, error)),
         }
     }
 
     fn at(path: &Path) -> Result<SqliteSegments, SegmentError> {
-        let problem = "tags in memory forget the numbers that they gave; give the path of a file";
-        let file = if path == Path::new(":memory:") {
-            Err(Error::problem(problem))
-        } else {
-            Sqlite::at(path)
-        };
-        SqlSegments::new(path.display().to_string(), file)
+        SqlSegments::new(&path.display().to_string(), Sqlite::at(path))
     }
 
     /// Looks whether the file has the table `T`, and nothing more.
     fn look_for<T: Table>(&self, deadline: &Deadline) -> Result<(), Error> {
-        self.database.connect(T::schema::<Sqlite>(), deadline)?.begin(Access::Read)
+        self.client.database.connect(T::schema::<Sqlite>(), deadline)?.begin(Access::Read)
     }
 
     fn has<T: Table>(&self, deadline: &Deadline) -> bool {
@@ -134,6 +128,7 @@ impl Tables for Sqlite {
                   AND name = 'uidring_segment'",
     };
     const OWN_WORDS: Words = Words {
+        what: "the tags in",
         no_tables: "it is empty; if it has just been put there, create a tag in it, otherwise find \
             out who emptied it",
         foreign_tables: "its tables are not those of schema.sql; give the tags a file of their own",

@@ -6,8 +6,9 @@
 
 use std::fmt::Debug;
 
-use super::row::{Counting, Range, Row};
+use super::columns::row_of;
 use crate::segment::SegmentError;
+use crate::segment::source::row::{Counting, Range, Row, last_before};
 use crate::store::sql::{self, Database, Error, Schema, Transaction, VERSION, Value, Words};
 
 /// Why a transaction failed: the database did, or the source refuses.
@@ -29,6 +30,7 @@ pub trait Tables: Database {
         (SELECT COUNT(*) FROM uidring_segment WHERE 1 = 0)";
     /// What is wrong with the tables of this library, and what to do.
     const OWN_WORDS: Words = Words {
+        what: "the tags in",
         no_tables: "its tables are not there; create a tag, which makes them",
         foreign_tables: "its table uidring_segment is not that of the schema; use the uidring that \
             made it, or give the tags a database of their own",
@@ -86,21 +88,16 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     /// The statement that inserts a row, and its values.
     fn insert(row: &Row, description: Option<&str>) -> (&'static str, Vec<Value>);
 
-    /// Refuses a new tag whose numbers from `first` on have been given in `place` by another table.
+    /// Refuses a new tag whose numbers from `first` on have been given in `store` by another table.
     fn check_others(
         transaction: &mut Transaction<'_>,
-        place: &str,
+        store: &str,
         tag: &str,
         first: u64,
     ) -> Result<(), Fault> {
-        let _ = (transaction, place, tag, first);
+        let _ = (transaction, store, tag, first);
         Ok(())
     }
-}
-
-/// One less than `number`, as a column holds it.
-pub fn last_before(number: u64) -> i64 {
-    i64::try_from(number.saturating_sub(1)).unwrap_or(i64::MAX)
 }
 
 /// A table of others, which may stand beside our own.
@@ -117,7 +114,7 @@ pub trait Others: Table {
         let sql = format!("SELECT {columns} FROM {name} WHERE {key} = ?");
         let columns = transaction.rows(&sql, &[tag.into()])?.pop();
         // A row of another form gives no numbers.
-        let row = columns.and_then(|columns| Row::of(&columns, Self::COUNTING).ok());
+        let row = columns.and_then(|columns| row_of(&columns, Self::COUNTING).ok());
         Ok(row.filter(|row| row.tag == tag).and_then(|row| u64::try_from(row.last).ok()))
     }
 }

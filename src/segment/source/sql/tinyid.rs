@@ -5,8 +5,8 @@
 //! conditions, as tinyid's servers have it, which may go on beside this library. They try three
 //! times where another was first. Here the row is locked before it is read, so nobody can be first.
 
-use super::row::{Counting, Range, Row};
 use super::table::{Others, Table, Tables};
+use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
 /// tinyid's table. It is tinyid's to make, and is not altered.
@@ -21,6 +21,7 @@ const SCHEMA: Schema = Schema {
 };
 
 const WORDS: Words = Words {
+    what: "the tags in",
     no_tables: "its table tiny_id_info is not there; name the database that tinyid uses, or take \
         numbers from this library's own table",
     foreign_tables: "its table tiny_id_info does not have the columns of tinyid's, with these \

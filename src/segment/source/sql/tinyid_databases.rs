@@ -3,11 +3,12 @@
 use std::collections::BTreeMap;
 use std::fmt;
 
-use super::database::SqlSegments;
+use super::sql_segments::SqlSegments;
 use super::table::Tables;
 use super::tinyid::TinyId;
 use crate::segment::source::turns::{Turns, telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use crate::store::StorageError;
 use crate::sync::{Mutex, lock};
 
 /// Numbers of tags from several databases of tinyid: each load takes one of them, by turns, and
@@ -145,7 +146,7 @@ impl TinyIdSegments {
                     continue;
                 }
                 return Err(SegmentError::BadRow {
-                    place: self.databases[*index].name(),
+                    store: self.databases[*index].name(),
                     tag: tag.to_owned(),
                     problem: format!(
                         "its delta is {} and its remainder {}, and in {} they are {} and {}, so \
@@ -164,11 +165,8 @@ impl TinyIdSegments {
     }
 
     fn no_databases() -> SegmentError {
-        SegmentError::Open {
-            place: "no database".to_owned(),
-            problem: "TinyIdSegments was given none; give it one or more".to_owned(),
-            source: None,
-        }
+        let problem = "TinyIdSegments was given none; give it one or more";
+        StorageError::unusable("the tags in no database".to_owned(), problem).into()
     }
 
     /// What the databases give together, of which `each` was asked. Fails if none answered.
@@ -269,8 +267,8 @@ impl SegmentSource for TinyIdSegments {
                     "its delta is {delta}, and there are {all} databases; each needs a remainder \
                      of its own"
                 );
-                let (place, tag) = (database.name(), tag.to_owned());
-                return Err(SegmentError::BadRow { place, tag, problem });
+                let (store, tag) = (database.name(), tag.to_owned());
+                return Err(SegmentError::BadRow { store, tag, problem });
             };
             let [delta, remainder] =
                 [delta, remainder].map(|n| i64::try_from(n).unwrap_or(i64::MAX));

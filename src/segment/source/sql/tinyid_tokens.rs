@@ -1,13 +1,11 @@
 //! The table `tiny_id_token` of tinyid: which of its clients may take numbers of which tags.
 
-use super::database::{SqlSegments, explain};
+use super::sql_segments::SqlSegments;
 use super::table::{Fault, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
 use crate::segment::source::admin::TinyIdToken;
-use crate::store::sql::{
-    self, Access, Deadline, Error, Missing, Schema, Transaction, Value, Words,
-};
+use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value, Words};
 
 /// The table of tokens. It is tinyid's to make, too.
 const SCHEMA: Schema = Schema {
@@ -19,6 +17,7 @@ const SCHEMA: Schema = Schema {
 };
 
 const WORDS: Words = Words {
+    what: "the tags in",
     no_tables: "its table tiny_id_token is not there; name the database that tinyid uses",
     foreign_tables: "its table tiny_id_token does not have the columns of tinyid's, with these \
         types",
@@ -45,25 +44,18 @@ impl<D: Tables> SqlSegments<D, TinyId> {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::Open`] when the table is not there or is another, else as
+    /// [`SegmentError::Storage`] when the table is not there or is another, else as
     /// [`load`](crate::segment::SegmentSource::load).
     pub fn tokens(&self) -> Result<Vec<TinyIdToken>, SegmentError> {
-        let deadline = Deadline::after(self.timeout);
+        let doing = "read the tokens in";
+        let call = Call { schema: &SCHEMA, words: &WORDS, doing, access: Access::Read };
         let read = |transaction: &mut Transaction<'_>| {
             let sql = "SELECT token, biz_type FROM tiny_id_token";
             let rows = transaction.rows(sql, &[])?;
             let tokens: Result<_, Error> = rows.into_iter().map(token).collect();
             tokens.map_err(Fault::from)
         };
-        let result =
-            sql::transact(&self.database, &SCHEMA, &deadline, Access::Read, &Missing::Fail, read);
-        result.map_err(|fault| match fault {
-            Fault::Refused(error) => error,
-            Fault::Database(error) => {
-                let failure = error.in_words(&WORDS);
-                explain(self.database.name(), "read the tokens in", failure, deadline.waited())
-            }
-        })
+        self.client.transact(&call, &Missing::Fail, None, read)
     }
 }
 

@@ -1,0 +1,85 @@
+//! What stores cost: a start of a generator, a renewal of its lease, and a load of a segment.
+//!
+//! ```sh
+//! cargo bench -p uidring-benches --features stores --bench stores -- \
+//!     etcd://127.0.0.1:2379/bench postgres://ids@127.0.0.1/ids
+//! ```
+//!
+//! The stores take turns, call by call, so that what else the machine does meets all of them alike.
+//! Of each it prints the median and the 99th percentile.
+
+#![allow(clippy::expect_used)] // a bench that cannot go on ends
+
+use std::env;
+use std::time::{Duration, Instant};
+
+use uidring::registry::WorkerRegistry;
+use uidring::segment::{SegmentSource, Tag};
+use uidring::store::{StoreRegistry, StoreSegments};
+use uidring::{Layout, RegistryOptions, Store, UidGenerator, registry};
+
+const ROUNDS: usize = 200;
+const LEASE: Duration = Duration::from_secs(600);
+
+struct Measured {
+    name: String,
+    registry: StoreRegistry,
+    segments: StoreSegments,
+    times: [Vec<Duration>; 3],
+}
+
+fn main() {
+    let addresses = env::args().skip(1).filter(|argument| !argument.starts_with("--"));
+    let mut stores: Vec<Measured> = addresses.map(|address| open(&address)).collect();
+    if stores.is_empty() {
+        eprintln!("name the addresses of stores whose contents do not matter");
+        return;
+    }
+    for _ in 0..ROUNDS {
+        for store in &mut stores {
+            measure(store);
+        }
+    }
+    println!("| ms: median, 99 % | start | renewal | load |");
+    println!("|---|---|---|---|");
+    for store in &mut stores {
+        let [start, renewal, load] = &mut store.times;
+        println!("| {} | {} | {} | {} |", store.name, told(start), told(renewal), told(load));
+    }
+}
+
+fn open(address: &str) -> Measured {
+    let store = Store::open(address).expect("an address");
+    let registry = store.registry_with(RegistryOptions::new().leased(LEASE)).expect("a registry");
+    let segments = store.segments().expect("a source");
+    segments.create("bench", &Tag::new()).expect("a tag");
+    Measured { name: store.to_string(), registry, segments, times: Default::default() }
+}
+
+fn measure(store: &mut Measured) {
+    let since = Instant::now();
+    let uids = UidGenerator::builder().registry(store.registry.clone()).build().expect("a start");
+    store.times[0].push(since.elapsed());
+    // At the end its id is given back, so that the next start has it again.
+    drop(uids);
+
+    let layout = Layout::DEFAULT;
+    let now = store.times[0].len() as u64;
+    let request = registry::Request::new(layout, now, layout.max_tick());
+    let lease = store.registry.assign(&request).expect("a lease");
+    let since = Instant::now();
+    store.registry.reserve(&lease, lease.last + 1).expect("a renewal");
+    store.times[1].push(since.elapsed());
+    store.registry.release(&lease, lease.first).expect("an end");
+
+    let since = Instant::now();
+    store.segments.load("bench", Some(1000)).expect("a load");
+    store.times[2].push(since.elapsed());
+}
+
+fn told(times: &mut [Duration]) -> String {
+    times.sort_unstable();
+    let ms = |time: Duration| time.as_secs_f64() * 1000.0;
+    let (median, slow) = (times[times.len() / 2], times[times.len() * 99 / 100]);
+    format!("{:.1}, {:.1}", ms(median), ms(slow))
+}

@@ -1,0 +1,4 @@
+//! Searches through all states, and a mutation for each rule.
+
+mod leases;
+mod segments;

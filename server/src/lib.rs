@@ -1,0 +1,99 @@
+//! `uidring-server`: time-ordered ids and dense numbers over HTTP, for programs in any language.
+//!
+//! `config` holds the options. `app` is the state that requests share, and `app::start` fills
+//! it once the database answers. `net` accepts connections, and `http` answers requests.
+
+mod app;
+mod config;
+#[cfg(fuzzing)]
+pub mod fuzzing;
+mod http;
+mod net;
+mod process;
+mod routes;
+mod security;
+mod stats;
+mod text;
+
+use std::io::Write;
+use std::process::ExitCode;
+
+use tracing_subscriber::filter::LevelFilter;
+use tracing_subscriber::layer::SubscriberExt as _;
+use tracing_subscriber::util::SubscriberInitExt as _;
+
+use crate::config::db::Unusable;
+use crate::config::options::{Check, Log, Options};
+use crate::process::end::{AWAY, USAGE};
+use crate::process::events::Recorder;
+
+/// Runs the service until it is asked to end: the whole of the program `uidring-server`.
+#[must_use]
+pub fn main() -> ExitCode {
+    let options = match config::options_file::read(std::env::args_os()) {
+        Ok(options) => options,
+        Err(refusal) => return refusal.report(),
+    };
+    match run(options) {
+        Ok(()) => {
+            process::output::end(None);
+            ExitCode::SUCCESS
+        }
+        Err(Stopped { code, problem }) => {
+            process::output::end(Some(&problem));
+            ExitCode::from(code)
+        }
+    }
+}
+
+/// Why the program ends early.
+struct Stopped {
+    code: u8,
+    problem: String,
+}
+
+fn run(options: Options) -> Result<(), Stopped> {
+    let wrong = |problem| Stopped { code: USAGE, problem };
+    let checked = options.check().map_err(wrong)?;
+    let mistaken = config::variables::mistaken(&options);
+    if let Some(check) = options.check {
+        for sentence in mistaken {
+            let _ = writeln!(std::io::stderr(), "uidring-server: {sentence}");
+        }
+        say("the options are good");
+        if check == Check::All {
+            let of = |unusable: Unusable| Stopped {
+                code: if unusable.is_transient { AWAY } else { 1 },
+                problem: unusable.problem,
+            };
+            options.try_out(&checked).map_err(of)?;
+            say("a start with the database would succeed");
+        }
+        return Ok(());
+    }
+    let failed = |problem| Stopped { code: 1, problem };
+    let (end, ended) = tokio::sync::watch::channel(None);
+    process::output::begin(&end).map_err(failed)?;
+    log_to_stderr(options.log);
+    for sentence in mistaken {
+        tracing::warn!("{sentence}");
+    }
+    process::threads::note_panics();
+    net::server::serve(options, checked, &end, ended).map_err(failed)
+}
+
+fn say(line: &str) {
+    let _ = writeln!(std::io::stdout(), "{line}");
+}
+
+fn log_to_stderr(format: Log) {
+    let subscriber = tracing_subscriber::fmt()
+        .with_max_level(LevelFilter::INFO)
+        .with_writer(|| process::output::Log);
+    // The subscriber would otherwise report its own errors on stderr, and panic if that fails.
+    let subscriber = subscriber.log_internal_errors(false);
+    match format {
+        Log::Text => subscriber.with_ansi(false).finish().with(Recorder).init(),
+        Log::Json => subscriber.json().flatten_event(true).finish().with(Recorder).init(),
+    }
+}

@@ -1,0 +1,40 @@
+//! Certificates and private keys in files, in PEM.
+
+use std::fmt;
+use std::path::Path;
+
+use rustls::pki_types::CertificateDer;
+#[cfg(any(feature = "redis", feature = "zookeeper"))]
+use rustls::pki_types::PrivateKeyDer;
+use rustls::pki_types::pem::{self, PemObject};
+
+/// The certificates in the file `path`, at least one, or why there are none.
+pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String> {
+    let refuse = |error: pem::Error| refused(path, &told(&error));
+    let file = CertificateDer::pem_file_iter(path).map_err(refuse)?;
+    let certificates: Vec<_> = file.collect::<Result<_, _>>().map_err(refuse)?;
+    if certificates.is_empty() {
+        return Err(refused(path, &"it holds no certificate"));
+    }
+    Ok(certificates)
+}
+
+/// The private key in the file `path`, or why there is none.
+#[cfg(any(feature = "redis", feature = "zookeeper"))]
+pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
+    PrivateKeyDer::from_pem_file(path).map_err(|error| refused(path, &told(&error)))
+}
+
+/// What is wrong with the file `path`, as a sentence.
+pub fn refused(path: &Path, why: &dyn fmt::Display) -> String {
+    format!("{}: {why}", path.display())
+}
+
+/// The error in words that show nothing of a key.
+fn told(error: &pem::Error) -> String {
+    match error {
+        pem::Error::Io(error) => error.to_string(),
+        pem::Error::NoItemsFound => "it holds no private key".to_owned(),
+        _ => "it is no file in PEM".to_owned(),
+    }
+}

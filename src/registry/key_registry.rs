@@ -1,0 +1,429 @@
+//! The registry in a store of keys: etcd, ZooKeeper or Redis.
+//!
+//! The key `layout` has the layout that the registry was first used with, its range of ids, and the
+//! largest id ever given. `workers/7` is the record of the worker id 7, with its lease if it is
+//! leased. Times are milliseconds since 1970, by the store's clock.
+
+use std::ops::RangeInclusive;
+use std::time::SystemTime;
+
+use super::admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
+use super::host::Host;
+use super::rules::{
+    Config, Fault, Given, check_use, layout_of, lease_of, next_id, others, whole_ms,
+};
+use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
+use crate::clock::from_unix_ms;
+use crate::layout::{FieldOrder, Layout};
+use crate::store::call::random_text;
+use crate::store::keys::{Call, Client, Document, Error, KeyStore, Transaction, Words};
+use crate::sync::{Arc, Mutex, lock};
+
+const LAYOUT: &str = "layout";
+const WORKERS: &str = "workers";
+
+/// What errors call the memory of what was given.
+const RECORDS: &str = "keys";
+
+const WORDS: Words = Words {
+    what: "the registry",
+    no_tables: "its keys are not there; start a generator with it, which makes them",
+    foreign_tables: "",
+    foreign_file: "",
+    rights: "give this user the rights to read, write and remove the keys in its folder",
+};
+
+/// Worker ids from a store of keys.
+#[derive(Clone, Debug)]
+pub struct KeyRegistry<K> {
+    pub(crate) client: Client<K>,
+    pub(crate) config: Config,
+    /// What all clones have been given.
+    given: Arc<Mutex<Given>>,
+}
+
+/// How the registry was used until now.
+struct Use {
+    layout: Layout,
+    ids: RangeInclusive<u64>,
+    /// The largest id ever given.
+    largest: u64,
+    /// When that was.
+    launched: i64,
+}
+
+impl<K: KeyStore> KeyRegistry<K> {
+    /// The registry in `store`.
+    pub(crate) fn on(store: K) -> Self {
+        let client = Client::new(store);
+        KeyRegistry { client, config: Config::PERMANENT, given: Arc::default() }
+    }
+
+    /// Runs `body` in a transaction that fails if the registry was never used.
+    fn read<T: Send>(
+        &self,
+        body: impl Fn(&mut Transaction<'_>, Use) -> Result<T, Error> + Sync,
+    ) -> Result<T, RegistryError> {
+        self.client.transact(&READ, |transaction| {
+            let used = used(transaction)?.ok_or(Error::NoTables(None))?;
+            Ok(body(transaction, used)?)
+        })
+    }
+
+    /// How it was used, if it was.
+    fn used(&self) -> Result<Option<Use>, RegistryError> {
+        self.client.transact(&READ, |transaction| Ok(used(transaction)?))
+    }
+
+    /// Runs `body` in a transaction on the record of `worker`, if it is there.
+    fn change(
+        &self,
+        worker: u64,
+        doing: &str,
+        body: impl Fn(&mut Transaction<'_>, Option<Document>) -> Result<(), Fault> + Sync,
+    ) -> Result<(), RegistryError> {
+        let key = &*key_of(worker);
+        let call = Call { doing, keys: &[key], ..READ };
+        self.client.transact(&call, |transaction| {
+            let record = transaction.read(key)?;
+            body(transaction, record)
+        })
+    }
+}
+
+const READ: Call<'static> = Call { words: &WORDS, doing: "read the registry", keys: &[LAYOUT] };
+const ASSIGN: Call<'static> = Call { doing: "store a worker id in the registry", ..READ };
+
+impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let given = lock(&self.given).clone();
+        let give =
+            |transaction: &mut Transaction<'_>| give(transaction, &self.config, request, &given);
+        let (lease, created) = self.client.transact(&ASSIGN, give)?;
+        lock(&self.given).insert(lease.worker, created);
+        Ok(lease)
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
+        let (worker, given) = (lease.worker, lock(&self.given).clone());
+        let doing = "reserve ticks in the registry";
+        self.change(worker, doing, |transaction, record| {
+            let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
+                // Another holder may have the id, or this may be another store with the same id.
+                check_identity(transaction, &given, worker)?;
+                return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
+            };
+            let key = key_of(worker);
+            let reserved_until = record.number(&key, RESERVED_UNTIL)?.max(last);
+            let now = transaction.now()?;
+            let record = record
+                .with(RESERVED_UNTIL, reserved_until)
+                .with(LEASE_UNTIL, now.saturating_add(whole_ms(*duration)))
+                .with(MODIFIED, now);
+            transaction.put(&key, record);
+            Ok(())
+        })?;
+        Ok(last)
+    }
+
+    fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
+        let LeaseKind::Leased { holder, .. } = &lease.kind else { return Ok(()) };
+        let worker = lease.worker;
+        let doing = "give a worker id back to the registry";
+        self.change(worker, doing, |transaction, record| {
+            let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
+                return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
+            };
+            free(transaction, worker, record.with(RESERVED_UNTIL, used))
+        })
+    }
+
+    fn name(&self) -> String {
+        self.client.store.name()
+    }
+
+    fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
+        let is_leased = self.config.lease.is_some();
+        self.client.transact(&READ, |transaction| {
+            let Some(used) = used(transaction)? else { return Ok(None) };
+            let mut last = used.launched;
+            // Only a leased id is launched again. There are as many as have run at one time.
+            if is_leased {
+                for (name, record) in transaction.list(WORKERS)? {
+                    last = last.max(time(&record, &name, LAUNCHED)?);
+                }
+            }
+            Ok(from_unix_ms(last.into()))
+        })
+    }
+}
+
+impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
+    fn workers(&self) -> Result<Vec<WorkerRecord>, RegistryError> {
+        let mut workers: Vec<WorkerRecord> = self.read(|transaction, _| {
+            let records = transaction.list(WORKERS)?;
+            records.iter().map(|(name, record)| worker(name, record)).collect()
+        })?;
+        workers.sort_by_key(|worker| worker.id);
+        Ok(workers)
+    }
+
+    fn largest_given(&self) -> Result<u64, RegistryError> {
+        self.read(|_, used| Ok(used.largest))
+    }
+
+    fn layout(&self) -> Result<Option<Layout>, RegistryError> {
+        Ok(self.used()?.map(|used| used.layout))
+    }
+
+    fn ids(&self) -> Result<Option<RangeInclusive<u64>>, RegistryError> {
+        Ok(self.used()?.map(|used| used.ids))
+    }
+
+    fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
+        self.change(worker, "revoke a lease in the registry", |transaction, record| {
+            match record.filter(|record| !record.lacks(LEASE_UNTIL)) {
+                Some(record) => free(transaction, worker, record),
+                None => Err(Fault::Refused(RegistryError::NotLeased { worker })),
+            }
+        })
+    }
+
+    fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
+        let request = &Request { layout: *layout, now: 0, latest: layout.max_tick() };
+        self.client.try_out(&ASSIGN, |transaction| {
+            give(transaction, &self.config, request, &Given::default())
+        })
+    }
+}
+
+const HOST: &str = "host_name";
+const PORT: &str = "port";
+const KIND: &str = "type";
+const LAUNCHED: &str = "launched";
+const MODIFIED: &str = "modified";
+const CREATED: &str = "created";
+const HOLDER: &str = "holder";
+const RESERVED_UNTIL: &str = "reserved_until";
+const LEASE_UNTIL: &str = "lease_until";
+
+const WIDTHS: [&str; 3] = ["time_bits", "worker_bits", "sequence_bits"];
+const WORKER_FIRST: &str = "worker_first";
+const TICK_MS: &str = "tick_ms";
+const EPOCH_MS: &str = "epoch_ms";
+const FIRST_ID: &str = "ids_from";
+const LAST_ID: &str = "ids_to";
+const LARGEST: &str = "last_worker";
+
+fn key_of(worker: u64) -> String {
+    format!("{WORKERS}/{worker}")
+}
+
+/// How the registry was used, if it was.
+fn used(transaction: &mut Transaction<'_>) -> Result<Option<Use>, Error> {
+    let Some(document) = transaction.read(LAYOUT)? else { return Ok(None) };
+    let int = |name: &str| document.int(name).ok_or_else(|| document.bad(LAYOUT, name));
+    let widths = [int(WIDTHS[0])?, int(WIDTHS[1])?, int(WIDTHS[2])?];
+    let layout = layout_of(&widths, int(WORKER_FIRST)?, int(TICK_MS)?, int(EPOCH_MS)?);
+    let layout = layout.ok_or_else(|| {
+        Error::problem("its key layout holds numbers that are no layout; put back what was there")
+    })?;
+    let number = |name: &str| document.number(LAYOUT, name);
+    Ok(Some(Use {
+        layout,
+        ids: number(FIRST_ID)?..=number(LAST_ID)?,
+        largest: number(LARGEST)?,
+        launched: int(LAUNCHED)?,
+    }))
+}
+
+/// Stores the layout, the ids, and the largest one given, at the time `now`.
+fn use_with(
+    transaction: &mut Transaction<'_>,
+    layout: &Layout,
+    ids: &RangeInclusive<u64>,
+    largest: u64,
+    now: i64,
+) {
+    let document = Document::new()
+        .with(WIDTHS[0], layout.time_bits())
+        .with(WIDTHS[1], layout.worker_bits())
+        .with(WIDTHS[2], layout.sequence_bits())
+        .with(WORKER_FIRST, i64::from(layout.order() == FieldOrder::WorkerFirst))
+        .with(TICK_MS, layout.tick_ms())
+        .with(EPOCH_MS, layout.epoch_ms())
+        .with(FIRST_ID, *ids.start())
+        .with(LAST_ID, *ids.end())
+        .with(LARGEST, largest)
+        .with(LAUNCHED, now);
+    transaction.put(LAYOUT, document);
+}
+
+/// Gives an id to a process that has the ids `given`. Returns its lease, and the time at which its
+/// record was made.
+fn give(
+    transaction: &mut Transaction<'_>,
+    config: &Config,
+    request: &Request,
+    given: &Given,
+) -> Result<(Lease, i64), Fault> {
+    let layout = request.layout;
+    let ids = config.ids.of(&layout)?;
+    if let Some((last, _)) = given.last_key_value() {
+        check_identity(transaction, given, *last)?;
+    }
+    let largest = match used(transaction)? {
+        None => 0,
+        Some(used) => {
+            check_use(&(used.layout, used.ids), layout, &ids)?;
+            used.largest
+        }
+    };
+    let now = transaction.now()?;
+    let holder = config.lease.map(|_| random_text()).transpose()?;
+    let lease = |worker, first| match (config.lease, &holder) {
+        (Some(duration), Some(holder)) => lease_of(&layout, duration, holder, worker, first),
+        _ => Lease::permanent(worker, &layout),
+    };
+    let host = config.host();
+    if config.lease.is_some()
+        && let Some(free) = find_free(transaction, &ids, request.latest, now)?
+    {
+        let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
+        transaction.put(&key_of(free.worker), launched(free.record, &lease, &host, now));
+        return Ok((lease, free.created));
+    }
+    let lease = lease(next_id(largest, &ids)?, request.now);
+    // Others may have had this id since the layout was read, and have written both.
+    if transaction.attempt() > 0
+        && transaction.read(&key_of(lease.worker))?.is_some()
+        && transaction.is_as_read(LAYOUT)?
+    {
+        return Err(Fault::Database(Error::problem(format!(
+            "its key {LAYOUT} says that {largest} is the largest worker id ever given, and there \
+             is a record of {}; put back what was there",
+            lease.worker
+        ))));
+    }
+    use_with(transaction, &layout, &ids, lease.worker, now);
+    let record = Document::new().with(CREATED, now);
+    transaction.put(&key_of(lease.worker), launched(record, &lease, &host, now));
+    Ok((lease, now))
+}
+
+/// The record of an id that `lease` gives to a generator on `host`.
+fn launched(record: Document, lease: &Lease, host: &Host, now: i64) -> Document {
+    let record = record
+        .with(HOST, host.name.as_str())
+        .with(PORT, host.port.as_str())
+        .with(KIND, host.kind.code())
+        .with(LAUNCHED, now)
+        .with(MODIFIED, now);
+    match &lease.kind {
+        LeaseKind::Permanent => record,
+        LeaseKind::Leased { duration, holder } => record
+            .with(HOLDER, holder.as_str())
+            .with(RESERVED_UNTIL, lease.last)
+            .with(LEASE_UNTIL, now.saturating_add(whole_ms(*duration))),
+    }
+}
+
+/// A leased id without a holder.
+struct Free {
+    worker: u64,
+    reserved_until: u64,
+    created: i64,
+    record: Document,
+}
+
+/// The one of `ids` whose lease has expired and whose ticks ended first, if that was before
+/// `latest`. Where others came first, it is one of several, so that those who start together do not
+/// all want the same one again.
+fn find_free(
+    transaction: &mut Transaction<'_>,
+    ids: &RangeInclusive<u64>,
+    latest: u64,
+    now: i64,
+) -> Result<Option<Free>, Error> {
+    let mut all = Vec::new();
+    for (name, record) in transaction.list(WORKERS)? {
+        let worker = id_of(&name, &record)?;
+        if record.lacks(LEASE_UNTIL) || !ids.contains(&worker) {
+            continue;
+        }
+        let key = key_of(worker);
+        let reserved_until = record.number(&key, RESERVED_UNTIL)?;
+        if time(&record, &name, LEASE_UNTIL)? <= now && reserved_until < latest {
+            let created = time(&record, &name, CREATED)?;
+            all.push(Free { worker, reserved_until, created, record });
+        }
+    }
+    all.sort_by_key(|free| (free.reserved_until, free.worker));
+    let choice = 1_usize.checked_shl(transaction.attempt()).unwrap_or(usize::MAX).min(all.len());
+    Ok((choice > 0).then(|| all.swap_remove(fastrand::usize(..choice))))
+}
+
+/// Frees the leased id `worker`, whose record this is.
+fn free(transaction: &mut Transaction<'_>, worker: u64, record: Document) -> Result<(), Fault> {
+    let now = transaction.now()?;
+    let record = record.with(HOLDER, None::<&str>).with(LEASE_UNTIL, now).with(MODIFIED, now);
+    transaction.put(&key_of(worker), record);
+    Ok(())
+}
+
+/// Refuses a store that did not give `given`, or an old copy of the one that did, as far as the
+/// record of `worker` shows it.
+fn check_identity(
+    transaction: &mut Transaction<'_>,
+    given: &Given,
+    worker: u64,
+) -> Result<(), Error> {
+    let largest = used(transaction)?.map_or(0, |used| used.largest);
+    let record = transaction.read(&key_of(worker))?;
+    // The record of an id may have been removed.
+    let is_another = match (record, given.get(&worker)) {
+        (Some(record), Some(before)) => time(&record, &worker.to_string(), CREATED)? != *before,
+        _ => false,
+    };
+    let went_back = given.last_key_value().is_some_and(|(last, _)| largest < *last);
+    if is_another || went_back { Err(others(RECORDS, worker)) } else { Ok(()) }
+}
+
+/// The id whose record has this `name`.
+fn id_of(name: &str, record: &Document) -> Result<u64, Error> {
+    name.parse().map_err(|_| record.bad(&format!("{WORKERS}/{name}"), "whose name is no number"))
+}
+
+/// The time `field` of the record with this `name`, in milliseconds since 1970.
+fn time(record: &Document, name: &str, field: &str) -> Result<i64, Error> {
+    record.int(field).ok_or_else(|| record.bad(&format!("{WORKERS}/{name}"), field))
+}
+
+/// What operators see of a record.
+fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
+    let bad = |field: &str| record.bad(&format!("{WORKERS}/{name}"), field);
+    let text = |field: &str| record.text(field).map(str::to_owned).ok_or_else(|| bad(field));
+    let at = |field: &str| {
+        let ms = time(record, name, field)?;
+        from_unix_ms(ms.into()).ok_or_else(|| bad(field))
+    };
+    let lease = if record.lacks(LEASE_UNTIL) {
+        None
+    } else {
+        Some(LeaseRecord {
+            holder: record.text(HOLDER).map(str::to_owned),
+            reserved_until: record.number(name, RESERVED_UNTIL)?,
+            until: at(LEASE_UNTIL)?,
+        })
+    };
+    Ok(WorkerRecord {
+        id: id_of(name, record)?,
+        host_name: text(HOST)?,
+        port: text(PORT)?,
+        kind: record.int(KIND).and_then(WorkerKind::from_code).ok_or_else(|| bad(KIND))?,
+        launched: at(LAUNCHED)?,
+        created: at(CREATED)?,
+        lease,
+    })
+}

@@ -1,0 +1,310 @@
+//! The sources in databases, as users have them: one type for all kinds and all tables.
+
+use std::collections::BTreeMap;
+use std::marker::PhantomData;
+use std::time::Duration;
+
+use super::columns::{record, row_of};
+use super::leaf::Leaf;
+use super::own::Own;
+use super::table::{Fault, Table, Tables};
+use super::tinyid::TinyId;
+use crate::segment::source::row::{Row, alike};
+use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
+use crate::store::sql::{Access, Call, Client, Error, Missing, Transaction, VERSION, Value};
+use crate::sync::{Arc, Mutex, lock};
+
+/// Numbers of tags from a database. What is particular to each kind of database stands at its own
+/// name:
+#[cfg_attr(feature = "sqlite", doc = "[`SqliteSegments`](super::SqliteSegments),")]
+#[cfg_attr(feature = "postgres", doc = "[`PostgresSegments`](super::PostgresSegments),")]
+#[cfg_attr(feature = "mysql", doc = "[`MySqlSegments`](super::MySqlSegments),")]
+/// as the features have them. They use the table `uidring_segment` of this library, unless
+/// [`leaf`](SqlSegments::leaf) or [`tinyid`](SqlSegments::tinyid) says otherwise.
+///
+/// # Guarantees
+///
+/// * No number is given twice: not to two processes or threads that ask at once, not after a crash
+///   at any instant, not after a power failure (where the disk keeps what it has acknowledged).
+/// * A call that fails uses nothing up, unless it is unknown whether it failed: then the numbers
+///   are lost.
+/// * The largest number is 2<sup>63</sup> - 1. A row that comes near gives the rest, and then an
+///   error.
+///
+/// They rest on the rows. An old copy of the database that is put back, or a tag that is removed
+/// and created again, gives numbers again. A process that has taken numbers from a row knows it
+/// again, and takes none from another that stands in its place.
+///
+/// Tables are made by [`create`](SegmentSource::create) alone, where none of them is there and this
+/// source has not seen them before. One that has been removed or renamed is not made anew: calls
+/// fail until it is back.
+///
+/// # Cost
+///
+/// Each call connects and makes one transaction. No connection is held in between.
+#[derive(Clone, Debug)]
+pub struct SqlSegments<D, T = Own> {
+    pub(super) client: Client<D>,
+    /// The keys of the rows that its calls and those of its clones took numbers from, by their
+    /// tags. So a process that runs notices where another row stands in the place of one.
+    rows: Arc<Mutex<BTreeMap<String, i64>>>,
+    table: PhantomData<T>,
+}
+
+impl<D: Tables> SqlSegments<D> {
+    /// The tags in `database`, which errors call `store`.
+    pub(crate) fn new(store: &str, database: Result<D, Error>) -> Result<Self, SegmentError> {
+        let told = |error: Error| error.told(&D::OWN_WORDS, store, "open", Duration::ZERO);
+        Ok(SqlSegments::on(database.map_err(told)?))
+    }
+
+    /// The tags in `database`.
+    pub(crate) fn on(database: D) -> Self {
+        let client = Client::new(database);
+        SqlSegments { client, rows: Arc::default(), table: PhantomData }
+    }
+
+    /// Takes numbers from the table `leaf_alloc` of Meituan's Leaf in this database, by the
+    /// statements that Leaf makes, so that servers with Leaf may go on beside.
+    ///
+    /// The table is not made and not altered. Where an operator inserts rows by hand,
+    /// [`create`](SegmentSource::create) inserts the same ones.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "mysql")] {
+    /// use uidring::segment::MySqlSegments;
+    ///
+    /// let source = MySqlSegments::open("mysql://leaf@db.example.com/leaf")?.leaf();
+    /// # }
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    #[must_use]
+    pub fn leaf(self) -> SqlSegments<D, Leaf> {
+        self.of_table()
+    }
+
+    /// Takes numbers from the table `tiny_id_info` of tinyid in this database, by the statements
+    /// that tinyid makes, so that servers with tinyid may go on beside.
+    ///
+    /// The table is not made and not altered. Where tinyid has several databases, give all of them
+    /// to [`TinyIdSegments`](super::TinyIdSegments).
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "mysql")] {
+    /// use uidring::segment::MySqlSegments;
+    ///
+    /// let source = MySqlSegments::open("mysql://tinyid@db.example.com/tinyid")?.tinyid();
+    /// # }
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    #[must_use]
+    pub fn tinyid(self) -> SqlSegments<D, TinyId> {
+        self.of_table()
+    }
+
+    fn of_table<T>(self) -> SqlSegments<D, T> {
+        SqlSegments { client: self.client, rows: Arc::default(), table: PhantomData }
+    }
+}
+
+impl<D: Tables, T: Table> SqlSegments<D, T> {
+    /// Sets how long a call may take: five seconds unless set.
+    ///
+    /// A server that does not answer in that time counts as down. In a file, this is how long a
+    /// call waits while others have the file locked.
+    ///
+    /// ```no_run
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use std::time::Duration;
+    /// # use uidring::segment::SqliteSegments;
+    /// let source = SqliteSegments::open("uidring.db")?.with_timeout(Duration::from_secs(1));
+    /// # }
+    /// # Ok::<(), uidring::segment::SegmentError>(())
+    /// ```
+    #[must_use]
+    pub fn with_timeout(mut self, timeout: Duration) -> Self {
+        self.client.timeout = timeout;
+        self
+    }
+
+    /// The error of something other than a transaction that could not do what it was `doing`.
+    #[cfg(any(feature = "postgres", feature = "sqlite"))]
+    pub(super) fn told(&self, doing: &str, error: Error) -> SegmentError {
+        self.client.told(T::words::<D>(), doing, error).into()
+    }
+
+    /// A call that may write, unless something else is said.
+    pub(super) fn call(doing: &str) -> Call<'_> {
+        let (schema, words) = (T::schema::<D>(), T::words::<D>());
+        Call { schema, words, doing, access: Access::Write }
+    }
+
+    /// Makes a transaction that changes the row of `tag`. Where the tables have yet to be made, it
+    /// has none.
+    pub(super) fn write<R: Send>(
+        &self,
+        tag: &str,
+        doing: &str,
+        body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
+    ) -> Result<R, SegmentError> {
+        let unmade = || {
+            let (store, tag) = (self.name(), tag.to_owned());
+            Err(SegmentError::NoSuchTag { store, tag, alike: Vec::new() })
+        };
+        self.client.transact(&Self::call(doing), &Missing::Fail, Some(&unmade), body)
+    }
+
+    /// Forgets the row of `tag`, which has been removed.
+    pub(super) fn forget(&self, tag: &str) {
+        lock(&self.rows).remove(tag);
+    }
+
+    /// The row of `tag`, locked until the end of the transaction, if there is one. It may be that
+    /// of another tag, which the column's collation takes for the same.
+    pub(super) fn find(transaction: &mut Transaction<'_>, tag: &str) -> Result<Option<Row>, Error> {
+        Self::check_version(transaction)?;
+        // PostgreSQL refuses such a text.
+        if tag.contains('\0') {
+            return Ok(None);
+        }
+        let (columns, name, key) = (T::COLUMNS, T::NAME, T::TAG);
+        let sql = format!("SELECT {columns} FROM {name} WHERE {key} = ? {{for update}}");
+        let Some(columns) = transaction.rows(&sql, &[tag.into()])?.pop() else { return Ok(None) };
+        Ok(Some(row_of(&columns, T::COUNTING)?))
+    }
+
+    /// Like `find`, but fails if there is no such row.
+    pub(super) fn row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
+        match Self::find(transaction, tag)? {
+            Some(row) if row.tag == tag => Ok(row),
+            _ => Err(Fault::Refused(self.no_such_tag(transaction, tag)?)),
+        }
+    }
+
+    /// What operators see of the row of `tag`, which is there.
+    pub(super) fn record(transaction: &mut Transaction<'_>, tag: &str) -> Result<TagRecord, Error> {
+        let sql = format!("{} WHERE {} = ?", Self::select(), T::TAG);
+        let columns = transaction.rows(&sql, &[tag.into()])?.pop().ok_or(Error::Locked)?;
+        record(&columns, T::COUNTING)
+    }
+
+    fn select() -> String {
+        let (description, updated) = (T::DESCRIPTION, T::updated::<D>());
+        format!("SELECT {}, {description}, {updated} FROM {}", T::COLUMNS, T::NAME)
+    }
+
+    /// The row of `tag`, locked: the one that gave numbers before, with values that give more.
+    fn good_row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
+        let row = self.row(transaction, tag)?;
+        let known = lock(&self.rows).get(tag).copied();
+        match row.check_key(known).or_else(|| row.problem(T::COUNTING)) {
+            None => Ok(row),
+            Some(problem) => {
+                let store = self.name();
+                Err(Fault::Refused(SegmentError::BadRow { store, tag: row.tag, problem }))
+            }
+        }
+    }
+
+    fn no_such_tag(
+        &self,
+        transaction: &mut Transaction<'_>,
+        tag: &str,
+    ) -> Result<SegmentError, Error> {
+        let sql = format!("SELECT {} FROM {}", T::TAG, T::NAME);
+        let rows = transaction.rows(&sql, &[])?;
+        let tags = rows.into_iter().filter_map(|row| match row.into_iter().next() {
+            Some(Value::Text(tag)) => Some(tag),
+            _ => None,
+        });
+        let alike = alike(tag, tags);
+        Ok(SegmentError::NoSuchTag { store: self.name(), tag: tag.to_owned(), alike })
+    }
+
+    /// A file is looked at when it is opened.
+    fn check_version(transaction: &mut Transaction<'_>) -> Result<(), Error> {
+        let Some(version) = T::version::<D>().filter(|_| D::MAKES_TABLES) else { return Ok(()) };
+        match transaction.rows(version, &[])?.pop().as_deref() {
+            Some([Value::Int(VERSION), _]) => Ok(()),
+            Some([Value::Int(version), _]) => Err(Error::other_version(*version, VERSION)),
+            _ => Err(Error::problem(
+                "its table uidring_layout has lost its row; put back what was there",
+            )),
+        }
+    }
+
+    fn take(
+        &self,
+        transaction: &mut Transaction<'_>,
+        tag: &str,
+        count: Option<u64>,
+    ) -> Result<(Segment, i64), Fault> {
+        let row = self.good_row(transaction, tag)?;
+        let Some(range) = row.next(count, T::COUNTING) else {
+            let (store, tag, last) = (self.name(), row.tag, row.last.unsigned_abs());
+            return Err(Fault::Refused(SegmentError::RanOut { store, tag, last }));
+        };
+        if T::take(transaction, &row, range)? {
+            Ok((row.segment(range, T::COUNTING), row.key))
+        } else {
+            // Happens only where a database ignores the lock.
+            Err(Fault::Database(Error::Locked))
+        }
+    }
+}
+
+impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
+    fn name(&self) -> String {
+        self.client.database.name()
+    }
+
+    fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
+        let take = |transaction: &mut Transaction<'_>| self.take(transaction, tag, count);
+        let (segment, key) = self.write(tag, "take numbers from", take)?;
+        let rows = &mut lock(&self.rows);
+        if !rows.contains_key(tag) {
+            rows.insert(tag.to_owned(), key);
+        }
+        Ok(segment)
+    }
+
+    fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
+        let end = T::end_before(unused.first);
+        let row_end = i64::try_from(unused.row_end).unwrap_or(i64::MAX);
+        if end >= row_end {
+            return Ok(false);
+        }
+        let mut values = vec![end.into(), tag.into(), row_end.into()];
+        // Another row may have come to the same end.
+        let key = lock(&self.rows).get(tag).copied();
+        let sql = match (T::KEY, key) {
+            (Some(column), Some(key)) => {
+                values.push(key.into());
+                format!("{} AND {column} = ?", T::SET_END)
+            }
+            _ => T::SET_END.to_owned(),
+        };
+        self.write(tag, "give numbers back to", |transaction| {
+            Ok(transaction.write(&sql, &values)? == 1)
+        })
+    }
+
+    fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
+        let sql = Self::select();
+        let read = |transaction: &mut Transaction<'_>| {
+            Self::check_version(transaction)?;
+            let rows = transaction.rows(&sql, &[])?;
+            Ok(rows.iter().map(|row| record(row, T::COUNTING)).collect::<Result<_, _>>()?)
+        };
+        let call = Call { access: Access::Read, ..Self::call("read the tags in") };
+        let unmade = || Ok::<_, SegmentError>(Vec::new());
+        let mut tags = self.client.transact(&call, &Missing::Fail, Some(&unmade), read)?;
+        // Numbers are in order within each database only.
+        tags.sort_by(|one: &TagRecord, other| one.tag.cmp(&other.tag));
+        Ok(tags)
+    }
+
+    fn create(&self, tag: &str, new: &Tag) -> Result<TagRecord, SegmentError> {
+        self.create_with(tag, new, 1, 0)
+    }
+}

@@ -1,0 +1,287 @@
+//! Worker ids and segments in a store of keys that loses requests and answers, and makes commits
+//! late: nothing is given twice.
+
+use std::collections::BTreeMap;
+use std::ops::RangeInclusive;
+use std::time::Duration;
+
+use crate::layout::Layout;
+use crate::registry::{
+    KeyRegistry, Lease, RegistryAdmin, RegistryError, Request, WorkerRegistry, contract,
+};
+use crate::segment::{
+    KeySegments, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, contract as segments,
+};
+use crate::store::RegistryOptions;
+use crate::store::keys::{KeyStore, Memory};
+use crate::sync::{Mutex, lock, thread};
+
+fn leased<K: KeyStore>(store: &K, duration: Duration) -> KeyRegistry<K> {
+    let mut registry = KeyRegistry::on(store.clone());
+    registry.config.set(&RegistryOptions::new().leased(duration)).unwrap();
+    registry
+}
+
+#[test]
+fn permanent_ids_keep_the_contract() {
+    contract::check(|_| {
+        let store = Memory::default();
+        move || KeyRegistry::on(store.clone())
+    });
+}
+
+#[test]
+fn leased_ids_keep_the_contract() {
+    contract::check(|_| {
+        let store = Memory::default();
+        move || leased(&store, Duration::from_secs(2))
+    });
+}
+
+#[test]
+fn segments_keep_the_contract() {
+    segments::check(|_| {
+        let store = Memory::default();
+        move || KeySegments::on(store.clone())
+    });
+}
+
+/// The ranges that were given of each key, and whether a new one overlaps them.
+#[derive(Default)]
+struct Given(BTreeMap<u64, Vec<RangeInclusive<u64>>>);
+
+impl Given {
+    fn note(&mut self, key: u64, range: RangeInclusive<u64>) {
+        let all = self.0.entry(key).or_default();
+        for other in &*all {
+            let overlap = range.start() <= other.end() && other.start() <= range.end();
+            assert!(!overlap, "{range:?} of {key} after {other:?}");
+        }
+        all.push(range);
+    }
+}
+
+/// Ten million ticks after the epoch.
+const NOW: u64 = 10_000_000;
+
+/// Starts, renewals and ends of many generators at once, with leases that expire at once where they
+/// are short, and answers that are lost.
+fn storm_of_leases(seed: u64) {
+    let store = Memory::default();
+    let given = Mutex::new(Given::default());
+    drop(KeyRegistry::on(store.clone()).assign(&request(NOW)));
+    store.lose(10, seed);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (store, given) = (&store, &given);
+            scope.spawn(move || {
+                let mut rng = fastrand::Rng::with_seed(seed * 4 + thread);
+                for _ in 0..30 {
+                    let duration = Duration::from_secs(rng.u64(1..=1));
+                    let mut registry = leased(store, duration);
+                    registry.client.timeout = Duration::from_millis(rng.u64(5..50));
+                    if rng.bool() {
+                        // Operators may do that at any time.
+                        let _ = registry.revoke(rng.u64(1..4));
+                    }
+                    use_one(&mut registry, &mut rng, given);
+                }
+            });
+        }
+    });
+    let held: usize = lock(&given).0.values().map(Vec::len).sum();
+    assert!(held > 20, "{held} leases only");
+}
+
+fn request(now: u64) -> Request {
+    Request::new(Layout::DEFAULT, now, Layout::DEFAULT.max_tick())
+}
+
+fn use_one<K: KeyStore>(
+    registry: &mut KeyRegistry<K>,
+    rng: &mut fastrand::Rng,
+    given: &Mutex<Given>,
+) {
+    let Ok(lease) = registry.assign(&request(NOW)) else { return };
+    let Lease { worker, first, mut last, .. } = lease.clone();
+    for _ in 0..rng.usize(..4) {
+        match registry.reserve(&lease, last + 10) {
+            Ok(reserved) => last = reserved,
+            Err(RegistryError::LeaseLost { .. }) => break,
+            Err(error) => assert!(error.is_transient(), "{error}"),
+        }
+    }
+    // It has used what it says, whatever becomes of the answer.
+    let used = if rng.bool() { first } else { last };
+    lock(given).note(worker, first..=used);
+    if used == last || rng.bool() {
+        let _ = registry.release(&lease, used);
+    }
+}
+
+#[test]
+fn no_tick_is_given_twice_though_answers_are_lost() {
+    (0..8).for_each(storm_of_leases);
+}
+
+/// Loads, and numbers given back, changed and removed by many at once.
+fn storm_of_segments(seed: u64) {
+    let store = Memory::default();
+    let given = Mutex::new(Given::default());
+    let tags = ["orders", "Überweisung / 1.%"];
+    for tag in tags {
+        KeySegments::on(store.clone()).create(tag, &Tag::new().step(10)).unwrap();
+    }
+    store.lose(10, seed);
+    thread::scope(|scope| {
+        for thread in 0..4 {
+            let (store, given) = (&store, &given);
+            scope.spawn(move || {
+                let mut rng = fastrand::Rng::with_seed(seed * 4 + thread);
+                let mut source = KeySegments::on(store.clone());
+                source.client.timeout = Duration::from_millis(20);
+                for _ in 0..100 {
+                    let index = rng.usize(..tags.len());
+                    load(&source, tags[index], index as u64, &mut rng, given);
+                }
+            });
+        }
+    });
+    let loaded: usize = lock(&given).0.values().map(Vec::len).sum();
+    assert!(loaded > 100, "{loaded} loads only");
+}
+
+fn load<K: KeyStore>(
+    source: &KeySegments<K>,
+    tag: &str,
+    key: u64,
+    rng: &mut fastrand::Rng,
+    given: &Mutex<Given>,
+) {
+    let segment = match source.load(tag, rng.bool().then(|| rng.u64(1..50))) {
+        Ok(segment) => segment,
+        Err(error) => return assert!(error.is_transient(), "{error}"),
+    };
+    let used = rng.u64(1..=segment.count);
+    lock(given).note(key, segment.first..=segment.first + used - 1);
+    if used < segment.count {
+        let mut unused = segment.clone();
+        (unused.first, unused.count) = (segment.first + used, segment.count - used);
+        let _ = source.give_back(tag, &unused);
+    }
+    if rng.u8(..10) == 0 {
+        let _ = source.set(tag, &TagChange::new().step(rng.u64(1..100)));
+    }
+}
+
+#[test]
+fn no_number_is_given_twice_though_answers_are_lost() {
+    (0..8).for_each(storm_of_segments);
+}
+
+/// The answer to a commit that gives numbers back is lost, and another process takes them all
+/// before anybody has found out. The row ends then where it did before.
+#[test]
+fn numbers_that_others_have_taken_meanwhile_are_not_given_back_again() {
+    let store = Memory::default();
+    let (one, other) = (KeySegments::on(store.clone()), KeySegments::on(store.clone()));
+    one.create("orders", &Tag::new()).unwrap();
+    let unused = one.load("orders", None).unwrap();
+    let taken = other.clone();
+    store.lose_answer(move || assert_eq!(taken.load("orders", None).unwrap().first, 1));
+    assert!(!one.give_back("orders", &unused).unwrap());
+    assert_eq!(other.load("orders", None).unwrap().first, 1001);
+}
+
+/// As above, and another process creates the tag again.
+#[test]
+fn a_tag_that_others_have_created_meanwhile_is_not_removed() {
+    let store = Memory::default();
+    let (one, other) = (KeySegments::on(store.clone()), KeySegments::on(store.clone()));
+    one.create("orders", &Tag::new()).unwrap();
+    let again = other.clone();
+    store.lose_answer(move || drop(again.create("orders", &Tag::new()).unwrap()));
+    let error = one.remove("orders", None).unwrap_err();
+    assert!(matches!(error, SegmentError::NoSuchTag { .. }), "{error}");
+    assert_eq!(other.load("orders", None).unwrap().first, 1);
+}
+
+#[test]
+fn who_lives_notices_lost_keys_and_an_old_copy() {
+    let store = Memory::default();
+    let empty = store.copy();
+    let (mut ids, tags) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
+    ids.assign(&request(NOW)).unwrap();
+    let early = store.copy();
+    ids.assign(&request(NOW)).unwrap();
+    tags.create("orders", &Tag::new()).unwrap();
+    tags.load("orders", None).unwrap();
+    let now = store.copy();
+
+    store.restore(empty.clone());
+    let lost = "its keys are gone, the only memory of what has been given";
+    for error in [
+        ids.assign(&request(NOW)).unwrap_err().to_string(),
+        tags.load("orders", None).unwrap_err().to_string(),
+        tags.create("orders", &Tag::new()).unwrap_err().to_string(),
+    ] {
+        assert!(error.contains(lost), "{error}");
+    }
+    store.restore(early);
+    let error = ids.assign(&request(NOW)).unwrap_err().to_string();
+    assert!(error.contains("that gave worker id 2 to this process, or an old copy"), "{error}");
+    store.restore(now.clone());
+    assert_eq!(ids.assign(&request(NOW)).unwrap().worker, 3);
+
+    // Other keys, as if the folder had been removed and used again.
+    store.restore(empty);
+    KeyRegistry::on(store.clone()).assign(&request(NOW)).unwrap();
+    let other = store.copy();
+    let error = ids.assign(&request(NOW)).unwrap_err().to_string();
+    assert!(error.contains("its keys are not those that this process has used"), "{error}");
+
+    // The same in the middle of a call.
+    store.restore(now.clone());
+    store.restore_before_commit(other.clone());
+    let error = tags.create("users", &Tag::new()).unwrap_err().to_string();
+    assert!(error.contains("its keys are not those that this process has used"), "{error}");
+    assert_eq!(store.copy(), other);
+
+    // One key of several, put back or lost by hand.
+    let mut mixed = now.clone();
+    mixed.insert("layout".to_owned(), other["layout"].clone());
+    store.restore(mixed);
+    let fresh = || KeyRegistry::on(store.clone());
+    let error = fresh().assign(&request(NOW)).unwrap_err().to_string();
+    assert!(error.contains("1 is the largest worker id ever given, and there is"), "{error}");
+    let mut nameless = now;
+    nameless.remove("store");
+    store.restore(nameless);
+    let error = fresh().assign(&request(NOW)).unwrap_err().to_string();
+    assert!(error.contains("its key store is gone, and other keys are there"), "{error}");
+}
+
+#[test]
+fn a_row_that_was_made_anew_is_noticed() {
+    let store = Memory::default();
+    let (one, other) = (KeySegments::on(store.clone()), KeySegments::on(store));
+    one.create("orders", &Tag::new()).unwrap();
+    one.load("orders", None).unwrap();
+    other.remove("orders", None).unwrap();
+    other.create("orders", &Tag::new()).unwrap();
+    let error = one.load("orders", None).unwrap_err();
+    assert!(matches!(error, SegmentError::BadRow { .. }), "{error}");
+    assert!(error.to_string().contains("it is not the one that this process took"), "{error}");
+}
+
+#[test]
+fn trying_out_leaves_nothing() {
+    let store = Memory::default();
+    KeyRegistry::on(store.clone()).try_out(&Layout::DEFAULT).unwrap();
+    assert!(store.copy().is_empty());
+    KeyRegistry::on(store.clone()).assign(&request(NOW)).unwrap();
+    let before = store.copy();
+    KeyRegistry::on(store.clone()).try_out(&Layout::DEFAULT).unwrap();
+    KeyRegistry::on(store.clone()).try_out(&Layout::TWITTER).unwrap_err();
+    assert_eq!(store.copy(), before);
+}

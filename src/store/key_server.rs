@@ -1,0 +1,108 @@
+//! A server that is a map of keys as a store.
+
+use std::ffi::OsStr;
+use std::fmt;
+
+use super::address::without_password;
+use super::call::Error;
+use super::error::StoreError;
+use super::keys::KeyStore;
+use super::kind::{AnyRegistry, Backend, Calls};
+use super::options::{RegistryOptions, Table};
+use super::refusals::{no_cosid, no_uid_generator, refused};
+use super::storage_error::StorageError;
+use crate::registry::{KeyRegistry, RegistryError};
+use crate::segment::{KeySegments, SegmentAdmin, SegmentError, TinyIdToken};
+use crate::sync::Arc;
+
+#[derive(Debug)]
+struct Server<K> {
+    scheme: &'static str,
+    store: K,
+    /// Clones of these know what the others have seen of the store.
+    registry: KeyRegistry<K>,
+    segments: KeySegments<K>,
+    cosid: Option<CosId>,
+}
+
+/// Returns the counters of `CosId`, where the kind of server has them.
+pub(super) struct CosId(pub Box<dyn Fn(Calls) -> Arc<dyn SegmentAdmin> + Send + Sync>);
+
+impl fmt::Debug for CosId {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("CosId")
+    }
+}
+
+/// Opens the store with this address, which `at` reads. Nothing is asked of it yet.
+pub(super) fn open<K: KeyStore>(
+    address: &OsStr,
+    scheme: &'static str,
+    at: impl FnOnce(&str) -> Result<K, Error>,
+    cosid: impl FnOnce(&K) -> Option<CosId>,
+) -> Result<Arc<dyn Backend>, StoreError> {
+    let address = address.to_string_lossy();
+    let store = at(&address).map_err(|error| refused(&without_password(&address), error))?;
+    let (registry, segments) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
+    let cosid = cosid(&store);
+    Ok(Arc::new(Server { scheme, store, registry, segments, cosid }))
+}
+
+impl<K: KeyStore> Backend for Server<K> {
+    fn scheme(&self) -> &'static str {
+        self.scheme
+    }
+
+    fn name(&self) -> String {
+        self.store.name()
+    }
+
+    fn registry(
+        &self,
+        options: &RegistryOptions,
+        calls: Calls,
+    ) -> Result<Box<dyn AnyRegistry>, RegistryError> {
+        if options.uid_generator {
+            return Err(no_uid_generator(&self.name()));
+        }
+        let mut registry = self.registry.clone();
+        if let Some(timeout) = calls.timeout {
+            registry.client.timeout = timeout;
+        }
+        registry.config.set(options)?;
+        Ok(Box::new(registry))
+    }
+
+    fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
+        match (table, &self.cosid) {
+            (Table::Own, _) => {}
+            (Table::CosId, Some(CosId(source))) => return Ok(source(calls)),
+            (Table::CosId, None) => return Err(no_cosid(&self.name()).into()),
+            _ => return Err(self.no_table(table).into()),
+        }
+        let mut segments = self.segments.clone();
+        if let Some(timeout) = calls.timeout {
+            segments.client.timeout = timeout;
+        }
+        Ok(Arc::new(segments))
+    }
+
+    fn tinyid_tokens(&self, _: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {
+        Err(self.no_table(Table::TinyId).into())
+    }
+
+    #[cfg(feature = "zookeeper")]
+    fn zookeeper(&self) -> Option<&super::keys::ZooKeeper> {
+        (&self.store as &dyn std::any::Any).downcast_ref()
+    }
+}
+
+impl<K: KeyStore> Server<K> {
+    fn no_table(&self, table: Table) -> StorageError {
+        let problem = format!(
+            "the table {} is in a database with SQL; name that with postgres:// or mysql://",
+            table.name()
+        );
+        StorageError::unusable(format!("the tags in {}", self.name()), problem)
+    }
+}

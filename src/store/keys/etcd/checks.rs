@@ -1,0 +1,185 @@
+//! Whether a member keeps what it confirms.
+
+use std::cmp::Ordering;
+
+use serde_json::Value;
+
+use super::answers::{Bad, Header};
+use super::meaning::CORRUPT;
+use crate::store::keys::Error;
+
+/// What a member says of itself.
+#[derive(Debug)]
+pub struct Status {
+    pub header: Header,
+    pub version: String,
+    pub is_learner: bool,
+    /// The alarms of the cluster, and what else is wrong.
+    pub errors: Vec<String>,
+}
+
+type Version = [u64; 3];
+
+/// Versions that lose what they have confirmed, by their change logs: the first and the last of
+/// them, and the one in which that is mended.
+const LOSSY: &[(Version, Version, &str)] = &[
+    // A crash under load leaves members with other data.
+    ([3, 5, 0], [3, 5, 2], "3.5.3"),
+    // So does a member that recovers from a snapshot.
+    ([3, 4, 21], [3, 4, 21], "3.4.22"),
+    ([3, 5, 5], [3, 5, 5], "3.5.6"),
+];
+
+/// Versions that confirm a transaction before it is on the disk, where there is but one member.
+const LOSSY_ALONE: &[(Version, Version, &str)] =
+    &[([3, 4, 0], [3, 4, 20], "3.4.22"), ([3, 5, 3], [3, 5, 4], "3.5.6")];
+
+impl Status {
+    pub fn of(answer: &Value) -> Result<Status, Bad> {
+        let header = Header::of(answer)?;
+        let version = answer["version"].as_str().ok_or("it does not tell its version")?;
+        let errors = answer["errors"].as_array();
+        let errors = errors.into_iter().flatten().filter_map(Value::as_str);
+        Ok(Status {
+            header,
+            version: version.to_owned(),
+            is_learner: answer["isLearner"].as_bool().unwrap_or(false),
+            errors: errors.map(str::to_owned).collect(),
+        })
+    }
+
+    /// Why the member cannot be relied on, whatever else is in its cluster.
+    pub fn refusal(&self) -> Option<Error> {
+        let Status { version, .. } = self;
+        let parts = parts(version);
+        if parts < [3, 4, 0] {
+            return Some(Error::problem(format!(
+                "its version is {version}, and this store needs 3.4 or later; upgrade it"
+            )));
+        }
+        if let Some(fixed) = among(LOSSY, parts) {
+            return Some(Error::problem(format!(
+                "its version {version} can lose what it has confirmed; upgrade all members to \
+                 {fixed} or later"
+            )));
+        }
+        let is_corrupt = self.errors.iter().any(|error| error.contains("CORRUPT"));
+        is_corrupt.then(|| Error::problem(CORRUPT))
+    }
+
+    /// In which version that is mended which makes this one unfit for a cluster of one member.
+    pub fn fixed_alone(&self) -> Option<&'static str> {
+        among(LOSSY_ALONE, parts(&self.version))
+    }
+
+    /// Why a cluster with these `members` cannot be relied on, if `fixed` is the version in which
+    /// that is mended.
+    pub fn refusal_alone(&self, members: &Value, fixed: &str) -> Option<Error> {
+        let all = members["members"].as_array()?;
+        let voting = all.iter().filter(|member| member["isLearner"].as_bool() != Some(true));
+        (voting.count() < 2).then(|| {
+            Error::problem(format!(
+                "its version {} confirms transactions before they are on the disk if a cluster has \
+                 one member, as this one; upgrade it to {fixed} or later",
+                self.version
+            ))
+        })
+    }
+}
+
+/// The numbers of a version, such as 3.6.0-rc.1.
+fn parts(version: &str) -> Version {
+    let mut numbers = version.split(['.', '-', '+']).map(|part| part.parse().unwrap_or(0));
+    [(); 3].map(|()| numbers.next().unwrap_or(0))
+}
+
+/// In which version that is mended for which `version` is in the list.
+fn among(list: &[(Version, Version, &'static str)], version: Version) -> Option<&'static str> {
+    let found = list.iter().find(|(first, last, _)| (first..=last).contains(&&version));
+    found.map(|(.., fixed)| *fixed)
+}
+
+/// How a member has written its log since its start, by its metrics.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub struct Log {
+    /// How often it has synced it.
+    syncs: f64,
+    /// How many bytes it has written to it.
+    written: Option<f64>,
+}
+
+impl Log {
+    /// `None` where these are not etcd's metrics.
+    pub fn of(metrics: &str) -> Option<Log> {
+        let number = |name: &str| {
+            let number = |line: &str| line.strip_prefix(name)?.trim().parse().ok();
+            metrics.lines().find_map(number)
+        };
+        Some(Log {
+            syncs: number("etcd_disk_wal_fsync_duration_seconds_count ")?,
+            written: number("etcd_disk_wal_write_bytes_total "),
+        })
+    }
+
+    /// Whether it has synced more often than a member with `--unsafe-no-fsync`, which does so twice
+    /// when it makes its log, and once whenever 64 MB of it are full.
+    pub fn is_synced(&self) -> bool {
+        self.written.is_some_and(|written| self.syncs > 4.0 + written / 16e6)
+    }
+
+    /// Whether it was synced since it was as `before`, or was begun anew by a start.
+    pub fn is_other_than(&self, before: &Log) -> bool {
+        self.syncs.partial_cmp(&before.syncs) != Some(Ordering::Equal)
+    }
+}
+
+pub const NO_SYNC: &str = "it does not sync its log, so that a power failure could take ids back \
+                           that have been given; start it without --unsafe-no-fsync";
+
+/// Why a cluster whose answer has the header `now` is not the one that was `seen`.
+pub fn change(seen: &Header, now: &Header) -> Option<Error> {
+    let what = if now.cluster != seen.cluster {
+        format!("its id is {:x} and was {:x}", now.cluster, seen.cluster)
+    } else if now.revision < seen.revision {
+        format!("its revision went back from {} to {}", seen.revision, now.revision)
+    } else if now.term != 0 && now.term < seen.term {
+        format!("its raft term went back from {} to {}", seen.term, now.term)
+    } else {
+        return None;
+    };
+    Some(Error::problem(format!(
+        "it was restored from a backup, or is another cluster than this process has used before \
+         ({what}), and may give again what was given; stop what uses it, make its counters larger \
+         than all ids that were given, as the documentation of the store of etcd says, and start \
+         again"
+    )))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::Log;
+
+    /// Both as etcd 3.4.23 told them, but for the longest numbers.
+    #[test]
+    fn a_log_that_is_synced_is_told_apart() {
+        let log = |syncs: &str, written: &str| {
+            Log::of(&format!(
+                "# TYPE etcd_disk_wal_fsync_duration_seconds histogram\n\
+                 etcd_disk_wal_fsync_duration_seconds_bucket{{le=\"+Inf\"}} 7\n\
+                 etcd_disk_wal_fsync_duration_seconds_sum 0.5\n\
+                 etcd_disk_wal_fsync_duration_seconds_count {syncs}\n\
+                 etcd_disk_wal_write_bytes_total {written}\n"
+            ))
+        };
+        for (syncs, written) in [("8", "1704"), ("246", "149600"), ("1.234567e+06", "9.5e+09")] {
+            assert!(log(syncs, written).unwrap().is_synced(), "{syncs}");
+        }
+        for (syncs, written) in [("2", "1184"), ("4", "1.50656984e+08"), ("150", "9.5e+09")] {
+            assert!(!log(syncs, written).unwrap().is_synced(), "{syncs}");
+        }
+        assert!(!Log::of("etcd_disk_wal_fsync_duration_seconds_count 9").unwrap().is_synced());
+        assert_eq!(Log::of("etcd_disk_wal_write_bytes_total 9"), None);
+        assert_eq!(log("many", "1"), None);
+    }
+}

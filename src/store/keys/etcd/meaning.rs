@@ -1,0 +1,166 @@
+//! What etcd's errors mean.
+
+use serde_json::Value;
+use ureq::http::StatusCode;
+
+use super::http::Reply;
+use crate::store::keys::Error;
+
+/// The most characters of a server's message that an error repeats.
+const WORDS: usize = 200;
+
+/// What a server says instead of an answer.
+#[derive(Debug)]
+pub enum Refusal {
+    /// The token is not one, or not any more. Nothing was done.
+    Token(String),
+    /// The cluster has no users.
+    NoUsers,
+    /// Another server may do it. Nothing was done.
+    Elsewhere(Error),
+    /// It may have been done, or may still be.
+    Unknown(Error),
+    /// No server will do it. Nothing was done, but for [`Error::Full`], after which that is
+    /// unknown.
+    Final(Error),
+}
+
+/// What the message means.
+#[derive(Clone, Copy)]
+enum Meaning {
+    Token,
+    NoUsers,
+    Elsewhere(&'static str),
+    Later(&'static str),
+    Denied,
+    Full,
+    Unusable(&'static str),
+}
+
+const BUSY: Meaning = Meaning::Later(
+    "see that a majority of its members runs, can reach one another, and is not overloaded",
+);
+
+/// The messages, by <https://pkg.go.dev/go.etcd.io/etcd/api/v3/v3rpc/rpctypes>. Those that are not
+/// here are told apart by their codes.
+const MESSAGES: &[(&str, Meaning)] = &[
+    ("invalid auth token", Meaning::Token),
+    ("revision of auth store is old", Meaning::Token),
+    ("revision in header is old", Meaning::Token),
+    ("user name is empty", Meaning::Token),
+    ("authentication is not enabled", Meaning::NoUsers),
+    ("authentication failed", Meaning::Unusable("see the user and the password in the address")),
+    ("permission denied", Meaning::Denied),
+    ("database space exceeded", Meaning::Full),
+    ("corrupt cluster", Meaning::Unusable(CORRUPT)),
+    ("not supported for learner", Meaning::Elsewhere(LEARNER)),
+    (
+        "too many operations",
+        Meaning::Unusable("start its members with a larger --max-txn-ops than they have"),
+    ),
+    (
+        "request is too large",
+        Meaning::Unusable("start its members with a larger --max-request-bytes than they have"),
+    ),
+];
+
+pub const CORRUPT: &str = "its alarm CORRUPT says that its members do not have the same data; \
+                           replace the members that are wrong, and run etcdctl alarm disarm";
+pub const LEARNER: &str = "it is a learner, which takes no part in decisions; name members that \
+                           vote in the address, or run etcdctl member promote";
+
+/// The JSON of an answer, or what the server says instead.
+pub fn read(reply: &Reply, secrets: &[&str]) -> Result<Value, Refusal> {
+    let Reply { status, text, .. } = reply;
+    let json: Option<Value> = serde_json::from_str(text).ok().filter(Value::is_object);
+    if *status == StatusCode::OK {
+        let strange = || {
+            Refusal::Unknown(Error::problem(
+                "what it answers is not JSON; see the \
+                                                          address",
+            ))
+        };
+        return json.ok_or_else(strange);
+    }
+    let said = |text: &str| format!("{}: {}", status.as_u16(), words(text, secrets));
+    // Gateways of 3.4 and 3.5 have both members.
+    let message =
+        json.as_ref().and_then(|json| json["message"].as_str().or(json["error"].as_str()));
+    let Some((json, message)) = json.as_ref().zip(message) else {
+        return Err(not_etcd(*status, &said(text)));
+    };
+    let cause = || said(message).into();
+    let unusable =
+        |problem: &str| Error::Unusable { problem: problem.to_owned(), source: Some(cause()) };
+    let unreachable =
+        |problem: &str| Error::Unreachable { problem: problem.to_owned(), source: Some(cause()) };
+    let known = MESSAGES.iter().find(|(known, _)| message.contains(known));
+    let meaning = known.map_or_else(|| by_code(json["code"].as_i64()), |(_, meaning)| *meaning);
+    Err(match meaning {
+        Meaning::Token => Refusal::Token(said(message)),
+        Meaning::NoUsers => Refusal::NoUsers,
+        Meaning::Elsewhere(problem) => Refusal::Elsewhere(unreachable(problem)),
+        Meaning::Later(problem) => Refusal::Unknown(unreachable(problem)),
+        Meaning::Denied => Refusal::Final(Error::Denied(cause())),
+        Meaning::Full => Refusal::Final(Error::Full(
+            format!(
+                "{}; compact and defragment it, or raise its --quota-backend-bytes, and then run \
+                 etcdctl alarm disarm",
+                said(message)
+            )
+            .into(),
+        )),
+        Meaning::Unusable(problem) => Refusal::Final(unusable(problem)),
+    })
+}
+
+/// What a code of gRPC means, whatever the message.
+fn by_code(code: Option<i64>) -> Meaning {
+    match code {
+        // INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, OUT_OF_RANGE: it was looked at, and not
+        // made.
+        Some(3 | 5 | 9 | 11) => Meaning::Unusable("see what it says"),
+        Some(7) => Meaning::Denied,
+        Some(12) => Meaning::Unusable("see that it is etcd 3.4 or later"),
+        Some(16) => Meaning::Token,
+        _ => BUSY,
+    }
+}
+
+/// What something else than etcd means, such as a proxy.
+fn not_etcd(status: StatusCode, said: &str) -> Refusal {
+    let because =
+        |problem: &str| Error::Unusable { problem: problem.to_owned(), source: Some(said.into()) };
+    if status.is_server_error() {
+        let problem = "it does not serve this call for now".to_owned();
+        return Refusal::Unknown(Error::Unreachable { problem, source: Some(said.into()) });
+    }
+    Refusal::Elsewhere(match status.as_u16() {
+        300..=399 => because(
+            "it answers with a redirect, which is not followed; give the address that it leads to",
+        ),
+        404 | 405 => because(
+            "it has no gateway for JSON; see that it is etcd 3.4 or later, without \
+             --enable-grpc-gateway=false",
+        ),
+        _ => because("it is not etcd that answers; see the address"),
+    })
+}
+
+/// A server's message in a form fit for an error: short, in one line, and without `secrets`.
+fn words(said: &str, secrets: &[&str]) -> String {
+    let mut said = said.to_owned();
+    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
+        // As it is, and as JSON has it, with escapes.
+        let json = Value::from(*secret).to_string();
+        for form in [secret, &json[1..json.len() - 1]] {
+            said = said.replace(form, "(a secret)");
+        }
+    }
+    let line = said.split(|c: char| c.is_whitespace() || c.is_control());
+    let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(WORDS) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}

@@ -1,0 +1,699 @@
+#![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
+
+use std::path::Path;
+use std::time::Duration;
+
+use super::Etcd;
+use crate::store::keys::contract;
+use crate::store::keys::{Action, Change, Deadline, Entry, Error, KeyStore, Session, Version};
+use crate::sync::lock;
+
+#[path = "../../../../tests/common/key_servers/etcd.rs"]
+#[allow(dead_code)]
+mod own;
+
+use own::{Act, Etcds, Relay};
+
+const TIME: Duration = Duration::from_secs(12);
+
+fn at(places: &str) -> Etcd {
+    Etcd::at(&format!("etcd://{places}/ids")).unwrap()
+}
+
+/// A call, in a time that is enough for it.
+fn call<T>(
+    store: &Etcd,
+    body: impl FnOnce(&mut dyn Session) -> Result<T, Error>,
+) -> Result<T, Error> {
+    let deadline = Deadline::after(TIME);
+    let mut session = store.connect(&deadline)?;
+    let result = body(&mut session);
+    session.end();
+    result
+}
+
+fn read(store: &Etcd, key: &str) -> Result<Option<Entry>, Error> {
+    call(store, |session| Ok(session.read(&[key])?.remove(0)))
+}
+
+fn value(store: &Etcd, key: &str) -> Option<String> {
+    read(store, key).unwrap().map(|entry| entry.value)
+}
+
+fn put<'a>(key: &'a str, version: Option<&'a Version>, value: &'a str) -> Change<'a> {
+    Change { key, version, action: Action::Write(value) }
+}
+
+/// Writes a key, whatever is there.
+fn write(store: &Etcd, key: &str, value: &str) -> Result<bool, Error> {
+    call(store, |session| {
+        let entry = session.read(&[key])?.remove(0);
+        session.commit(&[put(key, entry.as_ref().map(|entry| &entry.version), value)])
+    })
+}
+
+fn unusable(error: &Error) -> String {
+    assert!(matches!(error, Error::Unusable { .. }), "{error:?}");
+    format!("{error:?}")
+}
+
+fn unreachable(error: &Error) -> String {
+    assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
+    format!("{error:?}")
+}
+
+fn certificate(name: &str) -> String {
+    Path::new(env!("CARGO_MANIFEST_DIR"))
+        .join("tests/certificates")
+        .join(name)
+        .display()
+        .to_string()
+}
+
+#[test]
+fn addresses_are_read() {
+    let store = Etcd::at("etcd://me:se%40cret@a,[::1]:1/x/y").unwrap();
+    assert_eq!(store.name(), "etcd://me@a:2379,[::1]:1/x/y");
+    let urls: Vec<_> = store.servers.iter().map(|server| server.url.as_str()).collect();
+    assert_eq!(urls, ["http://a:2379", "http://[::1]:1"]);
+    assert_eq!(store.folder, "x/y");
+    assert_eq!(at("a").folder, "ids");
+    assert_eq!(Etcd::at("etcds://a").unwrap().folder, "uidring");
+    assert_eq!(format!("{store:?}"), "Etcd { name: \"etcd://me@a:2379,[::1]:1/x/y\", .. }");
+    let (ca, key) = (certificate("authority.pem"), certificate("127.0.0.1-key.pem"));
+    for (address, problem) in [
+        (format!("etcd://a?ca={ca}"), "its parameter ca has a meaning with TLS alone"),
+        (format!("etcds://a?cert={ca}"), "add key"),
+        (format!("etcds://a?key={key}"), "add cert"),
+        (format!("etcds://a?cert={ca}&key={ca}"), "it holds no private key"),
+        (format!("etcds://a?ca={key}"), "it holds no certificate"),
+        ("etcds://a?ca=/nowhere".to_owned(), "/nowhere: No such file"),
+    ] {
+        let error = unusable(&Etcd::at(&address).unwrap_err());
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn one_member_keeps_the_contract() {
+    let etcd = Etcds::start(1, &[]);
+    contract::check(&at(&etcd.places()));
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn three_members_keep_the_contract() {
+    let etcd = Etcds::start(3, &[]);
+    contract::check(&at(&etcd.places()));
+    // What one member confirms, each other reads.
+    let stores = [0, 1, 2].map(|member| at(&etcd.place(member)));
+    for round in 0..20 {
+        let text = round.to_string();
+        assert!(write(&stores[round % 3], "turn", &text).unwrap());
+        assert_eq!(value(&stores[(round + 1) % 3], "turn"), Some(text));
+    }
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_folder_of_thousands_of_keys_is_listed() {
+    let etcd = Etcds::start(1, &[]);
+    let store = at(&etcd.places());
+    let names: Vec<String> = (0..2001).map(|index| format!("{index:04}")).collect();
+    call(&store, |session| {
+        for names in names.chunks(60) {
+            let keys: Vec<String> = names.iter().map(|name| format!("many/{name}")).collect();
+            let changes: Vec<_> = keys.iter().map(|key| put(key, None, "ü")).collect();
+            assert!(session.commit(&changes)?);
+        }
+        // Neighbours, and what is in a folder of the folder.
+        let others = ["many", "many0", "manz/a", "many/0001/x", "man/y"];
+        assert!(session.commit(&others.map(|key| put(key, None, "x")))?);
+        Ok(())
+    })
+    .unwrap();
+    let mut listed = call(&store, |session| session.list("many")).unwrap();
+    listed.sort_by(|(one, _), (other, _)| one.cmp(other));
+    let found: Vec<_> = listed.iter().map(|(name, _)| name.clone()).collect();
+    assert_eq!(found, names);
+    // More keys than a transaction may have parts.
+    let keys: Vec<String> = names.iter().take(300).map(|name| format!("many/{name}")).collect();
+    let keys: Vec<&str> = keys.iter().map(String::as_str).collect();
+    let read = call(&store, |session| session.read(&keys)).unwrap();
+    let expected: Vec<_> = listed.into_iter().take(300).map(|(_, entry)| Some(entry)).collect();
+    assert_eq!(read, expected);
+    let changes: Vec<_> = keys.iter().map(|key| put(key, None, "x")).collect();
+    let error = call(&store, |session| session.commit(&changes)).unwrap_err();
+    assert!(unusable(&error).contains("--max-txn-ops"), "{error:?}");
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_call_asks_little() {
+    let etcd = Etcds::start(1, &[]);
+    let relay = Relay::start(&etcd.place(0), |_, _| Act::Pass);
+    let store = at(&relay.place());
+    let make = |session: &mut dyn Session| {
+        session.read(&["a", "b"])?;
+        session.now()?;
+        session.commit(&[put("a", None, "1")])
+    };
+    assert!(call(&store, make).unwrap());
+    let (txn, metrics) = ("/v3/kv/txn", "/metrics");
+    let checks = ["/v3/maintenance/status", metrics];
+    assert_eq!(relay.seen(), [&checks[..], &[txn, txn]].concat());
+    // What is known of a member is known to clones, and is not asked for each call.
+    assert!(!call(&store.clone(), make).unwrap());
+    assert_eq!(relay.seen(), [txn, txn]);
+    // When that was a while ago, it is asked again.
+    lock(&store.known).checked.clear();
+    assert!(!call(&store, make).unwrap());
+    assert_eq!(relay.seen(), [checks[0], txn, txn]);
+    lock(&store.known).synced.clear();
+    assert!(!call(&store, make).unwrap());
+    assert_eq!(relay.seen(), [metrics, txn, txn]);
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_server_that_is_down_is_passed_over() {
+    let mut etcd = Etcds::start(3, &[]);
+    let store = at(&format!("127.0.0.1:{},{}", own::free_port(), etcd.places()));
+    assert!(write(&store, "a", "1").unwrap());
+    // Who answered last is asked first.
+    assert_eq!(lock(&store.known).first, 1);
+    // During a call.
+    call(&store, |session| {
+        let entry = session.read(&["a"])?.remove(0);
+        etcd.kill(0);
+        assert_eq!(session.read(&["a"])?.remove(0), entry);
+        session.commit(&[put("a", entry.as_ref().map(|entry| &entry.version), "2")])
+    })
+    .unwrap();
+    assert_eq!(value(&store, "a").as_deref(), Some("2"));
+    // Without a majority.
+    etcd.kill(1);
+    let error = unreachable(&read(&store, "a").unwrap_err());
+    assert!(error.contains("none of its servers answers as it must"), "{error}");
+    for place in store.servers.iter() {
+        assert!(error.contains(&place.name), "{error}");
+    }
+    etcd.kill(2);
+    let error = unreachable(&read(&store, "a").unwrap_err());
+    assert!(error.contains("Connection refused"), "{error}");
+    etcd.restart(&[0, 1]);
+    assert_eq!(value(&store, "a").as_deref(), Some("2"));
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_server_that_hangs_leaves_time_for_others() {
+    let etcd = Etcds::start(3, &[]);
+    let store = at(&etcd.places());
+    assert!(write(&store, "a", "1").unwrap());
+    let hanging = lock(&store.known).first;
+    etcd.signal(hanging, "-STOP");
+    // One that reads goes on with another server in the same call.
+    let deadline = Deadline::after(TIME);
+    let mut session = store.connect(&deadline).unwrap();
+    let entry = session.read(&["a"]).unwrap().remove(0).unwrap();
+    assert_eq!(entry.value, "1");
+    assert!(!deadline.left().is_zero());
+    assert_ne!(lock(&store.known).first, hanging);
+    session.end();
+    etcd.signal(hanging, "-CONT");
+    // One that writes does not, and has time left to find out what became of it.
+    assert!(write(&store, "b", "1").unwrap());
+    let deadline = Deadline::after(TIME);
+    let mut session = store.connect(&deadline).unwrap();
+    let entry = session.read(&["b"]).unwrap().remove(0).unwrap();
+    let hanging = lock(&store.known).first;
+    etcd.signal(hanging, "-STOP");
+    let error = session.commit(&[put("b", Some(&entry.version), "2")]).unwrap_err();
+    assert!(unreachable(&error).contains("it did not answer for"), "{error:?}");
+    session.end();
+    let mut session = store.connect(&deadline).unwrap();
+    assert_eq!(session.read(&["b"]).unwrap(), [Some(entry)]);
+    session.end();
+    etcd.signal(hanging, "-CONT");
+}
+
+#[test]
+#[cfg(unix)]
+#[ignore = "needs etcd's server"]
+fn a_forked_process_goes_on() {
+    let etcd = Etcds::start(1, &[]);
+    let store = at(&etcd.places());
+    assert!(write(&store, "a", "1").unwrap());
+    match fork::fork().unwrap() {
+        fork::Fork::Child => {
+            let is_written = matches!(write(&store, "a", "2"), Ok(true));
+            std::process::exit(i32::from(!is_written));
+        }
+        fork::Fork::Parent(child) => {
+            fork::waitpid(child).unwrap();
+        }
+    }
+    assert_eq!(value(&store, "a").as_deref(), Some("2"));
+}
+
+/// The server makes the transaction, and the answer is lost. It is sent once.
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_write_whose_answer_is_lost_is_not_sent_again() {
+    let etcd = Etcds::start(1, &[]);
+    let act = |_: &str, body: &str| if body.contains("compare") { Act::Lose } else { Act::Pass };
+    let relays = [Relay::start(&etcd.place(0), act), Relay::start(&etcd.place(0), act)];
+    let store = at(&format!("{},{}", relays[0].place(), relays[1].place()));
+    let error = write(&store, "a", "1").unwrap_err();
+    unreachable(&error);
+    assert!(etcd.ask(0, "/v3/kv/range", "{\"key\":\"aWRzL2E=\"}").contains("\"version\":\"1\""));
+    let transactions = relays[0].seen().iter().filter(|path| *path == "/v3/kv/txn").count();
+    // One that reads, and the one that writes.
+    assert_eq!(transactions, 2);
+    assert!(relays[1].seen().is_empty());
+    assert_eq!(value(&store, "a").as_deref(), Some("1"));
+    // What comes back unread may have been made, too.
+    for said in [
+        Act::Say(200, "<html>".to_owned()),
+        Act::Say(503, "no".to_owned()),
+        Act::Say(503, "{\"code\":14,\"message\":\"etcdserver: request timed out\"}".to_owned()),
+        Act::Say(500, "{\"code\":2,\"message\":\"what is this?\"}".to_owned()),
+        Act::Say(200, "{}".to_owned()),
+    ] {
+        let said = std::cell::Cell::new(Some(said));
+        let said = crate::sync::Mutex::new(said);
+        let relay = Relay::start(&etcd.place(0), move |_, body| {
+            if body.contains("compare") { lock(&said).take().unwrap() } else { Act::Pass }
+        });
+        let store = at(&relay.place());
+        unreachable(&write(&store, "a", "2").unwrap_err());
+    }
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_restored_cluster_is_noticed() {
+    let mut etcd = Etcds::start(1, &["--initial-cluster-token=one"]);
+    let store = at(&etcd.places());
+    let clone = store.clone();
+    assert!(write(&store, "a", "1").unwrap());
+    let old = etcd.save("old");
+    // Elections, so that the term is larger than that of a new cluster.
+    for _ in 0..5 {
+        etcd.kill(0);
+        etcd.restart(&[0]);
+    }
+    assert!(write(&store, "a", "2").unwrap());
+    let new = etcd.save("new");
+    assert!(write(&store, "a", "3").unwrap());
+
+    let noticed = |store: &Etcd, how: &str| {
+        for error in [read(store, "a").unwrap_err(), write(store, "a", "9").unwrap_err()] {
+            let error = unusable(&error);
+            assert!(error.contains("it was restored from a backup"), "{error}");
+            assert!(error.contains(how), "{error}");
+        }
+    };
+    // The same name of the cluster, and its id with it.
+    etcd.restore(&old, "one");
+    noticed(&store, "its revision went back from 4 to 2");
+    noticed(&clone, "its revision went back from 4 to 2");
+    // Others write, until its revision is as large as before.
+    let other = at(&etcd.places());
+    for round in 0..5 {
+        assert!(write(&other, "a", &round.to_string()).unwrap());
+    }
+    noticed(&clone, "its raft term went back from 7 to 2");
+    // Who sees it first sees nothing wrong.
+    assert_eq!(value(&other, "a").as_deref(), Some("4"));
+
+    etcd.restore(&new, "two");
+    noticed(&clone, "its id is");
+    noticed(&other, "its id is");
+    let error = write(&other, "a", "9").unwrap_err();
+    assert!(unusable(&error).contains("stop what uses it"), "{error:?}");
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn users_have_passwords_and_rights() {
+    const SECRET: &str = "Q7zX9kW3";
+    let mut etcd = Etcds::start(1, &[]);
+    let of = |user: &str| Etcd::at(&format!("etcd://{user}@{}/ids", etcd.places())).unwrap();
+    let known = |user: &str| of(&format!("{user}:{SECRET}"));
+    // Before anybody is asked for a password.
+    assert!(write(&known("root"), "a", "0").unwrap());
+    let early = known("writer");
+    assert!(write(&early, "a", "1").unwrap());
+    for arguments in [
+        &["user", "add", &format!("root:{SECRET}")][..],
+        &["user", "add", &format!("writer:{SECRET}")],
+        &["user", "add", &format!("reader:{SECRET}")],
+        &["role", "add", "writes"],
+        &["role", "add", "reads"],
+        &["role", "grant-permission", "writes", "readwrite", "--prefix=true", "ids/"],
+        &["role", "grant-permission", "reads", "read", "--prefix=true", "ids/"],
+        &["user", "grant-role", "root", "root"],
+        &["user", "grant-role", "writer", "writes"],
+        &["user", "grant-role", "reader", "reads"],
+        &["auth", "enable"],
+    ] {
+        etcd.ctl(0, arguments);
+    }
+    assert!(write(&early, "a", "2").unwrap());
+    let writer = known("writer");
+    contract::check(&Etcd::at(&format!("etcd://writer:{SECRET}@{}/ids/x", etcd.places())).unwrap());
+    assert!(write(&writer, "a", "3").unwrap());
+    assert_eq!(value(&writer, "a").as_deref(), Some("3"));
+
+    let reader = known("reader");
+    assert_eq!(value(&reader, "a").as_deref(), Some("3"));
+    let denied = write(&reader, "a", "4").unwrap_err();
+    assert!(matches!(&denied, Error::Denied(_)), "{denied:?}");
+    let elsewhere = format!("etcd://writer:{SECRET}@{}/other", etcd.places());
+    let denied = read(&Etcd::at(&elsewhere).unwrap(), "a").unwrap_err();
+    assert!(matches!(&denied, Error::Denied(_)), "{denied:?}");
+    for (store, problem) in [
+        (of(&format!("writer:{SECRET}x")), "see the user and the password in the address"),
+        (of("nobody"), "see the user and the password in the address"),
+        (at(&etcd.places()), "name one in the address"),
+    ] {
+        let error = unusable(&read(&store, "a").unwrap_err());
+        assert!(error.contains(problem), "{error}");
+        assert!(!error.contains(SECRET), "{error}");
+    }
+
+    // A member that starts knows no tokens any more.
+    let token = lock(&writer.known).token.clone();
+    etcd.kill(0);
+    etcd.restart(&[0]);
+    assert!(write(&writer, "a", "5").unwrap());
+    assert!(lock(&writer.known).token != token);
+    // Nor is one that somebody has made up.
+    lock(&writer.known).token = super::Token::Given("x".to_owned());
+    assert_eq!(value(&writer, "a").as_deref(), Some("5"));
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn certificates_are_checked_on_both_sides() {
+    let authority = certificate("authority.pem");
+    let (own, key) = (certificate("127.0.0.1.pem"), certificate("127.0.0.1-key.pem"));
+    let etcd = Etcds::start(
+        1,
+        &[
+            &format!("--cert-file={own}"),
+            &format!("--key-file={key}"),
+            &format!("--trusted-ca-file={authority}"),
+            "--client-cert-auth",
+        ],
+    );
+    let of = |parameters: &str| {
+        Etcd::at(&format!("etcds://{}/ids?{parameters}", etcd.places())).unwrap()
+    };
+    contract::check(&of(&format!("ca={authority}&cert={own}&key={key}")));
+    let other = certificate("localhost-2100.pem");
+    let other_key = certificate("localhost-2100-key.pem");
+    // No certificate of the client's, and one of another authority. The server ends the connection,
+    // and its reason may be lost.
+    for store in [
+        of(&format!("ca={authority}")),
+        of(&format!("ca={authority}&cert={other}&key={other_key}")),
+    ] {
+        let error = format!("{:?}", read(&store, "a").unwrap_err());
+        assert!(error.contains("key if the server wants a certificate"), "{error}");
+    }
+    // An authority that has not signed the server's.
+    for store in
+        [of(&format!("ca={other}&cert={own}&key={key}")), of(&format!("cert={own}&key={key}"))]
+    {
+        let error = unusable(&read(&store, "a").unwrap_err());
+        assert!(error.contains("see the certificates"), "{error}");
+    }
+    let error = format!("{:?}", read(&at(&etcd.places()), "a").unwrap_err());
+    assert!(error.contains("etcds://") || error.contains("not HTTP"), "{error}");
+    let plain = Etcds::start(1, &[]);
+    let store = Etcd::at(&format!("etcds://{}/ids?ca={authority}", plain.places())).unwrap();
+    let error = format!("{:?}", read(&store, "a").unwrap_err());
+    assert!(error.contains("etcds:// if the server wants TLS"), "{error}");
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_member_that_does_not_sync_its_log_is_refused() {
+    let mut etcd = Etcds::start(1, &["--unsafe-no-fsync"]);
+    let store = at(&etcd.places());
+    for _ in 0..2 {
+        let error = unusable(&write(&store, "a", "1").unwrap_err());
+        assert!(error.contains("start it without --unsafe-no-fsync"), "{error}");
+    }
+    // Nothing was written.
+    assert!(!etcd.ask(0, "/v3/kv/range", "{\"key\":\"aWRzL2E=\"}").contains("kvs"));
+    // Where the metrics are not shown, it cannot be told.
+    let relay = Relay::start(&etcd.place(0), |path, _| match path {
+        "/metrics" => Act::Say(403, "no".to_owned()),
+        _ => Act::Pass,
+    });
+    assert!(write(&at(&relay.place()), "a", "1").unwrap());
+    etcd.kill(0);
+    // Nor is one of three, whichever is asked.
+    let etcd = Etcds::start(3, &["--unsafe-no-fsync"]);
+    for member in 0..3 {
+        let error = unusable(&read(&at(&etcd.place(member)), "a").unwrap_err());
+        assert!(error.contains("--unsafe-no-fsync"), "{error}");
+    }
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_member_that_syncs_its_log_is_not_refused() {
+    let etcd = Etcds::start(3, &[]);
+    for round in 0..20 {
+        for member in 0..3 {
+            // Nothing is known of the member yet.
+            let found = read(&at(&etcd.place(member)), "a");
+            found.unwrap_or_else(|error| panic!("{round}: {error:?}"));
+        }
+    }
+    // Nor is one that has not yet synced its log more often than it would without.
+    let looks = crate::sync::Mutex::new([3, 3, 4].into_iter());
+    let relay = Relay::start(&etcd.place(0), move |path, _| match path {
+        "/metrics" => {
+            let count = lock(&looks).next().unwrap();
+            Act::Say(200, format!("etcd_disk_wal_fsync_duration_seconds_count {count}"))
+        }
+        _ => Act::Pass,
+    });
+    assert_eq!(read(&at(&relay.place()), "a").unwrap(), None);
+    let looks = relay.seen().iter().filter(|path| *path == "/metrics").count();
+    assert_eq!(looks, 3);
+    // What is tried changes nothing.
+    let answer = etcd.ask(0, "/v3/kv/range", "{\"key\":\"YQ==\"}");
+    assert!(answer.contains("\"revision\":\"1\""), "{answer}");
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_learner_is_refused() {
+    let mut etcd = Etcds::start(1, &[]);
+    let learner = etcd.add_learner();
+    let store = at(&etcd.place(learner));
+    let error = unreachable(&read(&store, "a").unwrap_err());
+    assert!(error.contains("it is a learner"), "{error}");
+    // Another member of the address is asked.
+    let store = at(&format!("{},{}", etcd.place(learner), etcd.place(0)));
+    assert!(write(&store, "a", "1").unwrap());
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn alarms_are_heeded() {
+    let etcd = Etcds::start(1, &[]);
+    let store = at(&etcd.places());
+    assert!(write(&store, "a", "1").unwrap());
+    let alarm = |action: &str, alarm: &str| {
+        let header = etcd.ask(0, "/v3/maintenance/status", "{}");
+        let member = header.split("\"member_id\":\"").nth(1).unwrap().split('"').next().unwrap();
+        let body =
+            format!("{{\"action\":\"{action}\",\"memberID\":\"{member}\",\"alarm\":\"{alarm}\"}}");
+        let said = etcd.ask(0, "/v3/maintenance/alarm", &body);
+        assert!(said.contains("200 OK"), "{said}");
+    };
+    alarm("ACTIVATE", "NOSPACE");
+    for store in [store.clone(), at(&etcd.places())] {
+        assert_eq!(value(&store, "a").as_deref(), Some("1"));
+        let error = write(&store, "a", "2").unwrap_err();
+        assert!(matches!(&error, Error::Full(_)), "{error:?}");
+        let said = format!("{error:?}");
+        assert!(said.contains("database space exceeded; compact and defragment it"), "{said}");
+        assert_eq!(value(&store, "a").as_deref(), Some("1"));
+    }
+    alarm("DEACTIVATE", "NOSPACE");
+    assert!(write(&store, "a", "2").unwrap());
+    alarm("ACTIVATE", "CORRUPT");
+    // Who has just looked hears it from the transaction.
+    let error = unusable(&write(&store, "a", "3").unwrap_err());
+    assert!(error.contains("its alarm CORRUPT says"), "{error}");
+    let error = unusable(&read(&at(&etcd.places()), "a").unwrap_err());
+    assert!(error.contains("its alarm CORRUPT says"), "{error}");
+}
+
+/// A database that is really full. The size of each value is the same, so that it is filled by some
+/// transaction.
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_full_database_is_told_and_no_write_is_lost() {
+    let etcd = Etcds::start(1, &["--quota-backend-bytes=600000"]);
+    let store = at(&etcd.places());
+    let (mut last, text) = (None, "x".repeat(2000));
+    for round in 0.. {
+        let next = format!("{round} {text}");
+        match write(&store, "a", &next) {
+            Ok(true) => last = Some(next),
+            Ok(false) => panic!("nobody else writes"),
+            Err(error) => {
+                assert!(matches!(&error, Error::Full(_)), "{error:?}");
+                break;
+            }
+        }
+    }
+    assert_eq!(value(&store, "a"), last);
+}
+
+/// The answers of other versions, by their documentation, and of what is no etcd.
+#[test]
+fn other_versions_and_other_servers_are_told_apart() {
+    const HEADER: &str = "\"header\":{\"cluster_id\":\"1\",\"member_id\":\"2\",\
+                          \"revision\":\"3\",\"raft_term\":\"4\"}";
+    let said = |status: u16, text: &str, members: &'static str| {
+        let text = text.to_owned();
+        let relay = Relay::start("nowhere:0", move |path, _| match path {
+            "/v3/maintenance/status" => Act::Say(status, text.clone()),
+            "/v3/cluster/member/list" => Act::Say(200, format!("{{\"members\":[{members}]}}")),
+            "/v3/kv/txn" => Act::Say(
+                200,
+                format!(
+                    "{{{HEADER},\"succeeded\":true,\"responses\":[{{\"response_range\":{{}}}}]}}"
+                ),
+            ),
+            _ => Act::Say(404, String::new()),
+        });
+        read(&at(&relay.place()), "a").map_err(|error| format!("{error:?}"))
+    };
+    let version = |version: &str, members| {
+        said(200, &format!("{{{HEADER},\"version\":\"{version}\"}}"), members)
+    };
+    let (one, three) = ("{\"ID\":\"2\"}", "{},{},{}");
+    for (lossy, fixed) in
+        [("3.5.0", "3.5.3"), ("3.5.1", "3.5.3"), ("3.5.2", "3.5.3"), ("3.5.5", "3.5.6")]
+    {
+        let error = version(lossy, three).unwrap_err();
+        assert!(error.contains("can lose what it has confirmed"), "{error}");
+        assert!(error.contains(&format!("to {fixed} or later")), "{error}");
+    }
+    assert!(version("3.4.21", three).unwrap_err().contains("3.4.22"));
+    assert!(version("3.3.27", three).unwrap_err().contains("needs 3.4 or later"));
+    for good in ["3.4.23", "3.5.6", "3.5.17", "3.6.0-rc.1", "3.6.5", "3.10.0", "4.0.0"] {
+        assert_eq!(version(good, one).unwrap(), None);
+    }
+    for (alone, fixed) in [("3.4.0", "3.4.22"), ("3.4.20", "3.4.22"), ("3.5.4", "3.5.6")] {
+        let error = version(alone, one).unwrap_err();
+        assert!(error.contains("if a cluster has one member") && error.contains(fixed), "{error}");
+        version(alone, "{\"ID\":\"2\"},{\"isLearner\":true}").unwrap_err();
+        assert_eq!(version(alone, three).unwrap(), None);
+    }
+    let alarm = "\"version\":\"3.6.0\",\"errors\":[\"memberID:2 alarm:CORRUPT \"]";
+    assert!(said(200, &format!("{{{HEADER},{alarm}}}"), one).unwrap_err().contains("CORRUPT"));
+    let learner = "\"version\":\"3.6.0\",\"isLearner\":true";
+    assert!(said(200, &format!("{{{HEADER},{learner}}}"), one).unwrap_err().contains("a learner"));
+    for (status, text, problem) in [
+        (404, "Not Found", "it has no gateway for JSON"),
+        (301, "", "it answers with a redirect"),
+        (403, "<html>", "it is not etcd that answers"),
+        (502, "<html>", "it does not serve this call for now"),
+        (200, "<html>", "what it answers is not JSON"),
+        (200, "{}", "its answer is not one of etcd"),
+        (200, "{\"header\":{\"cluster_id\":\"x\"}}", "a number that is none"),
+        // Of a gateway of 3.6, which has no member `error`.
+        (503, "{\"code\":14,\"message\":\"etcdserver: no leader\",\"details\":[]}", "a majority"),
+        (400, "{\"code\":3,\"message\":\"etcdserver: user name is empty\"}", "name one in the"),
+    ] {
+        let error = said(status, text, one).unwrap_err();
+        assert!(error.contains(problem), "{error}");
+    }
+}
+
+/// etcd makes the transaction that fills it, and says that it is full. So it did in a test of its
+/// own sources; here its answers are recorded.
+#[test]
+fn the_write_that_fills_the_database_is_found() {
+    const HEADER: &str = "\"header\":{\"cluster_id\":\"1\",\"member_id\":\"2\",\"revision\":\"3\"}";
+    const FULL: &str = "{\"code\":8,\"message\":\"etcdserver: mvcc: database space exceeded\"}";
+    let commit = |key: &str, value: &str| {
+        let found = format!(
+            "{{{HEADER},\"responses\":[{{\"response_range\":{{\"kvs\":[{{\"key\":\"{key}\",\
+             \"mod_revision\":\"9\",\"value\":\"{value}\"}}]}}}}]}}"
+        );
+        let relay = Relay::start("nowhere:0", move |path, body| match path {
+            "/v3/kv/txn" if body.contains("compare") => Act::Say(429, FULL.to_owned()),
+            "/v3/kv/txn" => Act::Say(200, found.clone()),
+            "/v3/maintenance/status" => {
+                Act::Say(200, format!("{{{HEADER},\"version\":\"3.4.23\"}}"))
+            }
+            _ => Act::Say(404, String::new()),
+        });
+        let store = at(&relay.place());
+        call(&store, |session| session.commit(&[put("a", Some(&Version::Number(8)), "1")]))
+    };
+    // "ids/a" is "1", which is what was written.
+    assert!(commit("aWRzL2E=", "MQ==").unwrap());
+    // Somebody else has written "2".
+    unreachable(&commit("aWRzL2E=", "Mg==").unwrap_err());
+}
+
+/// Two members behind one address: each is looked at before its answers are relied on.
+#[test]
+fn another_member_behind_the_same_address_is_looked_at() {
+    let asked = crate::sync::Mutex::new(0..);
+    let relay = Relay::start("nowhere:0", move |path, _| {
+        let count = lock(&asked).next().unwrap();
+        // The first call meets the member 2, and the second one the member 3.
+        let member = if count < 3 { 2 } else { 3 };
+        let header = format!(
+            "\"header\":{{\"cluster_id\":\"1\",\"member_id\":\"{member}\",\"revision\":\"3\"}}"
+        );
+        let version = if member == 2 { "3.4.23" } else { "3.5.2" };
+        match path {
+            "/v3/maintenance/status" => {
+                Act::Say(200, format!("{{{header},\"version\":\"{version}\"}}"))
+            }
+            "/v3/kv/txn" => {
+                Act::Say(200, format!("{{{header},\"responses\":[{{\"response_range\":{{}}}}]}}"))
+            }
+            _ => Act::Say(404, String::new()),
+        }
+    });
+    let store = at(&relay.place());
+    assert_eq!(read(&store, "a").unwrap(), None);
+    // A call keeps its connection, and ends it.
+    assert_eq!(relay.connections(), 1);
+    let error = unusable(&read(&store, "a").unwrap_err());
+    assert!(error.contains("its version 3.5.2 can lose"), "{error}");
+    assert_eq!(relay.connections(), 2);
+}
+
+/// A hanging name in front of others must leave them time, too.
+#[test]
+fn each_server_has_its_share_of_the_time() {
+    let relays: Vec<Relay> = (0..3).map(|_| Relay::start("nowhere:0", |_, _| Act::Hang)).collect();
+    let places: Vec<String> = relays.iter().map(Relay::place).collect();
+    let store = at(&places.join(","));
+    let deadline = Deadline::after(Duration::from_millis(900));
+    let error = store.connect(&deadline).err().unwrap();
+    assert_eq!(unreachable(&error).matches("it did not answer for").count(), 3, "{error:?}");
+    for relay in &relays {
+        assert_eq!(relay.seen(), ["/v3/maintenance/status"]);
+    }
+}

@@ -1,0 +1,147 @@
+//! A connection to Redis, and what its errors mean.
+//!
+//! The driver packs commands and reads answers. Its own connection is not used: it does not keep
+//! the deadline of a call, and it panics in a program that has several providers of cryptography.
+
+use std::error::Error as StdError;
+use std::io::{self, Write};
+
+use redis::{Cmd, Parser, Value};
+use rustls::{AlertDescription, ClientConfig};
+
+use super::super::socket::{Stream, Timed, certified_name};
+use super::super::{Deadline, Error};
+use crate::clock::human;
+use crate::sync::Arc;
+use crate::told::Told;
+
+const DOWN: &str = "see that the server runs and can be reached from here";
+const BAD_CERTIFICATE: &str =
+    "see the server's certificate; name its authority in the address with ca=";
+const NO_CERTIFICATE: &str = "the server asks for a certificate, and for one that it trusts; name \
+                              it and its key in the address with cert= and key=";
+const NO_TLS: &str = "see that the server speaks TLS at this port; without TLS, the address begins \
+                      with redis://";
+
+pub struct Connection<'a> {
+    stream: Stream<'a>,
+    parser: Parser,
+    deadline: &'a Deadline,
+}
+
+impl<'a> Connection<'a> {
+    pub fn open(
+        server: &(String, u16),
+        tls: Option<&Arc<ClientConfig>>,
+        deadline: &'a Deadline,
+    ) -> Result<Connection<'a>, Error> {
+        let socket = Timed::connect(server, deadline, deadline.timeout);
+        let socket = socket.map_err(|error| failed(error, deadline))?;
+        let stream = match tls {
+            Some(config) => {
+                let stream = socket.in_tls(certified_name(&server.0)?, config);
+                stream.map_err(|error| not_in_tls(error, deadline))?
+            }
+            None => Stream::Plain(socket),
+        };
+        Ok(Connection { stream, parser: Parser::new(), deadline })
+    }
+
+    /// Sends the commands together, and returns the answer to each. After an error it is unknown
+    /// which of them were run, and each later call fails: the parser stays at what it could not
+    /// read.
+    pub fn ask(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, Error> {
+        self.exchange(commands).map_err(|error| failed(error, self.deadline))
+    }
+
+    fn exchange(
+        &mut self,
+        commands: &[Cmd],
+    ) -> Result<Vec<Value>, Box<dyn StdError + Send + Sync>> {
+        let mut bytes = Vec::new();
+        for command in commands {
+            command.write_packed_command(&mut bytes);
+        }
+        self.stream.write_all(&bytes)?;
+        self.stream.flush()?;
+        let mut answers = Vec::with_capacity(commands.len());
+        while answers.len() < commands.len() {
+            answers.push(self.parser.parse_value(&mut self.stream)?);
+        }
+        Ok(answers)
+    }
+
+    pub fn deadline(&self) -> &'a Deadline {
+        self.deadline
+    }
+}
+
+/// Why a connection could not be made, or broke.
+fn failed(error: impl Into<Box<dyn StdError + Send + Sync>>, deadline: &Deadline) -> Error {
+    let error = error.into();
+    if deadline.left().is_zero() {
+        return silent(deadline);
+    }
+    let problem = tls_problem(&*error).map(str::to_owned);
+    let source = Some(Box::new(Told::new(error)) as _);
+    match problem {
+        Some(problem) => Error::Unusable { problem, source },
+        None => Error::Unreachable { problem: DOWN.to_owned(), source },
+    }
+}
+
+/// Why no handshake was made. A server that speaks no TLS may wait for more of what it has got.
+fn not_in_tls(error: io::Error, deadline: &Deadline) -> Error {
+    match failed(error, deadline) {
+        Error::Unreachable { problem, source } => {
+            Error::Unreachable { problem: format!("{problem}; {NO_TLS}"), source }
+        }
+        error => error,
+    }
+}
+
+/// The error of a server that has not answered in time.
+pub fn silent(deadline: &Deadline) -> Error {
+    Error::Unreachable {
+        problem: format!(
+            "it did not answer for {}; see that the server runs, is not overloaded, and can be \
+             reached from here",
+            human(deadline.timeout)
+        ),
+        source: None,
+    }
+}
+
+type Shared = Arc<dyn StdError + Send + Sync>;
+
+/// What to do about an error of TLS, if it is one.
+fn tls_problem(error: &(dyn StdError + 'static)) -> Option<&'static str> {
+    let mut next = Some(error);
+    while let Some(cause) = next {
+        if let Some(error) = tls_error(cause) {
+            return Some(match error {
+                rustls::Error::InvalidCertificate(_) => BAD_CERTIFICATE,
+                rustls::Error::AlertReceived(
+                    AlertDescription::CertificateRequired
+                    | AlertDescription::BadCertificate
+                    | AlertDescription::UnknownCA
+                    | AlertDescription::CertificateUnknown
+                    | AlertDescription::CertificateExpired
+                    | AlertDescription::HandshakeFailure,
+                ) => NO_CERTIFICATE,
+                _ => NO_TLS,
+            });
+        }
+        next = cause.source();
+    }
+    None
+}
+
+/// The error of TLS that this one is, or holds: the driver's errors hold others behind an `Arc`,
+/// and those of the system one that is not their source.
+fn tls_error<'a>(cause: &'a (dyn StdError + 'static)) -> Option<&'a rustls::Error> {
+    let shared = cause.downcast_ref::<Shared>();
+    let cause: &'a (dyn StdError + 'static) = shared.map_or(cause, |shared| &**shared);
+    let held = cause.downcast_ref::<io::Error>().and_then(io::Error::get_ref);
+    cause.downcast_ref().or_else(|| held?.downcast_ref())
+}

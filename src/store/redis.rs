@@ -1,0 +1,105 @@
+//! Redis and Valkey.
+//!
+//! # Addresses
+//!
+//! `redis://user:password@host:6379/0/folder`, or `rediss://…?ca=…&cert=…&key=…` for TLS. The port
+//! is 6379, the database 0 and the folder `uidring` unless they are named; exactly one server is.
+//! `ca` is a file with the certificates of the authorities that are trusted, and no others are;
+//! without it, they are those of Mozilla's list. `cert` and `key` are files with the client's own
+//! certificate and key. All three are PEM.
+//!
+//! # What is promised, and what it rests on
+//!
+//! A commit is one Lua script, and Redis runs one at a time. With `appendfsync always`, it syncs
+//! its append-only file before it sends the answers of a round of its loop. So what was answered is
+//! on the disk, and so is all that was read. With `appendfsync everysec`, which needs version 7.2,
+//! `WAITAOF` tells when it is. A server that may do without is refused.
+//!
+//! A server can be told at any time to do without. A restart does not go unnoticed, as it ends the
+//! connection, which was made to the server that was looked at. For `CONFIG SET`, the server is
+//! looked at again in the transaction that runs the script, and what it says then is from the same
+//! round of its loop as the write. If it no longer keeps what it confirms, the outcome counts as
+//! unknown. From version 7.2 on, `WAITAOF` after that closes the rest of the round. Before, a
+//! `CONFIG SET` of others in just that round stays unnoticed, and loses the write only if the
+//! server or its machine fails within the same second.
+//!
+//! # Which servers are refused
+//!
+//! A failover to a replica forgets what the replica had not got yet, and `WAIT` does not change
+//! that: a replica that was away can be promoted as well. So a master with replicas is refused,
+//! unless the address says by `replicas=never-promoted` that none of them ever takes its place; a
+//! Cluster and a Sentinel are refused, and a server that a Sentinel watches. A Sentinel is seen as
+//! it subscribes to a channel of the server; one that is away for the moment is not.
+//!
+//! Without eviction, `maxmemory` only fails writes. With it, any policy but `noeviction` is
+//! refused, though those of the kind `volatile` throw away no key of this library's, which never
+//! expire: a server may be told another policy at any time.
+//!
+//! A server whose `CONFIG` cannot be called is refused, as that of most that are run for others:
+//! nobody could tell whether it syncs.
+//!
+//! While the append-only file is written for the first time after it was switched on, nothing is
+//! kept. From version 7.2 on, `WAITAOF` waits for the end of that. Before, a server says the same
+//! of each later rewrite, so that calls fail until it is over, as those to a server that is down
+//! do.
+//!
+//! # How to set one up
+//!
+//! ```text
+//! appendonly yes                  # redis.conf
+//! appendfsync always
+//! no-appendfsync-on-rewrite no
+//! maxmemory-policy noeviction
+//! user ids on >SECRET ~uidring/* +select +info +config|get +pubsub|numsub +multi +exec +eval +get
+//!     +mget +set +del +sadd +srem +smembers +time +waitaof         (on one line)
+//! ```
+//!
+//! On a server that has data already, `CONFIG SET appendonly yes` comes first, and then `CONFIG
+//! REWRITE`: one that is started with `appendonly yes` and without the file begins empty.
+//!
+//! # What a backup does to ids
+//!
+//! A copy of the files holds what was given when it was made. A server that goes on from it gives
+//! again what was given since. Processes that run notice it by the key `store` only if that is gone
+//! or another one, and otherwise by their own records, of which each has a random text. So after a
+//! copy was restored, raise the tags above all numbers that were given, and start with worker ids
+//! that were never used, before any program starts.
+//!
+//! # What was tried, and what nobody can see
+//!
+//! This was tried with Redis 7.0.15 and Valkey 9.1.2. What is said of Redis 7.2 to 8, `KeyDB` and
+//! Dragonfly rests on their manuals. Nobody can see from here whether the disk keeps what it has
+//! synced; whether the files are on a disk at all; whether somebody other than a Sentinel puts a
+//! replica in the master's place; and whether the files are an old copy.
+
+use super::kind::Kind;
+
+pub(super) const KIND: Kind = Kind {
+    name: "Redis",
+    feature: "redis",
+    schemes: &["redis", "rediss"],
+    #[cfg(feature = "redis")]
+    open: Some(|address| {
+        super::key_server::open(address, KIND.schemes[0], super::keys::Redis::at, |store| {
+            Some(cosid(store))
+        })
+    }),
+    #[cfg(not(feature = "redis"))]
+    open: None,
+};
+
+/// The counters of `CosId` on the server. All sources know of the tags that one has created.
+#[cfg(feature = "redis")]
+fn cosid(store: &super::keys::Redis) -> super::key_server::CosId {
+    use crate::segment::CosIdSegments;
+    use crate::sync::Arc;
+
+    let source = CosIdSegments::on(store.clone());
+    super::key_server::CosId(Box::new(move |calls| {
+        let mut source = source.clone();
+        if let Some(timeout) = calls.timeout {
+            source.timeout = timeout;
+        }
+        Arc::new(source)
+    }))
+}

@@ -1,0 +1,258 @@
+//! [`Client`]: how a registry or a source calls its database.
+
+use std::time::Duration;
+
+use super::{
+    Access, Cause, Database, Deadline, Error, Fault, Schema, Session, Transaction, Value, Words,
+    statements,
+};
+use crate::store::StorageError;
+use crate::sync::{Arc, Mutex, lock, sleep};
+
+/// How long a call may take, unless set otherwise.
+const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
+
+/// The tables that the schemas of servers make.
+const MADE: [&str; 3] = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+
+/// How long it is waited for a process that makes the tables, which takes milliseconds on most
+/// servers.
+const MAKING: Duration = Duration::from_secs(3);
+
+/// A database, as a registry or a source calls it.
+#[derive(Clone, Debug)]
+pub struct Client<D> {
+    pub database: D,
+    /// How long a call may take.
+    pub timeout: Duration,
+    /// Whether a call of this client, or of a clone, has seen the tables of this library. So a
+    /// process that runs notices where they have been lost.
+    has_seen_tables: Arc<Mutex<bool>>,
+}
+
+/// What is called, and what is said if it fails.
+#[derive(Clone, Copy, Debug)]
+pub struct Call<'a> {
+    pub schema: &'a Schema,
+    pub words: &'a Words,
+    /// What cannot be done if it fails, up to the name of the database: "read the registry".
+    pub doing: &'a str,
+    pub access: Access,
+}
+
+/// What becomes of a transaction on a server that finds its tables missing. Where some of them are
+/// there, the others have been lost, and none is made in their place: an empty table would give
+/// again what the lost one has given.
+pub enum Missing<'a, E> {
+    /// They were there before. The transaction fails, and says that they are gone.
+    Gone,
+    /// The transaction fails.
+    Fail,
+    /// They are made, unless this refuses it, and the transaction is made then.
+    Make(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
+    /// As `Make`, but none is made: it is only looked whether this user may make them.
+    TryOut(&'a (dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync)),
+}
+
+impl<D: Database> Client<D> {
+    pub fn new(database: D) -> Client<D> {
+        Client { database, timeout: DEFAULT_TIMEOUT, has_seen_tables: Arc::default() }
+    }
+
+    #[cfg(feature = "sqlite")]
+    pub fn has_seen_tables(&self) -> bool {
+        *lock(&self.has_seen_tables)
+    }
+
+    /// The error of something other than a transaction that could not do what it was `doing`.
+    pub fn told(&self, words: &Words, doing: &str, error: Error) -> StorageError {
+        error.told(words, &self.database.name(), doing, self.timeout)
+    }
+
+    /// Runs `body` in one transaction, which is committed if `body` succeeds, and taken back if
+    /// not. If tables turn out to be missing, `missing` says what becomes of it. Where the first
+    /// use has yet to make them, the result is `unmade`, if it is given.
+    pub fn transact<T: Send, E: From<StorageError> + Send>(
+        &self,
+        call: &Call<'_>,
+        missing: &Missing<'_, E>,
+        unmade: Option<&dyn Fn() -> Result<T, E>>,
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
+    ) -> Result<T, E> {
+        let deadline = Deadline::after(self.timeout);
+        // Those of others are not missed.
+        let are_ours = !call.schema.sql.is_empty();
+        let had_them = are_ours && *lock(&self.has_seen_tables);
+        let missing = if had_them { &Missing::Gone } else { missing };
+        let attempt = |session: &mut dyn Session| {
+            session.begin(call.access)?;
+            let result = body(&mut Transaction { session, dialect: D::DIALECT })?;
+            session.commit()?;
+            Ok(result)
+        };
+        let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
+            Err(Fault::Database(Error::NoTables(cause))) => {
+                provide_tables::<D, E>(session, call.schema, &deadline, missing, cause)?;
+                attempt(session)
+            }
+            result => result,
+        });
+        match (result, unmade) {
+            (Ok(result), _) => {
+                if are_ours {
+                    *lock(&self.has_seen_tables) = true;
+                }
+                Ok(result)
+            }
+            (Err(Fault::Database(Error::NoTables(_))), Some(unmade))
+                if are_ours && D::MAKES_TABLES =>
+            {
+                unmade()
+            }
+            (Err(fault), _) => Err(self.explain(call, fault, &deadline)),
+        }
+    }
+
+    /// Does what [`transact`](Client::transact) does, and takes all of it back: so it fails where
+    /// that would fail.
+    pub fn try_out<T: Send, E: From<StorageError> + Send>(
+        &self,
+        call: &Call<'_>,
+        may_be_made: &(dyn Fn(&mut Transaction<'_>) -> Result<(), Fault<E>> + Sync),
+        body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
+    ) -> Result<(), E> {
+        let deadline = Deadline::after(self.timeout);
+        let attempt = |session: &mut dyn Session| {
+            session.begin(call.access)?;
+            body(&mut Transaction { session, dialect: D::DIALECT })?;
+            Ok(session.roll_back()?)
+        };
+        let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
+            Err(Fault::Database(Error::NoTables(cause))) => {
+                let missing = Missing::TryOut(may_be_made);
+                provide_tables::<D, E>(session, call.schema, &deadline, &missing, cause)
+            }
+            result => result,
+        });
+        result.map_err(|fault| self.explain(call, fault, &deadline))
+    }
+
+    /// Runs `body` on a connection, which lasts as long.
+    fn connected<T: Send, E: Send>(
+        &self,
+        schema: &Schema,
+        deadline: &Deadline,
+        body: impl Fn(&mut dyn Session) -> Result<T, Fault<E>> + Sync,
+    ) -> Result<T, Fault<E>> {
+        let call = || {
+            let mut session = self.database.connect(schema, deadline)?;
+            let result = body(&mut session);
+            session.end();
+            result
+        };
+        D::run(call).unwrap_or_else(|error| {
+            Err(Error::Other(format!("no thread can be started: {error}").into()).into())
+        })
+    }
+
+    /// What a call says that failed.
+    fn explain<E: From<StorageError>>(
+        &self,
+        call: &Call<'_>,
+        fault: Fault<E>,
+        deadline: &Deadline,
+    ) -> E {
+        match fault {
+            Fault::Refused(error) => error,
+            Fault::Database(error) => {
+                let Call { words, doing, .. } = call;
+                error.told(words, &self.database.name(), doing, deadline.waited()).into()
+            }
+        }
+    }
+}
+
+/// Sees to it that the tables are there after a transaction that found some missing, for the
+/// `cause` that the database named. Fails if that must not be.
+fn provide_tables<D: Database, E>(
+    session: &mut dyn Session,
+    schema: &Schema,
+    deadline: &Deadline,
+    missing: &Missing<'_, E>,
+    cause: Option<Cause>,
+) -> Result<(), Fault<E>> {
+    if schema.sql.is_empty() || !D::MAKES_TABLES {
+        return Err(Error::NoTables(cause).into());
+    }
+    let had_them = matches!(missing, Missing::Gone);
+    session.roll_back()?;
+    let mut there = tables_there::<D>(session)?;
+    // Another process may be about to make the others.
+    let patience = MAKING.min(deadline.timeout / 2);
+    while !D::MAKES_AT_ONCE
+        && !had_them
+        && (1..MADE.len()).contains(&there.len())
+        && deadline.waited() < patience
+    {
+        sleep(Duration::from_millis(20));
+        there = tables_there::<D>(session)?;
+    }
+    let lost: Vec<&str> =
+        schema.tables.iter().copied().filter(|table| !there.contains(table)).collect();
+    if lost.is_empty() {
+        return Ok(());
+    }
+    if had_them || !there.is_empty() {
+        return Err(gone(&lost, had_them, cause).into());
+    }
+    let (Missing::Make(may_be_made) | Missing::TryOut(may_be_made)) = missing else {
+        return Err(Error::NoTables(cause).into());
+    };
+    session.begin(Access::Write)?;
+    may_be_made(&mut Transaction { session, dialect: D::DIALECT })?;
+    session.roll_back()?;
+    let made = match missing {
+        Missing::TryOut(_) => session.try_out_tables(),
+        _ => session.make_tables(),
+    };
+    match made {
+        // No cause, which would be told after the statements.
+        Err(Error::Denied(_)) => Err(Error::problem(format!(
+            "its tables are not there, and this user may not make them; have somebody who may run \
+             this:\n\n{}\n",
+            statements(schema.sql)
+        ))
+        .into()),
+        made => Ok(made?),
+    }
+}
+
+/// Which of the tables of this library are there.
+fn tables_there<D: Database>(session: &mut dyn Session) -> Result<Vec<&'static str>, Error> {
+    let names = MADE.map(|table| format!("'{table}'")).join(", ");
+    let rows = session.rows(&D::DIALECT.tables.replace("{names}", &names), &[])?;
+    let is_there = |table: &&str| {
+        rows.iter().any(|row| matches!(&row[..], [Value::Text(there)] if there == table))
+    };
+    Ok(MADE.into_iter().filter(is_there).collect())
+}
+
+/// The error of these `tables` that are not there, while others are, or which this process has had.
+fn gone(tables: &[&str], had_them: bool, source: Option<Cause>) -> Error {
+    let names = tables.join(" and ");
+    let (subject, it, its) = match tables {
+        [_] => (format!("its table {names} is gone"), "it", "its"),
+        _ => (format!("its tables {names} are gone"), "them", "their"),
+    };
+    // What is left where the first process to start was killed while it made them.
+    let or_begin = if had_them {
+        ", and this process goes on"
+    } else {
+        "; or drop the others too, if nothing has ever been given here"
+    };
+    let problem = format!(
+        "{subject}, the only memory of what has been given, so nothing is made in {its} place; see \
+         that nobody has removed or renamed {it}, and put {it} back{or_begin}"
+    );
+    Error::Unusable { problem, source }
+}

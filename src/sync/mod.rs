@@ -1,0 +1,46 @@
+//! The atomics, locks and threads of the crate: those of std, or those of loom in the models, or
+//! those of shuttle in the scenarios.
+
+pub(crate) use std::sync::Arc;
+#[cfg(feature = "contract")]
+pub(crate) use std::sync::Barrier;
+/// For the list of generators that a fork visits, which is neither modelled nor in a scenario.
+#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
+pub(crate) use std::sync::Weak;
+
+#[cfg(uidring_loom)]
+mod loom_impl;
+#[cfg(uidring_shuttle)]
+mod shuttle_impl;
+#[cfg(any(uidring_loom, uidring_shuttle))]
+mod token;
+
+#[cfg(uidring_loom)]
+pub(crate) use self::loom_impl::*;
+#[cfg(uidring_shuttle)]
+pub(crate) use self::shuttle_impl::*;
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
+pub(crate) use self::std_impl::*;
+
+/// Locks `mutex`, also after a panic of another holder: no holder leaves a change half made.
+pub(crate) fn lock<T>(mutex: &Mutex<T>) -> MutexGuard<'_, T> {
+    mutex.lock().unwrap_or_else(std::sync::PoisonError::into_inner)
+}
+
+/// Waits for `changed`, at most for `timeout`. It may also return without a reason.
+pub(crate) fn wait_timeout<'a, T>(
+    changed: &Condvar,
+    guard: MutexGuard<'a, T>,
+    timeout: std::time::Duration,
+) -> MutexGuard<'a, T> {
+    let waited = changed.wait_timeout(guard, timeout);
+    waited.unwrap_or_else(std::sync::PoisonError::into_inner).0
+}
+
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
+mod std_impl {
+    pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+    pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
+    pub(crate) use std::thread::{self, park_timeout, sleep};
+}

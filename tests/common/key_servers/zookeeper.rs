@@ -1,0 +1,243 @@
+//! Servers of ZooKeeper of a test's own, to be stopped and killed.
+
+use std::fmt::Write as _;
+use std::fs;
+use std::io::{Read, Write as _};
+use std::net::{Shutdown, TcpListener, TcpStream};
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+use std::thread::{sleep, spawn};
+use std::time::{Duration, Instant};
+
+/// What Debian's package names, and what it leaves out: for the admin server, for TLS, and for a
+/// log that shows why a server does not start.
+const CLASSES: &str = "/usr/share/java/zookeeper.jar:/usr/share/java/servlet-api.jar:\
+                       /usr/share/java/netty-codec.jar:/usr/share/java/netty-resolver.jar:\
+                       /usr/share/java/slf4j-simple.jar";
+
+/// A single server, or an ensemble. They end with this.
+pub struct ZooKeepers {
+    servers: Vec<Server>,
+    /// Removed at the end.
+    _folder: tempfile::TempDir,
+}
+
+struct Server {
+    folder: std::path::PathBuf,
+    port: u16,
+    /// Arguments of the virtual machine.
+    properties: Vec<String>,
+    process: Option<Child>,
+}
+
+impl ZooKeepers {
+    /// So many servers with these lines in their files beside the usual ones. Those that begin with
+    /// `-D` are properties of the virtual machine.
+    pub fn start(count: usize, lines: &str) -> ZooKeepers {
+        let folder = tempfile::tempdir().expect("a folder");
+        let mut members = String::new();
+        if count > 1 {
+            for id in 1..=count {
+                let ports = (free_port(), free_port());
+                writeln!(members, "server.{id}=127.0.0.1:{}:{}", ports.0, ports.1).unwrap();
+            }
+        }
+        let servers = (1..=count).map(|id| {
+            let folder = folder.path().join(id.to_string());
+            let port = free_port();
+            fs::create_dir_all(folder.join("data")).expect("a folder");
+            fs::write(folder.join("data/myid"), id.to_string()).expect("an id");
+            let data = folder.join("data").display().to_string();
+            let (properties, lines): (Vec<&str>, Vec<&str>) =
+                lines.lines().partition(|line| line.starts_with("-D"));
+            let lines = lines.join("\n");
+            let file = format!(
+                "tickTime=200\ninitLimit=50\nsyncLimit=10\ndataDir={data}\nclientPort={port}\n\
+                 clientPortAddress=127.0.0.1\n{members}{lines}\n"
+            );
+            // A line of the test's comes in place of these.
+            let usual = ["admin.enableServer=false", "4lw.commands.whitelist=*"];
+            let is_new = |line: &&&str| {
+                let name = line.split('=').next().unwrap();
+                !lines.contains(name)
+            };
+            let usual: Vec<&str> = usual.iter().filter(is_new).copied().collect();
+            fs::write(folder.join("zoo.cfg"), format!("{file}{}\n", usual.join("\n")))
+                .expect("a file");
+            let properties = properties.into_iter().map(str::to_owned).collect();
+            Server { folder, port, properties, process: None }
+        });
+        let mut all = ZooKeepers { servers: servers.collect(), _folder: folder };
+        for server in &mut all.servers {
+            server.launch();
+        }
+        for server in &all.servers {
+            server.wait();
+        }
+        all
+    }
+
+    /// The servers as an address names them.
+    pub fn places(&self) -> String {
+        let places = self.servers.iter().map(|server| format!("127.0.0.1:{}", server.port));
+        places.collect::<Vec<_>>().join(",")
+    }
+
+    /// The port of a server for its clients.
+    pub fn port(&self, server: usize) -> u16 {
+        self.servers[server].port
+    }
+
+    /// A file in the folder where a server keeps its data.
+    pub fn data(&self, server: usize) -> std::path::PathBuf {
+        self.servers[server].folder.join("data")
+    }
+
+    /// Ends a server without giving it time to do anything.
+    pub fn kill(&mut self, server: usize) {
+        self.servers[server].kill();
+    }
+
+    /// Starts it again.
+    pub fn restart(&mut self, server: usize) {
+        self.servers[server].launch();
+        self.servers[server].wait();
+    }
+
+    /// Sends a signal, such as `-STOP`.
+    pub fn signal(&self, server: usize, name: &str) {
+        let process = self.servers[server].process.as_ref().expect("the server runs");
+        let status = Command::new("kill").args([name, &process.id().to_string()]).status();
+        assert!(status.expect("kill runs").success());
+    }
+
+    /// Which server leads.
+    pub fn leader(&self) -> usize {
+        let leads = |server: &Server| server.ask("srvr").contains("Mode: leader");
+        self.servers.iter().position(leads).expect("a server leads")
+    }
+
+    /// Waits until a server answers to `srvr` with this text.
+    pub fn await_text(&self, server: usize, text: &str) {
+        self.servers[server].await_text("srvr", text);
+    }
+}
+
+impl Server {
+    fn launch(&mut self) {
+        let log = fs::File::options().create(true).append(true).open(self.folder.join("log"));
+        let log = log.expect("a log");
+        let process = Command::new("java")
+            // It tells each word that it is asked.
+            .arg("-Dorg.slf4j.simpleLogger.log.org.apache.zookeeper.server.NIOServerCnxn=warn")
+            .args(["-Xmx128m", "-XX:+UseSerialGC", "-XX:TieredStopAtLevel=1", "-cp", CLASSES])
+            .args(&self.properties)
+            .arg("org.apache.zookeeper.server.quorum.QuorumPeerMain")
+            .arg(self.folder.join("zoo.cfg"))
+            .stdin(Stdio::null())
+            .stdout(log.try_clone().expect("a log"))
+            .stderr(log)
+            .spawn();
+        self.process = Some(process.expect("java runs"));
+    }
+
+    fn wait(&self) {
+        self.await_text("srvr", "Mode: ");
+    }
+
+    fn await_text(&self, word: &str, text: &str) {
+        let since = Instant::now();
+        while !self.ask(word).contains(text) {
+            assert!(
+                since.elapsed() < Duration::from_secs(60),
+                "the server answers {word} with {text}; its log: {}",
+                read(&self.folder.join("log"))
+            );
+            sleep(Duration::from_millis(50));
+        }
+    }
+
+    /// What it answers to a four-letter word; empty if it does not.
+    fn ask(&self, word: &str) -> String {
+        let mut answer = String::new();
+        if let Ok(mut socket) = TcpStream::connect(("127.0.0.1", self.port)) {
+            let _ = socket.set_read_timeout(Some(Duration::from_secs(2)));
+            let _ = socket.write_all(word.as_bytes());
+            let _ = socket.read_to_string(&mut answer);
+        }
+        answer
+    }
+
+    fn kill(&mut self) {
+        if let Some(mut process) = self.process.take() {
+            let _ = process.kill();
+            let _ = process.wait();
+        }
+    }
+}
+
+impl Drop for Server {
+    fn drop(&mut self) {
+        self.kill();
+    }
+}
+
+/// Whether something goes on for a while. Clones are the same one.
+#[derive(Clone, Default)]
+pub struct Switch(Arc<AtomicBool>);
+
+impl Switch {
+    pub fn turn(&self, is_on: bool) {
+        self.0.store(is_on, Ordering::SeqCst);
+    }
+
+    pub fn is_on(&self) -> bool {
+        self.0.load(Ordering::SeqCst)
+    }
+}
+
+/// A proxy in front of a server. As long as it is `cut`, it passes writes on, but not the answers
+/// to them. Returns its port.
+pub fn proxy(to: u16, cut: Switch) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
+    let port = listener.local_addr().expect("a port").port();
+    spawn(move || {
+        for client in listener.incoming() {
+            let client = client.expect("a client");
+            let server = TcpStream::connect(("127.0.0.1", to)).expect("the server");
+            let again = |socket: &TcpStream| socket.try_clone().expect("a socket");
+            let ways = [(again(&client), again(&server), false), (server, client, true)];
+            let is_over = Switch::default();
+            for (mut from, mut to, is_answer) in ways {
+                let (cut, is_over) = (cut.clone(), is_over.clone());
+                spawn(move || {
+                    let mut bytes = [0; 10_000];
+                    while let Ok(length @ 1..) = from.read(&mut bytes) {
+                        // Behind the length and the number: `setData` or `multi`.
+                        let is_write = !is_answer && matches!(bytes[8..12], [0, 0, 0, 5 | 14]);
+                        if is_write && cut.is_on() {
+                            is_over.turn(true);
+                        }
+                        if is_answer && is_over.is_on() {
+                            break;
+                        }
+                        let _ = to.write_all(&bytes[..length]);
+                    }
+                    let _ = to.shutdown(Shutdown::Both);
+                });
+            }
+        }
+    });
+    port
+}
+
+pub fn free_port() -> u16 {
+    let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
+    socket.local_addr().expect("a port").port()
+}
+
+fn read(path: &Path) -> String {
+    fs::read_to_string(path).unwrap_or_default()
+}

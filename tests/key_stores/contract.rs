@@ -1,0 +1,60 @@
+//! Each store keeps the contracts of registries and of sources of segments.
+
+use std::time::Duration;
+
+use uidring::{RegistryOptions, Store, registry, segment};
+
+use crate::key_servers::etcd::Etcds;
+use crate::key_servers::redis::OwnRedis;
+use crate::key_servers::zookeeper::ZooKeepers;
+
+/// Permanent ids, leased ones, and segments, each in folders of their own below `address`.
+fn check(address: &str) {
+    // As long as may be: on a busy machine, those who come at once take seconds.
+    let leased = RegistryOptions::new().leased(Duration::from_secs(5));
+    for (kind, options) in [("permanent", RegistryOptions::new()), ("leased", leased)] {
+        registry::contract::check(|name| {
+            let (address, options) = (format!("{address}/{kind}_{name}"), &options);
+            move || Store::open(&address).unwrap().registry_with(options.clone()).unwrap()
+        });
+    }
+    segment::contract::check(|name| {
+        let address = format!("{address}/segments_{name}");
+        move || Store::open(&address).unwrap().segments().unwrap()
+    });
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn etcd() {
+    let members = Etcds::start(1, &[]);
+    check(&format!("etcd://{}/ids", members.places()));
+}
+
+#[test]
+#[ignore = "needs etcd's server"]
+fn etcd_of_three_members() {
+    let members = Etcds::start(3, &[]);
+    check(&format!("etcd://{}/ids", members.places()));
+}
+
+#[test]
+#[ignore = "needs ZooKeeper"]
+fn zookeeper() {
+    let servers = ZooKeepers::start(1, "");
+    check(&format!("zookeeper://{}/ids", servers.places()));
+}
+
+#[test]
+#[ignore = "needs ZooKeeper"]
+fn zookeeper_of_three_servers() {
+    let servers = ZooKeepers::start(3, "");
+    check(&format!("zookeeper://{}/ids", servers.places()));
+}
+
+#[test]
+#[ignore = "needs Redis' server"]
+fn redis() {
+    let server = OwnRedis::start("");
+    check(&server.url("/0/ids"));
+}

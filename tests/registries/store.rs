@@ -1,0 +1,432 @@
+//! The door to all stores, as programs meet it: an address goes in, and worker ids and numbers come
+//! out.
+
+use std::error::Error;
+
+use proptest::prelude::*;
+use uidring::Store;
+use uidring::store::StoreError;
+
+/// The text of an error and its causes.
+fn with_causes(error: &dyn Error) -> String {
+    let cause = |cause| format!(": {}", with_causes(cause));
+    error.to_string() + &error.source().map_or(String::new(), cause)
+}
+
+/// The error of an address that is not one. Neither it nor its causes show a secret.
+fn refused(address: &str) -> String {
+    let error = Store::open(address).unwrap_err();
+    let text = with_causes(&error);
+    assert!(!text.contains("secret") && !format!("{error:?}").contains("secret"), "{error:?}");
+    text
+}
+
+#[test]
+fn an_unknown_scheme_is_told_which_there_are() {
+    let all = "a store is a file, or an address that begins with sqlite://, postgres://, \
+               postgresql://, mysql://, etcd://, etcds://, zookeeper://, zookeepers://, \
+               redis:// or rediss://";
+    for scheme in ["oracle", "consul", "mongodb", "POSTGRES"] {
+        let text = refused(&format!("{scheme}://me:secret@db/ids?password=secret"));
+        assert_eq!(text, format!("{all}, and not with {scheme}://"));
+    }
+    for keys in ["host=db password=secret dbname=ids", "file:secret.db", "password=secret://x"] {
+        let text = refused(keys);
+        assert!(text.starts_with(&format!("{all}; write keys and values as such an")), "{text}");
+        assert!(text.ends_with("begin the path of a file that looks like one with ./"), "{text}");
+    }
+}
+
+#[test]
+fn a_kind_that_is_not_built_in_names_its_feature() {
+    let kinds = [
+        ("ids.db", "ids.db", "SQLite", "sqlite", cfg!(feature = "sqlite")),
+        ("sqlite:ids.db", "ids.db", "SQLite", "sqlite", cfg!(feature = "sqlite")),
+        (
+            "postgres://me:secret@db/ids",
+            "postgres://me@db/ids",
+            "PostgreSQL",
+            "postgres",
+            cfg!(feature = "postgres"),
+        ),
+        (
+            "postgresql://me:secret@db/ids?a=secret",
+            "postgresql://me@db/ids",
+            "PostgreSQL",
+            "postgres",
+            cfg!(feature = "postgres"),
+        ),
+        (
+            "mysql://me:secret@db/ids",
+            "mysql://me@db/ids",
+            "MySQL and MariaDB",
+            "mysql",
+            cfg!(feature = "mysql"),
+        ),
+    ];
+    for (address, shown, name, feature, is_built_in) in kinds {
+        if is_built_in {
+            continue;
+        }
+        assert_eq!(
+            refused(address),
+            format!(
+                "cannot open the store {shown}: this program was built without {name}; build it \
+                 with the feature `{feature}` of uidring"
+            )
+        );
+        let error = Store::open(address).unwrap_err();
+        assert!(matches!(error, StoreError::NotBuiltIn { .. }));
+    }
+}
+
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+#[test]
+fn an_address_of_a_server_is_read_without_the_server() {
+    for (address, scheme, shown, is_built_in) in [
+        (
+            "postgres://me:secret@nowhere.invalid:5433/ids?sslmode=require",
+            "postgres",
+            "postgres://me@nowhere.invalid:5433/ids",
+            cfg!(feature = "postgres"),
+        ),
+        (
+            "postgresql://me:secret@nowhere.invalid/ids",
+            "postgres",
+            "postgresql://me@nowhere.invalid/ids",
+            cfg!(feature = "postgres"),
+        ),
+        (
+            "mysql://me:secret@nowhere.invalid/ids",
+            "mysql",
+            "mysql://me@nowhere.invalid/ids",
+            cfg!(feature = "mysql"),
+        ),
+    ] {
+        if !is_built_in {
+            continue;
+        }
+        let store = Store::open(address).unwrap();
+        assert_eq!((store.to_string().as_str(), store.scheme()), (shown, scheme));
+        assert_eq!(format!("{store:?}"), format!("Store({shown:?})"));
+        assert_eq!(store.file(), None);
+        let shown_by = [
+            format!("{:?}", store.registry().unwrap()),
+            format!("{:?}", store.segments().unwrap()),
+        ];
+        assert!(!shown_by.concat().contains("secret"), "{shown_by:?}");
+    }
+}
+
+#[test]
+fn a_wrong_address_of_a_server_is_told_what_is_wrong() {
+    for (address, problem, is_built_in) in [
+        ("postgres:///ids", "names no host", cfg!(feature = "postgres")),
+        ("postgres://me:secret@db/ids?nonsense=secret", "", cfg!(feature = "postgres")),
+        (
+            "postgres://me:secret@db/ids?sslrootcert=/nowhere.pem",
+            "/nowhere.pem",
+            cfg!(feature = "postgres"),
+        ),
+        ("mysql://", "names no host", cfg!(feature = "mysql")),
+        ("mysql://me:secret@db", "names no database", cfg!(feature = "mysql")),
+        ("mysql://me:secret@db/ids?ssl-ca=/nowhere.pem", "/nowhere.pem", cfg!(feature = "mysql")),
+    ] {
+        if is_built_in {
+            let text = refused(address);
+            assert!(text.starts_with("cannot use the store "), "{text}");
+            assert!(text.contains(problem), "{text}");
+        }
+    }
+}
+
+#[cfg(feature = "sqlite")]
+mod sqlite {
+    use std::fs;
+    use std::time::Duration;
+
+    use tempfile::TempDir;
+    use uidring::registry::RegistryAdmin;
+    use uidring::segment::{SegmentAdmin, SegmentSource, Segments, Tag, TagChange};
+    use uidring::{Layout, RegistryError, RegistryOptions, Store, Table, UidGenerator};
+
+    use super::{refused, with_causes};
+
+    fn folder() -> (TempDir, String) {
+        let folder = crate::folder::folder();
+        let path = folder.path().join("ids.db");
+        let path = path.to_str().unwrap().to_owned();
+        (folder, path)
+    }
+
+    /// Runs statements in the file `path`.
+    fn run(path: &str, sql: &str) {
+        rusqlite::Connection::open(path).unwrap().execute_batch(sql).unwrap();
+    }
+
+    #[test]
+    fn each_form_of_a_path_names_the_file() {
+        let (_folder, path) = folder();
+        for address in [path.clone(), format!("sqlite:{path}"), format!("sqlite://{path}")] {
+            let store = Store::open(&address).unwrap();
+            assert_eq!(store.to_string(), path);
+            assert_eq!(store.file().unwrap().to_str(), Some(path.as_str()));
+            assert_eq!(store.scheme(), "sqlite");
+        }
+        assert_eq!(Store::open(std::path::Path::new(&path)).unwrap().to_string(), path);
+        // Absolute, so that a program may change its folder.
+        assert!(Store::open("ids.db").unwrap().file().unwrap().is_absolute());
+        assert!(Store::open("./mysql://x").unwrap().to_string().contains("mysql:"));
+    }
+
+    #[test]
+    fn parameters_of_a_file_are_refused() {
+        let error = refused("sqlite:ids.db?key=secret");
+        assert!(error.contains("without parameters and escapes"), "{error}");
+        let (folder, _) = folder();
+        let path = folder.path().join("my%20ids.db?x=1#2");
+        assert_eq!(Store::open(&path).unwrap().file(), Some(path.as_path()));
+    }
+
+    /// Whoever takes ids or numbers from a store knows the tables again, so that no other handle of
+    /// the same store makes new ones in their place, which would begin with the first id again.
+    #[test]
+    fn a_file_that_was_lost_is_not_made_anew() {
+        let (_folder, path) = folder();
+        let store = Store::open(&path).unwrap();
+        let uids = UidGenerator::builder().registry(store.registry().unwrap()).build().unwrap();
+        assert_eq!(uids.worker_id(), 1);
+        store.segments().unwrap().create("orders", &Tag::new()).unwrap();
+        fs::remove_file(&path).unwrap();
+        let store = store.clone();
+        for error in [
+            with_causes(&store.registry().unwrap_err()),
+            with_causes(&store.registry_with(RegistryOptions::new().partition(1, 2)).unwrap_err()),
+            with_causes(&store.segments().unwrap_err()),
+        ] {
+            assert!(error.contains("there is no such file"), "{error}");
+        }
+        assert!(!store.file().unwrap().exists());
+    }
+
+    #[test]
+    fn what_is_no_file_is_told() {
+        assert!(refused("").contains("the path is empty"));
+        assert!(refused("sqlite:").contains("the path is empty"));
+        assert!(refused(":memory:").contains("a store in memory forgets what it gave"));
+        assert!(refused("sqlite::memory:").contains("a store in memory forgets what it gave"));
+    }
+
+    #[test]
+    fn one_address_gives_worker_ids_and_numbers() {
+        let (_folder, path) = folder();
+        let store = Store::open(&path).unwrap();
+        assert!(!store.file().unwrap().exists(), "opening makes nothing");
+        let uids = UidGenerator::builder().registry(store.registry().unwrap()).build().unwrap();
+        assert_eq!(uids.worker_id(), 1);
+        assert_eq!(uids.layout().parts(uids.take().unwrap()).worker, 1);
+        let segments = Segments::builder().source(store.segments().unwrap()).build().unwrap();
+        let orders = segments.create("orders", Tag::new().first(7)).unwrap();
+        assert_eq!(orders.take().unwrap().get(), 7);
+        assert_eq!(segments.tag("orders").unwrap().take().unwrap().get(), 8);
+        assert_eq!(store.registry().unwrap().workers().unwrap().len(), 1);
+    }
+
+    #[test]
+    fn all_tables_of_a_file_give_numbers() {
+        let (_folder, path) = folder();
+        run(
+            &path,
+            "CREATE TABLE leaf_alloc (biz_tag VARCHAR(128) PRIMARY KEY, max_id BIGINT, step INT, \
+             description VARCHAR(256), update_time TIMESTAMP); \
+             CREATE TABLE tiny_id_info (id INTEGER PRIMARY KEY, biz_type VARCHAR(63), \
+             begin_id BIGINT, max_id BIGINT, step INT, delta INT, remainder INT, \
+             create_time TIMESTAMP, update_time TIMESTAMP, version BIGINT); \
+             CREATE TABLE tiny_id_token (id INTEGER, token VARCHAR(255), biz_type VARCHAR(63)); \
+             INSERT INTO tiny_id_token VALUES (1, 'secret', 'orders'); \
+             INSERT INTO leaf_alloc VALUES ('orders', 1, 10, NULL, NULL); \
+             INSERT INTO tiny_id_info VALUES (1, 'orders', 0, 20, 10, 1, 0, \
+             CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 1);",
+        );
+        let store = Store::open(&path).unwrap();
+        let first = |table| {
+            let source = store.segments_in(table).unwrap();
+            source.load("orders", None).unwrap().first
+        };
+        assert_eq!((first(Table::Leaf), first(Table::TinyId)), (1, 21));
+        let tokens = store.tinyid_tokens().unwrap();
+        assert_eq!((tokens[0].token.as_str(), tokens[0].tag.as_str()), ("secret", "orders"));
+        // The file is another program's.
+        let error = store.segments().unwrap().create("orders", &Tag::new()).unwrap_err();
+        assert!(with_causes(&error).contains("another program"), "{error}");
+        assert!(store.registry().is_err());
+
+        let (_folder, path) = folder();
+        let own = Store::open(&path).unwrap().segments_in(Table::Own).unwrap();
+        own.create("orders", &Tag::new().step(10)).unwrap();
+        assert_eq!(own.set("orders", &TagChange::new().next(500)).unwrap().next, 500);
+        assert_eq!(own.load("orders", None).unwrap().first, 500);
+    }
+
+    #[test]
+    fn the_tables_of_others_make_no_file() {
+        let (_folder, path) = folder();
+        let store = Store::open(&path).unwrap();
+        for table in [Table::Leaf, Table::TinyId] {
+            let error = store.segments_in(table).unwrap_err();
+            assert!(error.to_string().contains("there is no such file"), "{error}");
+        }
+        assert!(store.tinyid_tokens().is_err());
+        assert!(!store.file().unwrap().exists());
+    }
+
+    #[test]
+    fn an_existing_file_is_opened_and_none_is_made() {
+        let (_folder, path) = folder();
+        let store = Store::open_existing(&path).unwrap();
+        let errors =
+            [store.registry().unwrap_err().to_string(), store.segments().unwrap_err().to_string()];
+        assert_eq!(errors[0].split(": ").next(), Some(&*format!("cannot use the registry {path}")));
+        assert_eq!(errors[1].split(": ").next(), Some(&*format!("cannot use the tags in {path}")));
+        assert!(!fs::exists(&path).unwrap());
+        Store::open(&path).unwrap().registry().unwrap();
+        assert_eq!(store.registry().unwrap().largest_given().unwrap(), 0);
+        assert!(store.segments().unwrap().tags().unwrap().is_empty());
+    }
+
+    #[test]
+    fn options_say_how_ids_are_given() {
+        let worker = |options: RegistryOptions| {
+            let (_folder, path) = folder();
+            let registry = Store::open(path).unwrap().registry_with(options).unwrap();
+            let uids = UidGenerator::builder().registry(registry).build().unwrap();
+            uids.worker_id()
+        };
+        let hour = Duration::from_secs(3600);
+        let half = Layout::DEFAULT.max_worker() / 2 + 1;
+        assert_eq!(worker(RegistryOptions::new().leased(hour).worker_ids(32..=1023)), 32);
+        assert_eq!(worker(RegistryOptions::new().partition(1, 2)), half);
+        // Both: the ids of the part that are in the range.
+        let both = RegistryOptions::new().worker_ids(32..=half + 5);
+        assert_eq!(worker(both.clone().partition(0, 2)), 32);
+        assert_eq!(worker(both.partition(1, 2)), half);
+        let (_folder, path) = folder();
+        let store = Store::open(path).unwrap();
+        let registry = RegistryOptions::new().leased(hour).host("orders-3", "8080");
+        let uids = UidGenerator::builder().registry(store.registry_with(registry).unwrap());
+        let uids = uids.build().unwrap();
+        let worker = store.registry().unwrap().workers().unwrap().pop().unwrap();
+        assert_eq!((worker.host_name.as_str(), worker.port.as_str()), ("orders-3", "8080"));
+        assert!(worker.lease.is_some());
+        drop(uids);
+    }
+
+    #[test]
+    fn options_that_make_no_sense_are_refused() {
+        let (_folder, path) = folder();
+        let store = Store::open(path).unwrap();
+        let refused = |options| store.registry_with(options).unwrap_err();
+        let parts = refused(RegistryOptions::new().partition(3, 3));
+        assert!(matches!(parts, RegistryError::Partition { index: 3, of: 3 }));
+        let ids = refused(RegistryOptions::new().worker_ids(0..=0));
+        assert!(matches!(ids, RegistryError::WorkerIds { .. }));
+        let table = refused(RegistryOptions::new().uid_generator());
+        assert!(table.to_string().contains("only MySQL and MariaDB have the table WORKER_NODE"));
+        // No id is in both.
+        let registry = RegistryOptions::new().partition(1, 2).worker_ids(32..=1023);
+        let registry = store.registry_with(registry).unwrap();
+        let error = UidGenerator::builder().registry(registry).build().unwrap_err();
+        let text = with_causes(&error);
+        assert!(text.contains("the worker ids 32 to 1023 of the partition 1 of 2"), "{text}");
+        assert_eq!(store.registry().unwrap().layout().unwrap(), None, "and nothing is used");
+    }
+
+    #[test]
+    fn the_time_of_calls_can_be_set() {
+        use uidring::registry::{Request, WorkerRegistry};
+
+        let (_folder, path) = folder();
+        let store = Store::open(&path).unwrap().with_timeout(Duration::from_millis(50));
+        let mut registry = store.registry().unwrap();
+        let source = store.segments().unwrap();
+        let other = rusqlite::Connection::open(&path).unwrap();
+        other.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        let layout = Layout::DEFAULT;
+        let error = registry.assign(&Request::new(layout, 1, layout.max_tick())).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("others had the registry"), "{text}");
+        assert!(text.contains("locked for 50 ms"), "{text}");
+        let error = source.create("orders", &Tag::new()).unwrap_err();
+        let text = error.to_string();
+        assert!(text.contains("others had the tags in"), "{text}");
+        assert!(text.contains("locked for 50 ms"), "{text}");
+    }
+}
+
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod servers {
+    use uidring::registry::RegistryAdmin;
+    use uidring::segment::{SegmentAdmin, Segments, Tag};
+    use uidring::{RegistryOptions, Store, UidGenerator};
+
+    use crate::databases::Server;
+
+    fn one_address_gives_worker_ids_and_numbers(server: Server) {
+        let database = server.database();
+        let store = Store::open(&database.url).unwrap();
+        let options = RegistryOptions::new().worker_ids(32..=1023);
+        let registry = store.registry_with(options).unwrap();
+        let uids = UidGenerator::builder().registry(registry).build().unwrap();
+        assert_eq!(uids.worker_id(), 32);
+        assert_eq!(store.registry().unwrap().largest_given().unwrap(), 32);
+        let segments = Segments::builder().source(store.segments().unwrap()).build().unwrap();
+        assert_eq!(segments.create("orders", Tag::new()).unwrap().take().unwrap().get(), 1);
+        drop(segments);
+        store.segments().unwrap().remove("orders", None).unwrap();
+    }
+
+    #[cfg(feature = "postgres")]
+    #[test]
+    #[ignore = "needs a PostgreSQL server"]
+    fn postgres() {
+        one_address_gives_worker_ids_and_numbers(Server::Postgres);
+    }
+
+    #[cfg(feature = "mysql")]
+    #[test]
+    #[ignore = "needs a MySQL or MariaDB server"]
+    fn mysql() {
+        one_address_gives_worker_ids_and_numbers(Server::MySql);
+    }
+}
+
+proptest! {
+    /// Also where it looks like an address: it is a store or an error, and shows no password.
+    #[test]
+    fn any_text_is_a_store_or_an_error(
+        text in prop_oneof![
+            any::<String>(),
+            "(sqlite:|postgres://|postgresql://|mysql://|etcd://|[a-z]:)?[ -~]{0,40}",
+            "(postgres|mysql)://[a-z]{0,3}(:[ -~]{0,4})?@?[a-z]{0,3}(:[0-9]{0,6})?/?[ -~]{0,20}",
+        ],
+    ) {
+        match Store::open(&text) {
+            Ok(store) => prop_assert!(!store.to_string().is_empty()),
+            Err(error) => prop_assert!(!error.to_string().is_empty()),
+        }
+    }
+
+    #[test]
+    fn no_password_is_shown(
+        scheme in "(postgres|postgresql|mysql|etcd|redis|zookeeper|x)",
+        (one, other) in ("[A-Za-z0-9:@/?#&=%._-]{0,8}", "[A-Za-z0-9:@/?#&=%._-]{0,8}"),
+        rest in "(/ids|/|)(\\?[a-z]{1,8}=[a-z]{0,3})?",
+    ) {
+        let address = format!("{scheme}://me:SECRET{one}SECRET{other}SECRET@db{rest}");
+        let shown = match Store::open(&address) {
+            Ok(store) => format!("{store} {store:?}"),
+            Err(error) => with_causes(&error),
+        };
+        prop_assert!(!shown.contains("SECRET"), "{shown}");
+    }
+}
