@@ -261,6 +261,27 @@ fn who_lives_notices_lost_keys_and_an_old_copy() {
     assert!(error.contains("its key store is gone, and other keys are there"), "{error}");
 }
 
+/// Another process makes the first commit of all while this one reads, which has seen that there
+/// was no key `store`.
+#[test]
+fn a_store_that_others_begin_meanwhile_has_lost_nothing() {
+    let store = Memory::default();
+    let (mut one, mut other) = (KeyRegistry::on(store.clone()), KeyRegistry::on(store.clone()));
+    store.interrupt_read(move || assert_eq!(other.assign(&request(NOW)).unwrap().worker, 1));
+    assert_eq!(one.assign(&request(NOW)).unwrap().worker, 2);
+}
+
+/// As above, and the other one is a clone, which tells this one what it has seen.
+#[test]
+fn a_store_that_a_clone_begins_meanwhile_has_lost_nothing() {
+    let store = Memory::default();
+    let one = KeySegments::on(store.clone());
+    let clone = one.clone();
+    store.interrupt_read(move || drop(clone.create("users", &Tag::new()).unwrap()));
+    one.create("orders", &Tag::new()).unwrap();
+    assert_eq!(one.tags().unwrap().len(), 2);
+}
+
 #[test]
 fn a_row_that_was_made_anew_is_noticed() {
     let store = Memory::default();

@@ -81,7 +81,7 @@ impl<K: KeyStore> Client<K> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<T, E> {
         self.run(call, |transaction, deadline| {
-            let store = self.begin(transaction, call)?;
+            let Run::Done(store) = self.begin(transaction, call)? else { return Ok(Run::Again) };
             let result = body(transaction)?;
             self.commit(transaction, store, deadline, result).map_err(Fault::Database)
         })
@@ -95,7 +95,7 @@ impl<K: KeyStore> Client<K> {
         body: impl Fn(&mut Transaction<'_>) -> Result<T, Fault<E>> + Sync,
     ) -> Result<(), E> {
         self.run(call, |transaction, deadline| {
-            self.begin(transaction, call)?;
+            let Run::Done(_) = self.begin(transaction, call)? else { return Ok(Run::Again) };
             body(transaction)?;
             let before = transaction.session.read(&[TRIAL])?.pop().flatten();
             let text = Document::new().with("write", transaction.write.as_str()).to_text();
@@ -152,7 +152,9 @@ impl<K: KeyStore> Client<K> {
         &self,
         transaction: &mut Transaction<'_>,
         call: &Call<'_>,
-    ) -> Result<Option<String>, Error> {
+    ) -> Result<Run<Option<String>>, Error> {
+        // Before the keys are read, because a clone may name the store meanwhile.
+        let seen = lock(&self.seen).clone();
         let keys: Vec<&str> = [STORE].into_iter().chain(call.keys.iter().copied()).collect();
         transaction.read_all(&keys)?;
         let store = match transaction.read(STORE)? {
@@ -162,7 +164,7 @@ impl<K: KeyStore> Client<K> {
             },
             None => None,
         };
-        match (&store, &*lock(&self.seen)) {
+        match (&store, &seen) {
             (None, Some(_)) => Err(Error::problem(
                 "its keys are gone, the only memory of what has been given, so nothing is made in \
                  their place; see that nobody has removed them or restored an old copy, and put \
@@ -172,10 +174,16 @@ impl<K: KeyStore> Client<K> {
                 "its keys are not those that this process has used before, and may give again \
                  what it was given; put back what was there, and this process goes on",
             )),
-            (None, None) if transaction.read.values().any(Option::is_some) => Err(Error::problem(
-                format!("its key {STORE} is gone, and other keys are there; put it back"),
-            )),
-            _ => Ok(store),
+            (None, None) if transaction.read.values().any(Option::is_some) => {
+                // Others may have named the store after its key was read and before the others.
+                if !transaction.is_as_read(STORE)? {
+                    return Ok(Run::Again);
+                }
+                Err(Error::problem(format!(
+                    "its key {STORE} is gone, and other keys are there; put it back"
+                )))
+            }
+            _ => Ok(Run::Done(store)),
         }
     }
 

@@ -20,6 +20,8 @@ struct State {
     lost: u8,
     /// What takes the place of all keys just before the next commit.
     next: Option<BTreeMap<String, Entry>>,
+    /// What happens between the first key of the next read of several and the others.
+    amid: Option<Box<dyn FnOnce() + Send>>,
     /// The commits that were not answered, and may still be made.
     late: Vec<Vec<Owned>>,
     /// What happens before it is found out that the next commit was made, which is not answered.
@@ -47,6 +49,11 @@ impl Memory {
     /// Makes the next commit without an answer, and lets this happen before anybody looks.
     pub fn lose_answer(&self, meanwhile: impl FnOnce() + Send + 'static) {
         lock(&self.0).meanwhile = Some(Box::new(meanwhile));
+    }
+
+    /// Lets this happen in the midst of the next read of several keys, after its first one.
+    pub fn interrupt_read(&self, amid: impl FnOnce() + Send + 'static) {
+        lock(&self.0).amid = Some(Box::new(amid));
     }
 
     /// What a copy of all files would hold.
@@ -117,9 +124,20 @@ impl KeyStore for Memory {
 
 impl Session for Memory {
     fn read(&mut self, keys: &[&str]) -> Result<Vec<Option<Entry>>, Error> {
-        let mut state = lock(&self.0);
-        state.answer()?;
-        Ok(keys.iter().map(|key| state.keys.get(*key).cloned()).collect())
+        let amid = {
+            let mut state = lock(&self.0);
+            state.answer()?;
+            state.amid.take_if(|_| keys.len() > 1)
+        };
+        let read = |keys: &[&str]| -> Vec<_> {
+            let state = lock(&self.0);
+            keys.iter().map(|key| state.keys.get(*key).cloned()).collect()
+        };
+        let Some(amid) = amid else { return Ok(read(keys)) };
+        let mut entries = read(&keys[..1]);
+        amid();
+        entries.extend(read(&keys[1..]));
+        Ok(entries)
     }
 
     fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
