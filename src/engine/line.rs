@@ -12,13 +12,16 @@
 //! that leaves the line calls the next one if there are UIDs left.
 
 use std::collections::BTreeMap;
-use std::mem;
 use std::panic::{catch_unwind, resume_unwind};
 use std::task::Waker;
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
+
+/// How long the filler waits for a called task to be polled. A busy executor takes a while, and
+/// others that are called in place of its tasks are woken for nothing.
+const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The line of waiting tasks.
 #[derive(Debug, Default)]
@@ -37,8 +40,8 @@ struct Tasks {
     /// How many tasks have been called and not polled since, without those that the filler has
     /// given up on.
     called: u64,
-    /// No called task has been polled since the filler last called.
-    is_stuck: bool,
+    /// Since when the filler waits for one of the called tasks to be polled.
+    unanswered: Option<Stopwatch>,
 }
 
 impl Line {
@@ -56,7 +59,7 @@ impl Line {
         let is_called = !tasks.waiting.contains_key(&place);
         if is_called {
             tasks.called = tasks.called.saturating_sub(1);
-            tasks.is_stuck = false;
+            tasks.unanswered = None;
         }
         is_called
     }
@@ -107,12 +110,14 @@ impl Line {
     }
 
     /// Like [`call`](Line::call), but gives up on the tasks that were called before if none of them
-    /// has been polled since the last time: they may never be. Called by the filler.
+    /// has been polled for [`PATIENCE`]: they may never be. Called by the filler.
     pub fn call_anew(&self, uids: u64) {
         if !self.is_empty() {
             self.call_some(|tasks| {
-                if mem::replace(&mut tasks.is_stuck, true) {
+                let since = tasks.unanswered.get_or_insert_with(Stopwatch::start);
+                if tasks.called == 0 || since.elapsed() >= PATIENCE {
                     tasks.called = 0;
+                    *since = Stopwatch::start();
                 }
                 uids.saturating_sub(tasks.called)
             });
@@ -234,6 +239,7 @@ mod tests {
         // The second one is never polled.
         line.call_anew(1);
         assert_eq!(*lock(&woken), [0, 1]);
+        crate::sync::sleep(PATIENCE);
         line.call_anew(1);
         assert_eq!(*lock(&woken), [0, 1, 2]);
         assert!(line.is_empty());

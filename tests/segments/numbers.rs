@@ -499,6 +499,7 @@ fn a_batch_comes_one_by_one_and_gives_its_rest_back() {
 
 #[cfg(feature = "async")]
 mod tasks {
+    use std::sync::mpsc;
     use std::task::{Context, Poll, Wake, Waker};
 
     use super::*;
@@ -526,6 +527,41 @@ mod tasks {
         let cause = exhausted(pollster::block_on(tag.take_async()));
         assert!(begin.elapsed() >= wait && begin.elapsed() < PATIENCE);
         assert_eq!(cause, SegmentFailure::Unreachable);
+    }
+
+    /// Sends its number when it is woken.
+    struct Called(usize, mpsc::Sender<usize>);
+
+    impl Wake for Called {
+        fn wake(self: Arc<Self>) {
+            let _ = self.1.send(self.0);
+        }
+    }
+
+    /// Who was called and is never polled does not keep the numbers from the others for ever.
+    #[test]
+    fn tasks_that_were_called_and_are_not_polled_let_the_others_go_on() {
+        let rows = Rows::default().with("a", row(3));
+        let tag = rows.builder().max_wait(PATIENCE).build().unwrap().tag("a").unwrap();
+        rows.fail(Some(unreachable));
+        while tag.try_take().is_ok() {}
+        let (sender, woken) = mpsc::channel();
+        let waker = |task| Waker::from(Arc::new(Called(task, sender.clone())));
+        let mut tasks: Vec<_> =
+            (0..100).map(|task| (Box::pin(tag.take_async()), waker(task))).collect();
+        let mut poll = |task: usize| {
+            let (future, waker) = &mut tasks[task];
+            future.as_mut().poll(&mut Context::from_waker(waker))
+        };
+        assert!((0..100).all(|task| poll(task).is_pending()));
+        rows.fail(None);
+        let next = || woken.recv_timeout(PATIENCE).expect("another is called");
+        let mut forgotten = BTreeSet::from([next()]);
+        let left = usize::try_from(tag.status().in_memory).unwrap();
+        assert!((1..100).contains(&left));
+        forgotten.extend((1..left).map(|_| next()));
+        let task = next();
+        assert!(!forgotten.contains(&task) && poll(task).is_ready());
     }
 
     /// Uses a tag for the first time when it is woken.

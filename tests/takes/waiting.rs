@@ -216,7 +216,7 @@ mod tasks {
     use std::collections::VecDeque;
     use std::future::Future;
     use std::pin::pin;
-    use std::sync::{Arc, Mutex};
+    use std::sync::{Arc, Mutex, mpsc};
     use std::task::{Context, Poll, Wake, Waker};
 
     #[test]
@@ -325,6 +325,40 @@ mod tasks {
                 served +=
                     usize::from(future.as_mut().poll(&mut Context::from_waker(&waker)).is_ready());
             }
+        }
+    }
+
+    /// Who was called and is never polled does not keep the UIDs from the others for ever.
+    #[test]
+    fn tasks_that_were_called_and_are_not_polled_let_the_others_go_on() {
+        let (clock, uids) = stuck(LeadLimit::Wait);
+        (0..A_TICK_OF_UIDS).try_for_each(|_| uids.take().map(drop)).unwrap();
+        let (sender, woken) = mpsc::channel();
+        let waker = |task| Waker::from(Arc::new(Called(task, sender.clone())));
+        let mut tasks: Vec<_> =
+            (0..100).map(|task| (Box::pin(uids.take_async()), waker(task))).collect();
+        let mut poll = |task: usize| {
+            let (future, waker) = &mut tasks[task];
+            future.as_mut().poll(&mut Context::from_waker(waker))
+        };
+        assert!((0..100).all(|task| poll(task).is_pending()));
+        clock.advance(TICK);
+        let next = || woken.recv_timeout(Duration::from_secs(60)).expect("another is called");
+        let forgotten: HashSet<usize> = (0..A_TICK_OF_UIDS).map(|_| next()).collect();
+        let mut served = 0;
+        while served < A_TICK_OF_UIDS {
+            let task = next();
+            assert!(!forgotten.contains(&task));
+            served += usize::from(poll(task).is_ready());
+        }
+    }
+
+    /// Sends its number when it is woken.
+    struct Called(usize, mpsc::Sender<usize>);
+
+    impl Wake for Called {
+        fn wake(self: Arc<Self>) {
+            let _ = self.1.send(self.0);
         }
     }
 
