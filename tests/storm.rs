@@ -251,10 +251,17 @@ struct Counts {
     connections_cut: u32,
 }
 
-#[allow(clippy::too_many_lines)] // a story
+/// A storm, and a longer one if it was too short to show anything, as on a busy machine.
 fn storm(mut server: Option<BadServer>, time: Time) {
-    let seed = number("UIDRING_STORM_SEED", 1);
     let seconds = number("UIDRING_STORM_SECONDS", 20);
+    let shows = |times| storm_for(times * seconds, &mut server, time);
+    assert!([1, 3, 9].into_iter().any(shows), "too little happens");
+}
+
+/// Returns whether enough has happened.
+#[allow(clippy::too_many_lines)] // a story
+fn storm_for(seconds: u64, server: &mut Option<BadServer>, time: Time) -> bool {
+    let seed = number("UIDRING_STORM_SEED", 1);
     let mut rng = fastrand::Rng::with_seed(seed);
     let dir = tempfile::tempdir().unwrap();
     let file = dir.path().join("uidring.db");
@@ -271,7 +278,7 @@ fn storm(mut server: Option<BadServer>, time: Time) {
     let since = Instant::now();
     while since.elapsed() < Duration::from_secs(seconds) {
         thread::sleep(Duration::from_millis(rng.u64(20..300)));
-        if let Some(server) = &mut server {
+        if let Some(server) = server {
             server.maybe_disturb(&mut rng);
         }
         let taker = rng.choice(&mut takers).unwrap();
@@ -312,7 +319,7 @@ fn storm(mut server: Option<BadServer>, time: Time) {
     for mut taker in takers {
         taker.kill();
     }
-    if let Some(server) = &server {
+    if let Some(server) = server {
         counts.server_crashes = server.crashes;
         counts.server_pauses = server.pauses;
         counts.connections_cut = server.cuts;
@@ -361,6 +368,10 @@ fn storm(mut server: Option<BadServer>, time: Time) {
          turn; {counts:?}"
     );
     let few = if time == Time::Exact { 100_000 } else { 1_000_000 };
-    assert!(uids > few * seconds && counts.killed > 0 && counts.paused > 0 && counts.ended > 0);
-    assert!(recycled > 0 && forked_files > 0);
+    uids > few * seconds
+        && counts.killed > 0
+        && counts.paused > 0
+        && counts.ended > 0
+        && recycled > 0
+        && forked_files > 0
 }

@@ -9,7 +9,7 @@ use std::thread;
 use std::time::{Duration, SystemTime};
 
 use uidring::clock::{Clock, ManualClock, SystemClock};
-use uidring::registry::{Lease, Request, SqliteRegistry, WorkerRegistry};
+use uidring::registry::{Lease, RegistryAdmin, Request, SqliteRegistry, WorkerRegistry};
 use uidring::{Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
 use crate::folder::folder;
@@ -168,7 +168,8 @@ fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_whe
             UidGenerator::builder().registry(registry).on_lead_limit(policy).build().unwrap();
         let worker = uids.worker_id();
         fs::rename(&file, &away).unwrap();
-        let mut taken = 0;
+        let first = uids.take().unwrap();
+        let mut taken = 1;
         let error = loop {
             match uids.take() {
                 Ok(_) => taken += 1,
@@ -176,8 +177,12 @@ fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_whe
             }
         };
         assert_eq!(error, TakeError::LeaseExhausted { worker }, "{policy:?}");
-        // What was reserved at the start, and perhaps by the first look.
-        assert!((100 * 8192..=500 * 8192).contains(&taken), "{taken}");
+        let records = SqliteRegistry::open(&away).unwrap().workers().unwrap();
+        let lease = records.iter().find(|record| record.id == worker).unwrap().lease.as_ref();
+        let layout = uids.layout();
+        let begin = layout.tick_at(layout.parts(first).time).unwrap();
+        let ticks = lease.unwrap().reserved_until + 1 - begin;
+        assert_eq!(taken, ticks * 8192, "{policy:?}");
         assert!(error.to_string().contains("the registry grants no more"));
         assert_eq!(uids.try_take(), Err(error));
         fs::rename(&away, &file).unwrap();
