@@ -2,8 +2,13 @@
 
 use std::fmt;
 #[cfg(not(uidring_shuttle))]
+use std::num::NonZeroU64;
+#[cfg(not(uidring_shuttle))]
 use std::time::Instant;
 use std::time::{Duration, SystemTime};
+
+#[cfg(not(uidring_shuttle))]
+use once_cell::sync::Lazy;
 
 use crate::sync::{Arc, Mutex};
 
@@ -111,22 +116,33 @@ impl fmt::Debug for ManualClock {
     }
 }
 
-/// Measures elapsed time, whatever the wall clock does meanwhile.
+/// Measures elapsed time, whatever the wall clock does meanwhile, in nanoseconds from a moment of
+/// the process on. Each tag has an `Option` of one, which is half as large as that of an `Instant`.
 #[cfg(not(uidring_shuttle))]
 #[derive(Clone, Copy, Debug)]
-pub(crate) struct Stopwatch(Instant);
+pub(crate) struct Stopwatch(NonZeroU64);
 
 #[cfg(not(uidring_shuttle))]
 impl Stopwatch {
     pub(crate) fn start() -> Stopwatch {
-        Stopwatch(Instant::now())
+        Stopwatch(NonZeroU64::MIN.saturating_add(nanoseconds()))
     }
 
     /// The time since the start. In loom models always an hour: loom has no time, and cannot
     /// explore what differs from one execution to the next.
-    pub(crate) fn elapsed(&self) -> Duration {
-        if cfg!(uidring_loom) { Duration::from_secs(3600) } else { self.0.elapsed() }
+    pub(crate) fn elapsed(self) -> Duration {
+        if cfg!(uidring_loom) {
+            return Duration::from_secs(3600);
+        }
+        Duration::from_nanos(nanoseconds().saturating_sub(self.0.get() - 1))
     }
+}
+
+/// The time since the first call in this process. It lasts for 584 years.
+#[cfg(not(uidring_shuttle))]
+fn nanoseconds() -> u64 {
+    static FIRST: Lazy<Instant> = Lazy::new(Instant::now);
+    u64::try_from(FIRST.elapsed().as_nanos()).unwrap_or(u64::MAX)
 }
 
 /// Measures elapsed time: in a scenario of shuttle, what the scenario has let pass.
@@ -140,7 +156,7 @@ impl Stopwatch {
         Stopwatch(crate::sync::time())
     }
 
-    pub(crate) fn elapsed(&self) -> Duration {
+    pub(crate) fn elapsed(self) -> Duration {
         crate::sync::time().saturating_sub(self.0)
     }
 }

@@ -340,7 +340,7 @@ impl LeaseManager {
                 self.needed = Some(Stopwatch::start());
             }
             Err(error) => {
-                let waited = self.needed.as_ref().map_or(Duration::ZERO, Stopwatch::elapsed);
+                let waited = self.needed.map_or(Duration::ZERO, Stopwatch::elapsed);
                 self.alarm.unreachable(self.lease.worker, waited, Some(&error));
                 engine.flags.set_registry_down(true);
                 self.plan.retry.back_off(LAST_RESERVE_RETRY);

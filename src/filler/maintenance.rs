@@ -178,7 +178,7 @@ impl Maintenance {
         // jump.
         let run = Stopwatch::start();
         let now_ms = engine.now_ms();
-        let since = self.last_run.replace(run).map_or(Duration::MAX, |last| last.elapsed());
+        let since = self.last_run.replace(run).map_or(Duration::MAX, Stopwatch::elapsed);
         if let Some((seen_ms, seen)) = &self.seen {
             let expected_ms =
                 seen_ms.saturating_add(i64::try_from(seen.elapsed().as_millis()).unwrap_or(0));

@@ -84,7 +84,7 @@ impl Metrics {
     /// Updates the metrics if an update is due. Returns the time until the next one. `now` is the
     /// scheduler's time.
     pub fn update_if_due(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) -> Duration {
-        let since = self.updated.map(|updated| updated.elapsed());
+        let since = self.updated.map(Stopwatch::elapsed);
         if let Some(since) = since.filter(|since| *since < PERIOD) {
             return PERIOD.saturating_sub(since);
         }
