@@ -26,7 +26,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 use databases::{Database, Server};
-use takers::number;
+use takers::{number, until_shown};
 use uidring::segment::{Number, SegmentError, SegmentSource, Segments, Tag};
 use uidring::store::{StoreRegistry, StoreSegments};
 use uidring::{RegistryError, RegistryOptions, Store, Uid, UidGenerator};
@@ -165,11 +165,8 @@ struct Storm<'a> {
     anew: AtomicU32,
 }
 
-/// A storm, and a longer one if it was too short to show anything, as on a busy machine.
 fn storm(place: &Place) {
-    let seconds = number("UIDRING_STORM_SECONDS", 20);
-    let shows = |times| storm_for(times * seconds, place);
-    assert!([1, 3, 9].into_iter().any(shows), "too little happens");
+    until_shown(|seconds| storm_for(seconds, place));
 }
 
 /// Returns whether enough has happened.

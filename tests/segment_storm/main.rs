@@ -41,7 +41,7 @@ use databases::{OwnServer, Server};
 use fork::{Fork, fork};
 use log::{Entry, Log, NUMBERS, Noted, TABLES, What, indices, indices_in};
 use others::Other;
-use takers::{BadServer, Taker, number};
+use takers::{BadServer, Taker, number, until_shown};
 use uidring::segment::{Number, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag};
 use uidring::store::StoreSegments;
 use uidring::{StorageError, Store, Table};
@@ -217,11 +217,8 @@ enum Database {
     Keys(fn() -> BadServer),
 }
 
-/// A storm, and a longer one if it was too short to show anything, as on a busy machine.
 fn storm(database: Database) {
-    let seconds = number("UIDRING_STORM_SECONDS", 20);
-    let shows = |times| storm_for(times * seconds, database);
-    assert!([1, 3, 9].into_iter().any(shows), "too little happens");
+    until_shown(|seconds| storm_for(seconds, database));
 }
 
 /// Returns whether enough has happened.

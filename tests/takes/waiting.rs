@@ -213,10 +213,9 @@ fn a_generator_can_be_dropped_while_a_clone_waits() {
 #[cfg(feature = "async")]
 mod tasks {
     use super::*;
-    use std::collections::VecDeque;
     use std::future::Future;
     use std::pin::pin;
-    use std::sync::{Arc, Mutex, mpsc};
+    use std::sync::{Arc, mpsc};
     use std::task::{Context, Poll, Wake, Waker};
 
     #[test]
@@ -262,8 +261,8 @@ mod tasks {
         const TASKS: usize = 50_000;
         const TICKS: usize = 200;
         let (clock, uids) = stuck(LeadLimit::Wait);
-        let woken = Arc::new(Mutex::new(VecDeque::new()));
-        let waker = |task| Waker::from(Arc::new(Task { task, woken: Arc::clone(&woken) }));
+        let (sender, woken) = mpsc::channel();
+        let waker = |task| Waker::from(Arc::new(Called(task, sender.clone())));
         let mut tasks: Vec<_> =
             (0..TASKS).map(|task| (Box::pin(uids.take_async()), waker(task))).collect();
         let mut poll = |task: usize| {
@@ -278,8 +277,7 @@ mod tasks {
         for tick in 1..=TICKS {
             clock.advance(TICK);
             while served.len() < tick * A_TICK_OF_UIDS {
-                let next = woken.lock().unwrap().pop_front();
-                let Some(task) = next else {
+                let Ok(task) = woken.try_recv() else {
                     thread::yield_now();
                     continue;
                 };
@@ -295,7 +293,7 @@ mod tasks {
         // overtake those of the other.
         let is_in_turn = |(&task, turn): (&usize, usize)| task.abs_diff(turn) <= 2 * A_TICK_OF_UIDS;
         assert!(served.iter().zip(A_TICK_OF_UIDS..).all(is_in_turn), "first come, first served");
-        let calls = polls + woken.lock().unwrap().len();
+        let calls = polls + woken.try_iter().count();
         assert!(calls <= served.len() + 4 * TICKS, "{calls} wake-ups for {} UIDs", served.len());
     }
 
@@ -304,8 +302,8 @@ mod tasks {
     fn a_task_that_was_called_and_is_dropped_lets_the_next_one_go_on() {
         let (clock, uids) = stuck(LeadLimit::Wait);
         (0..A_TICK_OF_UIDS).try_for_each(|_| uids.take().map(drop)).unwrap();
-        let woken = Arc::new(Mutex::new(VecDeque::new()));
-        let waker = |task| Waker::from(Arc::new(Task { task, woken: Arc::clone(&woken) }));
+        let (sender, woken) = mpsc::channel();
+        let waker = |task| Waker::from(Arc::new(Called(task, sender.clone())));
         let mut tasks: Vec<_> =
             (0..100).map(|task| Some((Box::pin(uids.take_async()), waker(task)))).collect();
         for (future, waker) in tasks.iter_mut().flatten() {
@@ -314,7 +312,7 @@ mod tasks {
         clock.advance(TICK);
         let mut served = 0;
         while served < A_TICK_OF_UIDS {
-            let Some(task) = woken.lock().unwrap().pop_front() else {
+            let Ok(task) = woken.try_recv() else {
                 thread::yield_now();
                 continue;
             };
@@ -359,18 +357,6 @@ mod tasks {
     impl Wake for Called {
         fn wake(self: Arc<Self>) {
             let _ = self.1.send(self.0);
-        }
-    }
-
-    /// Notes that it is woken.
-    struct Task {
-        task: usize,
-        woken: Arc<Mutex<VecDeque<usize>>>,
-    }
-
-    impl Wake for Task {
-        fn wake(self: Arc<Self>) {
-            self.woken.lock().unwrap().push_back(self.task);
         }
     }
 
