@@ -1,5 +1,5 @@
--- Worker ids and tags in a PostgreSQL database, version 3. Tried on PostgreSQL 15. According
--- to the manuals, any version since 11 will do.
+-- Worker ids, tags and series in a PostgreSQL database, version 4. Tried on PostgreSQL 15.
+-- According to the manuals, any version since 11 will do.
 --
 -- The first start of a `PostgresRegistry`, or the first tag of `PostgresSegments`, applies this
 -- schema, if their user may create tables, and none of these tables is there. By hand:
@@ -9,7 +9,10 @@
 -- Applying it again changes nothing. Do not apply it where a table has been lost: an empty one in
 -- its place gives again what the lost one has given. For worker ids a user needs SELECT, INSERT and
 -- UPDATE on uidring_layout and uidring_worker_node. For tags it needs SELECT and UPDATE on
--- uidring_segment, INSERT to create tags, DELETE to remove them, and SELECT on uidring_layout.
+-- uidring_segment, INSERT to create tags, DELETE to remove them, and SELECT on uidring_layout. For
+-- series it needs SELECT and INSERT on uidring_series and uidring_series_version, UPDATE on
+-- uidring_series, SELECT, INSERT and UPDATE on uidring_series_counter, DELETE there to prune,
+-- SELECT, INSERT, UPDATE and DELETE on uidring_request, and SELECT on uidring_layout.
 --
 -- Only these tables know which ids and numbers have been given, and UIDs are unique because no (id,
 -- tick) pair is given twice:
@@ -20,7 +23,8 @@
 --   Put it back, and all go on. Where all are missing, the next start makes new ones, and begins at
 --   1.
 -- * Do not change uidring_layout: it holds the largest id ever given, deleted rows included.
--- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again.
+-- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again. So does a
+--   period whose row in uidring_series_counter is deleted, unless it is closed.
 -- * The server must keep what it has committed, even through a power failure. A server is
 --   refused if its fsync is off, or if a table or a part of it is UNLOGGED, or no table but a view.
 -- * Do not restore an old copy of the database, nor promote a standby that lacks the last commits:
@@ -70,7 +74,7 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
     ids_to BIGINT
 );
 
-INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 3, 0) ON CONFLICT (id) DO NOTHING;
+INSERT INTO uidring_layout (id, version, last_worker) VALUES (1, 4, 0) ON CONFLICT (id) DO NOTHING;
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.
@@ -101,6 +105,86 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
     -- for an id that is given once.
     lease_until BIGINT
 );
+
+-- One row for each series: a kind of document whose numbers people see. What stands here is never
+-- changed, but for closed_before.
+CREATE TABLE IF NOT EXISTS uidring_series (
+    -- The name: 1 to 64 characters, compared exactly.
+    name VARCHAR(64) PRIMARY KEY,
+    -- The time zone whose days count, by its IANA name.
+    time_zone VARCHAR(64) NOT NULL,
+    -- The month that fiscal years begin with; NULL where no pattern has a fiscal year.
+    fiscal_month BIGINT
+        CHECK (fiscal_month BETWEEN 1 AND 12),
+    -- 1 where each number is counted in the transaction that uses it, 0 where processes take ranges
+    -- of numbers.
+    gapless BIGINT NOT NULL
+        CHECK (gapless IN (0, 1)),
+    -- Periods that end before this day are closed: they give no more numbers. A day is a text such
+    -- as 2026-11-24.
+    closed_before VARCHAR(10) NOT NULL,
+    -- When the row was written, in milliseconds since 1970.
+    created BIGINT NOT NULL
+);
+
+-- The patterns of a series, each from a day on. Rows are added, and never changed.
+CREATE TABLE IF NOT EXISTS uidring_series_version (
+    series VARCHAR(64) NOT NULL,
+    -- Counted from 1.
+    version BIGINT NOT NULL
+        CHECK (version >= 1),
+    -- How a number is written, such as SO{yyyy}{MM}{dd}-{n:6}.
+    pattern VARCHAR(128) NOT NULL,
+    -- How many numbers a process takes at once, at least.
+    step BIGINT NOT NULL
+        CHECK (step >= 1),
+    -- The first number of each period.
+    first_number BIGINT NOT NULL
+        CHECK (first_number >= 1),
+    -- The first day of this version.
+    begins VARCHAR(10) NOT NULL,
+    -- When the row was written, in milliseconds since 1970.
+    created BIGINT NOT NULL,
+    PRIMARY KEY (series, version)
+);
+
+-- One row for each period of each scope of a series. Nobody has had a number above last_number. A
+-- row whose period is not closed must not be deleted: its numbers would be given again.
+CREATE TABLE IF NOT EXISTS uidring_series_counter (
+    series VARCHAR(64) NOT NULL,
+    -- What counts by itself, such as a shop; empty where nothing was named.
+    scope VARCHAR(64) NOT NULL,
+    -- Such as 2026-11-24, 2026-W48, 2026-11, 2026-Q4, 2026, FY2026-04, or ever.
+    period VARCHAR(16) NOT NULL,
+    -- The first day of the period; 0000-01-01 for ever.
+    begins VARCHAR(10) NOT NULL,
+    -- The version that writes these numbers.
+    version BIGINT NOT NULL,
+    -- The largest number given.
+    last_number BIGINT NOT NULL
+        CHECK (last_number >= 0),
+    -- When numbers were last taken, in milliseconds since 1970.
+    modified BIGINT NOT NULL,
+    -- When the row was written, in milliseconds since 1970.
+    created BIGINT NOT NULL,
+    PRIMARY KEY (series, scope, period)
+);
+
+-- One row for each request with an Idempotency-Key that a service has answered within a day. A row
+-- that is deleted makes the same request take further numbers. Older rows are deleted by the
+-- service.
+CREATE TABLE IF NOT EXISTS uidring_request (
+    series VARCHAR(64) NOT NULL,
+    -- Who asked, and with which key: a hash of both.
+    request VARCHAR(64) NOT NULL,
+    -- What was asked for, and what was answered.
+    asked TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    -- When the row was written, in milliseconds since 1970.
+    created BIGINT NOT NULL,
+    PRIMARY KEY (series, request)
+);
+CREATE INDEX IF NOT EXISTS uidring_request_created ON uidring_request (created);
 
 -- One row for each tag, whose numbers are counted up. Nobody has had a number above `last_number`.
 CREATE TABLE IF NOT EXISTS uidring_segment (

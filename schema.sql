@@ -1,4 +1,4 @@
--- Worker ids and tags in a SQLite file, version 3. Any SQLite since 3.8 reads it.
+-- Worker ids, tags and series in a SQLite file, version 4. Any SQLite since 3.8 reads it.
 --
 -- `SqliteRegistry::open` and `SqliteSegments::open` apply this schema to a new file. By hand:
 --
@@ -13,7 +13,8 @@
 -- * Do not put the file into WAL mode: what is given would not be in the file alone. It is put back
 --   to a rollback journal before anything is given.
 -- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included.
--- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again.
+-- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again. So does a
+--   period whose row in uidring_series_counter is deleted, unless it is closed.
 -- * Do not restore an old copy of the file, nor use a copy on a second machine: the ids and numbers
 --   given since the copy was made would be given again. If only an old copy is left, first stop all
 --   generators. Then raise the counter above all of their ids, and delete the leased ids, because
@@ -32,7 +33,7 @@ BEGIN IMMEDIATE;
 -- 0x75696472, "uidr": by this number uidring recognises its own files.
 PRAGMA application_id = 1969841266;
 -- The version of this schema.
-PRAGMA user_version = 3;
+PRAGMA user_version = 4;
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.
@@ -109,6 +110,97 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
         CHECK (typeof(ids_to) = 'integer' AND ids_to BETWEEN 0 AND 4398046511103),
     CHECK (time_bits + worker_bits + sequence_bits <= 63)
 );
+
+-- One row for each series: a kind of document whose numbers people see. What stands here is never
+-- changed, but for closed_before.
+CREATE TABLE IF NOT EXISTS uidring_series (
+    -- The name: 1 to 64 characters, compared exactly.
+    name TEXT NOT NULL PRIMARY KEY
+        CHECK (typeof(name) = 'text' AND length(name) BETWEEN 1 AND 64),
+    -- The time zone whose days count, by its IANA name.
+    time_zone TEXT NOT NULL
+        CHECK (typeof(time_zone) = 'text' AND length(time_zone) BETWEEN 1 AND 64),
+    -- The month that fiscal years begin with; NULL where no pattern has a fiscal year.
+    fiscal_month INTEGER
+        CHECK (fiscal_month IS NULL
+            OR typeof(fiscal_month) = 'integer' AND fiscal_month BETWEEN 1 AND 12),
+    -- 1 where each number is counted in the transaction that uses it, 0 where processes take ranges
+    -- of numbers.
+    gapless INTEGER NOT NULL
+        CHECK (typeof(gapless) = 'integer' AND gapless IN (0, 1)),
+    -- Periods that end before this day are closed: they give no more numbers. A day is a text such
+    -- as 2026-11-24.
+    closed_before TEXT NOT NULL
+        CHECK (typeof(closed_before) = 'text' AND length(closed_before) BETWEEN 10 AND 10),
+    -- When the row was written, in milliseconds since 1970.
+    created INTEGER NOT NULL
+        CHECK (typeof(created) = 'integer')
+);
+
+-- The patterns of a series, each from a day on. Rows are added, and never changed.
+CREATE TABLE IF NOT EXISTS uidring_series_version (
+    series TEXT NOT NULL,
+    -- Counted from 1.
+    version INTEGER NOT NULL
+        CHECK (typeof(version) = 'integer' AND version >= 1),
+    -- How a number is written, such as SO{yyyy}{MM}{dd}-{n:6}.
+    pattern TEXT NOT NULL
+        CHECK (typeof(pattern) = 'text' AND length(pattern) BETWEEN 1 AND 128),
+    -- How many numbers a process takes at once, at least.
+    step INTEGER NOT NULL
+        CHECK (typeof(step) = 'integer' AND step >= 1),
+    -- The first number of each period.
+    first_number INTEGER NOT NULL
+        CHECK (typeof(first_number) = 'integer' AND first_number >= 1),
+    -- The first day of this version.
+    begins TEXT NOT NULL
+        CHECK (typeof(begins) = 'text' AND length(begins) BETWEEN 10 AND 10),
+    -- When the row was written, in milliseconds since 1970.
+    created INTEGER NOT NULL
+        CHECK (typeof(created) = 'integer'),
+    PRIMARY KEY (series, version)
+);
+
+-- One row for each period of each scope of a series. Nobody has had a number above last_number. A
+-- row whose period is not closed must not be deleted: its numbers would be given again.
+CREATE TABLE IF NOT EXISTS uidring_series_counter (
+    series TEXT NOT NULL,
+    -- What counts by itself, such as a shop; empty where nothing was named.
+    scope TEXT NOT NULL,
+    -- Such as 2026-11-24, 2026-W48, 2026-11, 2026-Q4, 2026, FY2026-04, or ever.
+    period TEXT NOT NULL,
+    -- The first day of the period; 0000-01-01 for ever.
+    begins TEXT NOT NULL,
+    -- The version that writes these numbers.
+    version INTEGER NOT NULL,
+    -- The largest number given.
+    last_number INTEGER NOT NULL
+        CHECK (typeof(last_number) = 'integer' AND last_number >= 0),
+    -- When numbers were last taken, in milliseconds since 1970.
+    modified INTEGER NOT NULL
+        CHECK (typeof(modified) = 'integer'),
+    -- When the row was written, in milliseconds since 1970.
+    created INTEGER NOT NULL
+        CHECK (typeof(created) = 'integer'),
+    PRIMARY KEY (series, scope, period)
+);
+
+-- One row for each request with an Idempotency-Key that a service has answered within a day. A row
+-- that is deleted makes the same request take further numbers. Older rows are deleted by the
+-- service.
+CREATE TABLE IF NOT EXISTS uidring_request (
+    series TEXT NOT NULL,
+    -- Who asked, and with which key: a hash of both.
+    request TEXT NOT NULL,
+    -- What was asked for, and what was answered.
+    asked TEXT NOT NULL,
+    answer TEXT NOT NULL,
+    -- When the row was written, in milliseconds since 1970.
+    created INTEGER NOT NULL
+        CHECK (typeof(created) = 'integer'),
+    PRIMARY KEY (series, request)
+);
+CREATE INDEX IF NOT EXISTS uidring_request_created ON uidring_request (created);
 
 -- One row for each tag, whose numbers are counted up. Nobody has had a number above `last_number`.
 CREATE TABLE IF NOT EXISTS uidring_segment (

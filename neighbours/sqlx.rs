@@ -1,4 +1,4 @@
-//! UIDs through sqlx, in each database that it knows.
+//! UIDs through sqlx, and numbers without gaps in its transactions, in each database that it knows.
 
 #[path = "../tests/common/databases/mod.rs"]
 mod databases;
@@ -6,7 +6,8 @@ mod uids;
 
 use databases::Server;
 use sqlx::{Connection, MySqlConnection, PgConnection, SqliteConnection};
-use uidring::Uid;
+use uidring::series::{Series, SeriesDefinition, SeriesError};
+use uidring::{Store, Uid};
 
 macro_rules! round_trip {
     ($connection:ty, $url:expr, $insert:literal, $select:literal) => {{
@@ -80,5 +81,102 @@ async fn mysql() {
         &database.url,
         "INSERT INTO orders VALUES (?, ?)",
         "SELECT id, invoice FROM orders WHERE id = ?"
+    );
+}
+
+/// Clients at once, each with a connection of its own.
+const CLIENTS: u64 = 8;
+const ROUNDS: u64 = 40;
+
+/// Each client commits some documents and rolls others back. Those that are committed have all
+/// numbers from 1 on, each once.
+macro_rules! gapless {
+    ($connection:ty, $url:expr, $store:expr, $begin:literal, $insert:literal) => {{
+        let series = Series::builder().store(&Store::open($store).unwrap()).build().unwrap();
+        let definition = SeriesDefinition::new("{yyyy}-{n:6}").unwrap().gapless();
+        let invoices = series.create("invoices", definition).unwrap();
+        let day = "2026-11-24".parse().unwrap();
+        let mut db = <$connection>::connect($url).await.unwrap();
+        let create = "CREATE TABLE invoice (number VARCHAR(64) PRIMARY KEY)";
+        sqlx::query(create).execute(&mut db).await.unwrap();
+        let run = |client: u64| {
+            let (invoices, url) = (invoices.clone(), $url.to_owned());
+            async move {
+                let mut db = <$connection>::connect(&url).await.unwrap();
+                let mut refused = 0;
+                for round in 0..ROUNDS {
+                    let mut transaction = db.begin_with($begin).await.unwrap();
+                    let number = match invoices.take_in_for(&mut transaction, day).await {
+                        Ok(number) => number,
+                        // The database may refuse one of several, which is rolled back.
+                        Err(SeriesError::Transaction { .. }) => {
+                            refused += 1;
+                            continue;
+                        }
+                        Err(error) => panic!("{error:?}"),
+                    };
+                    let insert = sqlx::query($insert).bind(number.as_str());
+                    insert.execute(&mut *transaction).await.unwrap();
+                    if (client + round) % 4 == 0 {
+                        transaction.rollback().await.unwrap();
+                    } else {
+                        transaction.commit().await.unwrap();
+                    }
+                }
+                refused
+            }
+        };
+        let mut refused = 0;
+        let clients: Vec<_> = (0..CLIENTS).map(|client| tokio::spawn(run(client))).collect();
+        for client in clients {
+            refused += client.await.unwrap();
+        }
+        let select = "SELECT number FROM invoice ORDER BY number";
+        let numbers: Vec<String> = sqlx::query_scalar(select).fetch_all(&mut db).await.unwrap();
+        let value = |text: &String| invoices.pattern().parse(text).unwrap().value();
+        let numbers: Vec<u64> = numbers.iter().map(value).collect();
+        assert_eq!(numbers, (1..=numbers.len() as u64).collect::<Vec<_>>());
+        let most = CLIENTS * ROUNDS * 3 / 4;
+        assert!(numbers.len() as u64 + refused >= most, "{} documents", numbers.len());
+        assert!(refused < most / 2, "{refused} refused");
+    }};
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn sqlite_counts_without_gaps() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("orders.db");
+    gapless!(
+        SqliteConnection,
+        &format!("sqlite://{}", file.display()),
+        &file,
+        "BEGIN IMMEDIATE",
+        "INSERT INTO invoice VALUES (?)"
+    );
+}
+
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn postgres_counts_without_gaps() {
+    let database = Server::Postgres.database();
+    gapless!(
+        PgConnection,
+        &database.url,
+        &database.url,
+        "BEGIN",
+        "INSERT INTO invoice VALUES ($1)"
+    );
+}
+
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn mysql_counts_without_gaps() {
+    let database = Server::MySql.database();
+    gapless!(
+        MySqlConnection,
+        &database.url,
+        &database.url,
+        "BEGIN",
+        "INSERT INTO invoice VALUES (?)"
     );
 }

@@ -44,6 +44,7 @@
 //! * [`Status`]: what a generator is doing, for operators.
 //! * [`segment`]: numbers without time in them, small and with few gaps.
 //! * [`integrations`]: ids in the queries and rows of sqlx, SeaORM, diesel and others.
+//! * [`which_number`]: which number is for what: keys, orders, invoices, addresses, tickets.
 //! * [`design`]: how it works inside, why it is right, and what happens when.
 //!
 //! # Features
@@ -55,9 +56,12 @@
 //!   database. With TLS.
 //! * `contract`: `registry::contract` and `segment::contract`, the tests that every registry and
 //!   every source of segments must pass, for their authors.
+//! * `series`: numbers that people see, such as `SO20261124-000042`, see `uidring::series`.
 //! * `serde`: a [`Uid`] is a string in JSON, because JavaScript needs that, and an integer in
 //!   binary formats, and so is a [`segment::Number`]. The modules of `uidring::serde` have other
 //!   forms for single fields.
+//! * `masked`: UIDs for addresses and mails, in a form that tells nothing, see
+//!   `uidring::masked`.
 //! * `async`: `take_async`, `build_async` and `shutdown_async` of a generator, and the same of
 //!   segments, for any runtime.
 //! * `tracing`: one event for each change of state, see [Events](#events).
@@ -117,7 +121,7 @@
 //! UIDs themselves:
 //!
 //! * **They are not secrets.** Anyone who knows one can guess others, and can read from it when and
-//!   by which worker it was made.
+//!   by which worker it was made. Where others see them, give out masked ones (feature `masked`).
 //! * **Some are never used.** A generator that ends leaves those in its ring. A local taker leaves
 //!   the rest of a claim when it ends, or when the claim has become stale. The UIDs of blocks that
 //!   are stale, or too far ahead of a clock set back, are [skipped](Status::skipped). Tickets are
@@ -178,6 +182,7 @@
 //! | `tag_slow` | warn | `source`, `tag`, `waited` | see what keeps the source busy |
 //! | `tag_locked` | warn | `source`, `tag`, `error` | see who holds the row |
 //! | `tag_gone` | error | `source`, `tag`, `error` | create it again, above its last number |
+//! | `tag_nearly_full` | warn | `source`, `tag`, `last`, `largest` | plan for more, see below |
 //! | `tag_ran_out` | error | `source`, `tag`, `error` | go on with another tag |
 //! | `tag_went_back` | error | `source`, `tag`, `error` | set its next number, and restart |
 //! | `tag_delta_changed` | error | `source`, `tag`, `error` | restart to use the new distance |
@@ -186,11 +191,16 @@
 //! | `tag_recovered` | info | `source`, `tag`, `failing` | nothing |
 //! | `numbers_lost` | info | `source`, `tag`, `numbers` | nothing: they are left out |
 //!
-//! `tag_slow` says that a load has been under way for a second while the tag has no numbers left,
-//! so that takes wait or fail. It is over when a load succeeds sooner. `numbers_lost` comes at most
-//! once a minute for a tag, and at the end. `segments_stopped` tells how many numbers were `left`
-//! in memory, of how many `tags`, and how many of them were `given_back`. The others are lost:
-//! those of `not_given_back`, and those of rows from which others have loaded since.
+//! `tag_nearly_full` comes when 80 % of the numbers that a tag can give have been loaded. Those of
+//! a series end where its pattern has no more room, in each period. `tag_slow` says that a load has
+//! been under way for a second while the tag has no numbers left, so that takes wait or fail. It is
+//! over when a load succeeds sooner. `numbers_lost` comes at most once a minute for a tag, and at
+//! the end. `segments_stopped` tells how many numbers were `left` in memory, of how many `tags`,
+//! and how many of them were `given_back`. The others are lost: those of `not_given_back`, and
+//! those of rows from which others have loaded since.
+//!
+//! Series (`series::Series`) tell these as well: each period of each scope is a tag, with a name
+//! such as `orders/1/2026-11-24/shop-7`, in which 1 is the version of the definition.
 //!
 //! # Metrics
 //!
@@ -242,7 +252,8 @@
 //! | `uidring_source_taken_numbers_total`, `uidring_tag_taken_numbers_total` | numbers taken |
 //! | `uidring_source_loaded_numbers_total` | numbers loaded |
 //! | `uidring_source_lost_numbers_total`, `uidring_tag_lost_numbers_total` | what nobody gets |
-//! | `uidring_source_given_back_numbers_total` | numbers given back at the end |
+//! | `uidring_source_given_back_numbers_total` | numbers given back |
+//! | `uidring_source_nearly_full_tags_total` | tags that came to 80 % of what they can give |
 //! | `uidring_source_loads_total`, `uidring_tag_loads_total` | loads that succeeded |
 //! | `uidring_source_load_failures_total`, `uidring_tag_load_failures_total` | those that failed |
 //! | `uidring_source_waits_total`, `uidring_tag_waits_total` | takes that waited for a load |
@@ -257,6 +268,8 @@
 )]
 #![cfg_attr(any(uidring_loom, uidring_shuttle), allow(missing_docs, missing_debug_implementations))]
 
+mod by_name;
+mod crockford;
 mod engine;
 mod filler;
 mod generator;
@@ -289,15 +302,22 @@ mod uid;
 
 pub mod clock;
 pub mod integrations;
+#[cfg(feature = "masked")]
+pub mod masked;
 pub mod registry;
 pub mod segment;
 #[cfg(feature = "serde")]
 pub mod serde;
+#[cfg(feature = "series")]
+pub mod series;
 pub mod store;
 
 #[cfg(doc)]
 #[doc = include_str!("../DESIGN.md")]
 pub mod design {}
+#[cfg(all(doc, any(not(doctest), feature = "series")))]
+#[doc = include_str!("../NUMBERS.md")]
+pub mod which_number {}
 #[cfg(all(doctest, feature = "sqlite"))]
 #[doc = include_str!("../README.md")]
 mod readme {}
@@ -320,6 +340,8 @@ pub use generator::local::LocalTaker;
 pub use generator::take_n::TakeN;
 pub use generator::{BuildError, InstallError, ShutdownError, UidGenerator};
 pub use layout::{FieldOrder, Layout, LayoutError, Parts};
+#[cfg(feature = "masked")]
+pub use masked::{Masked, Opaque};
 pub use registry::RegistryError;
 pub use store::{RegistryOptions, StorageError, Store, Table};
 pub use uid::{Base32, ParseUidError, Uid, UidRangeError};

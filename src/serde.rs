@@ -10,6 +10,7 @@
 //!
 //! The modules here are for a field that has another form: [`number`] and [`base32`], and
 //! `number::option` and `base32::option` for a field that may be empty. A `Number` has no base32.
+//! With the feature `masked`, a `u64` that is a masked UID has the form `masked`.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -161,7 +162,7 @@ impl Visitor<'_> for Base32Visitor {
 
 /// The functions of the module that this stands in, for a field that may be empty.
 macro_rules! option {
-    ($form:literal, $what:literal, $Id:ident $(, $generic:ident: $bound:ident)?) => {
+    ($form:literal, $what:literal, $field:literal, $Id:ident $(, $of:ident: $bound:ident)?) => {
         #[doc = concat!("The same for an `Option` of ", $what, ".")]
         ///
         /// With `default` a field that is left out is read as `None`, too.
@@ -173,7 +174,7 @@ macro_rules! option {
         /// #[derive(Serialize, Deserialize)]
         /// struct Order {
         #[doc = concat!("    #[serde(default, with = \"uidring::serde::", $form, "::option\")]")]
-        ///     id: Option<Uid>,
+        #[doc = concat!("    id: Option<", $field, ">,")]
         /// }
         ///
         /// let order: Order = serde_json::from_str("{}")?;
@@ -183,17 +184,18 @@ macro_rules! option {
         pub mod option {
             use serde::{Deserialize, Deserializer, Serialize, Serializer};
 
+            #[allow(unused_imports)] // a type that has to be imported
             use super::*;
 
             struct Form<T>(T);
 
-            impl<$($generic: $bound)?> Serialize for Form<$Id> {
+            impl<$($of: $bound)?> Serialize for Form<$Id> {
                 fn serialize<S: Serializer>(&self, serializer: S) -> Result<S::Ok, S::Error> {
                     super::serialize(&self.0, serializer)
                 }
             }
 
-            impl<'de $(, $generic: $bound)?> Deserialize<'de> for Form<$Id> {
+            impl<'de $(, $of: $bound)?> Deserialize<'de> for Form<$Id> {
                 fn deserialize<D: Deserializer<'de>>(
                     deserializer: D,
                 ) -> Result<Form<$Id>, D::Error> {
@@ -206,7 +208,7 @@ macro_rules! option {
             /// # Errors
             ///
             /// Those of the serializer.
-            pub fn serialize<$($generic: $bound,)? S: Serializer>(
+            pub fn serialize<$($of: $bound,)? S: Serializer>(
                 id: &Option<$Id>,
                 serializer: S,
             ) -> Result<S::Ok, S::Error> {
@@ -218,7 +220,7 @@ macro_rules! option {
             /// # Errors
             ///
             /// There is something else in this form, or nothing.
-            pub fn deserialize<'de, $($generic: $bound,)? D: Deserializer<'de>>(
+            pub fn deserialize<'de, $($of: $bound,)? D: Deserializer<'de>>(
                 deserializer: D,
             ) -> Result<Option<$Id>, D::Error> {
                 Ok(Option::<Form<$Id>>::deserialize(deserializer)?.map(|form| form.0))
@@ -276,7 +278,54 @@ pub mod number {
         deserializer.deserialize_u64(IntegerVisitor(PhantomData))
     }
 
-    option!("number", "either", T, T: Integer);
+    option!("number", "either", "Uid", T, T: Integer);
+}
+
+/// A `u64` that is a masked UID, in the form of a UID: a decimal string in human-readable formats,
+/// and an unsigned integer in binary ones. Unmask it after it has been read.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use uidring::masked::{Key, Masked};
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Order {
+///     #[serde(with = "uidring::serde::masked")]
+///     id: u64,
+/// }
+///
+/// let masked = Masked::new(&Key::from([7; 32]));
+/// let order: Order = serde_json::from_str(r#"{"id":"745761543731117368"}"#)?;
+/// assert_eq!(masked.unmask(order.id)?.to_string(), "180363646902239241");
+/// assert_eq!(serde_json::to_string(&order)?, r#"{"id":"745761543731117368"}"#);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[cfg(feature = "masked")]
+pub mod masked {
+    use serde::ser::Error;
+    use serde::{Deserialize, Deserializer, Serialize, Serializer};
+
+    use crate::uid::Uid;
+
+    /// Writes the field, for `#[serde(with)]`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer, and if the number is not a masked UID: 0 or above `2^63-1`.
+    pub fn serialize<S: Serializer>(masked: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+        Uid::try_from(*masked).map_err(S::Error::custom)?.serialize(serializer)
+    }
+
+    /// Reads the field, for `#[serde(with)]`.
+    ///
+    /// # Errors
+    ///
+    /// There is something else in this form.
+    pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+        Uid::deserialize(deserializer).map(Uid::get)
+    }
+
+    option!("masked", "a masked UID", "u64", u64);
 }
 
 /// A field as the 13 characters of [`Uid::base32`], in every format. They are read as
@@ -321,5 +370,5 @@ pub mod base32 {
         deserializer.deserialize_str(Base32Visitor)
     }
 
-    option!("base32", "a `Uid`", Uid);
+    option!("base32", "a `Uid`", "Uid", Uid);
 }

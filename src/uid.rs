@@ -5,6 +5,7 @@ use std::fmt;
 use std::num::NonZeroU64;
 use std::str::FromStr;
 
+use crate::crockford;
 use crate::integer::{self, integer};
 
 /// One unique id: a whole number in `1..=2^63-1`.
@@ -34,7 +35,6 @@ pub struct Uid(NonZeroU64);
 
 integer!(Uid, "a UID", UidRangeError, ParseUidError);
 
-const CROCKFORD: &[u8; 32] = b"0123456789ABCDEFGHJKMNPQRSTVWXYZ";
 const BASE32_LEN: usize = 13;
 
 impl Uid {
@@ -89,7 +89,7 @@ impl Uid {
         let mut text = [b'0'; BASE32_LEN];
         let mut rest = self.get();
         for character in text.iter_mut().rev() {
-            *character = CROCKFORD[(rest & 31) as usize];
+            *character = crockford::digit(rest);
             rest >>= 5;
         }
         Base32 { uid: self, text }
@@ -114,16 +114,9 @@ impl Uid {
         }
         let mut value: u128 = 0;
         for (index, character) in text.chars().enumerate() {
-            let upper = match character.to_ascii_uppercase() {
-                'O' => '0',
-                'I' | 'L' => '1',
-                other => other,
-            };
-            let digit = CROCKFORD
-                .iter()
-                .position(|&known| char::from(known) == upper)
+            let digit = crockford::lenient_value(character)
                 .ok_or(ParseUidError::Character { character, index })?;
-            value = value << 5 | digit as u128;
+            value = value << 5 | u128::from(digit);
         }
         u64::try_from(value).ok().and_then(Uid::new).ok_or(ParseUidError::Range)
     }

@@ -25,13 +25,12 @@ use std::sync::{Mutex, RwLock};
 use std::thread;
 use std::time::{Duration, Instant};
 
-use databases::{Database, Server};
+use databases::{Database, Server, TABLES};
 use takers::{number, until_shown};
 use uidring::segment::{Number, SegmentError, SegmentSource, Segments, Tag};
 use uidring::store::{StoreRegistry, StoreSegments};
 use uidring::{RegistryError, RegistryOptions, Store, Uid, UidGenerator};
 
-const TABLES: [&str; 3] = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
 /// The shortest lease there is, so that each generator asks often.
 const LEASE: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(2);
@@ -363,8 +362,9 @@ impl Storm<'_> {
             thread::sleep(Duration::from_millis(rng.u64(100..800)));
             let mut tables = TABLES.to_vec();
             rng.shuffle(&mut tables);
-            tables.truncate(if anew { 3 } else { rng.usize(1..=3) });
-            let are_all = tables.len() == 3 || is_file;
+            let most = tables.len();
+            tables.truncate(if anew { most } else { rng.usize(1..=most) });
+            let are_all = tables.len() == most || is_file;
             let starts = are_all.then(|| self.starts.write().unwrap());
             self.place.take_away(&tables);
             thread::sleep(Duration::from_millis(rng.u64(50..1000)));

@@ -3,6 +3,7 @@
 
 mod db;
 mod errors;
+mod key_file;
 mod layout;
 mod length;
 mod table;
@@ -13,6 +14,7 @@ mod worker_ids;
 
 pub use db::Db;
 pub use errors::{BesideUidGenerator, with_causes};
+pub use key_file::{KeyFile, prefix};
 pub use layout::{LayoutArgs, Preset, epoch};
 pub use length::{lease, length, some_length};
 pub use table::Table;

@@ -13,7 +13,9 @@ use std::process::ExitCode;
 use clap::{CommandFactory, Parser, Subcommand};
 
 use crate::args::{negative, variables};
-use crate::commands::{bench, layout, pages, parse, plan, status, tags, take, workers};
+use crate::commands::{
+    bench, layout, mask, pages, parse, plan, series, status, tags, take, workers,
+};
 use crate::text::Failure;
 
 /// Unique, positive, time-ordered 64-bit ids.
@@ -31,6 +33,7 @@ Examples:
   uidring plan --rate 5k --nodes 20      which layout to choose
   uidring status --watch --rate 20k      a generator under load
   uidring take --tag orders              a dense number of the tag orders
+  uidring series next orders             a number that people see
   uidring <COMMAND> --help               more of each"
 )]
 struct Cli {
@@ -42,8 +45,11 @@ struct Cli {
 enum Command {
     Take(take::Args),
     Parse(parse::Args),
+    Mask(mask::Mask),
+    Unmask(mask::Unmask),
     Workers(workers::Args),
     Tags(tags::Args),
+    Series(series::Args),
     Layout(layout::Args),
     Plan(plan::Args),
     Status(status::Args),
@@ -57,8 +63,11 @@ fn main() -> ExitCode {
     let done = negative::parsed::<Cli>().map_err(Failure::from).and_then(|cli| match cli.command {
         Command::Take(args) => args.run(),
         Command::Parse(args) => args.run(),
+        Command::Mask(args) => args.run(),
+        Command::Unmask(args) => args.run(),
         Command::Workers(args) => args.run(),
         Command::Tags(args) => args.run(),
+        Command::Series(args) => args.run(),
         Command::Layout(args) => args.run(),
         Command::Plan(args) => args.run(),
         Command::Status(args) => args.run(),

@@ -12,11 +12,15 @@ mod key_servers;
 #[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 #[path = "cli/key_stores.rs"]
 mod key_stores;
+#[path = "cli/masked.rs"]
+mod masked;
+#[path = "cli/series.rs"]
+mod series;
 #[path = "../../tests/common/size.rs"]
 mod size;
 
 use std::fs::{self, File};
-use std::io::{BufRead, BufReader, Lines, Write};
+use std::io::{BufRead, BufReader, Lines, Read, Write};
 use std::path::{Path, PathBuf};
 use std::process::{Child, ChildStdout, Command, Output, Stdio};
 use std::sync::mpsc;
@@ -40,7 +44,9 @@ fn uidring(folder: &Path, args: &[&str]) -> Command {
         .env("HOME", folder)
         .env_remove("CLICOLOR_FORCE")
         .env_remove("NO_COLOR")
-        .env_remove("UIDRING_DB");
+        .env_remove("UIDRING_DB")
+        .env_remove("UIDRING_KEY")
+        .env_remove("UIDRING_KEY_FILE");
     command
 }
 
@@ -466,11 +472,15 @@ fn an_interrupt_shows_on_the_line_of_the_bar() {
         terminal.env("XDG_STATE_HOME", folder.path()).env("TERM", "xterm");
         let mut terminal = terminal.stdin(Stdio::piped()).stdout(Stdio::piped()).spawn().unwrap();
         let mut keyboard = terminal.stdin.take().unwrap();
-        thread::sleep(Duration::from_millis(1500));
+        let mut screen = terminal.stdout.take().unwrap();
+        // The line is there, and is drawn again and again.
+        let mut shown = vec![0; 256];
+        screen.read_exact(&mut shown).unwrap();
         keyboard.write_all(b"\x03").unwrap();
-        let output = terminal.wait_with_output().unwrap();
+        screen.read_to_end(&mut shown).unwrap();
+        terminal.wait().unwrap();
         // The echo may come in the middle of a character of several bytes.
-        let shown = String::from_utf8_lossy(&output.stdout);
+        let shown = String::from_utf8_lossy(&shown);
         let (before, _) = shown.split_once("^C").unwrap_or_else(|| panic!("{command}: {shown}"));
         // The cursor's column: lines that are redrawn fill the terminal without a line break.
         let line = before.rsplit(['\r', '\n']).next().unwrap();
@@ -483,7 +493,7 @@ fn an_interrupt_shows_on_the_line_of_the_bar() {
             "take -n 1000000000000 >/dev/null",
             "take --rate 1000 --no-output",
             "status --watch --rate 1000",
-            "bench --for 1m",
+            "bench --for 10s",
         ] {
             scope.spawn(move || interrupt(&format!("{tool} {command}")));
         }
@@ -1135,7 +1145,7 @@ fn completions_and_manual_pages_are_printed() {
         assert!(page.contains(&heading), "{heading} in {page}");
     }
     for (args, why) in [
-        (&["nope"][..], "uidring has no command nope; it has take, parse, workers, "),
+        (&["nope"][..], "uidring has no command nope; it has take, parse, mask, "),
         (&["workers", "nope"], "uidring workers has no command nope; it has release\n"),
         (&["take", "nope"], "uidring take has no commands, and so not nope\n"),
     ] {
@@ -1414,16 +1424,25 @@ fn help_and_version_are_answers() {
         stdout(folder.path(), &["--version"]),
         format!("uidring {}\n", env!("CARGO_PKG_VERSION"))
     );
-    for command in
-        ["take", "parse", "workers", "tags", "layout", "plan", "status", "completions", "man"]
-    {
+    for command in [
+        "take",
+        "parse",
+        "workers",
+        "tags",
+        "series",
+        "layout",
+        "plan",
+        "status",
+        "completions",
+        "man",
+    ] {
         assert!(stdout(folder.path(), &["--help"]).contains(&format!("\n  {command} ")));
         let help = stdout(folder.path(), &[command, "--help"]);
         assert!(help.contains(&format!("Usage: uidring {command} ")), "{help}");
     }
 }
 
-const COMMANDS: [&str; 15] = [
+const COMMANDS: [&str; 24] = [
     "",
     "take",
     "parse",
@@ -1433,6 +1452,15 @@ const COMMANDS: [&str; 15] = [
     "tags create",
     "tags set",
     "tags remove",
+    "series",
+    "series create",
+    "series list",
+    "series next",
+    "series parse",
+    "series change",
+    "series close",
+    "series prune",
+    "series forecast",
     "layout",
     "plan",
     "status",
@@ -1532,6 +1560,28 @@ const PAGES: &[&str] = &[
     "tags --table tinyid",
     "take --tag orders-of-all-shops-in-the-north --for 50ms --no-output",
     "take --tag orders-of-all-shops-in-the-south",
+    "series list",
+    "series create orders-of-all-shops-in-the-north {scope}/{yyyy}-{n:2}",
+    "series create orders-of-all-shops-in-the-north {scope}/{yyyy}-{n:3}",
+    "series create claims C{fy}-{n} --fiscal-year 4 --time-zone America/Argentina/Buenos_Aires",
+    "series create invoices {yyyy}-{n} --gapless",
+    "series create a {yy}{n}",
+    "series next orders-of-all-shops-in-the-north",
+    "series next orders-of-all-shops-in-the-north --scope shop-of-the-north -n 90",
+    "series next invoices",
+    "series next claim",
+    "series list",
+    "series list orders-of-all-shops-in-the-north",
+    "series forecast orders-of-all-shops-in-the-north",
+    "series forecast claims",
+    "series change claims C{fy}-{n:9} --from 2099-04-01",
+    "series change claims C{fy}-{n:9} --from 2099-05-01",
+    "series parse orders-of-all-shops-in-the-north shop/2026-42",
+    "series parse claims C2026-7 C2026-12345678",
+    "series parse claims C2026",
+    "series close claims FY2025-04",
+    "series close claims ever",
+    "series prune claims",
     "layout",
     "layout --layout 41,10,12 --tick 1ms",
     "layout --layout 20,1,42",
@@ -1572,8 +1622,9 @@ fn every_page_fits(columns: usize) {
     let mut pages: Vec<Vec<&str>> = PAGES.iter().map(|line| line.split(' ').collect()).collect();
     pages.push(vec!["parse", "--layout", "35,10,15", "--tick", "100ms", &tenths, &tenths]);
     // A thousand threads take seconds of the processor's time.
-    for more in size(&[&[][..], &["--tag"]][..], &[]) {
-        pages.push([&["bench", "--for", "1ms", "--threads", "1,1024"], *more].concat());
+    let threads = size("1,1024", "1,2");
+    for more in [&[][..], &["--tag"]] {
+        pages.push([&["bench", "--for", "1ms", "--threads", threads], more].concat());
     }
     for command in COMMANDS {
         for help in ["-h", "--help"] {

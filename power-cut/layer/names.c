@@ -48,7 +48,9 @@ const char *resolve(int at, const char *path, bool follow, char full[PATH_MAX])
     if (strlen(path) >= PATH_MAX) return NULL;
     strcat(joined, path);
     bool is_whole = follow && realpath(joined, full);
-    if (follow && !is_whole && lstat(joined, &found) == 0) die("a link that leads nowhere", path);
+    // Another process may have made the file meanwhile.
+    if (follow && !is_whole && lstat(joined, &found) == 0 && S_ISLNK(found.st_mode))
+        die("a link that leads nowhere", path);
     if (!is_whole) {
         char *slash = strrchr(joined, '/');
         strcpy(last, slash ? slash + 1 : joined);

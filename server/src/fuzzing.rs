@@ -20,6 +20,7 @@ use crate::config::options::Options;
 use crate::config::options_file::{self, Refusal};
 use crate::http;
 use crate::process::threads::one_threaded;
+use crate::resp::{codec, connection};
 use crate::security::access::{Access, Permission, Tokens};
 use crate::stats::counters::sum;
 
@@ -48,10 +49,10 @@ impl Service {
     pub fn start(args: &[&str]) -> Result<Service, String> {
         let options = read(args)?;
         let checked = options.check()?;
-        let files = Plan::make(1, options.limits.max_connections)?;
+        let files = Plan::make(1, 1, options.limits.max_connections)?;
         let access = Access::new(options.is_open(), options.security.admin_token.clone());
         access.set_file(checked.tokens.unwrap_or_default());
-        let app = App::new(options, files, access, None, checked.leaf.layout);
+        let app = App::new(options, files, access, None, checked.leaf.layout, checked.masked);
         let app: &'static App = Box::leak(Box::new(app));
         app::enter_thread(0);
         let problem = |unusable: db::Unusable| unusable.problem;
@@ -62,6 +63,7 @@ impl Service {
         let segments = Segments::builder().source(source.clone()).loads(app.loads);
         let segments = segments.build().map_err(|error| error.to_string())?;
         app.set_tags(DenseNumbers { segments, source: Arc::new(source.clone()), store: source });
+        app.series.set_db(checked.db.clone());
         let _ = app.set_trouble(None);
         app.set_started();
         Ok(Service { app, http: http::Service::new(app), runtime: one_threaded(CALLS)? })
@@ -89,6 +91,24 @@ impl Service {
             };
             let mut answer = Vec::new();
             let (_, (), _) = tokio::join!(connection, send, answers.read_to_end(&mut answer));
+            answer
+        })
+    }
+
+    /// What a connection of the Redis protocol answers that is sent `bytes` and then closed.
+    #[must_use]
+    pub fn answer_resp(&self, bytes: &[u8]) -> Vec<u8> {
+        self.runtime.block_on(async {
+            let (client, server) = tokio::io::duplex(ON_ITS_WAY);
+            let (_end, ended) = tokio::sync::watch::channel(None);
+            let serve = connection::serve(self.app, server, ended);
+            let (mut answers, mut requests) = tokio::io::split(client);
+            let send = async {
+                let _ = requests.write_all(bytes).await;
+                let _ = requests.shutdown().await;
+            };
+            let mut answer = Vec::new();
+            let ((), (), _) = tokio::join!(serve, send, answers.read_to_end(&mut answer));
             answer
         })
     }
@@ -162,4 +182,20 @@ impl Rules {
         [Permission::Uids, Permission::Metrics, Permission::Admin]
             .map(|permission| self.0.may(token.map(str::as_bytes), permission).is_ok())
     }
+}
+
+/// The commands of the Redis protocol in `bytes`, each as its arguments, and what is wrong behind
+/// them. The bytes arrive in pieces that end at `cuts`, and a command has `most` of them at most.
+#[must_use]
+pub fn commands(bytes: &[u8], most: usize, cuts: &[usize]) -> (Vec<Vec<Vec<u8>>>, Option<String>) {
+    let (commands, error) = codec::commands(bytes, most, cuts.iter().copied());
+    (commands, error.map(|error| error.text()))
+}
+
+/// A command as clients of Redis write it.
+#[must_use]
+pub fn command(arguments: &[Vec<u8>]) -> Vec<u8> {
+    let mut bytes = Vec::new();
+    codec::encode(&mut bytes, arguments);
+    bytes
 }

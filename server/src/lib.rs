@@ -1,15 +1,18 @@
 //! `uidring-server`: time-ordered ids and dense numbers over HTTP, for programs in any language.
 //!
 //! `config` holds the options. `app` is the state that requests share, and `app::start` fills
-//! it once the database answers. `net` accepts connections, and `http` answers requests.
+//! it once the database answers. `net` accepts connections, `http` answers requests, and `resp`
+//! the commands of Redis' clients.
 
 mod app;
+mod commands;
 mod config;
 #[cfg(fuzzing)]
 pub mod fuzzing;
 mod http;
 mod net;
 mod process;
+mod resp;
 mod routes;
 mod security;
 mod stats;

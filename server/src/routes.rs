@@ -104,6 +104,9 @@ table! {
     Uid "/v1/uids/{uid}" Uids Shows;
     Tags "/v1/tags" Always Shows;
     Tag "/v1/tags/{tag}" Always Gives;
+    SeriesNumbers "/v1/series/{name}/numbers" Always Gives;
+    AllSeries "/v1/series" Always Shows;
+    OneSeries "/v1/series/{name}" Always Gives;
     Status "/v1/status" Always Operates;
     Live "/livez" Always Operates;
     Ready "/readyz" Always Operates;
@@ -175,6 +178,9 @@ mod tests {
             ("/v1/tags//ids", "other", ""),
             ("/v1/tags/ids", "/v1/tags/{tag}", "ids"),
             ("/v1/tags/a/segments", "/v1/tags/{tag}/segments", "a"),
+            ("/v1/series/a", "/v1/series/{name}", "a"),
+            ("/v1/series/a/numbers", "/v1/series/{name}/numbers", "a"),
+            ("/v1/series/a/b/numbers", "other", ""),
             ("/api/segment/get/k", "/api/segment/get/{key}", "k"),
             ("/api/segment/get/k/", "/api/segment/get/{key}", "k"),
             ("/api/segment/get//", "other", ""),

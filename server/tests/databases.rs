@@ -60,6 +60,43 @@ on_servers! {
         assert_ne!(one.worker(), two.worker());
     }
 
+    fn a_repeated_request_gets_the_same_numbers_of_a_series(kind) {
+        let database = kind.database();
+        let start = || Server::start_with(&database.url, &["--threads=4"]);
+        let servers = [start(), start()];
+        let json = "content-type: application/json";
+        let body = r#"{"pattern":"{yyyy}-{n:6}","step":5}"#;
+        let created = servers[0].send("PUT", "/v1/series/orders", &[json], body);
+        assert_eq!(created.status, 201, "{created:?}");
+        let post = |index: usize, key: &str, body: &str| {
+            let headers = [json, &format!("idempotency-key: {key}")];
+            servers[index].send("POST", "/v1/series/orders/numbers", &headers, body)
+        };
+        let mut given = Vec::new();
+        for key in 0..10 {
+            let ask = |index: usize| post(index % 2, &key.to_string(), r#"{"n":3}"#).json();
+            let all: Vec<_> = thread::scope(|scope| {
+                let ask = &ask;
+                let clients: Vec<_> =
+                    (0..8).map(|index| scope.spawn(move || ask(index))).collect();
+                clients.into_iter().map(|client| client.join().unwrap()).collect()
+            });
+            assert!(all.iter().all(|one| *one == all[0]), "{all:?}");
+            given.extend(all[0]["numbers"].as_array().unwrap().clone());
+        }
+        let count = given.len();
+        given.sort_by_key(ToString::to_string);
+        given.dedup();
+        assert_eq!((count, given.len()), (30, 30));
+        assert_eq!(post(1, "0", "{}").status, 422);
+        // As if they were two days old, so that the next answer removes them.
+        let old = "UPDATE uidring_request SET created = created - 172800000";
+        database.run(old);
+        assert_eq!(post(0, "0", "{}").status, 200);
+        assert_eq!(post(1, "0", "{}").status, 200);
+        assert_eq!(database.run("SELECT COUNT(*) FROM uidring_request").trim(), "1");
+    }
+
     fn leafs_table_is_used_as_it_is(kind) {
         let database = kind.database();
         database.run(

@@ -1,8 +1,10 @@
 //! A storm over the service: clients take ids in all ways from three servers, of which one is
 //! killed every few seconds and started again, and PostgreSQL crashes once and is away for a while.
 //! Two servers stand on PostgreSQL, with time-ordered ids and tags of their own; one stands on
-//! Leaf's table in MySQL. At the end no id was answered twice, and each request was answered but
-//! those that a kill cut off.
+//! Leaf's table in MySQL. Half of the clients speak HTTP, the others the Redis protocol: they send
+//! many commands at once, and now and then close the connection before they have read the answers.
+//! At the end no id was answered twice, and each request was answered but those that a kill or the
+//! client itself cut off.
 //!
 //! ```sh
 //! UIDRING_STORM_SEED=1 UIDRING_STORM_SECONDS=100 \
@@ -25,6 +27,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 use std::{env, mem};
 
+use common::resp::{self, encoded};
 use common::{Answer, Server};
 use databases::{OwnServer, Server as Kind};
 
@@ -32,12 +35,17 @@ use databases::{OwnServer, Server as Kind};
 const KILL_EVERY: Duration = Duration::from_secs(5);
 /// How long PostgreSQL is away.
 const AWAY: Duration = Duration::from_secs(3);
-/// Clients of each server.
-const CLIENTS: usize = 4;
+/// Clients of each server that speak HTTP, and as many that speak the Redis protocol.
+const CLIENTS: usize = 2;
+/// The most commands that a client sends at once.
+const MOST_COMMANDS: usize = 20;
+/// One in so many times a client closes its connection in place of reading the answers.
+const CUT_ONE_IN: u32 = 20;
 /// So few that the servers load often, and have enough in memory for a while.
 const STEP: u64 = 1000;
 /// Before a client that got nothing asks again.
 const PAUSE: Duration = Duration::from_millis(20);
+const RESP: &str = "--resp-listen=127.0.0.1:0";
 const TAGS: [&str; 3] = ["orders", "invoices", "parcels"];
 
 /// The requests of a client.
@@ -106,12 +114,23 @@ impl Place {
     }
 
     /// A connection in the present life, if it is not killed.
-    fn connect(&self) -> Option<Connection> {
+    fn connect(&self, door: Door) -> Option<Connection> {
         let life = self.life();
-        let stream = BufReader::new(life.server.as_ref()?.connect());
-        stream.get_ref().set_nodelay(true).unwrap();
-        Some(Connection { life: life.number, stream })
+        let server = life.server.as_ref()?;
+        let stream = match door {
+            Door::Http => server.connect(),
+            Door::Redis => server.connect_resp(),
+        };
+        stream.set_nodelay(true).unwrap();
+        Some(Connection { life: life.number, stream: BufReader::new(stream) })
     }
+}
+
+/// What a client speaks.
+#[derive(Clone, Copy, Debug, PartialEq)]
+enum Door {
+    Http,
+    Redis,
 }
 
 /// A kept connection.
@@ -160,30 +179,39 @@ struct Outage {
 
 struct Client<'a> {
     place: &'a Place,
+    door: Door,
     outage: &'a Outage,
     rng: fastrand::Rng,
     connection: Option<Connection>,
     seen: Seen,
 }
 
-impl Client<'_> {
+impl<'a> Client<'a> {
+    fn new(place: &'a Place, door: Door, outage: &'a Outage, rng: fastrand::Rng) -> Client<'a> {
+        Client { place, door, outage, rng, connection: None, seen: Seen::default() }
+    }
+
     fn run(mut self, stop: &AtomicBool) -> Seen {
         while !stop.load(Ordering::Relaxed) {
-            self.ask();
+            let connection = self.connection.take().or_else(|| self.place.connect(self.door));
+            match (connection, self.door) {
+                (None, _) => thread::sleep(PAUSE),
+                (Some(connection), Door::Http) => self.ask(connection),
+                (Some(connection), Door::Redis) => self.ask_many(connection),
+            }
         }
         self.seen
     }
 
-    fn ask(&mut self) {
-        let changes = self.outage.changes.load(Ordering::SeqCst);
-        let connection = self.connection.take().or_else(|| self.place.connect());
-        let Some(mut connection) = connection else {
-            thread::sleep(PAUSE);
-            return;
-        };
+    /// What to ask for, of which tag, and how many.
+    fn any(&mut self) -> (Ask, &'static str, u64) {
         let ask = self.rng.choice(self.place.asks).copied().unwrap();
-        let tag = self.rng.choice(TAGS).unwrap();
-        let count = self.rng.u64(1..200);
+        (ask, self.rng.choice(TAGS).unwrap(), self.rng.u64(1..200))
+    }
+
+    fn ask(&mut self, mut connection: Connection) {
+        let changes = self.outage.changes.load(Ordering::SeqCst);
+        let (ask, tag, count) = self.any();
         let request = request(ask, tag, count);
         let stream = &mut connection.stream;
         let written = stream.get_mut().write_all(request.as_bytes());
@@ -197,7 +225,7 @@ impl Client<'_> {
         };
         self.connection = Some(connection);
         match answer.status {
-            200 => self.take(ask, tag, count, &answer, changes),
+            200 => self.take(ask, tag, count, runs(ask, &answer), changes),
             // The database is away, or the server has just started.
             500 | 503 => {
                 assert_eq!(answer.status == 500, ask == Ask::Leaf, "{answer:?}");
@@ -210,12 +238,52 @@ impl Client<'_> {
         }
     }
 
-    fn take(&mut self, ask: Ask, tag: &str, count: u64, answer: &Answer, changes: u64) {
-        let runs = runs(ask, answer);
+    /// Sends many commands at once.
+    fn ask_many(&mut self, mut connection: Connection) {
+        let changes = self.outage.changes.load(Ordering::SeqCst);
+        let asks: Vec<_> = (0..self.rng.usize(1..=MOST_COMMANDS)).map(|_| self.any()).collect();
+        let commands =
+            asks.iter().flat_map(|&(ask, tag, count)| encoded(&command(ask, tag, count)));
+        let commands: Vec<u8> = commands.collect();
+        let written = connection.stream.get_mut().write_all(&commands);
+        self.seen.count("requests", asks.len() as u64);
+        if self.rng.u32(..CUT_ONE_IN) == 0 {
+            // In the middle of an answer, too.
+            self.seen.count("cut by the client", asks.len() as u64);
+            return;
+        }
+        let mut client = resp::Client(connection.stream);
+        let mut is_away = false;
+        for (index, &(ask, tag, count)) in asks.iter().enumerate() {
+            let answer = written.is_ok().then(|| client.try_read()).flatten();
+            let Some(answer) = answer else {
+                let was_killed = self.place.life().number > connection.life;
+                assert!(was_killed, "no answer, and nobody killed the server");
+                self.seen.count("cut by a kill", (asks.len() - index) as u64);
+                return;
+            };
+            if answer.starts_with('-') {
+                let words = ["-TRYAGAIN ", "-LOADING "];
+                let is_transient = words.iter().any(|word| answer.starts_with(word));
+                assert!(is_transient, "{ask:?} {tag}: {answer}");
+                self.seen.count("told to come again", 1);
+                is_away = true;
+            } else {
+                let runs = resp::numbers(&answer).into_iter().map(|id| (id, 1, 1)).collect();
+                self.take(ask, tag, count, runs, changes);
+            }
+        }
+        if is_away {
+            thread::sleep(PAUSE);
+        }
+        self.connection = Some(Connection { life: connection.life, stream: client.0 });
+    }
+
+    fn take(&mut self, ask: Ask, tag: &str, count: u64, runs: Vec<Run>, changes: u64) {
         let ids: u64 = runs.iter().map(|run| run.1).sum();
-        if ask != Ask::Segment {
+        if ask != Ask::Segment || self.door == Door::Redis {
             let expected = if ask == Ask::Uids || ask == Ask::Numbers { count } else { 1 };
-            assert_eq!(ids, expected, "{answer:?}");
+            assert_eq!(ids, expected, "{ask:?} {tag} {count}: {runs:?}");
         }
         let name = if ask == Ask::Uid || ask == Ask::Uids { "" } else { tag };
         for run in runs {
@@ -242,6 +310,17 @@ fn request(ask: Ask, tag: &str, count: u64) -> String {
         Ask::Segment => ("POST", format!("/v1/tags/{tag}/segments?size={count}")),
     };
     format!("{method} {path} HTTP/1.1\r\nhost: localhost\r\naccept: */*\r\n\r\n")
+}
+
+/// What is as near to a request as the Redis protocol has it.
+fn command(ask: Ask, tag: &str, count: u64) -> String {
+    match ask {
+        Ask::Uid => "UID.NEXT".to_owned(),
+        Ask::Uids => format!("UID.NEXT {count}"),
+        Ask::Number | Ask::Leaf => format!("TAG.NEXT {tag}"),
+        Ask::Numbers => format!("TAG.NEXT {tag} {count}"),
+        Ask::Segment => format!("INCR {tag}"),
+    }
 }
 
 fn runs(ask: Ask, answer: &Answer) -> Vec<Run> {
@@ -281,9 +360,9 @@ fn no_id_comes_twice_in_a_storm() {
     let mysql = Kind::MySql.database();
     make_leafs_table(&mysql);
     let places = [
-        Place::new(&postgres.url(), &["--table=own"], OF_POSTGRES, "postgres"),
-        Place::new(&postgres.url(), &["--table=own"], OF_POSTGRES, "postgres"),
-        Place::new(&mysql.url, &["--table=leaf", "--uids=false"], OF_LEAFS_TABLE, "mysql"),
+        Place::new(&postgres.url(), &[RESP, "--table=own"], OF_POSTGRES, "postgres"),
+        Place::new(&postgres.url(), &[RESP, "--table=own"], OF_POSTGRES, "postgres"),
+        Place::new(&mysql.url, &[RESP, "--table=leaf", "--uids=false"], OF_LEAFS_TABLE, "mysql"),
     ];
     for place in &places {
         place.start();
@@ -299,10 +378,10 @@ fn no_id_comes_twice_in_a_storm() {
     let (all, kills) = thread::scope(|scope| {
         let mut clients = Vec::new();
         for place in &places {
-            for _ in 0..CLIENTS {
+            for door in [[Door::Http; CLIENTS], [Door::Redis; CLIENTS]].concat() {
                 let rng = fastrand::Rng::with_seed(rng.u64(..));
                 let (outage, stop) = (&outage, &stop);
-                let client = Client { place, outage, rng, connection: None, seen: Seen::default() };
+                let client = Client::new(place, door, outage, rng);
                 clients.push(scope.spawn(move || client.run(stop)));
             }
         }
@@ -398,8 +477,10 @@ fn judge(all: Vec<Seen>, kills: u64, outage: &Outage, seed: u64) {
     // Three tags on each, and the time-ordered ids.
     assert_eq!(runs.len(), 2 * TAGS.len() + 1);
     let count = |what| counts.get(what).copied().unwrap_or(0);
-    let known = count("answers") + count("told to come again") + count("cut by a kill");
-    assert_eq!(count("requests"), known, "each request was answered, or cut by a kill");
-    assert!(count("cut by a kill") <= kills * CLIENTS as u64 * 2, "{counts:?}");
+    let cut = [count("cut by a kill"), count("cut by the client")];
+    let known = count("answers") + count("told to come again") + cut[0] + cut[1];
+    assert_eq!(count("requests"), known, "each request was answered, or cut off");
+    let most = kills * 2 * (CLIENTS + CLIENTS * MOST_COMMANDS) as u64;
+    assert!(cut[0] <= most && cut[1] > 0, "{counts:?}");
     assert!(kills > 0 && from_memory > 0 && count("ids") > 10_000, "{counts:?}");
 }

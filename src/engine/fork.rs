@@ -61,13 +61,18 @@ pub fn unwatch<T: Abandon>(generator: &Arc<T>) {
     lock(&GENERATORS).retain(|known| !std::ptr::addr_eq(known.as_ptr(), Arc::as_ptr(generator)));
 }
 
+/// Removes from the list everything that has been dropped, whose memory it keeps.
+pub fn forget_dropped() {
+    lock(&GENERATORS).retain(|known| known.strong_count() > 0);
+}
+
 /// When dropped, removes from the list everything that has been dropped before.
 #[derive(Debug)]
 pub struct ForgetDropped;
 
 impl Drop for ForgetDropped {
     fn drop(&mut self) {
-        lock(&GENERATORS).retain(|known| known.strong_count() > 0);
+        forget_dropped();
     }
 }
 

@@ -90,6 +90,7 @@ integrate!(sqlx_0_9, Uid);
 #[cfg(feature = "sqlx-0_9")]
 integrate!(sqlx_0_9, Number);
 
+#[cfg(any(feature = "sqlx-0_8-postgres", feature = "sqlx-0_9-postgres"))]
 macro_rules! arrays {
     ($sqlx:ident, $Id:ident) => {
         impl $sqlx::postgres::PgHasArrayType for $Id {

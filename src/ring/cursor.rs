@@ -25,8 +25,10 @@ pub fn is_closed(ticket: u64) -> bool {
 /// field `cursor` of [`Ring`](crate::ring::Ring) counts those of blocks. While the ring is closed,
 /// what claims add is undone.
 #[derive(Debug)]
+#[repr(C)]
 pub struct Cursor {
-    /// The next ticket. The only word that every taker writes.
+    /// The next ticket. The only word that every taker writes. It comes first, so that whoever
+    /// holds a cursor knows how far away it is.
     next: AtomicU64,
     /// Tickets that were dropped because what they stood for was overwritten, or were given back
     /// too late. Written by takers.

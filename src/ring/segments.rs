@@ -29,8 +29,6 @@
 use std::num::NonZeroU64;
 use std::ops::Range;
 
-use crossbeam_utils::CachePadded;
-
 use crate::number::Number;
 use crate::ring::BUSY;
 use crate::ring::cursor::{Cursor, is_closed};
@@ -73,9 +71,10 @@ pub enum Unclaimed {
     Beyond,
 }
 
-/// What takers read, on one pair of cache lines: every take reads the front and the distance, and
-/// what follows is read once per ready range.
+/// What takers read: every take reads the front and the distance, and what follows is read once per
+/// ready range.
 #[derive(Debug)]
+#[repr(C)]
 struct Shared {
     front: Front,
     /// The distance from one number to the next. Written by the loader, before the first segment.
@@ -89,12 +88,23 @@ struct Shared {
     slots: [Slot; SLOTS],
 }
 
+/// How far the word that every taker writes is from those that every taker reads, in bytes: two
+/// cache lines, because processors fetch them in pairs.
+const APART: usize = 128;
+/// What lies between them.
+const GAP: usize = APART.saturating_sub(size_of::<Cursor>());
+
 /// A lock-free chain of segments.
+///
+/// There is one for each tag, of which a process may have many. So it is not aligned to cache
+/// lines, which would cost 120 bytes each: its words are kept apart instead, wherever they lie.
 #[derive(Debug)]
+#[repr(C)]
 pub struct SegmentChain {
     /// The next ticket, and what closes and opens the chain.
-    pub cursor: CachePadded<Cursor>,
-    shared: CachePadded<Shared>,
+    pub cursor: Cursor,
+    _gap: [u8; GAP],
+    shared: Shared,
 }
 
 impl Default for SegmentChain {
@@ -102,15 +112,16 @@ impl Default for SegmentChain {
         let word = || AtomicU64::new(0);
         let slot = || Slot { stamp: word(), end: word(), origin: word() };
         SegmentChain {
-            cursor: CachePadded::new(Cursor::new(0)),
-            shared: CachePadded::new(Shared {
+            cursor: Cursor::new(0),
+            _gap: [0; GAP],
+            shared: Shared {
                 front: Front::default(),
                 delta: AtomicU64::new(1),
                 count: word(),
                 longest_range: AtomicU64::new(u64::MAX),
                 mark: word(),
                 slots: [slot(), slot(), slot()],
-            }),
+            },
         }
     }
 }

@@ -50,11 +50,18 @@ pub(crate) mod take;
 pub use crate::number::{Number, NumberRangeError, ParseNumberError};
 pub use error::SegmentError;
 pub use load::status::SegmentStatus;
+#[cfg(feature = "series")]
+pub(crate) use segments::PendingTag;
 pub use segments::{BuildError, Builder, Segments};
 #[cfg(feature = "redis")]
 pub(crate) use source::CosIdSegments;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub(crate) use source::KeySegments;
+#[cfg(all(
+    feature = "series",
+    any(feature = "mysql", feature = "postgres", feature = "sqlite")
+))]
+pub(crate) use source::alike;
 #[cfg(feature = "http")]
 pub use source::http::HttpSegments;
 #[cfg(feature = "mysql")]

@@ -8,6 +8,8 @@ use std::time::Duration;
 use crate::engine::TakeError;
 #[cfg(feature = "async")]
 use crate::generator::blocking;
+#[cfg(feature = "series")]
+use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::loader::{Loader, Running};
 use crate::segment::load::policy::Policy;
 use crate::segment::{SegmentError, SegmentGenerator, SegmentSource, Tag, TagRecord};
@@ -271,12 +273,57 @@ impl Segments {
         apart("uidring-shutdown", move || self.shutdown())
     }
 
+    /// Begins to load the first numbers of `tag`, unless it has some. Nothing is waited for.
+    #[cfg(feature = "series")]
+    pub(crate) fn begin_tag(&self, tag: &str) -> Result<PendingTag, SegmentError> {
+        Ok(PendingTag(self.running.loader.begin(tag)?))
+    }
+
+    /// The numbers of a tag whose first load has ended, or why there are none. `None` before that.
+    #[cfg(feature = "series")]
+    pub(crate) fn loaded(
+        &self,
+        PendingTag(tag): &PendingTag,
+    ) -> Option<Result<SegmentGenerator, SegmentError>> {
+        let numbers = || SegmentGenerator::new(Arc::clone(tag), Arc::clone(&self.running));
+        tag.first_load().map(|result| result.map(|()| numbers()))
+    }
+
+    /// Whether this is a copy in a process that was forked.
+    #[cfg(feature = "series")]
+    pub(crate) fn is_forked(&self) -> bool {
+        self.running.loader.is_forked()
+    }
+
+    /// Whether takes fail for good.
+    #[cfg(feature = "series")]
+    pub(crate) fn has_ended(&self) -> bool {
+        self.running.loader.has_ended()
+    }
+
     /// Fails in a forked process, where the source's connections belong to the parent.
     fn check_fork(&self) -> Result<(), SegmentError> {
         if self.running.loader.is_forked() {
             return Err(SegmentError::Ended { cause: TakeError::Forked });
         }
         Ok(())
+    }
+}
+
+/// A tag whose first numbers are being loaded.
+#[cfg(feature = "series")]
+pub(crate) struct PendingTag(Arc<LoadedTag>);
+
+#[cfg(feature = "series")]
+impl PendingTag {
+    /// Its name.
+    pub(crate) fn tag(&self) -> &str {
+        &self.0.name
+    }
+
+    /// Whether it is given up, so that it has to begin anew.
+    pub(crate) fn is_retired(&self) -> bool {
+        self.0.is_retired()
     }
 }
 
@@ -317,6 +364,7 @@ impl Builder {
                 refresh: Duration::from_secs(15 * 60),
                 max_step: 1_000_000,
                 max_wait: Duration::from_secs(1),
+                rest: None,
             },
             shutdown_deadline: Duration::from_secs(15),
             #[cfg(feature = "metrics")]
@@ -433,6 +481,14 @@ impl Builder {
     /// ```
     pub fn max_wait(mut self, max_wait: Duration) -> Builder {
         self.policy.max_wait = max_wait;
+        self
+    }
+
+    /// How long a tag may give no number before it is given up: what is left goes back to its row,
+    /// and its takes fail with [`TakeError::ShutDown`]. For ever unless set.
+    #[cfg(feature = "series")]
+    pub(crate) fn rest(mut self, rest: Duration) -> Builder {
+        self.policy.rest = Some(rest);
         self
     }
 

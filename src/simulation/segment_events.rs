@@ -74,6 +74,7 @@ struct Simulation {
 impl Simulation {
     fn new() -> Simulation {
         let policy = Policy {
+            rest: None,
             ahead: 10 * SECOND,
             refresh: 900 * SECOND,
             max_step: 1_000_000,
@@ -313,7 +314,10 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases * 2,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn each_change_of_a_source_and_its_tags_is_told_once(

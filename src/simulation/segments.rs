@@ -31,6 +31,7 @@ struct Call {
 /// The claim of a thread that is stopped before it looks where its tickets lead, and the largest
 /// number that takes had returned before.
 struct Held {
+    tag: Arc<LoadedTag>,
     claim: Claim,
     after: u64,
 }
@@ -63,6 +64,9 @@ struct Simulation {
     held_ever: u64,
     waiting: Vec<Waiting>,
     given_back: Option<Segment>,
+    given_back_ever: u64,
+    /// The tags of this name that were given up.
+    retired: Vec<Arc<LoadedTag>>,
 }
 
 fn policy() -> Policy {
@@ -72,6 +76,7 @@ fn policy() -> Policy {
         max_step: 1_000_000,
         // Takers that wait are simulated by their positions in line.
         max_wait: Duration::ZERO,
+        rest: None,
     }
 }
 
@@ -100,6 +105,8 @@ impl Simulation {
             held_ever: 0,
             waiting: Vec::new(),
             given_back: None,
+            given_back_ever: 0,
+            retired: Vec::new(),
         };
         simulation.run_due();
         simulation.answer(0, Answer::Numbers);
@@ -141,14 +148,15 @@ impl Simulation {
                     self.give_back(&refused);
                 }
             }
-            Job::GiveBack { unused, .. } => {
+            Job::GiveBack { tag, unused } => {
                 let result = match answer {
                     Answer::Away => Err(SegmentError::unreachable("away")),
                     _ => Ok(self.give_back(&unused)),
                 };
                 let is_given_back = matches!(result, Ok(true));
-                self.scheduler.gave_back(&unused, result);
+                self.scheduler.gave_back(&tag, &unused, result);
                 if is_given_back {
+                    self.given_back_ever += unused.count;
                     self.given_back = Some(unused);
                 }
             }
@@ -232,13 +240,12 @@ impl Simulation {
     fn fill(&mut self, count: u64) {
         if let Ok(claim) = self.tag.engine.claim(count) {
             let after = self.newest();
-            self.note_claim(claim, after);
+            self.note_claim(&Arc::clone(&self.tag), claim, after);
         }
     }
 
     /// Notes the numbers of `claim`. It began when `after` was the largest number.
-    fn note_claim(&mut self, mut claim: Claim, after: u64) {
-        let tag = Arc::clone(&self.tag);
+    fn note_claim(&mut self, tag: &LoadedTag, mut claim: Claim, after: u64) {
         while let Some(numbers) = tag.engine.next_numbers(&mut claim) {
             for index in 0..numbers.count {
                 self.note(numbers.first.get() + index * numbers.delta, after);
@@ -282,15 +289,15 @@ impl Simulation {
         if !crate::ring::cursor::is_closed(next) {
             self.held_ever += count;
             let claim = Claim { next, end: next + count, range: None };
-            self.held.push(Held { claim, after: self.newest() });
+            self.held.push(Held { tag: Arc::clone(&self.tag), claim, after: self.newest() });
         }
     }
 
     /// The thread goes on.
     fn release(&mut self, index: usize) {
         if !self.held.is_empty() {
-            let Held { claim, after } = self.held.remove(index % self.held.len());
-            self.note_claim(claim, after);
+            let Held { tag, claim, after } = self.held.remove(index % self.held.len());
+            self.note_claim(&tag, claim, after);
         }
     }
 
@@ -317,8 +324,57 @@ impl Simulation {
         claim = claim.or_else(|| supply.leave(position));
         drop(supply);
         if let Some(claim) = claim {
-            self.note_claim(claim, after);
+            self.note_claim(&Arc::clone(&self.tag), claim, after);
         }
+    }
+
+    /// The tag is given up, and entered again by somebody who waits for its numbers.
+    fn retire(&mut self) {
+        if self.scheduler.retire(&self.tag) {
+            // Takes and loads go on until the takes have ended.
+            self.answer(0, Answer::Numbers);
+            self.take(3);
+            self.tag.engine.shut_down();
+            while !self.waiting.is_empty() {
+                self.leave(0);
+            }
+            self.scheduler.retired(&self.tag, self.now);
+            self.retired.push(Arc::clone(&self.tag));
+        }
+        self.begin_calls();
+        // Its name is free when its numbers have gone back, and that is tried once.
+        loop {
+            let (tag, is_new) = self.scheduler.enter("orders", &self.requests, self.now);
+            if is_new {
+                self.tag = tag;
+                break;
+            }
+            self.now += 10 * SECOND;
+            self.run_due();
+            assert!(!self.calls.is_empty(), "nothing is under way");
+            self.answer(0, Answer::Numbers);
+        }
+        while lock(&self.tag.stock).last_size == 0 {
+            self.now += 10 * SECOND;
+            self.run_due();
+            assert!(!self.calls.is_empty(), "nothing is loaded");
+            self.answer(0, Answer::Numbers);
+        }
+    }
+
+    /// Everything is given up, and each number that was loaded is accounted for.
+    fn end_retired(mut self) {
+        self.retire();
+        while !self.held.is_empty() {
+            self.release(0);
+        }
+        let lost: u64 = self.retired.iter().map(|tag| tag.engine.lost()).sum();
+        let left: u64 = self.retired.iter().map(|tag| tag.engine.left()).sum();
+        let taken = self.taken.len() as u64;
+        let ever = self.loaded - self.tag.engine.loaded.get();
+        assert_eq!(taken + lost + left, ever, "{taken} taken, {lost} lost, {left} left");
+        assert!(self.given_back_ever <= left, "more than was left came back");
+        assert!(lost <= self.held_ever, "lost without a reason");
     }
 
     /// Checks that waiting threads got numbers in order, as far as there were any.
@@ -439,7 +495,10 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig::with_cases(1000))]
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases * 2,
+        ..ProptestConfig::default()
+    })]
 
     #[test]
     fn no_number_comes_twice_and_each_load_is_accounted_for(
@@ -463,6 +522,47 @@ proptest! {
             simulation.check_waiting();
         }
         simulation.end();
+    }
+}
+
+#[derive(Clone, Debug)]
+enum Rest {
+    Event(Event),
+    Retire,
+}
+
+proptest! {
+    #![proptest_config(ProptestConfig {
+        cases: ProptestConfig::default().cases * 2,
+        ..ProptestConfig::default()
+    })]
+
+    #[test]
+    fn a_tag_that_is_given_up_gives_no_number_twice_and_loses_none(
+        step in 1_u64..50,
+        events in prop::collection::vec(
+            prop_oneof![9 => event().prop_map(Rest::Event), 1 => Just(Rest::Retire)],
+            1..120,
+        ),
+    ) {
+        let mut simulation = Simulation::new(step);
+        for event in events {
+            match event {
+                Rest::Retire => simulation.retire(),
+                Rest::Event(Event::Wait(ms)) => simulation.now += Duration::from_millis(ms),
+                Rest::Event(Event::Take(count)) => simulation.take(count),
+                Rest::Event(Event::Fill(count)) => simulation.fill(count),
+                Rest::Event(Event::Hold(count)) => simulation.hold(count),
+                Rest::Event(Event::Join(count)) => simulation.join(count),
+                Rest::Event(Event::Leave(index)) => simulation.leave(index),
+                Rest::Event(Event::Release(index)) => simulation.release(index),
+                Rest::Event(Event::Local(..) | Event::LookRound) => simulation.run_due(),
+                // The row stays that of this tag.
+                Rest::Event(Event::Answer(_, Answer::WentBack | Answer::OtherDelta)) => {}
+                Rest::Event(Event::Answer(call, answer)) => simulation.answer(call, answer),
+            }
+        }
+        simulation.end_retired();
     }
 }
 

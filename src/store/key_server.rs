@@ -13,6 +13,8 @@ use super::refusals::{no_cosid, no_uid_generator, refused};
 use super::storage_error::StorageError;
 use crate::registry::{KeyRegistry, RegistryError};
 use crate::segment::{KeySegments, SegmentAdmin, SegmentError, TinyIdToken};
+#[cfg(feature = "series")]
+use crate::series::SeriesStore;
 use crate::sync::Arc;
 
 #[derive(Debug)]
@@ -85,6 +87,13 @@ impl<K: KeyStore> Backend for Server<K> {
             segments.client.timeout = timeout;
         }
         Ok(Arc::new(segments))
+    }
+
+    #[cfg(feature = "series")]
+    fn series(&self, _: Calls) -> Result<Arc<dyn SeriesStore>, StorageError> {
+        let problem = "series are in a SQLite file, or in a database of PostgreSQL, MySQL or \
+                       MariaDB; name that";
+        Err(StorageError::unusable(format!("the series in {}", self.name()), problem))
     }
 
     fn tinyid_tokens(&self, _: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {

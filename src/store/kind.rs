@@ -7,8 +7,12 @@ use std::time::Duration;
 
 use super::error::StoreError;
 use super::options::{RegistryOptions, Table};
+#[cfg(feature = "series")]
+use super::storage_error::StorageError;
 use crate::registry::{RegistryAdmin, RegistryError};
 use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
+#[cfg(feature = "series")]
+use crate::series::SeriesStore;
 use crate::sync::Arc;
 
 /// A kind of store, whether it is built in or not.
@@ -48,6 +52,10 @@ pub(super) trait Backend: Debug + Send + Sync {
 
     /// Numbers from a table.
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError>;
+
+    /// Series, where the kind of store has them.
+    #[cfg(feature = "series")]
+    fn series(&self, calls: Calls) -> Result<Arc<dyn SeriesStore>, StorageError>;
 
     /// The tokens of tinyid's clients.
     fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError>;

@@ -95,6 +95,8 @@ use crate::registry::{Lease, RegistryAdmin, RegistryError, Request, WorkerRecord
 use crate::segment::{
     Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, TagRecord, TinyIdToken,
 };
+#[cfg(feature = "series")]
+use crate::series::SeriesStore;
 use crate::sync::Arc;
 
 /// The kinds of stores. The first is a file, which needs no scheme.
@@ -283,6 +285,12 @@ impl Store {
     /// As [`segments`](Store::segments). For a table of others, a file must exist.
     pub fn segments_in(&self, table: Table) -> Result<StoreSegments, SegmentError> {
         Ok(StoreSegments(self.backend.segments(table, self.calls)?))
+    }
+
+    /// The series in the store. A file that does not exist is made.
+    #[cfg(feature = "series")]
+    pub(crate) fn series(&self) -> Result<Arc<dyn SeriesStore>, StorageError> {
+        self.backend.series(self.calls)
     }
 
     /// The tokens of tinyid's clients, from tinyid's table `tiny_id_token`: for a server that

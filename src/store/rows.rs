@@ -8,6 +8,8 @@ use crate::segment::{
     Leaf, SegmentAdmin, SegmentError, SegmentSource, SegmentTable, SegmentTables, SqlSegments,
     TinyId,
 };
+#[cfg(feature = "series")]
+use crate::series::SqlSeries;
 use crate::sync::Arc;
 
 /// What a store with SQL gives clones of, so that each of them knows what the others have seen of
@@ -18,13 +20,24 @@ pub(super) struct Rows<D> {
     own: SqlSegments<D>,
     leaf: SqlSegments<D, Leaf>,
     tinyid: SqlSegments<D, TinyId>,
+    #[cfg(feature = "series")]
+    series: SqlSeries<D>,
 }
 
 impl<D: RegistryTables + SegmentTables> Rows<D> {
     pub(super) fn of(database: D) -> Rows<D> {
         let own = SqlSegments::on(database.clone());
         let (leaf, tinyid) = (own.clone().leaf(), own.clone().tinyid());
-        Rows { registry: SqlRegistry::on(database), own, leaf, tinyid }
+        #[cfg(feature = "series")]
+        let series = SqlSeries::on(database.clone());
+        Rows {
+            registry: SqlRegistry::on(database),
+            own,
+            leaf,
+            tinyid,
+            #[cfg(feature = "series")]
+            series,
+        }
     }
 
     /// The registry, which gives its ids as the `options` say.
@@ -49,6 +62,16 @@ impl<D: RegistryTables + SegmentTables> Rows<D> {
     /// The source on tinyid's table.
     pub(super) fn tinyid(&self, calls: Calls) -> SqlSegments<D, TinyId> {
         timed(&self.tinyid, calls)
+    }
+
+    /// The series.
+    #[cfg(feature = "series")]
+    pub(super) fn series(&self, calls: Calls) -> SqlSeries<D> {
+        let series = self.series.clone();
+        match calls.timeout {
+            Some(timeout) => series.with_timeout(timeout),
+            None => series,
+        }
     }
 
     /// The source on `table`.

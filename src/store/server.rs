@@ -9,8 +9,12 @@ use super::options::{RegistryOptions, Table};
 use super::refusals::{no_uid_generator, refused};
 use super::rows::Rows;
 use super::sql::Error;
+#[cfg(feature = "series")]
+use super::storage_error::StorageError;
 use crate::registry::{RegistryError, RegistryTables, SqlRegistry};
 use crate::segment::{SegmentAdmin, SegmentError, SegmentTables, TinyIdToken};
+#[cfg(feature = "series")]
+use crate::series::SeriesStore;
 use crate::sync::Arc;
 
 /// Turns a registry into one on the table of `UidGenerator`.
@@ -67,6 +71,11 @@ impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
 
     fn segments(&self, table: Table, calls: Calls) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
         self.rows.segments(table, calls)
+    }
+
+    #[cfg(feature = "series")]
+    fn series(&self, calls: Calls) -> Result<Arc<dyn SeriesStore>, StorageError> {
+        Ok(Arc::new(self.rows.series(calls)))
     }
 
     fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {

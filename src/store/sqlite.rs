@@ -20,12 +20,16 @@ mod built_in {
     use super::KIND;
     use crate::registry::RegistryError;
     use crate::segment::{SegmentAdmin, SegmentError, TinyIdToken};
+    #[cfg(feature = "series")]
+    use crate::series::SeriesStore;
     use crate::store::error::StoreError;
     use crate::store::kind::{AnyRegistry, Backend, Calls};
     use crate::store::options::{RegistryOptions, Table};
     use crate::store::refusals::{no_uid_generator, refused};
     use crate::store::rows::Rows;
     use crate::store::sql::{Database, Sqlite};
+    #[cfg(feature = "series")]
+    use crate::store::storage_error::StorageError;
     use crate::sync::Arc;
 
     pub(super) fn open(path: &OsStr) -> Result<Arc<dyn Backend>, StoreError> {
@@ -86,6 +90,17 @@ mod built_in {
                 own.check()?;
             }
             Ok(source)
+        }
+
+        #[cfg(feature = "series")]
+        fn series(&self, calls: Calls) -> Result<Arc<dyn SeriesStore>, StorageError> {
+            let series = self.rows.series(calls);
+            if calls.may_make {
+                series.make()?;
+            } else {
+                series.check()?;
+            }
+            Ok(Arc::new(series))
         }
 
         fn tinyid_tokens(&self, calls: Calls) -> Result<Vec<TinyIdToken>, SegmentError> {

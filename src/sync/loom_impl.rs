@@ -1,6 +1,6 @@
 //! Loom's atomics, locks and threads. Loom has no time.
 
-pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
 pub(crate) use loom::thread;
 /// For waiting on something outside of the process, which loom does not model.

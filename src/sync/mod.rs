@@ -40,7 +40,7 @@ pub(crate) fn wait_timeout<'a, T>(
 #[cfg(not(any(uidring_loom, uidring_shuttle)))]
 mod std_impl {
     pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
-    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+    pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};
     pub(crate) use std::thread::{self, park_timeout, sleep};
 }

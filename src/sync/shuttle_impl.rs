@@ -9,7 +9,7 @@
 //! Each execution begins at time 0. What is in `std::sync` here orders nothing that the library
 //! relies on: shuttle runs one thread at a time, and switches to another only in its own functions.
 
-pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering};
+pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 pub(crate) use shuttle::sync::{Mutex, MutexGuard};
 
 use std::collections::BTreeMap;

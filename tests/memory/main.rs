@@ -4,6 +4,9 @@
 
 #[path = "../common/alone.rs"]
 mod alone;
+#[cfg(all(feature = "series", feature = "sqlite"))]
+#[path = "../common/folder.rs"]
+mod folder;
 #[path = "../common/rows.rs"]
 mod rows;
 
@@ -13,6 +16,10 @@ use stats_alloc::{INSTRUMENTED_SYSTEM, Region, StatsAlloc};
 
 mod failing_takes;
 mod generators;
+#[cfg(all(feature = "series", feature = "sqlite"))]
+mod scopes;
+#[cfg(feature = "series")]
+mod series;
 mod tags;
 
 #[global_allocator]

@@ -17,9 +17,13 @@ use uidring::{BuildError, Layout, LeadLimit, RegistryError, TakeError, Uid, UidG
 use crate::alone::alone;
 use crate::folder::folder;
 
+/// Few UIDs a tick, so that thousands of ticks are soon taken.
+const A_TICK: u64 = 256;
+
 fn build(file: &Path, clock: &ManualClock) -> Result<UidGenerator, BuildError> {
     UidGenerator::builder()
         .registry(FixedWorker::new(7).with_state(file))
+        .layout(Layout::new(30, 20, A_TICK.ilog2()).unwrap())
         .clock(clock.clone())
         .build()
 }
@@ -94,11 +98,11 @@ fn refusals_say_what_is_wrong() {
     refused("it is not a state file of uidring");
     fs::write(&file, good.replace("worker 7", "worker 8")).unwrap();
     refused(
-        "it belongs to worker 8, layout 30 | 20 | 13 in seconds from 2026-01-01T00:00:00Z, and \
+        "it belongs to worker 8, layout 30 | 20 | 8 in seconds from 2026-01-01T00:00:00Z, and \
          not to worker 7",
     );
-    fs::write(&file, good.replace("30 | 20 | 13", "29 | 21 | 13")).unwrap();
-    refused("and not to worker 7, layout 30 | 20 | 13");
+    fs::write(&file, good.replace("30 | 20 | 8", "29 | 21 | 8")).unwrap();
+    refused("and not to worker 7, layout 30 | 20 | 8");
     fs::write(&file, &good).unwrap();
     build(&file, &clock).unwrap();
 
@@ -189,14 +193,9 @@ fn the_environment_gives_a_number() {
     }
 }
 
-/// The UIDs of one tick.
-fn a_tick() -> u64 {
-    Layout::DEFAULT.max_sequence() + 1
-}
-
 /// Takes more than a start reserves, so that the state file is written again.
 fn take_on(uids: &UidGenerator, all: &mut HashSet<Uid>) {
-    for _ in 0..40 * a_tick() {
+    for _ in 0..40 * A_TICK {
         assert!(all.insert(uids.take().unwrap()), "a UID came twice");
     }
 }
@@ -357,7 +356,7 @@ fn who_has_lost_the_number_stops_until_it_is_free() {
             Err(error) => break error,
         }
         used += 1;
-        assert!(used < 100_000 * a_tick(), "it goes on beyond what it had reserved");
+        assert!(used < 100_000 * A_TICK, "it goes on beyond what it had reserved");
     };
     assert_eq!(error, TakeError::LeaseExhausted { worker });
     assert_eq!(first.try_take(), Err(error));

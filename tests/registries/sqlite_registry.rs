@@ -607,13 +607,13 @@ fn databases_of_others_are_refused_and_left_alone() {
         ("PRAGMA user_version = 1", format!("it is the database of another program; {own_file}")),
         ("PRAGMA application_id = 7", format!("it is the database of another program; {own_file}")),
         (
-            "PRAGMA application_id = 1969841266; PRAGMA user_version = 4",
-            "its schema has the version 4, and this uidring knows version 3; use the uidring that \
+            "PRAGMA application_id = 1969841266; PRAGMA user_version = 5",
+            "its schema has the version 5, and this uidring knows version 4; use the uidring that \
              made it"
                 .into(),
         ),
         (
-            "PRAGMA application_id = 1969841266; PRAGMA user_version = 3",
+            "PRAGMA application_id = 1969841266; PRAGMA user_version = 4",
             format!("its tables are not those of schema.sql; {own_file}"),
         ),
         // schema.sql applied to a file with a table of that name: nothing would keep ids from being
@@ -621,7 +621,7 @@ fn databases_of_others_are_refused_and_left_alone() {
         (
             "CREATE TABLE worker_node (id INTEGER PRIMARY KEY, host_name, port, type, \
              launch_date, modified, created);
-             PRAGMA application_id = 1969841266; PRAGMA user_version = 3",
+             PRAGMA application_id = 1969841266; PRAGMA user_version = 4",
             format!("its tables are not those of schema.sql; {own_file}"),
         ),
     ];

@@ -12,7 +12,7 @@ use uidring::segment::PostgresSegments;
 use uidring::segment::{Number, SegmentGenerator, Segments, TagRecord, TinyIdSegments};
 
 use super::*;
-use crate::databases::{Database, OwnServer, Server};
+use crate::databases::{Database, OwnServer, Server, TABLES};
 
 fn open(url: &str, table: Table) -> Box<dyn SegmentAdmin> {
     on_table(url, table, Duration::from_secs(60))
@@ -184,7 +184,7 @@ on_servers! {
         );
         assert_eq!(place.database.run(&tables), "0");
         source.create("orders", &Tag::new()).unwrap();
-        assert_eq!(place.database.run(&tables), "3");
+        assert_eq!(place.database.run(&tables), "7");
         // Those of another version are told.
         place.run("UPDATE uidring_layout SET version = 99");
         for error in [text(source.load("orders", None)), text(source.tags())] {
@@ -268,10 +268,10 @@ on_servers! {
             gone(&*source, &format!("its table {table} is"));
             // Nor does whoever starts make it, as the others are there.
             gone(&*place.open(Table::Own), &format!("its table {table} is"));
-            assert_eq!(place.database.run(&tables), "2");
+            assert_eq!(place.database.run(&tables), "6");
             place.run(&format!("ALTER TABLE away RENAME TO {table}"));
         }
-        for table in ["uidring_segment", "uidring_layout", "uidring_worker_node"] {
+        for table in TABLES {
             place.run(&format!("ALTER TABLE {table} RENAME TO away_{table}"));
         }
         gone(&*source, "its tables uidring_layout and uidring_segment are");
@@ -281,7 +281,7 @@ on_servers! {
         let error = new.load("orders", None).unwrap_err();
         assert!(matches!(error, SegmentError::NoSuchTag { .. }), "{error}");
         assert_eq!(place.database.run(&tables), "0");
-        for table in ["uidring_segment", "uidring_layout", "uidring_worker_node"] {
+        for table in TABLES {
             place.run(&format!("ALTER TABLE away_{table} RENAME TO {table}"));
         }
         assert_eq!(source.load("orders", None).unwrap().first, 1001);

@@ -5,7 +5,6 @@ use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::error::Error;
 use std::io::Read;
-use std::net::TcpListener;
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -22,7 +21,7 @@ use uidring::{
     UidGenerator,
 };
 
-use crate::databases::{OwnServer, Server, recipe};
+use crate::databases::{OwnServer, Server, TABLES, free_port, recipe};
 
 const URL: &str = "UIDRING_TEST_URL";
 
@@ -226,11 +225,9 @@ on_servers! {
 
     fn a_server_that_hangs_counts_as_down(server) {
         let server = OwnServer::start(server);
-        let open = || {
-            let store = Store::open(server.url()).unwrap();
-            store.with_timeout(Duration::from_millis(300)).registry().unwrap()
-        };
-        builder(open()).build().unwrap();
+        let store = Store::open(server.url()).unwrap();
+        builder(store.registry().unwrap()).build().unwrap();
+        let open = || store.clone().with_timeout(Duration::from_millis(300)).registry().unwrap();
         server.pause();
         let since = Instant::now();
         let error = builder(open()).build().unwrap_err();
@@ -262,7 +259,7 @@ on_servers! {
 
     fn a_deadline_that_passes_is_told_with_the_last_cause(server) {
         // No server listens there any more.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
+        let port = free_port();
         let url = match server {
             Server::Postgres => format!("postgres://me:secret@127.0.0.1:{port}/ids"),
             Server::MySql => format!("mysql://me:secret@127.0.0.1:{port}/ids"),
@@ -355,7 +352,7 @@ on_servers! {
         let (mut a, mut b) = (open(), open());
         let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
         assert_eq!(lease.each_ref().map(|lease| lease.worker), [1, 2]);
-        let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+        let tables = TABLES;
         let there = format!(
             "SELECT COUNT(*) FROM information_schema.tables WHERE table_schema = '{}' \
              AND table_name LIKE 'uidring%'", database.name()
@@ -370,7 +367,7 @@ on_servers! {
             database.run(&format!("ALTER TABLE {table} RENAME TO away"));
             gone(a.assign(&request()), &format!("its table {table} is"));
             gone(open().assign(&request()), &format!("its table {table} is"));
-            assert_eq!(database.run(&there), "2");
+            assert_eq!(database.run(&there), "6");
             database.run(&format!("ALTER TABLE away RENAME TO {table}"));
         }
         // All of them.
@@ -399,7 +396,7 @@ on_servers! {
         let open = || leased(&database.url, 60);
         let (mut a, mut b) = (open(), open());
         let lease = [a.assign(&request()).unwrap(), b.assign(&request()).unwrap()];
-        let tables = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+        let tables = TABLES;
         for table in tables {
             database.run(&format!("ALTER TABLE {table} RENAME TO away_{table}"));
         }

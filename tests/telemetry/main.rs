@@ -25,5 +25,7 @@ mod segment_events;
 mod segment_metrics;
 #[cfg(feature = "tracing")]
 mod segment_subscriber;
+#[cfg(all(feature = "series", feature = "sqlite", feature = "tracing"))]
+mod series_events;
 #[cfg(feature = "tracing")]
 mod shutdown_subscriber;

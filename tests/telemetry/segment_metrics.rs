@@ -80,6 +80,7 @@ fn sums_and_named_tags(metrics: &Metrics) {
         "uidring_source_loads_total",
         "uidring_source_longest_wait_seconds",
         "uidring_source_lost_numbers_total",
+        "uidring_source_nearly_full_tags_total",
         "uidring_source_tags",
         "uidring_source_taken_numbers_total",
         "uidring_source_up",

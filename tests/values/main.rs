@@ -4,6 +4,8 @@
 #[cfg(all(feature = "http", feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod errors;
 mod layout;
+#[cfg(feature = "masked")]
+mod masked;
 mod number;
 #[cfg(feature = "serde")]
 mod serde;

@@ -3,6 +3,7 @@
 use std::env;
 use std::path::{self, Path};
 
+use uidring::series::Series;
 use uidring::store::{StoreRegistry, StoreSegments};
 use uidring::{RegistryOptions, Store};
 use uidring_args::{Db, Table, Terms};
@@ -15,7 +16,7 @@ pub(crate) const VARIABLE: &str = "UIDRING_DB";
 /// `--db` of the commands that always use a registry.
 #[derive(Debug, clap::Args)]
 pub(crate) struct DbArg {
-    /// The registry of worker ids and tags: a SQLite file, or the address of a server,
+    /// The registry of worker ids, tags and series: a SQLite file, or the address of a server,
     /// postgres://.., mysql://.., etcd://.., zookeeper://.. or redis://.. [default: one file for
     /// each user and machine, uidring/uidring.db in the user's state folder]
     ///
@@ -104,6 +105,18 @@ pub(crate) fn existing_tags(db: &Db, table: Table) -> Result<StoreSegments, Fail
         )));
     }
     Ok(existing(db, "uidring tags create")?.segments_in(table.into())?)
+}
+
+/// Opens the series to create one. A missing file is created, which is reported; a server is not
+/// contacted yet.
+pub(crate) fn series(db: &Db) -> Result<Series, Failure> {
+    created(db, |store| Ok(Series::builder().store(store).build()?))
+}
+
+/// Opens the series that are there. A missing file is an error.
+pub(crate) fn existing_series(db: &Db) -> Result<Series, Failure> {
+    let store = existing(db, "uidring series create")?;
+    Ok(Series::builder().store(&store).build()?)
 }
 
 /// Opens the store `db` with `open`. Reports it if that creates the file.

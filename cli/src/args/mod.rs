@@ -2,6 +2,8 @@
 
 pub(crate) mod db;
 pub(crate) mod generator;
+pub(crate) mod ids;
+pub(crate) mod key;
 pub(crate) mod layout;
 pub(crate) mod negative;
 pub(crate) mod patience;

@@ -1,32 +1,42 @@
 //! Environment variables that look like the tool's but are not.
 
-use uidring_args::{is_near, is_variable, meant, mistaken};
+use uidring_args::{is_near, is_variable, meant, mistaken, nearest};
 
-use crate::args::db::VARIABLE;
+use crate::args::{db, key};
 use crate::text::complain;
+
+/// The tool's variables.
+const KNOWN: [&str; 3] = [db::VARIABLE, key::VARIABLE, key::FILE_VARIABLE];
 
 /// Up to this many changes, a name counts as misspelt.
 const CHANGES: usize = 3;
 
 /// Warns of environment variables whose names are similar to the tool's.
 pub(crate) fn warn() {
-    for sentence in mistaken(|name, _| is_misspelt(name).then(|| meant(name, VARIABLE))) {
+    for sentence in mistaken(|name, _| known_by(name).map(|known| meant(name, known))) {
         complain(&sentence);
     }
 }
 
-fn is_misspelt(name: &str) -> bool {
-    !is_variable(name, VARIABLE) && is_near(&name.to_uppercase(), VARIABLE, CHANGES)
+/// The variable that `name` was probably meant to be, if it is none itself.
+fn known_by(name: &str) -> Option<&'static str> {
+    if KNOWN.iter().any(|known| is_variable(name, known)) {
+        return None;
+    }
+    let upper = name.to_uppercase();
+    nearest(&upper, KNOWN.into_iter()).filter(|known| is_near(&upper, known, CHANGES))
 }
 
 #[cfg(test)]
 mod tests {
-    use super::is_misspelt;
+    use super::known_by;
 
     #[test]
     fn names_of_others_are_left_alone() {
         let names = [
             "UIDRING_DB",
+            "UIDRING_KEY",
+            "UIDRING_KEY_FILE",
             "UIDRING_BD",
             "UIDRING_DBS",
             "UIDRINGDB",
@@ -42,7 +52,14 @@ mod tests {
         if cfg!(windows) {
             expected.pop();
         }
-        let misspelt: Vec<&str> = names.into_iter().filter(|name| is_misspelt(name)).collect();
+        let misspelt: Vec<&str> =
+            names.into_iter().filter(|name| known_by(name).is_some()).collect();
         assert_eq!(misspelt, expected);
+    }
+    #[test]
+    fn the_nearest_of_the_variables_is_meant() {
+        assert_eq!(known_by("UIDRING_BD"), Some("UIDRING_DB"));
+        assert_eq!(known_by("UIDRING_KYE"), Some("UIDRING_KEY"));
+        assert_eq!(known_by("UIDRING_KEYFILE"), Some("UIDRING_KEY_FILE"));
     }
 }

@@ -2,9 +2,11 @@
 
 pub(crate) mod bench;
 pub(crate) mod layout;
+pub(crate) mod mask;
 pub(crate) mod pages;
 pub(crate) mod parse;
 pub(crate) mod plan;
+pub(crate) mod series;
 pub(crate) mod status;
 pub(crate) mod tags;
 pub(crate) mod take;

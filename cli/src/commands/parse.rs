@@ -1,16 +1,17 @@
 //! `uidring parse`: decodes UIDs.
 
 use std::fmt;
-use std::io::{self, BufRead, BufReader, IsTerminal, Write};
+use std::io::{self, Write};
 use std::time::{Duration, SystemTime};
 
 use clap::ValueEnum;
 use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
-use uidring::{FieldOrder, Layout, ParseUidError, Parts, Uid};
+use uidring::{FieldOrder, Layout, Parts, Uid};
 use uidring_args::{Preset, with_causes};
 
+use crate::args::ids::{self, each};
 use crate::args::layout::LayoutOrDb;
 use crate::args::quantity::millis;
 use crate::text::table::{Column, Stream, Table};
@@ -55,11 +56,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let chosen = self.layout.chosen()?;
         let layout = chosen.unwrap_or_default();
-        if self.uids.is_empty() && io::stdin().is_terminal() {
-            return Err(Failure::Usage(
-                "no UID to parse: name one, or pipe them in, one a line".to_owned(),
-            ));
-        }
+        ids::check(&self.uids, "UID to parse")?;
         let mut reader = Reader {
             layout,
             is_chosen: chosen.is_some(),
@@ -225,7 +222,7 @@ impl Reader {
     }
 
     fn uid(&mut self, text: &str) -> Option<Id> {
-        match parse(text, self.base32) {
+        match ids::parse(text, self.base32) {
             Ok(uid) => Some(Id::Uid(uid)),
             Err(error) => {
                 // No generator of this library makes negative ones.
@@ -428,74 +425,10 @@ fn zone() -> String {
     TimeZone::system().iana_name().unwrap_or("local time").to_owned()
 }
 
-fn parse(text: &str, base32: bool) -> Result<Uid, ParseUidError> {
-    if base32 || text.contains(|character: char| character.is_ascii_alphabetic()) {
-        Uid::from_base32(text)
-    } else {
-        text.parse()
-    }
-}
-
 /// A negative number in a layout in which it is what follows the last UID: one of 63 bits, with the
 /// time on top.
 fn negative(text: &str, layout: &Layout) -> Option<Id> {
     let bits = layout.time_bits() + layout.worker_bits() + layout.sequence_bits();
     let number = text.parse::<i64>().ok().filter(|number| *number < 0)?;
     (bits == 63 && layout.order() == FieldOrder::TimeFirst).then_some(Id::Negative(number))
-}
-
-/// Calls `act` with each text of the arguments or of standard input, and with whether another one
-/// is available without waiting.
-fn each(
-    texts: &[String],
-    mut act: impl FnMut(&str, bool) -> Result<(), Failure>,
-) -> Result<(), Failure> {
-    if texts.is_empty() {
-        return each_line(&mut act);
-    }
-    for text in texts {
-        if text == "-" {
-            each_line(&mut act)?;
-        } else {
-            act(text, true)?;
-        }
-    }
-    Ok(())
-}
-
-fn each_line(act: &mut impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<(), Failure> {
-    let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
-    let mut line = Vec::new();
-    loop {
-        line.clear();
-        let read = stdin.read_until(b'\n', &mut line);
-        if read.map_err(|error| Failure::Failed(format!("cannot read standard input: {error}")))?
-            == 0
-        {
-            return Ok(());
-        }
-        let text = String::from_utf8_lossy(&line);
-        if !text.trim().is_empty() {
-            act(text.trim(), !stdin.buffer().is_empty())?;
-        }
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
-mod tests {
-    use super::parse;
-    use uidring::ParseUidError;
-
-    #[test]
-    fn a_letter_makes_a_text_base32() {
-        let uid = parse("180363646902239241", false).unwrap();
-        assert_eq!(parse("05067S0001009", false), Ok(uid));
-        assert_eq!(parse("o5067soooloo9", false), Ok(uid));
-        assert_eq!(parse("0000000000010", false).unwrap().get(), 10);
-        assert_eq!(parse("0000000000010", true).unwrap().get(), 32);
-        assert_eq!(parse("12x", false), Err(ParseUidError::Length { found: 3 }));
-        assert_eq!(parse("-5", false), Err(ParseUidError::Character { character: '-', index: 0 }));
-        assert_eq!(parse("", false), Err(ParseUidError::Empty));
-    }
 }

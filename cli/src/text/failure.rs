@@ -5,6 +5,7 @@ use std::process::ExitCode;
 
 use indicatif::HumanCount;
 use uidring::segment::{self, SegmentError};
+use uidring::series::SeriesError;
 use uidring::store::StoreError;
 use uidring::{BuildError, LayoutError, RegistryError, TakeError};
 use uidring_args::{BesideUidGenerator, with_causes};
@@ -115,6 +116,12 @@ impl From<SegmentError> for Failure {
 
 impl From<segment::BuildError> for Failure {
     fn from(error: segment::BuildError) -> Failure {
+        Failure::Failed(with_causes(&error))
+    }
+}
+
+impl From<SeriesError> for Failure {
+    fn from(error: SeriesError) -> Failure {
         Failure::Failed(with_causes(&error))
     }
 }

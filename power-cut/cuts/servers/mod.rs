@@ -1,14 +1,16 @@
 //! Cuts under PostgreSQL and MariaDB. The layer goes between the server and its data folder.
 
+#[path = "../../../tests/common/free_port.rs"]
+mod free_port;
 mod server;
 
-use std::net::TcpListener;
 use std::path::Path;
 use std::sync::Mutex;
 use std::thread::{self, ScopedJoinHandle};
 use std::time::Duration;
 
 use fastrand::Rng;
+use free_port::free_port;
 use server::{Kind, Server};
 use tempfile::TempDir;
 use uidring::Store;
@@ -61,8 +63,7 @@ impl<'a> ServerMachine<'a> {
         for to in [&disk.durable, &disk.live] {
             server::copy(template, to);
         }
-        let port = TcpListener::bind("127.0.0.1:0").and_then(|port| port.local_addr());
-        let (port, account) = (port.unwrap().port(), Mutex::default());
+        let (port, account) = (free_port(), Mutex::default());
         ServerMachine { kind, layer, template, folder, port, disk, account, rng }
     }
 

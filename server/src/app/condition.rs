@@ -31,6 +31,8 @@ pub(crate) enum Kind {
     TagsEmpty,
     /// Tags still have numbers in memory, but loads fail.
     TagsFail,
+    /// Numbers of series cannot be taken.
+    SeriesFail,
     /// A generator of UIDs has a problem.
     Generator,
     /// A thread panicked within the last hour.
@@ -44,7 +46,7 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 13] = [
+    pub(crate) const ALL: [Kind; 14] = [
         Kind::Ending,
         Kind::NotStarted,
         Kind::NothingToGive,
@@ -53,6 +55,7 @@ impl Kind {
         Kind::RowsWentBack,
         Kind::TagsEmpty,
         Kind::TagsFail,
+        Kind::SeriesFail,
         Kind::Generator,
         Kind::Panicked,
         Kind::LogLost,
@@ -71,6 +74,7 @@ impl Kind {
             Kind::RowsWentBack => "rows-went-back",
             Kind::TagsEmpty => "tags-empty",
             Kind::TagsFail => "tags-fail",
+            Kind::SeriesFail => "series-fail",
             Kind::Generator => "generator",
             Kind::Panicked => "panicked",
             Kind::LogLost => "log-lost",

@@ -20,6 +20,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::app::condition::{Condition, Kind, Level};
+use crate::app::series::SeriesState;
 use crate::app::tags::{self, TagState};
 use crate::process::{output, threads};
 use crate::security::tls::Tls;
@@ -103,6 +104,7 @@ fn refusal_by_last_look(app: &App) -> Option<Refusal> {
         let state = tags::tag(app, name).filter(TagState::is_out);
         refused(state.and_then(|state| state.trouble).map(|trouble| trouble.cause))
     }) && app.watch.loads.asked_since(window.since).into_iter().all(&mut refused)
+        && app.series.asked_since(window.since).into_iter().all(&mut refused)
         && (!window.has_first_uses || refused(loads.as_ref().map(|trouble| trouble.cause)));
     cause.filter(|_| is_out).map(Refusal::NothingToGive)
 }
@@ -135,7 +137,7 @@ impl Observer {
 }
 
 impl Health {
-    pub(crate) fn of(app: &App, tags: &[TagState]) -> Health {
+    pub(crate) fn of(app: &App, tags: &[TagState], series: &[SeriesState]) -> Health {
         let refusal = refusal(app);
         let mut conditions = Vec::new();
         if let Some(refusal) = refusal {
@@ -155,6 +157,7 @@ impl Health {
             });
         }
         conditions.extend(of_tags);
+        conditions.extend(of_series(series));
         for (kind, uids) in app.generators() {
             conditions.extend(troubles(kind, uids));
         }
@@ -226,28 +229,44 @@ fn of_tags(tags: &[TagState]) -> Vec<Condition> {
         (Kind::TagsFail, "Loads fail for"),
     ];
     let of_kind = |(kind, text): (Kind, &str)| {
-        let found: Vec<&TagState> = tags.iter().filter(|tag| tag.kind() == Some(kind)).collect();
-        let trouble = found.first()?.trouble.as_ref()?;
-        // All kinds may have one cause, which is then named once.
-        let is_one = found
-            .iter()
-            .all(|tag| tag.trouble.as_ref().is_some_and(|other| other.cause == trouble.cause));
-        let why = if is_one { trouble.text.as_str() } else { "for several reasons" };
-        Some(Condition {
-            kind,
-            level: Level::Warning,
-            text: format!("{text} {}.", names(&found)),
-            why: Some(why.to_owned()),
-            advice: trouble.cause.advice(),
-            tags: found.len(),
-        })
+        let found = tags.iter().filter(|tag| tag.kind() == Some(kind));
+        let found = found.filter_map(|tag| Some((&*tag.name, tag.trouble.as_ref()?)));
+        let (names, troubles): (Vec<&str>, Vec<&Trouble>) = found.unzip();
+        let condition = in_trouble(kind, text, &names, &troubles)?;
+        Some(Condition { tags: names.len(), ..condition })
     };
     kinds.into_iter().filter_map(of_kind).collect()
 }
 
-fn names(tags: &[&TagState]) -> String {
-    let names: Vec<String> = tags.iter().take(MAX_NAMES).map(|tag| visible(&tag.name)).collect();
-    let more = match tags.len().saturating_sub(MAX_NAMES) {
+/// The condition of the series whose numbers cannot be taken.
+fn of_series(series: &[SeriesState]) -> Option<Condition> {
+    let found =
+        series.iter().filter_map(|series| Some((&*series.name, series.takes.trouble.as_ref()?)));
+    let (names, troubles): (Vec<&str>, Vec<&Trouble>) = found.unzip();
+    in_trouble(Kind::SeriesFail, "There are no numbers of the series", &names, &troubles)
+}
+
+/// The condition of the things with these names, each of which has one of the troubles. `None` if
+/// there are none.
+fn in_trouble(kind: Kind, text: &str, all: &[&str], troubles: &[&Trouble]) -> Option<Condition> {
+    let trouble = troubles.first()?;
+    // All may have one cause, which is then named once.
+    let is_one = troubles.iter().all(|other| other.cause == trouble.cause);
+    let why = if is_one { trouble.text.as_str() } else { "for several reasons" };
+    Some(Condition {
+        kind,
+        level: Level::Warning,
+        text: format!("{text} {}.", names(all)),
+        why: Some(why.to_owned()),
+        advice: trouble.cause.advice(),
+        tags: 0,
+    })
+}
+
+/// The first of these names, and how many more there are.
+fn names(all: &[&str]) -> String {
+    let names: Vec<String> = all.iter().take(MAX_NAMES).map(|name| visible(name)).collect();
+    let more = match all.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),
     };

@@ -28,6 +28,7 @@ pub(crate) fn begin(app: &'static App, end: &EndSender) -> Result<(), String> {
                 (before, since) = (now, since + took);
             }
             app.watch.tag_rates.push(since, tags::counts(app));
+            app.watch.series_rates.push(since, app.series.counts());
         }
     };
     threads::begin("uidring-rates", end, measure).map(drop)

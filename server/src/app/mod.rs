@@ -5,6 +5,7 @@ pub(crate) mod health;
 pub(crate) mod in_flight;
 pub(crate) mod measure;
 pub(crate) mod reload;
+pub(crate) mod series;
 pub(crate) mod start;
 pub(crate) mod tags;
 
@@ -16,11 +17,13 @@ use std::time::Instant;
 
 use axum::body::Bytes;
 use tokio::sync::Semaphore;
+use uidring::masked::Masked;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
 use uidring::store::StoreSegments;
 use uidring::{Layout, UidGenerator};
 
 use crate::app::in_flight::{FOR_OPERATORS, InFlight};
+use crate::app::series::AppSeries;
 use crate::config::open_files::Plan;
 use crate::config::options::Options;
 use crate::security::access::Access;
@@ -36,6 +39,8 @@ pub(crate) struct App {
     pub(crate) access: Access,
     pub(crate) hosts: Hosts,
     pub(crate) tls: Option<Tls>,
+    /// Masks the UIDs that clients get, if they are to be masked.
+    pub(crate) masked: Option<Masked>,
     /// The counters of each thread.
     pub(crate) counters: Vec<Counters>,
     /// Statistics for operators.
@@ -48,6 +53,7 @@ pub(crate) struct App {
     pub(crate) in_flight: InFlight,
     /// The memory budget of answers to operators.
     pub(crate) for_operators: InFlight,
+    pub(crate) series: AppSeries,
     /// Permits to call the database.
     pub(crate) calls: Semaphore,
     /// Permits to wait for the first numbers of a tag.
@@ -105,6 +111,7 @@ impl App {
         access: Access,
         tls: Option<Tls>,
         leaf_layout: Layout,
+        masked: Option<Masked>,
     ) -> App {
         let threads = options.limits.threads();
         let names = &options.security.host;
@@ -119,11 +126,13 @@ impl App {
             access,
             hosts,
             tls,
+            masked,
             // One more for the threads that answer no requests.
             counters: (0..=threads).map(|_| Counters::default()).collect(),
             watch: Watch::new(),
             connections: AtomicUsize::new(0),
             loads: files.loads,
+            series: AppSeries::new(files.loads),
             calls: Semaphore::new(files.calls),
             first_uses: Semaphore::new(files.calls),
             leaf_layout,
@@ -253,6 +262,7 @@ impl App {
                     }
                 });
             }
+            scope.spawn(|| self.series.give_back());
             if let Some(tags) = self.tags.get() {
                 scope.spawn(|| {
                     if let Err(error) = tags.segments.clone().shutdown() {

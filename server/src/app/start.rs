@@ -1,6 +1,5 @@
 //! The start: waits until the database answers, starts what needs it, and then probes it regularly.
 
-use std::net::SocketAddr;
 use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
@@ -14,6 +13,7 @@ use uidring_args::{Db, with_causes};
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
 use crate::config::db::{self, Unusable};
+use crate::config::listen::ListenAddress;
 use crate::config::options::Leaf;
 use crate::process::end::{EndSender, fail};
 use crate::process::output;
@@ -28,6 +28,13 @@ const LONGEST_PAUSE: Duration = Duration::from_secs(5);
 /// The interval of probes.
 const PROBE: Duration = Duration::from_secs(2);
 
+/// The addresses on which the service listens.
+pub(crate) struct Addresses {
+    pub(crate) http: ListenAddress,
+    /// That of the Redis protocol, if it is enabled.
+    pub(crate) resp: Option<ListenAddress>,
+}
+
 /// Starts what needs the database, and watches the database.
 pub(crate) struct Starter {
     app: &'static App,
@@ -38,8 +45,7 @@ pub(crate) struct Starter {
     tokens: Option<TokenTable>,
     /// The registry that probes ask.
     registry: Option<StoreRegistry>,
-    /// The address on which the service listens.
-    address: SocketAddr,
+    addresses: Addresses,
     is_announced: bool,
 }
 
@@ -60,10 +66,10 @@ impl Starter {
         layout: Option<Layout>,
         leaf: Leaf,
         tokens: Option<TokenTable>,
-        address: SocketAddr,
+        addresses: Addresses,
     ) -> Starter {
         let is_announced = false;
-        Starter { app, db, layout, leaf, tokens, registry: None, address, is_announced }
+        Starter { app, db, layout, leaf, tokens, registry: None, addresses, is_announced }
     }
 
     fn run(&mut self, end: &EndSender) {
@@ -79,7 +85,7 @@ impl Starter {
             };
             // From here on, no error of the database ends the program.
             if !std::mem::replace(&mut self.is_announced, true) {
-                announce(self.app, self.address);
+                announce(self.app, &self.addresses);
             }
             let is_complete = unusable.is_none();
             // Before the service is ready: a start has asked the database, and the first probe may
@@ -178,6 +184,8 @@ impl Starter {
     fn start_tags(&self) -> Result<(), Unusable> {
         if self.app.tags().is_err() {
             self.app.set_tags(self.tags()?);
+            // They are in the same database, whatever table has the tags.
+            self.app.series.set_db(self.db.clone());
         }
         Ok(())
     }
@@ -249,24 +257,47 @@ fn read_lease(app: &App, registry: &dyn RegistryAdmin) -> Result<(), RegistryErr
     Ok(())
 }
 
-/// Announces the address of the service.
-fn announce(app: &App, address: SocketAddr) {
-    let scheme = if app.tls.is_some() { "https" } else { "http" };
-    let base = format!("{scheme}://{address}");
+/// Announces the addresses of the service.
+fn announce(app: &App, Addresses { http, resp }: &Addresses) {
+    let has_tls = app.tls.is_some();
     let path = if app.options.uids { "/v1/uids?n=3" } else { "/v1/tags" };
-    output::say(format!(
-        "uidring-server listens on {base}\n\
-         the page:  {base}/\n\
-         try:       curl '{base}{path}'\n"
-    ));
+    let of_http = match http {
+        ListenAddress::Tcp(address) => {
+            let base = format!("{}://{address}", if has_tls { "https" } else { "http" });
+            format!(
+                "uidring-server listens on {base}\n\
+                 the page:  {base}/\n\
+                 try:       curl '{base}{path}'\n"
+            )
+        }
+        ListenAddress::Unix(socket) => {
+            let socket = socket.display();
+            format!(
+                "uidring-server listens on {http}\n\
+                 the page:  behind a proxy\n\
+                 try:       curl --unix-socket '{socket}' 'http://localhost{path}'\n"
+            )
+        }
+    };
+    let of_redis = match resp {
+        None => String::new(),
+        Some(address @ ListenAddress::Unix(_)) => format!("for Redis' clients: {address}\n"),
+        Some(address) => {
+            let scheme = if has_tls { "rediss" } else { "redis" };
+            format!("for Redis' clients: {scheme}://{address}\n")
+        }
+    };
+    output::say(of_http + &of_redis);
     if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
         tracing::warn!("{trouble}");
     }
-    if !address.ip().is_loopback() && app.access.is_open() {
+    let open =
+        [Some(http), resp.as_ref()].into_iter().flatten().find(|one| !one.ip().is_loopback());
+    if let Some(address) = open.filter(|_| app.access.is_open()) {
         tracing::warn!(
             %address,
             "NO TOKENS ARE SET, and the address can be reached from other machines: anybody there \
-             can take ids and create tags; set --tokens, or listen on 127.0.0.1"
+             can take ids and create tags and series; set --tokens, or listen on 127.0.0.1"
         );
     }
 }

@@ -21,7 +21,8 @@ pub(crate) struct Limits {
     pub(crate) threads: Option<u16>,
 
     /// Connections at once, fewer where the system allows too few open files.
-    /// Those above are answered with 503 and closed
+    /// Those above are answered with 503, or an error in the Redis protocol, and
+    /// closed
     #[arg(long, value_name = "N", default_value_t = 20_000,
         env = "UIDRING_SERVER_MAX_CONNECTIONS",
         value_parser = clap::value_parser!(u32).range(1..))]
@@ -33,7 +34,8 @@ pub(crate) struct Limits {
         value_parser = clap::value_parser!(u32).range(8192..=1_048_576))]
     pub(crate) max_header: u32,
 
-    /// The largest body of a request, in bytes
+    /// The largest body of a request, and the largest command in the Redis
+    /// protocol, in bytes
     #[arg(long, value_name = "BYTES", default_value_t = 65_536,
         env = "UIDRING_SERVER_MAX_BODY",
         value_parser = clap::value_parser!(u32).range(1..=16_777_216))]
@@ -47,8 +49,9 @@ pub(crate) struct Limits {
         value_parser = clap::value_parser!(u64).range(1_048_576..=1_099_511_627_776))]
     pub(crate) max_answer_memory: u64,
 
-    /// How long a connection may take to send the head of its next request,
-    /// idle time included, before it is closed
+    /// How long a connection may take to send the head of its next request, or
+    /// its next command in the Redis protocol, idle time included, before it is
+    /// closed
     #[arg(long, value_name = "LENGTH", default_value = "60s",
         env = "UIDRING_SERVER_HEADER_TIMEOUT", value_parser = some_length)]
     pub(crate) header_timeout: Duration,

@@ -2,6 +2,7 @@
 
 pub(crate) mod db;
 pub(crate) mod limits;
+pub(crate) mod listen;
 pub(crate) mod open_files;
 pub(crate) mod options;
 pub(crate) mod options_file;

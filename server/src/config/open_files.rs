@@ -15,8 +15,8 @@ const MOST_CALLS: u64 = (2 * CALLS + 2 * LOADS) as u64;
 const FEWEST_CALLS: u64 = 4;
 /// Files of the process itself: its outputs, and connections that are being refused.
 const OWN: u64 = 26;
-/// Files of each thread: its runtime and its listener.
-const THREAD: u64 = 6;
+/// Files of each thread: its runtime. It also has one for each listener.
+const THREAD: u64 = 5;
 
 /// How the open files are divided.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -30,13 +30,13 @@ pub(crate) struct Plan {
 
 impl Plan {
     /// Raises the limit of the process as far as the system allows, and divides it.
-    pub(crate) fn make(threads: usize, connections: u32) -> Result<Plan, String> {
+    pub(crate) fn make(threads: usize, listeners: usize, connections: u32) -> Result<Plan, String> {
         #[cfg(unix)]
         let limit = rlimit::increase_nofile_limit(u64::MAX).unwrap_or(u64::MAX);
         #[cfg(not(unix))]
         let limit = u64::MAX;
-        let least = least(threads);
-        let plan = Plan::within(limit, threads, connections).ok_or_else(|| {
+        let least = least(threads, listeners);
+        let plan = Plan::within(limit, least, connections).ok_or_else(|| {
             format!(
                 "the system allows this process {limit} open files, and it needs {least} at least \
                  for {threads} threads and the database; raise the limit, as by LimitNOFILE= of \
@@ -54,8 +54,8 @@ impl Plan {
         Ok(plan)
     }
 
-    fn within(limit: u64, threads: usize, wanted: u32) -> Option<Plan> {
-        let left = limit.checked_sub(least(threads))? + 1 + FEWEST_CALLS * CALL;
+    fn within(limit: u64, least: u64, wanted: u32) -> Option<Plan> {
+        let left = limit.checked_sub(least)? + 1 + FEWEST_CALLS * CALL;
         let reserve = (MOST_CALLS * CALL).min(left / 3 * 2).max(FEWEST_CALLS * CALL);
         let connections = u32::try_from(left - reserve).unwrap_or(u32::MAX).min(wanted);
         let calls = if reserve == MOST_CALLS * CALL {
@@ -68,8 +68,8 @@ impl Plan {
 }
 
 /// Files for one connection and the fewest calls.
-fn least(threads: usize) -> u64 {
-    OWN + THREAD * threads as u64 + FEWEST_CALLS * CALL + 1
+fn least(threads: usize, listeners: usize) -> u64 {
+    OWN + (THREAD + listeners as u64) * threads as u64 + FEWEST_CALLS * CALL + 1
 }
 
 #[cfg(test)]
@@ -79,14 +79,14 @@ mod tests {
 
     #[test]
     fn connections_leave_files_for_the_database() {
-        let plan = |limit| Plan::within(limit, 2, 20_000);
+        let plan = |limit| Plan::within(limit, least(2, 1), 20_000);
         let all = Plan { connections: 20_000, calls: CALLS, loads: LOADS };
         assert_eq!((plan(u64::MAX), plan(65_536)), (Some(all), Some(all)));
         for limit in [55, 56, 64, 100, 256, 1024, 4096, 20_000, 20_197, 20_198] {
             let Plan { connections, calls, loads } = plan(limit).unwrap();
             assert!(connections > 0 && calls > 0 && loads > 0, "{limit}");
             let calls = (2 * calls + 2 * loads) as u64;
-            let used = OWN + 2 * THREAD + u64::from(connections) + calls * CALL;
+            let used = OWN + 2 * (THREAD + 1) + u64::from(connections) + calls * CALL;
             assert!(used <= limit, "{limit}: {connections} connections and {calls} calls");
         }
         assert_eq!((plan(54), plan(0)), (None, None));

@@ -1,16 +1,19 @@
 //! All that can be set: on the command line, by a variable, or in a file, under one name.
 
-use std::net::SocketAddr;
 use std::ops::RangeInclusive;
 use std::path::PathBuf;
 use std::time::Duration;
 
 use clap::{ArgAction, Parser};
 use uidring::Layout;
-use uidring_args::{Db, LayoutArgs, Table, Terms, WorkerIdArgs, epoch, length, worker_ids};
+use uidring::masked::Masked;
+use uidring_args::{
+    Db, KeyFile, LayoutArgs, Table, Terms, WorkerIdArgs, epoch, length, worker_ids,
+};
 
 use crate::config::db::{self, Unusable};
 use crate::config::limits::Limits;
+use crate::config::listen::{ListenAddress, UnixMode};
 use crate::config::shared;
 use crate::routes::{Group, Route};
 use crate::security::access::{Secret, Tokens};
@@ -46,14 +49,24 @@ pub(crate) struct Options {
         default_missing_value = "all")]
     pub(crate) check: Option<Check>,
 
-    /// The address and port to listen on; port 0 takes a free one
+    /// The address and port to listen on, where port 0 takes a free one, or the
+    /// path of a Unix socket, as `unix:/run/uidring/http.sock`
     #[arg(
         long,
         value_name = "ADDRESS",
         default_value = "127.0.0.1:8080",
         env = "UIDRING_SERVER_LISTEN"
     )]
-    pub(crate) listen: SocketAddr,
+    pub(crate) listen: ListenAddress,
+
+    /// Also answer clients of Redis, in its protocol, at this address and port,
+    /// as 127.0.0.1:6380, or on the Unix socket at a path
+    #[arg(long, value_name = "ADDRESS", env = "UIDRING_SERVER_RESP_LISTEN")]
+    pub(crate) resp_listen: Option<ListenAddress>,
+
+    /// The permissions of Unix sockets, as chmod has them
+    #[arg(long, value_name = "MODE", default_value = "0660", env = "UIDRING_SERVER_UNIX_MODE")]
+    pub(crate) unix_mode: UnixMode,
 
     /// The registry of worker ids and tags: a SQLite file, or the address of a
     /// server, postgres://.., mysql://.., etcd://.., zookeeper://.. or redis://..
@@ -207,6 +220,13 @@ pub(crate) struct GeneratorOptions {
         env = "UIDRING_SERVER_EXACT_TIME")]
     pub(crate) exact_time: bool,
 
+    /// Give the UIDs of /v1 masked, and read them masked, with the key in this
+    /// file: 64 hexadecimal digits, as `openssl rand -hex 32` prints them. Then
+    /// they tell neither time nor worker, and they are in no order. All that
+    /// give and read them need the same key. The paths of Leaf are as before
+    #[arg(long, value_name = "FILE", env = "UIDRING_SERVER_MASK_KEY")]
+    mask_key: Option<PathBuf>,
+
     #[command(flatten)]
     worker_ids: WorkerIdArgs,
 
@@ -256,6 +276,7 @@ pub(crate) struct Checked {
     pub(crate) leaf: Leaf,
     pub(crate) tokens: Option<Tokens>,
     pub(crate) tls: Option<Tls>,
+    pub(crate) masked: Option<Masked>,
 }
 
 /// Leaf's snowflakes.
@@ -304,6 +325,8 @@ impl Options {
             _ => None,
         };
         let tokens = tokens.map_err(|problem| about("tokens", problem))?;
+        let keys = self.generator.mask_key.as_deref().map(KeyFile::read).transpose();
+        let masked = keys.map_err(|problem| about("mask-key", problem))?.map(|keys| keys.masked());
         let fits = admin_token.as_ref().map_or(Ok(()), Secret::check);
         fits.map_err(|problem| about("admin-token", problem))?;
         let leaf_db = self.leaf_db(&db, layout, leaf_layout);
@@ -321,7 +344,7 @@ impl Options {
             }
         }
         let leaf = Leaf { layout: leaf_layout, db: leaf_db, worker_ids };
-        Ok(Checked { db, layout, leaf, tokens, tls })
+        Ok(Checked { db, layout, leaf, tokens, tls, masked })
     }
 
     /// The registry of the worker ids of Leaf's snowflakes. It may differ from `db`, because a

@@ -66,7 +66,7 @@ impl Batch {
             held.shrink(self.bytes.len());
         }
         let Batch { bytes, count, held, .. } = self;
-        Ids { bytes, at: 0, last: 0, run: Run::default(), left: count, held }
+        Ids { bytes, place: Place::default(), left: count, held }
     }
 }
 
@@ -74,11 +74,31 @@ impl Batch {
 #[derive(Debug)]
 pub(crate) struct Ids {
     bytes: Vec<u8>,
+    place: Place,
+    left: usize,
+    held: Option<Held>,
+}
+
+/// Where a reader of a batch is.
+#[derive(Clone, Copy, Debug, Default)]
+struct Place {
     at: usize,
     last: u64,
     run: Run,
-    left: usize,
-    held: Option<Held>,
+}
+
+impl Place {
+    fn next(&mut self, bytes: &[u8]) -> Option<u64> {
+        if self.run.times == 0 {
+            if self.at == bytes.len() {
+                return None;
+            }
+            self.run = Run::read(bytes, &mut self.at);
+        }
+        self.run.times -= 1;
+        self.last = self.last.wrapping_add(self.run.distance);
+        Some(self.last)
+    }
 }
 
 impl Ids {
@@ -104,6 +124,12 @@ impl Ids {
         sum
     }
 
+    /// All ids, without taking them out.
+    pub(crate) fn all(&self) -> impl Iterator<Item = u64> {
+        let mut place = Place::default();
+        std::iter::from_fn(move || place.next(&self.bytes))
+    }
+
     /// Takes the reserved memory, which the answer holds until it is sent.
     pub(crate) fn held(&mut self) -> Option<Held> {
         self.held.take()
@@ -114,16 +140,9 @@ impl Iterator for Ids {
     type Item = u64;
 
     fn next(&mut self) -> Option<u64> {
-        if self.run.times == 0 {
-            if self.at == self.bytes.len() {
-                return None;
-            }
-            self.run = Run::read(&self.bytes, &mut self.at);
-        }
-        self.run.times -= 1;
+        let id = self.place.next(&self.bytes)?;
         self.left -= 1;
-        self.last = self.last.wrapping_add(self.run.distance);
-        Some(self.last)
+        Some(id)
     }
 
     fn size_hint(&self) -> (usize, Option<usize>) {
@@ -140,7 +159,7 @@ impl Run {
 }
 
 /// The number of digits.
-fn digits(number: u64) -> usize {
+pub(crate) fn digits(number: u64) -> usize {
     number.checked_ilog10().unwrap_or(0) as usize + 1
 }
 

@@ -11,6 +11,21 @@ use tokio::time::timeout;
 use crate::app::App;
 use crate::http::problem::Problem;
 
+/// Reads a JSON object. Where it is no `T`, the problem has this title and says what a `T` has.
+pub(crate) async fn json<T: DeserializeOwned>(
+    app: &App,
+    headers: &HeaderMap,
+    body: Body,
+    title: &'static str,
+    fields: &str,
+) -> Result<T, Problem> {
+    require_json(headers)?;
+    let bytes = read(app, body).await?;
+    object(&bytes).map_err(|error| {
+        Problem::bad_request("bad-body", title).detail(format!("{error}; it {fields}"))
+    })
+}
+
 /// Reads the whole body.
 pub(crate) async fn read(app: &App, body: Body) -> Result<Bytes, Problem> {
     let limits = &app.options.limits;
@@ -40,7 +55,7 @@ fn too_large(most: usize) -> Problem {
 }
 
 /// Refuses a body that is not JSON or that is compressed.
-pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
+fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
     let unsupported = |detail: &str, value: &str| {
         let status = StatusCode::UNSUPPORTED_MEDIA_TYPE;
         let problem = Problem::new(status, "no-such-type", "the body has a type that is not read");
@@ -61,7 +76,7 @@ pub(crate) fn require_json(headers: &HeaderMap) -> Result<(), Problem> {
 
 /// Parses a JSON object. An array is refused, because serde would accept its elements as the fields
 /// in their order.
-pub(crate) fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
+fn object<T: DeserializeOwned>(bytes: &[u8]) -> Result<T, serde_json::Error> {
     if bytes.trim_ascii_start().first() == Some(&b'[') {
         return Err(serde::de::Error::custom("it is a list, and must be an object"));
     }

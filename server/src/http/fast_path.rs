@@ -5,15 +5,13 @@
 
 use axum::body::Body;
 use axum::http::{HeaderMap, Method, Request, Response};
-use uidring::Uid;
 use uidring::segment::Number;
 
 use crate::app::App;
 use crate::http::bearer::bearer;
 use crate::http::compat::leaf;
-use crate::http::{ids, negotiate};
+use crate::http::{ids, negotiate, numbers};
 use crate::routes::Route;
-use crate::security::access::Permission;
 
 /// The answer, if the fast path handles this request.
 pub(crate) fn answer<B>(
@@ -28,8 +26,8 @@ pub(crate) fn answer<B>(
     match route {
         Route::Uids => {
             let form = negotiate::form(headers).ok()?;
-            let uid = app.options.has(route).then(|| uid(app, headers)).flatten()?;
-            Some(ids::one(form, &ids::UIDS, uid.into()))
+            let id = numbers::uid_in_memory(app, bearer(headers))?;
+            Some(ids::one(form, &ids::UIDS, id))
         }
         Route::TagIds => {
             let form = negotiate::form(headers).ok()?;
@@ -44,21 +42,11 @@ pub(crate) fn answer<B>(
     }
 }
 
-fn uid(app: &App, headers: &HeaderMap) -> Option<Uid> {
-    app.access.may(bearer(headers), Permission::Uids).ok()?;
-    let uid = app.uids().ok()?.try_take().ok()?;
-    app.counters().uids.add(1);
-    Some(uid)
-}
-
 /// The next number of a tag in memory, if the tag's name needs no decoding.
 fn number(app: &App, name: &str, headers: &HeaderMap) -> Option<Number> {
     let is_plain = |byte: u8| byte.is_ascii_alphanumeric() || byte == b'-' || byte == b'_';
     if !name.bytes().all(is_plain) {
         return None;
     }
-    app.access.may(bearer(headers), Permission::Tag(name)).ok()?;
-    let number = App::known_tag(name, |tag| tag.try_take().ok()).flatten()?;
-    app.counters().numbers.add(1);
-    Some(number)
+    numbers::number_in_memory(app, bearer(headers), name)
 }

@@ -5,7 +5,7 @@ use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
 
-use crate::app::in_flight::SLICE;
+use crate::app::in_flight::{Held, SLICE};
 use crate::http::batch::Ids;
 use crate::http::negotiate::Form;
 use crate::http::slices::{WHOLE, made};
@@ -131,13 +131,32 @@ pub(crate) fn one(form: Form, json: &'static Shape, id: u64) -> Response {
     answer(shape.kind, out)
 }
 
+/// The ids of an answer.
+pub(crate) trait Listed: ExactSizeIterator<Item = u64> + Send + Unpin + 'static {
+    /// The total number of digits of all ids.
+    fn digits(&self) -> usize;
+
+    /// Takes the reserved memory, which the answer holds until it is sent.
+    fn held(&mut self) -> Option<Held>;
+}
+
+impl Listed for Ids {
+    fn digits(&self) -> usize {
+        Ids::digits(self)
+    }
+
+    fn held(&mut self) -> Option<Held> {
+        Ids::held(self)
+    }
+}
+
 /// A response with ids. `json` is the shape for JSON.
-pub(crate) fn written(form: Form, json: &'static Shape, ids: Ids) -> Response {
+pub(crate) fn written(form: Form, json: &'static Shape, ids: impl Listed) -> Response {
     shaped(json.or(form), ids)
 }
 
 /// A response with ids in this shape. A long one is encoded while it is sent.
-pub(crate) fn shaped(shape: &'static Shape, mut ids: Ids) -> Response {
+pub(crate) fn shaped(shape: &'static Shape, mut ids: impl Listed) -> Response {
     let digits = if shape.each == Each::Bytes { 0 } else { ids.digits() };
     let length = shape.length(ids.len(), digits);
     if length <= WHOLE {

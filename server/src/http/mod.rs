@@ -1,21 +1,25 @@
 //! HTTP requests and their answers.
 
-mod batch;
+pub(crate) mod batch;
 mod bearer;
 mod body;
 mod compat;
 mod cross_site;
 mod describe;
 mod fast_path;
-mod ids;
+mod idempotency;
+pub(crate) mod ids;
+pub(crate) mod masking;
 mod negotiate;
-mod no_numbers;
-mod numbers;
+pub(crate) mod no_numbers;
+pub(crate) mod numbers;
 mod openapi;
 mod operators;
-mod params;
-mod problem;
+pub(crate) mod params;
+pub(crate) mod problem;
 mod router;
+pub(crate) mod series_numbers;
+pub(crate) mod series_problem;
 mod slices;
 mod v1;
 mod viewer;

@@ -11,6 +11,8 @@ use uidring_args::Table;
 use crate::app::App;
 use crate::http::batch::{Batch, Ids};
 use crate::http::no_numbers::NoNumbers;
+use crate::http::problem::Problem;
+use crate::security::access::Permission;
 use crate::stats::trouble::Cause;
 
 /// How long a request waits for a permit to call the database, and how long for its ids.
@@ -36,11 +38,53 @@ pub(crate) fn is_tag(table: Table, tag: &str) -> bool {
     !tag.is_empty() && tag.chars().count() <= longest_tag(table) && !tag.contains(char::is_control)
 }
 
+/// The problem of a `tag` that is no valid name in `table`.
+pub(crate) fn check_tag(table: Table, tag: &str) -> Result<(), Problem> {
+    if is_tag(table, tag) {
+        return Ok(());
+    }
+    let longest = longest_tag(table);
+    Err(Problem::bad_request("bad-tag", "there can be no such tag")
+        .detail(format!("a tag has 1 to {longest} characters, none of them a control character"))
+        .value(tag))
+}
+
+/// The next UID as clients get it, if they may have it and it can be taken at once.
+pub(crate) fn uid_in_memory(app: &App, token: Option<&[u8]>) -> Option<u64> {
+    if !app.options.uids {
+        return None;
+    }
+    app.access.may(token, Permission::Uids).ok()?;
+    let uid = app.uids().ok()?.try_take().ok()?;
+    app.counters().uids.add(1);
+    Some(match &app.masked {
+        None => uid.get(),
+        Some(masked) => masked.mask(uid),
+    })
+}
+
+/// The next number of a tag that this thread has used before, if the client may have it and it can
+/// be taken at once.
+pub(crate) fn number_in_memory(app: &App, token: Option<&[u8]>, tag: &str) -> Option<Number> {
+    app.access.may(token, Permission::Tag(tag)).ok()?;
+    let number = App::known_tag(tag, |tag| tag.try_take().ok()).flatten()?;
+    app.counters().numbers.add(1);
+    Some(number)
+}
+
 /// Runs `call`, which may block on the database, on a blocking thread. If the client disconnects
 /// while the request waits for a permit, the call is not made.
 pub(crate) async fn blocking<T: Send + 'static>(
     turns: &'static Semaphore,
     call: impl FnOnce() -> Result<T, SegmentError> + Send + 'static,
+) -> Result<T, NoNumbers> {
+    apart(turns, call).await?.map_err(NoNumbers::Source)
+}
+
+/// Runs `call` as [`blocking`] does, whatever its result.
+pub(crate) async fn apart<T: Send + 'static>(
+    turns: &'static Semaphore,
+    call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NoNumbers> {
     let turn = timeout(PATIENCE, turns.acquire()).await.map_err(|_| NoNumbers::Busy)?;
     let call = move || {
@@ -49,7 +93,7 @@ pub(crate) async fn blocking<T: Send + 'static>(
         call()
     };
     match tokio::task::spawn_blocking(call).await {
-        Ok(result) => result.map_err(NoNumbers::Source),
+        Ok(result) => Ok(result),
         Err(error) if error.is_panic() => {
             Err(NoNumbers::Source(SegmentError::other("a call to the database panicked")))
         }
@@ -123,7 +167,7 @@ pub(crate) async fn load(
     size: Option<u64>,
 ) -> Result<Segment, NoNumbers> {
     let (source, name) = (app.tags()?.source.clone(), tag.to_owned());
-    app.watch.asked.segment();
+    app.watch.asked.client_asked();
     let loaded = blocking(&app.calls, move || source.load(&name, size)).await;
     loaded.inspect_err(|none| first_use_failed(app, none))
 }

@@ -37,7 +37,7 @@ pub(crate) struct Details {
     /// The invalid value as it was sent.
     #[serde(skip_serializing_if = "Option::is_none")]
     value: Option<String>,
-    /// The field in which an existing tag differs from the requested one.
+    /// The field in which an existing tag or series differs from the requested one.
     #[serde(skip_serializing_if = "Option::is_none")]
     field: Option<&'static str>,
     /// The next number of the tag.
@@ -77,7 +77,24 @@ impl Problem {
         self
     }
 
-    fn field(mut self, field: &'static str) -> Problem {
+    pub(crate) fn status(&self) -> StatusCode {
+        self.status
+    }
+
+    /// Whether the database has not answered yet since the start.
+    pub(crate) fn is_of_start(&self) -> bool {
+        self.body.kind.ends_with(":not-ready")
+    }
+
+    /// The title, the value and the detail in one line.
+    pub(crate) fn line(&self) -> String {
+        let Details { title, detail, value, .. } = &*self.body;
+        let value = value.as_ref().map_or_else(String::new, |value| format!(": '{value}'"));
+        let detail = detail.as_ref().map_or_else(String::new, |detail| format!("; {detail}"));
+        format!("{title}{value}{detail}")
+    }
+
+    pub(crate) fn field(mut self, field: &'static str) -> Problem {
         self.body.field = Some(field);
         self
     }
@@ -157,14 +174,14 @@ impl From<PathRejection> for Problem {
 }
 
 /// There are no ids now, but there will be.
-fn for_now(detail: String) -> Problem {
+pub(crate) fn for_now(detail: String) -> Problem {
     Problem::new(StatusCode::SERVICE_UNAVAILABLE, "no-ids", "there are no ids for now")
         .detail(detail)
         .retry_after(1)
 }
 
 /// There are no ids until an operator acts.
-fn broken(detail: String) -> Problem {
+pub(crate) fn broken(detail: String) -> Problem {
     let title = "there are no ids until somebody mends the cause";
     Problem::new(StatusCode::INTERNAL_SERVER_ERROR, "no-ids-any-more", title).detail(detail)
 }

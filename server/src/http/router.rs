@@ -20,17 +20,20 @@ use crate::routes::Route;
 
 /// Maps each path to its handlers by method, and generates their OpenAPI description.
 macro_rules! handlers {
-    ($($route:ident => $methods:ident($($handler:ident)::+),)*) => {
+    ($(
+        $route:ident => $methods:ident($($handler:ident)::+)
+            $(.$more:ident($($other:ident)::+))*,
+    )*) => {
         #[derive(OpenApi)]
         #[openapi(
             info(
                 title = "uidring-server",
-                description = "Time-ordered ids and dense numbers. Ids are strings in JSON, \
-                    because JavaScript has no exact numbers above 2^53. An Accept that is not met \
-                    is answered with 406, and a method that a path does not have with 405, both \
-                    as problems."
+                description = "Time-ordered ids, dense numbers and series of numbers. Ids \
+                    are strings in JSON, because JavaScript has no exact numbers above 2^53. An \
+                    Accept that is not met is answered with 406, and a method that a path does not \
+                    have with 405, both as problems."
             ),
-            paths($($($handler)::+),*),
+            paths($($($handler)::+, $($($other)::+,)*)*),
             components(schemas(Details)),
             modifiers(&Tokens)
         )]
@@ -39,7 +42,7 @@ macro_rules! handlers {
         /// The handlers of a path, unless it is a file of the page.
         fn endpoint(route: Route) -> Option<MethodRouter<&'static App>> {
             match route {
-                $(Route::$route => Some($methods($($handler)::+)),)*
+                $(Route::$route => Some($methods($($handler)::+)$(.$more($($other)::+))*),)*
                 Route::PageFile => None,
             }
         }
@@ -59,6 +62,9 @@ handlers! {
     Uid => get(v1::uids::explain),
     Tags => get(v1::tags::list),
     Tag => put(v1::tags::create),
+    SeriesNumbers => post(v1::series::take),
+    AllSeries => get(v1::series::list),
+    OneSeries => get(v1::series::show).put(v1::series::create),
     Status => get(status::status),
     Live => get(health::live),
     Ready => get(health::ready),

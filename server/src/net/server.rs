@@ -1,7 +1,6 @@
 //! The server: listening sockets, connections, and their end.
 
-use std::io::{self, Write};
-use std::net::{SocketAddr, TcpListener as StdListener};
+use std::io;
 use std::pin::pin;
 use std::sync::atomic::Ordering;
 use std::time::Duration;
@@ -9,33 +8,29 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
-use tokio::net::{TcpListener, TcpSocket, TcpStream};
 use tokio::task::JoinSet;
 use tokio::time::timeout;
 
 use crate::app::measure;
 use crate::app::reload::{self, TokenTable};
-use crate::app::start::{self, Starter};
+use crate::app::start::{self, Addresses, Starter};
 use crate::app::{self, App};
 use crate::config::limits::CALLS;
 use crate::config::open_files::Plan;
 use crate::config::options::{Checked, Options};
 use crate::http;
 use crate::net::connection::Connection;
-use crate::process::end::{EndReason, EndReceiver, EndSender};
+use crate::net::listener::{AsyncListener, Listener, Socket};
+use crate::process::end::{EndReason, EndReceiver, EndSender, LAST_REQUEST};
 use crate::process::signals::Signals;
 use crate::process::threads::{self, Panicked, caught, one_threaded};
+use crate::resp::connection as resp;
 use crate::security::access::Access;
 use crate::security::tls::Tls;
 use crate::stats::counters::sum;
 
-/// The kernel's queue of connections that wait for `accept`.
-const BACKLOG: u32 = 4096;
 /// The time limit of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
-/// How long an idle connection is kept open at the end, because a request may already be on its
-/// way.
-const LAST_REQUEST: Duration = Duration::from_millis(100);
 /// The pause after a failed accept, for example because file descriptors are exhausted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The answer to a connection above the limit.
@@ -55,28 +50,42 @@ pub(crate) fn serve(
     // Comes first, because a signal without a handler would kill the process.
     let signals = Signals::listen()?;
     let runtime = one_threaded(1)?;
-    let listener = runtime.block_on(async { listen(options.listen) })?;
-    let files = Plan::make(options.limits.threads(), options.limits.max_connections)?;
+    let (listener, resp) = runtime.block_on(async {
+        let open = |address, option| Listener::open(address, options.unix_mode, option);
+        let http = open(&options.listen, "--listen")?;
+        let resp = options.resp_listen.as_ref();
+        let resp = resp.map(|address| open(address, "--resp-listen")).transpose()?;
+        Ok::<_, String>((http, resp))
+    })?;
+    let listeners = 1 + usize::from(resp.is_some());
+    let threads = options.limits.threads();
+    let files = Plan::make(threads, listeners, options.limits.max_connections)?;
     options.limits.max_connections = files.connections;
-    let address = listener.local_addr().map_err(|error| error.to_string())?;
+    let addresses = Addresses {
+        http: listener.address()?,
+        resp: resp.as_ref().map(Listener::address).transpose()?,
+    };
     let access = Access::new(options.is_open(), options.security.admin_token.clone());
-    let Checked { db, layout, leaf, tokens, tls } = checked;
+    let Checked { db, layout, leaf, tokens, tls, masked } = checked;
     access.set_file(tokens.unwrap_or_default());
     // Leaked on purpose: it lives as long as the process, so requests need no reference count.
-    let app: &'static App = Box::leak(Box::new(App::new(options, files, access, tls, leaf.layout)));
-    let workers = (0..app.options.limits.threads()).map(|index| {
-        let listener = listener.try_clone().map_err(|error| error.to_string())?;
+    let app = App::new(options, files, access, tls, leaf.layout, masked);
+    let app: &'static App = Box::leak(Box::new(app));
+    let workers = (0..threads).map(|index| {
+        let listeners =
+            (listener.try_clone()?, resp.as_ref().map(Listener::try_clone).transpose()?);
         let ended = ended.clone();
-        let body = move || work(app, index, &listener, ended.clone());
+        let body = move || work(app, index, &listeners, &ended);
         threads::begin(format!("uidring-http-{index}"), end, body)
     });
     let workers = workers.collect::<Result<Vec<_>, String>>()?;
-    drop(listener);
+    // At the end, nobody can connect any more once the threads have closed theirs.
+    let (remove_file, remove_other) = (listener.close(), resp.map(Listener::close));
     measure::begin(app, end)?;
     let table = app.options.has_token_table().then(|| TokenTable::new(db.clone()));
     let reload = reload::begin(app, table.clone(), end)?;
     signals.begin(end, move || reload.ask(), || app.begin_end())?;
-    start::begin(Starter::new(app, db, layout, leaf, table, address), end)?;
+    start::begin(Starter::new(app, db, layout, leaf, table, addresses), end)?;
 
     let end = runtime.block_on(async {
         let end = ended.wait_for(Option::is_some).await;
@@ -86,6 +95,10 @@ pub(crate) fn serve(
     for worker in workers {
         // The thread catches its own panics.
         let _ = worker.join();
+    }
+    remove_file();
+    if let Some(remove_other) = remove_other {
+        remove_other();
     }
     let given_back = caught(|| app.give_back());
     let uids = sum(&app.counters, |of| &of.uids);
@@ -97,50 +110,49 @@ pub(crate) fn serve(
     }
 }
 
-fn listen(address: SocketAddr) -> Result<StdListener, String> {
-    let listen = || {
-        let socket = match address {
-            SocketAddr::V4(_) => TcpSocket::new_v4()?,
-            SocketAddr::V6(_) => TcpSocket::new_v6()?,
-        };
-        // A connection of a previous process may still occupy the address.
-        #[cfg(not(windows))]
-        socket.set_reuseaddr(true)?;
-        socket.bind(address)?;
-        socket.listen(BACKLOG)?.into_std()
-    };
-    listen().map_err(|error: io::Error| match error.kind() {
-        io::ErrorKind::AddrInUse => {
-            format!("cannot listen on {address}: another program does; choose another --listen")
-        }
-        _ => format!("cannot listen on {address}: {error}"),
-    })
-}
-
 /// The body of one worker thread: accepts connections and answers their requests.
 fn work(
     app: &'static App,
     index: usize,
-    listener: &StdListener,
-    ended: EndReceiver,
+    (http, resp): &(Listener, Option<Listener>),
+    ended: &EndReceiver,
 ) -> Result<(), String> {
     app::enter_thread(index);
-    let listener = listener.try_clone().map_err(|error| error.to_string())?;
+    let http = http.try_clone()?;
+    let resp = resp.as_ref().map(Listener::try_clone).transpose()?;
     // Blocking calls are rare: calls to the database, and waiting for the first numbers of a tag.
     let runtime = one_threaded(2 * CALLS)?;
-    runtime.block_on(accept_until_end(app, listener, ended)).map_err(|error| error.to_string())?;
+    let answer_all = async {
+        let of_http = accept_until_end(app, http, Door::Http(http::Service::new(app)), ended);
+        let of_resp = async {
+            match resp {
+                Some(resp) => accept_until_end(app, resp, Door::Resp, ended).await,
+                None => Ok(()),
+            }
+        };
+        tokio::try_join!(of_http, of_resp)
+    };
+    runtime.block_on(answer_all).map_err(|error: io::Error| error.to_string())?;
     // Does not wait for a call to a database that does not answer.
     runtime.shutdown_background();
     Ok(())
 }
 
+/// What is spoken at an address.
+#[derive(Clone)]
+enum Door {
+    Http(http::Service),
+    Resp,
+}
+
 async fn accept_until_end(
     app: &'static App,
-    listener: StdListener,
-    mut ended: EndReceiver,
+    listener: Listener,
+    door: Door,
+    ended: &EndReceiver,
 ) -> io::Result<()> {
-    let listener = TcpListener::from_std(listener)?;
-    let service = http::Service::new(app);
+    let listener = AsyncListener::new(listener)?;
+    let mut ends = ended.clone();
     let mut tasks = JoinSet::new();
     let mut is_failing = false;
     loop {
@@ -148,12 +160,12 @@ async fn accept_until_end(
             accepted = listener.accept() => accepted,
             // Removes finished connections, which frees their places.
             Some(_) = tasks.join_next() => continue,
-            _ = ended.wait_for(Option::is_some) => break,
+            _ = ends.wait_for(Option::is_some) => break,
         };
         match accepted {
-            Ok((stream, _)) => {
+            Ok(socket) => {
                 is_failing = false;
-                admit(app, &mut tasks, stream, &service, &ended);
+                admit(app, &mut tasks, socket, &door, ended);
             }
             Err(error) if is_of_connection(&error) => {}
             Err(error) => {
@@ -164,10 +176,11 @@ async fn accept_until_end(
             }
         }
     }
-    // Accepts what the kernel had already queued, so that these clients get answers.
+    // Accepts what the kernel had already queued, so that these clients get answers. This bypasses
+    // the runtime, which may not have noticed it yet.
     let listener = listener.into_std()?;
-    while let Some(stream) = accept_now(&listener) {
-        admit(app, &mut tasks, stream, &service, &ended);
+    while let Some(socket) = listener.accept_now() {
+        admit(app, &mut tasks, socket, &door, ended);
     }
     drop(listener);
     let all = async { while tasks.join_next().await.is_some() {} };
@@ -185,14 +198,6 @@ fn is_of_connection(error: &io::Error) -> bool {
             | io::ErrorKind::ConnectionReset
             | io::ErrorKind::ConnectionRefused
     )
-}
-
-/// Takes a connection from the kernel's queue, if there is one. This bypasses the runtime, which
-/// may not have noticed it yet.
-fn accept_now(listener: &StdListener) -> Option<TcpStream> {
-    let (stream, _) = listener.accept().ok()?;
-    stream.set_nonblocking(true).ok()?;
-    TcpStream::from_std(stream).ok()
 }
 
 /// A place within the limit of connections.
@@ -217,50 +222,75 @@ impl Drop for Place {
 fn admit(
     app: &'static App,
     tasks: &mut JoinSet<()>,
-    stream: TcpStream,
-    service: &http::Service,
+    socket: Socket,
+    door: &Door,
     ended: &EndReceiver,
 ) {
     let Some(place) = Place::take(app) else {
         app.counters().turned_away.add(1);
         // The answer nearly always fits the socket's buffer. Does not wait if it does not, because
         // the open file is needed elsewhere.
-        if app.tls.is_none() {
-            let _ = stream.into_std().and_then(|mut stream| stream.write(TURNED_AWAY));
+        if app.tls.is_none() || !socket.is_tcp() {
+            socket.write_now(match door {
+                Door::Http(_) => TURNED_AWAY,
+                Door::Resp => resp::TURNED_AWAY,
+            });
         }
         return;
     };
-    app.counters().connections.add(1);
-    // Small answers are sent at once.
-    let _ = stream.set_nodelay(true);
-    let (service, ended) = (service.clone(), ended.clone());
-    match app.tls.as_ref().map(Tls::acceptor) {
-        None => {
+    match door {
+        Door::Http(_) => app.counters().connections.add(1),
+        Door::Resp => app.counters().resp_connections.add(1),
+    }
+    let (door, ended) = (door.clone(), ended.clone());
+    match (socket, app.tls.as_ref().map(Tls::acceptor)) {
+        (Socket::Tcp(stream), None) => {
             tasks.spawn(async move {
-                answer(app, stream, service, ended).await;
+                answer(app, stream, door, ended).await;
                 drop(place);
             });
         }
-        Some(tls) => {
+        (Socket::Tcp(stream), Some(tls)) => {
             tasks.spawn(async move {
                 if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
-                    answer(app, stream, service, ended).await;
+                    answer(app, stream, door, ended).await;
                 }
+                drop(place);
+            });
+        }
+        // Nobody else can read what stays on this machine.
+        #[cfg(unix)]
+        (Socket::Unix(stream), _) => {
+            tasks.spawn(async move {
+                answer(app, stream, door, ended).await;
                 drop(place);
             });
         }
     }
 }
 
-/// Answers the requests of one connection.
+/// Answers one connection.
 async fn answer<S: AsyncRead + AsyncWrite + Unpin>(
+    app: &'static App,
+    stream: S,
+    door: Door,
+    ended: EndReceiver,
+) {
+    let stream = Connection::new(stream, app.options.limits.write_timeout);
+    match door {
+        Door::Http(service) => answer_http(app, stream, service, ended).await,
+        Door::Resp => resp::serve(app, stream, ended).await,
+    }
+}
+
+/// Answers the requests of one connection.
+async fn answer_http<S: AsyncRead + AsyncWrite + Unpin>(
     app: &App,
     stream: S,
     service: http::Service,
     mut ended: EndReceiver,
 ) {
     let limits = &app.options.limits;
-    let stream = Connection::new(stream, limits.write_timeout);
     let stream = TokioIo::new(stream);
     let mut builder = http1::Builder::new();
     builder

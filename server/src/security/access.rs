@@ -22,6 +22,9 @@ pub(crate) struct Tokens {
     /// Tags that need no token.
     #[serde(default)]
     public: Vec<Pattern>,
+    /// Series that need no token.
+    #[serde(default)]
+    public_series: Vec<Pattern>,
     /// Whether time-ordered ids need no token.
     #[serde(default)]
     public_uids: bool,
@@ -37,7 +40,10 @@ struct Grant {
     /// The tags that it may take from.
     #[serde(default)]
     tags: Vec<Pattern>,
-    /// Whether the token may create tags and see all of them.
+    /// The series that it may take from.
+    #[serde(default)]
+    series: Vec<Pattern>,
+    /// Whether the token may create tags and series, and see all of them.
     #[serde(default)]
     admin: bool,
     role: Option<Role>,
@@ -72,13 +78,13 @@ impl fmt::Debug for Secret {
     }
 }
 
-/// A pattern of tag names.
+/// A pattern of names of tags or series.
 #[derive(Clone, Debug, PartialEq, Eq, Deserialize)]
 #[serde(try_from = "String")]
 enum Pattern {
-    /// The tag of this name.
-    Tag(String),
-    /// All tags with this prefix.
+    /// The one of this name.
+    Name(String),
+    /// All with this prefix.
     Prefix(String),
 }
 
@@ -88,7 +94,7 @@ impl TryFrom<String> for Pattern {
     /// Reads a pattern of the token file: a `*` at the end stands for any rest of a name.
     fn try_from(text: String) -> Result<Pattern, String> {
         match text.split_once('*') {
-            None => Ok(Pattern::Tag(text)),
+            None => Ok(Pattern::Name(text)),
             Some((prefix, "")) => Ok(Pattern::Prefix(prefix.to_owned())),
             Some(_) => Err(format!(
                 "{text:?} has a * before its end; a * stands for any rest of a name, and is the \
@@ -99,10 +105,10 @@ impl TryFrom<String> for Pattern {
 }
 
 impl Pattern {
-    fn matches(&self, tag: &str) -> bool {
+    fn matches(&self, asked: &str) -> bool {
         match self {
-            Pattern::Tag(name) => name == tag,
-            Pattern::Prefix(prefix) => tag.starts_with(prefix.as_str()),
+            Pattern::Name(name) => name == asked,
+            Pattern::Prefix(prefix) => asked.starts_with(prefix.as_str()),
         }
     }
 }
@@ -112,6 +118,8 @@ impl Pattern {
 pub(crate) enum Permission<'a> {
     Uids,
     Tag(&'a str),
+    /// Taking numbers of this series, and seeing what it is.
+    Series(&'a str),
     /// Reading `/metrics`.
     Metrics,
     Admin,
@@ -147,6 +155,7 @@ struct Sources {
 #[derive(Default)]
 struct Rules {
     public: Vec<Pattern>,
+    public_series: Vec<Pattern>,
     public_uids: bool,
     hasher: RandomState,
     grants: HashMap<u64, Vec<Grant>>,
@@ -165,7 +174,9 @@ impl Tokens {
         let tokens: Tokens = toml::from_str(&text)
             .map_err(|error| format!("{place}: {}", without_the_line(&text, &error)))?;
         // An empty file is usually one that is being written.
-        if tokens.token.is_empty() && tokens.public.is_empty() && !tokens.public_uids {
+        let is_private =
+            tokens.public.is_empty() && tokens.public_series.is_empty() && !tokens.public_uids;
+        if tokens.token.is_empty() && is_private {
             return Err(format!("{place}: it is empty; give it a [[token]]"));
         }
         for (grant, number) in tokens.token.iter().zip(1..) {
@@ -181,8 +192,8 @@ impl Access {
     /// If `is_open`, everybody may do everything. `admin` is the token of `--admin-token`.
     pub(crate) fn new(is_open: bool, admin: Option<Secret>) -> Access {
         let admin = admin.map(|Secret(token)| {
-            let tags = vec![Pattern::Prefix(String::new())];
-            Grant { token, tags, admin: true, role: None }
+            let all = vec![Pattern::Prefix(String::new())];
+            Grant { token, tags: all.clone(), series: all, admin: true, role: None }
         });
         let (sources, rules) = (Mutex::default(), RwLock::default());
         Access { is_open, sources, admin, rules }
@@ -210,6 +221,7 @@ impl Access {
         let Sources { file, table } = sources;
         let mut rules = Rules {
             public: file.public.clone(),
+            public_series: file.public_series.clone(),
             public_uids: file.public_uids,
             ..Rules::default()
         };
@@ -218,8 +230,9 @@ impl Access {
         }
         for (token, tag) in &*table {
             // tinyid treats a star as an ordinary character.
-            let tags = vec![Pattern::Tag(tag.clone())];
-            rules.add(Grant { token: token.clone(), tags, admin: false, role: None });
+            let tags = vec![Pattern::Name(tag.clone())];
+            let (token, series) = (token.clone(), Vec::new());
+            rules.add(Grant { token, tags, series, admin: false, role: None });
         }
         *self.rules.write().unwrap_or_else(PoisonError::into_inner) = rules;
     }
@@ -236,6 +249,14 @@ impl Access {
     }
 }
 
+impl Access {
+    /// Whether a token allows anything at all.
+    pub(crate) fn knows(&self, token: &[u8]) -> bool {
+        let asked = self.may(Some(token), Permission::Admin);
+        !matches!(asked, Err(Denied::UnknownToken))
+    }
+}
+
 impl Rules {
     fn add(&mut self, grant: Grant) {
         // An empty token is not valid in an HTTP header.
@@ -249,6 +270,7 @@ impl Rules {
         let is_public = match permission {
             Permission::Uids => self.public_uids,
             Permission::Tag(tag) => has(&self.public, tag),
+            Permission::Series(series) => has(&self.public_series, series),
             Permission::Metrics | Permission::Admin => false,
         };
         if is_public {
@@ -273,6 +295,7 @@ impl Grant {
         match permission {
             Permission::Uids => self.role.is_none(),
             Permission::Tag(tag) => has(&self.tags, tag),
+            Permission::Series(series) => has(&self.series, series),
             Permission::Metrics => self.admin || self.role == Some(Role::Metrics),
             Permission::Admin => self.admin,
         }
@@ -283,14 +306,14 @@ impl Grant {
         if let Some(problem) = unfit(&self.token) {
             return Some(format!("its token {problem}"));
         }
-        let allows_ids = self.admin || !self.tags.is_empty();
+        let allows_ids = self.admin || !self.tags.is_empty() || !self.series.is_empty();
         let problem = match self.role {
             None if !allows_ids => {
-                "it allows nothing; give it tags, admin = true or role = \"metrics\""
+                "it allows nothing; give it tags, series, admin = true or role = \"metrics\""
             }
             Some(Role::Metrics) if allows_ids => {
-                "its role is metrics, which reads /metrics and nothing else; take tags and admin \
-                 out, or the role"
+                "its role is metrics, which reads /metrics and nothing else; take tags, series and \
+                 admin out, or the role"
             }
             _ => return None,
         };
@@ -315,8 +338,8 @@ pub(crate) fn without_the_line(text: &str, error: &toml::de::Error) -> String {
     format!("line {line}: {}", error.message())
 }
 
-fn has(tags: &[Pattern], tag: &str) -> bool {
-    tags.iter().any(|pattern| pattern.matches(tag))
+fn has(patterns: &[Pattern], name: &str) -> bool {
+    patterns.iter().any(|pattern| pattern.matches(name))
 }
 
 #[cfg(test)]

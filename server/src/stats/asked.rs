@@ -102,8 +102,8 @@ impl Asked {
         self.lock().generators.get(kind).is_some_and(|entry| entry.has_failed)
     }
 
-    /// Records that a client asked for a segment.
-    pub(crate) fn segment(&self) {
+    /// Records that a client asked for a segment, or for numbers of a series.
+    pub(crate) fn client_asked(&self) {
         self.lock().last = Some(Instant::now());
     }
 

@@ -12,10 +12,14 @@ pub(crate) struct Counters {
     pub(crate) uids: Counter,
     /// Dense numbers that were handed out one by one.
     pub(crate) numbers: Counter,
+    /// Numbers of series.
+    pub(crate) series_numbers: Counter,
     /// Segments handed to clients, and the numbers in them.
     pub(crate) segments: Counter,
     pub(crate) numbers_in_segments: Counter,
     pub(crate) connections: Counter,
+    /// Connections of the Redis protocol.
+    pub(crate) resp_connections: Counter,
     /// Connections closed because of the limit.
     pub(crate) turned_away: Counter,
 }

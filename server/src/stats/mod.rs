@@ -1,11 +1,14 @@
 //! Statistics for operators and their programs.
 
 pub(crate) mod asked;
+pub(crate) mod commands;
 pub(crate) mod counter;
 pub(crate) mod counters;
 pub(crate) mod loads;
 pub(crate) mod rates;
 pub(crate) mod readings;
 pub(crate) mod requests;
+pub(crate) mod series_use;
+pub(crate) mod times;
 pub(crate) mod trouble;
 pub(crate) mod watch;

@@ -121,7 +121,8 @@ impl Totals {
         Totals {
             uids: sum(threads, |of| &of.uids),
             numbers: sum(threads, |of| &of.numbers)
-                .wrapping_add(sum(threads, |of| &of.numbers_in_segments)),
+                .wrapping_add(sum(threads, |of| &of.numbers_in_segments))
+                .wrapping_add(sum(threads, |of| &of.series_numbers)),
             traffic: Traffic::of(threads.iter().map(|thread| &thread.requests)),
         }
     }

@@ -6,17 +6,13 @@
 use std::time::Duration;
 
 use crate::routes::Route;
+use crate::stats::commands::Commands;
 use crate::stats::counter::Counter;
+use crate::stats::times::{BOUNDS_US, Buckets, TimeTotals, Times};
 
 /// The statuses that have a counter of their own.
 const STATUSES: [u16; 17] =
     [200, 201, 400, 401, 403, 404, 405, 406, 408, 409, 413, 415, 421, 422, 429, 500, 503];
-
-/// The upper ends of the histogram's buckets, in microseconds.
-const BOUNDS_US: [u32; 16] = [
-    25, 50, 100, 250, 500, 1000, 2500, 5000, 10_000, 25_000, 50_000, 100_000, 250_000, 500_000,
-    1_000_000, 2_500_000,
-];
 
 /// Whether an answer failed, if its status does not tell: tinyid answers failures with 200, and
 /// Leaf answers 500 even for a client's mistake.
@@ -35,15 +31,15 @@ fn index(route: Option<Route>) -> usize {
 #[derive(Debug, Default)]
 pub(crate) struct Requests {
     paths: [PathCounters; PATHS],
+    /// Those of the Redis protocol.
+    pub(crate) commands: Commands,
 }
 
 #[derive(Debug, Default)]
 struct PathCounters {
     statuses: [Counter; STATUSES.len() + 1],
     failures: Counter,
-    /// Buckets are not cumulative.
-    buckets: [Counter; BOUNDS_US.len() + 1],
-    nanos: Counter,
+    times: Times,
 }
 
 impl Requests {
@@ -60,17 +56,15 @@ impl Requests {
         }
         let status = STATUSES.iter().position(|&one| one == status).unwrap_or(STATUSES.len());
         counters.statuses[status].add(1);
-        let micros = took.as_micros();
-        counters.buckets[BOUNDS_US.partition_point(|&bound| u128::from(bound) < micros)].add(1);
-        counters.nanos.add(u64::try_from(took.as_nanos()).unwrap_or(u64::MAX));
+        counters.times.add(1, took);
     }
 }
 
-/// The requests of clients: all paths except those for operators.
+/// The requests of clients: all paths except those for operators, and all commands.
 #[derive(Clone, Copy, Debug, Default)]
 pub(crate) struct Traffic {
     pub(crate) failures: u64,
-    buckets: [u64; BOUNDS_US.len() + 1],
+    buckets: Buckets,
 }
 
 impl Traffic {
@@ -81,11 +75,11 @@ impl Traffic {
         for thread in threads {
             let paths = thread.paths.iter().enumerate().filter(|&(path, _)| is_shown(path));
             for (_, counters) in paths {
-                for (sum, bucket) in traffic.buckets.iter_mut().zip(&counters.buckets) {
-                    *sum = sum.wrapping_add(bucket.get());
-                }
+                counters.times.sum_up(&mut traffic.buckets);
                 traffic.failures = traffic.failures.wrapping_add(counters.failures.get());
             }
+            thread.commands.times.sum_up(&mut traffic.buckets);
+            traffic.failures = traffic.failures.wrapping_add(thread.commands.failures());
         }
         traffic
     }
@@ -130,10 +124,7 @@ pub(crate) struct PathTotals {
     pub(crate) statuses: Vec<(Option<u16>, u64)>,
     /// How many answers failed.
     pub(crate) failures: u64,
-    /// Cumulative buckets: each bound in seconds, and how many answers took at most this long.
-    pub(crate) buckets: Vec<(f64, u64)>,
-    pub(crate) count: u64,
-    pub(crate) seconds: f64,
+    pub(crate) times: TimeTotals,
 }
 
 /// The totals of all paths that were requested.
@@ -150,18 +141,9 @@ pub(crate) fn totals<'a>(
         });
         let statuses: Vec<_> = statuses.filter(|&(_, count)| count > 0).collect();
         let failures = sum(&|counters| &counters.failures);
-        let mut count = 0;
-        let buckets = (0..=BOUNDS_US.len()).map(|index| {
-            count += sum(&|counters| &counters.buckets[index]);
-            let bound = BOUNDS_US.get(index).map_or(f64::INFINITY, |&us| f64::from(us) / 1e6);
-            (bound, count)
-        });
-        let buckets = buckets.collect();
-        // A float keeps the first 15 digits.
-        #[allow(clippy::cast_precision_loss)]
-        let seconds = sum(&|counters| &counters.nanos) as f64 / 1e9;
+        let times = TimeTotals::of(counters.map(|counters| &counters.times));
         let path = Route::ALL.get(path).map_or("other", |route| route.text());
-        let totals = PathTotals { path, statuses, failures, buckets, count, seconds };
+        let totals = PathTotals { path, statuses, failures, times };
         (!totals.statuses.is_empty()).then_some(totals)
     })
 }
@@ -176,7 +158,7 @@ mod tests {
 
     #[test]
     fn what_operators_look_at_is_no_traffic() {
-        let threads = [Requests::default(), Requests::default()];
+        let threads: Box<[Requests]> = (0..2).map(|_| Requests::default()).collect();
         let us = Duration::from_micros;
         for path in ["/", "/metrics", "/livez", "/readyz", "/v1/status", "/page/script.js", "/db"] {
             threads[0].answered(route(path), 500, HasFailed(true), us(1));
@@ -203,7 +185,7 @@ mod tests {
 
     #[test]
     fn buckets_count_all_that_took_no_longer() {
-        let threads = [Requests::default(), Requests::default()];
+        let threads: Box<[Requests]> = (0..2).map(|_| Requests::default()).collect();
         let path = route("/livez");
         let good = HasFailed(false);
         threads[0].answered(path, 200, good, Duration::from_micros(25));
@@ -212,7 +194,8 @@ mod tests {
         threads[1].answered(path, 503, HasFailed(true), Duration::from_secs(9));
         let all: Vec<PathTotals> = totals(threads.iter()).collect();
         assert_eq!(all.len(), 1);
-        let PathTotals { path, statuses, failures, buckets, count, seconds } = &all[0];
+        let PathTotals { path, statuses, failures, times } = &all[0];
+        let TimeTotals { buckets, count, seconds } = times;
         assert_eq!((*path, *count, *failures), ("/livez", 4, 2));
         assert_eq!(statuses, &[(Some(200), 2), (Some(503), 1), (None, 1)]);
         // Whole microseconds are compared.

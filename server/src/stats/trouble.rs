@@ -4,7 +4,7 @@
 use std::time::Instant;
 
 use uidring::segment::SegmentError;
-use uidring::{RegistryError, StorageError};
+use uidring::{RegistryError, SegmentFailure, StorageError, TakeError};
 use uidring_args::with_causes;
 
 /// A problem and when it began.
@@ -19,6 +19,18 @@ pub(crate) struct Trouble {
 impl Trouble {
     pub(crate) fn of(error: &SegmentError) -> Trouble {
         Trouble { cause: Cause::of(error), text: with_causes(error), at: Instant::now() }
+    }
+
+    /// The problem of a take that failed for want of numbers, if it is one.
+    pub(crate) fn of_take(error: TakeError) -> Option<Trouble> {
+        let TakeError::SegmentExhausted { cause } = error else { return None };
+        let cause = match cause {
+            SegmentFailure::Loading => Cause::Late,
+            SegmentFailure::Unreachable => Cause::Away,
+            SegmentFailure::RanOut => return None,
+            _ => Cause::Unusable,
+        };
+        Some(Trouble { cause, text: error.to_string(), at: Instant::now() })
     }
 
     /// The problem of takes that fail while a load is still running.
@@ -107,7 +119,7 @@ impl Cause {
                 "See that the database runs and can be reached. The service goes on by itself."
             }
             Cause::Locked => "See who holds the locks. The service goes on by itself.",
-            Cause::Late => "See how long the database takes, and how large the tag's step is.",
+            Cause::Late => "See how long the database takes, and how large the step is.",
             Cause::Full => "Make room on the disk of the database. The next request goes on.",
             Cause::Unusable => "Put right what the error says. The next request goes on.",
             Cause::WentBack => {

@@ -18,6 +18,7 @@ pub(crate) struct Watch {
     pub(crate) rates: Rates,
     pub(crate) readings: Readings,
     pub(crate) tag_rates: TagRates,
+    pub(crate) series_rates: TagRates,
     pub(crate) asked: Asked,
     pub(crate) started: SystemTime,
     since: Mutex<Since>,
@@ -37,8 +38,9 @@ impl Watch {
         let now = SystemTime::now();
         let since = Mutex::new(Since { database: now, lease_until: None, lease_read: None });
         let (loads, rates, readings, asked) = Default::default();
-        let tag_rates = TagRates::new(Instant::now());
-        Watch { loads, rates, tag_rates, readings, asked, started: now, since }
+        let rates_of = || TagRates::new(Instant::now());
+        let (tag_rates, series_rates) = (rates_of(), rates_of());
+        Watch { loads, rates, tag_rates, series_rates, readings, asked, started: now, since }
     }
 
     /// Records that the database went away or came back.

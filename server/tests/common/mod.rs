@@ -2,15 +2,21 @@
 
 #![allow(dead_code, clippy::panic, clippy::unwrap_used)] // each test uses a part of it
 
+#[path = "../../../tests/common/free_port.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod free_port;
+pub mod resp;
+
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
-use std::net::{SocketAddr, TcpListener, TcpStream};
+use std::net::{SocketAddr, TcpStream};
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+use free_port::free_port;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};
@@ -28,6 +34,8 @@ pub fn folder() -> TempDir {
 pub struct Server {
     child: Child,
     pub address: SocketAddr,
+    /// Where Redis' clients are answered, if they are.
+    pub resp: String,
     folder: TempDir,
     stderr: Arc<Mutex<String>>,
 }
@@ -93,20 +101,27 @@ impl Server {
             panic!("it did not start: {}", stderr.lock().unwrap());
         };
         let address = address.parse().unwrap();
+        let has_resp = options.iter().any(|option| option.starts_with("--resp-listen"));
+        let resp = if has_resp {
+            let line = stdout.by_ref().lines().map(Result::unwrap).nth(2).unwrap();
+            line.strip_prefix("for Redis' clients: ").unwrap().to_owned()
+        } else {
+            String::new()
+        };
         thread::spawn(move || std::io::copy(&mut stdout, &mut std::io::sink()));
-        Server { child, address, folder, stderr }
+        Server { child, address, resp, folder, stderr }
     }
 
     /// Starts one that writes to these streams, and waits until it listens.
     pub fn launch_to(options: &[&str], stdout: Stdio, stderr: Stdio) -> Server {
-        // Nobody tells which port it has. This one was free a moment ago.
-        let port = TcpListener::bind("127.0.0.1:0").unwrap().local_addr().unwrap().port();
-        let address = SocketAddr::from(([127, 0, 0, 1], port));
+        // Nobody tells which port it has.
+        let address = SocketAddr::from(([127, 0, 0, 1], free_port()));
         let folder = folder();
         let mut command = command(folder.path());
         command.args(["--listen", &address.to_string()]).args(options);
         let child = command.stdout(stdout).stderr(stderr).spawn().unwrap();
-        let mut server = Server { child, address, folder, stderr: Arc::default() };
+        let mut server =
+            Server { child, address, resp: String::new(), folder, stderr: Arc::default() };
         let start = Instant::now();
         while TcpStream::connect(address).is_err() {
             assert!(server.has_ended().is_none(), "it has ended");
@@ -168,19 +183,43 @@ impl Server {
         Answer::try_read(&mut BufReader::new(stream))
     }
 
+    /// Starts one with a file of tokens, and waits until it is ready.
+    pub fn start_with_tokens(tokens: &str, options: &[&str]) -> Server {
+        let folder = folder();
+        fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
+        Server::start_on(folder, &[&["--tokens=tokens.toml"], options].concat())
+    }
+
+    /// Starts one with the tag `orders`, whose database somebody else has locked.
+    pub fn launch_locked(options: &[&str]) -> (Server, rusqlite::Connection) {
+        let first = Server::start(&[]);
+        first.put("orders", "{}");
+        let folder = first.stop();
+        let file = rusqlite::Connection::open(folder.path().join("ids.db")).unwrap();
+        file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+        (Server::launch(folder, options), file)
+    }
+
+    /// Creates tags as the administrator that the header `admin` tells of.
+    pub fn create_tags(&self, admin: &str, tags: &[&str]) {
+        for tag in tags {
+            let headers = ["content-type: application/json", admin];
+            let created = self.send("PUT", &format!("/v1/tags/{tag}"), &headers, "{}");
+            assert_eq!(created.status, 201, "{created:?}");
+        }
+    }
+
+    /// A connection for the Redis protocol.
+    pub fn connect_resp(&self) -> TcpStream {
+        let (_, address) = self.resp.split_once("://").unwrap();
+        let stream = TcpStream::connect(address).unwrap();
+        stream.set_read_timeout(Some(FOREVER)).unwrap();
+        stream
+    }
+
     /// The answer over TLS, to a client who trusts `root` alone.
     pub fn get_tls(&self, root: &CertificateDer<'static>, path: &str) -> Option<Answer> {
-        let mut roots = RootCertStore::empty();
-        roots.add(root.clone()).unwrap();
-        let provider = Arc::new(rustls::crypto::ring::default_provider());
-        let config = ClientConfig::builder_with_provider(provider)
-            .with_safe_default_protocol_versions()
-            .unwrap()
-            .with_root_certificates(roots)
-            .with_no_client_auth();
-        let name = "localhost".try_into().unwrap();
-        let connection = ClientConnection::new(Arc::new(config), name).unwrap();
-        let mut stream = BufReader::new(StreamOwned::new(connection, self.connect()));
+        let mut stream = BufReader::new(over_tls(root, self.connect()));
         stream.get_mut().write_all(request("GET", path, &[], "").as_bytes()).ok()?;
         Answer::try_read(&mut stream)
     }
@@ -248,6 +287,23 @@ impl Drop for Server {
             eprintln!("the log of the server of the failed test:\n{}", self.log());
         }
     }
+}
+
+/// TLS over `stream`, for a client who trusts `root` alone.
+pub fn over_tls(
+    root: &CertificateDer<'static>,
+    stream: TcpStream,
+) -> StreamOwned<ClientConnection, TcpStream> {
+    let mut roots = RootCertStore::empty();
+    roots.add(root.clone()).unwrap();
+    let provider = Arc::new(rustls::crypto::ring::default_provider());
+    let config = ClientConfig::builder_with_provider(provider)
+        .with_safe_default_protocol_versions()
+        .unwrap()
+        .with_root_certificates(roots)
+        .with_no_client_auth();
+    let name = "localhost".try_into().unwrap();
+    StreamOwned::new(ClientConnection::new(Arc::new(config), name).unwrap(), stream)
 }
 
 /// Looks at the page of `server` with a browser. It is driven by Debian's Python, which has the

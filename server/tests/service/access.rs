@@ -23,14 +23,8 @@ admin = true
 "#;
 
 fn with_tokens(options: &[&str]) -> Server {
-    let folder = folder();
-    fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
-    let server = Server::start_on(folder, &[&["--tokens=tokens.toml"], options].concat());
-    for tag in ["orders", "invoices", "open"] {
-        let headers = ["content-type: application/json", ADMIN];
-        let created = server.send("PUT", &format!("/v1/tags/{tag}"), &headers, "{}");
-        assert_eq!(created.status, 201, "{created:?}");
-    }
+    let server = Server::start_with_tokens(FILE, options);
+    server.create_tags(ADMIN, &["orders", "invoices", "open"]);
     server
 }
 
@@ -230,9 +224,7 @@ fn an_open_address_without_tokens_is_told_of() {
     server.wait_for("the warning", || server.log().contains(loud));
     let server = Server::start(&[]);
     assert!(!server.log().contains(loud), "{}", server.log());
-    let folder = folder();
-    fs::write(folder.path().join("tokens.toml"), FILE).unwrap();
-    let server = Server::start_on(folder, &["--listen=0.0.0.0:0", "--tokens=tokens.toml"]);
+    let server = Server::start_with_tokens(FILE, &["--listen=0.0.0.0:0"]);
     assert!(!server.log().contains(loud), "{}", server.log());
 }
 
@@ -242,9 +234,7 @@ fn the_tokens_of_the_readme_do_what_it_says() {
     let readme = fs::read_to_string(readme).unwrap();
     let (_, block) = readme.split_once("```toml\n").unwrap();
     let (tokens, _) = block.split_once("```").unwrap();
-    let folder = folder();
-    fs::write(folder.path().join("tokens.toml"), tokens).unwrap();
-    let server = Server::start_on(folder, &["--tokens=tokens.toml"]);
+    let server = Server::start_with_tokens(tokens, &[]);
     let client = "authorization: Bearer 0f673adf80504e2eaa552f5d791b644c";
     let operator = "authorization: Bearer a-long-secret-for-operators";
     let prometheus = "authorization: Bearer a-long-secret-for-prometheus";

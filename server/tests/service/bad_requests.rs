@@ -230,6 +230,8 @@ fn a_path_has_one_list_of_methods() {
         ("/v1/tags/orders", "PUT"),
         ("/v1/tags/orders/ids", "GET"),
         ("/v1/tags/orders/segments", "POST"),
+        ("/v1/series", "GET,HEAD"),
+        ("/v1/series/orders/numbers", "POST"),
         ("/readyz", "GET,HEAD"),
         ("/", "GET,HEAD"),
     ] {

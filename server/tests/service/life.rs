@@ -125,14 +125,7 @@ fn a_database_that_cannot_be_used_is_one_clear_line() {
 
 #[test]
 fn a_database_that_is_away_at_the_start_is_waited_for() {
-    let folder = folder();
-    // Locked by somebody else.
-    let first = Server::start_on(folder, &[]);
-    first.put("orders", "{}");
-    let folder = first.stop();
-    let file = rusqlite::Connection::open(folder.path().join("ids.db")).unwrap();
-    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
-    let server = Server::launch(folder, &["--leaf-snowflake"]);
+    let (server, file) = Server::launch_locked(&["--leaf-snowflake"]);
     assert_eq!(server.get("/livez").status, 200);
     let ready = server.get("/readyz");
     assert_eq!((ready.status, ready.header("retry-after")), (503, "1"), "{ready:?}");

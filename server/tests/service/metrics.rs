@@ -1,6 +1,7 @@
 //! `/metrics`: what is counted, and that Prometheus can read it.
 
-use std::io::Write;
+use std::io::{Read, Write};
+use std::net::TcpStream;
 use std::path::Path;
 use std::process::{Command, Output, Stdio};
 
@@ -242,9 +243,15 @@ fn names(text: &str) -> Vec<String> {
 
 #[test]
 fn alerts_and_graphs_ask_for_metrics_that_there_are() {
-    let server = Server::start(&["--lease", "10m"]);
+    let server = Server::start(&["--lease", "10m", "--resp-listen=127.0.0.1:0"]);
     server.put("orders", "{}");
     server.get("/v1/tags/orders/ids");
+    let mut client = TcpStream::connect(server.resp.trim_start_matches("redis://")).unwrap();
+    client.write_all(b"PING\r\n").unwrap();
+    client.read_exact(&mut [0; 7]).unwrap();
+    let json = "content-type: application/json";
+    server.send("PUT", "/v1/series/customers", &[json], r#"{"pattern":"C-{n}"}"#);
+    server.send("POST", "/v1/series/customers/numbers", &[json], "{}");
     let is_leased = || metrics(&server).contains("uidring_lease_until_timestamp_seconds ");
     server.wait_for("leased", is_leased);
     let mut there = names(&metrics(&server));

@@ -27,6 +27,7 @@ fn paths(description: &Value) -> Vec<(String, Vec<&'static str>)> {
 /// A request for the path, with something in place of its parameter.
 fn ask(server: &Server, method: &str, path: &str) -> Answer {
     let path = path.replace("{uid}", "1").replace("{tag}", "orders").replace("{key}", "orders");
+    let path = path.replace("{name}", "orders");
     server.send(&method.to_ascii_uppercase(), &path, &[], "")
 }
 

@@ -114,6 +114,8 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--host=ids:80"], "", "a host is a name such as"),
         (&["--config=o.toml"], "host = ['a', 'b c']", "the key \"host\": invalid value 'b c'"),
         (&["--tokens=nowhere.toml"], "", "--tokens: nowhere.toml"),
+        (&["--mask-key=nowhere.key"], "", "--mask-key: nowhere.key: No such file"),
+        (&["--config=o.toml", "--mask-key=o.toml"], "name = 'x'", "--mask-key: o.toml: line 1: "),
         (&["--admin-token=secret"], "", "--admin-token: the token is shorter than 16"),
         (&["--admin-token="], "", "--admin-token: the token is shorter than 16"),
         (&["--admin-token=a secret with blanks"], "", "characters other than letters"),

@@ -6,9 +6,9 @@ use std::io;
 use std::mem;
 use std::time::Duration;
 
-use crate::segment::SegmentError;
 use crate::segment::load::events::{End, Event, Events};
 use crate::segment::load::trouble::Trouble;
+use crate::segment::{Segment, SegmentError};
 use crate::sync::Arc;
 
 /// A load is slow if it takes longer than this while its tag has no numbers left.
@@ -99,6 +99,8 @@ pub struct Counts {
     pub loaded: u64,
     /// Numbers that were rejected and that their rows did not take back.
     pub refused: u64,
+    /// How often a tag has come to 80 % of the numbers that it can give.
+    pub nearly_full: u64,
 }
 
 /// The state of a source and its tags as operators know it, and the events that are still to be
@@ -197,6 +199,24 @@ impl Alarms {
         }
         if (known.lost, known.refused) == (0, 0) {
             alarm.0 = None;
+        }
+    }
+
+    /// Looks whether a loaded segment comes to 80 % of the numbers that its row can give.
+    pub fn check_full(&mut self, tag: &str, segment: &Segment, last: u64) {
+        let most = segment.largest - segment.largest / 5;
+        if (segment.first..=last).contains(&most) {
+            self.counts.nearly_full += 1;
+            let largest = segment.largest;
+            self.events.push(Event::NearlyFull { tag: tag.into(), last, largest });
+        }
+    }
+
+    /// Forgets the troubles of a tag that is given up.
+    pub fn given_up(&mut self, alarm: &mut TagAlarm) {
+        if let Some(known) = &mut alarm.0 {
+            self.failing_tags -= u64::from(known.is_failing());
+            known.troubles = 0;
         }
     }
 

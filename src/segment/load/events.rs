@@ -43,6 +43,11 @@ pub enum Event {
         tag: Box<str>,
         failing: Duration,
     },
+    NearlyFull {
+        tag: Box<str>,
+        last: u64,
+        largest: u64,
+    },
     Lost {
         tag: Box<str>,
         numbers: u64,
@@ -161,6 +166,17 @@ impl Event {
                     tag = &**tag,
                     ?failing,
                     "numbers of the tag are loaded again"
+                );
+            }
+            Event::NearlyFull { tag, last, largest } => {
+                event!(
+                    warn,
+                    "tag_nearly_full",
+                    source,
+                    tag = &**tag,
+                    last,
+                    largest,
+                    "the tag has given 80 % of the numbers that it can give"
                 );
             }
             Event::Lost { tag, numbers } => {

@@ -98,18 +98,19 @@ impl Loader {
         }
         let since = Stopwatch::start();
         let mut scheduler = lock(&self.scheduler);
-        let (tag, is_new) = scheduler.enter(name, &self.requests, self.now());
-        if is_new {
-            // Registered before any take, so that a fork always finds the tag.
-            #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
-            fork::watch(&tag).map_err(SegmentError::other)?;
-            self.requests.signal.wake_filler();
-        }
+        let mut tag = self.enter(&mut scheduler, name)?;
         loop {
             if scheduler.has_ended {
                 return Err(SegmentError::Ended { cause: TakeError::ShutDown });
             }
             let stock = lock(&tag.stock);
+            if stock.is_retired() {
+                // Its numbers go back to the row before the next ones are taken.
+                drop(stock);
+                scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
+                tag = self.enter(&mut scheduler, name)?;
+                continue;
+            }
             if stock.last_size > 0 {
                 drop(stock);
                 return Ok(tag);
@@ -135,6 +136,54 @@ impl Loader {
             }
             scheduler = wait_timeout(&self.changed, scheduler, pause.min(RECHECK));
         }
+    }
+
+    /// The tag of this name, whose first load is queued if it is new.
+    #[cfg_attr(
+        not(all(unix, not(any(uidring_loom, uidring_shuttle)))),
+        allow(clippy::unnecessary_wraps, reason = "only the list of what a fork visits can fail")
+    )]
+    fn enter(&self, scheduler: &mut Scheduler, name: &str) -> Result<Arc<LoadedTag>, SegmentError> {
+        let (tag, is_new) = scheduler.enter(name, &self.requests, self.now());
+        if is_new {
+            // Registered before any take, so that a fork always finds the tag.
+            #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
+            fork::watch(&tag).map_err(SegmentError::other)?;
+            self.requests.signal.wake_filler();
+        }
+        Ok(tag)
+    }
+
+    /// The tag of this name, whose first load is queued if it is new. Nothing is waited for.
+    #[cfg(feature = "series")]
+    pub fn begin(&self, name: &str) -> Result<Arc<LoadedTag>, SegmentError> {
+        if self.is_forked() {
+            return Err(SegmentError::Ended { cause: TakeError::Forked });
+        }
+        let mut scheduler = lock(&self.scheduler);
+        if scheduler.has_ended {
+            return Err(SegmentError::Ended { cause: TakeError::ShutDown });
+        }
+        self.enter(&mut scheduler, name)
+    }
+
+    /// Whether takers fail for good, because the loader ends or belongs to the parent process.
+    #[cfg(feature = "series")]
+    pub fn has_ended(&self) -> bool {
+        self.is_forked() || self.requests.signal.is_stopped()
+    }
+
+    /// Gives `tag` up: its takes fail from now on, and what is left goes back to its row. Later
+    /// uses of its name load it anew.
+    pub fn retire(&self, tag: &Arc<LoadedTag>) {
+        if self.is_forked() || !lock(&self.scheduler).retire(tag) {
+            return;
+        }
+        // A task's waker may panic.
+        caught(|| tag.engine.shut_down());
+        lock(&self.scheduler).retired(tag, self.now());
+        self.changed.notify_all();
+        self.requests.signal.wake_filler();
     }
 
     /// The loader thread's main loop.
@@ -163,9 +212,17 @@ impl Loader {
         scheduler.run_due(&self.requests, now);
         let jobs: Vec<Job> = std::iter::from_fn(|| scheduler.next_job(now)).collect();
         let pause = scheduler.next_run(now);
+        let resting = scheduler.resting(now);
         wake(scheduler);
         for job in jobs {
             self.start(job);
+        }
+        if let Some(resting) = resting {
+            for tag in resting {
+                self.retire(&tag);
+            }
+            #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
+            fork::forget_dropped();
         }
         pause
     }
@@ -195,7 +252,7 @@ impl Loader {
                 Job::Load { tag, count } => self.load(&tag, count),
                 Job::GiveBack { tag, unused } => {
                     let result = self.call(|| self.source.give_back(&tag.name, &unused));
-                    lock(&self.scheduler).gave_back(&unused, result);
+                    lock(&self.scheduler).gave_back(&tag, &unused, result);
                 }
             }
             self.changed.notify_all();
@@ -248,7 +305,7 @@ impl Loader {
 
     /// Waits for the running calls, and gives back what is left.
     fn finish(self: &Arc<Self>) {
-        self.wait_until_idle();
+        self.wait_while(Scheduler::is_calling);
         let mut scheduler = lock(&self.scheduler);
         scheduler.clear_out(self.now());
         let jobs: Vec<Job> = std::iter::from_fn(|| scheduler.next_job(Duration::ZERO)).collect();
@@ -256,7 +313,7 @@ impl Loader {
         for job in jobs {
             self.start(job);
         }
-        self.wait_until_idle();
+        self.wait_while(Scheduler::is_busy);
         lock(&self.scheduler).set_end();
         self.changed.notify_all();
         #[cfg(feature = "metrics")]
@@ -310,9 +367,9 @@ impl Loader {
         self.is_own_thread() || lock(&self.scheduler).alarms.events.is_this_thread()
     }
 
-    fn wait_until_idle(&self) {
+    fn wait_while(&self, is_so: fn(&Scheduler) -> bool) {
         let mut scheduler = lock(&self.scheduler);
-        while scheduler.is_busy() {
+        while is_so(&scheduler) {
             scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
         }
     }

@@ -9,8 +9,7 @@ use crate::clock::Stopwatch;
 use crate::filler::metrics::{Series, gauge_of};
 use crate::segment::SegmentStatus;
 use crate::segment::load::loaded_tag::LoadedTag;
-use crate::segment::load::scheduler::{Scheduler, Source};
-use crate::segment::tag::engine::TagEngine;
+use crate::segment::load::scheduler::{Scheduler, Source, Totals};
 use crate::sync::{Arc, Mutex, lock};
 
 /// How often metrics are brought up to date.
@@ -20,22 +19,12 @@ const LOOKED_AT: usize = 2_000;
 /// The most failing tags that get metrics of their own.
 const MOST_FAILING: usize = 100;
 
-/// Totals of all tags.
-#[derive(Clone, Copy, Debug, Default)]
-struct Sums {
-    in_memory: u64,
-    taken: u64,
-    lost: u64,
-    waits: u64,
-    longest_wait: Duration,
-}
-
 /// The state that the metrics of a source show.
 #[derive(Debug, Default)]
 struct State {
     is_running: bool,
     source: Source,
-    sums: Sums,
+    sums: Totals,
 }
 
 /// The metrics of a source. The recorder must be installed before they are made.
@@ -48,8 +37,8 @@ pub struct Metrics {
     failing: usize,
     /// Names of tags that get metrics of their own once they have numbers.
     named: Vec<String>,
-    /// The totals of the tags read so far, and how many these are.
-    sums: Sums,
+    /// The totals of the tags read so far, and the index of the next one.
+    sums: Totals,
     looked_at: usize,
     chunk: Vec<Arc<LoadedTag>>,
     updated: Option<Stopwatch>,
@@ -73,7 +62,7 @@ impl Metrics {
             tags: Vec::new(),
             failing: 0,
             named,
-            sums: Sums::default(),
+            sums: Totals::default(),
             looked_at: 0,
             chunk: Vec::with_capacity(LOOKED_AT),
             updated: None,
@@ -96,7 +85,7 @@ impl Metrics {
     /// Publishes the final state after the loader has ended.
     pub fn finish(&mut self, scheduler: &Mutex<Scheduler>, now: Duration) {
         self.state.is_running = false;
-        (self.sums, self.looked_at) = (Sums::default(), 0);
+        (self.sums, self.looked_at) = (Totals::default(), 0);
         while !self.update(scheduler, now) {}
     }
 
@@ -108,18 +97,20 @@ impl Metrics {
             &self.named,
         );
         self.label_tags(mem::take(&mut source.named), mem::take(&mut source.failed));
-        self.looked_at += self.chunk.len();
         self.chunk.drain(..).for_each(|tag| self.sums.add(&tag.engine));
-        let is_complete = self.looked_at >= source.tags;
+        self.looked_at = source.next.unwrap_or(0);
+        let is_complete = source.next.is_none();
         if is_complete {
-            self.state.sums = mem::take(&mut self.sums);
-            self.looked_at = 0;
+            let sums = mem::take(&mut self.sums);
+            self.state.sums = without_falling(sums, source.gone, self.state.sums);
         }
         self.state.source = source;
         self.source.show(&self.state);
         for (tag, series) in &mut self.tags {
             series.show(&SegmentStatus::of(tag, now, self.ahead));
         }
+        // Those that were given up are shown for the last time.
+        self.tags.retain(|(tag, _)| !lock(&tag.stock).is_retired());
         is_complete
     }
 
@@ -147,16 +138,15 @@ impl Metrics {
     }
 }
 
-impl Sums {
-    fn add(&mut self, tag: &TagEngine) {
-        let counters = &tag.counters;
-        let (claimed, left) = tag.claimed_and_left();
-        let lost = tag.lost();
-        self.in_memory += left;
-        self.taken += claimed.saturating_sub(lost);
-        self.lost += lost;
-        self.waits += counters.waits.get();
-        self.longest_wait = self.longest_wait.max(counters.longest_wait());
+/// The totals of the tags in use and of those that were given up. None of them falls below those
+/// shown `before`, as they would for a moment where a tag was given up between two readings.
+fn without_falling(in_use: Totals, gone: Totals, before: Totals) -> Totals {
+    Totals {
+        in_memory: in_use.in_memory,
+        taken: (in_use.taken + gone.taken).max(before.taken),
+        lost: (in_use.lost + gone.lost).max(before.lost),
+        waits: (in_use.waits + gone.waits).max(before.waits),
+        longest_wait: in_use.longest_wait.max(gone.longest_wait),
     }
 }
 
@@ -193,17 +183,20 @@ fn source_series(label: &str) -> Series<State> {
         .counter("uidring_source_lost_numbers_total", "Numbers that nobody will get.", |state| {
             state.sums.lost + state.source.measured.counts.refused
         })
-        .counter(
-            "uidring_source_given_back_numbers_total",
-            "Numbers given back at the end.",
-            |state| state.source.measured.given_back,
-        )
+        .counter("uidring_source_given_back_numbers_total", "Numbers given back.", |state| {
+            state.source.measured.given_back
+        })
         .counter("uidring_source_loads_total", "Loads that succeeded.", |state| {
             state.source.measured.counts.loads
         })
         .counter("uidring_source_load_failures_total", "Loads that failed.", |state| {
             state.source.measured.counts.failures
         })
+        .counter(
+            "uidring_source_nearly_full_tags_total",
+            "Tags that came to 80 % of the numbers that they can give.",
+            |state| state.source.measured.counts.nearly_full,
+        )
         .counter("uidring_source_waits_total", "Takes that waited for a load.", |state| {
             state.sums.waits
         })

@@ -13,6 +13,8 @@ pub struct Policy {
     pub max_step: u64,
     /// How long a take waits.
     pub max_wait: Duration,
+    /// How long a tag may give no number before it is given up. `None`: for ever.
+    pub rest: Option<Duration>,
 }
 
 /// The limits that the row of a tag sets.
@@ -57,6 +59,11 @@ impl Demand {
         let recent = if elapsed < ahead / 1e6 { taken / ahead } else { weight * taken / elapsed };
         self.rate = (1.0 - weight) * self.rate + recent;
         (self.position, self.measured_at) = (position, now);
+    }
+
+    /// Whether nothing has been taken up to `position` since the time `since`.
+    pub fn is_resting(&self, position: u64, since: Duration) -> bool {
+        self.position == position && self.measured_at <= since
     }
 
     /// The expected number of takes in `time`.
@@ -109,6 +116,7 @@ mod tests {
         refresh: Duration::from_secs(900),
         max_step: 1_000_000,
         max_wait: Duration::from_secs(1),
+        rest: None,
     };
     const STEPS: Steps = Steps { step: 1000, max_step: None };
 

@@ -1,14 +1,13 @@
 //! [`Scheduler`]: decides what to load next. It neither blocks nor reads a clock: the loader's
 //! threads report what has happened and when, and ask for the next job.
 
-use std::borrow::Borrow;
-use std::collections::{BTreeMap, HashSet};
-use std::hash::{Hash, Hasher};
+use std::collections::{BTreeMap, HashSet, VecDeque};
 use std::mem;
 #[cfg(feature = "metrics")]
 use std::ops::Range;
 use std::time::Duration;
 
+use crate::by_name::ByName;
 use crate::engine::{SegmentFailure, TakeError};
 use crate::filler::caught;
 use crate::segment::load::alarm::Alarms;
@@ -17,12 +16,12 @@ use crate::segment::load::alarm::Measured;
 use crate::segment::load::events::Event;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::{Policy, pause};
-use crate::segment::load::stock::{LoadState, Stock};
+use crate::segment::load::stock::{LoadState, Retirement, Stock};
 use crate::segment::load::trouble::{Trouble, kind};
 use crate::segment::tag::engine::{Level, TagEngine, is_worth_waiting};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Arc, Mutex, Ordering, fence, lock};
 
 /// One call to the source.
 #[derive(Debug)]
@@ -39,9 +38,19 @@ pub struct Scheduler {
     limit: usize,
     /// The name of the source.
     source: String,
-    names: HashSet<ByName>,
+    names: HashSet<ByName<LoadedTag>>,
     /// The tags that have received numbers. Each tag's index is its position here.
     tags: Vec<Arc<LoadedTag>>,
+    /// The places of tags that were given up, and that somebody may still have.
+    vacant: VecDeque<usize>,
+    /// The places that later tags get, and the tag that is there meanwhile.
+    free: Vec<usize>,
+    nobody: Option<Arc<LoadedTag>>,
+    /// When to look next for tags that rest.
+    next_sweep: Duration,
+    /// The totals of the tags that were given up, of which nothing is in memory any more.
+    #[cfg(feature = "metrics")]
+    gone: Totals,
     /// The tags that wait for a load. The key is (whether no taker waits for it, order of arrival).
     queue: BTreeMap<(bool, u64), Arc<LoadedTag>>,
     /// When each tag next needs maintenance.
@@ -53,7 +62,7 @@ pub struct Scheduler {
     outage: Option<Outage>,
     /// The tags whose takers are woken after the scheduler is unlocked.
     wake_ups: WakeUps,
-    /// The calls at the end that give numbers back.
+    /// The calls that give numbers back: of tags that are given up, and at the end of all tags.
     left_over: Vec<Job>,
     pub has_ended: bool,
     /// What operators know, and the events still to be sent.
@@ -73,12 +82,42 @@ struct Outage {
     error: Arc<SegmentError>,
 }
 
+/// Totals of several tags, for the metrics.
+#[cfg(feature = "metrics")]
+#[derive(Clone, Copy, Debug, Default)]
+pub struct Totals {
+    pub in_memory: u64,
+    pub taken: u64,
+    pub lost: u64,
+    pub waits: u64,
+    pub longest_wait: Duration,
+}
+
+#[cfg(feature = "metrics")]
+impl Totals {
+    pub fn add(&mut self, tag: &TagEngine) {
+        let counters = &tag.counters;
+        let (claimed, left) = tag.claimed_and_left();
+        let lost = tag.lost();
+        self.in_memory += left;
+        self.taken += claimed.saturating_sub(lost);
+        self.lost += lost;
+        self.waits += counters.waits.get();
+        self.longest_wait = self.longest_wait.max(counters.longest_wait());
+    }
+}
+
 /// A source and some of its tags, for the metrics.
 #[cfg(feature = "metrics")]
 #[derive(Debug, Default)]
 pub struct Source {
     pub measured: Measured,
+    /// How many tags are in use.
     pub tags: usize,
+    /// The totals of those that were given up.
+    pub gone: Totals,
+    /// The index after the last tag that was read, unless that was the last of all.
+    pub next: Option<usize>,
     /// Tags that have begun to fail.
     pub failed: Vec<Arc<LoadedTag>>,
     /// Tags that the program named and that now have numbers.
@@ -109,30 +148,6 @@ impl WakeUps {
     }
 }
 
-/// A tag that is looked up by its name.
-#[derive(Debug)]
-struct ByName(Arc<LoadedTag>);
-
-impl Borrow<str> for ByName {
-    fn borrow(&self) -> &str {
-        &self.0.name
-    }
-}
-
-impl Hash for ByName {
-    fn hash<H: Hasher>(&self, state: &mut H) {
-        self.0.name.hash(state);
-    }
-}
-
-impl PartialEq for ByName {
-    fn eq(&self, other: &ByName) -> bool {
-        self.0.name == other.0.name
-    }
-}
-
-impl Eq for ByName {}
-
 impl Scheduler {
     pub fn new(policy: Policy, limit: usize, source: String, rng: fastrand::Rng) -> Scheduler {
         Scheduler {
@@ -141,6 +156,12 @@ impl Scheduler {
             source,
             names: HashSet::new(),
             tags: Vec::new(),
+            vacant: VecDeque::new(),
+            free: Vec::new(),
+            nobody: None,
+            next_sweep: Duration::ZERO,
+            #[cfg(feature = "metrics")]
+            gone: Totals::default(),
             queue: BTreeMap::new(),
             timers: BTreeMap::new(),
             count: 0,
@@ -194,6 +215,9 @@ impl Scheduler {
             return;
         }
         let mut stock = lock(&tag.stock);
+        if stock.is_retired() {
+            return;
+        }
         let engine = &tag.engine;
         let is_held_up = engine.publish(stock.is_patient(now));
         if let Some(at) = stock.set_held_up(is_held_up, now) {
@@ -284,6 +308,11 @@ impl Scheduler {
         if self.outage.as_ref().is_some_and(|outage| now < outage.until) {
             return None;
         }
+        let is_waited_for = self.queue.first_key_value().is_some_and(|((ahead, _), _)| !ahead);
+        if !is_waited_for && let Some(job) = self.left_over.pop() {
+            self.running += 1;
+            return Some(job);
+        }
         let (_, tag) = self.queue.pop_first()?;
         let mut stock = lock(&tag.stock);
         stock.state = LoadState::Loading;
@@ -306,8 +335,11 @@ impl Scheduler {
     /// How long the loader may sleep, unless it is woken.
     pub fn next_run(&self, now: Duration) -> Duration {
         let timer = self.timers.first_key_value().map(|((at, _), _)| *at);
-        let outage = self.outage.as_ref().filter(|_| !self.queue.is_empty() && self.running == 0);
-        let next = timer.into_iter().chain(outage.map(|outage| outage.until)).min();
+        let has_jobs = !self.queue.is_empty() || !self.left_over.is_empty();
+        let outage = self.outage.as_ref().filter(|_| has_jobs && self.running == 0);
+        let sweep = self.policy.rest.map(|_| self.next_sweep);
+        let next = [timer, outage.map(|outage| outage.until), sweep];
+        let next = next.into_iter().flatten().min();
         next.map_or(LONG, |next| next.saturating_sub(now).max(SHORT))
     }
 
@@ -326,7 +358,10 @@ impl Scheduler {
         let is_new = stock.last_size == 0;
         let (result, refused) = match result {
             Ok(segment) => match self.accept(tag, &mut stock, &segment) {
-                Ok(()) => (Ok(segment.count), None),
+                Ok(last) => {
+                    self.alarms.check_full(&tag.name, &segment, last);
+                    (Ok(segment.count), None)
+                }
                 Err(error) => {
                     let mut trouble = Trouble::of(&error);
                     if trouble == Trouble::BadRow && segment.delta != tag.engine.delta() {
@@ -349,31 +384,162 @@ impl Scheduler {
                 tag.engine.clear_request();
                 tag.engine.counters.loads.add(1);
                 if is_new {
-                    tag.engine.entry.set_index(self.tags.len() as u64);
-                    self.tags.push(Arc::clone(tag));
+                    self.place(tag);
                 }
                 drop(stock);
                 self.maintain(tag, now);
             }
-            Err((trouble, error)) => self.failed(tag, &mut stock, trouble, error, now),
+            Err((trouble, error)) => {
+                self.failed(tag, &mut stock, trouble, error, now);
+                drop(stock);
+            }
         }
+        self.clear_out_retired(tag, now);
         refused
     }
 
-    /// Hands a loaded segment to the tag, or rejects it if this process may not use its numbers.
+    /// Gives a new tag its index: that of a tag that was given up, or otherwise the next one.
+    fn place(&mut self, tag: &Arc<LoadedTag>) {
+        if self.free.is_empty() {
+            self.empty_places();
+        }
+        let index = self.free.pop().unwrap_or(self.tags.len());
+        tag.engine.entry.set_index(index as u64);
+        match self.tags.get_mut(index) {
+            Some(place) => *place = Arc::clone(tag),
+            None => self.tags.push(Arc::clone(tag)),
+        }
+    }
+
+    /// Empties the places of the tags that were given up and that nobody else has any more. Such a
+    /// tag cannot come into the list of requests again, which goes by the places.
+    fn empty_places(&mut self) {
+        let Some(first) = self.vacant.front() else { return };
+        let nobody = Arc::clone(&self.tags[*first].engine.requests);
+        let nobody = self.nobody.get_or_insert_with(|| {
+            let mut stock = Stock::new(Duration::ZERO);
+            stock.retirement = Retirement::Cleared;
+            let engine = TagEngine::new(nobody, Duration::ZERO);
+            Arc::new(LoadedTag { name: "".into(), engine, stock: Mutex::new(stock) })
+        });
+        for index in std::mem::take(&mut self.vacant) {
+            let place = &mut self.tags[index];
+            let is_unused = Arc::strong_count(place) == 1;
+            // ORDERING: Acquire, pairs with the release of those who had the tag.
+            fence(Ordering::Acquire);
+            if is_unused && !place.engine.entry.is_listed() {
+                *place = Arc::clone(nobody);
+                self.free.push(index);
+            } else {
+                self.vacant.push_back(index);
+            }
+        }
+    }
+
+    /// The tags that have given no number for the time that the policy lets them rest. The caller
+    /// gives them up. `None` while it is too early to look.
+    pub fn resting(&mut self, now: Duration) -> Option<Vec<Arc<LoadedTag>>> {
+        let rest = self.policy.rest.filter(|_| now >= self.next_sweep)?;
+        self.next_sweep = now + rest / 2;
+        self.empty_places();
+        let since = now.saturating_sub(rest);
+        let ahead = self.policy.ahead;
+        let is_resting = |tag: &&Arc<LoadedTag>| {
+            let mut stock = lock(&tag.stock);
+            let Level { claimed, wanted, .. } = tag.engine.level();
+            let is_resting = stock.demand.is_resting(claimed, since);
+            if !stock.demand.is_resting(claimed, now) {
+                stock.demand.measure(claimed, now, ahead);
+            }
+            is_resting && wanted == 0 && !tag.engine.has_tasks() && !stock.is_retired()
+        };
+        Some(self.tags.iter().filter(is_resting).cloned().collect())
+    }
+
+    /// Begins to give `tag` up: nothing more is loaded for it. The caller ends its takes, and then
+    /// calls [`retired`](Scheduler::retired). Returns whether there is anything to do.
+    pub fn retire(&mut self, tag: &Arc<LoadedTag>) -> bool {
+        let mut stock = lock(&tag.stock);
+        let is_known = self.names.get(&*tag.name).is_some_and(|ByName(of)| Arc::ptr_eq(of, tag));
+        if self.has_ended || !is_known || stock.is_retired() {
+            return false;
+        }
+        stock.retirement = Retirement::Begun;
+        if let LoadState::Queued(key) = stock.state {
+            self.queue.remove(&key);
+            stock.state = LoadState::Idle;
+        }
+        if let Some(key) = stock.timer.take() {
+            self.timers.remove(&key);
+        }
+        true
+    }
+
+    /// The takes of a tag that is given up have ended.
+    pub fn retired(&mut self, tag: &Arc<LoadedTag>, now: Duration) {
+        lock(&tag.stock).retirement = Retirement::Ended;
+        self.clear_out_retired(tag, now);
+    }
+
+    /// Prepares the calls that give back what is left of `tag`, if its takes have ended because it
+    /// was given up, and no load of it is running.
+    fn clear_out_retired(&mut self, tag: &Arc<LoadedTag>, now: Duration) {
+        let mut stock = lock(&tag.stock);
+        if self.has_ended || stock.retirement != Retirement::Ended || stock.is_loading() {
+            return;
+        }
+        stock.retirement = Retirement::Cleared;
+        let unused = self.clear_out_tag(tag, &mut stock, now);
+        self.alarms.given_up(&mut stock.alarm);
+        drop(stock);
+        if unused.is_empty() {
+            self.forget(tag);
+        }
+        self.left_over.extend(unused);
+    }
+
+    /// The calls that give back what is left of a tag that hands out no more numbers.
+    fn clear_out_tag(
+        &mut self,
+        tag: &Arc<LoadedTag>,
+        stock: &mut Stock,
+        now: Duration,
+    ) -> Vec<Job> {
+        let (claimed, left) = tag.engine.claimed_and_left();
+        let numbers = (claimed, tag.engine.lost(), left);
+        self.alarms.ends(&tag.name, &mut stock.alarm, numbers, now);
+        let unused = stock.unused(left, tag.engine.delta());
+        unused.into_iter().map(|unused| Job::GiveBack { tag: Arc::clone(tag), unused }).collect()
+    }
+
+    /// Forgets a tag that was given up. Its name can be entered again.
+    fn forget(&mut self, tag: &Arc<LoadedTag>) {
+        self.names.remove(&*tag.name);
+        #[cfg(feature = "metrics")]
+        {
+            self.gone.add(&tag.engine);
+            self.gone.in_memory = 0;
+        }
+        if let Some(index) = tag.engine.entry.index() {
+            self.vacant.push_back(index);
+        }
+    }
+
+    /// Hands a loaded segment to the tag, and returns its last number. Rejects it if this process
+    /// may not use its numbers.
     fn accept(
         &self,
         LoadedTag { name, engine, .. }: &LoadedTag,
         stock: &mut Stock,
         segment: &Segment,
-    ) -> Result<(), SegmentError> {
+    ) -> Result<u64, SegmentError> {
         let last = stock.check(name, &self.source, segment, engine.delta())?;
         if stock.last_size == 0 {
             engine.set_delta(segment.delta);
         }
         engine.receive(segment.first, segment.count);
         stock.note(segment, last, engine.left());
-        Ok(())
+        Ok(last)
     }
 
     fn failed(
@@ -445,12 +611,20 @@ impl Scheduler {
         wanted: &[String],
     ) -> Source {
         let end = indexes.end.min(self.tags.len());
-        tags.extend_from_slice(&self.tags[indexes.start.min(end)..end]);
+        let is_in_use = |tag: &&Arc<LoadedTag>| !lock(&tag.stock).is_retired();
+        tags.extend(self.tags[indexes.start.min(end)..end].iter().filter(is_in_use).cloned());
         let find = |name: &str| self.names.get(name).map(|ByName(tag)| Arc::clone(tag));
         let mut named: Vec<_> = wanted.iter().filter_map(|name| find(name)).collect();
         named.retain(|tag| lock(&tag.stock).last_size > 0);
         let failed = self.alarms.take_failed().iter().filter_map(|name| find(name)).collect();
-        Source { measured: self.alarms.measure(), tags: self.tags.len(), failed, named }
+        Source {
+            measured: self.alarms.measure(),
+            tags: self.tags.len() - self.vacant.len() - self.free.len(),
+            gone: self.gone,
+            next: (end < self.tags.len()).then_some(end),
+            failed,
+            named,
+        }
     }
 
     /// The error of the outage, if the source is away.
@@ -475,23 +649,36 @@ impl Scheduler {
     /// any more numbers.
     pub fn clear_out(&mut self, now: Duration) {
         self.outage = None;
-        for tag in &self.tags {
+        for tag in self.tags.clone() {
             let mut stock = lock(&tag.stock);
-            let (claimed, left) = tag.engine.claimed_and_left();
-            let numbers = (claimed, tag.engine.lost(), left);
-            self.alarms.ends(&tag.name, &mut stock.alarm, numbers, now);
-            let jobs = stock
-                .unused(left, tag.engine.delta())
-                .into_iter()
-                .map(|unused| Job::GiveBack { tag: Arc::clone(tag), unused });
-            self.left_over.extend(jobs);
+            if stock.retirement != Retirement::Cleared {
+                let jobs = self.clear_out_tag(&tag, &mut stock, now);
+                self.left_over.extend(jobs);
+            }
         }
     }
 
-    /// Handles the result of a call that gives `unused` back. If its database is away, the calls
-    /// for other tags in it are dropped.
-    pub fn gave_back(&mut self, unused: &Segment, result: Result<bool, SegmentError>) {
+    /// Handles the result of a call that gives `unused` of `tag` back. At the end, if its database
+    /// is away, the calls for other tags in it are dropped.
+    pub fn gave_back(
+        &mut self,
+        tag: &Arc<LoadedTag>,
+        unused: &Segment,
+        result: Result<bool, SegmentError>,
+    ) {
         self.running -= 1;
+        if !self.has_ended {
+            let is_of_tag = |job: &Job| match job {
+                Job::GiveBack { tag: other, .. } => Arc::ptr_eq(tag, other),
+                Job::Load { .. } => false,
+            };
+            if !self.left_over.iter().any(is_of_tag) {
+                self.forget(tag);
+            }
+            // What a source that is away does not take back is lost, as what others do not.
+            self.alarms.end.gave_back(unused.count, result.or(Ok(false)));
+            return;
+        }
         if result.as_ref().is_err_and(|error| Trouble::of(error) == Trouble::Away) {
             let is_of_another = |job: &Job| match job {
                 Job::GiveBack { unused: other, .. } => other.database != unused.database,
@@ -507,6 +694,11 @@ impl Scheduler {
         let end = self.alarms.end.clone();
         self.end = Some(end.error.clone().map_or(Ok(()), Err));
         self.alarms.events.push(Event::Stopped(end));
+    }
+
+    /// Whether a call is running.
+    pub fn is_calling(&self) -> bool {
+        self.running > 0
     }
 
     /// Whether a call is running or could start.

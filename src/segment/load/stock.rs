@@ -31,6 +31,7 @@ pub struct Stock {
     /// Whether the row gave the same numbers again. It is unknown which of its numbers others have,
     /// so this process loads no more of them.
     pub went_back: bool,
+    pub retirement: Retirement,
     /// Failed loads since the last success.
     pub failures: u32,
     /// No load begins before this time.
@@ -49,6 +50,20 @@ pub enum LoadState {
     /// Waiting in the queue, with this key.
     Queued((bool, u64)),
     Loading,
+}
+
+/// How far a tag is given up.
+#[derive(Clone, Copy, Debug, Default, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Retirement {
+    /// It is in use.
+    #[default]
+    Not,
+    /// Nothing more is loaded for it. Takes may still go on.
+    Begun,
+    /// Takes fail.
+    Ended,
+    /// The calls that give back what was left are prepared.
+    Cleared,
 }
 
 /// Numbers loaded in a row from one database, without gaps between them.
@@ -72,6 +87,7 @@ impl Stock {
             last_numbers: Vec::new(),
             last_failure: None,
             went_back: false,
+            retirement: Retirement::default(),
             failures: 0,
             retry_at: Duration::ZERO,
             state: LoadState::Idle,
@@ -153,6 +169,11 @@ impl Stock {
         }
     }
 
+    /// Whether the tag is given up.
+    pub fn is_retired(&self) -> bool {
+        self.retirement != Retirement::Not
+    }
+
     /// Whether a load is running.
     pub fn is_loading(&self) -> bool {
         self.state == LoadState::Loading
@@ -200,7 +221,8 @@ impl Stock {
         }
         let segment = |Loaded { number: first, count, row_end, database }| {
             let row_start = row_end.saturating_sub(count.saturating_mul(delta));
-            Segment { first, count, delta, row_start, row_end, database, step, max_step }
+            let largest = Number::MAX.get();
+            Segment { first, count, delta, row_start, row_end, database, step, max_step, largest }
         };
         tails.into_iter().map(|(tail, _)| segment(tail)).collect()
     }

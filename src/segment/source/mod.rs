@@ -36,7 +36,13 @@ pub use admin::{SegmentAdmin, TagChange, TinyIdToken};
 pub(crate) use cosid::CosIdSegments;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 pub(crate) use key_segments::KeySegments;
+#[cfg(all(
+    feature = "series",
+    any(feature = "mysql", feature = "postgres", feature = "sqlite")
+))]
+pub(crate) use row::alike;
 
+use crate::number::Number;
 use crate::segment::SegmentError;
 
 /// A table, or a server, that gives out the numbers of each tag in ranges.
@@ -197,6 +203,8 @@ pub struct Segment {
     pub step: u64,
     /// How many numbers the row says to take at once, at most.
     pub max_step: Option<u64>,
+    /// The largest number that the row can give. From 80 % of it on, operators are warned.
+    pub largest: u64,
 }
 
 /// A new tag: its first number and its steps.
@@ -352,7 +360,8 @@ impl Segment {
     pub fn new(first: u64, count: u64, delta: u64, row_end: u64) -> Segment {
         let row_start = row_end.saturating_sub(count.saturating_mul(delta));
         let (database, step, max_step) = (0, count, None);
-        Segment { first, count, delta, row_start, row_end, database, step, max_step }
+        let largest = Number::MAX.get();
+        Segment { first, count, delta, row_start, row_end, database, step, max_step, largest }
     }
 }
 

@@ -138,6 +138,7 @@ impl Row {
             // The row counts raw numbers, of which one in `delta` is given.
             step: (self.step.unsigned_abs() / self.delta.unsigned_abs().max(1)).max(1),
             max_step: self.max_step.map(i64::unsigned_abs),
+            largest: LARGEST.unsigned_abs(),
         }
     }
 

@@ -24,7 +24,9 @@ const LATEST: Duration = Duration::from_millis(5);
 
 /// One tag.
 #[derive(Debug)]
+#[repr(C)]
 pub struct TagEngine {
+    /// It comes first: local takers read the word after it, and every taker writes its first word.
     pub chain: SegmentChain,
     /// Works as in a generator's engine. Local takers number their claim so that its last number
     /// comes directly before this word. Lowering the word makes them drop their claims.

@@ -76,6 +76,19 @@ impl Entry {
         self.index.store(index, Ordering::Relaxed);
     }
 
+    /// The index of the tag. Called by the loader.
+    pub fn index(&self) -> Option<usize> {
+        // ORDERING: the loader has written it.
+        usize::try_from(self.index.load(Ordering::Relaxed)).ok()
+    }
+
+    /// Whether the tag is in the list. Called by the loader.
+    pub fn is_listed(&self) -> bool {
+        // ORDERING: the loader asks for a tag that nobody else has, whose last holder has released
+        // what it did with it.
+        self.is_listed.load(Ordering::Relaxed)
+    }
+
     /// Removes the tag from the list that [`RequestList::first`] has emptied, and returns the index
     /// of the next one. Called by the loader, before it maintains the tag.
     pub fn next(&self) -> Option<usize> {

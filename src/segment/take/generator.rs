@@ -61,6 +61,19 @@ impl SegmentGenerator {
         SegmentGenerator { handle: Handle { tag, running } }
     }
 
+    /// Whether the tag is given up.
+    #[cfg(feature = "series")]
+    pub(crate) fn is_retired(&self) -> bool {
+        self.handle.tag.is_retired()
+    }
+
+    /// Gives the tag up: takes fail from now on with [`TakeError::ShutDown`], and what is left goes
+    /// back to its row. Who asks for the tag anew gets it anew.
+    #[cfg(feature = "series")]
+    pub(crate) fn retire(&self) {
+        self.handle.running.loader.retire(&self.handle.tag);
+    }
+
     /// The name of the tag.
     ///
     /// ```

@@ -13,7 +13,15 @@ use crate::sync::{Arc, Mutex, lock, sleep};
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
 /// The tables that the schemas of servers make.
-const MADE: [&str; 3] = ["uidring_layout", "uidring_worker_node", "uidring_segment"];
+const MADE: [&str; 7] = [
+    "uidring_layout",
+    "uidring_worker_node",
+    "uidring_series",
+    "uidring_series_version",
+    "uidring_series_counter",
+    "uidring_request",
+    "uidring_segment",
+];
 
 /// How long it is waited for a process that makes the tables, which takes milliseconds on most
 /// servers.

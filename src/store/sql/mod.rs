@@ -9,6 +9,7 @@ mod address;
 mod client;
 #[cfg(feature = "mysql")]
 mod mysql;
+pub mod now;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -70,7 +71,7 @@ impl From<&str> for Value {
 }
 
 /// The version of `schema.sql` and of its siblings for servers.
-pub const VERSION: i64 = 3;
+pub const VERSION: i64 = 4;
 
 /// The tables of a caller, in the words of one database.
 #[derive(Debug)]

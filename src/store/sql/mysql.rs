@@ -14,7 +14,9 @@ use super::server::{
     BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
     REPLICA, outside_of_a_runtime,
 };
-use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, statements};
+use super::{
+    Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now, statements,
+};
 use crate::pem;
 use crate::store::address::without_password;
 
@@ -87,7 +89,7 @@ impl Database for MySql {
     const TABLES: &'static str = include_str!("../../../schema.mysql.sql");
     const DIALECT: Dialect = Dialect {
         // `NOW` would be a time of the session's zone.
-        now: "(TIMESTAMPDIFF(MICROSECOND, '1970-01-01', UTC_TIMESTAMP(6)) DIV 1000)",
+        now: now::MYSQL,
         greatest: "GREATEST",
         for_update: "FOR UPDATE",
         columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS \

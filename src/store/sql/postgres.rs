@@ -16,7 +16,9 @@ use super::server::{
     BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
     REPLICA, outside_of_a_runtime,
 };
-use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, statements};
+use super::{
+    Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now, statements,
+};
 use crate::pem;
 use crate::store::address::without_password;
 use crate::sync::Arc;
@@ -91,7 +93,7 @@ fn tls(roots: Option<RootCertStore>) -> Arc<ClientConfig> {
 impl Database for Postgres {
     const TABLES: &'static str = include_str!("../../../schema.postgres.sql");
     const DIALECT: Dialect = Dialect {
-        now: "(EXTRACT(EPOCH FROM clock_timestamp()) * 1000)::BIGINT",
+        now: now::POSTGRES,
         greatest: "GREATEST",
         for_update: "FOR UPDATE",
         columns: "SELECT attname::TEXT FROM pg_attribute \

@@ -16,7 +16,7 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter};
 
-use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value};
+use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now};
 use crate::sync::sleep;
 use crate::told::Told;
 
@@ -118,7 +118,7 @@ impl Sqlite {
 impl Database for Sqlite {
     const TABLES: &'static str = include_str!("../../../schema.sql");
     const DIALECT: Dialect = Dialect {
-        now: "CAST(round((julianday('now') - 2440587.5) * 86400000) AS INTEGER)",
+        now: now::SQLITE,
         greatest: "MAX",
         // A transaction that writes has the whole file.
         for_update: "",

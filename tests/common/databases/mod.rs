@@ -9,7 +9,7 @@
 mod own;
 
 #[allow(unused_imports)]
-pub use own::OwnServer;
+pub use own::{OwnServer, free_port};
 
 use std::env;
 use std::io::{BufRead, BufReader, Write};
@@ -24,6 +24,17 @@ pub fn recipe(schema: &str, largest: u64) -> String {
     let statements = lines.filter(|line| line.starts_with("UPDATE") || line.starts_with("DELETE"));
     statements.collect::<String>().replace("12345", &largest.to_string())
 }
+
+/// The tables that the schemas of servers make.
+pub const TABLES: [&str; 7] = [
+    "uidring_layout",
+    "uidring_worker_node",
+    "uidring_series",
+    "uidring_series_version",
+    "uidring_series_counter",
+    "uidring_request",
+    "uidring_segment",
+];
 
 /// A schema or database that is dropped at the end.
 pub struct Database {

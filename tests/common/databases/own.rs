@@ -1,11 +1,16 @@
 //! A server of a test's own, to be stopped and killed.
 
+#[path = "../free_port.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod free_port;
+
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+pub use free_port::free_port;
 
 use super::Server;
 
@@ -39,10 +44,7 @@ impl OwnServer {
     fn make(kind: Server, options: &[&str], tls: Option<[String; 2]>) -> OwnServer {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         let dir = tempfile::tempdir().expect("a directory");
-        let port = TcpListener::bind("127.0.0.1:0")
-            .and_then(|socket| socket.local_addr())
-            .expect("a port")
-            .port();
+        let port = free_port();
         let data = dir.path().join("data");
         if is_root() {
             // The servers refuse to run as root.

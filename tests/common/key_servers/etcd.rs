@@ -1,6 +1,10 @@
 //! Members of etcd of a test's own, to be stopped and killed, and what stands between them and a
 //! client.
 
+#[path = "../free_port.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod free_port;
+
 use std::fs;
 use std::io::{Read, Write};
 use std::net::{TcpListener, TcpStream};
@@ -10,6 +14,8 @@ use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
+
+pub use free_port::free_port;
 
 /// A cluster, which ends with this.
 pub struct Etcds {
@@ -366,9 +372,4 @@ fn exchange(port: u16, request: &[u8]) -> String {
         let _ = socket.read_to_end(&mut answer);
     }
     String::from_utf8_lossy(&answer).into_owned()
-}
-
-pub fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
-    socket.local_addr().expect("a port").port()
 }

@@ -1,11 +1,16 @@
 //! Servers of Redis of a test's own, to be stopped and killed.
 
+#[path = "../free_port.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod free_port;
+
 use std::fs;
-use std::net::TcpListener;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
+
+use free_port::free_port;
 
 /// A server with an empty database, in a folder of its own. It ends with this.
 ///
@@ -56,10 +61,7 @@ impl OwnRedis {
 
     fn new(lines: &str, tls: &[(&str, String)]) -> OwnRedis {
         let folder = tempfile::tempdir().expect("a folder");
-        let port = TcpListener::bind("127.0.0.1:0")
-            .and_then(|socket| socket.local_addr())
-            .expect("a port")
-            .port();
+        let port = free_port();
         let dir = folder.path().display();
         let ports = match tls {
             [] => format!("port {port}\n"),

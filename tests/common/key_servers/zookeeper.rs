@@ -1,5 +1,9 @@
 //! Servers of ZooKeeper of a test's own, to be stopped and killed.
 
+#[path = "../free_port.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod free_port;
+
 use std::fmt::Write as _;
 use std::fs;
 use std::io::{Read, Write as _};
@@ -10,6 +14,8 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
+
+pub use free_port::free_port;
 
 /// What Debian's package names, and what it leaves out: for the admin server, for TLS, and for a
 /// log that shows why a server does not start.
@@ -231,11 +237,6 @@ pub fn proxy(to: u16, cut: Switch) -> u16 {
         }
     });
     port
-}
-
-pub fn free_port() -> u16 {
-    let socket = TcpListener::bind("127.0.0.1:0").expect("a port");
-    socket.local_addr().expect("a port").port()
 }
 
 fn read(path: &Path) -> String {

@@ -42,7 +42,8 @@ pub(crate) struct Ready {
     responses((status = 200, description = "It is", body = Ready), Problems),
 )]
 pub(crate) async fn ready(State(app): State<&'static App>, headers: HeaderMap) -> Response {
-    let health = is_administrator(app, &headers).then(|| Health::of(app, &tags::all(app)));
+    let health = is_administrator(app, &headers)
+        .then(|| Health::of(app, &tags::all(app), &app.series.states()));
     let Some(refusal) = health::refusal(app) else {
         let conditions = health.map(|health| health.conditions);
         return Json(Ready { ready: true, conditions }).into_response();

@@ -16,19 +16,22 @@ use uidring::Status;
 use crate::app::App;
 use crate::app::condition::Kind;
 use crate::app::health::Health;
+use crate::app::series::SeriesState;
 use crate::app::tags::{self, TagState};
 use crate::http::describe::Problems;
 use crate::http::viewer::{MayNotLook, may_read_metrics};
 use crate::process::{output, threads};
 use crate::routes::Route;
 use crate::security::tls::Tls;
+use crate::stats::commands::{self, CommandTotals};
 use crate::stats::counter;
 use crate::stats::counters::{Counters, sum};
 use crate::stats::readings::Reading;
 use crate::stats::requests::{self, PathTotals};
+use crate::stats::times::TimeTotals;
 
-/// The most tags with metrics of their own. Each tag adds one series to each metric.
-const MAX_TAGS: usize = 5000;
+/// The most tags, and the most series of numbers, with metrics of their own.
+const MOST: usize = 5000;
 
 /// Metrics.
 #[utoipa::path(
@@ -44,13 +47,15 @@ pub(crate) async fn metrics(
 ) -> Result<Response, MayNotLook> {
     may_read_metrics(app, &headers)?;
     let mut families = Families::default();
-    let tags = tags::all(app);
+    let (tags, series) = (tags::all(app), app.series.states());
     families.service(app);
-    families.health(&Health::of(app, &tags));
+    families.health(&Health::of(app, &tags, &series));
     families.requests(app);
+    families.commands(app);
     families.uids(app);
     families.loads(app);
     families.tags(tags);
+    families.series(series);
     Ok(match TextEncoder::new().encode_to_string(&families.0) {
         Ok(text) => ([(CONTENT_TYPE, TEXT_FORMAT)], text).into_response(),
         // Cannot happen: every metric family above has a metric.
@@ -148,7 +153,11 @@ impl Families {
         );
         // ORDERING: a statistic.
         let open = app.connections.load(Ordering::Relaxed);
-        self.gauge("uidring_http_connections", "Connections that are open.", float(open as u64));
+        self.gauge(
+            "uidring_http_connections",
+            "Connections that are open, those of the Redis protocol included.",
+            float(open as u64),
+        );
         let limit = float(app.options.limits.max_connections.into());
         let help = "How many may be open: --max-connections.";
         self.gauge("uidring_http_connections_limit", help, limit);
@@ -197,12 +206,13 @@ impl Families {
         let paths: Vec<PathTotals> = requests::totals(threads).collect();
         let (mut answers, mut failed) = (Vec::new(), Vec::new());
         let mut times = Vec::new();
-        for PathTotals { path, statuses, failures, buckets, count, seconds } in paths {
+        for PathTotals { path, statuses, failures, times: of_path } in paths {
             failed.push((labelled(&[("path", path)]), failures));
             for (status, count) in statuses {
                 let status = status.map_or_else(|| "other".to_owned(), |status| status.to_string());
                 answers.push((labelled(&[("path", path), ("status", &status)]), count));
             }
+            let TimeTotals { buckets, count, seconds } = of_path;
             times.push(histogram(&[("path", path)], &buckets, count, seconds));
         }
         let name = "uidring_http_requests_total";
@@ -214,6 +224,31 @@ impl Families {
         let name = "uidring_http_request_duration_seconds";
         let help = "From the head of a request to the head of its answer.";
         self.push(name, help, MetricType::HISTOGRAM, times);
+    }
+
+    fn commands(&mut self, app: &App) {
+        let threads = app.counters.iter().map(|thread| &thread.requests.commands);
+        let (mut answers, mut failed) = (Vec::new(), Vec::new());
+        for CommandTotals { command, kinds, failures } in commands::totals(threads.clone()) {
+            failed.push((labelled(&[("command", command)]), failures));
+            for (kind, count) in kinds {
+                answers.push((labelled(&[("command", command), ("answer", kind.word())]), count));
+            }
+        }
+        if answers.is_empty() {
+            return;
+        }
+        let name = "uidring_resp_requests_total";
+        let help = "Answers in the Redis protocol, by command and by the first word of errors.";
+        self.counters(name, help, &answers, &|&count| Some(float(count)));
+        let name = "uidring_resp_failures_total";
+        let help = "Answers for which HTTP has a 5xx. What a client did wrong does not count.";
+        self.counters(name, help, &failed, &|&count| Some(float(count)));
+        let TimeTotals { buckets, count, seconds } = TimeTotals::of(threads.map(|of| &of.times));
+        let name = "uidring_resp_request_duration_seconds";
+        let help = "From the last byte of a command, or of a pipeline, to the answer.";
+        let times = histogram(&[], &buckets, count, seconds);
+        self.push(name, help, MetricType::HISTOGRAM, vec![times]);
     }
 
     fn uids(&mut self, app: &App) {
@@ -268,12 +303,28 @@ impl Families {
         // If there are too many tags, the failing ones come first.
         tags.sort_by_key(|tag| tag.trouble.is_none());
         let tags: Vec<(Metric, &TagState)> =
-            tags.iter().take(MAX_TAGS).map(|tag| (labelled(&[("tag", &tag.name)]), tag)).collect();
+            tags.iter().take(MOST).map(|tag| (labelled(&[("tag", &tag.name)]), tag)).collect();
         for (name, help, value) in TAG_GAUGES {
             self.gauges(name, help, &tags, &|tag| value(tag));
         }
         for (name, help, value) in TAG_COUNTERS {
             self.counters(name, help, &tags, &|tag| value(tag).map(float));
+        }
+    }
+
+    fn series(&mut self, mut series: Vec<SeriesState>) {
+        let name = "uidring_series";
+        self.gauge(name, "Series that this process has used.", float(series.len() as u64));
+        // If there are too many, the failing ones come first.
+        series.sort_by_key(|series| series.takes.trouble.is_none());
+        let labelled = |series: SeriesState| (labelled(&[("series", &series.name)]), series);
+        let series: Vec<(Metric, SeriesState)> =
+            series.into_iter().take(MOST).map(labelled).collect();
+        for (name, help, value) in SERIES_GAUGES {
+            self.gauges(name, help, &series, &|series| Some(float(value(series))));
+        }
+        for (name, help, value) in SERIES_COUNTERS {
+            self.counters(name, help, &series, &|series| Some(float(value(series))));
         }
     }
 }
@@ -282,13 +333,19 @@ impl Families {
 type Of<'a, T> = &'a dyn Fn(&T) -> Option<f64>;
 
 type CounterOf = fn(&Counters) -> &counter::Counter;
-const COUNTERS: [(&str, &str, CounterOf); 5] = [
+const COUNTERS: [(&str, &str, CounterOf); 7] = [
     ("uidring_http_connections_total", "Connections accepted.", |of| &of.connections),
     ("uidring_http_connections_refused_total", "Connections above the limit.", |of| {
         &of.turned_away
     }),
+    ("uidring_resp_connections_total", "Connections accepted for the Redis protocol.", |of| {
+        &of.resp_connections
+    }),
     ("uidring_given_uids_total", "Time-ordered ids that answers held.", |of| &of.uids),
     ("uidring_given_numbers_total", "Dense numbers that answers held.", |of| &of.numbers),
+    ("uidring_given_series_numbers_total", "Numbers of series that answers held.", |of| {
+        &of.series_numbers
+    }),
     ("uidring_given_segments_total", "Segments that went to clients.", |of| &of.segments),
 ];
 
@@ -386,6 +443,23 @@ const TAG_COUNTERS: [(&str, &str, OfTag<u64>); 6] = [
     }),
     ("uidring_tag_loads_total", "Loads that succeeded.", |of| Some(of.loads.loads)),
     ("uidring_tag_load_failures_total", "Loads that failed.", |of| Some(of.loads.failures)),
+];
+
+type OfSeries = fn(&SeriesState) -> u64;
+const SERIES_GAUGES: [(&str, &str, OfSeries); 2] = [
+    ("uidring_series_scopes", "Scopes whose numbers are in memory, or were lately.", |of| {
+        of.scopes as u64
+    }),
+    ("uidring_series_failing", "1 if the last request failed because of the database.", |of| {
+        u64::from(of.takes.trouble.is_some())
+    }),
+];
+
+const SERIES_COUNTERS: [(&str, &str, OfSeries); 2] = [
+    ("uidring_series_taken_numbers_total", "Numbers handed out.", |of| of.takes.taken),
+    ("uidring_series_failures_total", "Requests that failed because of the database.", |of| {
+        of.takes.failures
+    }),
 ];
 
 fn labelled(labels: Labels<'_>) -> Metric {

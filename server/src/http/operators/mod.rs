@@ -4,6 +4,7 @@ mod chart;
 pub(crate) mod health;
 pub(crate) mod metrics;
 pub(crate) mod page;
+pub(crate) mod series_line;
 pub(crate) mod status;
 mod tag_line;
 mod view;

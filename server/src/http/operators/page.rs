@@ -15,6 +15,7 @@ use crate::app::condition::Level;
 use crate::app::health::{Health, title};
 use crate::http::describe::Problems;
 use crate::http::operators::chart::charts;
+use crate::http::operators::series_line::SeriesLine;
 use crate::http::operators::status::{Database, Event, Generator, Status};
 use crate::http::operators::tag_line::TagLine;
 use crate::http::operators::view::{KEYS, Key, View};
@@ -27,8 +28,10 @@ use crate::text::{clock, grouped, length, rate, visible, whole_seconds};
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// How many tags are listed at once. More would take a browser too long to draw each second.
+/// How many tags, and how many series, are listed at once. More would take a browser too long to
+/// draw each second.
 const ROWS: u64 = 100;
+const SERIES: usize = 100;
 
 /// The files of the page: name, media type and content.
 pub(crate) const FILES: [(&str, &str, &str); 2] = [
@@ -105,6 +108,7 @@ fn whole(status: &Status, view: &View) -> Markup {
                     (charts(&status.per_second))
                     (facts(status))
                     (tags(status, view))
+                    (series(&status.series))
                     (events(&status.events))
                 }
                 footer {
@@ -327,6 +331,42 @@ fn pages(status: &Status, view: &View) -> Markup {
                 (link("Previous", "prev", before))
                 (link("Next", "next", (shown > 0 && behind < found).then_some(behind)))
             }
+        }
+    }
+}
+
+/// The table of series, if there are any.
+fn series(series: &[SeriesLine]) -> Markup {
+    html! {
+        section #series aria-labelledby="series-title" {
+            @if !series.is_empty() {
+                h2 #series-title { "Series (" (grouped(series.len() as u64)) ")" }
+                div .wide role="region" aria-labelledby="series-title" tabindex="0" {
+                    table {
+                        thead { tr {
+                            @for head in ["Series", "State", "Per second", "Scopes", "Taken"] {
+                                th scope="col" { (head) }
+                            }
+                        } }
+                        tbody { @for line in series.iter().take(SERIES) { (series_row(line)) } }
+                    }
+                }
+                @if series.len() > SERIES {
+                    p { "The first " (SERIES) ", those that fail before the others." }
+                }
+            }
+        }
+    }
+}
+
+fn series_row(line: &SeriesLine) -> Markup {
+    html! {
+        tr class=[line.problem.is_some().then_some("failing")] {
+            th scope="row" { bdi { (visible(&line.series)) } }
+            td { @if line.problem.is_some() { "failing" } @else { "ok" } }
+            td { (rate(line.per_second)) }
+            td { (grouped(line.scopes as u64)) }
+            td { (grouped(line.taken)) }
         }
     }
 }

@@ -14,6 +14,7 @@ use crate::app::App;
 use crate::app::health::Health;
 use crate::app::tags;
 use crate::http::describe::Problems;
+use crate::http::operators::series_line::SeriesLine;
 use crate::http::operators::tag_line::{TagLine, micros, seconds};
 use crate::http::operators::view::{MAX_TAGS, View};
 use crate::http::problem::Problem;
@@ -25,7 +26,10 @@ use crate::security::tls::Tls;
 use crate::stats::counters::sum;
 use crate::text::rfc3339;
 
-/// The state of the service, its generators and its tags.
+/// The most series in one answer.
+const MOST_SERIES: usize = 5000;
+
+/// The state of the service, its generators, its tags and its series.
 #[utoipa::path(
     get, path = Route::Status.text(), operation_id = "status", tag = "Operation",
     params(
@@ -78,6 +82,8 @@ pub(crate) struct Status {
     pub(crate) tags_found: usize,
     /// Failing tags come first.
     pub(crate) tags: Vec<TagLine>,
+    /// The series that this process has used. Failing ones come first, and there are 5,000 at most.
+    pub(crate) series: Vec<SeriesLine>,
     /// The newest first.
     pub(crate) events: Vec<Event>,
 }
@@ -122,12 +128,14 @@ pub(crate) struct Totals {
     pub(crate) numbers: u64,
     pub(crate) segments: u64,
     pub(crate) numbers_in_segments: u64,
+    /// Numbers of series.
+    pub(crate) series_numbers: u64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct PerSecond {
     pub(crate) uids: Vec<u64>,
-    /// Dense numbers, including those in segments to clients.
+    /// Dense numbers, including those in segments to clients, and numbers of series.
     pub(crate) numbers: Vec<u64>,
     /// Requests of clients. Requests for the operators' paths do not count.
     pub(crate) requests: Vec<u64>,
@@ -149,7 +157,7 @@ pub(crate) struct Event {
 
 impl Status {
     pub(crate) fn of(app: &App, view: &View) -> Status {
-        let states = tags::all(app);
+        let (states, series) = (tags::all(app), app.series.states());
         let now = SystemTime::now();
         let rates = app.watch.rates.last();
         let generators = app.generators();
@@ -160,13 +168,18 @@ impl Status {
             text: event.text,
             times: event.times,
         });
-        let health = Health::of(app, &states);
+        let health = Health::of(app, &states, &series);
         let tag_rate = app.watch.tag_rates.since(Instant::now());
         let mut tags: Vec<TagLine> =
             states.into_iter().map(|state| TagLine::of(state, now, &tag_rate)).collect();
         let tag_count = tags.len();
         let tags_failing = tags.iter().filter(|tag| tag.problem.is_some()).count();
         let tags_found = view.apply(&mut tags);
+        let series_rate = app.watch.series_rates.since(Instant::now());
+        let lines = series.into_iter().map(|of| SeriesLine::of(of, &series_rate));
+        let mut series: Vec<SeriesLine> = lines.collect();
+        series.sort_by_key(|line| line.problem.is_none());
+        series.truncate(MOST_SERIES);
         Status {
             health,
             name: app.options.name(),
@@ -188,6 +201,7 @@ impl Status {
                 numbers: sum(&app.counters, |of| &of.numbers),
                 segments: sum(&app.counters, |of| &of.segments),
                 numbers_in_segments: sum(&app.counters, |of| &of.numbers_in_segments),
+                series_numbers: sum(&app.counters, |of| &of.series_numbers),
             },
             per_second: PerSecond {
                 uids: rates.iter().map(|rate| rate.uids).collect(),
@@ -201,6 +215,7 @@ impl Status {
             tags_failing,
             tags_found,
             tags,
+            series,
             events: events.collect(),
         }
     }

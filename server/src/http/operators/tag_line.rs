@@ -82,6 +82,6 @@ pub(crate) fn micros(seconds: f64) -> f64 {
     (seconds * 1e6).round() / 1e6
 }
 
-fn rounded(number: f64) -> f64 {
+pub(crate) fn rounded(number: f64) -> f64 {
     (number * 1000.0).round() / 1000.0
 }

@@ -40,13 +40,8 @@ fn named(app: &App, path: TagPath) -> Result<String, Problem> {
             .detail("in an address the name means a folder, and clients and proxies take it out")
             .value(&tag));
     }
-    if numbers::is_tag(table, &tag) {
-        return Ok(tag);
-    }
-    let longest = numbers::longest_tag(table);
-    Err(Problem::bad_request("bad-tag", "there can be no such tag")
-        .detail(format!("a tag has 1 to {longest} characters, none of them a control character"))
-        .value(&tag))
+    numbers::check_tag(table, &tag)?;
+    Ok(tag)
 }
 
 /// Takes numbers of a tag, as JSON, one per line, or eight bytes each, little-endian.
@@ -225,7 +220,7 @@ pub(crate) enum Number {
 }
 
 impl Number {
-    fn value(&self, name: &str) -> Result<u64, Problem> {
+    pub(crate) fn value(&self, name: &str) -> Result<u64, Problem> {
         let number = match self {
             Number::Number(number) if *number >= 1 << 53 => {
                 let detail = format!(
@@ -244,7 +239,7 @@ impl Number {
                 Number::Number(number) => number.to_string(),
                 Number::Text(text) => text.clone(),
             };
-            Problem::bad_request("bad-number", "a number of the tag is out of its range")
+            Problem::bad_request("bad-number", "a number is out of its range")
                 .detail(format!("{name} is a whole number from 1 to {}", u64::MAX >> 1))
                 .value(&value)
         })
@@ -294,12 +289,9 @@ pub(crate) async fn create(
 ) -> Result<Response, Problem> {
     let tag = named(app, path)?;
     app.access.may(bearer(&headers), Permission::Admin)?;
-    body::require_json(&headers)?;
-    let bytes = body::read(app, body).await?;
-    let new: NewTag = body::object(&bytes).map_err(|error| {
-        Problem::bad_request("bad-body", "the body does not describe a tag")
-            .detail(format!("{error}; it has first, step, max_step and description, or is {{}}"))
-    })?;
+    let fields = "has first, step, max_step and description, or is {}";
+    let title = "the body does not describe a tag";
+    let new: NewTag = body::json(app, &headers, body, title, fields).await?;
     let (table, dense) = (app.options.table, app.tags()?);
     table.check_step(&tag, new.step.is_some())?;
     let (new, source, store) = (new.tag()?, dense.source.clone(), dense.store.clone());

@@ -13,6 +13,7 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::http::bearer::bearer;
 use crate::http::describe::Problems;
+use crate::http::masking::MaskedIds;
 use crate::http::problem::Problem;
 use crate::http::{ids, negotiate, numbers, params};
 use crate::routes::Route;
@@ -26,7 +27,8 @@ use crate::security::access::Permission;
             minimum = 1, maximum = 100_000),
     ),
     responses(
-        (status = 200, description = "The UIDs, in ascending order", content(
+        (status = 200, description = "The UIDs, in ascending order unless they are masked",
+            content(
             (Uids = "application/json"),
             (String = "text/plain"),
             (Vec<u8> = "application/octet-stream"),
@@ -44,7 +46,10 @@ pub(crate) async fn take(
     let form = negotiate::form(&headers)?;
     let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;
     app.counters().uids.add(count as u64);
-    Ok(ids::written(form, &ids::UIDS, uids))
+    Ok(match &app.masked {
+        None => ids::written(form, &ids::UIDS, uids),
+        Some(masked) => ids::written(form, &ids::UIDS, MaskedIds::new(uids, masked)),
+    })
 }
 
 /// Time-ordered ids.
@@ -57,7 +62,11 @@ pub(crate) struct Uids {
 /// The parts of a UID.
 #[derive(Serialize, ToSchema)]
 pub(crate) struct Explained {
+    /// As the generator made it.
     uid: String,
+    /// As it was asked for, where UIDs are masked.
+    #[serde(skip_serializing_if = "Option::is_none")]
+    masked: Option<String>,
     base32: String,
     time: String,
     worker: String,
@@ -65,6 +74,9 @@ pub(crate) struct Explained {
 }
 
 /// Decodes a UID.
+///
+/// Where UIDs are masked, it is masked in the path, and with tokens, only an administrator may ask
+/// what it stands for.
 #[utoipa::path(
     get, path = Route::Uid.text(), operation_id = "explainUid", tag = "Time-ordered ids",
     params(("uid" = String, Path, description = "A UID", pattern = "^[1-9][0-9]{0,18}$")),
@@ -72,21 +84,30 @@ pub(crate) struct Explained {
 )]
 pub(crate) async fn explain(
     State(app): State<&'static App>,
+    headers: HeaderMap,
     path: Result<Path<String>, PathRejection>,
 ) -> Result<Json<Explained>, Problem> {
     let Path(text) = path?;
+    if app.masked.is_some() {
+        // The answer has all that a mask hides.
+        app.access.may(bearer(&headers), Permission::Admin)?;
+    }
     let number = params::number(&text, Uid::MAX.get()).and_then(Uid::new);
-    let uid = number.ok_or_else(|| {
+    let asked = number.ok_or_else(|| {
         Problem::bad_request("bad-uid", "this is not a UID")
             .detail(format!("a UID is a whole number from 1 to {}", Uid::MAX))
             .value(&text)
     })?;
+    // Each number in the range unmasks to a UID.
+    let unmasked = app.masked.as_ref().and_then(|masked| masked.unmask(asked.get()).ok());
+    let uid = unmasked.unwrap_or(asked);
     let parts = app.uids()?.layout().parts(uid);
     let time = Timestamp::try_from(parts.time).map_err(|_| {
         Problem::bad_request("far-uid", "the time of the UID is after the year 9999").value(&text)
     })?;
     Ok(Json(Explained {
         uid: uid.to_string(),
+        masked: unmasked.map(|_| asked.to_string()),
         base32: uid.base32().to_string(),
         time: time.to_string(),
         worker: parts.worker.to_string(),

@@ -1,0 +1,81 @@
+//! Ids as arguments, or as lines of standard input.
+
+use std::io::{self, BufRead, BufReader, IsTerminal};
+
+use uidring::{ParseUidError, Uid};
+
+use crate::text::Failure;
+
+/// Reads a UID: in base32 if the text has a letter or `base32` says so, or else in decimal.
+pub(crate) fn parse(text: &str, base32: bool) -> Result<Uid, ParseUidError> {
+    if base32 || text.contains(|character: char| character.is_ascii_alphabetic()) {
+        Uid::from_base32(text)
+    } else {
+        text.parse()
+    }
+}
+
+/// Fails if there are neither texts nor a pipe to read them from. `what` is missing then, such as
+/// "UID to parse".
+pub(crate) fn check(texts: &[String], what: &str) -> Result<(), Failure> {
+    if texts.is_empty() && io::stdin().is_terminal() {
+        return Err(Failure::Usage(format!("no {what}: name one, or pipe them in, one a line")));
+    }
+    Ok(())
+}
+
+/// Calls `act` with each text of the arguments or of standard input, and with whether another one
+/// is available without waiting.
+pub(crate) fn each(
+    texts: &[String],
+    mut act: impl FnMut(&str, bool) -> Result<(), Failure>,
+) -> Result<(), Failure> {
+    if texts.is_empty() {
+        return each_line(&mut act);
+    }
+    for text in texts {
+        if text == "-" {
+            each_line(&mut act)?;
+        } else {
+            act(text, true)?;
+        }
+    }
+    Ok(())
+}
+
+fn each_line(act: &mut impl FnMut(&str, bool) -> Result<(), Failure>) -> Result<(), Failure> {
+    let mut stdin = BufReader::with_capacity(1 << 16, io::stdin().lock());
+    let mut line = Vec::new();
+    loop {
+        line.clear();
+        let read = stdin.read_until(b'\n', &mut line);
+        if read.map_err(|error| Failure::Failed(format!("cannot read standard input: {error}")))?
+            == 0
+        {
+            return Ok(());
+        }
+        let text = String::from_utf8_lossy(&line);
+        if !text.trim().is_empty() {
+            act(text.trim(), !stdin.buffer().is_empty())?;
+        }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::parse;
+    use uidring::ParseUidError;
+
+    #[test]
+    fn a_letter_makes_a_text_base32() {
+        let uid = parse("180363646902239241", false).unwrap();
+        assert_eq!(parse("05067S0001009", false), Ok(uid));
+        assert_eq!(parse("o5067soooloo9", false), Ok(uid));
+        assert_eq!(parse("0000000000010", false).unwrap().get(), 10);
+        assert_eq!(parse("0000000000010", true).unwrap().get(), 32);
+        assert_eq!(parse("12x", false), Err(ParseUidError::Length { found: 3 }));
+        assert_eq!(parse("-5", false), Err(ParseUidError::Character { character: '-', index: 0 }));
+        assert_eq!(parse("", false), Err(ParseUidError::Empty));
+    }
+}

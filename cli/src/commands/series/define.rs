@@ -1,0 +1,205 @@
+//! `uidring series create` and `change`: what a series is.
+
+use uidring::series::{
+    Date, Pattern, Series, SeriesDefinition, SeriesError, SeriesRecord, valid_scope,
+};
+use uidring_args::{Db, with_causes};
+
+use super::{about, told};
+use crate::args::db::{self, DbArg};
+use crate::args::patience::patiently;
+use crate::args::quantity;
+use crate::text::{self, DIM, Failure, columns, command, complaint, paint, paragraph, remark};
+
+/// Create a series
+///
+/// A pattern is text with fields in braces. `{n:6}` is the number in six digits; without `:6`, it
+/// has as many as it needs. `{yyyy}` `{yy}` `{MM}` `{dd}` `{DDD}` `{GGGG}` `{ww}` `{q}` `{fy}` are
+/// the year, the month, the day, the day of the year, the year of a week and the week, the quarter
+/// and the fiscal year; the finest of them says with what the numbers begin anew. `{scope}` is the
+/// scope, such as a shop. `{check:luhn}` `{check:damm}` `{check:mod11_10}` `{check:mod97_10}` are
+/// check digits. A pattern in which two numbers could have one text is refused.
+///
+/// A series that is there as it is asked for is left as it is. A registry that does not exist yet
+/// is created, too.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring series create orders 'SO{yyyy}{MM}{dd}-{n:6}' --time-zone Asia/Tokyo
+  uidring series create parcels '{scope}/{GGGG}W{ww}-{n:4}' --step 20
+  uidring series create invoices '{yyyy}-{n:5}{check:damm}' --gapless
+  uidring series create claims 'C{fy}-{n:5}' --fiscal-year 4 --first 1000")]
+pub(crate) struct Create {
+    /// Its name, of 1 to 64 letters, digits, `-`, `_` and `.`
+    #[arg(value_name = "NAME", value_parser = name)]
+    series: String,
+
+    /// How its numbers are written
+    #[arg(value_name = "PATTERN")]
+    pattern: Pattern,
+
+    /// Where its days begin, by the name in the database of IANA [default: UTC]
+    #[arg(long, value_name = "ZONE")]
+    time_zone: Option<String>,
+
+    /// Count without gaps, each number in the transaction that stores the document
+    #[arg(long)]
+    gapless: bool,
+
+    /// The month that fiscal years begin with, 1 to 12, for a pattern with {fy}
+    #[arg(long, value_name = "MONTH", value_parser = month)]
+    fiscal_year: Option<u8>,
+
+    /// How many numbers a process takes at a time: 500, 20k [default: 100]
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    step: Option<u64>,
+
+    /// The first number of each period [default: 1]
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    first: Option<u64>,
+
+    #[command(flatten)]
+    db: DbArg,
+}
+
+fn name(text: &str) -> Result<String, String> {
+    match valid_scope(text) {
+        Ok(()) => Ok(text.to_owned()),
+        Err(_) => Err("a name is 1 to 64 letters and digits of ASCII, '-', '_' and '.'".to_owned()),
+    }
+}
+
+fn month(text: &str) -> Result<u8, String> {
+    quantity::count_of(text, "months", 1..=12)
+}
+
+impl Create {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let mut new = definition(&self.pattern)?;
+        if let Some(zone) = &self.time_zone {
+            new = new.time_zone(zone);
+        }
+        if self.gapless {
+            new = new.gapless();
+        }
+        if let Some(month) = self.fiscal_year {
+            new = new.fiscal_year(month);
+        }
+        new = counted(new, self.step, self.first);
+        // Before a file is made for it.
+        new.check().map_err(|error| Failure::Usage(with_causes(&error)))?;
+        let db = self.db.db()?;
+        text::print(&patiently(&db, || self.create(&db, &db::series(&db)?, new))?)
+    }
+
+    fn create(&self, db: &Db, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
+        let is_there = match series.get(&self.series) {
+            Ok(_) => true,
+            Err(SeriesError::NoSuchSeries { .. }) => false,
+            Err(error) => return Err(error.into()),
+        };
+        let created = series.create(&self.series, new);
+        let record = created.and_then(|series| series.record());
+        let record = record.map_err(|error| self.failure(db, error))?;
+        let lead = if is_there { " is there already, as it is asked for:" } else { ":" };
+        let newest = told(&record.newest().definition);
+        let page = paragraph(&format!("the series {}{lead} {newest}", self.series));
+        Ok(page + &next(db, &record))
+    }
+
+    /// The failure for `error`, with the command that helps.
+    fn failure(&self, db: &Db, error: SeriesError) -> Failure {
+        let SeriesError::Differs { field: "pattern" | "step" | "first", .. } = error else {
+            return error.into();
+        };
+        let (pattern, why) = (self.pattern.to_string(), with_causes(&error));
+        let change = about(db, "change", &self.series, &[&pattern, "--from", "DATE"]);
+        Failure::Failed(complaint(&format!("{why}:"), &change))
+    }
+}
+
+/// Write the numbers of a series otherwise, from a day on
+///
+/// A period begins with that day, and it has given no number yet. Older numbers are still read, and
+/// programs that run learn of the change by themselves. The time zone and the kind of the series
+/// stay, and so do its step and its first number unless they are named. A pattern that could write
+/// the text of an older number is refused.
+#[derive(Debug, clap::Args)]
+#[command(after_help = "\
+Examples:
+  uidring series change orders 'SO{yyyy}{MM}{dd}-{n:7}' --from 2027-01-01
+  uidring series change parcels '{scope}/{GGGG}W{ww}-{n:5}' --from 2027-01-04
+  uidring series change claims 'C{fy}-{n:6}' --from 2027-04-01 --step 500")]
+pub(crate) struct Change {
+    /// Its name
+    #[arg(value_name = "NAME")]
+    series: String,
+
+    /// How its numbers are written from then on
+    #[arg(value_name = "PATTERN")]
+    pattern: Pattern,
+
+    /// The first day of the change, with which a period begins: 2027-01-01
+    #[arg(long, value_name = "DATE")]
+    from: Date,
+
+    /// How many numbers a process takes at a time: 500, 20k [default: as before]
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    step: Option<u64>,
+
+    /// The first number of each period [default: as before]
+    #[arg(long, value_name = "N", value_parser = quantity::count)]
+    first: Option<u64>,
+
+    #[command(flatten)]
+    db: DbArg,
+}
+
+impl Change {
+    pub(crate) fn run(self) -> Result<(), Failure> {
+        let new = definition(&self.pattern)?;
+        let db = self.db.db()?;
+        text::print(&patiently(&db, || self.change(&db::existing_series(&db)?, new))?)
+    }
+
+    fn change(&self, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
+        let record = series.get(&self.series)?.record()?;
+        let before = &record.newest().definition;
+        let mut new = new.time_zone(before.time_zone_name());
+        if before.is_gapless() {
+            new = new.gapless();
+        }
+        if let Some(month) = before.fiscal_first_month() {
+            new = new.fiscal_year(month);
+        }
+        let step = self.step.unwrap_or(before.step_size());
+        let first = self.first.unwrap_or(before.first_number());
+        let new = counted(new, Some(step), Some(first));
+        let record = series.change(&self.series, new, self.from)?;
+        let newest = record.newest();
+        let (begins, newest) = (newest.begins, told(&newest.definition));
+        let page = paragraph(&format!("the series {} from {begins} on: {newest}", self.series));
+        Ok(page + &remark("numbers from before are still read"))
+    }
+}
+
+fn definition(pattern: &Pattern) -> Result<SeriesDefinition, Failure> {
+    let definition = SeriesDefinition::new(&pattern.to_string());
+    definition.map_err(|error| Failure::Usage(with_causes(&error)))
+}
+
+fn counted(new: SeriesDefinition, step: Option<u64>, first: Option<u64>) -> SeriesDefinition {
+    let new = if let Some(step) = step { new.step(step) } else { new };
+    if let Some(first) = first { new.first(first) } else { new }
+}
+
+/// How a number of it is taken.
+fn next(db: &Db, record: &SeriesRecord) -> String {
+    let definition = &record.newest().definition;
+    if definition.is_gapless() {
+        return remark("a program takes one with take_in, in its transaction");
+    }
+    let scope: &[&str] = if definition.pattern().has_scope() { &["--scope", "SCOPE"] } else { &[] };
+    let take = about(db, "next", &record.name, scope);
+    paint(DIM, command("to take one:", &take, columns()))
+}

@@ -1,0 +1,87 @@
+//! Patterns of numbers that people see, and texts that may be numbers of them.
+//!
+//! The lines of an input are a pattern, a scope, a text, a date, a number and the month with which
+//! fiscal years begin. What is missing is something ordinary.
+
+#![no_main]
+
+use libfuzzer_sys::arbitrary::Unstructured;
+use libfuzzer_sys::fuzz_target;
+use uidring::series::{Date, Pattern, Period, SeriesDefinition, valid_scope};
+use uidring_fuzz::rest;
+
+fuzz_target!(|data: &[u8]| {
+    let input = rest(&Unstructured::new(data));
+    let mut lines = input.split('\n');
+    let mut line = || lines.next().unwrap_or_default();
+    let (pattern, scope, text) = (line(), line(), line());
+    let (date, number, month) = (line(), line(), line());
+    period(text);
+    period(date);
+    let definition = match SeriesDefinition::new(pattern) {
+        Ok(definition) => definition.fiscal_year(month.parse().unwrap_or(4)),
+        Err(error) => return assert!(pattern.is_char_boundary(error.at()), "{error}"),
+    };
+    let _ = definition.check();
+    assert_eq!(definition.pattern().to_string(), pattern);
+    let number = number.parse().unwrap_or(42);
+    let date = date.parse().ok().or_else(|| Date::new(2026, 11, 24));
+    let pattern = definition.pattern();
+    if let Some(written) = written(pattern, scope, date, number) {
+        near(pattern, &written, text);
+    }
+    read(pattern, text);
+});
+
+/// What is a period or a date is written as it was read.
+fn period(text: &str) {
+    if let Ok(period) = text.parse::<Period>() {
+        assert_eq!(period.to_string(), text);
+        let first = period.first().map(|first| period.unit().period(first));
+        assert_eq!(first.unwrap_or(period), period);
+    }
+    if let Ok(date) = text.parse::<Date>() {
+        assert_eq!(date.to_string(), text);
+    }
+}
+
+/// A number that is written says what it was made from, and one that does not fit is not written.
+fn written(pattern: &Pattern, scope: &str, date: Option<Date>, number: u64) -> Option<String> {
+    let date = date?;
+    let shown = pattern.has_scope().then_some(scope);
+    let fits = number <= pattern.largest()
+        && pattern.dates().contains(&date)
+        && shown.is_none_or(|scope| valid_scope(scope).is_ok());
+    let text = pattern.format(date, shown, number);
+    assert_eq!(text.is_ok(), fits, "{text:?} of {pattern}");
+    let text = text.ok()?;
+    let parsed = pattern.parse(&text).unwrap();
+    assert_eq!(parsed.value(), number, "{text} of {pattern}");
+    assert_eq!(parsed.scope(), shown, "{text} of {pattern}");
+    assert_eq!(parsed.period(), pattern.unit().period(date), "{text} of {pattern}");
+    Some(text)
+}
+
+/// Reads texts that differ in little from a number.
+fn near(pattern: &Pattern, written: &str, other: &str) {
+    for at in 0..=written.len() {
+        let (before, behind) = written.split_at(at);
+        let character = other.chars().nth(at).unwrap_or('0');
+        read(pattern, &format!("{before}{character}{behind}"));
+        read(pattern, &format!("{before}{}", behind.get(1..).unwrap_or_default()));
+    }
+}
+
+/// What is read is the text of what it says.
+fn read(pattern: &Pattern, text: &str) {
+    let parsed = match pattern.parse(text) {
+        Ok(parsed) => parsed,
+        Err(error) => return assert!(text.is_char_boundary(error.at()), "{error}"),
+    };
+    let first = parsed.period().first().filter(|first| pattern.dates().contains(first));
+    // A fiscal year may begin before the first date that can be shown.
+    let date = first.unwrap_or(*pattern.dates().start());
+    assert_eq!(pattern.unit().period(date), parsed.period());
+    let again = pattern.format(date, parsed.scope(), parsed.value());
+    assert_eq!(again.as_deref(), Ok(text), "{pattern}");
+}

@@ -1,0 +1,333 @@
+//! Series, and the numbers that people see.
+
+use axum::Json;
+use axum::body::Body;
+use axum::extract::rejection::PathRejection;
+use axum::extract::{Path, RawQuery, State};
+use axum::http::header::LOCATION;
+use axum::http::{HeaderMap, StatusCode};
+use axum::response::{IntoResponse, Response};
+use serde::Deserialize;
+use serde_json::Value;
+use uidring::series::{SeriesDefinition, SeriesError, SeriesRecord};
+use utoipa::ToSchema;
+
+use crate::app::App;
+use crate::app::series::NoSeries;
+use crate::config::limits::MAX_IDS;
+use crate::http::bearer::bearer;
+use crate::http::describe::{Problems, number_or_text};
+use crate::http::idempotency::Repeatable;
+use crate::http::numbers::apart;
+use crate::http::problem::{Details, Problem};
+use crate::http::series_numbers::{self, GivenNumbers, Wanted};
+use crate::http::series_problem;
+use crate::http::v1::series_rows::{SeriesRow, SeriesRows};
+use crate::http::v1::tags::Number;
+use crate::http::{body, params};
+use crate::routes::Route;
+use crate::security::access::{Denied, Permission};
+
+type NamePath = Result<Path<String>, PathRejection>;
+
+/// The series in the path.
+fn named(path: NamePath) -> Result<String, Problem> {
+    let Path(name) = path?;
+    if name == "." || name == ".." {
+        let detail = "in an address the name means a folder, and clients and proxies take it out";
+        return Err(series_numbers::bad_name(&name, detail));
+    }
+    series_numbers::check_name(&name)?;
+    Ok(name)
+}
+
+/// The problem that `error` is for this client.
+fn told(app: &App, headers: &HeaderMap, error: impl Into<NoSeries>) -> Problem {
+    series_problem::told(app, bearer(headers), error.into())
+}
+
+/// What to take. All of it is optional.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct WantedNumbers {
+    /// What counts by itself within the series, such as a shop.
+    #[schema(min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]*$")]
+    scope: Option<String>,
+    /// The day of the document, if it is not today.
+    #[schema(format = Date)]
+    date: Option<String>,
+    /// How many; 1 unless it says otherwise.
+    #[schema(value_type = Option<u32>, minimum = 1, maximum = 100_000)]
+    n: Option<Value>,
+}
+
+impl WantedNumbers {
+    fn read(self) -> Result<Wanted, Problem> {
+        let mut wanted = Wanted::read(self.scope, self.date.as_deref())?;
+        if let Some(value) = self.n {
+            wanted.count = count(&value)?;
+        }
+        Ok(wanted)
+    }
+}
+
+/// How many numbers the body asks for.
+fn count(value: &Value) -> Result<usize, Problem> {
+    let text = match value {
+        Value::String(text) => text.clone(),
+        value => value.to_string(),
+    };
+    let count = params::number(&text, MAX_IDS).and_then(|count| usize::try_from(count).ok());
+    count.ok_or_else(|| {
+        Problem::bad_request("bad-count", "n is not a number of numbers that can be given")
+            .detail(format!("n is a whole number from 1 to {MAX_IDS}"))
+            .value(&text)
+    })
+}
+
+/// Takes numbers of a series.
+///
+/// All of them are of one period, in ascending order. There are fewer than `n` only where the
+/// period has no more that fit the pattern. A request that is repeated with the same
+/// `Idempotency-Key` within a day gets the same answer.
+#[utoipa::path(
+    post, path = Route::SeriesNumbers.text(), operation_id = "takeSeriesNumbers", tag = "Series",
+    params(
+        ("name" = String, Path, description = "The name of a series",
+            min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]*$"),
+        ("Idempotency-Key" = Option<String>, Header, description = "What a request that is \
+            repeated has in common with the first one, such as a random UUID. It belongs to the \
+            client's token and to the series, and n is 1000 at most",
+            min_length = 1, max_length = 255),
+    ),
+    request_body = WantedNumbers,
+    responses(
+        (status = 200, description = "They are the client's", body = GivenNumbers),
+        (status = 409, description = "The series is gapless, or its period is closed or has given \
+            all numbers that fit", body = Details, content_type = "application/problem+json"),
+        (status = 422, description = "Another request had this Idempotency-Key",
+            body = Details, content_type = "application/problem+json"),
+        Problems,
+    ),
+)]
+pub(crate) async fn take(
+    State(app): State<&'static App>,
+    path: NamePath,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let name = named(path)?;
+    app.access.may(bearer(&headers), Permission::Series(&name))?;
+    let title = "the body does not say which numbers to take";
+    let fields = "has scope, date and n, or is {}";
+    let wanted: WantedNumbers = body::json(app, &headers, body, title, fields).await?;
+    let wanted = wanted.read()?;
+    let repeatable = Repeatable::of(&headers, &wanted)?;
+    let room = series_numbers::Room::reserve(app, wanted.count).await?;
+    let told = |error| told(app, &headers, error);
+    let series = series_numbers::find(app, name).await?.map_err(told)?;
+    let Some(repeatable) = repeatable else {
+        let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
+        app.counters().series_numbers.add(numbers.len() as u64);
+        return Ok(room.answer(series_numbers::body(numbers).into_bytes()));
+    };
+    let (known, request) = (series.generator.clone(), repeatable.request.clone());
+    let recalled = apart(&app.calls, move || known.recall(&request)).await?;
+    if let Some(remembered) = recalled.map_err(|error| told(error.into()))? {
+        return repeatable.answer(remembered);
+    }
+    let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
+    app.counters().series_numbers.add(numbers.len() as u64);
+    let body = series_numbers::body(numbers);
+    let (request, asked) = (repeatable.request.clone(), repeatable.asked.clone());
+    let remember = move || series.generator.remember(&request, &asked, &body);
+    let remembered = apart(&app.calls, remember).await?.map_err(|error| told(error.into()))?;
+    repeatable.answer(remembered)
+}
+
+/// Lists the series that the client may take from.
+#[utoipa::path(
+    get, path = Route::AllSeries.text(), operation_id = "listSeries", tag = "Series",
+    responses((status = 200, description = "In their order", body = SeriesRows), Problems),
+)]
+pub(crate) async fn list(
+    State(app): State<&'static App>,
+    headers: HeaderMap,
+) -> Result<Json<SeriesRows>, Problem> {
+    let token = bearer(&headers);
+    let is_admin = match app.access.may(token, Permission::Admin) {
+        Ok(()) => true,
+        Err(Denied::NotAllowed) => false,
+        Err(denied) => return Err(denied.into()),
+    };
+    let records = apart(&app.calls, || Ok::<_, NoSeries>(app.series.all()?.list()?)).await?;
+    let records = records.map_err(|error| told(app, &headers, error))?;
+    let may_see = |name: &str| is_admin || app.access.may(token, Permission::Series(name)).is_ok();
+    let shown = records.iter().filter(|record| may_see(&record.name));
+    Ok(Json(SeriesRows { series: shown.map(|record| SeriesRow::of(record, None)).collect() }))
+}
+
+/// Shows a series, and with the parameter `counters` what it has counted.
+#[utoipa::path(
+    get, path = Route::OneSeries.text(), operation_id = "showSeries", tag = "Series",
+    params(
+        ("name" = String, Path, description = "The name of a series",
+            min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]*$"),
+        ("counters" = Option<String>, Query, allow_reserved, description = "Adds the counters of \
+            all scopes and periods. It has no value, or true"),
+    ),
+    responses((status = 200, description = "What it is", body = SeriesRow), Problems),
+)]
+pub(crate) async fn show(
+    State(app): State<&'static App>,
+    path: NamePath,
+    RawQuery(query): RawQuery,
+    headers: HeaderMap,
+) -> Result<Json<SeriesRow>, Problem> {
+    let name = named(path)?;
+    let token = bearer(&headers);
+    if app.access.may(token, Permission::Admin).is_err() {
+        app.access.may(token, Permission::Series(&name))?;
+    }
+    let has_counters = has_counters(query.as_deref())?;
+    let read = move || {
+        let series = app.series.find(&name)?.generator;
+        let counters = if has_counters { Some(series.counters()?) } else { None };
+        Ok::<_, NoSeries>(SeriesRow::of(&series.record()?, counters))
+    };
+    let row = apart(&app.calls, read).await?;
+    row.map(Json).map_err(|error| told(app, &headers, error))
+}
+
+/// Whether the query asks for the counters.
+fn has_counters(query: Option<&str>) -> Result<bool, Problem> {
+    match params::only(query.unwrap_or_default(), "counters")?.as_deref() {
+        None => Ok(false),
+        Some("" | "true") => Ok(true),
+        Some(text) => {
+            Err(Problem::bad_request("bad-counters", "counters has a value that is none")
+                .detail("write ?counters to see the counters, or leave it out")
+                .value(text))
+        }
+    }
+}
+
+/// The definition of a new series. Where it is there already, what is left out is as it is.
+#[derive(Deserialize, ToSchema)]
+#[serde(deny_unknown_fields)]
+pub(crate) struct NewSeries {
+    /// How its numbers are written, such as `SO{yyyy}{MM}{dd}-{n:6}`.
+    pattern: String,
+    /// The name of the zone in which its days begin, such as `Europe/Berlin`; UTC by default.
+    time_zone: Option<String>,
+    /// Whether its numbers are counted in the transactions that use them, and not here.
+    gapless: Option<bool>,
+    /// The month that fiscal years begin with, for a pattern with `{fy}`.
+    #[schema(minimum = 1, maximum = 12)]
+    fiscal_year: Option<u8>,
+    /// How many numbers a process takes at once, at most 10^9; 100 by default.
+    #[schema(schema_with = number_or_text, required = false)]
+    step: Option<Number>,
+    /// The first number of each period; 1 by default.
+    #[schema(schema_with = number_or_text, required = false)]
+    first: Option<Number>,
+}
+
+/// What was asked for, with its numbers read.
+#[derive(Clone)]
+struct Asked {
+    definition: SeriesDefinition,
+    time_zone: Option<String>,
+    gapless: Option<bool>,
+    fiscal_year: Option<u8>,
+    step: Option<u64>,
+    first: Option<u64>,
+}
+
+impl NewSeries {
+    fn read(self) -> Result<Asked, Problem> {
+        let NewSeries { pattern, time_zone, gapless, fiscal_year, step, first } = self;
+        let definition = SeriesDefinition::new(&pattern).map_err(|error| {
+            Problem::bad_request("bad-pattern", "there can be no such pattern")
+                .detail(error.to_string())
+                .value(&pattern)
+        })?;
+        let step = step.map(|step| step.value("step")).transpose()?;
+        let first = first.map(|first| first.value("first")).transpose()?;
+        Ok(Asked { definition, time_zone, gapless, fiscal_year, step, first })
+    }
+}
+
+impl Asked {
+    /// The definition, in which what was left out is as it is `there`.
+    fn definition(self, there: Option<&SeriesRecord>) -> SeriesDefinition {
+        let there = there.map(|there| &there.newest().definition);
+        let mut definition = self.definition;
+        let its_zone = || there.map(|there| there.time_zone_name().to_owned());
+        if let Some(zone) = self.time_zone.or_else(its_zone) {
+            definition = definition.time_zone(&zone);
+        }
+        if self.gapless.or_else(|| there.map(SeriesDefinition::is_gapless)) == Some(true) {
+            definition = definition.gapless();
+        }
+        let its_month = || there.and_then(SeriesDefinition::fiscal_first_month);
+        if let Some(month) = self.fiscal_year.or_else(its_month) {
+            definition = definition.fiscal_year(month);
+        }
+        if let Some(step) = self.step.or_else(|| there.map(SeriesDefinition::step_size)) {
+            definition = definition.step(step);
+        }
+        if let Some(first) = self.first.or_else(|| there.map(SeriesDefinition::first_number)) {
+            definition = definition.first(first);
+        }
+        definition
+    }
+}
+
+/// Creates a series, or returns the existing one.
+#[utoipa::path(
+    put, path = Route::OneSeries.text(), operation_id = "createSeries", tag = "Series",
+    params(("name" = String, Path, description = "The name of a series",
+            min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]*$")),
+    request_body = NewSeries,
+    responses(
+        (status = 200, description = "It was there already", body = SeriesRow),
+        (status = 201, description = "It is new", body = SeriesRow,
+            headers(("Location" = String, description = "Where its numbers are"))),
+        (status = 409, description = "A series of this name is there, and is another",
+            body = Details, content_type = "application/problem+json"),
+        Problems,
+    ),
+)]
+pub(crate) async fn create(
+    State(app): State<&'static App>,
+    path: NamePath,
+    headers: HeaderMap,
+    body: Body,
+) -> Result<Response, Problem> {
+    let name = named(path)?;
+    app.access.may(bearer(&headers), Permission::Admin)?;
+    let title = "the body does not describe a series";
+    let fields = "has pattern, and may have time_zone, gapless, fiscal_year, step and first";
+    let new: NewSeries = body::json(app, &headers, body, title, fields).await?;
+    let asked = new.read()?;
+    let create = move || {
+        let series = app.series.all()?;
+        let there = match series.get(&name) {
+            Ok(there) => Some(there.record()?),
+            Err(SeriesError::NoSuchSeries { .. }) => None,
+            Err(error) => return Err(NoSeries::from(error)),
+        };
+        let record = series.create(&name, asked.definition(there.as_ref()))?.record()?;
+        Ok((there.is_some(), record))
+    };
+    let created = apart(&app.calls, create).await?;
+    let (was_there, record) = created.map_err(|error| told(app, &headers, error))?;
+    let row = Json(SeriesRow::of(&record, None));
+    if was_there {
+        return Ok(row.into_response());
+    }
+    // A name needs no escapes.
+    let location = [(LOCATION, format!("/v1/series/{}/numbers", record.name))];
+    Ok((StatusCode::CREATED, location, row).into_response())
+}

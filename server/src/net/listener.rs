@@ -1,0 +1,192 @@
+//! Listening sockets: TCP, and Unix sockets where the system has them.
+
+use std::io::{self, Write};
+use std::net::{SocketAddr, TcpListener as StdTcp};
+#[cfg(unix)]
+use std::os::unix::net::UnixListener as StdUnix;
+
+use tokio::net::{TcpListener, TcpSocket, TcpStream};
+#[cfg(unix)]
+use tokio::net::{UnixListener, UnixStream};
+
+use crate::config::listen::{ListenAddress, UnixMode};
+#[cfg(unix)]
+use crate::net::unix_socket::{self, Owned};
+
+/// The kernel's queue of connections that wait for `accept`.
+const BACKLOG: u32 = 4096;
+
+/// A listening socket that threads can share.
+#[derive(Debug)]
+pub(crate) enum Listener {
+    Tcp(StdTcp),
+    #[cfg(unix)]
+    Unix(StdUnix, Owned),
+}
+
+/// An accepted connection.
+#[derive(Debug)]
+pub(crate) enum Socket {
+    Tcp(TcpStream),
+    #[cfg(unix)]
+    Unix(UnixStream),
+}
+
+/// A listening socket in a runtime.
+#[derive(Debug)]
+pub(crate) enum AsyncListener {
+    Tcp(TcpListener),
+    #[cfg(unix)]
+    Unix(UnixListener, Owned),
+}
+
+impl Listener {
+    /// Listens on an address that `option` names. Needs a runtime.
+    pub(crate) fn open(
+        address: &ListenAddress,
+        mode: UnixMode,
+        option: &str,
+    ) -> Result<Listener, String> {
+        match address {
+            ListenAddress::Tcp(address) => Listener::open_tcp(*address, option),
+            #[cfg(unix)]
+            ListenAddress::Unix(path) => {
+                let (listener, owned) = unix_socket::listen(path, mode, BACKLOG)
+                    .map_err(|problem| format!("cannot listen on {address}: {problem}"))?;
+                Ok(Listener::Unix(listener, owned))
+            }
+            #[cfg(not(unix))]
+            ListenAddress::Unix(_) => {
+                let _ = mode;
+                Err(format!("cannot listen on {address}: this system has no Unix sockets"))
+            }
+        }
+    }
+
+    fn open_tcp(address: SocketAddr, option: &str) -> Result<Listener, String> {
+        let listen = || {
+            let socket = match address {
+                SocketAddr::V4(_) => TcpSocket::new_v4()?,
+                SocketAddr::V6(_) => TcpSocket::new_v6()?,
+            };
+            // A connection of a previous process may still occupy the address.
+            #[cfg(not(windows))]
+            socket.set_reuseaddr(true)?;
+            socket.bind(address)?;
+            socket.listen(BACKLOG)?.into_std()
+        };
+        listen().map(Listener::Tcp).map_err(|error: io::Error| match error.kind() {
+            io::ErrorKind::AddrInUse => {
+                format!("cannot listen on {address}: another program does; choose another {option}")
+            }
+            _ => format!("cannot listen on {address}: {error}"),
+        })
+    }
+
+    pub(crate) fn address(&self) -> Result<ListenAddress, String> {
+        match self {
+            Listener::Tcp(listener) => {
+                let address = listener.local_addr().map_err(|error| error.to_string())?;
+                Ok(ListenAddress::Tcp(address))
+            }
+            #[cfg(unix)]
+            Listener::Unix(_, owned) => Ok(ListenAddress::Unix(owned.path().to_owned())),
+        }
+    }
+
+    pub(crate) fn try_clone(&self) -> Result<Listener, String> {
+        let cloned = match self {
+            Listener::Tcp(listener) => listener.try_clone().map(Listener::Tcp),
+            #[cfg(unix)]
+            Listener::Unix(listener, owned) => {
+                listener.try_clone().map(|listener| Listener::Unix(listener, owned.clone()))
+            }
+        };
+        cloned.map_err(|error| error.to_string())
+    }
+
+    /// Takes a connection from the kernel's queue, if there is one.
+    pub(crate) fn accept_now(&self) -> Option<Socket> {
+        match self {
+            Listener::Tcp(listener) => {
+                let (stream, _) = listener.accept().ok()?;
+                stream.set_nonblocking(true).ok()?;
+                Some(Socket::of_tcp(TcpStream::from_std(stream).ok()?))
+            }
+            #[cfg(unix)]
+            Listener::Unix(listener, _) => {
+                let (stream, _) = listener.accept().ok()?;
+                stream.set_nonblocking(true).ok()?;
+                Some(Socket::Unix(UnixStream::from_std(stream).ok()?))
+            }
+        }
+    }
+
+    /// Stops listening, unless other threads do. Returns what removes the file of a Unix socket.
+    pub(crate) fn close(self) -> impl FnOnce() {
+        let file = match self {
+            Listener::Tcp(_) => None,
+            #[cfg(unix)]
+            Listener::Unix(_, owned) => Some(owned),
+        };
+        move || {
+            #[cfg(unix)]
+            file.iter().for_each(Owned::remove);
+            #[cfg(not(unix))]
+            let _: Option<()> = file;
+        }
+    }
+}
+
+impl AsyncListener {
+    pub(crate) fn new(listener: Listener) -> io::Result<AsyncListener> {
+        Ok(match listener {
+            Listener::Tcp(listener) => AsyncListener::Tcp(TcpListener::from_std(listener)?),
+            #[cfg(unix)]
+            Listener::Unix(listener, owned) => {
+                AsyncListener::Unix(UnixListener::from_std(listener)?, owned)
+            }
+        })
+    }
+
+    pub(crate) async fn accept(&self) -> io::Result<Socket> {
+        match self {
+            AsyncListener::Tcp(listener) => {
+                listener.accept().await.map(|(stream, _)| Socket::of_tcp(stream))
+            }
+            #[cfg(unix)]
+            AsyncListener::Unix(listener, _) => {
+                listener.accept().await.map(|(stream, _)| Socket::Unix(stream))
+            }
+        }
+    }
+
+    pub(crate) fn into_std(self) -> io::Result<Listener> {
+        Ok(match self {
+            AsyncListener::Tcp(listener) => Listener::Tcp(listener.into_std()?),
+            #[cfg(unix)]
+            AsyncListener::Unix(listener, owned) => Listener::Unix(listener.into_std()?, owned),
+        })
+    }
+}
+
+impl Socket {
+    fn of_tcp(stream: TcpStream) -> Socket {
+        // Small answers are sent at once.
+        let _ = stream.set_nodelay(true);
+        Socket::Tcp(stream)
+    }
+
+    pub(crate) fn is_tcp(&self) -> bool {
+        matches!(self, Socket::Tcp(_))
+    }
+
+    /// Writes what the socket's buffer takes, and closes the connection.
+    pub(crate) fn write_now(self, bytes: &[u8]) {
+        let _ = match self {
+            Socket::Tcp(stream) => stream.into_std().and_then(|mut it| it.write(bytes)),
+            #[cfg(unix)]
+            Socket::Unix(stream) => stream.into_std().and_then(|mut it| it.write(bytes)),
+        };
+    }
+}

@@ -1,0 +1,228 @@
+//! The commands that give ids and numbers.
+
+use std::io;
+
+use uidring::series::SeriesNumber;
+
+use crate::app::App;
+use crate::app::in_flight::{Held, SLICE};
+use crate::commands::Command;
+use crate::config::limits::MAX_IDS;
+use crate::http::ids::Listed;
+use crate::http::masking::MaskedIds;
+use crate::http::no_numbers::NoNumbers;
+use crate::http::series_numbers::{self, Wanted};
+use crate::http::{numbers, params, series_problem};
+use crate::resp::codec::{Arguments, shown};
+use crate::resp::refusal::Refusal;
+use crate::resp::reply::Reply;
+use crate::security::access::Permission;
+
+/// The most bytes of a number in an answer.
+const EACH: usize = 80;
+
+/// The values of a list that are still to be written.
+pub(crate) struct Rest {
+    left: usize,
+    /// Writes the next value, if there is one.
+    write: Box<dyn FnMut(&mut Reply) -> bool + Send>,
+    /// The reserved memory of a long answer.
+    held: Option<Held>,
+}
+
+impl Rest {
+    /// Begins a list with `count` values.
+    fn new(
+        reply: &mut Reply,
+        count: usize,
+        held: Option<Held>,
+        write: impl FnMut(&mut Reply) -> bool + Send + 'static,
+    ) -> Rest {
+        reply.array(count);
+        Rest { left: count, write: Box::new(write), held }
+    }
+
+    /// Writes values until there is enough to be sent. Whether there are more then. An error if the
+    /// client is too slow.
+    pub(crate) fn write(&mut self, reply: &mut Reply) -> io::Result<bool> {
+        if let Some(held) = &mut self.held {
+            held.check_time(self.left * EACH)?;
+        }
+        while reply.bytes.len() < SLICE {
+            if !(self.write)(reply) {
+                return Ok(false);
+            }
+            self.left = self.left.saturating_sub(1);
+        }
+        Ok(true)
+    }
+}
+
+/// Answers a command that asks for one id or number, if that is in memory. Nearly all do. Returns
+/// whether it has answered.
+pub(crate) fn at_once(
+    app: &App,
+    token: Option<&[u8]>,
+    command: Command,
+    arguments: Arguments<'_>,
+    reply: &mut Reply,
+) -> bool {
+    let is_one = arguments.len() == command.row().least + 1;
+    let number = || {
+        let tag = std::str::from_utf8(arguments.get(1)?).ok()?;
+        numbers::number_in_memory(app, token, tag)
+    };
+    let is_given = match command {
+        Command::UidNext if is_one => numbers::uid_in_memory(app, token).map(|id| reply.digits(id)),
+        Command::TagNext if is_one => number().map(|number| reply.digits(number.into())),
+        Command::Incr | Command::IncrBy if is_one && is_by_1(arguments) => {
+            number().map(|number| reply.integer(number.get()))
+        }
+        _ => None,
+    };
+    is_given.is_some()
+}
+
+/// Answers a command that gives ids or numbers, and may wait for the database. Returns what of a
+/// list is still to be written.
+pub(crate) async fn in_time(
+    app: &'static App,
+    token: Option<&[u8]>,
+    command: Command,
+    arguments: Arguments<'_>,
+    reply: &mut Reply,
+) -> Result<Option<Rest>, Refusal> {
+    match command {
+        Command::UidNext => uids(app, token, arguments, reply).await,
+        Command::SeriesNext => series(app, token, arguments, reply).await,
+        _ => tag(app, token, command, arguments, reply).await,
+    }
+}
+
+fn allowed(app: &App, token: Option<&[u8]>, permission: Permission<'_>) -> Result<(), Refusal> {
+    app.access.may(token, permission).map_err(|denied| Refusal::denied(denied, permission))
+}
+
+fn text<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str, Refusal> {
+    std::str::from_utf8(bytes)
+        .map_err(|_| Refusal::error(format!("{what} is not UTF-8: '{}'", shown(bytes))))
+}
+
+/// How many are asked for.
+fn count(bytes: &[u8]) -> Result<usize, Refusal> {
+    let count = std::str::from_utf8(bytes).ok().and_then(|text| params::number(text, MAX_IDS));
+    count.and_then(|count| usize::try_from(count).ok()).ok_or_else(|| {
+        Refusal::error(format!(
+            "value is not an integer or out of range: '{}'; a count is a whole number from 1 to \
+             {MAX_IDS}",
+            shown(bytes)
+        ))
+    })
+}
+
+async fn uids(
+    app: &'static App,
+    token: Option<&[u8]>,
+    arguments: Arguments<'_>,
+    reply: &mut Reply,
+) -> Result<Option<Rest>, Refusal> {
+    if !app.options.uids {
+        let text = "there are no time-ordered ids here: the service has the option --uids=false";
+        return Err(Refusal::error(text));
+    }
+    allowed(app, token, Permission::Uids)?;
+    let asked = arguments.get(1).map(count).transpose()?;
+    let count = asked.unwrap_or(1);
+    let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;
+    app.counters().uids.add(count as u64);
+    Ok(match &app.masked {
+        None => listed(uids, asked.is_some(), reply),
+        Some(masked) => listed(MaskedIds::new(uids, masked), asked.is_some(), reply),
+    })
+}
+
+/// Writes one id, or begins a list of ids.
+fn listed(mut ids: impl Listed, is_list: bool, reply: &mut Reply) -> Option<Rest> {
+    if !is_list {
+        reply.digits(ids.next().unwrap_or_default());
+        return None;
+    }
+    let (held, count) = (ids.held(), ids.len());
+    let write = move |reply: &mut Reply| ids.next().map(|id| reply.digits(id)).is_some();
+    Some(Rest::new(reply, count, held, write))
+}
+
+/// Whether a command for an integer asks for the next one. Some clients send `INCRBY tag 1` for
+/// `INCR tag`.
+fn is_by_1(arguments: Arguments<'_>) -> bool {
+    arguments.get(2).is_none_or(|increment| increment == b"1")
+}
+
+async fn tag(
+    app: &'static App,
+    token: Option<&[u8]>,
+    command: Command,
+    arguments: Arguments<'_>,
+    reply: &mut Reply,
+) -> Result<Option<Rest>, Refusal> {
+    let tag = text("a tag", arguments.get(1).unwrap_or_default())?;
+    numbers::check_tag(app.options.table, tag)?;
+    allowed(app, token, Permission::Tag(tag))?;
+    let is_integer = command != Command::TagNext;
+    if is_integer && !is_by_1(arguments) {
+        return Err(Refusal::error(format!(
+            "value is not an integer or out of range: '{}'; the increment is 1, and TAG.NEXT tag \
+             count takes several numbers",
+            shown(arguments.get(2).unwrap_or_default())
+        )));
+    }
+    let asked = arguments.get(2).filter(|_| !is_integer).map(count).transpose()?;
+    let count = asked.unwrap_or(1);
+    let mut numbers = numbers::take_many(app, tag, count).await?;
+    app.counters().numbers.add(count as u64);
+    if is_integer {
+        reply.integer(numbers.next().unwrap_or_default());
+        return Ok(None);
+    }
+    Ok(listed(numbers, asked.is_some(), reply))
+}
+
+async fn series(
+    app: &'static App,
+    token: Option<&[u8]>,
+    arguments: Arguments<'_>,
+    reply: &mut Reply,
+) -> Result<Option<Rest>, Refusal> {
+    let name = text("a series", arguments.get(1).unwrap_or_default())?;
+    series_numbers::check_name(name)?;
+    allowed(app, token, Permission::Series(name))?;
+    let (wanted, is_list) = wanted(arguments)?;
+    let room = series_numbers::Room::reserve(app, wanted.count).await?;
+    let told = |none| series_problem::told(app, token, none);
+    let series = series_numbers::find(app, name.to_owned()).await?.map_err(told)?;
+    let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
+    app.counters().series_numbers.add(numbers.len() as u64);
+    let (count, mut numbers) = (numbers.len(), numbers.into_iter().map(SeriesNumber::into_string));
+    if is_list {
+        let write = move |reply: &mut Reply| {
+            numbers.next().map(|number| reply.bulk(number.as_bytes())).is_some()
+        };
+        return Ok(Some(Rest::new(reply, count, room.held(), write)));
+    }
+    // Where a period has no more numbers, taking one fails.
+    let number = numbers.next().ok_or(NoNumbers::Busy)?;
+    reply.bulk(number.as_bytes());
+    Ok(None)
+}
+
+/// Which numbers of a series are wanted, and whether as a list. What is empty is not said.
+fn wanted(arguments: Arguments<'_>) -> Result<(Wanted, bool), Refusal> {
+    let said = |index: usize, what: &str| {
+        let bytes = arguments.get(index).filter(|bytes| !bytes.is_empty());
+        bytes.map(|bytes| text(what, bytes)).transpose()
+    };
+    let mut wanted = Wanted::read(said(2, "a scope")?.map(str::to_owned), said(3, "a date")?)?;
+    let counted = arguments.get(4).map(count).transpose()?;
+    wanted.count = counted.unwrap_or(wanted.count);
+    Ok((wanted, counted.is_some()))
+}

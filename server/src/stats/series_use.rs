@@ -1,0 +1,42 @@
+//! What was taken of a series here, and whether its numbers can be taken now.
+
+use std::sync::{Mutex, MutexGuard, PoisonError};
+use std::time::Instant;
+
+use crate::stats::trouble::Trouble;
+
+/// The takes of one series in this process.
+#[derive(Debug, Default)]
+pub(crate) struct SeriesUse(Mutex<SeriesTakes>);
+
+#[derive(Clone, Debug, Default)]
+pub(crate) struct SeriesTakes {
+    /// Numbers that were taken.
+    pub(crate) taken: u64,
+    /// Requests that failed because of the database. What a client did wrong does not count, nor
+    /// does a period that is closed or has given all its numbers.
+    pub(crate) failures: u64,
+    /// When a client last asked for numbers.
+    pub(crate) asked: Option<Instant>,
+    /// Why the last request failed, if it failed because of the database.
+    pub(crate) trouble: Option<Trouble>,
+}
+
+impl SeriesUse {
+    pub(crate) fn read(&self) -> SeriesTakes {
+        self.lock().clone()
+    }
+
+    /// Records a request that took `count` numbers, or failed because of the database.
+    pub(crate) fn note(&self, count: u64, trouble: Option<Trouble>) {
+        let takes = &mut *self.lock();
+        takes.taken = takes.taken.wrapping_add(count);
+        takes.failures += u64::from(trouble.is_some());
+        (takes.asked, takes.trouble) = (Some(Instant::now()), trouble);
+    }
+
+    fn lock(&self) -> MutexGuard<'_, SeriesTakes> {
+        // No code panics while it holds the lock.
+        self.0.lock().unwrap_or_else(PoisonError::into_inner)
+    }
+}

@@ -1,0 +1,95 @@
+//! Several numbers at once, all of one period.
+
+use super::current::IfNone;
+use super::date::Date;
+use super::generator::SeriesGenerator;
+use super::number::SeriesNumber;
+use super::series_error::SeriesError;
+
+impl SeriesGenerator {
+    /// Takes the next `count` numbers of the present period, at least one. All of them belong to
+    /// one reading of the clock, and to one period, also at midnight. They ascend; other takers may
+    /// have numbers between them.
+    ///
+    /// What is in memory comes from there. One call to the store takes the rest. If fewer fit the
+    /// pattern, it takes those.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let customers = series.create("customers", SeriesDefinition::new("C-{n:2}")?)?;
+    /// assert_eq!(customers.take_batch(90)?.len(), 90);
+    /// assert_eq!(customers.take_batch(90)?.len(), 9); // 91 to 99
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`take`](SeriesGenerator::take).
+    pub fn take_batch(&self, count: usize) -> Result<Vec<SeriesNumber>, SeriesError> {
+        let numbers =
+            self.handle.current.take_many(&self.handle.shared, self.name(), count, IfNone::Wait)?;
+        self.rest_of(numbers, count)
+    }
+
+    /// Takes up to `count` numbers of the present period, at least one, or fails at once with the
+    /// reason why there is none. It gives those in memory, so there may be fewer.
+    /// [`rest_of`](SeriesGenerator::rest_of) takes the others.
+    ///
+    /// Where nothing is in memory, it asks for numbers as [`try_take`](SeriesGenerator::try_take)
+    /// does.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let customers = series.create("customers", SeriesDefinition::new("C-{n}")?)?;
+    /// customers.take()?;
+    /// let numbers = customers.try_take_batch(1_000_000)?;
+    /// assert_eq!(numbers[0].to_string(), "C-2");
+    /// assert!(numbers.len() < 1_000_000);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`try_take`](SeriesGenerator::try_take).
+    pub fn try_take_batch(&self, count: usize) -> Result<Vec<SeriesNumber>, SeriesError> {
+        self.handle.current.take_many(&self.handle.shared, self.name(), count, IfNone::Fail)
+    }
+
+    /// Makes `numbers`, which [`try_take_batch`](SeriesGenerator::try_take_batch) took, `count` of
+    /// them: one call to the store takes what is missing, of the same period. If fewer fit the
+    /// pattern, or the period has been closed meanwhile, there are fewer.
+    ///
+    /// # Errors
+    ///
+    /// As [`take_n_for`](SeriesGenerator::take_n_for). Those of `numbers` are lost then.
+    pub fn rest_of(
+        &self,
+        mut numbers: Vec<SeriesNumber>,
+        count: usize,
+    ) -> Result<Vec<SeriesNumber>, SeriesError> {
+        let missing = count.saturating_sub(numbers.len());
+        let Some(last) = numbers.last() else { return self.take_batch(count) };
+        if missing == 0 {
+            return Ok(numbers);
+        }
+        // Each day of a period has the same version, and a period without an end shows no date, so
+        // that any will do.
+        let date = last.period().first().unwrap_or(Date::first_of_year(2000));
+        match self.take_n_for(date, missing as u64) {
+            Ok(rest) => numbers.extend(rest),
+            Err(SeriesError::Full { .. } | SeriesError::Closed { .. }) => {}
+            Err(error) => return Err(error),
+        }
+        Ok(numbers)
+    }
+}

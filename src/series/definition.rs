@@ -1,0 +1,195 @@
+//! [`SeriesDefinition`], what a series is.
+
+use jiff::tz::{TimeZone, TimeZoneDatabase};
+
+use super::error::{PatternError, SeriesDefinitionError};
+use super::pattern::Pattern;
+
+/// How many numbers a process takes at once, unless it is set.
+const STEP: u64 = 100;
+/// The most numbers that a process can take at once.
+const MAX_STEP: u64 = 1_000_000_000;
+
+/// What a series is: how its numbers are written, when it begins anew, how it is counted.
+///
+/// ```
+/// use uidring::series::SeriesDefinition;
+///
+/// let orders = SeriesDefinition::new("SO{yyyy}{MM}{dd}-{n:6}")?.time_zone("Asia/Shanghai");
+/// orders.check()?;
+/// assert_eq!(orders.pattern().largest(), 999_999);
+///
+/// let invoices = SeriesDefinition::new("{fy}-{n:5}{check:damm}")?.fiscal_year(4).gapless();
+/// invoices.check()?;
+///
+/// let error = SeriesDefinition::new("{n}")?.time_zone("Asia/Shangai").check().unwrap_err();
+/// assert_eq!(
+///     error.to_string(),
+///     "there is no time zone \"Asia/Shangai\": did you mean \"Asia/Shanghai\"?"
+/// );
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct SeriesDefinition {
+    pattern: Pattern,
+    /// `None` is UTC.
+    time_zone: Option<Box<str>>,
+    is_gapless: bool,
+    first_month: Option<u8>,
+    step: u64,
+    first: u64,
+}
+
+impl SeriesDefinition {
+    /// A fast series from 1 on, in UTC.
+    ///
+    /// # Errors
+    ///
+    /// [`PatternError`], if `pattern` is not a [`Pattern`].
+    pub fn new(pattern: &str) -> Result<SeriesDefinition, PatternError> {
+        Ok(SeriesDefinition {
+            pattern: pattern.parse()?,
+            time_zone: None,
+            is_gapless: false,
+            first_month: None,
+            step: STEP,
+            first: 1,
+        })
+    }
+
+    /// The time zone in which days begin, by its name in the database of IANA, such as
+    /// `Asia/Shanghai`. It is UTC unless it is set.
+    ///
+    /// The database is the system's, or where the system has none or lacks the name, the one that
+    /// is compiled in.
+    #[must_use]
+    pub fn time_zone(mut self, name: &str) -> SeriesDefinition {
+        self.time_zone = Some(name.into());
+        self
+    }
+
+    /// Counts without gaps, each number in the transaction of the document that has it.
+    #[must_use]
+    pub fn gapless(mut self) -> SeriesDefinition {
+        self.is_gapless = true;
+        self
+    }
+
+    /// The month that fiscal years begin with, 1 to 12, for a pattern with `{fy}`.
+    #[must_use]
+    pub fn fiscal_year(mut self, first_month: u8) -> SeriesDefinition {
+        self.first_month = Some(first_month);
+        self.pattern.begin_fiscal_years_in(first_month);
+        self
+    }
+
+    /// How many numbers a process takes at once, 1 to 10^9. It is 100 unless it is set.
+    #[must_use]
+    pub fn step(mut self, step: u64) -> SeriesDefinition {
+        self.step = step;
+        self
+    }
+
+    /// The first number of each period, at least 1. It is 1 unless it is set.
+    #[must_use]
+    pub fn first(mut self, first: u64) -> SeriesDefinition {
+        self.first = first;
+        self
+    }
+
+    /// How the numbers are written.
+    #[must_use]
+    pub fn pattern(&self) -> &Pattern {
+        &self.pattern
+    }
+
+    /// The name of the time zone, `UTC` unless it is set.
+    #[must_use]
+    pub fn time_zone_name(&self) -> &str {
+        self.time_zone.as_deref().unwrap_or("UTC")
+    }
+
+    /// Whether the series is counted without gaps.
+    #[must_use]
+    pub fn is_gapless(&self) -> bool {
+        self.is_gapless
+    }
+
+    /// The month that fiscal years begin with, if it is set.
+    #[must_use]
+    pub fn fiscal_first_month(&self) -> Option<u8> {
+        self.first_month
+    }
+
+    /// How many numbers a process takes at once.
+    #[must_use]
+    pub fn step_size(&self) -> u64 {
+        self.step
+    }
+
+    /// The first number of each period.
+    #[must_use]
+    pub fn first_number(&self) -> u64 {
+        self.first
+    }
+
+    /// Whether numbers can be counted by this definition. Whoever creates a series asks this.
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesDefinitionError`]: what is set to something else than what its method says.
+    pub fn check(&self) -> Result<(), SeriesDefinitionError> {
+        match self.first_month {
+            Some(month) if !(1..=12).contains(&month) => {
+                return Err(SeriesDefinitionError::FirstMonth { month });
+            }
+            Some(_) if !self.pattern.has_fiscal_year() => {
+                return Err(SeriesDefinitionError::NoFiscalYear);
+            }
+            None if self.pattern.has_fiscal_year() => {
+                return Err(SeriesDefinitionError::NoFirstMonth);
+            }
+            _ => {}
+        }
+        if !(1..=MAX_STEP).contains(&self.step) {
+            return Err(SeriesDefinitionError::Step { step: self.step, most: MAX_STEP });
+        }
+        let largest = self.pattern.largest();
+        if !(1..=largest).contains(&self.first) {
+            return Err(SeriesDefinitionError::First { first: self.first, largest });
+        }
+        self.zone().map(drop)
+    }
+
+    /// The time zone.
+    pub(crate) fn zone(&self) -> Result<TimeZone, SeriesDefinitionError> {
+        let name = self.time_zone_name();
+        // Some systems have all zones but those names that were replaced by others.
+        let zone = jiff::tz::db().get(name).or_else(|_| TimeZoneDatabase::bundled().get(name));
+        // The database of a system can have files beside those of IANA, such as that of its own
+        // zone, which are other zones on other systems. And one zone stands for none.
+        let is_known = |zone: &TimeZone| !zone.is_unknown() && is_iana(name);
+        zone.ok().filter(is_known).ok_or_else(|| SeriesDefinitionError::TimeZone {
+            name: name.into(),
+            alike: alike(name),
+        })
+    }
+}
+
+/// Whether a zone of this name is in the database that is compiled in, or is one of a later
+/// database, which all have a continent.
+fn is_iana(name: &str) -> bool {
+    name.contains('/') || TimeZoneDatabase::bundled().get(name).is_ok()
+}
+
+/// The name of a time zone that is most like this one.
+fn alike(name: &str) -> Option<String> {
+    const ENOUGH: f64 = 0.7;
+    let wanted = name.to_lowercase();
+    let likeness =
+        |known: &str| strsim::normalized_damerau_levenshtein(&wanted, &known.to_lowercase());
+    let bundled = TimeZoneDatabase::bundled();
+    let known = bundled.available().map(|known| (likeness(known.as_str()), known.to_string()));
+    let likely = known.filter(|(likeness, _)| *likeness >= ENOUGH);
+    likely.max_by(|(one, _), (other, _)| one.total_cmp(other)).map(|(_, known)| known)
+}

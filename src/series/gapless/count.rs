@@ -1,0 +1,291 @@
+//! The statements that count, in the words of each kind of database.
+
+use std::error::Error;
+use std::fmt;
+
+use super::super::counter::Counter;
+use super::super::date::Date;
+use super::super::handle::Handle;
+use super::super::known::MOST_CHANGES;
+use super::super::number::SeriesNumber;
+use super::super::series_error::SeriesError;
+use super::super::sql::record_of_texts;
+use crate::store::sql::{Value, now};
+use crate::sync::Arc;
+
+/// A series, and the day whose number is counted.
+pub struct Gapless<'a> {
+    handle: &'a Handle,
+    /// `None`: the day of the reading of the clock.
+    date: Option<Date>,
+}
+
+/// The kinds of databases, which have words of their own.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[allow(dead_code, reason = "each is that of a feature's transactions")]
+pub(crate) enum Dialect {
+    Sqlite,
+    Postgres,
+    MySql,
+}
+
+/// What a driver said.
+pub(crate) type DriverError = Box<dyn Error + Send + Sync>;
+
+/// A row whose columns were cast to texts.
+pub(crate) type Texts = Vec<Option<String>>;
+
+/// A transaction, for the statements that count.
+pub(crate) trait Driver {
+    fn dialect(&self) -> Dialect;
+
+    /// Runs a statement, in the words of its kind of database, and returns its rows. All their
+    /// columns are texts.
+    async fn rows(&mut self, sql: String, values: Vec<Value>) -> Result<Vec<Texts>, DriverError>;
+}
+
+impl fmt::Debug for Gapless<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Gapless").field("series", &self.series()).finish_non_exhaustive()
+    }
+}
+
+impl<'a> Gapless<'a> {
+    pub(crate) fn now(handle: &'a Handle) -> Gapless<'a> {
+        Gapless { handle, date: None }
+    }
+
+    pub(crate) fn on(handle: &'a Handle, date: Date) -> Gapless<'a> {
+        Gapless { handle, date: Some(date) }
+    }
+
+    /// The name of the series.
+    pub(crate) fn series(&self) -> &str {
+        self.handle.name()
+    }
+
+    /// Counts the next number in the transaction of `driver`.
+    pub(crate) async fn count(self, mut driver: impl Driver) -> Result<SeriesNumber, SeriesError> {
+        let handle = self.handle;
+        for _ in 0..MOST_CHANGES {
+            let known = handle.known()?;
+            let (version, date, period) = if let Some(date) = self.date {
+                let (version, period) = known.on(date);
+                (version, date, period)
+            } else {
+                let (version, span) = known.at(handle.shared.now())?;
+                (version, span.date, span.period)
+            };
+            let definition = &version.definition;
+            if !definition.is_gapless() {
+                return Err(SeriesError::NotGapless { series: handle.name().to_owned() });
+            }
+            handle.check_text(version, date)?;
+            let (first, pattern) = (definition.first_number(), definition.pattern());
+            let counter = handle.counter(version, period);
+            let result = count_up(&mut driver, &counter, first).await;
+            if let Some(number) = result.map_err(|error| self.failed(error))? {
+                if number > pattern.largest() {
+                    let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
+                    let largest = pattern.largest();
+                    return Err(SeriesError::Full { series, scope, period, largest });
+                }
+                return Ok(handle.write(pattern, date, number, period));
+            }
+            self.find_out_why(&mut driver, &counter).await?;
+        }
+        Err(SeriesError::Changed { series: handle.name().to_owned() })
+    }
+
+    /// Says why the statement counted nothing. Returns where the series was changed, which is known
+    /// now.
+    async fn find_out_why(
+        &self,
+        driver: &mut impl Driver,
+        counter: &Counter<'_>,
+    ) -> Result<(), SeriesError> {
+        let handle = self.handle;
+        let words = Words::of(driver.dialect());
+        let name = || vec![counter.series.into()];
+        let sql = words.translate(
+            "SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
+             {text}closed_before) FROM uidring_series WHERE name = ?",
+        );
+        let series = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
+        let sql = words.translate(
+            "SELECT {text}series), {text}version), {text}pattern), {text}step), \
+             {text}first_number), {text}begins) FROM uidring_series_version WHERE series = ? \
+             ORDER BY version",
+        );
+        let versions = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
+        let store = &handle.shared.known.store;
+        let Some(series) = series.first() else {
+            let (store, series) = (store.name(), handle.name().to_owned());
+            return Err(SeriesError::OtherDatabase { store, series });
+        };
+        let record = record_of_texts(series, &versions)
+            .map_err(|error| self.failed(format!("{error:?}").into()))?;
+        let is_changed = record.version_on(counter.begins()).number != counter.version;
+        if record.is_closed(counter.period) {
+            let (series, period) = (handle.name().to_owned(), counter.period);
+            return Err(SeriesError::Closed { series, period });
+        }
+        if !record.newest().definition.is_gapless() {
+            let (store, series) = (store.name(), handle.name().to_owned());
+            return Err(SeriesError::OtherDatabase { store, series });
+        }
+        if is_changed {
+            handle.shared.known.learn(record)?;
+        }
+        Ok(())
+    }
+
+    fn failed(&self, error: DriverError) -> SeriesError {
+        let series = self.handle.name().to_owned();
+        SeriesError::Transaction { series, source: Arc::from(error) }
+    }
+}
+
+/// Makes the counter with its `first` number, or counts it up. Returns the number, or `None` where
+/// the series gives none.
+async fn count_up(
+    driver: &mut impl Driver,
+    counter: &Counter<'_>,
+    first: u64,
+) -> Result<Option<u64>, DriverError> {
+    let (period, begins) = (counter.period.to_string(), counter.begins().to_string());
+    let version = i64::from(counter.version);
+    let words = Words::of(driver.dialect());
+    let values = vec![
+        counter.scope.into(),
+        period.as_str().into(),
+        begins.as_str().into(),
+        version.into(),
+        first.into(),
+        counter.series.into(),
+        begins.as_str().into(),
+        counter.series.into(),
+        begins.as_str().into(),
+        version.into(),
+    ];
+    let rows = driver.rows(words.translate(COUNT), values).await?;
+    let rows = if driver.dialect() == Dialect::MySql {
+        // It has no RETURNING. The row is this transaction's, so that it has the number.
+        let key = vec![counter.series.into(), counter.scope.into(), period.as_str().into()];
+        let sql = words.translate(
+            "SELECT {text}last_number) FROM uidring_series_counter \
+             WHERE ROW_COUNT() > 0 AND series = ? AND scope = ? AND period = ?",
+        );
+        driver.rows(sql, key).await?
+    } else {
+        rows
+    };
+    let number = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
+    number.map(|text| Ok(text.parse()?)).transpose()
+}
+
+/// Makes the counter or counts it up, where the series is there, gapless, not closed, and of this
+/// version. The row of the series is locked, so that it stays so.
+const COUNT: &str = "INSERT INTO uidring_series_counter \
+    (scope, period, begins, version, last_number, series, modified, created) \
+    SELECT {text?}, {text?}, {text?}, {number?}, {number?}, name, {now}, {now} \
+    FROM uidring_series \
+    WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} \
+    AND (SELECT MAX(version) FROM uidring_series_version \
+        WHERE series = {text?} AND begins <= {text?}) = {number?} \
+    {lock} {if there} \
+    last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
+
+/// The words of a kind of database.
+struct Words {
+    /// Pieces of statements, each with the words for it.
+    pieces: &'static [(&'static str, &'static str)],
+    /// How the cast to a text ends that begins with `{text}`.
+    as_text: &'static str,
+    /// Whether the place of a value has a number.
+    has_numbers: bool,
+}
+
+const ON_CONFLICT: &str = "ON CONFLICT (series, scope, period) DO UPDATE SET";
+const RETURNING: &str = "RETURNING {text}last_number)";
+
+impl Words {
+    fn of(dialect: Dialect) -> Words {
+        match dialect {
+            Dialect::Sqlite => Words {
+                pieces: &[
+                    ("{text?}", "?"),
+                    ("{number?}", "?"),
+                    // A transaction that writes has the whole file.
+                    ("{lock}", ""),
+                    ("{if there}", ON_CONFLICT),
+                    ("{returning}", RETURNING),
+                    ("{now}", now::SQLITE),
+                ],
+                as_text: " AS TEXT)",
+                has_numbers: false,
+            },
+            Dialect::Postgres => Words {
+                pieces: &[
+                    // It would guess other types.
+                    ("{text?}", "?::TEXT"),
+                    ("{number?}", "?::BIGINT"),
+                    ("{lock}", "FOR KEY SHARE OF uidring_series"),
+                    ("{if there}", ON_CONFLICT),
+                    ("{returning}", RETURNING),
+                    ("{now}", now::POSTGRES),
+                ],
+                as_text: " AS TEXT)",
+                has_numbers: true,
+            },
+            Dialect::MySql => Words {
+                pieces: &[
+                    ("{text?}", "?"),
+                    ("{number?}", "?"),
+                    ("{lock}", "LOCK IN SHARE MODE"),
+                    ("{if there}", "ON DUPLICATE KEY UPDATE"),
+                    ("{returning}", ""),
+                    ("{now}", now::MYSQL),
+                ],
+                as_text: " AS CHAR)",
+                has_numbers: false,
+            },
+        }
+    }
+
+    /// `sql` in these words. A cast to a text is written `{text}x)`.
+    fn translate(&self, sql: &str) -> String {
+        let mut sql = sql.to_owned();
+        for (piece, words) in self.pieces {
+            sql = sql.replace(piece, words);
+        }
+        while let Some(at) = sql.find("{text}") {
+            let close = at + sql[at..].find(')').unwrap_or(0);
+            sql.replace_range(close..=close, self.as_text);
+            sql.replace_range(at..at + "{text}".len(), "CAST(");
+        }
+        if !self.has_numbers {
+            return sql;
+        }
+        let mut numbered = String::new();
+        for (index, piece) in sql.split('?').enumerate() {
+            if index > 0 {
+                numbered.push('$');
+                numbered.push_str(&index.to_string());
+            }
+            numbered.push_str(piece);
+        }
+        numbered
+    }
+}
+
+/// The result of a future that never waits.
+#[cfg(feature = "sqlite")]
+pub(crate) fn without_waiting<T>(future: impl Future<Output = T>) -> Option<T> {
+    let mut future = std::pin::pin!(future);
+    let mut context = std::task::Context::from_waker(std::task::Waker::noop());
+    match future.as_mut().poll(&mut context) {
+        std::task::Poll::Ready(result) => Some(result),
+        std::task::Poll::Pending => None,
+    }
+}

@@ -1,0 +1,52 @@
+//! Numbers that are counted in the caller's transaction.
+//!
+//! One statement makes the counter or counts it up, where the series is there, gapless, not closed
+//! and still of the version that the caller writes by. The row stays locked until the transaction
+//! ends, so the next number is given when it is known whether this one is used. The row of the
+//! series is locked for changes, so that no version begins and no period is closed meanwhile.
+
+mod count;
+#[cfg(feature = "sqlite")]
+mod rusqlite;
+#[cfg(any(feature = "sqlx-0_8", feature = "sqlx-0_9"))]
+mod sqlx;
+#[cfg(feature = "postgres")]
+mod tokio_postgres;
+
+pub use count::Gapless;
+#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
+use std::pin::Pin;
+
+#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
+use super::number::SeriesNumber;
+#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
+use super::series_error::SeriesError;
+
+/// A transaction in which the numbers of a gapless series can be counted, by
+/// [`SeriesGenerator::take_in`](super::SeriesGenerator::take_in).
+///
+/// | transaction | feature | `take_in` returns |
+/// |---|---|---|
+/// | `rusqlite::Transaction` | `sqlite` | a `Result` |
+/// | `sqlx::Transaction` of SQLite, PostgreSQL or MySQL | `sqlx-0_8`, `sqlx-0_9` | a future |
+/// | `tokio_postgres::Transaction` | `postgres` | a future |
+///
+/// Any isolation level will do. Where the database finds that transactions stand in each other's
+/// way, it refuses one of them, which is to be rolled back and tried again: PostgreSQL from
+/// `REPEATABLE READ` on, MySQL where it sees a deadlock, SQLite in WAL mode where a transaction has
+/// read before others wrote.
+pub trait GaplessTransaction {
+    /// The number or the error, or a future of it.
+    type Taken<'a>
+    where
+        Self: 'a;
+
+    /// Counts one number.
+    #[doc(hidden)]
+    fn count<'a>(&'a mut self, gapless: Gapless<'a>) -> Self::Taken<'a>;
+}
+
+/// A number that is being counted.
+#[cfg(any(feature = "postgres", feature = "sqlx-0_8", feature = "sqlx-0_9"))]
+pub type Counting<'a> =
+    Pin<Box<dyn Future<Output = Result<SeriesNumber, SeriesError>> + Send + 'a>>;

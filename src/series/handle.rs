@@ -1,0 +1,63 @@
+//! [`Handle`]: the shared part of [`SeriesGenerator`](super::SeriesGenerator) and of numbers that
+//! are counted in a transaction.
+
+use super::counter::Counter;
+use super::current::{Current, Shared};
+use super::date::Date;
+use super::error::FormatError;
+use super::known::KnownSeries;
+use super::number::SeriesNumber;
+use super::pattern::Pattern;
+use super::period::Period;
+use super::scopes::Scopes;
+use super::series_error::SeriesError;
+use super::store::SeriesVersion;
+use crate::sync::Arc;
+
+/// One scope of a series, and the loader that keeps it supplied.
+#[derive(Clone)]
+pub(crate) struct Handle {
+    pub shared: Arc<Shared>,
+    pub scopes: Arc<Scopes>,
+    pub current: Arc<Current>,
+}
+
+impl Handle {
+    /// The name of the series.
+    pub fn name(&self) -> &str {
+        &self.scopes.series
+    }
+
+    /// The series as this process knows it.
+    pub fn known(&self) -> Result<Arc<KnownSeries>, SeriesError> {
+        self.current.check()?;
+        Ok(self.scopes.known.load_full())
+    }
+
+    /// Fails unless the version can write the numbers of this scope and day.
+    pub fn check_text(&self, version: &SeriesVersion, date: Date) -> Result<(), SeriesError> {
+        let pattern = version.definition.pattern();
+        pattern.check_date(date)?;
+        if self.current.scope.is_empty() && pattern.has_scope() {
+            return Err(FormatError::NoScope.into());
+        }
+        Ok(())
+    }
+
+    pub fn counter<'a>(&'a self, version: &SeriesVersion, period: Period) -> Counter<'a> {
+        let (series, scope) = (self.name(), &*self.current.scope);
+        Counter { series, version: version.number, period, scope }
+    }
+
+    pub fn write(
+        &self,
+        pattern: &Pattern,
+        date: Date,
+        number: u64,
+        period: Period,
+    ) -> SeriesNumber {
+        let mut text = String::new();
+        pattern.write(&mut text, date, &self.current.scope, number);
+        SeriesNumber::new(text, number, period)
+    }
+}

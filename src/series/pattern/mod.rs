@@ -1,0 +1,219 @@
+//! [`Pattern`], how a number is written.
+
+mod fields;
+mod items;
+mod meet;
+mod parse;
+mod soundness;
+mod write;
+
+use std::fmt;
+use std::ops::RangeInclusive;
+use std::str::FromStr;
+
+use super::date::Date;
+use super::error::PatternError;
+use super::period::{Period, Unit};
+use fields::Field;
+use items::{Item, Placed};
+
+/// How the numbers of a series are written, such as `SO{yyyy}{MM}{dd}-{n:6}`.
+///
+/// A pattern is literal text, of printable ASCII, with fields in braces:
+///
+/// | field | shows |
+/// |---|---|
+/// | `{n:6}` | the number, with zeros in front, in 6 digits. It can have 1 to 18 |
+/// | `{n}` | the number in as many digits as it has |
+/// | `{yyyy}`, `{yy}` | the year; its last two digits, which stand for 2000 to 2099 |
+/// | `{MM}`, `{dd}` | the month; the day of the month |
+/// | `{DDD}` | the day of the year, `001` to `366` |
+/// | `{GGGG}`, `{ww}` | the year of an ISO week, which may differ from the date's; the week |
+/// | `{q}` | the quarter, `1` to `4` |
+/// | `{fy}` | the fiscal year, by the calendar year that it begins in |
+/// | `{scope}` | the scope: a shop, a tenant |
+/// | `{check:luhn}`, `{check:damm}`, `{check:mod11_10}` | a check digit |
+/// | `{check:mod97_10}` | two check digits |
+/// | `{{`, `}}` | a brace |
+///
+/// There is exactly one number, at most one scope and one check, and each field of a date at most
+/// once. The finest of the fields of a date says with what the counter begins anew: `{dd}` and
+/// `{DDD}` with each day, `{ww}` with each week, `{MM}`, `{q}`, `{yyyy}` or `{yy}`, and `{fy}`.
+/// Without any it counts for ever.
+///
+/// # What is refused
+///
+/// A pattern is read back: [`parse`](Pattern::parse) gives exactly the number, the period and the
+/// scope that a text was made from, and no other number, period or scope has that text. So these
+/// are refused:
+///
+/// * fields that do not say which period it is: a week needs its year `{GGGG}`, a quarter and a
+///   month need a year, a day needs a month and a year, and a day of the year needs a year. For a
+///   month, a fiscal year will do;
+/// * fields that are not the same through the whole period, such as `{yyyy}` beside a week, or
+///   beside a fiscal year;
+/// * `{n}` beside what may be a digit: another field, or a literal digit. A check is not;
+/// * `{scope}` beside a field, a letter or a digit: it needs a sign such as `-` or `/` between, or
+///   an end of the pattern;
+/// * a check before a field that it would not protect.
+///
+/// # Checks
+///
+/// | check | digits | computed over | finds |
+/// |---|---|---|---|
+/// | `luhn` | 1 | digits | each wrong digit, and most swaps of two neighbours |
+/// | `mod11_10` | 1 | digits | the same |
+/// | `damm` | 1 | digits | each wrong digit, and each swap of two neighbours |
+/// | `mod97_10` | 2 | digits and letters | the same, and each letter in place of another |
+///
+/// A check is computed over all that is before it in the text, literal text included. Luhn
+/// (ISO/IEC 7812-1), Damm and MOD 11,10 (ISO 7064) see the decimal digits alone. MOD 97-10 (ISO
+/// 7064) sees letters as well, each as a number from 10 to 35 whatever its case, as an IBAN does.
+/// None sees signs such as `-`.
+///
+/// ```
+/// use uidring::series::{Pattern, Unit};
+///
+/// let invoices: Pattern = "{yyyy}-{n:5}{check:damm}".parse()?;
+/// assert_eq!((invoices.unit(), invoices.largest()), (Unit::Year, 99_999));
+/// let text = invoices.format("2026-11-24".parse()?, None, 42)?;
+/// assert_eq!(text, "2026-000425");
+/// assert_eq!(invoices.parse(&text)?.value(), 42);
+/// let error = invoices.parse("2026-000245").unwrap_err(); // two digits swapped
+/// assert_eq!(error.to_string(), "at byte 10 of the number: the check digit is wrong");
+///
+/// let error = "{yy}{n}".parse::<Pattern>().unwrap_err();
+/// assert_eq!(error.at(), 4);
+/// # Ok::<(), Box<dyn std::error::Error>>(())
+/// ```
+#[derive(Clone, PartialEq, Eq, Hash)]
+pub struct Pattern {
+    text: Box<str>,
+    items: Box<[Item]>,
+    unit: Unit,
+    /// The month that a fiscal year begins with.
+    first_month: u8,
+    /// The digits of the number, or `None` if it has as many as it needs.
+    width: Option<u8>,
+    /// The bytes of a text without its scope, and without its number where that has no width.
+    fixed: u16,
+    has_scope: bool,
+    has_short_year: bool,
+}
+
+impl Pattern {
+    /// With what the counter begins anew.
+    #[must_use]
+    pub fn unit(&self) -> Unit {
+        self.unit
+    }
+
+    /// The largest number that fits: that of as many nines as the field is wide, or 2^63-1.
+    #[must_use]
+    pub fn largest(&self) -> u64 {
+        self.width.map_or(i64::MAX.unsigned_abs(), |width| 10_u64.pow(width.into()) - 1)
+    }
+
+    /// How many digits the number has, or `None` if it has as many as it needs.
+    #[must_use]
+    pub fn width(&self) -> Option<u32> {
+        self.width.map(u32::from)
+    }
+
+    /// Whether a scope is in the text.
+    #[must_use]
+    pub fn has_scope(&self) -> bool {
+        self.has_scope
+    }
+
+    /// The dates that the pattern can show: those of the years 1 to 9999, or with `{yy}` 2000 to
+    /// 2099.
+    #[must_use]
+    pub fn dates(&self) -> RangeInclusive<Date> {
+        if self.has_short_year {
+            Date::first_of_year(2000)..=Date::last_of_year(2099)
+        } else {
+            Date::first_of_year(1)..=Date::MAX
+        }
+    }
+
+    /// Whether the pattern shows a fiscal year.
+    pub(super) fn has_fiscal_year(&self) -> bool {
+        self.items.contains(&Item::Date(Field::FiscalYear))
+    }
+
+    /// The month that fiscal years begin with, `1..=12`. It is January unless it is set.
+    pub(super) fn begin_fiscal_years_in(&mut self, first_month: u8) {
+        let first_month = first_month.clamp(1, 12);
+        self.first_month = first_month;
+        if let Unit::FiscalYear { .. } = self.unit {
+            self.unit = Unit::FiscalYear { first_month };
+        }
+    }
+}
+
+impl FromStr for Pattern {
+    type Err = PatternError;
+
+    fn from_str(text: &str) -> Result<Pattern, PatternError> {
+        let placed = items::read(text)?;
+        let unit = soundness::check(&placed)?;
+        let items: Box<[Item]> = placed.into_iter().map(|Placed { item, .. }| item).collect();
+        let number = items.iter().find_map(|item| match item {
+            Item::Number { width } => Some(*width),
+            _ => None,
+        });
+        let fixed = items.iter().filter_map(Item::width).sum::<usize>();
+        Ok(Pattern {
+            text: text.into(),
+            unit,
+            first_month: 1,
+            width: number.flatten(),
+            // A pattern has at most 128 characters, and each of them stands for less than 3 bytes.
+            fixed: u16::try_from(fixed).unwrap_or(u16::MAX),
+            has_scope: items.contains(&Item::Scope),
+            has_short_year: items.contains(&Item::Date(Field::ShortYear)),
+            items,
+        })
+    }
+}
+
+impl fmt::Display for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.pad(&self.text)
+    }
+}
+
+impl fmt::Debug for Pattern {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_tuple("Pattern").field(&self.text).finish()
+    }
+}
+
+/// What a number says, see [`Pattern::parse`].
+#[derive(Clone, Debug, PartialEq, Eq, Hash)]
+pub struct Parsed {
+    value: u64,
+    period: Period,
+    scope: Option<Box<str>>,
+}
+
+impl Parsed {
+    /// The number itself.
+    #[must_use]
+    pub fn value(&self) -> u64 {
+        self.value
+    }
+
+    /// The period in which it was counted.
+    #[must_use]
+    pub fn period(&self) -> Period {
+        self.period
+    }
+
+    /// The scope, if the pattern has one.
+    #[must_use]
+    pub fn scope(&self) -> Option<&str> {
+        self.scope.as_deref()
+    }
+}

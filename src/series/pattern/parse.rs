@@ -1,0 +1,260 @@
+//! Numbers, read back.
+
+use super::super::date::Date;
+use super::super::error::ParseError;
+use super::super::period::{Period, Unit, monday};
+use super::super::scope::{MAX_SCOPE, is_scope_char};
+use super::fields::Field;
+use super::items::Item;
+use super::{Parsed, Pattern};
+
+impl Pattern {
+    /// What a number of this pattern says: exactly what it was made from.
+    ///
+    /// ```
+    /// use uidring::series::Pattern;
+    ///
+    /// let tickets: Pattern = "{scope}/{GGGG}W{ww}/{n}".parse()?;
+    /// let parsed = tickets.parse("hall-2/2026W53/107")?;
+    /// assert_eq!(parsed.scope(), Some("hall-2"));
+    /// assert_eq!(parsed.period().to_string(), "2026-W53");
+    /// assert_eq!(parsed.value(), 107);
+    ///
+    /// let error = tickets.parse("hall-2/2025W53/107").unwrap_err();
+    /// assert_eq!(error.at(), 12);
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// [`ParseError`], if this pattern makes no such text. It names the place.
+    pub fn parse(&self, text: &str) -> Result<Parsed, ParseError> {
+        let (scope_length, number_length) = self.lengths(text.as_bytes());
+        let mut reader = Reader { text, at: 0 };
+        let mut fields = Fields { found: [None; Field::ALL.len()], first_month: self.first_month };
+        let (mut value, mut scope) = (0, None);
+        for item in &self.items {
+            match item {
+                Item::Literal(literal) => reader.literal(literal)?,
+                Item::Date(field) => {
+                    let at = reader.at;
+                    let number = reader.digits(field.width(), field.name())?;
+                    fields.found[*field as usize] = Some((number, at));
+                }
+                Item::Scope => scope = Some(reader.scope(scope_length)?.into()),
+                Item::Number { width: Some(width) } => {
+                    value = reader.digits((*width).into(), "n")?;
+                }
+                Item::Number { width: None } => value = reader.number(number_length)?,
+                Item::Check(check) => {
+                    let at = reader.at;
+                    let expected = check.of(&text.as_bytes()[..at]);
+                    if reader.digits(check.width(), "check")? != u64::from(expected) {
+                        let s = if check.width() == 1 { " is" } else { "s are" };
+                        return Err(ParseError::new(at, format!("the check digit{s} wrong")));
+                    }
+                }
+            }
+        }
+        reader.end()?;
+        Ok(Parsed { value, period: fields.period(self.unit)?, scope })
+    }
+
+    /// The bytes of the scope, and of the number if it has no width.
+    ///
+    /// If the text is none of the pattern, they are just lengths, and the reader finds out.
+    fn lengths(&self, text: &[u8]) -> (usize, usize) {
+        let left = text.len().saturating_sub(self.fixed.into());
+        let is_number = |item: &Item| matches!(item, Item::Number { width: None });
+        let Some(number) = self.items.iter().position(is_number) else { return (left, 0) };
+        let Some(scope) = self.items.iter().position(|item| *item == Item::Scope) else {
+            return (0, left);
+        };
+        let width = |items: &[Item]| items.iter().filter_map(Item::width).sum::<usize>();
+        let is_digit = |byte: &&u8| byte.is_ascii_digit();
+        // One end of the number is fixed, and at the other one is something else than a digit.
+        let digits = if number < scope {
+            let begin = width(&self.items[..number]).min(text.len());
+            text[begin..].iter().take_while(is_digit).count()
+        } else {
+            let end = text.len().saturating_sub(width(&self.items[number..]));
+            text[..end].iter().rev().take_while(is_digit).count()
+        };
+        (left.saturating_sub(digits), digits)
+    }
+}
+
+/// Reads a text from left to right.
+struct Reader<'a> {
+    text: &'a str,
+    at: usize,
+}
+
+impl<'a> Reader<'a> {
+    fn rest(&self) -> &'a [u8] {
+        &self.text.as_bytes()[self.at..]
+    }
+
+    /// What is wrong at the place, where something else is expected.
+    fn wrong(&self, at: usize, expected: &str) -> ParseError {
+        let found = self.text.get(at..).and_then(|rest| rest.chars().next());
+        ParseError::new(
+            at,
+            match found {
+                Some(c) => format!("there is {c:?} where {expected} is expected"),
+                None => format!("the text ends where {expected} is expected"),
+            },
+        )
+    }
+
+    fn literal(&mut self, literal: &str) -> Result<(), ParseError> {
+        for expected in literal.bytes() {
+            if self.rest().first() != Some(&expected) {
+                return Err(self.wrong(self.at, &format!("{:?}", char::from(expected))));
+            }
+            self.at += 1;
+        }
+        Ok(())
+    }
+
+    /// The number that so many digits are, at most 18.
+    fn digits(&mut self, width: usize, field: &str) -> Result<u64, ParseError> {
+        let mut number = 0;
+        for _ in 0..width {
+            let Some(digit @ b'0'..=b'9') = self.rest().first() else {
+                return Err(self.wrong(self.at, &format!("a digit of {{{field}}}")));
+            };
+            number = number * 10 + u64::from(digit - b'0');
+            self.at += 1;
+        }
+        Ok(number)
+    }
+
+    /// A number without a width, in so many bytes.
+    fn number(&mut self, length: usize) -> Result<u64, ParseError> {
+        let at = self.at;
+        let too_large = || ParseError::new(at, "the number is above 2^63-1");
+        let length = length.max(1);
+        let is_zero = self.rest().first() == Some(&b'0');
+        let mut number: u64 = 0;
+        for _ in 0..length {
+            let digit = self.digits(1, "n")?;
+            let longer = number.checked_mul(10).and_then(|longer| longer.checked_add(digit));
+            number =
+                longer.filter(|&longer| i64::try_from(longer).is_ok()).ok_or_else(too_large)?;
+        }
+        if is_zero && length > 1 {
+            return Err(ParseError::new(at, "the number has a zero in front"));
+        }
+        Ok(number)
+    }
+
+    fn scope(&mut self, length: usize) -> Result<&'a str, ParseError> {
+        let begin = self.at;
+        for _ in 0..length.max(1) {
+            match self.rest().first() {
+                Some(&byte) if is_scope_char(byte.into()) => self.at += 1,
+                _ => return Err(self.wrong(self.at, "a character of the scope")),
+            }
+        }
+        if length > MAX_SCOPE {
+            let reason = format!("the scope has more than {MAX_SCOPE} characters");
+            return Err(ParseError::new(begin, reason));
+        }
+        Ok(&self.text[begin..self.at])
+    }
+
+    fn end(&self) -> Result<(), ParseError> {
+        match self.rest() {
+            [] => Ok(()),
+            _ => Err(self.wrong(self.at, "the end")),
+        }
+    }
+}
+
+/// The fields of a date, and where each was found.
+struct Fields {
+    found: [Option<(u64, usize)>; Field::ALL.len()],
+    first_month: u8,
+}
+
+impl Fields {
+    fn get(&self, field: Field) -> Option<u16> {
+        self.found[field as usize].and_then(|(number, _)| u16::try_from(number).ok())
+    }
+
+    /// The one period of which each field is what was read.
+    fn period(&self, unit: Unit) -> Result<Period, ParseError> {
+        let Some(date) = self.date(unit) else {
+            let finest = [
+                Field::Day,
+                Field::DayOfYear,
+                Field::Week,
+                Field::Month,
+                Field::Quarter,
+                Field::Year,
+                Field::FiscalYear,
+            ];
+            let field = finest.into_iter().find(|&field| self.get(field).is_some());
+            return Err(self.wrong(field.unwrap_or(Field::Year), "there is no such date"));
+        };
+        let of_date = |field: Field| match field {
+            // It stands for a year of one century, beside a {yyyy} as well.
+            Field::ShortYear => date.year().checked_sub(2000),
+            field => Some(field.of(date, self.first_month)),
+        };
+        for field in Field::ALL {
+            if self.get(field).is_some_and(|number| Some(number) != of_date(field)) {
+                return Err(self.wrong(field, "the other fields say another date"));
+            }
+        }
+        Ok(unit.period(date))
+    }
+
+    fn wrong(&self, field: Field, what: &str) -> ParseError {
+        let (number, at) = self.found[field as usize].unwrap_or((0, 0));
+        let (name, width) = (field.name(), field.width());
+        ParseError::new(at, format!("{{{name}}} cannot be {number:0width$}: {what}"))
+    }
+
+    /// A date in the period.
+    fn date(&self, unit: Unit) -> Option<Date> {
+        let short = || Some(self.get(Field::ShortYear)? + 2000);
+        let year = self.get(Field::Year).or_else(short);
+        let month = self.get(Field::Month).and_then(|month| u8::try_from(month).ok());
+        let date = match unit {
+            Unit::Day => match (month, self.get(Field::Day)) {
+                (Some(month), Some(day)) => {
+                    Date::new(self.year_of(year, month)?, month, u8::try_from(day).ok()?)?
+                }
+                _ => Date::of_year(year?, self.get(Field::DayOfYear)?)?,
+            },
+            Unit::Week => {
+                let week = u8::try_from(self.get(Field::Week)?).ok()?;
+                monday(self.get(Field::WeekYear)?, week)?
+            }
+            Unit::Month => Date::new(self.year_of(year, month?)?, month?, 1)?,
+            Unit::Quarter => {
+                let quarter = u8::try_from(self.get(Field::Quarter)?).ok()?;
+                Date::new(year?, quarter.checked_mul(3)?.checked_sub(2)?, 1)?
+            }
+            Unit::Year => Date::new(year?, 1, 1)?,
+            Unit::FiscalYear { first_month } => {
+                let year = self.get(Field::FiscalYear)?;
+                // Numbers of this fiscal year are those of its months in the year 1.
+                if year == 0 && first_month > 1 {
+                    return Date::new(1, 1, 1);
+                }
+                Date::new(year, first_month, 1)?
+            }
+            Unit::Ever => Date::MAX,
+        };
+        Some(date).filter(|date| date.year() > 0)
+    }
+
+    /// The calendar year in which this month is.
+    fn year_of(&self, year: Option<u16>, month: u8) -> Option<u16> {
+        let fiscal = || Some(self.get(Field::FiscalYear)? + u16::from(month < self.first_month));
+        year.or_else(fiscal)
+    }
+}

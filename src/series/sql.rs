@@ -1,0 +1,540 @@
+//! [`SqlSeries`], series in a database with SQL.
+//!
+//! A counter is one row. Whoever takes numbers of it reads and locks the row, and writes the new
+//! end. A row is made under the lock of its series' row, so that a change or a closing that is made
+//! meanwhile comes before it or after it.
+
+use std::time::Duration;
+
+use super::answers;
+use super::counter::Counter;
+use super::date::Date;
+use super::definition::SeriesDefinition;
+use super::series_error::SeriesError;
+use super::store::{
+    CounterRecord, Remembered, SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted,
+};
+use crate::clock::from_unix_ms;
+use crate::segment::{SegmentTables, alike};
+use crate::store::sql::{
+    self, Access, Call, Cause, Client, Error, Missing, Row, Schema, Transaction, VERSION, Value,
+    Words,
+};
+
+type Fault = sql::Fault<SeriesError>;
+
+/// Series in a database.
+#[derive(Clone, Debug)]
+pub(crate) struct SqlSeries<D> {
+    pub(super) client: Client<D>,
+}
+
+/// The columns of `uidring_series` that a process reads.
+const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before";
+/// Those of `uidring_series_version`.
+const VERSIONS: &str = "series, version, pattern, step, first_number, begins";
+/// The one counter with these three values.
+const ITS_KEY: &str = "series = ? AND scope = ? AND period = ?";
+
+impl<D: SegmentTables> SqlSeries<D> {
+    pub(super) const SCHEMA: Schema = Schema {
+        sql: D::TABLES,
+        version: VERSION,
+        tables: &[
+            "uidring_layout",
+            "uidring_series",
+            "uidring_series_version",
+            "uidring_series_counter",
+            "uidring_request",
+        ],
+        witness: "SELECT count(*) = 4 FROM sqlite_master WHERE type = 'table' AND name IN \
+                  ('uidring_series', 'uidring_series_version', 'uidring_series_counter', \
+                  'uidring_request')",
+    };
+    pub(super) const WORDS: Words = Words {
+        what: "the series in",
+        no_tables: "its tables are not there; create a series, which makes them",
+        foreign_tables: "its tables uidring_series, uidring_series_version, \
+            uidring_series_counter and uidring_request are not those of the schema; use the \
+            uidring that made them, or give the series a database of their own",
+        foreign_file: "give the series a file of their own",
+        rights: "give this user the rights to select, insert, update and delete in its tables \
+            uidring_series, uidring_series_version, uidring_series_counter and uidring_request, \
+            and to select in uidring_layout",
+    };
+
+    pub(crate) fn on(database: D) -> SqlSeries<D> {
+        SqlSeries { client: Client::new(database) }
+    }
+
+    pub(crate) fn with_timeout(mut self, timeout: Duration) -> SqlSeries<D> {
+        self.client.timeout = timeout;
+        self
+    }
+
+    fn call(doing: &str, access: Access) -> Call<'_> {
+        Call { schema: &Self::SCHEMA, words: &Self::WORDS, doing, access }
+    }
+
+    /// Makes a transaction on tables that are there.
+    fn transact<R: Send>(
+        &self,
+        series: &str,
+        doing: &str,
+        access: Access,
+        body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
+    ) -> Result<R, SeriesError> {
+        let unmade = || Err(self.no_such_series(series, Vec::new()));
+        let checked = |transaction: &mut Transaction<'_>| {
+            Self::check_version(transaction)?;
+            body(transaction)
+        };
+        self.client.transact(&Self::call(doing, access), &Missing::Fail, Some(&unmade), checked)
+    }
+
+    /// A file is looked at when it is opened.
+    fn check_version(transaction: &mut Transaction<'_>) -> Result<(), Error> {
+        if !D::MAKES_TABLES {
+            return Ok(());
+        }
+        match transaction.rows(D::OWN_VERSION, &[])?.pop().as_deref() {
+            Some([Value::Int(VERSION), _]) => Ok(()),
+            Some([Value::Int(version), _]) => Err(Error::other_version(*version, VERSION)),
+            _ => Err(Error::problem(
+                "its table uidring_layout has lost its row; put back what was there",
+            )),
+        }
+    }
+
+    fn no_such_series(&self, series: &str, alike: Vec<String>) -> SeriesError {
+        let (store, series) = (self.name(), series.to_owned());
+        SeriesError::NoSuchSeries { store, series, alike }
+    }
+
+    /// The series of this name, if it is there. If it `is_locked`, nobody else changes it or makes
+    /// a counter of it until the end of the transaction.
+    fn find(
+        transaction: &mut Transaction<'_>,
+        name: &str,
+        is_locked: bool,
+    ) -> Result<Option<SeriesRecord>, Error> {
+        let lock = if is_locked { " {for update}" } else { "" };
+        let sql = format!("SELECT {SERIES} FROM uidring_series WHERE name = ?{lock}");
+        let Some(row) = transaction.rows(&sql, &[name.into()])?.pop() else { return Ok(None) };
+        let sql = format!(
+            "SELECT {VERSIONS} FROM uidring_series_version WHERE series = ? ORDER BY version"
+        );
+        let versions = transaction.rows(&sql, &[name.into()])?;
+        record(&row, versions.iter()).map(Some)
+    }
+
+    /// Like [`find`](SqlSeries::find), but fails if there is no such series.
+    fn get(
+        &self,
+        transaction: &mut Transaction<'_>,
+        name: &str,
+        is_locked: bool,
+    ) -> Result<SeriesRecord, Fault> {
+        if let Some(record) = Self::find(transaction, name, is_locked)? {
+            return Ok(record);
+        }
+        let rows = transaction.rows("SELECT name FROM uidring_series", &[])?;
+        let names = rows.iter().map(|row| text(row, 0, "name")).collect::<Result<Vec<_>, _>>()?;
+        let alike = alike(name, names.into_iter().map(str::to_owned));
+        Err(Fault::Refused(self.no_such_series(name, alike)))
+    }
+
+    fn insert_version(
+        transaction: &mut Transaction<'_>,
+        name: &str,
+        number: u32,
+        new: &SeriesDefinition,
+        begins: Date,
+    ) -> Result<(), Error> {
+        let values = [
+            name.into(),
+            i64::from(number).into(),
+            new.pattern().to_string().as_str().into(),
+            new.step_size().into(),
+            new.first_number().into(),
+            begins.to_string().as_str().into(),
+        ];
+        let sql = format!(
+            "INSERT INTO uidring_series_version ({VERSIONS}, created) \
+             VALUES (?, ?, ?, ?, ?, ?, {{now}})"
+        );
+        transaction.write(&sql, &values).map(drop)
+    }
+
+    /// Takes numbers of a counter that is there.
+    fn take_more(
+        transaction: &mut Transaction<'_>,
+        counter: &Counter<'_>,
+        (last, version): (u64, u32),
+        wanted: Wanted,
+    ) -> Result<Taken, Fault> {
+        let series = counter.series.to_owned();
+        if version != counter.version {
+            return Err(Fault::Refused(SeriesError::Changed { series }));
+        }
+        let sql = "SELECT closed_before FROM uidring_series WHERE name = ?";
+        let rows = transaction.rows(sql, &[counter.series.into()])?;
+        let closed_before = rows.first().map_or(Ok(Date::MAX), |row| date(row, 0))?;
+        if counter.begins() < closed_before {
+            let period = counter.period;
+            return Err(Fault::Refused(SeriesError::Closed { series, period }));
+        }
+        let taken = next(counter, last, wanted)?;
+        let [series, scope, period] = key(counter);
+        let values = [taken.last.into(), series, scope, period, last.into()];
+        let sql = format!(
+            "UPDATE uidring_series_counter SET last_number = ?, modified = {{now}} \
+             WHERE {ITS_KEY} AND last_number = ?"
+        );
+        // Happens only where a database ignores the lock.
+        let is_written = transaction.write(&sql, &values)? == 1;
+        if is_written { Ok(taken) } else { Err(Error::Locked.into()) }
+    }
+
+    /// Makes a counter, and takes its first numbers.
+    fn take_first(
+        &self,
+        transaction: &mut Transaction<'_>,
+        counter: &Counter<'_>,
+        wanted: Wanted,
+    ) -> Result<Taken, Fault> {
+        let record = self.get(transaction, counter.series, true)?;
+        // Another process may have made it while this one waited for the lock.
+        if let Some(found) = find_counter(transaction, counter)? {
+            return Self::take_more(transaction, counter, found, wanted);
+        }
+        let series = counter.series.to_owned();
+        if record.version_on(counter.begins()).number != counter.version {
+            return Err(Fault::Refused(SeriesError::Changed { series }));
+        }
+        if record.is_closed(counter.period) {
+            let period = counter.period;
+            return Err(Fault::Refused(SeriesError::Closed { series, period }));
+        }
+        let taken = next(counter, wanted.first - 1, wanted)?;
+        let [series, scope, period] = key(counter);
+        let begins = counter.begins().to_string();
+        let version = i64::from(counter.version);
+        let values =
+            [series, scope, period, begins.as_str().into(), version.into(), taken.last.into()];
+        let sql = "INSERT INTO uidring_series_counter \
+                   (series, scope, period, begins, version, last_number, modified, created) \
+                   VALUES (?, ?, ?, ?, ?, ?, {now}, {now})";
+        transaction.write(sql, &values)?;
+        Ok(taken)
+    }
+}
+
+impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
+    fn name(&self) -> String {
+        self.client.database.name()
+    }
+
+    fn create(&self, name: &str, new: &SeriesDefinition) -> Result<SeriesRecord, SeriesError> {
+        let values = [
+            name.into(),
+            new.time_zone_name().into(),
+            new.fiscal_first_month().map_or(Value::Null, |month| i64::from(month).into()),
+            i64::from(new.is_gapless()).into(),
+            Date::MIN.to_string().as_str().into(),
+        ];
+        let sql = format!(
+            "INSERT INTO uidring_series ({SERIES}, created) VALUES (?, ?, ?, ?, ?, {{now}})"
+        );
+        let insert = |transaction: &mut Transaction<'_>| {
+            Self::check_version(transaction)?;
+            if let Some(record) = Self::find(transaction, name, true)? {
+                return Ok(record);
+            }
+            transaction.write(&sql, &values)?;
+            Self::insert_version(transaction, name, 1, new, Date::MIN)?;
+            self.get(transaction, name, false)
+        };
+        let may_make = |_: &mut Transaction<'_>| Ok(());
+        let call = Self::call("create a series in", Access::Write);
+        let create = || self.client.transact(&call, &Missing::Make(&may_make), None, insert);
+        match create() {
+            // Another process may have created it since it was looked for.
+            Err(error) if error.is_transient() => create(),
+            result => result,
+        }
+    }
+
+    fn record(&self, name: &str) -> Result<SeriesRecord, SeriesError> {
+        self.transact(name, "read a series in", Access::Read, |transaction| {
+            self.get(transaction, name, false)
+        })
+    }
+
+    fn records(&self) -> Result<Vec<SeriesRecord>, SeriesError> {
+        let read = |transaction: &mut Transaction<'_>| {
+            Self::check_version(transaction)?;
+            let series = format!("SELECT {SERIES} FROM uidring_series");
+            let series = transaction.rows(&series, &[])?;
+            let versions =
+                format!("SELECT {VERSIONS} FROM uidring_series_version ORDER BY series, version");
+            let versions = transaction.rows(&versions, &[])?;
+            let mut records = Vec::new();
+            for row in &series {
+                let name = text(row, 0, "name")?;
+                let is_its = |version: &&Row| text(version, 0, "series").is_ok_and(|s| s == name);
+                records.push(record(row, versions.iter().filter(is_its))?);
+            }
+            // Databases sort texts each in its own way.
+            records.sort_by(|one: &SeriesRecord, other| one.name.cmp(&other.name));
+            Ok(records)
+        };
+        let call = Self::call("read the series in", Access::Read);
+        let unmade = || Ok(Vec::new());
+        self.client.transact(&call, &Missing::Fail, Some(&unmade), read)
+    }
+
+    fn change(
+        &self,
+        name: &str,
+        number: u32,
+        new: &SeriesDefinition,
+        begins: Date,
+    ) -> Result<SeriesRecord, SeriesError> {
+        self.transact(name, "change a series in", Access::Write, |transaction| {
+            let record = self.get(transaction, name, true)?;
+            let series = name.to_owned();
+            if record.newest().number != number {
+                return Err(Fault::Refused(SeriesError::Changed { series }));
+            }
+            let sql = "SELECT COUNT(*) FROM uidring_series_counter \
+                       WHERE series = ? AND begins >= ?";
+            let values = [name.into(), begins.to_string().as_str().into()];
+            let rows = transaction.rows(sql, &values)?;
+            if rows.first().map_or(Ok(0), |row| int(row, 0, "the count"))? > 0 {
+                let problem = format!(
+                    "numbers of periods from {begins} on have been given; name a later day"
+                );
+                return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
+            }
+            Self::insert_version(transaction, name, number + 1, new, begins)?;
+            self.get(transaction, name, false)
+        })
+    }
+
+    fn take(&self, counter: &Counter<'_>, wanted: Wanted) -> Result<Taken, SeriesError> {
+        let doing = "take numbers from";
+        self.transact(counter.series, doing, Access::Write, |transaction| {
+            match find_counter(transaction, counter)? {
+                Some(found) => Self::take_more(transaction, counter, found, wanted),
+                None => self.take_first(transaction, counter, wanted),
+            }
+        })
+    }
+
+    fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) -> Result<bool, SeriesError> {
+        let sql = format!(
+            "UPDATE uidring_series_counter SET last_number = ?, modified = {{now}} \
+             WHERE {ITS_KEY} AND last_number = ?"
+        );
+        let [series, scope, period] = key(counter);
+        let values = [first.saturating_sub(1).into(), series, scope, period, last.into()];
+        let doing = "give numbers back to";
+        self.transact(counter.series, doing, Access::Write, |transaction| {
+            Ok(transaction.write(&sql, &values)? == 1)
+        })
+    }
+
+    fn close(&self, name: &str, before: Date) -> Result<SeriesRecord, SeriesError> {
+        self.transact(name, "close a period in", Access::Write, |transaction| {
+            let record = self.get(transaction, name, true)?;
+            if before <= record.closed_before {
+                return Ok(record);
+            }
+            let sql = "UPDATE uidring_series SET closed_before = ? WHERE name = ?";
+            transaction.write(sql, &[before.to_string().as_str().into(), name.into()])?;
+            Ok(SeriesRecord { closed_before: before, ..record })
+        })
+    }
+
+    fn prune(&self, name: &str) -> Result<u64, SeriesError> {
+        self.transact(name, "prune a series in", Access::Write, |transaction| {
+            let record = self.get(transaction, name, true)?;
+            let sql = "DELETE FROM uidring_series_counter WHERE series = ? AND begins < ?";
+            let before = record.closed_before.to_string();
+            Ok(transaction.write(sql, &[name.into(), before.as_str().into()])?)
+        })
+    }
+
+    fn recall(&self, series: &str, request: &str) -> Result<Option<Remembered>, SeriesError> {
+        self.transact(series, "read an answer in", Access::Read, |transaction| {
+            Ok(answers::find(transaction, series, request)?)
+        })
+    }
+
+    fn remember(
+        &self,
+        series: &str,
+        request: &str,
+        asked: &str,
+        answer: &str,
+    ) -> Result<Remembered, SeriesError> {
+        let new = Remembered { asked: asked.to_owned(), answer: answer.to_owned() };
+        let store = || {
+            self.transact(series, "store an answer in", Access::Write, |transaction| {
+                Ok(answers::store(transaction, series, request, &new)?)
+            })
+        };
+        match store() {
+            // Another process may have stored one since it was looked for.
+            Err(error) if error.is_transient() => store(),
+            result => result,
+        }
+    }
+
+    fn counters(&self, name: &str) -> Result<Vec<CounterRecord>, SeriesError> {
+        let sql = "SELECT scope, period, version, last_number, created, modified \
+                   FROM uidring_series_counter WHERE series = ?";
+        self.transact(name, "read a series in", Access::Read, |transaction| {
+            self.get(transaction, name, false)?;
+            let rows = transaction.rows(sql, &[name.into()])?;
+            let mut counters =
+                rows.iter().map(|row| counter_of(row)).collect::<Result<Vec<_>, _>>()?;
+            counters.sort_by(|one, other| {
+                one.period.cmp(&other.period).then_with(|| one.scope.cmp(&other.scope))
+            });
+            Ok(counters)
+        })
+    }
+}
+
+/// The numbers that come after `last`.
+fn next(counter: &Counter<'_>, last: u64, wanted: Wanted) -> Result<Taken, Fault> {
+    let Wanted { count, first, largest } = wanted;
+    let first = (last + 1).max(first);
+    if first > largest {
+        let Counter { series, scope, period, .. } = *counter;
+        let (series, scope) = (series.to_owned(), scope.to_owned());
+        return Err(Fault::Refused(SeriesError::Full { series, scope, period, largest }));
+    }
+    Ok(Taken { first, last: first.saturating_add(count.max(1) - 1).min(largest) })
+}
+
+fn key(counter: &Counter<'_>) -> [Value; 3] {
+    let period = counter.period.to_string();
+    [counter.series.into(), counter.scope.into(), period.as_str().into()]
+}
+
+/// The last number and the version of a counter, which is locked until the end of the transaction,
+/// if it is there.
+fn find_counter(
+    transaction: &mut Transaction<'_>,
+    counter: &Counter<'_>,
+) -> Result<Option<(u64, u32)>, Error> {
+    let sql = format!(
+        "SELECT last_number, version FROM uidring_series_counter WHERE {ITS_KEY} {{for update}}"
+    );
+    let rows = transaction.rows(&sql, &key(counter))?;
+    rows.first().map(|row| Ok((unsigned(row, 0, "last_number")?, version(row, 1)?))).transpose()
+}
+
+/// The series in a row with the columns [`SERIES`], and its versions in rows with [`VERSIONS`].
+fn record<'a>(
+    row: &[Value],
+    versions: impl Iterator<Item = &'a Row>,
+) -> Result<SeriesRecord, Error> {
+    let (zone, is_gapless) = (text(row, 1, "time_zone")?, int(row, 3, "gapless")? == 1);
+    let fiscal_month = match row.get(2) {
+        None | Some(Value::Null) => None,
+        _ => Some(int(row, 2, "fiscal_month")?),
+    };
+    let version = |row: &Row| {
+        let pattern = text(row, 2, "pattern")?;
+        let strange = |problem: String| strange(&format!("the column pattern holds {problem}"));
+        let mut definition = SeriesDefinition::new(pattern)
+            .map_err(|error| strange(format!("{pattern:?}: {error}")))?
+            .time_zone(zone)
+            .step(unsigned(row, 3, "step")?)
+            .first(unsigned(row, 4, "first_number")?);
+        if is_gapless {
+            definition = definition.gapless();
+        }
+        if let Some(month) = fiscal_month {
+            definition = definition.fiscal_year(u8::try_from(month).unwrap_or(0));
+        }
+        definition.check().map_err(|error| strange(format!("{pattern:?}: {error}")))?;
+        Ok(SeriesVersion { number: self::version(row, 1)?, begins: date(row, 5)?, definition })
+    };
+    let versions = versions.map(version).collect::<Result<Vec<_>, Error>>()?;
+    if versions.is_empty() {
+        return Err(strange("a series has no row in uidring_series_version"));
+    }
+    let name = text(row, 0, "name")?.to_owned();
+    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)? })
+}
+
+/// The series in rows of texts that another driver has read, with the same columns.
+#[allow(dead_code, reason = "without a feature's transactions there are no gapless series")]
+pub(crate) fn record_of_texts(
+    series: &[Option<String>],
+    versions: &[Vec<Option<String>>],
+) -> Result<SeriesRecord, Error> {
+    let values = |row: &[Option<String>], numbers: &[usize]| -> Row {
+        let value = |(index, text): (usize, &Option<String>)| match text {
+            None => Value::Null,
+            Some(text) if numbers.contains(&index) => {
+                text.parse().map_or_else(|_| Value::Text(text.clone()), Value::Int)
+            }
+            Some(text) => Value::Text(text.clone()),
+        };
+        row.iter().enumerate().map(value).collect()
+    };
+    let versions: Vec<Row> = versions.iter().map(|row| values(row, &[1, 3, 4])).collect();
+    record(&values(series, &[2, 3]), versions.iter())
+}
+
+fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {
+    let period = text(row, 1, "period")?;
+    let time = |index, name| int(row, index, name).map(|ms| from_unix_ms(ms.into()));
+    Ok(CounterRecord {
+        scope: text(row, 0, "scope")?.to_owned(),
+        period: period
+            .parse()
+            .map_err(|error| strange(&format!("the column period holds {error}")))?,
+        version: version(row, 2)?,
+        last: unsigned(row, 3, "last_number")?,
+        created: time(4, "created")?,
+        updated: time(5, "modified")?,
+    })
+}
+
+fn text<'a>(row: &'a [Value], index: usize, name: &str) -> Result<&'a str, Error> {
+    match row.get(index) {
+        Some(Value::Text(text)) => Ok(text),
+        other => Err(strange(&format!("the column {name} holds {other:?}"))),
+    }
+}
+
+fn int(row: &[Value], index: usize, name: &str) -> Result<i64, Error> {
+    let number = row.get(index).and_then(Value::int);
+    number.ok_or_else(|| strange(&format!("the column {name} holds {:?}", row.get(index))))
+}
+
+fn unsigned(row: &[Value], index: usize, name: &str) -> Result<u64, Error> {
+    let number = int(row, index, name)?;
+    u64::try_from(number).map_err(|_| strange(&format!("the column {name} holds {number}")))
+}
+
+fn version(row: &[Value], index: usize) -> Result<u32, Error> {
+    let number = int(row, index, "version")?;
+    u32::try_from(number).map_err(|_| strange(&format!("the column version holds {number}")))
+}
+
+fn date(row: &[Value], index: usize) -> Result<Date, Error> {
+    let text = text(row, index, "of a day")?;
+    text.parse().map_err(|error| strange(&format!("a column of a day holds: {error}")))
+}
+
+fn strange(problem: &str) -> Error {
+    Error::ForeignTables(Some(Cause::from(problem.to_owned())))
+}

@@ -1,0 +1,111 @@
+//! Numbers without gaps, in transactions of rusqlite.
+
+use rusqlite::{Connection, TransactionBehavior};
+use uidring::series::SeriesError;
+
+use super::{clock, definition, file, series, time};
+
+#[test]
+fn a_rollback_leaves_no_gap() {
+    let (folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let definition = definition("{yyyy}-{n:5}{check:damm}").gapless();
+    let invoices = series.create("invoices", definition).unwrap();
+    let mut db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    let mut kept = Vec::new();
+    for round in 0..10 {
+        let mut transaction = db.transaction_with_behavior(TransactionBehavior::Immediate).unwrap();
+        let number = invoices.take_in(&mut transaction).unwrap();
+        assert!(invoices.pattern().parse(number.as_str()).is_ok());
+        if round % 3 == 1 {
+            transaction.rollback().unwrap();
+        } else {
+            transaction.commit().unwrap();
+            kept.push(number.value());
+        }
+    }
+    assert_eq!(kept, (1..=7).collect::<Vec<_>>());
+}
+
+#[test]
+fn a_series_is_fast_or_gapless_and_never_both() {
+    let (folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let invoices = series.create("invoices", definition("{yyyy}-{n}").gapless()).unwrap();
+    let orders = series.create("orders", definition("{yyyy}-{n}")).unwrap();
+    let today = "2026-11-24".parse().unwrap();
+    for error in [
+        invoices.take().unwrap_err(),
+        invoices.try_take().unwrap_err(),
+        invoices.take_for(today).unwrap_err(),
+        pollster::block_on(invoices.take_async()).unwrap_err(),
+    ] {
+        assert!(matches!(error, SeriesError::Gapless { .. }), "{error:?}");
+    }
+    let mut db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    let mut transaction = db.transaction().unwrap();
+    let error = orders.take_in(&mut transaction).unwrap_err();
+    assert!(matches!(error, SeriesError::NotGapless { .. }), "{error:?}");
+    // Nothing was written.
+    drop(transaction);
+    assert!(orders.counters().unwrap().is_empty() && invoices.counters().unwrap().is_empty());
+}
+
+#[test]
+fn periods_scopes_dates_and_ends_are_those_of_a_fast_series() {
+    let (folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let definition_of = |pattern| definition(pattern).gapless().first(8);
+    let invoices = series.create("invoices", definition_of("{yyyy}-{n:1}")).unwrap();
+    let mut db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    let mut take = |generator: &uidring::series::SeriesGenerator, date: Option<&str>| {
+        let mut transaction = db.transaction().unwrap();
+        let number = match date {
+            None => generator.take_in(&mut transaction)?,
+            Some(date) => generator.take_in_for(&mut transaction, date.parse().unwrap())?,
+        };
+        transaction.commit().unwrap();
+        Ok::<_, SeriesError>(number.to_string())
+    };
+    assert_eq!(take(&invoices, None).unwrap(), "2026-8");
+    assert_eq!(take(&invoices, Some("2025-01-01")).unwrap(), "2025-8");
+    assert_eq!(take(&invoices.scope("shop"), None).unwrap(), "2026-8");
+    assert_eq!(take(&invoices, None).unwrap(), "2026-9");
+    for _ in 0..2 {
+        let error = take(&invoices, None).unwrap_err();
+        assert!(matches!(error, SeriesError::Full { largest: 9, .. }), "{error:?}");
+    }
+    series.close("invoices", "2025".parse().unwrap()).unwrap();
+    let error = take(&invoices, Some("2025-01-01")).unwrap_err();
+    assert!(matches!(error, SeriesError::Closed { .. }), "{error:?}");
+
+    // Another process changes the pattern.
+    let other = super::series(&store, &clock);
+    let begins = "2027-01-01".parse().unwrap();
+    other.change("invoices", definition_of("{yyyy}-{n:3}"), begins).unwrap();
+    clock.set(time("2027-01-01T00:00:00Z"));
+    assert_eq!(take(&invoices, None).unwrap(), "2027-008");
+}
+
+#[test]
+fn a_transaction_of_another_database_counts_nothing() {
+    let (_folder, store) = file();
+    let (other_folder, other_store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let invoices = series.create("invoices", definition("{yyyy}-{n}").gapless()).unwrap();
+    let mut db = Connection::open_in_memory().unwrap();
+    let error = invoices.take_in(&mut db.transaction().unwrap()).unwrap_err();
+    assert!(matches!(error, SeriesError::Transaction { .. }), "{error:?}");
+    // It has tables of this library, and no such series.
+    let others = super::series(&other_store, &clock);
+    others.create("orders", definition("{yyyy}-{n}")).unwrap();
+    let mut db = Connection::open(other_folder.path().join("uidring.db")).unwrap();
+    let error = invoices.take_in(&mut db.transaction().unwrap()).unwrap_err();
+    assert!(matches!(error, SeriesError::OtherDatabase { .. }), "{error:?}");
+    let said = "the transaction's database does not have the series \"invoices\"";
+    assert!(error.to_string().starts_with(said), "{error}");
+}

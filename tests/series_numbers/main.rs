@@ -1,0 +1,67 @@
+//! Numbers of series from real stores, as programs meet them.
+#![cfg(all(feature = "series", feature = "sqlite"))]
+#![allow(missing_docs, clippy::panic, clippy::unwrap_used)]
+
+mod close;
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+#[path = "../common/databases/mod.rs"]
+mod databases;
+#[path = "../common/folder.rs"]
+mod folder;
+mod forecast;
+mod gapless;
+mod midnight;
+mod scopes;
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+mod servers;
+mod takes;
+
+use std::time::{Duration, SystemTime};
+
+use uidring::Store;
+use uidring::clock::ManualClock;
+use uidring::series::{Series, SeriesDefinition, SeriesError};
+
+/// A clock at this time of UTC, given as jiff reads it.
+fn clock(at: &str) -> ManualClock {
+    ManualClock::new(time(at))
+}
+
+fn time(at: &str) -> SystemTime {
+    let at: jiff::Timestamp = at.parse().unwrap();
+    at.into()
+}
+
+/// The series of a store, by a clock.
+fn series(store: &Store, clock: &ManualClock) -> Series {
+    Series::builder().store(store).clock(clock.clone()).build().unwrap()
+}
+
+fn definition(pattern: &str) -> SeriesDefinition {
+    SeriesDefinition::new(pattern).unwrap()
+}
+
+/// A file with this clock's series in it, until the folder is dropped.
+fn file() -> (tempfile::TempDir, Store) {
+    let folder = folder::folder();
+    let store = Store::open(folder.path().join("uidring.db")).unwrap();
+    (folder, store)
+}
+
+/// What the takes of a series say.
+fn texts(
+    takes: impl Iterator<Item = Result<uidring::series::SeriesNumber, SeriesError>>,
+) -> Vec<String> {
+    takes.map(|number| number.unwrap().to_string()).collect()
+}
+
+const SOON: Duration = Duration::from_secs(30);
+
+/// Waits until something holds that is done on another thread.
+fn until(what: &str, holds: impl Fn() -> bool) {
+    let since = std::time::Instant::now();
+    while !holds() {
+        assert!(since.elapsed() < SOON, "{what}");
+        std::thread::sleep(Duration::from_millis(5));
+    }
+}

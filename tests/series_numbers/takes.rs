@@ -1,0 +1,177 @@
+//! Takes of one period.
+
+use std::collections::BTreeSet;
+use std::thread;
+
+use uidring::series::{Series, SeriesError};
+
+use super::{clock, definition, file, series, texts};
+
+#[test]
+fn a_number_has_its_text_its_value_and_its_period() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let orders = series.create("orders", definition("SO{yyyy}{MM}{dd}-{n:6}")).unwrap();
+    let number = orders.take().unwrap();
+    assert_eq!(number.to_string(), "SO20261124-000001");
+    assert_eq!((number.value(), number.period().to_string()), (1, "2026-11-24".to_owned()));
+    assert_eq!(texts(orders.take_n(2)), ["SO20261124-000002", "SO20261124-000003"]);
+    let back = orders.pattern().parse("SO20261124-000042").unwrap();
+    assert_eq!((back.value(), back.period()), (42, number.period()));
+}
+
+#[test]
+fn the_zone_of_the_definition_says_which_day_it_is() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T20:00:00Z");
+    let series = series(&store, &clock);
+    for (name, zone, text) in [
+        ("shanghai", "Asia/Shanghai", "20261125-1"),
+        ("lima", "America/Lima", "20261124-1"),
+        ("utc", "UTC", "20261124-1"),
+    ] {
+        let definition = definition("{yyyy}{MM}{dd}-{n}").time_zone(zone);
+        assert_eq!(series.create(name, definition).unwrap().take().unwrap().as_str(), text);
+    }
+}
+
+#[test]
+fn numbers_go_on_after_a_restart_and_none_is_lost_with_a_clean_end() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    for run in 0..3 {
+        let series = series(&store, &clock);
+        let orders = series.create("orders", definition("{yyyy}-{n:4}")).unwrap();
+        let first = run * 2 + 1;
+        let expected = [first, first + 1].map(|number| format!("2026-{number:04}"));
+        assert_eq!(texts(orders.take_n(2)), expected);
+        drop(orders);
+        series.shutdown().unwrap();
+    }
+}
+
+#[test]
+fn threads_and_processes_take_each_number_once() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let all: Vec<Series> = (0..3).map(|_| series(&store, &clock)).collect();
+    let name = |text: &str| text.to_owned();
+    let taken: Vec<String> = thread::scope(|scope| {
+        let takers: Vec<_> = (0..6)
+            .map(|index| {
+                let orders = all[index % 3].create("orders", definition("O{n}")).unwrap();
+                scope.spawn(move || texts(orders.take_n(2000)))
+            })
+            .collect();
+        takers.into_iter().flat_map(|taker| taker.join().unwrap()).map(|text| name(&text)).collect()
+    });
+    let different: BTreeSet<&String> = taken.iter().collect();
+    assert_eq!((taken.len(), different.len()), (12_000, 12_000));
+}
+
+#[test]
+fn a_number_that_does_not_fit_is_an_error_before_it_is_given() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let tickets = series.create("tickets", definition("T{yyyy}{n:1}").first(3)).unwrap();
+    assert_eq!(texts(tickets.take_n(7)), (3..=9).map(|n| format!("T2026{n}")).collect::<Vec<_>>());
+    for _ in 0..3 {
+        let error = tickets.take().unwrap_err();
+        assert!(matches!(error, SeriesError::Full { largest: 9, .. }), "{error:?}");
+        let said = "the series \"tickets\" has given all numbers of 2026: 9 is the largest that \
+                    fits its pattern; change it to one with a wider number";
+        assert_eq!(error.to_string(), said);
+    }
+    // The next year has its own.
+    let next = "2027-05-01".parse().unwrap();
+    assert_eq!(tickets.take_for(next).unwrap().as_str(), "T20273");
+}
+
+#[test]
+fn a_take_that_does_not_wait_asks_for_the_numbers_of_a_period() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let orders = series.create("orders", definition("{yyyy}-{n}")).unwrap();
+    super::until("the first numbers come", || match orders.try_take() {
+        Ok(number) => number.as_str() == "2026-1",
+        Err(error) => {
+            assert!(matches!(error, SeriesError::Loading { .. }), "{error:?}");
+            !error.is_transient()
+        }
+    });
+    assert_eq!(orders.try_take().unwrap().as_str(), "2026-2");
+}
+
+#[test]
+fn tasks_take_as_threads_do() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let taken = pollster::block_on(async {
+        let orders = series.create_async("orders", definition("{yyyy}-{n}")).await.unwrap();
+        assert_eq!(series.get_async("orders").await.unwrap().name(), "orders");
+        let mut texts = Vec::new();
+        for _ in 0..3 {
+            texts.push(orders.take_async().await.unwrap().to_string());
+        }
+        texts
+    });
+    assert_eq!(taken, ["2026-1", "2026-2", "2026-3"]);
+}
+
+#[test]
+fn a_series_that_is_there_is_used_only_as_it_is() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    series.create("orders", definition("{yyyy}-{n:4}")).unwrap();
+    series.create("orders", definition("{yyyy}-{n:4}")).unwrap();
+    for (other, field) in [
+        (definition("{yyyy}-{n:5}"), "pattern"),
+        (definition("{yyyy}-{n:4}").time_zone("Asia/Tokyo"), "time_zone"),
+        (definition("{yyyy}-{n:4}").gapless(), "gapless"),
+        (definition("{yyyy}-{n:4}").step(7), "step"),
+        (definition("{yyyy}-{n:4}").first(7), "first"),
+    ] {
+        match series.create("orders", other).unwrap_err() {
+            SeriesError::Differs { field: found, .. } => assert_eq!(found, field),
+            error => panic!("{error:?}"),
+        }
+    }
+}
+
+#[test]
+fn what_cannot_be_a_series_is_refused_with_the_reason() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    for name in ["", "a/b", "ä", &"a".repeat(65)] {
+        let error = series.create(name, definition("{n}")).unwrap_err();
+        assert!(matches!(error, SeriesError::BadName { .. }), "{error:?}");
+        assert!(error.to_string().contains("a name is 1 to 64 characters"), "{error}");
+    }
+    let error = series.create("a", definition("{n}").time_zone("Mars/North")).unwrap_err();
+    assert!(error.to_string().starts_with("there is no time zone \"Mars/North\""), "{error}");
+    series.create("orders", definition("{n}")).unwrap();
+    let error = series.get("ordres").unwrap_err().to_string();
+    assert!(error.contains("has no series \"ordres\"; did you mean \"orders\"?"), "{error}");
+    assert_eq!(series.list().unwrap().len(), 1);
+}
+
+#[test]
+fn a_clock_beyond_all_years_is_an_error() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let orders = series.create("orders", definition("{yyyy}-{n}")).unwrap();
+    clock.set(std::time::UNIX_EPOCH + std::time::Duration::from_secs(400_000_000_000));
+    let error = orders.take().unwrap_err();
+    assert!(matches!(error, SeriesError::Clock { .. }), "{error:?}");
+    let short = series.create("short", definition("{yy}-{n}")).unwrap();
+    clock.set(super::time("2100-01-01T00:00:00Z"));
+    let error = short.take().unwrap_err().to_string();
+    assert!(error.contains("2100-01-01"), "{error}");
+}
