@@ -1,6 +1,7 @@
 //! What a UID costs, beside the least that any generator must do in its place.
 //!
-//! * `take`: by 1, 2, 4 and 8 threads, beside a bare `fetch_add` on a counter of their own.
+//! * `take`: by 1, 2, 4, 8 threads and by one for each core, beside a bare `fetch_add` on a counter
+//!   of their own.
 //! * `fill`: 1,024 UIDs at once, beside filling a slice with consecutive numbers.
 //! * `lead`: takes with a lead of at most one minute and one worker id after the other, beside
 //!   takes without a limit.
@@ -309,7 +310,7 @@ fn generator(registry: impl WorkerRegistry, max_lead: Duration) -> UidGenerator 
 }
 
 fn take(criterion: &mut Criterion) {
-    for threads in [1, 2, 4, 8] {
+    for threads in turns::up_to_the_cores(&[1, 2, 4, 8]) {
         let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
         let bare = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(counter.claim(1)));
         let ours =
@@ -350,7 +351,7 @@ fn fill(criterion: &mut Criterion) {
 }
 
 fn segment_take(criterion: &mut Criterion) {
-    for threads in [1, 2, 4, 8] {
+    for threads in turns::up_to_the_cores(&[1, 2, 4, 8]) {
         let (counter, tag) = (Counter::new(), tag());
         let bare = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(counter.claim(1)));
         let ours =
@@ -390,7 +391,7 @@ fn segment_fill(criterion: &mut Criterion) {
 }
 
 fn segment_local(criterion: &mut Criterion) {
-    for threads in [1, 2] {
+    for threads in turns::up_to_the_cores(&[1, 2]) {
         let (uids, tag) = (generator(FixedWorker::new(1), Duration::MAX), tag());
         let of_time = |count, seen: &mut Seen| {
             let mut mine = uids.local().with_claim_length(BLOCK);
@@ -429,7 +430,7 @@ fn note_inside<T>(seen: &mut Seen, source: &dyn Source, buffer: &[T], number: im
 }
 
 fn local(criterion: &mut Criterion) {
-    for threads in [1, 2] {
+    for threads in turns::up_to_the_cores(&[1, 2]) {
         let (counter, uids) = (Counter::new(), generator(FixedWorker::new(1), Duration::MAX));
         let bare = |count, seen: &mut Seen| {
             let (mut next, mut end) = (0, 0);
@@ -500,7 +501,7 @@ impl Source for Workers {
 }
 
 fn lead(criterion: &mut Criterion) {
-    for threads in [1, 2] {
+    for threads in turns::up_to_the_cores(&[1, 2]) {
         let (free, bounded) = (Workers::new(Duration::MAX), Workers::new(Workers::LEAD));
         let without = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(free.take()));
         let within = |count, seen: &mut Seen| (0..count).for_each(|_| seen.note(bounded.take()));
@@ -521,7 +522,7 @@ fn leased(criterion: &mut Criterion) {
 
     let dir = tempfile::tempdir().unwrap();
     let registry = |name| SqliteRegistry::open(dir.path().join(name)).unwrap();
-    for threads in [1, 2] {
+    for threads in turns::up_to_the_cores(&[1, 2]) {
         let fresh = generator(registry("fresh.db"), Duration::MAX);
         let leased =
             generator(registry("leased.db").leased(Duration::from_secs(600)), Duration::MAX);
@@ -543,7 +544,7 @@ fn leased(criterion: &mut Criterion) {
 fn leased(_: &mut Criterion) {}
 
 fn take_local(criterion: &mut Criterion) {
-    for threads in [1, 2] {
+    for threads in turns::up_to_the_cores(&[1, 2]) {
         let uids = generator(FixedWorker::new(1), Duration::MAX);
         let carried = |count, seen: &mut Seen| {
             let mut mine = Box::new(uids.local());

@@ -2,7 +2,7 @@
 #![allow(dead_code)] // each uses a part
 #![allow(clippy::panic, clippy::unwrap_used)] // a panic says where the benchmark failed
 
-use std::env;
+use std::{env, thread};
 
 /// The threads and rounds that the command line asks for.
 pub struct Turns {
@@ -15,7 +15,8 @@ impl Turns {
     pub fn from_env(rounds: usize) -> Turns {
         // As a test, the benchmark only has to run.
         let is_bench = env::args().any(|arg| arg == "--bench");
-        let (threads, rounds) = if is_bench { (vec![1, 2, 4, 8], rounds) } else { (vec![1, 2], 2) };
+        let (threads, rounds) =
+            if is_bench { (up_to_the_cores(&[1, 2, 4, 8]), rounds) } else { (vec![1, 2], 2) };
         let mut turns = Turns { threads, rounds };
         let mut args = env::args().skip(1);
         while let Some(arg) = args.next() {
@@ -33,6 +34,16 @@ impl Turns {
         }
         turns
     }
+}
+
+/// These numbers of threads, and as many threads as there are cores.
+pub fn up_to_the_cores(usual: &[usize]) -> Vec<usize> {
+    let cores = thread::available_parallelism().map_or(1, usize::from);
+    let mut threads = usual.to_vec();
+    threads.push(cores);
+    threads.sort_unstable();
+    threads.dedup();
+    threads
 }
 
 /// Keeps this thread on one core; threads get the cores in turn.

@@ -70,7 +70,11 @@ impl OwnRedis {
                 format!("port 0\ntls-port {port}\n{}", files.collect::<String>())
             }
         };
-        let text = format!("bind 127.0.0.1\ndir {dir}\nlogfile {dir}/log\n{ports}{lines}");
+        let text = format!(
+            "bind 127.0.0.1\ndir {dir}\nlogfile {dir}/log\n{ports}cluster-port {}\n{lines}",
+            // Else a cluster takes the port that is higher by 10,000, which a client may have.
+            free_port()
+        );
         fs::write(folder.path().join("redis.conf"), text).expect("a file");
         OwnRedis { folder, port, has_tls: !tls.is_empty(), process: None }
     }
