@@ -3,9 +3,11 @@
 
 mod db;
 mod errors;
+mod generator;
 mod key_file;
 mod layout;
 mod length;
+pub mod quantity;
 mod table;
 mod terms;
 mod variables;
@@ -14,6 +16,7 @@ mod worker_ids;
 
 pub use db::Db;
 pub use errors::{BesideUidGenerator, with_causes};
+pub use generator::GeneratorArgs;
 pub use key_file::{KeyFile, prefix};
 pub use layout::{LayoutArgs, Preset, epoch};
 pub use length::{lease, length, some_length};

@@ -1,209 +1,28 @@
-//! The options that set up a generator.
+//! Builds the generator that the options set up.
 
-use std::time::Duration;
-
-use uidring::registry::{Lease, RegistryAdmin, Request, WorkerRegistry};
-use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, UidGenerator};
-use uidring_args::{Db, Terms, WorkerIdArgs, length};
+use uidring::{Layout, UidGenerator};
+use uidring_args::{Db, GeneratorArgs};
 
 use crate::args::db;
 use crate::args::patience::patiently;
-use crate::args::quantity;
 use crate::text::Failure;
 
-/// The defaults are those of the library.
-#[derive(Debug, clap::Args)]
-#[command(next_help_heading = "Generator options")]
-pub(crate) struct GeneratorArgs {
-    #[command(flatten)]
-    worker_ids: WorkerIdArgs,
-
-    /// Take worker ids from the table `WORKER_NODE` of Baidu's `UidGenerator`, on the MySQL server
-    /// of --db, as Java programs do at the same time. The layout must be theirs
-    #[arg(long, conflicts_with = "WorkerIdArgs")]
-    uid_generator: bool,
-
-    /// Give each UID the time of its take, neither older nor ahead: for ticks of a few
-    /// milliseconds, as those of --preset twitter. A take reads the clock, and waits when a tick is
-    /// full
-    #[arg(long)]
-    pub(crate) exact_time: bool,
-
-    /// How far the time of UIDs may run ahead of the clock [default: 1d, or 0s with --exact-time]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    max_lead: Option<Duration>,
-
-    /// How far the time of UIDs may fall behind the clock
-    #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = length)]
-    max_lag: Duration,
-
-    /// What happens when --max-lead is used up [default: new-worker if --max-lead is an hour or
-    /// more, else wait]
-    #[arg(long, value_name = "POLICY")]
-    on_lead_limit: Option<Policy>,
-
-    /// How many further worker ids may be used up in an hour [default: a ten-thousandth of the
-    /// layout's]
-    #[arg(long, value_name = "N", value_parser = new_workers)]
-    max_new_workers: Option<u32>,
-
-    /// How many blocks the ring holds, each with the UIDs of one tick: a power of two
-    #[arg(long, value_name = "N", default_value_t = 64, value_parser = slots)]
-    pub(crate) slots: usize,
-}
-
-const DAY: Duration = Duration::from_secs(24 * 3600);
-
-/// [`LeadLimit`] on the command line.
-#[derive(Clone, Copy, Debug, clap::ValueEnum)]
-enum Policy {
-    /// Continue with another worker id, from the current tick
-    NewWorker,
-    /// Wait until the next tick is due
-    Wait,
-    /// Stop with an error
-    Fail,
-}
-
-fn new_workers(text: &str) -> Result<u32, String> {
-    quantity::count_of(text, "further worker ids", 0..=u32::MAX.into())
-}
-
-/// Parses a number of slots. The library decides which are valid.
-fn slots(text: &str) -> Result<usize, String> {
-    quantity::count_of(text, "slots", 0..=u64::MAX)
-}
-
-impl GeneratorArgs {
-    pub(crate) fn is_leased(&self) -> bool {
-        self.terms().lease.is_some()
+/// Builds a generator with a worker id from `db`. A missing file is created.
+pub(crate) fn open(
+    args: &GeneratorArgs,
+    db: &Db,
+    asked: Option<Layout>,
+) -> Result<UidGenerator, Failure> {
+    let terms = args.terms();
+    if terms.uid_generator && asked.is_none() {
+        return Err(Failure::Usage(
+            "the table WORKER_NODE does not know the layout of its UIDs: name that of the other \
+             programs, with --layout and --epoch"
+                .to_owned(),
+        ));
     }
-
-    /// Whether an option needs a registry.
-    pub(crate) fn wants_registry(&self) -> bool {
-        self.worker_ids.is_asked() || self.uid_generator
+    if asked.is_some() || db.is_missing() {
+        args.check(asked.unwrap_or_default())?;
     }
-
-    /// Whether a take may wait at the lead limit. By default that depends on the length of the
-    /// lead, as [`Builder::on_lead_limit`] says.
-    pub(crate) fn may_wait(&self) -> bool {
-        match self.on_lead_limit {
-            Some(policy) => matches!(policy, Policy::Wait),
-            None => self.exact_time || self.max_lead() < Duration::from_secs(3600),
-        }
-    }
-
-    /// How far the time of UIDs may run ahead of the clock.
-    pub(crate) fn max_lead(&self) -> Duration {
-        let default = if self.exact_time { Duration::ZERO } else { DAY };
-        self.max_lead.unwrap_or(default)
-    }
-
-    /// Builds a generator with a worker id from `db`. A missing file is created.
-    pub(crate) fn open(&self, db: &Db, asked: Option<Layout>) -> Result<UidGenerator, Failure> {
-        if self.uid_generator && asked.is_none() {
-            return Err(Failure::Usage(
-                "the table WORKER_NODE does not know the layout of its UIDs: name that of the \
-                 other programs, with --layout and --epoch"
-                    .to_owned(),
-            ));
-        }
-        // Validates first, so that invalid options do not leave a new registry behind.
-        if asked.is_some() || db.is_missing() {
-            self.check(asked.unwrap_or_default())?;
-        }
-        patiently(db, || {
-            let registry = db::open(db, &self.terms())?;
-            // A registry serves one layout, which is used unless another is asked for.
-            let layout = match asked {
-                Some(layout) => layout,
-                None => registry.layout()?.unwrap_or_default(),
-            };
-            Ok(self.build(layout, registry)?)
-        })
-    }
-
-    /// Checks what a build checks before it asks the registry.
-    fn check(&self, layout: Layout) -> Result<(), BuildError> {
-        match self.build(layout, NoneToGive) {
-            Err(BuildError::Registry(_)) => Ok(()),
-            result => result.map(drop),
-        }
-    }
-
-    pub(crate) fn build(
-        &self,
-        layout: Layout,
-        registry: impl WorkerRegistry,
-    ) -> Result<UidGenerator, BuildError> {
-        self.builder().registry(registry).layout(layout).build()
-    }
-
-    fn terms(&self) -> Terms {
-        self.worker_ids.terms(self.uid_generator)
-    }
-
-    fn builder(&self) -> Builder {
-        let mut builder = UidGenerator::builder().max_lag(self.max_lag).slots(self.slots);
-        if self.exact_time {
-            builder = builder.exact_time();
-        }
-        if let Some(max_lead) = self.max_lead {
-            builder = builder.max_lead(max_lead);
-        }
-        if let Some(policy) = self.on_lead_limit {
-            builder = builder.on_lead_limit(match policy {
-                Policy::NewWorker => LeadLimit::NewWorker,
-                Policy::Wait => LeadLimit::Wait,
-                Policy::Fail => LeadLimit::Fail,
-            });
-        }
-        if let Some(per_hour) = self.max_new_workers {
-            builder = builder.max_new_workers(per_hour);
-        }
-        builder
-    }
-}
-
-/// A registry without a worker id, with which no build succeeds.
-struct NoneToGive;
-
-impl WorkerRegistry for NoneToGive {
-    fn assign(&mut self, _: &Request) -> Result<Lease, RegistryError> {
-        Err(RegistryError::Exhausted { used: 0, capacity: 0 })
-    }
-}
-
-#[cfg(test)]
-#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
-pub(crate) mod tests {
-    use clap::Parser;
-
-    use super::*;
-
-    #[derive(Parser)]
-    struct CommandLine {
-        #[command(flatten)]
-        generator: GeneratorArgs,
-    }
-
-    /// What these arguments say.
-    pub(crate) fn parsed(args: &[&str]) -> GeneratorArgs {
-        CommandLine::parse_from(["uidring"].iter().chain(args)).generator
-    }
-
-    #[test]
-    fn defaults_are_the_librarys() {
-        let generator = parsed(&[]);
-        assert_eq!(format!("{:?}", generator.builder()), format!("{:?}", UidGenerator::builder()));
-    }
-
-    #[test]
-    fn a_check_finds_what_a_build_refuses() {
-        assert!(parsed(&[]).check(Layout::DEFAULT).is_ok());
-        let error = parsed(&["--slots=3"]).check(Layout::DEFAULT).unwrap_err();
-        assert!(matches!(error, BuildError::Slots { slots: 3 }), "{error}");
-        let error = parsed(&[]).check(Layout::UID_GENERATOR).unwrap_err();
-        assert!(!matches!(error, BuildError::Registry(_)), "{error}");
-    }
+    patiently(db, || Ok(args.build_on(db::open(db, &terms)?, asked)?))
 }

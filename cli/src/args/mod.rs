@@ -7,6 +7,5 @@ pub(crate) mod key;
 pub(crate) mod layout;
 pub(crate) mod negative;
 pub(crate) mod patience;
-pub(crate) mod quantity;
 pub(crate) mod tag_store;
 pub(crate) mod variables;

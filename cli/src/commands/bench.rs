@@ -16,9 +16,9 @@ use uidring::segment::{
     Number, Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
 };
 use uidring::{Layout, Uid, UidGenerator};
+use uidring_args::quantity::{self, rounded};
 use uidring_args::some_length;
 
-use crate::args::quantity::{self, rounded};
 use crate::run::load::joined;
 use crate::run::progress::{self, target};
 use crate::text::words::{counted, measured, whole};

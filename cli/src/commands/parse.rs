@@ -9,11 +9,11 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FieldOrder, Layout, Parts, Uid};
+use uidring_args::quantity::millis;
 use uidring_args::{Preset, with_causes};
 
 use crate::args::ids::{self, each};
 use crate::args::layout::LayoutOrDb;
-use crate::args::quantity::millis;
 use crate::text::table::{Column, Stream, Table};
 use crate::text::words;
 use crate::text::{self, BOLD, DIM, Failure, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint};

@@ -6,10 +6,10 @@ use std::time::Duration;
 use console::Term;
 use uidring::RegistryError;
 use uidring::registry::{Lease, Request, WorkerRegistry};
-use uidring_args::{Db, LayoutArgs, some_length};
+use uidring_args::quantity::{self, Quantity};
+use uidring_args::{Db, GeneratorArgs, LayoutArgs, some_length};
 
-use crate::args::generator::GeneratorArgs;
-use crate::args::quantity::{self, Quantity};
+use crate::args::generator;
 use crate::run::live::{self, Meter, Panel, Record};
 use crate::run::load::{Load, Run};
 use crate::run::progress::target;
@@ -99,7 +99,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let asked = self.layout.asked()?;
         let uids = match &self.db {
-            Some(db) => self.generator.open(db, asked)?,
+            Some(db) => generator::open(&self.generator, db, asked)?,
             None if self.generator.wants_registry() => {
                 return Err(Failure::Usage(
                     "--lease, --partition, --worker-ids and --uid-generator are about a \
@@ -107,7 +107,10 @@ impl Args {
                         .to_owned(),
                 ));
             }
-            None => self.generator.build(asked.unwrap_or_default(), OnTrial { last: 0 })?,
+            None => {
+                let builder = self.generator.builder().layout(asked.unwrap_or_default());
+                builder.registry(OnTrial { last: 0 }).build()?
+            }
         };
         let length = if self.watch { self.length } else { self.length.or(Some(A_MOMENT)) };
         let load = Load { threads: self.threads, rate: self.rate.0, count: None, length };

@@ -9,9 +9,9 @@ use indicatif::{HumanCount, ProgressBar, ProgressDrawTarget};
 use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::{FillerState, Layout, Status, UidGenerator};
+use uidring_args::GeneratorArgs;
+use uidring_args::quantity::{millis, rounded};
 
-use crate::args::generator::GeneratorArgs;
-use crate::args::quantity::{millis, rounded};
 use crate::run::load::{Load, Run};
 use crate::run::progress::{self, FREE_COLUMNS};
 use crate::text::words::{self, counted, measured, whole};
@@ -367,13 +367,14 @@ mod tests {
     use std::time::Duration;
 
     use anstream::adapter::strip_str;
+    use clap::{Args, FromArgMatches};
     use indicatif::ProgressDrawTarget;
     use uidring::registry::FixedWorker;
     use uidring::{Layout, UidGenerator};
+    use uidring_args::GeneratorArgs;
+    use uidring_args::quantity::Quantity;
 
     use super::{FREE_COLUMNS, Panel};
-    use crate::args::generator::tests::parsed;
-    use crate::args::quantity::Quantity;
     use crate::run::load::Load;
 
     #[test]
@@ -390,7 +391,9 @@ mod tests {
         let layout = Layout::new(31, 27, 5).unwrap();
         let uids =
             UidGenerator::builder().layout(layout).registry(FixedWorker::new(1)).build().unwrap();
-        let generator = parsed(&["--max-lead", "59m"]);
+        let options = GeneratorArgs::augment_args(clap::Command::new("uidring"));
+        let options = options.get_matches_from(["uidring", "--max-lead", "59m"]);
+        let generator = GeneratorArgs::from_arg_matches(&options).unwrap();
         let long = Duration::from_secs(36_500 * 24 * 3600);
         let rate = Some(Quantity::whole(1_000_000_000_000));
         for load in [

@@ -7,8 +7,8 @@ use std::thread::{self, ScopedJoinHandle};
 use std::time::{Duration, Instant};
 
 use crossbeam::channel::{RecvTimeoutError, bounded};
+use uidring_args::quantity::{Quantity, saturated};
 
-use crate::args::quantity::{Quantity, saturated};
 use crate::text::Failure;
 
 /// How many UIDs a thread takes at once.
@@ -196,9 +196,9 @@ pub(crate) fn joined<T>(thread: ScopedJoinHandle<'_, T>) -> T {
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
     use super::{BATCH, Load, Run};
-    use crate::args::quantity::Quantity;
     use std::sync::atomic::{AtomicU64, Ordering};
     use std::time::Duration;
+    use uidring_args::quantity::Quantity;
 
     const FREE: Load = Load { threads: 1, rate: None, count: None, length: None };
 

@@ -17,8 +17,8 @@ use std::time::Duration;
 use crossbeam::channel::{Receiver, Sender, bounded};
 use uidring::segment::{Number, SegmentGenerator};
 use uidring::{FillError, TakeError, Uid, UidGenerator};
+use uidring_args::GeneratorArgs;
 
-use crate::args::generator::GeneratorArgs;
 use crate::run::lines::Lines;
 use crate::run::load::{BATCH, Run, joined};
 use crate::run::progress::Progress;

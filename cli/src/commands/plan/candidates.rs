@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 use indicatif::HumanCount;
 use jiff::Timestamp;
 use uidring::Layout;
+use uidring_args::quantity::{millis, saturated};
 
-use crate::args::quantity::{millis, saturated};
 use crate::commands::plan::sizing::{BITS, DAY_MS, Needs, Split};
 use crate::text::{Failure, Times};
 

@@ -7,9 +7,9 @@ use jiff::tz::TimeZone;
 use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
+use uidring_args::quantity::{Quantity, count, count_of, millis, quantity, saturated};
 use uidring_args::{epoch, some_length};
 
-use crate::args::quantity::{Quantity, count, count_of, millis, quantity, saturated};
 use crate::commands::plan::candidates::{Candidate, candidates};
 use crate::commands::plan::page;
 use crate::commands::plan::sizing::{Needs, Split, YEAR_MS};

@@ -7,8 +7,8 @@ use std::time::SystemTime;
 use anstyle::Style;
 use indicatif::HumanCount;
 use uidring::Layout;
+use uidring_args::quantity::{Quantity, millis, rounded, saturated};
 
-use crate::args::quantity::{Quantity, millis, rounded, saturated};
 use crate::commands::plan::candidates::Candidate;
 use crate::commands::plan::sizing::{BITS, Needs, Split, YEAR_MS};
 use crate::commands::plan::trade_offs::{TradeOffs, trade_offs};

@@ -17,7 +17,7 @@ use std::time::Duration;
 use serde::Serialize;
 use uidring::Layout;
 
-use crate::args::quantity::{Quantity, saturated};
+use uidring_args::quantity::{Quantity, saturated};
 
 /// The bits of a UID without its sign.
 pub(crate) const BITS: u32 = 63;
@@ -298,8 +298,8 @@ const AVERAGE: u128 = DAY_MS * 1000;
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
     use super::{BITS, Needs, Split, YEAR_MS, bits_for};
-    use crate::args::quantity::Quantity;
     use std::time::Duration;
+    use uidring_args::quantity::Quantity;
 
     const HOUR: Duration = Duration::from_secs(3600);
 

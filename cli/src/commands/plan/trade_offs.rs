@@ -1,8 +1,8 @@
 //! Requirements to reduce if no layout meets all of them.
 
 use indicatif::HumanCount;
+use uidring_args::quantity::Quantity;
 
-use crate::args::quantity::Quantity;
 use crate::commands::plan::sizing::{BITS, Needs};
 use crate::text::words::counted;
 
@@ -109,9 +109,9 @@ fn everything_smaller(needs: &Needs) -> Option<Needs> {
 #[allow(clippy::unwrap_used)] // a test that cannot go on has failed
 mod tests {
     use super::{concessions, everything_smaller};
-    use crate::args::quantity::Quantity;
     use crate::commands::plan::sizing::{BITS, Needs};
     use std::time::Duration;
+    use uidring_args::quantity::Quantity;
 
     #[test]
     fn what_is_given_up_is_no_more_than_needed() {

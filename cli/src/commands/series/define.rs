@@ -3,12 +3,11 @@
 use uidring::series::{
     Date, Pattern, Series, SeriesDefinition, SeriesError, SeriesRecord, valid_scope,
 };
-use uidring_args::{Db, with_causes};
+use uidring_args::{Db, quantity, with_causes};
 
 use super::{about, told};
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
-use crate::args::quantity;
 use crate::text::{self, DIM, Failure, columns, command, complaint, paint, paragraph, remark};
 
 /// Create a series

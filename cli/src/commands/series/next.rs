@@ -3,12 +3,11 @@
 use std::io::{self, Write};
 
 use uidring::series::{Date, Pattern, Series, SeriesGenerator, SeriesNumber, valid_scope};
-use uidring_args::Db;
+use uidring_args::{Db, quantity};
 
 use super::Record;
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
-use crate::args::quantity;
 use crate::run::load::{Load, Run};
 use crate::text::{self, Failure};
 

@@ -2,11 +2,10 @@
 
 use indicatif::HumanCount;
 use uidring::segment::{SegmentAdmin, Tag, TagChange, TagRecord};
-use uidring_args::Table;
+use uidring_args::{Table, quantity};
 
 use crate::args::db;
 use crate::args::patience::patiently;
-use crate::args::quantity;
 use crate::args::tag_store::{TagStore, TagStoreArgs};
 use crate::text::{self, DIM, Failure, columns, paint, paragraph, remark};
 use crate::text::{command, complaint};

@@ -5,11 +5,11 @@ use std::time::Duration;
 
 use console::Term;
 use uidring::{Uid, UidGenerator};
-use uidring_args::{Db, LayoutArgs, Table, some_length};
+use uidring_args::quantity::{self, Quantity};
+use uidring_args::{Db, GeneratorArgs, LayoutArgs, Table, some_length};
 
 use crate::args::db::DbArg;
-use crate::args::generator::GeneratorArgs;
-use crate::args::quantity::{self, Quantity};
+use crate::args::generator;
 use crate::commands::parse;
 use crate::commands::take::numbers::Order;
 use crate::run::lines::{Format, UidLines};
@@ -123,7 +123,7 @@ impl Args {
             let format = (!self.no_output).then_some(format);
             return Order { tag, table: self.table, load, format, is_test }.run(&db);
         }
-        let uids = self.generator.open(&db, asked)?;
+        let uids = generator::open(&self.generator, &db, asked)?;
         if is_test {
             return self.run_test(&uids, load);
         }

@@ -9,11 +9,10 @@ use serde::Serialize;
 use uidring::Layout;
 use uidring::clock::{Clock, SystemClock};
 use uidring::registry::{RegistryAdmin, WorkerRecord};
-use uidring_args::Db;
+use uidring_args::{Db, quantity};
 
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
-use crate::args::quantity;
 use crate::commands::workers::lease::{State, Told, time_of};
 use crate::commands::workers::pace::Pace;
 use crate::commands::workers::release;

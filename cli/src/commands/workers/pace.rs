@@ -5,8 +5,8 @@ use std::time::{Duration, SystemTime};
 
 use indicatif::HumanCount;
 use serde::Serialize;
+use uidring_args::quantity::rounded;
 
-use crate::args::quantity::rounded;
 use crate::text::words::span;
 
 const DAY: Duration = Duration::from_secs(24 * 3600);

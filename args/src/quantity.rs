@@ -4,35 +4,50 @@ use std::fmt;
 use std::ops::RangeInclusive;
 use std::time::Duration;
 
-use crate::text::words::plural;
-use indicatif::HumanCount;
-
 /// A number of things with up to three decimals, such as UIDs a second: 20k, 1.5M, 0.5.
 #[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-pub(crate) struct Quantity {
-    pub(crate) thousandths: u64,
+pub struct Quantity {
+    /// A thousand times the number.
+    pub thousandths: u64,
 }
 
 impl Quantity {
     /// "1 UID", "1,000 UIDs", "0.5 UIDs".
-    pub(crate) fn of(self, name: &str) -> String {
-        format!("{self} {name}{}", plural(self == Quantity::whole(1)))
+    #[must_use]
+    pub fn of(self, name: &str) -> String {
+        let plural = if self == Quantity::whole(1) { "" } else { "s" };
+        format!("{self} {name}{plural}")
     }
 
     /// `number` without decimals.
-    pub(crate) const fn whole(number: u64) -> Quantity {
+    #[must_use]
+    pub const fn whole(number: u64) -> Quantity {
         Quantity { thousandths: number * 1000 }
     }
 }
 
 impl fmt::Display for Quantity {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        HumanCount(self.thousandths / 1000).fmt(f)?;
+        f.write_str(&grouped(self.thousandths / 1000))?;
         match self.thousandths % 1000 {
             0 => Ok(()),
             rest => f.write_str(format!(".{rest:03}").trim_end_matches('0')),
         }
     }
+}
+
+/// `number` with a comma before each three digits: "1,000,000".
+#[must_use]
+pub fn grouped(number: u64) -> String {
+    let digits = number.to_string();
+    let mut text = String::new();
+    for (index, digit) in digits.chars().enumerate() {
+        if index > 0 && (digits.len() - index).is_multiple_of(3) {
+            text.push(',');
+        }
+        text.push(digit);
+    }
+    text
 }
 
 const MOST: u64 = 1_000_000_000_000;
@@ -81,30 +96,36 @@ fn thousandths(text: &str) -> Result<u128, Wrong> {
     if scaled.is_multiple_of(scale) { Ok(scaled / scale) } else { Err(Wrong::Fine) }
 }
 
-/// 20000, 20k, 1.5M, 0.5.
-pub(crate) fn quantity(text: &str) -> Result<Quantity, String> {
+/// Parses a number: 20000, 20k, 1.5M, 0.5.
+///
+/// # Errors
+/// The text is no number, or it is too large or too fine.
+pub fn quantity(text: &str) -> Result<Quantity, String> {
     let thousandths = match thousandths(text) {
         Ok(thousandths) if thousandths > u128::from(MOST) * 1000 => Err(Wrong::Large),
         result => result,
     };
     match thousandths {
         Ok(thousandths) => Ok(Quantity { thousandths: saturated(thousandths) }),
-        Err(Wrong::Large) => Err(format!("a number is at most {}", HumanCount(MOST))),
+        Err(Wrong::Large) => Err(format!("a number is at most {}", grouped(MOST))),
         Err(Wrong::Fine) => Err("a number has at most three decimals, such as 0.033".to_owned()),
         Err(Wrong::Negative) => Err("a number cannot be negative".to_owned()),
         Err(Wrong::Text) => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
     }
 }
 
-/// 20000, 20k, 1.5M, and nothing between whole numbers.
-pub(crate) fn count(text: &str) -> Result<u64, String> {
+/// Parses a whole number: 20000, 20k, 1.5M.
+///
+/// # Errors
+/// The text is no whole number, or it is too large.
+pub fn count(text: &str) -> Result<u64, String> {
     let count = match thousandths(text) {
         Ok(thousandths) if !thousandths.is_multiple_of(1000) => Err(Wrong::Text),
         Ok(thousandths) => u64::try_from(thousandths / 1000).map_err(|_| Wrong::Large),
         Err(wrong) => Err(wrong),
     };
     count.map_err(|wrong| match wrong {
-        Wrong::Large => format!("a count is at most {}", HumanCount(u64::MAX)),
+        Wrong::Large => format!("a count is at most {}", grouped(u64::MAX)),
         Wrong::Negative => "a count cannot be negative".to_owned(),
         Wrong::Text | Wrong::Fine => {
             "a count is a whole number such as 500, 20k or 1.5M".to_owned()
@@ -112,13 +133,17 @@ pub(crate) fn count(text: &str) -> Result<u64, String> {
     })
 }
 
-/// A count of things, called `what` as "threads", of which there are as many as `range` says.
-pub(crate) fn count_of<T: TryFrom<u64>>(
+/// Parses a count of things, called `what` as "threads", of which there are as many as `range`
+/// says.
+///
+/// # Errors
+/// The text is no whole number, or it is not in the range.
+pub fn count_of<T: TryFrom<u64>>(
     text: &str,
     what: &str,
     range: RangeInclusive<u64>,
 ) -> Result<T, String> {
-    let (least, most) = (HumanCount(*range.start()), HumanCount(*range.end()));
+    let (least, most) = (grouped(*range.start()), grouped(*range.end()));
     let there_are = match range.start() {
         0 => format!("there are at most {most} {what}"),
         _ => format!("there are {least} to {most} {what}"),
@@ -130,24 +155,30 @@ pub(crate) fn count_of<T: TryFrom<u64>>(
     count.and_then(|count| T::try_from(count).ok()).ok_or(there_are)
 }
 
-/// How many threads take.
-pub(crate) fn threads(text: &str) -> Result<u16, String> {
+/// Parses how many threads take.
+///
+/// # Errors
+/// As [`count_of`].
+pub fn threads(text: &str) -> Result<u16, String> {
     count_of(text, "threads", 1..=1024)
 }
 
 /// `number`, or the largest `u64` where it is larger.
-pub(crate) fn saturated(number: u128) -> u64 {
+#[must_use]
+pub fn saturated(number: u128) -> u64 {
     u64::try_from(number).unwrap_or(u64::MAX)
 }
 
 /// `ms` milliseconds, or the largest `u64` of them.
-pub(crate) fn millis(ms: u128) -> Duration {
+#[must_use]
+pub fn millis(ms: u128) -> Duration {
     Duration::from_millis(saturated(ms))
 }
 
 /// `number`, which is not negative, to the nearest whole one.
 #[allow(clippy::cast_possible_truncation, clippy::cast_sign_loss)] // `as` saturates
-pub(crate) fn rounded(number: f64) -> u64 {
+#[must_use]
+pub fn rounded(number: f64) -> u64 {
     number.round() as u64
 }
 
