@@ -172,6 +172,8 @@ const FLOORS: &[Floor] = &[
             "terms",
             "worker_id_args",
             "generator",
+            "tag_args",
+            "series_args",
             "db",
             "layout",
             "lib",

@@ -3,7 +3,7 @@
 use uidring::series::{
     Date, Pattern, Series, SeriesDefinition, SeriesError, SeriesRecord, valid_scope,
 };
-use uidring_args::{Db, quantity, with_causes};
+use uidring_args::{Db, SeriesArgs, quantity, with_causes};
 
 use super::{about, told};
 use crate::args::db::{self, DbArg};
@@ -37,25 +37,8 @@ pub(crate) struct Create {
     #[arg(value_name = "PATTERN")]
     pattern: Pattern,
 
-    /// Where its days begin, by the name in the database of IANA [default: UTC]
-    #[arg(long, value_name = "ZONE")]
-    time_zone: Option<String>,
-
-    /// Count without gaps, each number in the transaction that stores the document
-    #[arg(long)]
-    gapless: bool,
-
-    /// The month that fiscal years begin with, 1 to 12, for a pattern with {fy}
-    #[arg(long, value_name = "MONTH", value_parser = month)]
-    fiscal_year: Option<u8>,
-
-    /// How many numbers a process takes at a time: 500, 20k [default: 100]
-    #[arg(long, value_name = "N", value_parser = quantity::count)]
-    step: Option<u64>,
-
-    /// The first number of each period [default: 1]
-    #[arg(long, value_name = "N", value_parser = quantity::count)]
-    first: Option<u64>,
+    #[command(flatten)]
+    options: SeriesArgs,
 
     #[command(flatten)]
     db: DbArg,
@@ -68,23 +51,9 @@ fn name(text: &str) -> Result<String, String> {
     }
 }
 
-fn month(text: &str) -> Result<u8, String> {
-    quantity::count_of(text, "months", 1..=12)
-}
-
 impl Create {
     pub(crate) fn run(self) -> Result<(), Failure> {
-        let mut new = definition(&self.pattern)?;
-        if let Some(zone) = &self.time_zone {
-            new = new.time_zone(zone);
-        }
-        if self.gapless {
-            new = new.gapless();
-        }
-        if let Some(month) = self.fiscal_year {
-            new = new.fiscal_year(month);
-        }
-        new = counted(new, self.step, self.first);
+        let new = self.options.complete(definition(&self.pattern)?);
         // Before a file is made for it.
         new.check().map_err(|error| Failure::Usage(with_causes(&error)))?;
         let db = self.db.db()?;

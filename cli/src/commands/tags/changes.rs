@@ -1,8 +1,8 @@
 //! `uidring tags create`, `set` and `remove`: changes one tag.
 
 use indicatif::HumanCount;
-use uidring::segment::{SegmentAdmin, Tag, TagChange, TagRecord};
-use uidring_args::{Table, quantity};
+use uidring::segment::{SegmentAdmin, TagChange, TagRecord};
+use uidring_args::{Table, TagArgs, quantity};
 
 use crate::args::db;
 use crate::args::patience::patiently;
@@ -27,22 +27,8 @@ pub(crate) struct Create {
     #[arg(value_name = "NAME")]
     tag: String,
 
-    /// Its first number
-    #[arg(long, value_name = "N", default_value = "1", value_parser = quantity::count)]
-    first: u64,
-
-    /// How many numbers a process takes at a time, at least: 500, 20k, 1.5M [default: 1000]. CosId
-    /// keeps none: each program has its own
-    #[arg(long, value_name = "N", value_parser = quantity::count)]
-    step: Option<u64>,
-
-    /// How many numbers a process takes at a time, at most [default: the process decides]
-    #[arg(long, value_name = "N", value_parser = quantity::count)]
-    max_step: Option<u64>,
-
-    /// What people want to know about it
-    #[arg(long, value_name = "TEXT")]
-    description: Option<String>,
+    #[command(flatten)]
+    options: TagArgs,
 
     #[command(flatten)]
     store: TagStoreArgs,
@@ -56,7 +42,7 @@ impl Create {
     }
 
     fn create(&self, tags: &dyn SegmentAdmin, store: TagStore<'_>) -> Result<String, Failure> {
-        store.table.check_step(&self.tag, self.step.is_some())?;
+        store.table.check_step(&self.tag, self.options.has_step())?;
         if let Some(record) = store.table.find(tags, &self.tag)? {
             return Err(Failure::Failed(format!(
                 "the tag {} is there already: {}; `uidring tags set` changes it",
@@ -64,17 +50,7 @@ impl Create {
                 told(&record, store)
             )));
         }
-        let mut new = Tag::new().first(self.first);
-        if let Some(step) = self.step {
-            new = new.step(step);
-        }
-        if let Some(most) = self.max_step {
-            new = new.max_step(most);
-        }
-        if let Some(text) = &self.description {
-            new = new.description(text);
-        }
-        let record = tags.create(&self.tag, &new)?;
+        let record = tags.create(&self.tag, &self.options.tag())?;
         Ok(page(&record, store))
     }
 }
