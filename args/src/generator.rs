@@ -104,23 +104,6 @@ impl GeneratorArgs {
         self.max_lead.unwrap_or(default)
     }
 
-    /// Builds a generator on `registry`. A registry serves one layout, which is used unless another
-    /// is asked for.
-    ///
-    /// # Errors
-    /// The registry has no worker id to give, or the options do not fit it.
-    pub fn build_on(
-        &self,
-        registry: StoreRegistry,
-        asked: Option<Layout>,
-    ) -> Result<UidGenerator, BuildError> {
-        let layout = match asked {
-            Some(layout) => layout,
-            None => registry.layout().map_err(BuildError::Registry)?.unwrap_or_default(),
-        };
-        self.builder().registry(registry).layout(layout).build()
-    }
-
     /// Checks what a build checks before it asks the registry, so that invalid options do not leave
     /// a new registry behind.
     ///
@@ -161,6 +144,23 @@ impl GeneratorArgs {
         }
         builder
     }
+}
+
+/// Builds a generator on `registry`. A registry serves one layout, which is used unless another is
+/// asked for.
+///
+/// # Errors
+/// The registry has no worker id to give, or the options do not fit it.
+pub fn build_on(
+    builder: Builder,
+    registry: StoreRegistry,
+    asked: Option<Layout>,
+) -> Result<UidGenerator, BuildError> {
+    let layout = match asked {
+        Some(layout) => layout,
+        None => registry.layout().map_err(BuildError::Registry)?.unwrap_or_default(),
+    };
+    builder.registry(registry).layout(layout).build()
 }
 
 /// A registry without a worker id, with which no build succeeds.

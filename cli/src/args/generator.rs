@@ -1,7 +1,7 @@
 //! Builds the generator that the options set up.
 
 use uidring::{Layout, UidGenerator};
-use uidring_args::{Db, GeneratorArgs};
+use uidring_args::{Db, GeneratorArgs, build_on};
 
 use crate::args::db;
 use crate::args::patience::patiently;
@@ -24,5 +24,5 @@ pub(crate) fn open(
     if asked.is_some() || db.is_missing() {
         args.check(asked.unwrap_or_default())?;
     }
-    patiently(db, || Ok(args.build_on(db::open(db, &terms)?, asked)?))
+    patiently(db, || Ok(build_on(args.builder(), db::open(db, &terms)?, asked)?))
 }

@@ -215,7 +215,7 @@ mod tests {
     use super::*;
     use clap::Parser;
     use std::ffi::OsString;
-    use uidring::segment::{Segment, SegmentError, SegmentSource, SqliteSegments};
+    use uidring::segment::{Segment, SegmentError, SegmentSource, SqliteSegments, Tag};
     use uidring_args::Db;
 
     /// Another process takes numbers each time after the tags have been read.

@@ -1,0 +1,187 @@
+//! [`Error`], what each call of a binding fails with.
+
+use std::error::Error as StdError;
+use std::fmt;
+
+use uidring::segment::{self, SegmentError};
+use uidring::series::SeriesError;
+use uidring::store::StoreError;
+use uidring::{BuildError, FillError, RegistryError, SegmentFailure, ShutdownError, TakeError};
+use uidring_args::{BesideUidGenerator, with_causes};
+
+/// What a caller can do about an [`Error`]. The numbers are the codes of the C interface.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+#[repr(i32)]
+pub enum Kind {
+    /// An argument or an option is wrong. Nothing was done.
+    InvalidArgument = 1,
+    /// There is no number for now: a store cannot be reached, or a limit is reached that time
+    /// lifts. The same call may succeed later.
+    Unavailable = 2,
+    /// The store refuses, or something is used up. Somebody has to change something.
+    Refused = 3,
+    /// The generator was closed.
+    Closed = 4,
+    /// This process was forked from the one that opened the generator. Open another here.
+    Forked = 5,
+    /// A panic was caught, which is a mistake in uidring.
+    Internal = 6,
+}
+
+impl Kind {
+    /// Each of them.
+    pub const ALL: [Kind; 6] = [
+        Kind::InvalidArgument,
+        Kind::Unavailable,
+        Kind::Refused,
+        Kind::Closed,
+        Kind::Forked,
+        Kind::Internal,
+    ];
+
+    /// The name in each binding, in its own spelling: `InvalidArgument`.
+    #[must_use]
+    pub fn name(self) -> String {
+        format!("{self:?}")
+    }
+}
+
+/// Why a call failed, with the sentence of the library.
+#[derive(Clone, Debug, PartialEq, Eq)]
+pub struct Error {
+    /// What the caller can do.
+    pub kind: Kind,
+    /// What happened and what to do, with the causes.
+    pub message: String,
+}
+
+impl Error {
+    /// An argument that is wrong in this way.
+    #[must_use]
+    pub fn argument(message: impl Into<String>) -> Error {
+        Error { kind: Kind::InvalidArgument, message: message.into() }
+    }
+
+    /// A call to something that was closed before: `what`, as "the segments were".
+    #[must_use]
+    pub fn closed(what: &str) -> Error {
+        let message = format!(
+            "{what} closed: stop the threads that take numbers before the close, or open again"
+        );
+        Error { kind: Kind::Closed, message }
+    }
+
+    /// A panic that was caught, with what it said.
+    #[must_use]
+    pub fn internal(said: &str) -> Error {
+        let message = format!("uidring has made a mistake, please report it: {said}");
+        Error { kind: Kind::Internal, message }
+    }
+
+    fn of(error: &dyn StdError, kind: Kind) -> Error {
+        Error { kind, message: with_causes(error) }
+    }
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(&self.message)
+    }
+}
+
+impl StdError for Error {}
+
+/// `Unavailable` for what may pass, otherwise `Refused`.
+fn kind_of(is_transient: bool) -> Kind {
+    if is_transient { Kind::Unavailable } else { Kind::Refused }
+}
+
+impl From<TakeError> for Error {
+    fn from(error: TakeError) -> Error {
+        let kind = match error {
+            TakeError::ShutDown => Kind::Closed,
+            TakeError::Forked => Kind::Forked,
+            TakeError::LeadLimit { .. } | TakeError::LeaseExhausted { .. } => Kind::Unavailable,
+            TakeError::SegmentExhausted { cause } => {
+                kind_of(matches!(cause, SegmentFailure::Loading | SegmentFailure::Unreachable))
+            }
+            _ => Kind::Refused,
+        };
+        Error::of(&error, kind)
+    }
+}
+
+impl From<FillError> for Error {
+    fn from(error: FillError) -> Error {
+        Error::from(error.cause())
+    }
+}
+
+impl From<StoreError> for Error {
+    fn from(error: StoreError) -> Error {
+        Error::of(&error, Kind::InvalidArgument)
+    }
+}
+
+impl From<RegistryError> for Error {
+    fn from(error: RegistryError) -> Error {
+        let options = BesideUidGenerator { worker_ids: "worker_ids", db: "the address" };
+        // The sentence is shared with the tool, whose options have dashes.
+        let message = options.told(&error).replace("--uid-generator", "uid_generator");
+        Error { kind: kind_of(error.is_transient()), message }
+    }
+}
+
+impl From<BuildError> for Error {
+    fn from(error: BuildError) -> Error {
+        match error {
+            BuildError::Registry(error) => Error::from(error),
+            BuildError::StartDeadline { .. } | BuildError::Spawn(_) => {
+                Error::of(&error, Kind::Unavailable)
+            }
+            BuildError::BeforeEpoch { .. }
+            | BuildError::FarClock { .. }
+            | BuildError::ForwardJump { .. }
+            | BuildError::TimeExhausted { .. } => Error::of(&error, Kind::Refused),
+            _ => Error::of(&error, Kind::InvalidArgument),
+        }
+    }
+}
+
+impl From<ShutdownError> for Error {
+    fn from(error: ShutdownError) -> Error {
+        Error::of(&error, Kind::Unavailable)
+    }
+}
+
+impl From<SegmentError> for Error {
+    fn from(error: SegmentError) -> Error {
+        let kind = match error {
+            SegmentError::Ended { cause } => return Error::from(cause),
+            SegmentError::BadTag { .. } => Kind::InvalidArgument,
+            SegmentError::NotGivenBack { .. } => Kind::Unavailable,
+            _ => kind_of(error.is_transient()),
+        };
+        Error::of(&error, kind)
+    }
+}
+
+impl From<segment::BuildError> for Error {
+    fn from(error: segment::BuildError) -> Error {
+        Error::of(&error, Kind::Unavailable)
+    }
+}
+
+impl From<SeriesError> for Error {
+    fn from(error: SeriesError) -> Error {
+        match error {
+            SeriesError::Take(error) => Error::from(error),
+            SeriesError::Load(error) => Error::from(error),
+            SeriesError::BadName { .. }
+            | SeriesError::BadRequest { .. }
+            | SeriesError::Definition(_)
+            | SeriesError::Scope(_) => Error::of(&error, Kind::InvalidArgument),
+            _ => Error::of(&error, kind_of(error.is_transient())),
+        }
+    }
+}

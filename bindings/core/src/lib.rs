@@ -1,0 +1,19 @@
+//! What the bindings to other languages share.
+//!
+//! A binding is a thin face: names, options, checks and sentences come from here, so that they are
+//! the same in each language. [`Uids`], [`Numbers`] and [`SeriesStore`] take options as texts, such
+//! as `lease=10m`, and each call fails with an [`Error`], whose [`Kind`] is an exception or a code of
+//! the binding.
+
+mod error;
+mod numbers;
+mod options;
+mod series;
+mod status;
+mod uids;
+
+pub use error::{Error, Kind};
+pub use numbers::{Numbers, TagNumbers};
+pub use options::{OptionList, options_of};
+pub use series::{Issued, SeriesStore};
+pub use uids::{Parts, Uids};

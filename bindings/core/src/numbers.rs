@@ -1,0 +1,131 @@
+//! [`Numbers`], the dense numbers of a store.
+
+use uidring::Store;
+use uidring::segment::{Number, SegmentGenerator, Segments};
+
+use crate::error::Error;
+use crate::options::{self, NewTag, SegmentOptions};
+use crate::status;
+use crate::uids::with_timeout;
+
+/// Numbers that are taken from the library at once to be copied to a caller's buffer.
+const AT_ONCE: usize = 512;
+
+/// The dense numbers of a store: one generator for all of its tags.
+#[derive(Clone, Debug)]
+pub struct Numbers {
+    segments: Segments,
+    table: uidring_args::Table,
+}
+
+/// The numbers of one tag.
+#[derive(Clone, Debug)]
+pub struct TagNumbers(SegmentGenerator);
+
+impl Numbers {
+    /// Opens the tags of the store at `address`.
+    ///
+    /// # Errors
+    /// The options are wrong, or the store cannot be used.
+    pub fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
+        let options: SegmentOptions = options::parse(options)?;
+        let store = with_timeout(Store::open(address)?, options.loading.timeout);
+        let mut builder = Segments::builder().source(store.segments_in(options.table.into())?);
+        let loading = &options.loading;
+        if let Some(wait) = loading.max_wait {
+            builder = builder.max_wait(wait);
+        }
+        if let Some(ahead) = loading.ahead {
+            builder = builder.ahead(ahead);
+        }
+        if let Some(refresh) = loading.refresh {
+            builder = builder.refresh(refresh);
+        }
+        if let Some(loads) = loading.loads {
+            builder = builder.loads(loads);
+        }
+        if let Some(deadline) = loading.shutdown_deadline {
+            builder = builder.shutdown_deadline(deadline);
+        }
+        Ok(Numbers { segments: builder.build()?, table: options.table })
+    }
+
+    /// Creates a tag, or finds one that is as it is asked for.
+    ///
+    /// # Errors
+    /// The options are wrong, the tag is there in another form, or the store cannot be used.
+    pub fn create(&self, tag: &str, options: &[(&str, &str)]) -> Result<TagNumbers, Error> {
+        let options: NewTag = options::parse(options)?;
+        self.table.check_step(tag, options.tag.has_step())?;
+        Ok(TagNumbers(self.segments.create(tag, options.tag.tag())?))
+    }
+
+    /// The numbers of a tag that is there.
+    ///
+    /// # Errors
+    /// The store has no such tag, or cannot be used.
+    pub fn tag(&self, tag: &str) -> Result<TagNumbers, Error> {
+        Ok(TagNumbers(self.segments.tag(tag)?))
+    }
+
+    /// Ends all takes, and gives back what is left of each tag. A second close succeeds.
+    ///
+    /// # Errors
+    /// Numbers have not been given back in time, and are lost. All takes have ended even so.
+    pub fn close(&self) -> Result<(), Error> {
+        Ok(self.segments.clone().shutdown()?)
+    }
+}
+
+impl TagNumbers {
+    /// The name of the tag.
+    #[must_use]
+    pub fn name(&self) -> &str {
+        self.0.tag()
+    }
+
+    /// The generator itself.
+    #[must_use]
+    pub fn generator(&self) -> &SegmentGenerator {
+        &self.0
+    }
+
+    /// Takes a number. Lock-free, unless it has to wait.
+    ///
+    /// # Errors
+    /// There is no number for now, or the generator has ended.
+    #[inline]
+    pub fn take(&self) -> Result<u64, Error> {
+        match self.0.take() {
+            Ok(number) => Ok(number.get()),
+            Err(error) => Err(Error::from(error)),
+        }
+    }
+
+    /// Fills `buffer` with ascending numbers.
+    ///
+    /// # Errors
+    /// As [`take`](TagNumbers::take), with how many numbers from the start of the buffer are new and
+    /// the caller's to use.
+    pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
+        let mut numbers = [Number::MIN; AT_ONCE];
+        let mut filled = 0;
+        for part in buffer.chunks_mut(AT_ONCE) {
+            let numbers = &mut numbers[..part.len()];
+            let result = self.0.fill(numbers);
+            let count = result.as_ref().err().map_or(part.len(), uidring::FillError::filled);
+            for (place, number) in part.iter_mut().zip(&numbers[..count]) {
+                *place = number.get();
+            }
+            filled += count;
+            result.map_err(|error| (filled, Error::from(error)))?;
+        }
+        Ok(())
+    }
+
+    /// The state, as a JSON object.
+    #[must_use]
+    pub fn status(&self) -> String {
+        status::tag(self.0.tag(), &self.0.status())
+    }
+}

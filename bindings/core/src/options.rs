@@ -1,0 +1,309 @@
+//! Options as texts: what there is, and how they are read.
+//!
+//! The tool `uidring` and the bindings read options with the same parsers. Here an option is called
+//! `max_lead`, as the method of the library is, and not `--max-lead`.
+
+use std::time::Duration;
+
+use clap::builder::StyledStr;
+use clap::error::{ContextKind, ContextValue, ErrorKind};
+use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
+use uidring_args::{
+    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, length, nearest, quantity, some_length,
+    with_causes,
+};
+
+use crate::error::Error;
+
+/// The options of a generator of UIDs.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct UidOptions {
+    #[command(flatten)]
+    pub(crate) generator: GeneratorArgs,
+
+    #[command(flatten)]
+    pub(crate) layout: LayoutArgs,
+
+    /// With a worker id of your own: the file that keeps up to which time it was used, so that a
+    /// restart goes on after that
+    #[arg(long, value_name = "FILE")]
+    pub(crate) state: Option<String>,
+
+    /// How far the clock may be ahead of the store's last start [default: 365d]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub(crate) max_forward_jump: Option<Duration>,
+
+    /// How long to wait for the store at the start [default: 10s]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub(crate) start_deadline: Option<Duration>,
+
+    /// How long to wait for the store at the end [default: 5s]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub(crate) shutdown_deadline: Option<Duration>,
+
+    /// How long one call to the store may take
+    #[arg(long, value_name = "LENGTH", value_parser = some_length)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// The options of a generator of dense numbers.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct SegmentOptions {
+    /// The table with the tags
+    #[arg(long, value_name = "TABLE", default_value = "own")]
+    pub(crate) table: Table,
+
+    #[command(flatten)]
+    pub(crate) loading: LoadOptions,
+}
+
+/// The options of the series of a store.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct SeriesOptions {
+    #[command(flatten)]
+    pub(crate) loading: LoadOptions,
+}
+
+/// How numbers are loaded.
+#[derive(Debug, clap::Args)]
+pub(crate) struct LoadOptions {
+    /// How long a take waits for numbers that are being loaded [default: 5s]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub(crate) max_wait: Option<Duration>,
+
+    /// Keep numbers in memory for at least this time at the present rate [default: 10s]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub(crate) ahead: Option<Duration>,
+
+    /// Ask the store about once in this time [default: 15m]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub(crate) refresh: Option<Duration>,
+
+    /// How many tags are loaded at a time [default: 4]
+    #[arg(long, value_name = "N", value_parser = loads)]
+    pub(crate) loads: Option<usize>,
+
+    /// How long to wait for the store at the end [default: 5s]
+    #[arg(long, value_name = "LENGTH", value_parser = length)]
+    pub(crate) shutdown_deadline: Option<Duration>,
+
+    /// How long one call to the store may take
+    #[arg(long, value_name = "LENGTH", value_parser = some_length)]
+    pub(crate) timeout: Option<Duration>,
+}
+
+/// The options of a new tag.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct NewTag {
+    #[command(flatten)]
+    pub(crate) tag: TagArgs,
+}
+
+/// The options of a new series.
+#[derive(Debug, Parser)]
+#[command(no_binary_name = true, disable_help_flag = true)]
+pub(crate) struct NewSeries {
+    #[command(flatten)]
+    pub(crate) series: SeriesArgs,
+}
+
+fn loads(text: &str) -> Result<usize, String> {
+    quantity::count_of(text, "loads", 1..=1024)
+}
+
+/// The calls that take options.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum OptionList {
+    /// Opening a generator of UIDs.
+    Uids,
+    /// Opening segments.
+    Segments,
+    /// Creating a tag.
+    Tag,
+    /// Opening series.
+    Series,
+    /// Creating a series.
+    NewSeries,
+}
+
+impl OptionList {
+    fn command(self) -> Command {
+        match self {
+            OptionList::Uids => UidOptions::command(),
+            OptionList::Segments => SegmentOptions::command(),
+            OptionList::Tag => NewTag::command(),
+            OptionList::Series => SeriesOptions::command(),
+            OptionList::NewSeries => NewSeries::command(),
+        }
+    }
+}
+
+/// The names of the options of a call, each with what it means.
+#[must_use]
+pub fn options_of(list: OptionList) -> Vec<(String, String)> {
+    let command = list.command();
+    let told = |arg: &Arg| {
+        let name = arg.get_long().map(spelt)?;
+        let help = arg.get_help().map(StyledStr::to_string).unwrap_or_default();
+        Some((name, respelt(&command, &help)))
+    };
+    command.get_arguments().filter_map(told).collect()
+}
+
+/// Reads options such as `("lease", "10m")`.
+pub(crate) fn parse<O: Parser>(options: &[(&str, &str)]) -> Result<O, Error> {
+    let command = O::command();
+    let mut args = Vec::new();
+    for &(name, value) in options {
+        let arg = find(&command, name).ok_or_else(|| unknown(&command, name))?;
+        let long = arg.get_long().unwrap_or_default();
+        match (arg.get_action(), value) {
+            (ArgAction::SetTrue, "true") => args.push(format!("--{long}")),
+            (ArgAction::SetTrue, "false") => {}
+            (ArgAction::SetTrue, _) => {
+                let problem = format!("the option {name} is true or false, and not {value:?}");
+                return Err(Error::argument(problem));
+            }
+            _ => args.push(format!("--{long}={value}")),
+        }
+    }
+    O::try_parse_from(args).map_err(|error| Error::argument(told(&command, &error)))
+}
+
+fn find<'a>(command: &'a Command, name: &str) -> Option<&'a Arg> {
+    command.get_arguments().find(|arg| arg.get_long().is_some_and(|long| spelt(long) == name))
+}
+
+/// The name of an option here.
+fn spelt(long: &str) -> String {
+    long.replace('-', "_")
+}
+
+/// A sentence about options of the command line, as one about these.
+fn respelt(command: &Command, sentence: &str) -> String {
+    let mut longs: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
+    // A name may be the beginning of another.
+    longs.sort_unstable_by_key(|long| std::cmp::Reverse(long.len()));
+    longs
+        .iter()
+        .fold(sentence.to_owned(), |text, long| text.replace(&format!("--{long}"), &spelt(long)))
+}
+
+fn unknown(command: &Command, name: &str) -> Error {
+    let names: Vec<String> = command.get_arguments().filter_map(Arg::get_long).map(spelt).collect();
+    let meant = match nearest(name, names.iter().map(String::as_str)) {
+        Some(meant) => format!("; did you mean {meant}? The"),
+        None => "; the".to_owned(),
+    };
+    Error::argument(format!("there is no option {name:?}{meant} options are {}", names.join(", ")))
+}
+
+/// What clap refuses, as a sentence about options.
+fn told(command: &Command, error: &clap::Error) -> String {
+    let text = |kind| match error.get(kind) {
+        Some(ContextValue::String(text)) => Some(text.clone()),
+        Some(ContextValue::Strings(texts)) => Some(texts.join(" and ")),
+        _ => None,
+    };
+    // "--lease <LENGTH>"
+    let option = |kind| Some(respelt(command, text(kind)?.split(' ').next()?));
+    let sentence = || {
+        let invalid = option(ContextKind::InvalidArg)?;
+        match error.kind() {
+            ErrorKind::ValueValidation => {
+                let why = std::error::Error::source(error)?;
+                let value = text(ContextKind::InvalidValue)?;
+                let why = respelt(command, &with_causes(why));
+                Some(format!("the option {invalid} cannot be {value:?}: {why}"))
+            }
+            ErrorKind::InvalidValue => {
+                let value = text(ContextKind::InvalidValue)?;
+                let valid = match error.get(ContextKind::ValidValue) {
+                    Some(ContextValue::Strings(valid)) => valid.join(", "),
+                    _ => return None,
+                };
+                Some(format!("the option {invalid} is one of {valid}, and not {value:?}"))
+            }
+            ErrorKind::ArgumentConflict => match option(ContextKind::PriorArg)? {
+                prior if prior == invalid => Some(format!("the option {invalid} is given twice")),
+                prior => Some(format!("the options {invalid} and {prior} exclude each other")),
+            },
+            _ => None,
+        }
+    };
+    sentence().unwrap_or_else(|| respelt(command, &error.to_string()))
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::*;
+
+    fn refused<O: Parser + std::fmt::Debug>(options: &[(&str, &str)]) -> String {
+        parse::<O>(options).unwrap_err().message
+    }
+
+    #[test]
+    fn what_is_wrong_is_told_with_the_name_and_the_value() {
+        for (options, said) in [
+            (
+                &[("lease", "10")][..],
+                "the option lease cannot be \"10\": a length of time is such as 500ms, 10s, 1h30m \
+                 or 1d",
+            ),
+            (
+                &[("preset", "leav")],
+                "the option preset is one of default, uid-generator, twitter, sharding-sphere, \
+                 seata, js-safe, and not \"leav\"",
+            ),
+            (&[("lease", "1m"), ("lease", "2m")], "the option lease is given twice"),
+            (
+                &[("partition", "0/2"), ("worker_ids", "1-2")],
+                "the options partition and worker_ids exclude each other",
+            ),
+            (&[("exact_time", "1")], "the option exact_time is true or false, and not \"1\""),
+            (
+                &[("layout", "leaf")],
+                "the option layout cannot be \"leaf\": a layout is three widths in bits, such as \
+                 29,21,13; a layout with a name is chosen by preset",
+            ),
+        ] {
+            assert_eq!(refused::<UidOptions>(options), said);
+        }
+        let said = refused::<SegmentOptions>(&[("max_wiat", "1s")]);
+        assert!(said.starts_with("there is no option \"max_wiat\"; did you mean max_wait? The"));
+        assert!(said.contains("options are table, max_wait, ahead,"), "{said}");
+        let said = refused::<UidOptions>(&[("help", "true")]);
+        assert!(said.starts_with("there is no option \"help\"; the options are lease, "), "{said}");
+    }
+
+    #[test]
+    fn values_are_read_as_they_are() {
+        let options: NewTag = parse(&[("description", "--a = \"b\"")]).unwrap();
+        assert!(format!("{options:?}").contains(r#"--a = \"b\""#));
+        let options: UidOptions = parse(&[("exact_time", "false"), ("max_lead", "1m")]).unwrap();
+        assert!(!options.generator.exact_time);
+        assert_eq!(options.generator.max_lead(), Duration::from_secs(60));
+    }
+
+    #[test]
+    fn each_option_is_told_without_dashes() {
+        for list in [
+            OptionList::Uids,
+            OptionList::Segments,
+            OptionList::Tag,
+            OptionList::Series,
+            OptionList::NewSeries,
+        ] {
+            let options = options_of(list);
+            assert!(!options.is_empty());
+            for (name, help) in options {
+                assert!(!name.contains('-') && !help.is_empty() && !help.contains("--"), "{help}");
+            }
+        }
+    }
+}

@@ -1,0 +1,81 @@
+//! The state of what a binding holds, as JSON: lengths in milliseconds, times in RFC 3339.
+
+use std::time::{Duration, SystemTime};
+
+use jiff::Timestamp;
+use serde_json::{Value, json};
+use uidring::Status;
+use uidring::segment::SegmentStatus;
+use uidring::series::SeriesStatus;
+
+pub(crate) fn uids(status: &Status) -> String {
+    json!({
+        "worker_id": status.worker_id,
+        "new_workers": status.new_workers,
+        "at_worker_limit": status.at_worker_limit,
+        "oldest": time(status.oldest),
+        "newest": time(status.newest),
+        "lead_ms": ms(status.lead),
+        "lag_ms": ms(status.lag),
+        "exact_time": status.exact_time,
+        "waits": status.waits,
+        "clock_steps": status.clock_steps,
+        "at_lead_limit": status.at_lead_limit,
+        "refused_jump_ms": status.refused_jump.map(ms),
+        "available": status.available,
+        "taken": status.taken,
+        "lost": status.lost,
+        "skipped": status.skipped,
+        "refilled_inline": status.refilled_inline,
+        "refilled_by_filler": status.refilled_by_filler,
+        "filler": status.filler.to_string(),
+        "expires_at": time(status.expires_at),
+    })
+    .to_string()
+}
+
+pub(crate) fn tag(name: &str, status: &SegmentStatus) -> String {
+    let mut value = numbers(status);
+    value["tag"] = json!(name);
+    value.to_string()
+}
+
+pub(crate) fn series(name: &str, scope: Option<&str>, status: &SeriesStatus) -> String {
+    json!({
+        "series": name,
+        "scope": scope,
+        "scopes": status.scopes,
+        "period": status.period.map(|period| period.to_string()),
+        "numbers": status.numbers.as_ref().map(numbers),
+    })
+    .to_string()
+}
+
+fn numbers(status: &SegmentStatus) -> Value {
+    json!({
+        "in_memory": status.in_memory,
+        "taken": status.taken,
+        "lost": status.lost,
+        "rate": status.rate,
+        "empty_in_ms": status.empty_in.map(ms),
+        "delta": status.delta,
+        "segment": status.segment,
+        "last_number": status.last_number,
+        "loads": status.loads,
+        "load_time_ms": ms(status.load_time),
+        "failures": status.failures,
+        "last_failure": status.last_failure.as_ref().map(|error| uidring_args::with_causes(error)),
+        "failing_for_ms": status.failing_for.map(ms),
+        "waits": status.waits,
+        "longest_wait_ms": ms(status.longest_wait),
+    })
+}
+
+fn ms(length: Duration) -> u64 {
+    u64::try_from(length.as_millis()).unwrap_or(u64::MAX)
+}
+
+/// Null for a time that no calendar has.
+fn time(time: SystemTime) -> Option<String> {
+    Timestamp::try_from(time).ok().map(|time| time.to_string())
+}

@@ -1,0 +1,206 @@
+//! [`Uids`], a generator of time-ordered ids.
+
+use std::time::SystemTime;
+
+use jiff::Timestamp;
+use uidring::registry::FixedWorker;
+use uidring::{FieldOrder, Layout, Store, Uid, UidGenerator};
+use uidring_args::{build_on, with_causes};
+
+use crate::error::Error;
+use crate::options::{self, UidOptions};
+use crate::status;
+
+/// UIDs that are taken from the library at once to be copied to a caller's buffer.
+const AT_ONCE: usize = 512;
+
+/// A generator of time-ordered ids. Clones are cheap, and each is a handle of the same.
+#[derive(Clone, Debug)]
+pub struct Uids(UidGenerator);
+
+/// What a UID holds.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct Parts {
+    /// The time of its tick, in milliseconds since 1970.
+    pub unix_ms: i64,
+    /// The worker id.
+    pub worker: u64,
+    /// The number within the tick.
+    pub sequence: u64,
+}
+
+impl Uids {
+    /// Opens a generator with a worker id from the store at `address`: the path of a SQLite file,
+    /// or the address of a server.
+    ///
+    /// # Errors
+    /// The options are wrong, or the store gives no worker id.
+    pub fn open(address: &str, options: &[(&str, &str)]) -> Result<Uids, Error> {
+        let options: UidOptions = options::parse(options)?;
+        if options.state.is_some() {
+            return Err(Error::argument(
+                "the option state is for a worker id of your own: leave it out, because a store \
+                 keeps the times that its worker ids have used",
+            ));
+        }
+        let asked = asked_layout(&options)?;
+        let terms = options.generator.terms();
+        if terms.uid_generator && asked.is_none() {
+            return Err(Error::argument(
+                "the table WORKER_NODE does not know the layout of its UIDs: name that of the \
+                 other programs, with layout and epoch",
+            ));
+        }
+        let store = with_timeout(Store::open(address)?, options.timeout);
+        // Before a file is made for it.
+        if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
+            options.generator.check(asked.unwrap_or_default())?;
+        }
+        let registry = store.registry_with((&terms).into())?;
+        Ok(Uids(build_on(builder(&options), registry, asked)?))
+    }
+
+    /// Opens a generator with a worker id of the caller's own, which no other generator may have.
+    ///
+    /// # Errors
+    /// The options are wrong, or the state file cannot be used.
+    pub fn fixed(worker: u64, options: &[(&str, &str)]) -> Result<Uids, Error> {
+        let options: UidOptions = options::parse(options)?;
+        if options.generator.wants_registry() || options.timeout.is_some() {
+            return Err(Error::argument(
+                "lease, partition, worker_ids, uid_generator and timeout are about a store: open \
+                 one, or leave them out",
+            ));
+        }
+        let mut registry = FixedWorker::new(worker);
+        if let Some(path) = &options.state {
+            registry = registry.with_state(path);
+        }
+        let layout = asked_layout(&options)?.unwrap_or_default();
+        Ok(Uids(builder(&options).registry(registry).layout(layout).build()?))
+    }
+
+    /// The generator itself.
+    #[must_use]
+    pub fn generator(&self) -> &UidGenerator {
+        &self.0
+    }
+
+    /// Takes a UID. Lock-free, unless it has to wait.
+    ///
+    /// # Errors
+    /// There is no UID for now, or the generator has ended.
+    #[inline]
+    pub fn take(&self) -> Result<u64, Error> {
+        match self.0.take() {
+            Ok(uid) => Ok(uid.get()),
+            Err(error) => Err(failed(error)),
+        }
+    }
+
+    /// Fills `buffer` with ascending UIDs.
+    ///
+    /// # Errors
+    /// As [`take`](Uids::take), with how many UIDs from the start of the buffer are new and the
+    /// caller's to use.
+    pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
+        let mut uids = [Uid::MIN; AT_ONCE];
+        let mut filled = 0;
+        for part in buffer.chunks_mut(AT_ONCE) {
+            let uids = &mut uids[..part.len()];
+            let result = self.0.fill(uids);
+            let count = result.as_ref().err().map_or(part.len(), uidring::FillError::filled);
+            for (number, uid) in part.iter_mut().zip(&uids[..count]) {
+                *number = uid.get();
+            }
+            filled += count;
+            result.map_err(|error| (filled, Error::from(error)))?;
+        }
+        Ok(())
+    }
+
+    /// Decodes a UID of this generator's layout.
+    ///
+    /// # Errors
+    /// It is not a UID.
+    pub fn parts(&self, uid: u64) -> Result<Parts, Error> {
+        let uid = Uid::new(uid).ok_or_else(|| {
+            Error::argument(format!("a UID is a whole number from 1 to {}, not {uid}", Uid::MAX))
+        })?;
+        let parts = self.0.layout().parts(uid);
+        let unix_ms = match parts.time.duration_since(SystemTime::UNIX_EPOCH) {
+            Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
+            Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),
+        };
+        Ok(Parts { unix_ms, worker: parts.worker, sequence: parts.sequence })
+    }
+
+    /// The layout as the options write it: `layout=28,22,13 tick=1s epoch=2026-01-01T00:00:00Z`.
+    #[must_use]
+    pub fn layout(&self) -> String {
+        let layout = self.0.layout();
+        let order = match layout.order() {
+            FieldOrder::WorkerFirst => " order=worker-first",
+            FieldOrder::TimeFirst => "",
+        };
+        let epoch = Timestamp::try_from(layout.epoch()).map(|time| time.to_string());
+        format!(
+            "layout={},{},{} tick={}ms epoch={}{order}",
+            layout.time_bits(),
+            layout.worker_bits(),
+            layout.sequence_bits(),
+            layout.tick().as_millis(),
+            epoch.unwrap_or_default()
+        )
+    }
+
+    /// The worker id in the UIDs that are given now.
+    #[must_use]
+    pub fn worker_id(&self) -> u64 {
+        self.0.worker_id()
+    }
+
+    /// The state, as a JSON object.
+    #[must_use]
+    pub fn status(&self) -> String {
+        status::uids(&self.0.status())
+    }
+
+    /// Ends all takes, and gives a leased worker id back. A second close succeeds.
+    ///
+    /// # Errors
+    /// The worker id has not been given back in time. The generator has ended even so.
+    pub fn close(&self) -> Result<(), Error> {
+        Ok(self.0.clone().shutdown()?)
+    }
+}
+
+#[cold]
+fn failed(error: uidring::TakeError) -> Error {
+    Error::from(error)
+}
+
+fn asked_layout(options: &UidOptions) -> Result<Option<Layout>, Error> {
+    options.layout.asked().map_err(|error| Error::argument(with_causes(&error)))
+}
+
+pub(crate) fn with_timeout(store: Store, timeout: Option<std::time::Duration>) -> Store {
+    match timeout {
+        Some(timeout) => store.with_timeout(timeout),
+        None => store,
+    }
+}
+
+fn builder(options: &UidOptions) -> uidring::Builder {
+    let mut builder = options.generator.builder();
+    if let Some(jump) = options.max_forward_jump {
+        builder = builder.max_forward_jump(jump);
+    }
+    if let Some(deadline) = options.start_deadline {
+        builder = builder.start_deadline(deadline);
+    }
+    if let Some(deadline) = options.shutdown_deadline {
+        builder = builder.shutdown_deadline(deadline);
+    }
+    builder
+}
