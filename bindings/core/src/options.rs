@@ -188,9 +188,9 @@ fn respelt(command: &Command, sentence: &str) -> String {
     let mut longs: Vec<&str> = command.get_arguments().filter_map(Arg::get_long).collect();
     // A name may be the beginning of another.
     longs.sort_unstable_by_key(|long| std::cmp::Reverse(long.len()));
-    longs
-        .iter()
-        .fold(sentence.to_owned(), |text, long| text.replace(&format!("--{long}"), &spelt(long)))
+    longs.iter().fold(sentence.replace("--db", "the address"), |text, long| {
+        text.replace(&format!("--{long}"), &spelt(long))
+    })
 }
 
 fn unknown(command: &Command, name: &str) -> Error {
