@@ -8,8 +8,9 @@ use uidring::Status;
 use uidring::segment::SegmentStatus;
 use uidring::series::SeriesStatus;
 
-pub(crate) fn uids(status: &Status) -> String {
+pub(crate) fn uids(status: &Status, layout: &str) -> String {
     json!({
+        "layout": layout,
         "worker_id": status.worker_id,
         "new_workers": status.new_workers,
         "at_worker_limit": status.at_worker_limit,

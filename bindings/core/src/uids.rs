@@ -163,7 +163,7 @@ impl Uids {
     /// The state, as a JSON object.
     #[must_use]
     pub fn status(&self) -> String {
-        status::uids(&self.0.status())
+        status::uids(&self.0.status(), &self.layout())
     }
 
     /// Ends all takes, and gives a leased worker id back. A second close succeeds.

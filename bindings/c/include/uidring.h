@@ -1,0 +1,332 @@
+/*
+ * uidring: unique, positive 64-bit ids, and numbers that people see, in this process.
+ *
+ * Each call returns UIDRING_OK or why it failed, and uidring_last_error() says that in a sentence.
+ * Handles are numbers: one that was closed is an error, and never leads to freed memory. Any thread
+ * may use any handle. After a fork, open anew in the child. Texts are UTF-8 and end with a zero
+ * byte. Options are texts such as "lease=10m"; README.md lists them.
+ *
+ * Made by cbindgen from the sources: change them, and not this file.
+ */
+
+#ifndef UIDRING_H
+#define UIDRING_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/**
+ * What a call returns: 0, or why it failed.
+ */
+typedef enum {
+  /**
+   * It has succeeded.
+   */
+  UIDRING_OK = 0,
+  /**
+   * An argument or an option is wrong. Nothing was done.
+   */
+  UIDRING_INVALID_ARGUMENT = 1,
+  /**
+   * There is no number for now: a store cannot be reached, or a limit is reached that time
+   * lifts. The same call may succeed later.
+   */
+  UIDRING_UNAVAILABLE = 2,
+  /**
+   * The store refuses, or something is used up. Somebody has to change something.
+   */
+  UIDRING_REFUSED = 3,
+  /**
+   * The handle was closed.
+   */
+  UIDRING_CLOSED = 4,
+  /**
+   * This process was forked from the one that opened the handle. Open another here.
+   */
+  UIDRING_FORKED = 5,
+  /**
+   * A mistake in uidring was caught.
+   */
+  UIDRING_INTERNAL = 6,
+} uidring_code;
+
+/**
+ * A generator of time-ordered ids. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_generator;
+
+/**
+ * What a UID holds.
+ */
+typedef struct {
+  /**
+   * The time of its tick, in milliseconds since 1970.
+   */
+  int64_t unix_ms;
+  /**
+   * The worker id.
+   */
+  uint64_t worker;
+  /**
+   * The number within the tick.
+   */
+  uint64_t sequence;
+} uidring_parts;
+
+/**
+ * The dense numbers of a store. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_segments;
+
+/**
+ * The numbers of one tag. Any thread may use it. It ends with its segments. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_tag;
+
+/**
+ * The series of a store. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_series;
+
+/**
+ * A number of a series.
+ */
+typedef struct {
+  /**
+   * The number itself, counted from the first of its period.
+   */
+  uint64_t value;
+  /**
+   * The period, such as "2026-11-24", "2026-W48", "FY2026-04" or "ever".
+   */
+  char period[16];
+  /**
+   * The text that people see. All fit: a pattern has at most 128 characters of at most 4 bytes,
+   * a scope 64, and a number 20.
+   */
+  char text[640];
+} uidring_series_number;
+
+#ifdef __cplusplus
+extern "C" {
+#endif // __cplusplus
+
+/**
+ * Opens a generator with a worker id from the store at `address`: the path of a SQLite file, or
+ * the address of a server. `options` is null, or an array of texts such as "lease=10m", of which
+ * the last is null.
+ *
+ * `address` is a text that ends with a zero byte, `options` is as said, and `generator` can be
+ * written to.
+ */
+uidring_code uidring_open(const char *address,
+                          const char *const *options,
+                          uidring_generator *generator);
+
+/**
+ * Opens a generator with a worker id of your own, which no other generator may have.
+ *
+ * As `uidring_open`.
+ */
+uidring_code uidring_open_fixed(uint64_t worker_id,
+                                const char *const *options,
+                                uidring_generator *generator);
+
+/**
+ * Takes a UID. Lock-free, unless it has to wait.
+ *
+ * `uid` can be written to.
+ */
+uidring_code uidring_take(uidring_generator generator, uint64_t *uid);
+
+/**
+ * Fills `uids` with `count` ascending UIDs. Where it fails, as many as it writes to `filled`, from
+ * the start, are new and yours to use. `filled` may be null.
+ *
+ * `uids` has room for `count` numbers, and `filled` is null or can be written to.
+ */
+uidring_code uidring_fill(uidring_generator generator,
+                          uint64_t *uids,
+                          size_t count,
+                          size_t *filled);
+
+/**
+ * Decodes a UID of this generator's layout.
+ *
+ * `parts` can be written to.
+ */
+uidring_code uidring_decode(uidring_generator generator, uint64_t uid, uidring_parts *parts);
+
+/**
+ * Writes the state of the generator to `buffer`, which has `size` bytes, as a JSON object that
+ * ends with a zero byte, and its length to `length`, which may be null. Worker id and layout are
+ * in it.
+ *
+ * `buffer` has room for `size` bytes, and `length` is null or can be written to.
+ */
+uidring_code uidring_status(uidring_generator generator, char *buffer, size_t size, size_t *length);
+
+/**
+ * Ends all takes, and gives a leased worker id back. A second close succeeds. If it fails, the
+ * worker id was not given back in time, and all takes have ended even so.
+ */
+uidring_code uidring_close(uidring_generator generator);
+
+/**
+ * Opens the tags of the store at `address`, with options as `uidring_open` takes them.
+ *
+ * As `uidring_open`.
+ */
+uidring_code uidring_segments_open(const char *address,
+                                   const char *const *options,
+                                   uidring_segments *segments);
+
+/**
+ * Creates a tag, or finds one that is as it is asked for.
+ *
+ * `name` is a text that ends with a zero byte, `options` is as `uidring_open` takes it, and `tag`
+ * can be written to.
+ */
+uidring_code uidring_segments_create(uidring_segments segments,
+                                     const char *name,
+                                     const char *const *options,
+                                     uidring_tag *tag);
+
+/**
+ * Finds a tag that is there. Keep it: each call makes another handle, which lasts until the
+ * segments are closed.
+ *
+ * As `uidring_segments_create`.
+ */
+uidring_code uidring_segments_tag(uidring_segments segments, const char *name, uidring_tag *tag);
+
+/**
+ * Takes a number. Lock-free, unless it has to wait.
+ *
+ * `number` can be written to.
+ */
+uidring_code uidring_tag_take(uidring_tag tag, uint64_t *number);
+
+/**
+ * Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to `filled`,
+ * from the start, are new and yours to use. `filled` may be null.
+ *
+ * `numbers` has room for `count` numbers, and `filled` is null or can be written to.
+ */
+uidring_code uidring_tag_fill(uidring_tag tag, uint64_t *numbers, size_t count, size_t *filled);
+
+/**
+ * Writes the state of the tag to `buffer`, as `uidring_status` does.
+ *
+ * As `uidring_status`.
+ */
+uidring_code uidring_tag_status(uidring_tag tag, char *buffer, size_t size, size_t *length);
+
+/**
+ * Ends all takes, and gives back what is left of each tag. A second close succeeds. If it fails,
+ * numbers were not given back in time and are lost, and all takes have ended even so.
+ */
+uidring_code uidring_segments_close(uidring_segments segments);
+
+/**
+ * Opens the series of the store at `address`, with options as `uidring_open` takes them.
+ *
+ * As `uidring_open`.
+ */
+uidring_code uidring_series_open(const char *address,
+                                 const char *const *options,
+                                 uidring_series *series);
+
+/**
+ * Creates a series, or finds one that is as it is asked for.
+ *
+ * `name` and `pattern` are texts that end with a zero byte, and `options` is as `uidring_open`
+ * takes it.
+ */
+uidring_code uidring_series_create(uidring_series series,
+                                   const char *name,
+                                   const char *pattern,
+                                   const char *const *options);
+
+/**
+ * Takes the next `count` numbers, at least one and at most a million. Where fewer fit the pattern,
+ * it takes those, and writes how many to `taken`, which may be null if `count` is 1. `scope` is
+ * null or names a scope; `date` is null for today, or such as "2026-11-24".
+ *
+ * `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts,
+ * `numbers` has room for `count`, and `taken` is null or can be written to.
+ */
+uidring_code uidring_series_next(uidring_series series,
+                                 const char *name,
+                                 const char *scope,
+                                 const char *date,
+                                 uidring_series_number *numbers,
+                                 size_t count,
+                                 size_t *taken);
+
+/**
+ * Reads a number of the series. `number` may be null, to see only whether it is one.
+ *
+ * `name` and `text` are texts that end with a zero byte, and `number` is null or can be written to.
+ */
+uidring_code uidring_series_parse(uidring_series series,
+                                  const char *name,
+                                  const char *text,
+                                  uidring_series_number *number);
+
+/**
+ * Writes the state of a series, and of a scope of it, to `buffer`, as `uidring_status` does.
+ * `scope` may be null.
+ *
+ * `name` is a text that ends with a zero byte, `scope` is null or one, and the rest is as for
+ * `uidring_status`.
+ */
+uidring_code uidring_series_status(uidring_series series,
+                                   const char *name,
+                                   const char *scope,
+                                   char *buffer,
+                                   size_t size,
+                                   size_t *length);
+
+/**
+ * Ends all takes, and gives back what is left of each scope. A second close succeeds. If it fails,
+ * numbers were not given back in time and are lost, and all takes have ended even so.
+ */
+uidring_code uidring_series_close(uidring_series series);
+
+/**
+ * Returns why the last call of this thread that failed did so, in UTF-8. The text is valid until
+ * the next call of this thread. It is never null.
+ */
+const char *uidring_last_error(void);
+
+/**
+ * Returns the version of the library, such as "0.1.0".
+ */
+const char *uidring_version(void);
+
+#ifdef __cplusplus
+}  // extern "C"
+#endif  // __cplusplus
+
+#endif  /* UIDRING_H */

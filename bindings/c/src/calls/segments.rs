@@ -1,0 +1,176 @@
+//! Dense numbers.
+
+use std::ffi::c_char;
+
+use uidring_bindings::{Error, Numbers, TagNumbers};
+
+use crate::handles::{Kept, kept};
+use crate::last_error::{guarded, uidring_code};
+use crate::texts;
+
+/// A tag, and the segments that it is of.
+#[derive(Clone)]
+struct OpenTag {
+    numbers: TagNumbers,
+    segments: u64,
+}
+
+kept!(Numbers, "the segments were");
+kept!(OpenTag, "the segments of the tag were");
+
+/// The dense numbers of a store. Any thread may use it. All zero is none.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[allow(non_camel_case_types)] // as types are called in C
+pub struct uidring_segments {
+    /// What stands for it. Do not change it.
+    pub id: u64,
+}
+
+/// The numbers of one tag. Any thread may use it. It ends with its segments. All zero is none.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[allow(non_camel_case_types)]
+pub struct uidring_tag {
+    /// What stands for it. Do not change it.
+    pub id: u64,
+}
+
+/// Opens the tags of the store at `address`, with options as `uidring_open` takes them.
+///
+/// # Safety
+/// As `uidring_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_segments_open(
+    address: *const c_char,
+    options: *const *const c_char,
+    segments: *mut uidring_segments,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (address, options, segments) = unsafe {
+            (
+                texts::text(address, "address")?,
+                texts::options(options)?,
+                texts::place(segments, "segments")?,
+            )
+        };
+        segments.id = Numbers::open(address, &options)?.keep();
+        Ok(())
+    })
+}
+
+/// Creates a tag, or finds one that is as it is asked for.
+///
+/// # Safety
+/// `name` is a text that ends with a zero byte, `options` is as `uidring_open` takes it, and `tag`
+/// can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_segments_create(
+    segments: uidring_segments,
+    name: *const c_char,
+    options: *const *const c_char,
+    tag: *mut uidring_tag,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, options, tag) = unsafe {
+            (texts::text(name, "name")?, texts::options(options)?, texts::place(tag, "tag")?)
+        };
+        keep(segments, tag, |segments| segments.create(name, &options))
+    })
+}
+
+/// Finds a tag that is there. Keep it: each call makes another handle, which lasts until the
+/// segments are closed.
+///
+/// # Safety
+/// As `uidring_segments_create`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_segments_tag(
+    segments: uidring_segments,
+    name: *const c_char,
+    tag: *mut uidring_tag,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, tag) = unsafe { (texts::text(name, "name")?, texts::place(tag, "tag")?) };
+        keep(segments, tag, |segments| segments.tag(name))
+    })
+}
+
+fn keep(
+    segments: uidring_segments,
+    tag: &mut uidring_tag,
+    open: impl Fn(&Numbers) -> Result<TagNumbers, Error>,
+) -> Result<(), Error> {
+    let numbers = Numbers::with(segments.id, open)??;
+    tag.id = OpenTag { numbers, segments: segments.id }.keep();
+    Ok(())
+}
+
+/// Takes a number. Lock-free, unless it has to wait.
+///
+/// # Safety
+/// `number` can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_tag_take(tag: uidring_tag, number: *mut u64) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let number = unsafe { texts::place(number, "number") }?;
+        *number = OpenTag::with(tag.id, |tag| tag.numbers.take())??;
+        Ok(())
+    })
+}
+
+/// Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to `filled`,
+/// from the start, are new and yours to use. `filled` may be null.
+///
+/// # Safety
+/// `numbers` has room for `count` numbers, and `filled` is null or can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_tag_fill(
+    tag: uidring_tag,
+    numbers: *mut u64,
+    count: usize,
+    filled: *mut usize,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        unsafe {
+            texts::fill(numbers, count, filled, |numbers| {
+                OpenTag::with(tag.id, |tag| tag.numbers.fill(numbers))
+                    .unwrap_or_else(|error| Err((0, error)))
+            })
+        }
+    })
+}
+
+/// Writes the state of the tag to `buffer`, as `uidring_status` does.
+///
+/// # Safety
+/// As `uidring_status`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_tag_status(
+    tag: uidring_tag,
+    buffer: *mut c_char,
+    size: usize,
+    length: *mut usize,
+) -> uidring_code {
+    guarded(|| {
+        let status = OpenTag::with(tag.id, |tag| tag.numbers.status())?;
+        // SAFETY: as the caller promises.
+        unsafe { texts::write(&status, buffer, size, length) }
+    })
+}
+
+/// Ends all takes, and gives back what is left of each tag. A second close succeeds. If it fails,
+/// numbers were not given back in time and are lost, and all takes have ended even so.
+#[unsafe(no_mangle)]
+pub extern "C" fn uidring_segments_close(segments: uidring_segments) -> uidring_code {
+    guarded(|| {
+        let Some(numbers) = Numbers::remove(segments.id)? else { return Ok(()) };
+        OpenTag::retain(|_, tag| tag.segments != segments.id);
+        numbers.close()
+    })
+}

@@ -1,0 +1,183 @@
+//! Numbers that people see.
+
+use std::ffi::c_char;
+
+use uidring_bindings::{Error, Issued, SeriesStore};
+
+use crate::handles::{Kept, kept};
+use crate::last_error::{guarded, uidring_code};
+use crate::texts;
+
+kept!(SeriesStore, "the series were");
+
+/// The series of a store. Any thread may use it. All zero is none.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[allow(non_camel_case_types)] // as types are called in C
+pub struct uidring_series {
+    /// What stands for it. Do not change it.
+    pub id: u64,
+}
+
+/// A number of a series.
+#[derive(Clone, Copy, Debug)]
+#[repr(C)]
+#[allow(non_camel_case_types)]
+pub struct uidring_series_number {
+    /// The number itself, counted from the first of its period.
+    pub value: u64,
+    /// The period, such as "2026-11-24", "2026-W48", "FY2026-04" or "ever".
+    pub period: [c_char; 16],
+    /// The text that people see. All fit: a pattern has at most 128 characters of at most 4 bytes,
+    /// a scope 64, and a number 20.
+    pub text: [c_char; 640],
+}
+
+/// Opens the series of the store at `address`, with options as `uidring_open` takes them.
+///
+/// # Safety
+/// As `uidring_open`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_series_open(
+    address: *const c_char,
+    options: *const *const c_char,
+    series: *mut uidring_series,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (address, options, series) = unsafe {
+            (
+                texts::text(address, "address")?,
+                texts::options(options)?,
+                texts::place(series, "series")?,
+            )
+        };
+        series.id = SeriesStore::open(address, &options)?.keep();
+        Ok(())
+    })
+}
+
+/// Creates a series, or finds one that is as it is asked for.
+///
+/// # Safety
+/// `name` and `pattern` are texts that end with a zero byte, and `options` is as `uidring_open`
+/// takes it.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_series_create(
+    series: uidring_series,
+    name: *const c_char,
+    pattern: *const c_char,
+    options: *const *const c_char,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, pattern, options) = unsafe {
+            (texts::text(name, "name")?, texts::text(pattern, "pattern")?, texts::options(options)?)
+        };
+        SeriesStore::with(series.id, |series| series.create(name, pattern, &options))?
+    })
+}
+
+/// Takes the next `count` numbers, at least one and at most a million. Where fewer fit the pattern,
+/// it takes those, and writes how many to `taken`, which may be null if `count` is 1. `scope` is
+/// null or names a scope; `date` is null for today, or such as "2026-11-24".
+///
+/// # Safety
+/// `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts,
+/// `numbers` has room for `count`, and `taken` is null or can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_series_next(
+    series: uidring_series,
+    name: *const c_char,
+    scope: *const c_char,
+    date: *const c_char,
+    numbers: *mut uidring_series_number,
+    count: usize,
+    taken: *mut usize,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, scope, date, numbers, taken) = unsafe {
+            (
+                texts::text(name, "name")?,
+                texts::optional(scope, "scope")?,
+                texts::optional(date, "date")?,
+                texts::array(numbers, count, "numbers")?,
+                taken.as_mut(),
+            )
+        };
+        if taken.is_none() && count > 1 {
+            return Err(Error::argument("taken is null, and count is above 1"));
+        }
+        let issued = SeriesStore::with(series.id, |series| match numbers.len() {
+            1 => Ok(vec![series.next(name, scope, date)?]),
+            count => series.next_many(name, scope, date, count as u64),
+        })??;
+        if let Some(taken) = taken {
+            *taken = issued.len();
+        }
+        numbers.iter_mut().zip(&issued).for_each(|(number, issued)| write(issued, number));
+        Ok(())
+    })
+}
+
+/// Reads a number of the series. `number` may be null, to see only whether it is one.
+///
+/// # Safety
+/// `name` and `text` are texts that end with a zero byte, and `number` is null or can be written to.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_series_parse(
+    series: uidring_series,
+    name: *const c_char,
+    text: *const c_char,
+    number: *mut uidring_series_number,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, text, number) =
+            unsafe { (texts::text(name, "name")?, texts::text(text, "text")?, number.as_mut()) };
+        let issued = SeriesStore::with(series.id, |series| series.parse(name, text))??;
+        if let Some(number) = number {
+            write(&issued, number);
+        }
+        Ok(())
+    })
+}
+
+/// Writes the state of a series, and of a scope of it, to `buffer`, as `uidring_status` does.
+/// `scope` may be null.
+///
+/// # Safety
+/// `name` is a text that ends with a zero byte, `scope` is null or one, and the rest is as for
+/// `uidring_status`.
+#[unsafe(no_mangle)]
+pub unsafe extern "C" fn uidring_series_status(
+    series: uidring_series,
+    name: *const c_char,
+    scope: *const c_char,
+    buffer: *mut c_char,
+    size: usize,
+    length: *mut usize,
+) -> uidring_code {
+    guarded(|| {
+        // SAFETY: as the caller promises.
+        let (name, scope) =
+            unsafe { (texts::text(name, "name")?, texts::optional(scope, "scope")?) };
+        let status = SeriesStore::with(series.id, |series| series.status(name, scope))??;
+        // SAFETY: as the caller promises.
+        unsafe { texts::write(&status, buffer, size, length) }
+    })
+}
+
+/// Ends all takes, and gives back what is left of each scope. A second close succeeds. If it fails,
+/// numbers were not given back in time and are lost, and all takes have ended even so.
+#[unsafe(no_mangle)]
+pub extern "C" fn uidring_series_close(series: uidring_series) -> uidring_code {
+    guarded(|| SeriesStore::remove(series.id)?.map_or(Ok(()), |series| series.close()))
+}
+
+fn write(issued: &Issued, number: &mut uidring_series_number) {
+    number.value = issued.value;
+    texts::copy(&issued.period, &mut number.period);
+    texts::copy(&issued.text, &mut number.text);
+}

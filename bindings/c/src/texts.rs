@@ -1,0 +1,146 @@
+//! Texts and arrays that come from C.
+
+use std::ffi::{CStr, c_char};
+use std::slice;
+
+use uidring_bindings::Error;
+
+/// The text at `text`, which is the argument `name`.
+///
+/// # Safety
+/// It is null, or it ends with a zero byte and stays as it is during the call.
+pub(crate) unsafe fn text<'a>(text: *const c_char, name: &str) -> Result<&'a str, Error> {
+    // SAFETY: as the caller promises.
+    unsafe { optional(text, name) }?.ok_or_else(|| is_null(name))
+}
+
+/// The text at `text`; `None` if it is null.
+///
+/// # Safety
+/// As [`text`].
+pub(crate) unsafe fn optional<'a>(
+    text: *const c_char,
+    name: &str,
+) -> Result<Option<&'a str>, Error> {
+    if text.is_null() {
+        return Ok(None);
+    }
+    // SAFETY: it is not null, and the caller promises the rest.
+    let text = unsafe { CStr::from_ptr(text) };
+    let problem = || Error::argument(format!("{name} is not UTF-8: {}", text.to_string_lossy()));
+    text.to_str().map(Some).map_err(|_| problem())
+}
+
+/// The options at `options`, each `name=value`; none if it is null.
+///
+/// # Safety
+/// It is null, or an array of texts as [`text`] takes them, of which the last is null.
+pub(crate) unsafe fn options<'a>(
+    options: *const *const c_char,
+) -> Result<Vec<(&'a str, &'a str)>, Error> {
+    let mut pairs = Vec::new();
+    if options.is_null() {
+        return Ok(pairs);
+    }
+    for index in 0.. {
+        // SAFETY: all before it were not null, so it is in the array.
+        let option = unsafe { *options.add(index) };
+        // SAFETY: as the caller promises.
+        let Some(option) = (unsafe { optional(option, "an option") })? else { break };
+        let problem = || Error::argument(format!("the option {option:?} is not name=value"));
+        pairs.push(option.split_once('=').ok_or_else(problem)?);
+    }
+    Ok(pairs)
+}
+
+/// Where a result is to be written: the argument `name`.
+///
+/// # Safety
+/// It is null, or it can be written to and nobody else uses it during the call.
+pub(crate) unsafe fn place<'a, T>(place: *mut T, name: &str) -> Result<&'a mut T, Error> {
+    // SAFETY: as the caller promises.
+    unsafe { place.as_mut() }.ok_or_else(|| is_null(name))
+}
+
+/// The array of `count` elements at `array`, which is the argument `name`. It may be null if it has
+/// none.
+///
+/// # Safety
+/// It is null, or its elements can be read and written and nobody else uses them during the call.
+pub(crate) unsafe fn array<'a, T>(
+    array: *mut T,
+    count: usize,
+    name: &str,
+) -> Result<&'a mut [T], Error> {
+    if count == 0 {
+        return Ok(&mut []);
+    }
+    if array.is_null() {
+        return Err(is_null(name));
+    }
+    // No array is longer, and the slice would not be one.
+    let most = isize::MAX.unsigned_abs() / size_of::<T>();
+    if count > most {
+        return Err(Error::argument(format!("{name} cannot have {count} elements")));
+    }
+    // SAFETY: it is not null, not too long, and the caller promises the rest.
+    Ok(unsafe { slice::from_raw_parts_mut(array, count) })
+}
+
+/// Fills the array `numbers` by `fill`, and writes to `filled` how many are new.
+///
+/// # Safety
+/// `numbers` is as [`array`] takes it; `filled` is null or can be written to.
+pub(crate) unsafe fn fill(
+    numbers: *mut u64,
+    count: usize,
+    filled: *mut usize,
+    fill: impl FnOnce(&mut [u64]) -> Result<(), (usize, Error)>,
+) -> Result<(), Error> {
+    // SAFETY: as the caller promises.
+    let (numbers, filled) = unsafe { (array(numbers, count, "the array"), filled.as_mut()) };
+    let result = numbers.map_err(|error| (0, error)).and_then(fill);
+    let (new, result) = match result {
+        Ok(()) => (count, Ok(())),
+        Err((new, error)) => (new, Err(error)),
+    };
+    if let Some(filled) = filled {
+        *filled = new;
+    }
+    result
+}
+
+/// Writes `text` and a zero byte to `buffer`, and how long the text is to `length`.
+///
+/// # Safety
+/// `buffer` is as [`array`] takes it, of `size` bytes; `length` is null or can be written to.
+pub(crate) unsafe fn write(
+    text: &str,
+    buffer: *mut c_char,
+    size: usize,
+    length: *mut usize,
+) -> Result<(), Error> {
+    // SAFETY: as the caller promises.
+    if let Some(length) = unsafe { length.as_mut() } {
+        *length = text.len();
+    }
+    // SAFETY: as the caller promises.
+    let buffer = unsafe { array(buffer, size, "buffer") }?;
+    if buffer.len() <= text.len() {
+        let need = text.len() + 1;
+        return Err(Error::argument(format!("the buffer has {size} bytes, and {need} are needed")));
+    }
+    copy(text, buffer);
+    Ok(())
+}
+
+/// Writes `text` and a zero byte to `buffer`. What does not fit is left out.
+pub(crate) fn copy(text: &str, buffer: &mut [c_char]) {
+    let room = buffer.len().saturating_sub(1);
+    let bytes = text.bytes().take(room).chain([0]);
+    buffer.iter_mut().zip(bytes).for_each(|(place, byte)| *place = c_char::from_ne_bytes([byte]));
+}
+
+fn is_null(name: &str) -> Error {
+    Error::argument(format!("{name} is null"))
+}

@@ -1,0 +1,334 @@
+/* What a program in C relies on. Its argument is an empty folder. */
+
+#include <inttypes.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <uidring.h>
+
+static int checks, failures;
+
+/* Notes whether `is_so`, which is `what` in the source. */
+static void note(int is_so, const char *what, int line) {
+    checks++;
+    if (!is_so) {
+        failures++;
+        printf("line %d: not so: %s; the last error: %s\n", line, what, uidring_last_error());
+    }
+}
+#define CHECK(is_so) note((is_so), #is_so, __LINE__)
+/* The call fails with this code and a sentence that holds this text. */
+#define FAILS(call, code, text) \
+    CHECK((call) == (code) && strstr(uidring_last_error(), (text)) != NULL)
+#define WORKS(call) CHECK((call) == UIDRING_OK)
+
+static char address[4096];
+
+/* A generator on the file of the tests. */
+static uidring_generator open_uids(void) {
+    uidring_generator uids = {0};
+    const char *const options[] = {"lease=10m", "max_lead=1d", NULL};
+    WORKS(uidring_open(address, options, &uids));
+    return uids;
+}
+
+static void takes_ascend_and_are_decoded(void) {
+    uidring_generator uids = open_uids();
+    uint64_t last = 0, uid;
+    for (int index = 0; index < 100000; index++) {
+        if (uidring_take(uids, &uid) != UIDRING_OK || uid <= last || uid > INT64_MAX) {
+            CHECK(!"each UID is above the one before");
+            break;
+        }
+        last = uid;
+    }
+    uidring_parts parts;
+    WORKS(uidring_decode(uids, last, &parts));
+    CHECK(parts.worker >= 1 && parts.unix_ms > 1700000000000);
+    FAILS(uidring_decode(uids, 0, &parts), UIDRING_INVALID_ARGUMENT, "a UID is a whole number");
+    FAILS(uidring_decode(uids, UINT64_MAX, &parts), UIDRING_INVALID_ARGUMENT, "not 1844674407");
+    WORKS(uidring_close(uids));
+}
+
+static void an_array_is_filled(void) {
+    uidring_generator uids = open_uids();
+    uint64_t some[3000];
+    size_t filled = 7;
+    WORKS(uidring_fill(uids, some, 3000, &filled));
+    CHECK(filled == 3000);
+    for (int index = 1; index < 3000; index++) {
+        if (some[index] <= some[index - 1]) {
+            CHECK(!"an array ascends");
+            break;
+        }
+    }
+    WORKS(uidring_fill(uids, NULL, 0, NULL));
+    FAILS(uidring_fill(uids, NULL, 1, &filled), UIDRING_INVALID_ARGUMENT, "is null");
+    CHECK(filled == 0);
+    FAILS(uidring_fill(uids, some, SIZE_MAX, NULL), UIDRING_INVALID_ARGUMENT, "cannot have");
+    WORKS(uidring_close(uids));
+    FAILS(uidring_fill(uids, some, 3000, &filled), UIDRING_CLOSED, "closed");
+    CHECK(filled == 0);
+}
+
+/* With a clock that stands at a full tick, only some of an array can be filled. */
+static void what_was_filled_before_a_failure_is_told(void) {
+    uidring_generator uids = {0};
+    const char *const options[] = {"layout=41,10,12",    "tick=1s",     "max_lead=1s",
+                                   "on_lead_limit=fail", "max_lag=0s", NULL};
+    WORKS(uidring_open_fixed(7, options, &uids));
+    static uint64_t many[100000];
+    size_t filled = 0;
+    FAILS(uidring_fill(uids, many, 100000, &filled), UIDRING_UNAVAILABLE, "max_lead is used up");
+    CHECK(filled >= 4096 && filled < 100000 && many[filled - 1] > many[0] && many[filled] == 0);
+    WORKS(uidring_close(uids));
+}
+
+static void what_is_wrong_is_told(void) {
+    uidring_generator uids = {0};
+    const char *const wrong[] = {"leas=10m", NULL}, *const value[] = {"lease=10", NULL};
+    const char *const bare[] = {"lease", NULL}, *const bytes[] = {"lease=\xff", NULL};
+    FAILS(uidring_open(address, wrong, &uids), UIDRING_INVALID_ARGUMENT, "did you mean lease?");
+    FAILS(uidring_open(address, value, &uids), UIDRING_INVALID_ARGUMENT, "such as 500ms");
+    FAILS(uidring_open(address, bare, &uids), UIDRING_INVALID_ARGUMENT, "is not name=value");
+    FAILS(uidring_open(address, bytes, &uids), UIDRING_INVALID_ARGUMENT, "is not UTF-8");
+    FAILS(uidring_open(NULL, NULL, &uids), UIDRING_INVALID_ARGUMENT, "address is null");
+    FAILS(uidring_open(address, NULL, NULL), UIDRING_INVALID_ARGUMENT, "generator is null");
+    FAILS(uidring_open("ftp://ids", NULL, &uids), UIDRING_INVALID_ARGUMENT, "ftp");
+    FAILS(uidring_open("/no/folder/ids.db", NULL, &uids), UIDRING_REFUSED, "/no/folder/ids.db");
+    FAILS(uidring_open_fixed(UINT64_MAX, NULL, &uids), UIDRING_REFUSED, "18446744073709551615");
+    CHECK(uids.id == 0);
+}
+
+static void a_handle_that_is_none_is_an_error(void) {
+    uidring_generator none = {0}, other = {UINT64_MAX};
+    uint64_t uid = 5;
+    FAILS(uidring_take(none, &uid), UIDRING_INVALID_ARGUMENT, "no handle");
+    FAILS(uidring_take(other, &uid), UIDRING_INVALID_ARGUMENT, "no handle");
+    FAILS(uidring_close(none), UIDRING_INVALID_ARGUMENT, "no handle");
+    CHECK(uid == 5);
+    uidring_generator uids = open_uids();
+    FAILS(uidring_take(uids, NULL), UIDRING_INVALID_ARGUMENT, "uid is null");
+    uidring_tag tag = {uids.id};
+    FAILS(uidring_tag_take(tag, &uid), UIDRING_CLOSED, "closed");
+    WORKS(uidring_close(uids));
+}
+
+static void a_second_close_succeeds(void) {
+    uidring_generator uids = open_uids();
+    uint64_t uid;
+    WORKS(uidring_take(uids, &uid));
+    WORKS(uidring_close(uids));
+    WORKS(uidring_close(uids));
+    FAILS(uidring_take(uids, &uid), UIDRING_CLOSED, "closed");
+    char text[8];
+    FAILS(uidring_status(uids, text, 8, NULL), UIDRING_CLOSED, "closed");
+}
+
+struct taker {
+    uidring_generator uids;
+    atomic_long *taken;
+    int failed_well;
+};
+
+static void *take_until_closed(void *argument) {
+    struct taker *taker = argument;
+    uint64_t uid, last = 0;
+    uidring_code code;
+    while ((code = uidring_take(taker->uids, &uid)) == UIDRING_OK && uid > last) {
+        last = uid;
+        atomic_fetch_add(taker->taken, 1);
+    }
+    const char *said = uidring_last_error();
+    taker->failed_well = code == UIDRING_CLOSED && strstr(said, "shut down") != NULL;
+    return NULL;
+}
+
+static void threads_take_while_another_closes(void) {
+    for (int round = 0; round < 20; round++) {
+        atomic_long taken = 0;
+        struct taker takers[4];
+        pthread_t threads[4];
+        uidring_generator uids = open_uids();
+        for (int index = 0; index < 4; index++) {
+            takers[index] = (struct taker){uids, &taken, 0};
+            pthread_create(&threads[index], NULL, take_until_closed, &takers[index]);
+        }
+        while (atomic_load(&taken) < 1000) usleep(100);
+        WORKS(uidring_close(uids));
+        for (int index = 0; index < 4; index++) {
+            pthread_join(threads[index], NULL);
+            /* One that came only after the close has looked the handle up. */
+            if (!takers[index].failed_well && atomic_load(&taken) > 0) continue;
+            CHECK(takers[index].failed_well);
+        }
+    }
+}
+
+static void a_forked_process_opens_anew(void) {
+    uidring_generator uids = open_uids();
+    uint64_t uid, mine, of_child[2] = {0, 1};
+    WORKS(uidring_take(uids, &uid));
+    int ends[2], status;
+    CHECK(pipe(ends) == 0);
+    pid_t child = fork();
+    if (child == 0) {
+        int before = failures;
+        FAILS(uidring_take(uids, &uid), UIDRING_FORKED, "forked");
+        uidring_generator own = open_uids();
+        WORKS(uidring_take(own, &of_child[0]));
+        WORKS(uidring_close(own));
+        of_child[1] = failures - before;
+        CHECK(write(ends[1], of_child, sizeof of_child) == sizeof of_child);
+        fflush(stdout);
+        _exit(0);
+    }
+    WORKS(uidring_take(uids, &mine));
+    CHECK(read(ends[0], of_child, sizeof of_child) == sizeof of_child);
+    CHECK(of_child[0] > 0 && of_child[0] != mine && of_child[1] == 0);
+    /* Where leaks are looked for, the child may be said to have some: those of its parent. */
+    CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+    WORKS(uidring_take(uids, &uid));
+    WORKS(uidring_close(uids));
+}
+
+static void the_status_is_json_that_fits_the_buffer(void) {
+    uidring_generator uids = open_uids();
+    char text[2048];
+    size_t length = 0;
+    WORKS(uidring_status(uids, text, sizeof text, &length));
+    CHECK(length == strlen(text) && text[0] == '{' && text[length - 1] == '}');
+    CHECK(strstr(text, "\"worker_id\":") && strstr(text, "\"layout\":\"layout=") &&
+          strstr(text, " tick=1000ms epoch=2"));
+    memset(text, 'x', sizeof text);
+    FAILS(uidring_status(uids, text, 10, NULL), UIDRING_INVALID_ARGUMENT, "10 bytes, and");
+    CHECK(text[0] == 'x');
+    size_t needed = 0;
+    FAILS(uidring_status(uids, NULL, 0, &needed), UIDRING_INVALID_ARGUMENT, "are needed");
+    CHECK(needed + 32 > length);
+    WORKS(uidring_close(uids));
+}
+
+static void tags_give_dense_numbers(void) {
+    uidring_segments segments = {0};
+    uidring_tag tag = {0}, again = {0};
+    uint64_t number, ten[10];
+    const char *const first[] = {"first=100", NULL};
+    WORKS(uidring_segments_open(address, NULL, &segments));
+    FAILS(uidring_segments_tag(segments, "oders", &tag), UIDRING_REFUSED, "oders");
+    WORKS(uidring_segments_create(segments, "orders", first, &tag));
+    WORKS(uidring_segments_tag(segments, "orders", &again));
+    WORKS(uidring_tag_take(tag, &number));
+    CHECK(number == 100);
+    WORKS(uidring_tag_fill(again, ten, 10, NULL));
+    CHECK(ten[0] == 101 && ten[9] == 110);
+    char text[2048];
+    WORKS(uidring_tag_status(tag, text, sizeof text, NULL));
+    CHECK(strstr(text, "\"tag\":\"orders\"") && strstr(text, "\"taken\":11"));
+    FAILS(uidring_segments_create(segments, "", NULL, &tag), UIDRING_INVALID_ARGUMENT, "tag");
+    WORKS(uidring_segments_close(segments));
+    WORKS(uidring_segments_close(segments));
+    /* One that this thread has taken from last knows by itself; another is looked up. */
+    FAILS(uidring_tag_take(tag, &number), UIDRING_CLOSED, "shut down");
+    FAILS(uidring_tag_take(again, &number), UIDRING_CLOSED, "closed");
+    /* What was left went back, so that the next process leaves no gap. */
+    WORKS(uidring_segments_open(address, NULL, &segments));
+    WORKS(uidring_segments_tag(segments, "orders", &tag));
+    WORKS(uidring_tag_take(tag, &number));
+    CHECK(number == 111);
+    WORKS(uidring_segments_close(segments));
+}
+
+static void series_give_numbers_that_people_see(void) {
+    uidring_series series = {0};
+    uidring_series_number one, some[5];
+    size_t taken = 0;
+    WORKS(uidring_series_open(address, NULL, &series));
+    FAILS(uidring_series_create(series, "bad", "{yy}{n}", NULL), UIDRING_INVALID_ARGUMENT, "{");
+    WORKS(uidring_series_create(series, "shops", "{scope}/{yyyy}-{n:4}", NULL));
+    WORKS(uidring_series_next(series, "shops", "s7", "2026-11-24", &one, 1, NULL));
+    CHECK(strcmp(one.text, "s7/2026-0001") == 0 && one.value == 1);
+    CHECK(strcmp(one.period, "2026") == 0);
+    WORKS(uidring_series_next(series, "shops", "s7", "2025-01-01", some, 5, &taken));
+    CHECK(taken == 5 && strcmp(some[4].text, "s7/2025-0005") == 0);
+    WORKS(uidring_series_parse(series, "shops", "s7/2026-0006", &one));
+    CHECK(one.value == 6 && strcmp(one.text, "s7/2026-0006") == 0);
+    WORKS(uidring_series_parse(series, "shops", "s7/2026-0006", NULL));
+    FAILS(uidring_series_parse(series, "shops", "s7-6", &one), UIDRING_INVALID_ARGUMENT,
+          "at byte 1 of the number");
+    FAILS(uidring_series_next(series, "shops", "s7", "2026-02-30", &one, 1, NULL),
+          UIDRING_INVALID_ARGUMENT, "2026-02-30");
+    FAILS(uidring_series_next(series, "shops", "s7", NULL, some, 5, NULL),
+          UIDRING_INVALID_ARGUMENT, "taken is null");
+    FAILS(uidring_series_next(series, "shops", "s7", NULL, some, 0, &taken),
+          UIDRING_INVALID_ARGUMENT, "1 to 1000000");
+    char text[2048];
+    WORKS(uidring_series_status(series, "shops", "s7", text, sizeof text, NULL));
+    CHECK(strstr(text, "\"series\":\"shops\"") != NULL);
+    WORKS(uidring_series_close(series));
+    WORKS(uidring_series_close(series));
+    FAILS(uidring_series_next(series, "shops", "s7", NULL, &one, 1, NULL), UIDRING_CLOSED,
+          "closed");
+}
+
+static void *fail_elsewhere(void *uids) {
+    uint64_t uid;
+    FAILS(uidring_take(*(uidring_generator *)uids, &uid), UIDRING_INVALID_ARGUMENT, "no handle");
+    return NULL;
+}
+
+static void each_thread_has_a_last_error_of_its_own(void) {
+    uidring_generator none = {0};
+    FAILS(uidring_open(NULL, NULL, &none), UIDRING_INVALID_ARGUMENT, "address is null");
+    pthread_t thread;
+    pthread_create(&thread, NULL, fail_elsewhere, &none);
+    pthread_join(thread, NULL);
+    CHECK(strcmp(uidring_last_error(), "address is null") == 0);
+    CHECK(strcmp(uidring_version(), "0.1.0") == 0);
+}
+
+static void a_thousand_generators_open_and_close(void) {
+    uint64_t uid;
+    for (int index = 0; index < 1000; index++) {
+        uidring_generator uids;
+        if (uidring_open_fixed(1 + index, NULL, &uids) || uidring_take(uids, &uid) ||
+            uidring_close(uids)) {
+            CHECK(!"a generator opens, gives and closes");
+            break;
+        }
+    }
+}
+
+int main(int argc, char **argv) {
+    (void)argc;
+    snprintf(address, sizeof address, "%s/uidring.db", argv[1]);
+    void (*const tests[])(void) = {
+        takes_ascend_and_are_decoded,
+        an_array_is_filled,
+        what_was_filled_before_a_failure_is_told,
+        what_is_wrong_is_told,
+        a_handle_that_is_none_is_an_error,
+        a_second_close_succeeds,
+        threads_take_while_another_closes,
+        a_forked_process_opens_anew,
+        the_status_is_json_that_fits_the_buffer,
+        tags_give_dense_numbers,
+        series_give_numbers_that_people_see,
+        each_thread_has_a_last_error_of_its_own,
+        a_thousand_generators_open_and_close,
+    };
+    int passed = 0, failed = 0;
+    for (size_t index = 0; index < sizeof tests / sizeof *tests; index++) {
+        int before = failures;
+        tests[index]();
+        if (failures == before) passed++; else failed++;
+    }
+    printf("%d checks\ntest result: %s. %d passed; %d failed\n", checks, failed ? "FAILED" : "ok",
+           passed, failed);
+    return failed != 0;
+}
