@@ -425,6 +425,8 @@ impl fmt::Debug for Builder {
             .field("on_lead_limit", &self.on_lead_limit)
             .field("max_new_workers", &self.max_new_workers)
             .field("max_forward_jump", &self.max_forward_jump)
+            .field("start_deadline", &self.start_deadline)
+            .field("shutdown_deadline", &self.shutdown_deadline)
             .finish_non_exhaustive()
     }
 }

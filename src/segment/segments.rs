@@ -562,6 +562,7 @@ impl fmt::Debug for Builder {
             .field("source", &self.source.as_ref().map(SegmentSource::name))
             .field("loads", &self.loads)
             .field("policy", &self.policy)
+            .field("shutdown_deadline", &self.shutdown_deadline)
             .finish_non_exhaustive()
     }
 }

@@ -1,12 +1,11 @@
 //! [`Numbers`], the dense numbers of a store.
 
 use uidring::Store;
-use uidring::segment::{Number, SegmentGenerator, Segments};
+use uidring::segment::{self, Number, SegmentGenerator, Segments};
 
 use crate::error::Error;
-use crate::options::{self, NewTag, SegmentOptions};
+use crate::options::{self, LoadOptions, NewTag, SegmentOptions};
 use crate::status;
-use crate::uids::with_timeout;
 
 /// Numbers that are taken from the library at once to be copied to a caller's buffer.
 const AT_ONCE: usize = 512;
@@ -29,25 +28,10 @@ impl Numbers {
     /// The options are wrong, or the store cannot be used.
     pub fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
         let options: SegmentOptions = options::parse(options)?;
-        let store = with_timeout(Store::open(address)?, options.loading.timeout);
-        let mut builder = Segments::builder().source(store.segments_in(options.table.into())?);
         let loading = &options.loading;
-        if let Some(wait) = loading.max_wait {
-            builder = builder.max_wait(wait);
-        }
-        if let Some(ahead) = loading.ahead {
-            builder = builder.ahead(ahead);
-        }
-        if let Some(refresh) = loading.refresh {
-            builder = builder.refresh(refresh);
-        }
-        if let Some(loads) = loading.loads {
-            builder = builder.loads(loads);
-        }
-        if let Some(deadline) = loading.shutdown_deadline {
-            builder = builder.shutdown_deadline(deadline);
-        }
-        Ok(Numbers { segments: builder.build()?, table: options.table })
+        let store = Store::open(address)?.with_timeout(loading.timeout);
+        let source = store.segments_in(options.table.into())?;
+        Ok(Numbers { segments: builder(loading).source(source).build()?, table: options.table })
     }
 
     /// Creates a tag, or finds one that is as it is asked for.
@@ -127,5 +111,29 @@ impl TagNumbers {
     #[must_use]
     pub fn status(&self) -> String {
         status::tag(self.0.tag(), &self.0.status())
+    }
+}
+
+fn builder(loading: &LoadOptions) -> segment::Builder {
+    Segments::builder()
+        .max_wait(loading.max_wait)
+        .ahead(loading.ahead)
+        .refresh(loading.refresh)
+        .loads(loading.loads)
+        .shutdown_deadline(loading.shutdown_deadline)
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_the_librarys() {
+        let options: SegmentOptions = options::parse(&[]).unwrap();
+        assert_eq!(
+            format!("{:?}", builder(&options.loading)),
+            format!("{:?}", Segments::builder())
+        );
     }
 }

@@ -30,19 +30,19 @@ pub(crate) struct UidOptions {
     #[arg(long, value_name = "FILE")]
     pub(crate) state: Option<String>,
 
-    /// How far the clock may be ahead of the store's last start [default: 365d]
+    /// How far the clock may be ahead of the store's last start [default: any length]
     #[arg(long, value_name = "LENGTH", value_parser = length)]
     pub(crate) max_forward_jump: Option<Duration>,
 
-    /// How long to wait for the store at the start [default: 10s]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    pub(crate) start_deadline: Option<Duration>,
+    /// How long to wait for the store at the start
+    #[arg(long, value_name = "LENGTH", default_value = "30s", value_parser = length)]
+    pub(crate) start_deadline: Duration,
 
-    /// How long to wait for the store at the end [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    pub(crate) shutdown_deadline: Option<Duration>,
+    /// How long to wait for the store at the end
+    #[arg(long, value_name = "LENGTH", default_value = "15s", value_parser = length)]
+    pub(crate) shutdown_deadline: Duration,
 
-    /// How long one call to the store may take
+    /// How long one call to the store may take [default: 5s]
     #[arg(long, value_name = "LENGTH", value_parser = some_length)]
     pub(crate) timeout: Option<Duration>,
 }
@@ -70,29 +70,29 @@ pub(crate) struct SeriesOptions {
 /// How numbers are loaded.
 #[derive(Debug, clap::Args)]
 pub(crate) struct LoadOptions {
-    /// How long a take waits for numbers that are being loaded [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    pub(crate) max_wait: Option<Duration>,
+    /// How long a take waits for numbers that are being loaded
+    #[arg(long, value_name = "LENGTH", default_value = "1s", value_parser = length)]
+    pub(crate) max_wait: Duration,
 
-    /// Keep numbers in memory for at least this time at the present rate [default: 10s]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    pub(crate) ahead: Option<Duration>,
+    /// Keep numbers in memory for at least this time at the present rate
+    #[arg(long, value_name = "LENGTH", default_value = "10s", value_parser = length)]
+    pub(crate) ahead: Duration,
 
-    /// Ask the store about once in this time [default: 15m]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    pub(crate) refresh: Option<Duration>,
+    /// Ask the store about once in this time
+    #[arg(long, value_name = "LENGTH", default_value = "15m", value_parser = length)]
+    pub(crate) refresh: Duration,
 
-    /// How many tags are loaded at a time [default: 4]
-    #[arg(long, value_name = "N", value_parser = loads)]
-    pub(crate) loads: Option<usize>,
+    /// How many tags or scopes are loaded at a time
+    #[arg(long, value_name = "N", default_value_t = 4, value_parser = loads)]
+    pub(crate) loads: usize,
 
-    /// How long to wait for the store at the end [default: 5s]
-    #[arg(long, value_name = "LENGTH", value_parser = length)]
-    pub(crate) shutdown_deadline: Option<Duration>,
+    /// How long to wait for the store at the end
+    #[arg(long, value_name = "LENGTH", default_value = "15s", value_parser = length)]
+    pub(crate) shutdown_deadline: Duration,
 
     /// How long one call to the store may take
-    #[arg(long, value_name = "LENGTH", value_parser = some_length)]
-    pub(crate) timeout: Option<Duration>,
+    #[arg(long, value_name = "LENGTH", default_value = "5s", value_parser = some_length)]
+    pub(crate) timeout: Duration,
 }
 
 /// The options of a new tag.
@@ -149,7 +149,12 @@ pub fn options_of(list: OptionList) -> Vec<(String, String)> {
     let told = |arg: &Arg| {
         let name = arg.get_long().map(spelt)?;
         let help = arg.get_help().map(StyledStr::to_string).unwrap_or_default();
-        Some((name, respelt(&command, &help)))
+        let mut help = respelt(&command, &help);
+        // A flag's is false, and goes without saying.
+        if let ([default], true) = (arg.get_default_values(), arg.get_action().takes_values()) {
+            help = format!("{help} [default: {}]", default.display());
+        }
+        Some((name, help))
     };
     command.get_arguments().filter_map(told).collect()
 }

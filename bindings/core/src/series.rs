@@ -7,7 +7,6 @@ use uidring_args::with_causes;
 use crate::error::Error;
 use crate::options::{self, NewSeries, SeriesOptions};
 use crate::status;
-use crate::uids::with_timeout;
 
 /// The most numbers of one call.
 const MOST: u64 = 1_000_000;
@@ -37,23 +36,13 @@ impl SeriesStore {
     pub fn open(address: &str, options: &[(&str, &str)]) -> Result<SeriesStore, Error> {
         let options: SeriesOptions = options::parse(options)?;
         let loading = &options.loading;
-        let store = with_timeout(Store::open(address)?, loading.timeout);
-        let mut builder = Series::builder().store(&store);
-        if let Some(wait) = loading.max_wait {
-            builder = builder.max_wait(wait);
-        }
-        if let Some(ahead) = loading.ahead {
-            builder = builder.ahead(ahead);
-        }
-        if let Some(refresh) = loading.refresh {
-            builder = builder.refresh(refresh);
-        }
-        if let Some(loads) = loading.loads {
-            builder = builder.loads(loads);
-        }
-        if let Some(deadline) = loading.shutdown_deadline {
-            builder = builder.shutdown_deadline(deadline);
-        }
+        let builder = Series::builder()
+            .store(&Store::open(address)?.with_timeout(loading.timeout))
+            .max_wait(loading.max_wait)
+            .ahead(loading.ahead)
+            .refresh(loading.refresh)
+            .loads(loading.loads)
+            .shutdown_deadline(loading.shutdown_deadline);
         Ok(SeriesStore(builder.build()?))
     }
 

@@ -51,7 +51,10 @@ impl Uids {
                  other programs, with layout and epoch",
             ));
         }
-        let store = with_timeout(Store::open(address)?, options.timeout);
+        let mut store = Store::open(address)?;
+        if let Some(timeout) = options.timeout {
+            store = store.with_timeout(timeout);
+        }
         // Before a file is made for it.
         if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
             options.generator.check(asked.unwrap_or_default())?;
@@ -184,23 +187,26 @@ fn asked_layout(options: &UidOptions) -> Result<Option<Layout>, Error> {
     options.layout.asked().map_err(|error| Error::argument(with_causes(&error)))
 }
 
-pub(crate) fn with_timeout(store: Store, timeout: Option<std::time::Duration>) -> Store {
-    match timeout {
-        Some(timeout) => store.with_timeout(timeout),
-        None => store,
+fn builder(options: &UidOptions) -> uidring::Builder {
+    let builder = options
+        .generator
+        .builder()
+        .start_deadline(options.start_deadline)
+        .shutdown_deadline(options.shutdown_deadline);
+    match options.max_forward_jump {
+        Some(jump) => builder.max_forward_jump(jump),
+        None => builder,
     }
 }
 
-fn builder(options: &UidOptions) -> uidring::Builder {
-    let mut builder = options.generator.builder();
-    if let Some(jump) = options.max_forward_jump {
-        builder = builder.max_forward_jump(jump);
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::*;
+
+    #[test]
+    fn defaults_are_the_librarys() {
+        let options: UidOptions = options::parse(&[]).unwrap();
+        assert_eq!(format!("{:?}", builder(&options)), format!("{:?}", UidGenerator::builder()));
     }
-    if let Some(deadline) = options.start_deadline {
-        builder = builder.start_deadline(deadline);
-    }
-    if let Some(deadline) = options.shutdown_deadline {
-        builder = builder.shutdown_deadline(deadline);
-    }
-    builder
 }

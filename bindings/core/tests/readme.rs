@@ -1,0 +1,111 @@
+//! The page of the bindings tells all that there is.
+
+#![allow(clippy::unwrap_used)] // a test that cannot go on has failed
+
+use std::env;
+use std::fmt::Write;
+use std::fs;
+use std::path::{Path, PathBuf};
+
+use uidring_bindings::{Kind, OptionList, options_of};
+
+const HEADINGS: [(OptionList, &str); 5] = [
+    (OptionList::Uids, "Opening a generator of UIDs"),
+    (OptionList::Segments, "Opening segments"),
+    (OptionList::Tag, "Creating a tag"),
+    (OptionList::Series, "Opening series"),
+    (OptionList::NewSeries, "Creating a series"),
+];
+
+fn bindings() -> PathBuf {
+    Path::new(env!("CARGO_MANIFEST_DIR")).join("..")
+}
+
+fn page() -> String {
+    fs::read_to_string(bindings().join("README.md")).unwrap()
+}
+
+/// The lists of options, as the page has them.
+fn options() -> String {
+    let mut text = String::new();
+    for (list, heading) in HEADINGS {
+        write!(text, "### {heading}\n\n").unwrap();
+        for (name, help) in options_of(list) {
+            let mut line = format!("* `{name}`:");
+            for word in help.split(' ') {
+                if line.len() + 1 + word.len() > 100 {
+                    writeln!(text, "{line}").unwrap();
+                    " ".clone_into(&mut line);
+                }
+                line.push(' ');
+                line.push_str(word);
+            }
+            writeln!(text, "{line}").unwrap();
+        }
+        text.push('\n');
+    }
+    text
+}
+
+/// With `UIDRING_WRITE_README=1` it writes them instead.
+#[test]
+fn the_page_has_each_option() {
+    let page = page();
+    let (before, _) = page.split_once("### Opening a generator").unwrap_or((&page, ""));
+    let made = format!("{before}{}\n", options().trim_end());
+    if env::var_os("UIDRING_WRITE_README").is_some() {
+        fs::write(bindings().join("README.md"), made).unwrap();
+    } else {
+        let hint = "write it anew with UIDRING_WRITE_README=1 cargo test -p uidring-bindings";
+        assert!(page == made, "{hint}");
+    }
+}
+
+#[test]
+fn the_page_has_each_kind_of_error() {
+    for kind in Kind::ALL {
+        assert!(page().contains(&format!("\n| `{}` | ", kind.name())), "{kind:?}");
+    }
+}
+
+/// Each name in the table of the page is one of each binding.
+#[test]
+fn the_bindings_have_one_interface() {
+    let header = fs::read_to_string(bindings().join("c/include/uidring.h")).unwrap();
+    let java = all_in(&bindings().join("java/main"), "java");
+    let stubs = all_in(&bindings().join("python/python"), "pyi");
+    let page = page();
+    let (_, table) = page.split_once("\n| what | C | Java | Python |\n").unwrap();
+    let (table, _) = table.split_once("\n\n").unwrap();
+    let rows = table.lines().skip(1).map(|line| line.split('|').map(str::trim).collect());
+    let rows: Vec<Vec<&str>> = rows.collect();
+    assert!(rows.len() > 20, "{table}");
+    for row in rows {
+        for (source, cell, form) in [
+            (&header, row[2], "uidring_code NAME("),
+            (&java, row[3], " NAME("),
+            (&stubs, row[4], "def NAME("),
+        ] {
+            for name in names(cell) {
+                assert!(source.contains(&form.replace("NAME", name)), "{name} of {cell}");
+            }
+        }
+    }
+}
+
+/// The names in a cell, without the class in front and without arguments.
+fn names(cell: &str) -> impl Iterator<Item = &str> {
+    let names = cell.split(", ").map(|name| name.trim_matches('`'));
+    names.map(|name| name.rsplit('.').next().unwrap().split('(').next().unwrap())
+}
+
+/// The text of all files in `folder` with this ending.
+fn all_in(folder: &Path, ending: &str) -> String {
+    let files = fs::read_dir(folder).unwrap().map(|file| file.unwrap().path());
+    let text = |path: PathBuf| match path.extension() {
+        _ if path.is_dir() => all_in(&path, ending),
+        Some(its) if its == ending => fs::read_to_string(path).unwrap(),
+        _ => String::new(),
+    };
+    files.map(text).collect()
+}
