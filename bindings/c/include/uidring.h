@@ -228,8 +228,8 @@ uidring_code uidring_segments_tag(uidring_segments segments, const char *name, u
 uidring_code uidring_tag_take(uidring_tag tag, uint64_t *number);
 
 /**
- * Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to `filled`,
- * from the start, are new and yours to use. `filled` may be null.
+ * Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to
+ * `filled`, from the start, are new and yours to use. `filled` may be null.
  *
  * `numbers` has room for `count` numbers, and `filled` is null or can be written to.
  */
@@ -287,7 +287,8 @@ uidring_code uidring_series_next(uidring_series series,
 /**
  * Reads a number of the series. `number` may be null, to see only whether it is one.
  *
- * `name` and `text` are texts that end with a zero byte, and `number` is null or can be written to.
+ * `name` and `text` are texts that end with a zero byte, and `number` is null or can be written
+ * to.
  */
 uidring_code uidring_series_parse(uidring_series series,
                                   const char *name,

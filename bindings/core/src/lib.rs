@@ -2,8 +2,8 @@
 //!
 //! A binding is a thin face: names, options, checks and sentences come from here, so that they are
 //! the same in each language. [`Uids`], [`Numbers`] and [`SeriesStore`] take options as texts, such
-//! as `lease=10m`, and each call fails with an [`Error`], whose [`Kind`] is an exception or a code of
-//! the binding.
+//! as `lease=10m`, and each call fails with an [`Error`], whose [`Kind`] is an exception or a code
+//! of the binding.
 
 mod error;
 mod numbers;

@@ -89,8 +89,8 @@ impl TagNumbers {
     /// Fills `buffer` with ascending numbers.
     ///
     /// # Errors
-    /// As [`take`](TagNumbers::take), with how many numbers from the start of the buffer are new and
-    /// the caller's to use.
+    /// As [`take`](TagNumbers::take), with how many numbers from the start of the buffer are new
+    /// and the caller's to use.
     pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
         let mut numbers = [Number::MIN; AT_ONCE];
         let mut filled = 0;

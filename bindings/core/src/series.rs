@@ -78,8 +78,8 @@ impl SeriesStore {
         Ok(issued(number, scope))
     }
 
-    /// Takes the next `count` numbers, at least one and at most a million. If fewer fit the pattern,
-    /// it takes those.
+    /// Takes the next `count` numbers, at least one and at most a million. If fewer fit the
+    /// pattern, it takes those.
     ///
     /// # Errors
     /// As [`next`](SeriesStore::next).

@@ -123,8 +123,8 @@ pub unsafe extern "C" fn uidring_tag_take(tag: uidring_tag, number: *mut u64) ->
     })
 }
 
-/// Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to `filled`,
-/// from the start, are new and yours to use. `filled` may be null.
+/// Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to
+/// `filled`, from the start, are new and yours to use. `filled` may be null.
 ///
 /// # Safety
 /// `numbers` has room for `count` numbers, and `filled` is null or can be written to.

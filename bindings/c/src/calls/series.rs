@@ -124,7 +124,8 @@ pub unsafe extern "C" fn uidring_series_next(
 /// Reads a number of the series. `number` may be null, to see only whether it is one.
 ///
 /// # Safety
-/// `name` and `text` are texts that end with a zero byte, and `number` is null or can be written to.
+/// `name` and `text` are texts that end with a zero byte, and `number` is null or can be written
+/// to.
 #[unsafe(no_mangle)]
 pub unsafe extern "C" fn uidring_series_parse(
     series: uidring_series,
