@@ -1,5 +1,8 @@
 //! [`SeriesStore`], the numbers that people see.
 
+use std::collections::HashMap;
+use std::sync::{Arc, RwLock};
+
 use uidring::Store;
 use uidring::series::{Date, Series, SeriesDefinition, SeriesGenerator, SeriesNumber};
 use uidring_args::with_causes;
@@ -13,7 +16,12 @@ const MOST: u64 = 1_000_000;
 
 /// The series of a store.
 #[derive(Clone, Debug)]
-pub struct SeriesStore(Series);
+pub struct SeriesStore {
+    series: Series,
+    /// The series that have been used. Each keeps the numbers that it has loaded for as long as it
+    /// is held, and to get it from the library again would ask the store.
+    used: Arc<RwLock<HashMap<String, SeriesGenerator>>>,
+}
 
 /// A number of a series.
 #[derive(Clone, Debug, PartialEq, Eq)]
@@ -43,7 +51,7 @@ impl SeriesStore {
             .refresh(loading.refresh)
             .loads(loading.loads)
             .shutdown_deadline(loading.shutdown_deadline);
-        Ok(SeriesStore(builder.build()?))
+        Ok(SeriesStore { series: builder.build()?, used: Arc::default() })
     }
 
     /// Creates a series, or finds one that is as it is asked for.
@@ -55,7 +63,7 @@ impl SeriesStore {
         let options: NewSeries = options::parse(options)?;
         let definition =
             SeriesDefinition::new(pattern).map_err(|error| Error::argument(with_causes(&error)))?;
-        self.0.create(name, options.series.complete(definition))?;
+        self.series.create(name, options.series.complete(definition))?;
         Ok(())
     }
 
@@ -76,6 +84,14 @@ impl SeriesStore {
             None => series.take()?,
         };
         Ok(issued(number, scope))
+    }
+
+    /// Takes the next number of the present period if it is in memory. It never waits; `None` says
+    /// that [`next`](SeriesStore::next) may have to, or fails.
+    #[must_use]
+    pub fn next_at_hand(&self, name: &str, scope: Option<&str>) -> Option<Issued> {
+        let series = of_scope(self.known(name)?, scope);
+        Some(issued(series.try_take().ok()?, scope))
     }
 
     /// Takes the next `count` numbers, at least one and at most a million. If fewer fit the
@@ -108,8 +124,9 @@ impl SeriesStore {
     /// # Errors
     /// The text is no number of the series, or the store cannot be used.
     pub fn parse(&self, name: &str, text: &str) -> Result<Issued, Error> {
-        let parsed =
-            self.0.get(name)?.parse(text).map_err(|error| Error::argument(with_causes(&error)))?;
+        // Asks the store, because another process may have changed the pattern.
+        let series = self.series.get(name)?;
+        let parsed = series.parse(text).map_err(|error| Error::argument(with_causes(&error)))?;
         Ok(Issued {
             text: text.to_owned(),
             value: parsed.value(),
@@ -132,15 +149,31 @@ impl SeriesStore {
     /// # Errors
     /// Numbers have not been given back in time, and are lost. All takes have ended even so.
     pub fn close(&self) -> Result<(), Error> {
-        Ok(self.0.clone().shutdown()?)
+        Ok(self.series.clone().shutdown()?)
     }
 
     fn get(&self, name: &str, scope: Option<&str>) -> Result<SeriesGenerator, Error> {
-        let series = self.0.get(name)?;
-        Ok(match scope {
-            Some(scope) => series.scope(scope),
-            None => series,
-        })
+        if let Some(series) = self.known(name) {
+            return Ok(of_scope(series, scope));
+        }
+        let series = self.series.get(name)?;
+        if let Ok(mut used) = self.used.write() {
+            used.insert(name.to_owned(), series.clone());
+        }
+        Ok(of_scope(series, scope))
+    }
+
+    /// A series that has been used. It never waits, because in a forked process a lock that was
+    /// held at the fork is never released.
+    fn known(&self, name: &str) -> Option<SeriesGenerator> {
+        self.used.try_read().ok()?.get(name).cloned()
+    }
+}
+
+fn of_scope(series: SeriesGenerator, scope: Option<&str>) -> SeriesGenerator {
+    match scope {
+        Some(scope) => series.scope(scope),
+        None => series,
     }
 }
 
@@ -154,5 +187,29 @@ fn issued(number: SeriesNumber, scope: Option<&str>) -> Issued {
         period: number.period().to_string(),
         scope: scope.map(str::to_owned),
         text: number.into_string(),
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)] // a test that cannot go on has failed
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_series_that_is_used_keeps_the_numbers_that_it_has_loaded() {
+        let folder = tempfile::tempdir().unwrap();
+        let file = folder.path().join("uidring.db");
+        let series = SeriesStore::open(file.to_str().unwrap(), &[]).unwrap();
+        series.create("tickets", "T-{n}", &[]).unwrap();
+        assert_eq!(series.next_at_hand("tickets", None), None);
+        for number in 1..=3 {
+            assert_eq!(series.next("tickets", None, None).unwrap().value, number);
+        }
+        assert_eq!(series.next_at_hand("tickets", None).unwrap().text, "T-4");
+        // The store is not asked: without it, numbers go on.
+        for file in std::fs::read_dir(folder.path()).unwrap() {
+            std::fs::remove_file(file.unwrap().path()).unwrap();
+        }
+        assert_eq!(series.next("tickets", None, None).unwrap().value, 5);
     }
 }
