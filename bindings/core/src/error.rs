@@ -2,6 +2,7 @@
 
 use std::error::Error as StdError;
 use std::fmt;
+use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use uidring::segment::{self, SegmentError};
 use uidring::series::SeriesError;
@@ -81,6 +82,23 @@ impl Error {
     fn of(error: &dyn StdError, kind: Kind) -> Error {
         Error { kind, message: with_causes(error) }
     }
+}
+
+/// What `call` returns, or [`Error::internal`] if it panics: a panic must not reach a program in
+/// another language.
+///
+/// # Errors
+/// That of `call`, or its panic.
+pub fn guarded<T, E: From<Error>>(call: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
+    // What the panic has left half done is the library's, whose calls cope with it.
+    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
+        let said = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(said), _) => said,
+            (None, Some(said)) => said.as_str(),
+            (None, None) => "it said nothing",
+        };
+        Err(Error::internal(said).into())
+    })
 }
 
 impl fmt::Display for Error {
@@ -183,5 +201,22 @@ impl From<SeriesError> for Error {
             | SeriesError::Scope(_) => Error::of(&error, Kind::InvalidArgument),
             _ => Error::of(&error, kind_of(error.is_transient())),
         }
+    }
+}
+
+#[cfg(test)]
+#[allow(clippy::panic)] // that is what is tested
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_panic_becomes_an_error() {
+        let said =
+            |panics: fn() -> Result<(), Error>| guarded(panics).map_err(|error| error.message);
+        let words = "uidring has made a mistake, please report it: ";
+        assert_eq!(said(|| panic!("as told")), Err(format!("{words}as told")));
+        assert_eq!(said(|| panic!("number {}", 7)), Err(format!("{words}number 7")));
+        assert_eq!(said(|| std::panic::panic_any(7)), Err(format!("{words}it said nothing")));
+        assert_eq!(said(|| Ok(())), Ok(()));
     }
 }

@@ -12,7 +12,7 @@ mod series;
 mod status;
 mod uids;
 
-pub use error::{Error, Kind};
+pub use error::{Error, Kind, guarded};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, options_of};
 pub use series::{Issued, SeriesStore};
