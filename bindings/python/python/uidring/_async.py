@@ -1,0 +1,42 @@
+"""Takes in tasks of asyncio.
+
+A number that is in memory is taken at once. Where a take has to wait, a thread waits, so that the
+other tasks go on. If the task is cancelled meanwhile, that thread stops waiting, too, and takes no
+number.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import threading
+from datetime import date
+from typing import Optional, Union
+
+from ._uidring import Segments, Series, Tag, UidGenerator
+from ._values import SeriesNumber
+
+
+async def take(source: Union[UidGenerator, Tag]) -> int:
+    number = source._take_at_once()
+    if number is not None:
+        return number
+    stop = threading.Event()
+    try:
+        return await asyncio.to_thread(source._take_until, stop)
+    finally:
+        stop.set()
+
+
+async def take_of(segments: Segments, tag: str) -> int:
+    known = segments._tag_at_once(tag)
+    return await take(await asyncio.to_thread(segments.tag, tag) if known is None else known)
+
+
+async def next_of(
+    series: Series, name: str, scope: Optional[str], day: Union[date, str, None]
+) -> SeriesNumber:
+    if day is None:
+        number = series._next_at_once(name, scope)
+        if number is not None:
+            return number
+    return await asyncio.to_thread(series.next, name, scope, day)

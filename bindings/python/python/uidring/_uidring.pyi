@@ -1,0 +1,168 @@
+import threading
+from collections.abc import Coroutine
+from datetime import date as Date
+from datetime import datetime, timedelta
+from os import PathLike
+from types import TracebackType
+from typing import Any, Dict, List, Optional, Type, TypedDict, Union, final
+
+from typing_extensions import Buffer, Self, Unpack
+
+from ._values import Parts, SeriesNumber
+
+__all__ = [
+    "__version__",
+    "UidGenerator",
+    "Segments",
+    "Tag",
+    "Series",
+    "_options",
+    "_kinds",
+]
+
+_Address = Union[str, PathLike[str]]
+_Length = Union[timedelta, str, None]
+_Number = Union[int, str, None]
+_Flag = Union[bool, str, None]
+_Text = Optional[str]
+
+class _UidOptions(TypedDict, total=False):
+    lease: _Length
+    partition: _Text
+    worker_ids: _Text
+    uid_generator: _Flag
+    exact_time: _Flag
+    max_lead: _Length
+    max_lag: _Length
+    on_lead_limit: _Text
+    max_new_workers: _Number
+    slots: _Number
+    preset: _Text
+    layout: _Text
+    order: _Text
+    epoch: Union[datetime, Date, str, None]
+    tick: _Length
+    state: Union[PathLike[str], str, None]
+    max_forward_jump: _Length
+    start_deadline: _Length
+    shutdown_deadline: _Length
+    timeout: _Length
+
+class _LoadOptions(TypedDict, total=False):
+    max_wait: _Length
+    ahead: _Length
+    refresh: _Length
+    loads: _Number
+    shutdown_deadline: _Length
+    timeout: _Length
+
+class _SegmentsOptions(_LoadOptions, total=False):
+    table: _Text
+
+class _TagOptions(TypedDict, total=False):
+    first: _Number
+    step: _Number
+    max_step: _Number
+    description: _Text
+
+class _NewSeriesOptions(TypedDict, total=False):
+    time_zone: _Text
+    gapless: _Flag
+    fiscal_year: _Number
+    step: _Number
+    first: _Number
+
+__version__: str
+
+@final
+class UidGenerator:
+    @staticmethod
+    def open(address: _Address, **options: Unpack[_UidOptions]) -> UidGenerator: ...
+    @staticmethod
+    def fixed(worker: int, **options: Unpack[_UidOptions]) -> UidGenerator: ...
+    def take(self) -> int: ...
+    def take_async(self) -> Coroutine[Any, Any, int]: ...
+    def take_many(self, count: int, /) -> List[int]: ...
+    def fill(self, buffer: Buffer, /) -> None: ...
+    def parts(self, uid: int, /) -> Parts: ...
+    @property
+    def layout(self) -> str: ...
+    @property
+    def worker_id(self) -> int: ...
+    def status(self) -> Dict[str, Any]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        exception_type: Optional[Type[BaseException]] = None,
+        exception: Optional[BaseException] = None,
+        traceback: Optional[TracebackType] = None,
+        /,
+    ) -> None: ...
+    def _take_at_once(self) -> Optional[int]: ...
+    def _take_until(self, stop: threading.Event) -> int: ...
+
+@final
+class Segments:
+    @staticmethod
+    def open(address: _Address, **options: Unpack[_SegmentsOptions]) -> Segments: ...
+    def create(self, tag: str, **options: Unpack[_TagOptions]) -> Tag: ...
+    def tag(self, name: str, /) -> Tag: ...
+    def take(self, tag: str, /) -> int: ...
+    def take_async(self, tag: str, /) -> Coroutine[Any, Any, int]: ...
+    def _tag_at_once(self, name: str) -> Optional[Tag]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        exception_type: Optional[Type[BaseException]] = None,
+        exception: Optional[BaseException] = None,
+        traceback: Optional[TracebackType] = None,
+        /,
+    ) -> None: ...
+
+@final
+class Tag:
+    @property
+    def name(self) -> str: ...
+    def take(self) -> int: ...
+    def take_async(self) -> Coroutine[Any, Any, int]: ...
+    def take_many(self, count: int, /) -> List[int]: ...
+    def fill(self, buffer: Buffer, /) -> None: ...
+    def status(self) -> Dict[str, Any]: ...
+    def _take_at_once(self) -> Optional[int]: ...
+    def _take_until(self, stop: threading.Event) -> int: ...
+
+@final
+class Series:
+    @staticmethod
+    def open(address: _Address, **options: Unpack[_LoadOptions]) -> Series: ...
+    def create(self, name: str, pattern: str, **options: Unpack[_NewSeriesOptions]) -> None: ...
+    def next(
+        self, name: str, scope: Optional[str] = None, date: Union[Date, str, None] = None
+    ) -> SeriesNumber: ...
+    def next_async(
+        self, name: str, scope: Optional[str] = None, date: Union[Date, str, None] = None
+    ) -> Coroutine[Any, Any, SeriesNumber]: ...
+    def next_many(
+        self,
+        name: str,
+        count: int,
+        scope: Optional[str] = None,
+        date: Union[Date, str, None] = None,
+    ) -> List[SeriesNumber]: ...
+    def parse(self, name: str, text: str) -> SeriesNumber: ...
+    def status(self, name: str, scope: Optional[str] = None) -> Dict[str, Any]: ...
+    def close(self) -> None: ...
+    def __enter__(self) -> Self: ...
+    def __exit__(
+        self,
+        exception_type: Optional[Type[BaseException]] = None,
+        exception: Optional[BaseException] = None,
+        traceback: Optional[TracebackType] = None,
+        /,
+    ) -> None: ...
+    def _next_at_once(self, name: str, scope: Optional[str]) -> Optional[SeriesNumber]: ...
+
+def _options(call: str) -> List[str]: ...
+def _kinds() -> List[str]: ...

@@ -1,0 +1,122 @@
+//! Values of Python for the library, and of the library for Python.
+
+use pyo3::exceptions::{PyOverflowError, PyTypeError};
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::sync::PyOnceLock;
+use pyo3::types::{PyDict, PyString};
+use uidring_bindings::{Error, Issued};
+
+use crate::errors::raised;
+
+/// A function or a class of the package that is written in Python.
+fn python<'py>(
+    py: Python<'py>,
+    place: &'static PyOnceLock<Py<PyAny>>,
+    module: &str,
+    name: &str,
+) -> PyResult<&'py Bound<'py, PyAny>> {
+    place.import(py, module, name)
+}
+
+/// The options as the library reads them.
+pub fn options(
+    py: Python<'_>,
+    options: Option<&Bound<'_, PyDict>>,
+) -> PyResult<Vec<(String, String)>> {
+    static TEXTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    match options {
+        Some(options) => {
+            python(py, &TEXTS, "uidring._options", "texts")?.call1((options,))?.extract()
+        }
+        None => Ok(Vec::new()),
+    }
+}
+
+/// Borrows what [`options`] has returned.
+pub fn borrowed(options: &[(String, String)]) -> Vec<(&str, &str)> {
+    options.iter().map(|(name, value)| (name.as_str(), value.as_str())).collect()
+}
+
+/// The address of a store: a text, or a path.
+pub fn address(address: &Bound<'_, PyAny>) -> PyResult<String> {
+    static PATH: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    if let Ok(text) = address.cast::<PyString>() {
+        return text.extract();
+    }
+    let py = address.py();
+    let path = python(py, &PATH, "os", "fspath")?.call1((address,)).map_err(|_| {
+        PyTypeError::new_err(format!("an address is a text or a path, and not {address:?}"))
+    })?;
+    path.extract()
+}
+
+/// A whole number of Python's, which has no bounds, for the library.
+pub fn whole(value: &Bound<'_, PyAny>, what: &str) -> PyResult<u64> {
+    let py = value.py();
+    value.extract().map_err(|error: PyErr| {
+        if error.is_instance_of::<PyOverflowError>(py) {
+            raised(py, &Error::argument(format!("{what}, and not {value}")))
+        } else {
+            error
+        }
+    })
+}
+
+/// How many numbers a call is asked for.
+pub fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
+    let count = whole(value, "a call takes 0 numbers or more")?;
+    Ok(usize::try_from(count).unwrap_or(usize::MAX))
+}
+
+/// A date as the library reads it.
+pub fn date(date: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
+    static TEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    date.map(|date| python(date.py(), &TEXT, "uidring._options", "date_text")?.call1((date,)))
+        .map(|text| text?.extract())
+        .transpose()
+}
+
+/// A status, which the library writes as JSON.
+pub fn status<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
+    static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    python(py, &LOADS, "json", "loads")?.call1((json,))
+}
+
+/// What a UID holds.
+pub fn parts(py: Python<'_>, parts: uidring_bindings::Parts) -> PyResult<Bound<'_, PyAny>> {
+    static PARTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let parts = (parts.unix_ms, parts.worker, parts.sequence);
+    python(py, &PARTS, "uidring._values", "parts")?.call1(parts)
+}
+
+/// A number of a series.
+pub fn issued(py: Python<'_>, issued: Issued) -> PyResult<Bound<'_, PyAny>> {
+    static NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    let Issued { text, value, period, scope } = issued;
+    python(py, &NUMBER, "uidring._values", "SeriesNumber")?.call1((text, value, period, scope))
+}
+
+/// A coroutine function of the package, called with `arguments`.
+pub fn coroutine<'py>(
+    py: Python<'py>,
+    name: &str,
+    arguments: impl pyo3::call::PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    py.import(intern!(py, "uidring._async"))?.getattr(name)?.call1(arguments)
+}
+
+/// Has `holder` closed when the program ends.
+pub fn close_at_exit(holder: &Bound<'_, PyAny>) -> PyResult<()> {
+    static REMEMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    python(holder.py(), &REMEMBER, "uidring._exit", "remember")?.call1((holder,))?;
+    Ok(())
+}
+
+/// What `pickle` and `copy` are told.
+pub fn not_copied(what: &str) -> PyErr {
+    PyTypeError::new_err(format!(
+        "{what} cannot be pickled or copied, because two copies would give the same numbers: open \
+         one in each process, and pass the address on"
+    ))
+}

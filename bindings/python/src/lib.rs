@@ -1,0 +1,53 @@
+//! The native part of the Python package `uidring`.
+//!
+//! What a call does comes from `uidring_bindings`; here it gets Python's types, errors and manners:
+//! a call that may have to wait lets other threads run, and can be interrupted with Ctrl-C.
+
+// Python's buffers are memory that only C functions give access to: the module `buffer`.
+#![allow(unsafe_code)]
+// Python calls a method with its object, whether it needs it or not.
+#![allow(clippy::unused_self)]
+
+mod buffer;
+mod convert;
+mod errors;
+mod held;
+mod numbers;
+mod segments;
+mod series;
+mod uids;
+mod wait;
+
+use pyo3::prelude::*;
+use uidring_bindings::{Kind, OptionList, options_of};
+
+/// The names of the options of a call, for the test that the stubs have them.
+#[pyfunction]
+fn _options(call: &str) -> PyResult<Vec<String>> {
+    let list = match call {
+        "UidGenerator.open" => OptionList::Uids,
+        "Segments.open" => OptionList::Segments,
+        "Segments.create" => OptionList::Tag,
+        "Series.open" => OptionList::Series,
+        "Series.create" => OptionList::NewSeries,
+        _ => return Err(pyo3::exceptions::PyKeyError::new_err(call.to_owned())),
+    };
+    Ok(options_of(list).into_iter().map(|(name, _)| name).collect())
+}
+
+/// The kinds of errors, for the tests that each has its exception.
+#[pyfunction]
+fn _kinds() -> Vec<String> {
+    Kind::ALL.into_iter().map(Kind::name).collect()
+}
+
+#[pymodule(gil_used = false)]
+fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
+    module.add("__version__", env!("CARGO_PKG_VERSION"))?;
+    module.add_class::<uids::UidGenerator>()?;
+    module.add_class::<segments::Segments>()?;
+    module.add_class::<segments::Tag>()?;
+    module.add_class::<series::Series>()?;
+    module.add_function(wrap_pyfunction!(_options, module)?)?;
+    module.add_function(wrap_pyfunction!(_kinds, module)?)
+}

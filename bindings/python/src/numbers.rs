@@ -1,0 +1,184 @@
+//! [`Source`]: taking numbers from a generator of UIDs or from a tag.
+
+use std::ops::ControlFlow;
+
+use pyo3::exceptions::PyMemoryError;
+use pyo3::intern;
+use pyo3::prelude::*;
+use pyo3::types::PyList;
+use uidring::TakeError;
+use uidring_bindings::{Error, TagNumbers, Uids, guarded};
+
+use crate::buffer::Numbers;
+use crate::errors::raised;
+use crate::wait::wait;
+
+/// Up to as many numbers are taken one by one, without letting other threads run: to get the
+/// interpreter back from a busy thread can take milliseconds.
+const ONE_BY_ONE: usize = 64;
+/// More are taken in chunks of so many. Between two chunks, signals are looked for.
+const CHUNK: usize = 8192;
+
+/// A generator of UIDs, or a tag.
+pub trait Source: Sync {
+    fn try_take(&self) -> Result<u64, TakeError>;
+    fn take_async(&self) -> impl Future<Output = Result<u64, TakeError>> + Send;
+    fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)>;
+}
+
+impl Source for Uids {
+    #[inline]
+    fn try_take(&self) -> Result<u64, TakeError> {
+        self.generator().try_take().map(uidring::Uid::get)
+    }
+
+    async fn take_async(&self) -> Result<u64, TakeError> {
+        self.generator().take_async().await.map(uidring::Uid::get)
+    }
+
+    fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
+        Uids::fill(self, numbers)
+    }
+}
+
+impl Source for TagNumbers {
+    #[inline]
+    fn try_take(&self) -> Result<u64, TakeError> {
+        self.generator().try_take().map(uidring::segment::Number::get)
+    }
+
+    async fn take_async(&self) -> Result<u64, TakeError> {
+        self.generator().take_async().await.map(uidring::segment::Number::get)
+    }
+
+    fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
+        TagNumbers::fill(self, numbers)
+    }
+}
+
+/// Takes a number. If it has to wait, other threads run meanwhile.
+#[inline]
+pub fn take(py: Python<'_>, source: &impl Source) -> PyResult<u64> {
+    match guarded(|| Ok(source.try_take())).map_err(|error| raised(py, &error))? {
+        Ok(number) => Ok(number),
+        // It says as well whether waiting helps.
+        Err(_) => wait(py, source.take_async(), None),
+    }
+}
+
+/// Takes a number for a task, on a thread that waits until `stop` is set.
+pub fn take_until(py: Python<'_>, source: &impl Source, stop: &Bound<'_, PyAny>) -> PyResult<u64> {
+    wait(py, source.take_async(), Some(stop))
+}
+
+/// Takes a number if there is one. `None` if it may be worth waiting for one.
+pub fn take_at_once(py: Python<'_>, source: &impl Source) -> PyResult<Option<u64>> {
+    match source.try_take() {
+        Ok(number) => Ok(Some(number)),
+        Err(error @ (TakeError::ShutDown | TakeError::Forked)) => Err(raised(py, &error.into())),
+        Err(_) => Ok(None),
+    }
+}
+
+/// Takes `count` numbers as a list. If that fails half-way, the exception has those that were
+/// taken as `numbers`.
+pub fn take_many<'py>(
+    py: Python<'py>,
+    source: &impl Source,
+    count: usize,
+) -> PyResult<Bound<'py, PyList>> {
+    let mut numbers = Vec::new();
+    numbers.try_reserve_exact(count).map_err(|_| {
+        PyMemoryError::new_err(format!("a list of {count} numbers does not fit the memory"))
+    })?;
+    match chunks(py, source, count, |chunk| numbers.extend_from_slice(chunk)) {
+        Ok(()) => PyList::new(py, numbers),
+        Err(error) => {
+            error.value(py).setattr(intern!(py, "numbers"), PyList::new(py, numbers)?)?;
+            Err(error)
+        }
+    }
+}
+
+/// Fills a buffer. If that fails half-way, the exception says as `filled` how many items at the
+/// start of the buffer are new.
+pub fn fill(py: Python<'_>, source: &impl Source, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
+    let mut buffer = Numbers::of(buffer)?;
+    let mut filled = 0;
+    let result = chunks(py, source, buffer.len(), |chunk| {
+        buffer.write(filled, chunk);
+        filled += chunk.len();
+    });
+    result.or_else(|error| {
+        error.value(py).setattr(intern!(py, "filled"), filled)?;
+        Err(error)
+    })
+}
+
+/// Takes `count` numbers, and gives each chunk of them to `keep`, also where a later one fails.
+fn chunks(
+    py: Python<'_>,
+    source: &impl Source,
+    count: usize,
+    mut keep: impl FnMut(&[u64]),
+) -> PyResult<()> {
+    if count <= ONE_BY_ONE {
+        let mut numbers = [0; ONE_BY_ONE];
+        for taken in 0..count {
+            match take(py, source) {
+                Ok(number) => numbers[taken] = number,
+                Err(error) => {
+                    keep(&numbers[..taken]);
+                    return Err(error);
+                }
+            }
+        }
+        keep(&numbers[..count]);
+        return Ok(());
+    }
+    let mut numbers = vec![0; count.min(CHUNK)];
+    let mut left = count;
+    while left > 0 {
+        let chunk = &mut numbers[..left.min(CHUNK)];
+        left -= chunk.len();
+        match fill_chunk(py, source, chunk) {
+            ControlFlow::Continue(()) => keep(chunk),
+            ControlFlow::Break((filled, error)) => {
+                keep(&chunk[..filled]);
+                return Err(error);
+            }
+        }
+        if left > 0 {
+            py.check_signals()?;
+        }
+    }
+    Ok(())
+}
+
+fn fill_chunk(
+    py: Python<'_>,
+    source: &impl Source,
+    chunk: &mut [u64],
+) -> ControlFlow<(usize, PyErr)> {
+    // The library's `fill` does not look for signals. Where there are no numbers for a long time,
+    // it is the wait for the first that can be interrupted.
+    match take(py, source) {
+        Ok(number) => chunk[0] = number,
+        Err(error) => return ControlFlow::Break((0, error)),
+    }
+    let rest = &mut chunk[1..];
+    let filled = py.detach(|| {
+        let mut filled = 0;
+        let result = guarded(|| {
+            source.fill(rest).map_err(|(count, error)| {
+                filled = count;
+                error
+            })
+        });
+        result.map_err(|error| (filled, error))
+    });
+    match filled {
+        Ok(()) => ControlFlow::Continue(()),
+        Err((filled, error)) => ControlFlow::Break((filled + 1, raised(py, &error))),
+    }
+}

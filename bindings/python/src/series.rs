@@ -1,0 +1,151 @@
+//! `Series`.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use uidring_bindings::SeriesStore;
+
+use crate::convert;
+use crate::errors::apart;
+use crate::held::Held;
+
+/// Gives numbers that people see, such as `SO20261124-000042`.
+///
+/// >>> import uidring
+/// >>> with uidring.Series.open("uidring.db") as series:
+/// ...     series.create("orders", "SO{yyyy}{MM}{dd}-{n:6}", time_zone="Europe/Berlin")
+/// ...     print(series.next("orders", date="2026-11-24"))
+/// SO20261124-000001
+#[pyclass(frozen, weakref, module = "uidring")]
+#[derive(Debug)]
+pub struct Series(Held<SeriesStore>);
+
+#[pymethods]
+impl Series {
+    /// Opens the series of the store at `address`.
+    #[staticmethod]
+    #[pyo3(signature = (address, **options))]
+    fn open<'py>(
+        address: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, Series>> {
+        let py = address.py();
+        let (address, options) = (convert::address(address)?, convert::options(py, options)?);
+        let opened = apart(py, || SeriesStore::open(&address, &convert::borrowed(&options)))?;
+        let series = Bound::new(py, Series(Held::new(opened)))?;
+        convert::close_at_exit(&series)?;
+        Ok(series)
+    }
+
+    /// Creates a series, or finds one that is as it is asked for.
+    #[pyo3(signature = (name, pattern, **options))]
+    fn create(
+        &self,
+        py: Python<'_>,
+        name: &str,
+        pattern: &str,
+        options: Option<&Bound<'_, PyDict>>,
+    ) -> PyResult<()> {
+        let options = convert::options(py, options)?;
+        apart(py, || self.0.create(name, pattern, &convert::borrowed(&options)))
+    }
+
+    /// Takes the next number: of a `scope`, if one is named, and of the period of a `date` instead
+    /// of today's. A date is a `datetime.date`, or a text such as `2026-11-24`.
+    #[pyo3(signature = (name, scope=None, date=None))]
+    fn next<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        scope: Option<&str>,
+        date: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        let date = convert::date(date)?;
+        let at_hand = if date.is_none() { self.0.next_at_hand(name, scope) } else { None };
+        let number = match at_hand {
+            Some(number) => number,
+            None => apart(py, || self.0.next(name, scope, date.as_deref()))?,
+        };
+        convert::issued(py, number)
+    }
+
+    /// Takes the next number in a task of asyncio. Where `next` would wait, a thread waits.
+    #[pyo3(signature = (name, scope=None, date=None))]
+    fn next_async<'py>(
+        slf: &Bound<'py, Self>,
+        name: &str,
+        scope: Option<&str>,
+        date: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        convert::coroutine(slf.py(), "next_of", (slf, name, scope, date))
+    }
+
+    /// Takes the next `count` numbers, from 1 to a million. If fewer fit the pattern, it takes
+    /// those.
+    #[pyo3(signature = (name, count, scope=None, date=None))]
+    fn next_many<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        count: &Bound<'py, PyAny>,
+        scope: Option<&str>,
+        date: Option<&Bound<'py, PyAny>>,
+    ) -> PyResult<Bound<'py, PyList>> {
+        let count = convert::whole(count, "a call takes 1 to 1000000 numbers of a series")?;
+        let date = convert::date(date)?;
+        let numbers = apart(py, || self.0.next_many(name, scope, date.as_deref(), count))?;
+        let list = PyList::empty(py);
+        for number in numbers {
+            list.append(convert::issued(py, number)?)?;
+        }
+        Ok(list)
+    }
+
+    /// Reads a number of the series.
+    fn parse<'py>(&self, py: Python<'py>, name: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
+        convert::issued(py, apart(py, || self.0.parse(name, text))?)
+    }
+
+    /// The state of a series, and of a scope of it. Lengths are in milliseconds.
+    #[pyo3(signature = (name, scope=None))]
+    fn status<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        scope: Option<&str>,
+    ) -> PyResult<Bound<'py, PyAny>> {
+        convert::status(py, &apart(py, || self.0.status(name, scope))?)
+    }
+
+    /// Ends all takes, and gives back what is left of each scope. A second close does nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        apart(py, || self.0.close())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> &'static str {
+        "<uidring.Series>"
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(convert::not_copied("Series"))
+    }
+
+    /// The next number of today if it is in memory, else `None`.
+    #[pyo3(signature = (name, scope))]
+    fn _next_at_once<'py>(
+        &self,
+        py: Python<'py>,
+        name: &str,
+        scope: Option<&str>,
+    ) -> PyResult<Option<Bound<'py, PyAny>>> {
+        self.0.next_at_hand(name, scope).map(|number| convert::issued(py, number)).transpose()
+    }
+}

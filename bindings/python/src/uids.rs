@@ -1,0 +1,176 @@
+//! `UidGenerator`.
+
+use pyo3::prelude::*;
+use pyo3::types::{PyDict, PyList};
+use uidring_bindings::Uids;
+
+use crate::convert;
+use crate::errors::{apart, raised};
+use crate::held::Held;
+use crate::numbers;
+
+/// Gives unique, positive 64-bit ids that sort by time.
+///
+/// Open one when the process starts, and use it in all threads:
+///
+/// >>> import uidring
+/// >>> with uidring.UidGenerator.open("uidring.db") as uids:
+/// ...     first = uids.take()
+/// ...     assert uids.take() > first
+#[pyclass(frozen, weakref, module = "uidring")]
+#[derive(Debug)]
+pub struct UidGenerator(Held<Uids>);
+
+impl UidGenerator {
+    fn opened(py: Python<'_>, uids: Uids) -> PyResult<Bound<'_, UidGenerator>> {
+        let generator = Bound::new(py, UidGenerator(Held::new(uids)))?;
+        convert::close_at_exit(&generator)?;
+        Ok(generator)
+    }
+}
+
+#[pymethods]
+impl UidGenerator {
+    /// Opens a generator with a worker id from the store at `address`: the path of a SQLite file,
+    /// or the address of a server, such as `postgres://ids@db.example.com/ids`.
+    ///
+    /// >>> from datetime import timedelta
+    /// >>> uids = UidGenerator.open("uidring.db", lease=timedelta(minutes=10))
+    /// >>> uids.close()
+    #[staticmethod]
+    #[pyo3(signature = (address, **options))]
+    fn open<'py>(
+        address: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, UidGenerator>> {
+        let py = address.py();
+        let (address, options) = (convert::address(address)?, convert::options(py, options)?);
+        let uids = apart(py, || Uids::open(&address, &convert::borrowed(&options)))?;
+        UidGenerator::opened(py, uids)
+    }
+
+    /// Opens a generator with a worker id of your own, which no other generator may have.
+    ///
+    /// >>> with UidGenerator.fixed(7) as uids:
+    /// ...     uids.worker_id
+    /// 7
+    #[staticmethod]
+    #[pyo3(signature = (worker, **options))]
+    fn fixed<'py>(
+        worker: &Bound<'py, PyAny>,
+        options: Option<&Bound<'py, PyDict>>,
+    ) -> PyResult<Bound<'py, UidGenerator>> {
+        let py = worker.py();
+        let worker = convert::whole(worker, "a worker id is a whole number from 0 on")?;
+        let options = convert::options(py, options)?;
+        let uids = apart(py, || Uids::fixed(worker, &convert::borrowed(&options)))?;
+        UidGenerator::opened(py, uids)
+    }
+
+    /// Takes a UID.
+    ///
+    /// It waits if UIDs are taken faster than the layout allows for so long that `max_lead` is used
+    /// up. Ctrl-C ends the wait.
+    #[inline]
+    fn take(&self, py: Python<'_>) -> PyResult<u64> {
+        numbers::take(py, &*self.0)
+    }
+
+    /// Takes a UID in a task of asyncio. Where `take` would wait, a thread waits.
+    fn take_async<'py>(slf: &Bound<'py, Self>) -> PyResult<Bound<'py, PyAny>> {
+        convert::coroutine(slf.py(), "take", (slf,))
+    }
+
+    /// Takes `count` UIDs as an ascending list.
+    ///
+    /// If that fails half-way, the exception has the UIDs that were taken as `numbers`.
+    ///
+    /// >>> with UidGenerator.fixed(7) as uids:
+    /// ...     batch = uids.take_many(1000)
+    /// >>> len(batch), batch == sorted(batch)
+    /// (1000, True)
+    #[pyo3(signature = (count, /))]
+    fn take_many<'py>(&self, count: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyList>> {
+        numbers::take_many(count.py(), &*self.0, convert::count(count)?)
+    }
+
+    /// Fills a writable buffer of 64-bit whole numbers with ascending UIDs: an `array.array("Q")`
+    /// or `("q")`, a numpy array of `uint64` or `int64`, a `memoryview` of one.
+    ///
+    /// If that fails half-way, the exception says as `filled` how many items at the start of the
+    /// buffer are new. No other thread may use the buffer meanwhile.
+    ///
+    /// >>> from array import array
+    /// >>> batch = array("Q", bytes(8 * 1000))
+    /// >>> with UidGenerator.fixed(7) as uids:
+    /// ...     uids.fill(batch)
+    /// >>> 0 < batch[0] < batch[999]
+    /// True
+    #[pyo3(signature = (buffer, /))]
+    fn fill(&self, buffer: &Bound<'_, PyAny>) -> PyResult<()> {
+        numbers::fill(buffer.py(), &*self.0, buffer)
+    }
+
+    /// Decodes a UID of this generator's layout.
+    ///
+    /// >>> with UidGenerator.fixed(7, epoch="2026-01-01") as uids:
+    /// ...     parts = uids.parts(240510429044957184)
+    /// >>> parts.time.isoformat(), parts.worker, parts.sequence
+    /// ('2026-11-21T01:31:39+00:00', 3, 0)
+    #[pyo3(signature = (uid, /))]
+    fn parts<'py>(&self, uid: &Bound<'py, PyAny>) -> PyResult<Bound<'py, PyAny>> {
+        let py = uid.py();
+        let uid = convert::whole(uid, "a UID is a whole number from 1 to 9223372036854775807")?;
+        let parts = self.0.parts(uid).map_err(|error| raised(py, &error))?;
+        convert::parts(py, parts)
+    }
+
+    /// The layout of the UIDs, as options: `layout=30,20,13 tick=1000ms epoch=2026-...`.
+    #[getter]
+    fn layout(&self) -> String {
+        self.0.layout()
+    }
+
+    /// The worker id in the UIDs that are given now.
+    #[getter]
+    fn worker_id(&self) -> u64 {
+        self.0.worker_id()
+    }
+
+    /// The state, for operators. Lengths are in milliseconds, and times are texts in RFC 3339.
+    fn status<'py>(&self, py: Python<'py>) -> PyResult<Bound<'py, PyAny>> {
+        convert::status(py, &self.0.status())
+    }
+
+    /// Ends all takes, and gives a leased worker id back. A second close does nothing.
+    fn close(&self, py: Python<'_>) -> PyResult<()> {
+        apart(py, || self.0.close())
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, py: Python<'_>, _exception: &Bound<'_, PyAny>) -> PyResult<()> {
+        self.close(py)
+    }
+
+    fn __repr__(&self) -> String {
+        format!("<uidring.UidGenerator worker_id={} {}>", self.worker_id(), self.layout())
+    }
+
+    fn __reduce__(&self) -> PyResult<()> {
+        Err(convert::not_copied("a UidGenerator"))
+    }
+
+    /// A UID if there is one now, else `None`.
+    fn _take_at_once(&self, py: Python<'_>) -> PyResult<Option<u64>> {
+        numbers::take_at_once(py, &*self.0)
+    }
+
+    /// A UID, unless the `threading.Event` `stop` is set before there is one.
+    fn _take_until(&self, stop: &Bound<'_, PyAny>) -> PyResult<u64> {
+        numbers::take_until(stop.py(), &*self.0, stop)
+    }
+}
