@@ -2,7 +2,6 @@
 
 use std::cell::RefCell;
 use std::ffi::{CStr, CString, c_char};
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use uidring_bindings::{Error, Kind};
 
@@ -70,10 +69,9 @@ pub extern "C" fn uidring_version() -> *const c_char {
 /// Runs a call, catches its panic, and keeps the text of a failure.
 #[inline]
 pub(crate) fn guarded(call: impl FnOnce() -> Result<(), Error>) -> uidring_code {
-    match catch_unwind(AssertUnwindSafe(call)) {
-        Ok(Ok(())) => uidring_code::UIDRING_OK,
-        Ok(Err(error)) => failed(&error),
-        Err(panic) => panicked(&*panic),
+    match uidring_bindings::guarded(call) {
+        Ok(()) => uidring_code::UIDRING_OK,
+        Err(error) => failed(&error),
     }
 }
 
@@ -88,14 +86,4 @@ fn failed(error: &Error) -> uidring_code {
         }
     });
     code
-}
-
-#[cold]
-fn panicked(panic: &(dyn std::any::Any + Send)) -> uidring_code {
-    let said = panic
-        .downcast_ref::<&str>()
-        .copied()
-        .or_else(|| panic.downcast_ref::<String>().map(String::as_str))
-        .unwrap_or("it said nothing");
-    failed(&Error::internal(said))
 }
