@@ -1,0 +1,2 @@
+/** The exception that programs with Baidu's UidGenerator catch. */
+package com.baidu.fsg.uid.exception;

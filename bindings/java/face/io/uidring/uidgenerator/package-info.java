@@ -1,0 +1,2 @@
+/** A bean with the properties of Baidu's UidGenerator, for programs that move over from it. */
+package io.uidring.uidgenerator;

@@ -1,0 +1,100 @@
+package io.uidring;
+
+import java.lang.ref.Reference;
+import java.util.Objects;
+
+/** The dense numbers of one tag. Any number of threads may take from it at once. */
+public final class SegmentTag {
+    /** Keeps the segments open while this tag is held. */
+    private final Segments segments;
+
+    private final String name;
+    private final long handle;
+    private final Memory memory;
+
+    SegmentTag(Segments segments, String name, long handle) {
+        this.segments = segments;
+        this.name = name;
+        this.handle = handle;
+        memory = new Memory(this, handle);
+    }
+
+    /**
+     * The name of the tag.
+     *
+     * @return as it was asked for
+     */
+    public String name() {
+        return name;
+    }
+
+    /**
+     * Takes the next number of this process. Numbers ascend within a process; those of several
+     * processes are mixed.
+     *
+     * @return a positive number that nobody else gets
+     * @throws UnavailableException if numbers are not loaded in time: the store cannot be reached
+     * @throws RefusedException if the tag is used up or gone
+     * @throws ClosedException after a close of the segments
+     */
+    public long take() {
+        try {
+            return Native.takeNumber(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Fills an array with ascending numbers, which need not follow one another without a gap.
+     *
+     * @param numbers the array
+     * @throws UidringException as {@link #take}; its {@link UidringException#filled} says how many
+     *     elements from the start are numbers even so
+     */
+    public void take(long[] numbers) {
+        try {
+            Native.fillNumbers(handle, Objects.requireNonNull(numbers, "the array"));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Takes ascending numbers.
+     *
+     * @param count how many, at least 0
+     * @return as many numbers
+     * @throws InvalidArgumentException if the count is negative
+     * @throws UidringException as {@link #take}; numbers that were taken until then are lost
+     */
+    public long[] takeMany(int count) {
+        long[] numbers = Native.array(count);
+        take(numbers);
+        return numbers;
+    }
+
+    /**
+     * The state, for operators: numbers, and lengths in milliseconds.
+     *
+     * @return a JSON object
+     */
+    public String status() {
+        try {
+            return Native.tagStatus(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** The name of the tag. */
+    @Override
+    public String toString() {
+        return "SegmentTag[" + name + ']';
+    }
+
+    /** After a close of the segments. */
+    void leave() {
+        memory.close(this);
+    }
+}

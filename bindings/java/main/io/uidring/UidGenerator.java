@@ -1,0 +1,239 @@
+package io.uidring;
+
+import java.lang.ref.Reference;
+import java.time.Instant;
+import java.util.Map;
+import java.util.Objects;
+
+/**
+ * A generator of unique, positive ids that sort by time.
+ *
+ * <pre>{@code
+ * try (UidGenerator uids = UidGenerator.open("mysql://ids@db.example.com/ids", "lease=10m")) {
+ *     long uid = uids.take();
+ *     System.out.println(uid + " was made at " + uids.parts(uid).time());
+ * }
+ * }</pre>
+ *
+ * <p>Open one per process, and share it between all threads. It runs a thread of its own, which is
+ * not Java's and does not keep a program from ending.
+ *
+ * <p>An interrupt does not end a call. A take that has to wait, because a limit is reached, waits
+ * on and leaves the thread's interrupt flag as it is; a virtual thread keeps its carrier meanwhile.
+ * A take from the ring, as nearly all are, does not wait.
+ */
+public final class UidGenerator implements AutoCloseable {
+    private final long handle;
+    private final Memory memory;
+
+    /**
+     * What an id holds.
+     *
+     * @param time the begin of the id's tick, which is a second by default
+     * @param worker the worker id of the generator that made the id
+     * @param sequence the number of the id within its tick and worker id, from 0
+     */
+    public record Parts(Instant time, long worker, long sequence) {}
+
+    private UidGenerator(long handle) {
+        this.handle = handle;
+        memory = new Memory(this, handle);
+    }
+
+    /**
+     * Opens a generator with a worker id from a store, which keeps all its programs apart.
+     *
+     * @param address the path of a SQLite file, which is created if it is missing, or the address
+     *     of a server, such as {@code mysql://user:password@host/database}; the schemes are
+     *     {@code postgres}, {@code mysql}, {@code etcd}, {@code zookeeper} and {@code redis}
+     * @param options each {@code name=value}, such as {@code lease=10m}
+     * @return a generator that is ready
+     * @throws InvalidArgumentException if the address or an option is wrong
+     * @throws UnavailableException if the store cannot be reached, or does not answer in time
+     * @throws RefusedException if the store gives no worker id, or the clock is wrong
+     */
+    public static UidGenerator open(String address, String... options) {
+        return openWith(address, Native.pairs(options));
+    }
+
+    /**
+     * Opens a generator with options from a map.
+     *
+     * @param address as for {@link #open(String, String...)}
+     * @param options names and values
+     * @return a generator that is ready
+     * @throws UidringException as {@link #open(String, String...)}
+     */
+    public static UidGenerator open(String address, Map<String, String> options) {
+        return openWith(address, Native.pairs(options));
+    }
+
+    private static UidGenerator openWith(String address, String[] options) {
+        Objects.requireNonNull(address, "the address");
+        NativeLibrary.load();
+        return new UidGenerator(Native.openUids(address, options));
+    }
+
+    /**
+     * Opens a generator with a worker id of your own. No other generator may have it: two with the
+     * same worker id make the same ids. A restart with the same worker id repeats ids as well, if
+     * the ids of the first run were ahead of the clock, unless the option {@code state} names a
+     * file that keeps the times that were used.
+     *
+     * @param worker the worker id, from 0 to the layout's largest: 1,048,575 by default
+     * @param options each {@code name=value}, such as {@code state=/data/uidring.state}
+     * @return a generator that is ready
+     * @throws InvalidArgumentException if the worker id is negative, or an option is wrong
+     * @throws RefusedException if the worker id does not fit the layout, the state file cannot be
+     *     used, or the clock is wrong
+     */
+    public static UidGenerator fixed(long worker, String... options) {
+        return fixedWith(worker, Native.pairs(options));
+    }
+
+    /**
+     * Opens a generator with a worker id of your own and options from a map.
+     *
+     * @param worker as for {@link #fixed(long, String...)}
+     * @param options names and values
+     * @return a generator that is ready
+     * @throws UidringException as {@link #fixed(long, String...)}
+     */
+    public static UidGenerator fixed(long worker, Map<String, String> options) {
+        return fixedWith(worker, Native.pairs(options));
+    }
+
+    private static UidGenerator fixedWith(long worker, String[] options) {
+        NativeLibrary.load();
+        return new UidGenerator(Native.fixedUids(worker, options));
+    }
+
+    /**
+     * Takes an id. It is larger than those that were taken before with the same worker id, and its
+     * time is at most a second behind the clock and, after a burst, at most a day ahead, unless
+     * options ask for other limits.
+     *
+     * @return a positive id, which this generator and the others of its store never give again
+     * @throws UnavailableException if there is no id for now, and the option
+     *     {@code on_lead_limit} does not say that a take waits
+     * @throws RefusedException if the worker ids or the times of the layout are used up
+     * @throws ClosedException after a {@link #close}
+     */
+    public long take() {
+        try {
+            return Native.takeUid(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Fills an array with ascending ids, at a fraction of the cost of as many takes.
+     *
+     * @param uids the array
+     * @throws UidringException as {@link #take}; its {@link UidringException#filled} says how many
+     *     elements from the start are ids even so
+     */
+    public void take(long[] uids) {
+        try {
+            Native.fillUids(handle, Objects.requireNonNull(uids, "the array"));
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Takes ascending ids.
+     *
+     * @param count how many, at least 0
+     * @return as many ids
+     * @throws InvalidArgumentException if the count is negative
+     * @throws UidringException as {@link #take}; ids that were taken until then are lost
+     */
+    public long[] takeMany(int count) {
+        long[] uids = Native.array(count);
+        take(uids);
+        return uids;
+    }
+
+    /**
+     * Decodes an id. It must have been made with the layout of this generator, because an id does
+     * not tell its layout.
+     *
+     * @param uid the id
+     * @return what it holds
+     * @throws InvalidArgumentException if the id is 0 or negative
+     */
+    public Parts parts(long uid) {
+        try {
+            long[] parts = Native.parts(handle, uid);
+            return new Parts(Instant.ofEpochMilli(parts[0]), parts[1], parts[2]);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * The layout, as options write it.
+     *
+     * @return such as {@code layout=30,20,13 tick=1000ms epoch=2026-01-01T00:00:00Z}
+     */
+    public String layout() {
+        try {
+            return Native.layout(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * The worker id in the ids that are given now. It changes when a burst has used up its times,
+     * or when its lease was lost.
+     *
+     * @return the worker id
+     */
+    public long workerId() {
+        try {
+            return Native.workerId(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * The state, for operators: numbers, lengths in milliseconds and times as RFC 3339 writes them.
+     *
+     * @return a JSON object
+     */
+    public String status() {
+        try {
+            return Native.uidStatus(handle);
+        } finally {
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /**
+     * Ends the generator. Takes of other threads that are under way succeed or throw a
+     * {@link ClosedException}, as later ones do. A leased worker id is given back, which may take
+     * until the option {@code shutdown_deadline}. A second close succeeds.
+     *
+     * @throws UnavailableException if the worker id was not given back in time; the generator has
+     *     ended even so, and the lease runs out by itself
+     */
+    @Override
+    public void close() {
+        try {
+            Native.closeUids(handle);
+        } finally {
+            memory.close(this);
+            Reference.reachabilityFence(this);
+        }
+    }
+
+    /** The layout and the worker id. */
+    @Override
+    public String toString() {
+        return "UidGenerator[" + layout() + " worker=" + workerId() + ']';
+    }
+}

@@ -1,0 +1,88 @@
+//! The library that `io.uidring` loads: Java's native methods over the core of the bindings.
+//!
+//! A Java object holds the address of a boxed value, its *handle*. Java frees a handle when no
+//! object holds it, and what a class loader leaves behind is freed when Java unloads the library.
+//!
+//! No panic crosses into Java: each method catches it and throws an `InternalException`.
+
+// Java calls functions with raw pointers, and hands back the addresses that it was given.
+#![allow(unsafe_code)]
+
+mod errors;
+mod handles;
+mod numbers;
+mod series;
+mod texts;
+mod uids;
+
+use std::ffi::c_void;
+use std::thread;
+
+use jni::errors::Error as JniError;
+use jni::strings::JNIString;
+use jni::sys::{JNI_ERR, JNI_VERSION_10, jint};
+use jni::{Env, JavaVM, NativeMethod};
+
+/// The Java package, with slashes. It is named here alone, and the classes of that package are
+/// compiled with its name.
+pub(crate) const PACKAGE: &str = "io/uidring";
+
+/// A native method: its name and its signature in Java, and the function.
+pub(crate) struct Method(&'static str, &'static str, *mut c_void);
+
+/// Registers all native methods with the class `Native` of the loader that loads the library.
+///
+/// # Safety
+///
+/// Java calls it, with its virtual machine.
+#[allow(non_snake_case)]
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn JNI_OnLoad(vm: *mut jni::sys::JavaVM, _: *mut c_void) -> jint {
+    // SAFETY: Java passes its virtual machine, which stays until the process ends.
+    let vm = unsafe { JavaVM::from_raw(vm) };
+    let registered = vm.attach_current_thread(register);
+    // Java has an exception that says what is wrong.
+    if registered.is_ok() { JNI_VERSION_10 } else { JNI_ERR }
+}
+
+/// Frees what is left of the class loader that loaded the library.
+///
+/// # Safety
+///
+/// Java calls it, when none of the loader's classes is in use.
+#[allow(non_snake_case)]
+#[unsafe(no_mangle)]
+pub unsafe extern "system" fn JNI_OnUnload(_: *mut jni::sys::JavaVM, _: *mut c_void) {
+    let left = handles::take_all();
+    if left.is_empty() {
+        return;
+    }
+    // Not on this thread, which cleans up for all of Java: a generator gives its lease back to a
+    // store that may be slow. The code of the library stays, as `build.rs` says.
+    let dropping = thread::Builder::new().name("uidring-unload".to_owned());
+    // If no thread can be started, the handles are freed here.
+    let _ = dropping.spawn(move || drop(left));
+}
+
+/// Those that belong to none of the generators.
+fn other_methods() -> [Method; 2] {
+    [
+        Method("fail", "(I)V", errors::fail as *mut c_void),
+        Method("free", "(J)V", handles::free as *mut c_void),
+    ]
+}
+
+fn register(env: &mut Env<'_>) -> Result<(), JniError> {
+    let class = env.find_class(JNIString::from(format!("{PACKAGE}/Native")))?;
+    let methods = [&uids::methods()[..], &numbers::methods(), &series::methods(), &other_methods()];
+    for &Method(name, signature, function) in methods.into_iter().flatten() {
+        let (name, signature) = (JNIString::from(name), JNIString::from(signature));
+        // SAFETY: each function has the parameters of its signature, after the environment and the
+        // class, because all methods are static.
+        unsafe {
+            let method = NativeMethod::from_raw_parts(&name, &signature, function);
+            env.register_native_methods(&class, &[method])?;
+        }
+    }
+    Ok(())
+}

@@ -1,0 +1,58 @@
+//! Texts and arrays of texts, from Java and to it.
+
+use jni::Env;
+use jni::errors::Error as JniError;
+use jni::objects::{JObjectArray, JString};
+
+use crate::errors::Failure;
+
+/// An array of texts in Java.
+pub(crate) type JStrings<'local> = JObjectArray<'local, JString<'local>>;
+
+/// A text.
+pub(crate) fn text(env: &Env<'_>, text: &JString<'_>) -> Result<String, Failure> {
+    Ok(text.try_to_string(env)?)
+}
+
+/// A text, or nothing for Java's null.
+pub(crate) fn optional(env: &Env<'_>, value: &JString<'_>) -> Result<Option<String>, Failure> {
+    if value.is_null() { Ok(None) } else { text(env, value).map(Some) }
+}
+
+/// Options as Java passes them: a name, its value, the next name and so on.
+pub(crate) struct Options(Vec<String>);
+
+impl Options {
+    pub(crate) fn read(env: &mut Env<'_>, array: &JStrings<'_>) -> Result<Options, Failure> {
+        let mut texts = Vec::new();
+        for index in 0..array.len(env)? {
+            let element = array.get_element(env, index)?;
+            texts.push(text(env, &element)?);
+            env.delete_local_ref(element);
+        }
+        Ok(Options(texts))
+    }
+
+    /// Name and value of each.
+    pub(crate) fn pairs(&self) -> Vec<(&str, &str)> {
+        self.0.as_chunks().0.iter().map(|[name, value]| (name.as_str(), value.as_str())).collect()
+    }
+}
+
+/// A new array in Java. What is `None` is null there.
+pub(crate) fn strings<'local>(
+    env: &mut Env<'local>,
+    texts: &[Option<&str>],
+) -> Result<JStrings<'local>, JniError> {
+    let null = JString::null();
+    let array = env.new_object_type_array::<JString<'_>>(texts.len(), &null)?;
+    for (index, text) in texts.iter().enumerate() {
+        if let Some(text) = text {
+            let text = env.new_string(text)?;
+            array.set_element(env, index, &text)?;
+            // A million numbers would need as many references at once.
+            env.delete_local_ref(text);
+        }
+    }
+    Ok(array)
+}

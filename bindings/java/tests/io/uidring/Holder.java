@@ -1,0 +1,30 @@
+package io.uidring;
+
+/** What a program in a container may do: it holds what it has opened for as long as it is there. */
+public final class Holder {
+    private static UidGenerator uids;
+    private static Segments segments;
+    private static Series series;
+
+    private Holder() {}
+
+    /** Opens all there is, and takes from each. Closes it if it is told so. */
+    public static String use(String file, boolean isClosed) {
+        uids = UidGenerator.open(file);
+        segments = Segments.open(file);
+        series = Series.open(file);
+        series.create("tickets", "T-{n:6}");
+        long[] taken = {uids.take(), segments.create("rows").take(), segments.take("rows"),
+            series.next("tickets").value()};
+        if (isClosed) {
+            uids.close();
+            segments.close();
+            series.close();
+        } else {
+            uids = null;
+            segments = null;
+            series = null;
+        }
+        return taken.length + " taken";
+    }
+}

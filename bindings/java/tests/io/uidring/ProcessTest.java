@@ -1,0 +1,62 @@
+package io.uidring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.ByteBuffer;
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.ArrayList;
+import java.util.Arrays;
+import java.util.List;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** Java machines with generators: how they end, and that two of them make different ids. */
+final class ProcessTest {
+    @TempDir Path folder;
+
+    private String file() {
+        return folder.resolve("uidring.db").toString();
+    }
+
+    @Test
+    void anExitEndsAProgramWhoseGeneratorsAreOpen() throws Exception {
+        for (int i = 0; i < 3; i++) {
+            String output = Support.output(
+                    Support.java(List.of("-Xcheck:jni"), Program.class, "exit", file()), 7);
+            assertTrue(output.contains("took "), output);
+            assertTrue(!output.contains("native method"), output);
+        }
+    }
+
+    @Test
+    void anOpenGeneratorDoesNotKeepAProgramFromEnding() throws Exception {
+        String output =
+                Support.output(Support.java(List.of(), Program.class, "end", file()), 0);
+        assertTrue(output.contains("took "), output);
+    }
+
+    @Test
+    void twoMachinesWithOneFileMakeDifferentIds() throws Exception {
+        List<Process> processes = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            String out = folder.resolve("taken-" + i).toString();
+            processes.add(Support.java(List.of(), Program.class, "take", file(), out)
+                    .inheritIO().start());
+        }
+        List<long[]> uids = new ArrayList<>();
+        List<long[]> numbers = new ArrayList<>();
+        for (int i = 0; i < 2; i++) {
+            assertEquals(0, processes.get(i).waitFor());
+            byte[] bytes = Files.readAllBytes(folder.resolve("taken-" + i));
+            long[] taken = new long[bytes.length / 8];
+            ByteBuffer.wrap(bytes).asLongBuffer().get(taken);
+            assertEquals(40_000, taken.length);
+            uids.add(Arrays.copyOf(taken, 20_000));
+            numbers.add(Arrays.copyOfRange(taken, 20_000, 40_000));
+        }
+        Support.assertDistinct(uids);
+        Support.assertDistinct(numbers);
+    }
+}

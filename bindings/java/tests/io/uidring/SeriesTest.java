@@ -1,0 +1,94 @@
+package io.uidring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Path;
+import java.time.LocalDate;
+import java.util.List;
+import java.util.Map;
+import java.util.Optional;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+final class SeriesTest {
+    private static final LocalDate DAY = LocalDate.of(2026, 11, 24);
+
+    @TempDir Path folder;
+
+    private String file() {
+        return folder.resolve("uidring.db").toString();
+    }
+
+    @Test
+    void numbersAreCountedPerDayAndScope() {
+        try (Series series = Series.open(file())) {
+            series.create("orders", "{scope}/{yyyy}{MM}{dd}-{n:4}{check:damm}", "step=10");
+            SeriesNumber first = series.next("orders", "shop-7", DAY);
+            assertEquals(1, first.value());
+            assertEquals("2026-11-24", first.period());
+            assertEquals(Optional.of("shop-7"), first.scope());
+            assertTrue(first.text().startsWith("shop-7/20261124-0001"), first.text());
+            assertEquals(first, series.parse("orders", first.text()));
+            List<SeriesNumber> more = series.nextMany("orders", 30, "shop-7", DAY);
+            assertEquals(30, more.size());
+            for (int i = 0; i < 30; i++) {
+                assertEquals(i + 2, more.get(i).value());
+            }
+            assertEquals(1, series.next("orders", "shop-8", DAY).value());
+            assertEquals(1, series.next("orders", "shop-7", DAY.plusDays(1)).value());
+            String mistyped = first.text().replace("-0001", "-0010");
+            InvalidArgumentException error = assertThrows(InvalidArgumentException.class,
+                    () -> series.parse("orders", mistyped));
+            assertTrue(error.getMessage().contains("check"), error.getMessage());
+            String status = series.status("orders", "shop-7");
+            assertTrue(status.contains("\"series\":\"orders\""), status);
+            UidringException scope =
+                    assertThrows(UidringException.class, () -> series.next("orders"));
+            assertEquals("the pattern has a {scope}, and no scope is given: give one",
+                    scope.getMessage());
+            assertThrows(InvalidArgumentException.class,
+                    () -> series.nextMany("orders", 0, "shop-7", DAY));
+            assertThrows(InvalidArgumentException.class,
+                    () -> series.nextMany("orders", -1, "shop-7", DAY));
+        }
+    }
+
+    @Test
+    void numbersOfTodayNeedNoDate() {
+        try (Series series = Series.open(file(), Map.of("max_wait", "10s"))) {
+            series.create("tickets", "T-{n:6}", Map.of("first", "500"));
+            SeriesNumber first = series.next("tickets");
+            assertEquals("T-000500", first.text());
+            assertEquals("ever", first.period());
+            assertEquals(Optional.empty(), first.scope());
+            assertEquals(501, series.nextMany("tickets", 1, null, null).get(0).value());
+        }
+    }
+
+    @Test
+    void threadsGetDifferentNumbers() throws Exception {
+        try (Series series = Series.open(file())) {
+            series.create("tickets", "T-{n:6}", "step=100");
+            List<long[]> taken = Support.inThreads(4, () -> {
+                long[] mine = new long[500];
+                for (int i = 0; i < mine.length; i++) {
+                    mine[i] = series.next("tickets").value();
+                }
+                return mine;
+            });
+            Support.assertDistinct(taken);
+        }
+    }
+
+    @Test
+    void aCloseEndsTakes() {
+        Series series = Series.open(file());
+        series.create("tickets", "T-{n:6}");
+        assertEquals(1, series.next("tickets").value());
+        series.close();
+        series.close();
+        assertThrows(ClosedException.class, () -> series.next("tickets"));
+    }
+}
