@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jni::EnvUnowned;
 use jni::objects::JClass;
-use jni::sys::jlong;
+use jni::sys::{jint, jlong};
 
 /// A boxed value of any type, which is freed with this. References to it are made from its address
 /// meanwhile, so it is a pointer: a box would promise that there are none.
@@ -69,4 +69,9 @@ pub(crate) extern "system" fn free(_: EnvUnowned<'_>, _: JClass<'_>, handle: jlo
     let value = live().remove(&address(handle));
     // Nobody waits for what a panic says here, and the panic hook has printed it.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
+}
+
+/// How many handles Java has not freed, for tests.
+pub(crate) extern "system" fn count(_: EnvUnowned<'_>, _: JClass<'_>) -> jint {
+    jint::try_from(live().len()).unwrap_or(jint::MAX)
 }

@@ -65,10 +65,11 @@ pub unsafe extern "system" fn JNI_OnUnload(_: *mut jni::sys::JavaVM, _: *mut c_v
 }
 
 /// Those that belong to none of the generators.
-fn other_methods() -> [Method; 2] {
+fn other_methods() -> [Method; 3] {
     [
         Method("fail", "(I)V", errors::fail as *mut c_void),
         Method("free", "(J)V", handles::free as *mut c_void),
+        Method("handles", "()I", handles::count as *mut c_void),
     ]
 }
 

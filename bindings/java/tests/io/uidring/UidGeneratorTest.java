@@ -225,6 +225,22 @@ final class UidGeneratorTest {
         Support.collectUntil("their threads have ended", () -> Support.nativeThreads() <= before);
     }
 
+    @Test
+    void whatWasClosedIsFreedAtALaterOpen() throws Exception {
+        // What other tests have left may be freed at any time.
+        Support.collectUntil("others are gone", () -> {
+            UidGenerator.fixed(1).close();
+            return Native.handles() < 10;
+        });
+        for (int i = 0; i < 100; i++) {
+            UidGenerator.fixed(i).close();
+        }
+        Support.collectUntil("they are freed", () -> {
+            UidGenerator.fixed(1).close();
+            return Native.handles() < 10;
+        });
+    }
+
     /** Virtual threads are there from Java 21 on, and this is compiled for 17. */
     @Test
     void virtualThreadsTake() throws Exception {
