@@ -198,6 +198,7 @@ impl From<SeriesError> for Error {
             SeriesError::BadName { .. }
             | SeriesError::BadRequest { .. }
             | SeriesError::Definition(_)
+            | SeriesError::Format(_)
             | SeriesError::Scope(_) => Error::of(&error, Kind::InvalidArgument),
             _ => Error::of(&error, kind_of(error.is_transient())),
         }

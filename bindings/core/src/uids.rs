@@ -4,7 +4,7 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use uidring::registry::FixedWorker;
-use uidring::{FieldOrder, Layout, Store, Uid, UidGenerator};
+use uidring::{BuildError, FieldOrder, Layout, RegistryError, Store, Uid, UidGenerator};
 use uidring_args::{build_on, with_causes};
 
 use crate::error::Error;
@@ -80,7 +80,14 @@ impl Uids {
             registry = registry.with_state(path);
         }
         let layout = asked_layout(&options)?.unwrap_or_default();
-        Ok(Uids(builder(&options).registry(registry).layout(layout).build()?))
+        let built = builder(&options).registry(registry).layout(layout).build();
+        built.map(Uids).map_err(|error| match error {
+            // Of a store, it would be the store's fault.
+            BuildError::Registry(error @ RegistryError::WorkerRange { .. }) => {
+                Error::argument(error.to_string())
+            }
+            error => Error::from(error),
+        })
     }
 
     /// The generator itself.
