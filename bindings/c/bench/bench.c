@@ -86,31 +86,44 @@ enum { ROWS = sizeof rows / sizeof *rows };
 static pthread_barrier_t barrier;
 static volatile uint64_t sink;
 
-static void *run(void *row) {
-    const struct row *it = row;
-    pthread_barrier_wait(&barrier);
-    sink = it->run(it->count);
-    return NULL;
-}
-
 static double now(void) {
     struct timespec time;
     clock_gettime(CLOCK_MONOTONIC, &time);
     return time.tv_sec * 1e9 + time.tv_nsec;
 }
 
-/* Nanoseconds of the wall clock for an id of all threads together. */
+struct turn {
+    const struct row *row;
+    double begin, end;
+};
+
+static void *run(void *argument) {
+    struct turn *turn = argument;
+    pthread_barrier_wait(&barrier);
+    turn->begin = now();
+    sink = turn->row->run(turn->row->count);
+    turn->end = now();
+    return NULL;
+}
+
+/* Nanoseconds of the wall clock for an id of all threads together, from the first begin to the last
+ * end. */
 static double measure(const struct row *row, int threads) {
     pthread_t running[MOST_THREADS];
-    pthread_barrier_init(&barrier, NULL, threads + 1);
-    for (int index = 0; index < threads; index++)
-        pthread_create(&running[index], NULL, run, (void *)row);
-    pthread_barrier_wait(&barrier);
-    double begin = now();
+    struct turn turns[MOST_THREADS];
+    pthread_barrier_init(&barrier, NULL, threads);
+    for (int index = 0; index < threads; index++) {
+        turns[index] = (struct turn){.row = row};
+        pthread_create(&running[index], NULL, run, &turns[index]);
+    }
     for (int index = 0; index < threads; index++) pthread_join(running[index], NULL);
-    double length = now() - begin;
     pthread_barrier_destroy(&barrier);
-    return length / ((double)row->count * threads);
+    double begin = turns[0].begin, end = turns[0].end;
+    for (int index = 1; index < threads; index++) {
+        if (turns[index].begin < begin) begin = turns[index].begin;
+        if (turns[index].end > end) end = turns[index].end;
+    }
+    return (end - begin) / ((double)row->count * threads);
 }
 
 static int compare(const void *left, const void *right) {
