@@ -1,5 +1,6 @@
 //! [`Error`], what each call of a binding fails with.
 
+use std::any::Any;
 use std::error::Error as StdError;
 use std::fmt;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -79,6 +80,16 @@ impl Error {
         Error { kind: Kind::Internal, message }
     }
 
+    /// The error for a panic that was caught.
+    #[must_use]
+    pub fn of_panic(panic: &(dyn Any + Send)) -> Error {
+        Error::internal(match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
+            (Some(said), _) => said,
+            (None, Some(said)) => said,
+            (None, None) => "it said nothing",
+        })
+    }
+
     fn of(error: &dyn StdError, kind: Kind) -> Error {
         Error { kind, message: with_causes(error) }
     }
@@ -91,14 +102,8 @@ impl Error {
 /// That of `call`, or its panic.
 pub fn guarded<T, E: From<Error>>(call: impl FnOnce() -> Result<T, E>) -> Result<T, E> {
     // What the panic has left half done is the library's, whose calls cope with it.
-    catch_unwind(AssertUnwindSafe(call)).unwrap_or_else(|panic| {
-        let said = match (panic.downcast_ref::<&str>(), panic.downcast_ref::<String>()) {
-            (Some(said), _) => said,
-            (None, Some(said)) => said.as_str(),
-            (None, None) => "it said nothing",
-        };
-        Err(Error::internal(said).into())
-    })
+    catch_unwind(AssertUnwindSafe(call))
+        .unwrap_or_else(|panic| Err(Error::of_panic(&*panic).into()))
 }
 
 impl fmt::Display for Error {

@@ -1,7 +1,5 @@
 //! How a call is made for Java: panics are caught, and errors are thrown.
 
-use std::any::Any;
-
 use jni::errors::Error as JniError;
 use jni::objects::{JClass, JThrowable, JValue};
 use jni::strings::JNIString;
@@ -45,18 +43,11 @@ pub(crate) fn call<'local, T: Default>(
     let failure = match env.with_env(body).into_outcome() {
         Outcome::Ok(value) => return value,
         Outcome::Err(failure) => failure,
-        Outcome::Panic(payload) => Failure::Core(internal(&*payload), 0),
+        Outcome::Panic(payload) => Failure::Core(Error::of_panic(&*payload), 0),
     };
     // There is nothing to be done if Java cannot throw: it is out of memory, and says so.
     let _ = env.with_env(|env| throw(env, failure)).into_outcome();
     T::default()
-}
-
-/// What a caught panic becomes.
-pub(crate) fn internal(payload: &(dyn Any + Send)) -> Error {
-    let text = payload.downcast_ref::<String>().map(String::as_str);
-    let said = text.or_else(|| payload.downcast_ref::<&str>().copied());
-    Error::internal(said.unwrap_or("a panic that says nothing"))
 }
 
 /// Throws in Java what a take has failed with. Returns the number that stands for no number.

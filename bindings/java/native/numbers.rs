@@ -1,15 +1,14 @@
 //! Dense numbers, counted per tag.
 
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jni::EnvUnowned;
 use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
-use uidring_bindings::{Numbers, TagNumbers};
+use uidring_bindings::{Numbers, TagNumbers, guarded};
 
 use crate::Method;
-use crate::errors::{call, internal, throw_error};
+use crate::errors::{call, throw_error};
 use crate::handles::{give, value};
 use crate::texts::{JStrings, Options, text};
 use crate::uids::fill_array;
@@ -68,10 +67,9 @@ extern "system" fn find<'local>(
 extern "system" fn take(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) -> jlong {
     // SAFETY: as in `create`.
     let tag = unsafe { value::<TagNumbers>(handle) };
-    match catch_unwind(AssertUnwindSafe(|| tag.generator().take())) {
-        Ok(Ok(number)) => number.get().cast_signed(),
-        Ok(Err(error)) => throw_error(&mut env, error.into()),
-        Err(payload) => throw_error(&mut env, internal(&*payload)),
+    match guarded(|| tag.take()) {
+        Ok(number) => number.cast_signed(),
+        Err(error) => throw_error(&mut env, error),
     }
 }
 

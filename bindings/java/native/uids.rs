@@ -1,15 +1,14 @@
 //! Time-ordered ids.
 
 use std::ffi::c_void;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use jni::EnvUnowned;
 use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
-use uidring_bindings::{Error, Uids};
+use uidring_bindings::{Error, Uids, guarded};
 
 use crate::Method;
-use crate::errors::{Failure, call, internal, throw_error};
+use crate::errors::{Failure, call, throw_error};
 use crate::handles::{give, value};
 use crate::texts::{JStrings, Options, text};
 
@@ -60,10 +59,9 @@ extern "system" fn fixed<'local>(
 extern "system" fn take(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) -> jlong {
     // SAFETY: the Java object keeps its handle of this type alive during the call.
     let uids = unsafe { value::<Uids>(handle) };
-    match catch_unwind(AssertUnwindSafe(|| uids.generator().take())) {
-        Ok(Ok(uid)) => uid.get().cast_signed(),
-        Ok(Err(error)) => throw_error(&mut env, error.into()),
-        Err(payload) => throw_error(&mut env, internal(&*payload)),
+    match guarded(|| uids.take()) {
+        Ok(uid) => uid.cast_signed(),
+        Err(error) => throw_error(&mut env, error),
     }
 }
 

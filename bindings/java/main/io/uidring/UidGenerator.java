@@ -83,9 +83,9 @@ public final class UidGenerator implements AutoCloseable {
      * @param worker the worker id, from 0 to the layout's largest: 1,048,575 by default
      * @param options each {@code name=value}, such as {@code state=/data/uidring.state}
      * @return a generator that is ready
-     * @throws InvalidArgumentException if the worker id is negative, or an option is wrong
-     * @throws RefusedException if the worker id does not fit the layout, the state file cannot be
-     *     used, or the clock is wrong
+     * @throws InvalidArgumentException if the worker id is negative or does not fit the layout, or
+     *     if an option is wrong
+     * @throws RefusedException if the state file cannot be used, or the clock is wrong
      */
     public static UidGenerator fixed(long worker, String... options) {
         return fixedWith(worker, Native.pairs(options));
