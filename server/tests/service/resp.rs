@@ -823,3 +823,39 @@ fn redis_cli_is_a_client() {
     let options = ["-a", "0123456789abcdef-orders", "--no-auth-warning"];
     assert_eq!(redis_cli(&server, &options, "INCR orders\n"), "1\n");
 }
+
+/// The memory of a process that is in use, in bytes.
+fn resident(process: u32) -> u64 {
+    let status = fs::read_to_string(format!("/proc/{process}/status")).unwrap();
+    let line = status.lines().find_map(|line| line.strip_prefix("VmRSS:")).unwrap();
+    line.trim().strip_suffix(" kB").unwrap().parse::<u64>().unwrap() * 1024
+}
+
+/// Clients have pools of connections, most of which wait.
+#[test]
+#[ignore = "needs 11,000 open files"]
+fn ten_thousand_idle_connections_cost_little() {
+    const COUNT: u32 = 10_000;
+    let most = format!("--max-connections={COUNT}");
+    let server = start(&[&most, "--header-timeout=10m"]);
+    let before = resident(server.id());
+    let mut idle: Vec<_> = (0..COUNT).map(|_| connect(&server)).collect();
+    for client in &mut idle {
+        assert_eq!(client.ask("PING"), "+PONG");
+    }
+    let each = (resident(server.id()) - before) / u64::from(COUNT);
+    assert!(each < 16 * 1024, "{each} bytes a connection");
+    // One more is told so, and the others go on.
+    let mut more = connect(&server);
+    assert_eq!(more.read(), "-ERR max number of clients reached");
+    assert!(more.is_over());
+    for index in [0, idle.len() / 2, idle.len() - 1] {
+        number(&idle[index].ask("UID.NEXT"));
+    }
+    drop(idle.pop());
+    server.wait_for("room for another", || {
+        let mut another = connect(&server);
+        let asked = another.0.get_mut().write_all(&encoded("PING"));
+        asked.is_ok() && another.try_read().as_deref() == Some("+PONG")
+    });
+}
