@@ -96,6 +96,27 @@ fn readme_is_short() {
     assert!(lines <= MAX_README_LINES, "README.md has {lines} lines");
 }
 
+/// Commands, examples, names in backticks, and links are those of the English page.
+#[test]
+fn the_chinese_readme_says_the_same() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let (english, chinese) = (read("README.md"), read("README.zh-CN.md"));
+    let blocks = |text: &str| -> Vec<String> {
+        text.split("```").skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    assert_eq!(blocks(&english), blocks(&chinese));
+    let names = |text: &str| -> BTreeSet<String> {
+        prose(text).split('`').skip(1).step_by(2).map(str::to_owned).collect()
+    };
+    assert_eq!(names(&english), names(&chinese));
+    // Each leads to the other.
+    let links = |text: &str| -> BTreeSet<String> {
+        let others = links(text).into_iter().filter(|link| !link.starts_with("README"));
+        others.map(str::to_owned).collect()
+    };
+    assert_eq!(links(&english), links(&chinese));
+}
+
 #[test]
 fn links_lead_somewhere() {
     let mut broken = Vec::new();
