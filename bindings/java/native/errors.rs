@@ -1,7 +1,7 @@
 //! How a call is made for Java: panics are caught, and errors are thrown.
 
 use jni::errors::Error as JniError;
-use jni::objects::{JClass, JThrowable, JValue};
+use jni::objects::{JThrowable, JValue};
 use jni::strings::JNIString;
 use jni::sys::jint;
 use jni::{Env, EnvUnowned, Outcome, jni_sig};
@@ -80,18 +80,4 @@ fn throw(env: &mut Env<'_>, failure: Failure) -> Result<(), JniError> {
 /// The class of the exceptions of this kind.
 fn class_of(kind: Kind) -> String {
     format!("{PACKAGE}/{}Exception", kind.name())
-}
-
-/// Fails in the way of a kind, by its code, so that tests see the exception of each. A panic is
-/// a real one.
-#[allow(clippy::panic)] // that is what is asked for
-pub(crate) extern "system" fn fail(mut env: EnvUnowned<'_>, _: JClass<'_>, code: jint) {
-    call(&mut env, |_| -> Result<(), Failure> {
-        let kind = Kind::ALL.into_iter().find(|kind| *kind as jint == code);
-        match kind {
-            Some(Kind::Internal) => panic!("asked for by a test"),
-            Some(kind) => Err(Error { kind, message: "asked for by a test".to_owned() }.into()),
-            None => Err(Error::argument(format!("there is no kind {code}")).into()),
-        }
-    });
 }

@@ -9,7 +9,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jni::EnvUnowned;
 use jni::objects::JClass;
-use jni::sys::{jint, jlong};
+use jni::sys::jlong;
 
 /// A boxed value of any type, which is freed with this. References to it are made from its address
 /// meanwhile, so it is a pointer: a box would promise that there are none.
@@ -28,7 +28,7 @@ impl Drop for Live {
 /// Each handle that Java holds, by its address.
 static LIVE: Mutex<BTreeMap<usize, Live>> = Mutex::new(BTreeMap::new());
 
-fn live() -> MutexGuard<'static, BTreeMap<usize, Live>> {
+pub(crate) fn live() -> MutexGuard<'static, BTreeMap<usize, Live>> {
     // Nothing panics while it is locked.
     LIVE.lock().unwrap_or_else(PoisonError::into_inner)
 }
@@ -69,9 +69,4 @@ pub(crate) extern "system" fn free(_: EnvUnowned<'_>, _: JClass<'_>, handle: jlo
     let value = live().remove(&address(handle));
     // Nobody waits for what a panic says here, and the panic hook has printed it.
     let _ = catch_unwind(AssertUnwindSafe(|| drop(value)));
-}
-
-/// How many handles Java has not freed, for tests.
-pub(crate) extern "system" fn count(_: EnvUnowned<'_>, _: JClass<'_>) -> jint {
-    jint::try_from(live().len()).unwrap_or(jint::MAX)
 }

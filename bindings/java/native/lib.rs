@@ -9,6 +9,8 @@
 #![allow(unsafe_code)]
 
 mod errors;
+#[cfg(feature = "for-tests")]
+mod for_tests;
 mod handles;
 mod numbers;
 mod series;
@@ -30,7 +32,7 @@ pub(crate) const PACKAGE: &str = "io/uidring";
 /// A native method: its name and its signature in Java, and the function.
 pub(crate) struct Method(&'static str, &'static str, *mut c_void);
 
-/// Registers all native methods with the class `Native` of the loader that loads the library.
+/// Registers all native methods with the classes of the loader that loads the library.
 ///
 /// # Safety
 ///
@@ -64,19 +66,22 @@ pub unsafe extern "system" fn JNI_OnUnload(_: *mut jni::sys::JavaVM, _: *mut c_v
     let _ = dropping.spawn(move || drop(left));
 }
 
-/// Those that belong to none of the generators.
-fn other_methods() -> [Method; 3] {
-    [
-        Method("fail", "(I)V", errors::fail as *mut c_void),
-        Method("free", "(J)V", handles::free as *mut c_void),
-        Method("handles", "()I", handles::count as *mut c_void),
-    ]
+fn register(env: &mut Env<'_>) -> Result<(), JniError> {
+    register_with("Native", &uids::methods(), env)?;
+    register_with("Native", &numbers::methods(), env)?;
+    register_with("Native", &series::methods(), env)?;
+    register_with("Native", &[Method("free", "(J)V", handles::free as *mut c_void)], env)?;
+    // Where it is loaded without the tests, their class is not there.
+    #[cfg(feature = "for-tests")]
+    if register_with("NativeForTests", &for_tests::methods(), env).is_err() {
+        env.exception_clear();
+    }
+    Ok(())
 }
 
-fn register(env: &mut Env<'_>) -> Result<(), JniError> {
-    let class = env.find_class(JNIString::from(format!("{PACKAGE}/Native")))?;
-    let methods = [&uids::methods()[..], &numbers::methods(), &series::methods(), &other_methods()];
-    for &Method(name, signature, function) in methods.into_iter().flatten() {
+fn register_with(class: &str, methods: &[Method], env: &mut Env<'_>) -> Result<(), JniError> {
+    let class = env.find_class(JNIString::from(format!("{PACKAGE}/{class}")))?;
+    for &Method(name, signature, function) in methods {
         let (name, signature) = (JNIString::from(name), JNIString::from(signature));
         // SAFETY: each function has the parameters of its signature, after the environment and the
         // class, because all methods are static.

@@ -99,10 +99,4 @@ final class Native {
 
     /** Frees a handle. Whatever it leads to ends, if it was not closed. */
     static native void free(long handle);
-
-    /** How many handles are not freed. For tests. */
-    static native int handles();
-
-    /** Throws the exception of a kind. For tests. */
-    static native void fail(int kind);
 }

@@ -39,12 +39,12 @@ final class ErrorsTest {
                 ForkedException.class);
         for (int code = 1; code <= kinds.size(); code++) {
             int kind = code;
-            assertSays(kinds.get(code - 1), "asked for by a test", () -> Native.fail(kind));
+            assertSays(kinds.get(code - 1), "asked for by a test", () -> NativeForTests.fail(kind));
         }
         // A panic is caught. Whoever adds a kind adds it here.
         assertSays(InternalException.class, "uidring has made a mistake, please report it: asked "
-                + "for by a test", () -> Native.fail(6));
-        assertSays(InvalidArgumentException.class, "there is no kind 7", () -> Native.fail(7));
+                + "for by a test", () -> NativeForTests.fail(6));
+        assertSays(InvalidArgumentException.class, "there is no kind 7", () -> NativeForTests.fail(7));
         assertEquals(6, UidringException.class.getPermittedSubclasses().length);
     }
 

@@ -230,14 +230,14 @@ final class UidGeneratorTest {
         // What other tests have left may be freed at any time.
         Support.collectUntil("others are gone", () -> {
             UidGenerator.fixed(1).close();
-            return Native.handles() < 10;
+            return NativeForTests.handles() < 10;
         });
         for (int i = 0; i < 100; i++) {
             UidGenerator.fixed(i).close();
         }
         Support.collectUntil("they are freed", () -> {
             UidGenerator.fixed(1).close();
-            return Native.handles() < 10;
+            return NativeForTests.handles() < 10;
         });
     }
 
