@@ -68,12 +68,14 @@ pub(crate) trait Kept: Clone + 'static {
             Some((known, kept)) if *known == handle => call.take().map(|call| call(kept)),
             _ => None,
         });
-        match (result, call) {
-            (_, Some(call)) => Self::look_up(handle, call),
-            (Ok(Some(result)), None) => Ok(result),
-            // A call that was taken has returned.
-            (_, None) => Err(Error::internal("a call has no result")),
+        if let Ok(Some(result)) = result {
+            return Ok(result);
         }
+        // A call that was taken has returned.
+        call.map_or_else(
+            || Err(Error::internal("a call has no result")),
+            |call| Self::look_up(handle, call),
+        )
     }
 
     #[cold]
