@@ -44,7 +44,8 @@ final class ErrorsTest {
         // A panic is caught. Whoever adds a kind adds it here.
         assertSays(InternalException.class, "uidring has made a mistake, please report it: asked "
                 + "for by a test", () -> NativeForTests.fail(6));
-        assertSays(InvalidArgumentException.class, "there is no kind 7", () -> NativeForTests.fail(7));
+        assertSays(InvalidArgumentException.class, "there is no kind 7",
+                () -> NativeForTests.fail(7));
         assertEquals(6, UidringException.class.getPermittedSubclasses().length);
     }
 
