@@ -41,6 +41,8 @@ def test_other_threads_run_while_a_take_waits() -> None:
 
 @pytest.mark.parametrize("call", ["take", "take_many", "fill"])
 def test_control_c_ends_a_wait(call: str) -> None:
+    # A shell has programs in the background ignore it.
+    signal.signal(signal.SIGINT, signal.default_int_handler)
     numbers = memoryview(bytearray(8 * 500)).cast("Q")
     with stuck() as uids:
         calls: dict[str, Callable[[], Any]] = {

@@ -111,10 +111,16 @@ pub trait Others: Table {
             return Ok(None);
         }
         let (columns, name, key) = (Self::COLUMNS, Self::NAME, Self::TAG);
-        let sql = format!("SELECT {columns} FROM {name} WHERE {key} = ?");
-        let columns = transaction.rows(&sql, &[tag.into()])?.pop();
+        let sql = format!("SELECT {columns} FROM {name}");
+        // MySQL refuses to compare other characters with a column that cannot hold them, and such a
+        // table has few rows.
+        let rows = if tag.is_ascii() {
+            transaction.rows(&format!("{sql} WHERE {key} = ?"), &[tag.into()])?
+        } else {
+            transaction.rows(&sql, &[])?
+        };
         // A row of another form gives no numbers.
-        let row = columns.and_then(|columns| row_of(&columns, Self::COUNTING).ok());
-        Ok(row.filter(|row| row.tag == tag).and_then(|row| u64::try_from(row.last).ok()))
+        let mut rows = rows.iter().filter_map(|columns| row_of(columns, Self::COUNTING).ok());
+        Ok(rows.find(|row| row.tag == tag).and_then(|row| u64::try_from(row.last).ok()))
     }
 }
