@@ -3,6 +3,9 @@
 // A test that cannot go on has failed.
 #![allow(clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[cfg(unix)]
+#[path = "../../tests/common/copy_program.rs"]
+mod copy_program;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 #[path = "../../tests/common/databases/mod.rs"]
 mod databases;

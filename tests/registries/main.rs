@@ -3,6 +3,9 @@
 
 #[path = "../common/alone.rs"]
 mod alone;
+#[cfg(all(unix, feature = "sqlite"))]
+#[path = "../common/copy_program.rs"]
+mod copy_program;
 #[path = "../common/databases/mod.rs"]
 mod databases;
 #[path = "../common/folder.rs"]

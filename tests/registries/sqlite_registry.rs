@@ -754,6 +754,7 @@ mod unix {
     use std::os::unix::process::CommandExt;
 
     use super::*;
+    use crate::copy_program::copy_program;
 
     const NOBODY: u32 = 65534;
 
@@ -773,8 +774,7 @@ mod unix {
         let root = fs::metadata(&path).unwrap().uid() == 0;
         // The test itself may lie where only root can go.
         let program = dir.path().join("program");
-        fs::copy(this_program(), &program).unwrap();
-        allow(&program, 0o755);
+        copy_program(this_program(), &program);
         if root {
             // To root no file is read-only.
             for owned in [&home, &path] {

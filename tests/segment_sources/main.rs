@@ -3,6 +3,9 @@
 #![cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 #![allow(missing_docs, clippy::expect_used, clippy::panic, clippy::unwrap_used)]
 
+#[cfg(all(unix, feature = "sqlite"))]
+#[path = "../common/copy_program.rs"]
+mod copy_program;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 #[path = "../common/databases/mod.rs"]
 mod databases;

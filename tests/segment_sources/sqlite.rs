@@ -444,6 +444,8 @@ fn a_file_that_may_only_be_read_is_told() {
     use std::os::unix::fs::{MetadataExt, PermissionsExt, chown};
     use std::os::unix::process::CommandExt;
 
+    use crate::copy_program::copy_program;
+
     const NOBODY: u32 = 65534;
     let allow = |path: &Path, mode| {
         fs::set_permissions(path, fs::Permissions::from_mode(mode)).unwrap();
@@ -455,8 +457,7 @@ fn a_file_that_may_only_be_read_is_told() {
     let is_root = fs::metadata(home).unwrap().uid() == 0;
     // The test itself may lie where only root can go, and to root no file is read-only.
     let program = home.join("program");
-    fs::copy(env::current_exe().unwrap(), &program).unwrap();
-    allow(&program, 0o755);
+    copy_program(env::current_exe().unwrap(), &program);
     let ask = || {
         let mut command = Command::new(&program);
         if is_root {

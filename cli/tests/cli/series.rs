@@ -396,6 +396,8 @@ fn a_file_that_may_only_be_read_is_told() {
     use std::os::unix::process::CommandExt;
     use std::process::Command;
 
+    use crate::copy_program::copy_program;
+
     const NOBODY: u32 = 65534;
     let folder = tempfile::tempdir().unwrap();
     let home = folder.path();
@@ -408,8 +410,7 @@ fn a_file_that_may_only_be_read_is_told() {
     // To root no file is read-only, and the tool may lie where only root can go.
     let is_root = fs::metadata(home).unwrap().uid() == 0;
     let tool = home.join("tool");
-    fs::copy(env!("CARGO_BIN_EXE_uidring"), &tool).unwrap();
-    allow(&tool, 0o755);
+    copy_program(env!("CARGO_BIN_EXE_uidring"), &tool);
     if is_root {
         chown(home, Some(NOBODY), Some(NOBODY)).unwrap();
         chown(&file, Some(NOBODY), Some(NOBODY)).unwrap();
