@@ -104,6 +104,20 @@ impl GeneratorArgs {
         self.max_lead.unwrap_or(default)
     }
 
+    /// Checks whether a layout is asked for where one is needed.
+    ///
+    /// # Errors
+    /// A sentence about the options, as they are on the command line.
+    pub fn check_asked(&self, asked: Option<Layout>) -> Result<(), &'static str> {
+        if self.uid_generator && asked.is_none() {
+            return Err(
+                "the table WORKER_NODE does not know the layout of its UIDs: name that of \
+                        the other programs, with --layout and --epoch",
+            );
+        }
+        Ok(())
+    }
+
     /// Checks what a build checks before it asks the registry, so that invalid options do not leave
     /// a new registry behind.
     ///

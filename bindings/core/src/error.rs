@@ -11,6 +11,8 @@ use uidring::store::StoreError;
 use uidring::{BuildError, FillError, RegistryError, SegmentFailure, ShutdownError, TakeError};
 use uidring_args::{BesideUidGenerator, with_causes};
 
+use crate::options;
+
 /// What a caller can do about an [`Error`]. The numbers are the codes of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 #[repr(i32)]
@@ -148,9 +150,8 @@ impl From<StoreError> for Error {
 
 impl From<RegistryError> for Error {
     fn from(error: RegistryError) -> Error {
-        let options = BesideUidGenerator { worker_ids: "worker_ids", db: "the address" };
-        // The sentence is shared with the tool, whose options have dashes.
-        let message = options.told(&error).replace("--uid-generator", "uid_generator");
+        let beside = BesideUidGenerator { worker_ids: "worker_ids", db: "the address" };
+        let message = options::of_uids(&beside.told(&error));
         Error { kind: kind_of(error.is_transient()), message }
     }
 }

@@ -6,6 +6,7 @@
 //! of the binding.
 
 mod error;
+mod fill;
 mod numbers;
 mod options;
 mod series;

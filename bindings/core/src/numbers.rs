@@ -4,11 +4,9 @@ use uidring::Store;
 use uidring::segment::{self, Number, SegmentGenerator, Segments};
 
 use crate::error::Error;
+use crate::fill::fill;
 use crate::options::{self, LoadOptions, NewTag, SegmentOptions};
 use crate::status;
-
-/// Numbers that are taken from the library at once to be copied to a caller's buffer.
-const AT_ONCE: usize = 512;
 
 /// The dense numbers of a store: one generator for all of its tags.
 #[derive(Clone, Debug)]
@@ -92,19 +90,7 @@ impl TagNumbers {
     /// As [`take`](TagNumbers::take), with how many numbers from the start of the buffer are new
     /// and the caller's to use.
     pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        let mut numbers = [Number::MIN; AT_ONCE];
-        let mut filled = 0;
-        for part in buffer.chunks_mut(AT_ONCE) {
-            let numbers = &mut numbers[..part.len()];
-            let result = self.0.fill(numbers);
-            let count = result.as_ref().err().map_or(part.len(), uidring::FillError::filled);
-            for (place, number) in part.iter_mut().zip(&numbers[..count]) {
-                *place = number.get();
-            }
-            filled += count;
-            result.map_err(|error| (filled, Error::from(error)))?;
-        }
-        Ok(())
+        fill(buffer, Number::MIN, |numbers| self.0.fill(numbers))
     }
 
     /// The state, as a JSON object.

@@ -198,6 +198,11 @@ fn respelt(command: &Command, sentence: &str) -> String {
     })
 }
 
+/// A sentence about the tool's options of a generator, as one about these.
+pub(crate) fn of_uids(sentence: &str) -> String {
+    respelt(&UidOptions::command(), sentence)
+}
+
 fn unknown(command: &Command, name: &str) -> Error {
     let names: Vec<String> = command.get_arguments().filter_map(Arg::get_long).map(spelt).collect();
     let meant = match nearest(name, names.iter().map(String::as_str)) {

@@ -8,11 +8,9 @@ use uidring::{BuildError, FieldOrder, Layout, RegistryError, Store, Uid, UidGene
 use uidring_args::{build_on, with_causes};
 
 use crate::error::Error;
+use crate::fill::fill;
 use crate::options::{self, UidOptions};
 use crate::status;
-
-/// UIDs that are taken from the library at once to be copied to a caller's buffer.
-const AT_ONCE: usize = 512;
 
 /// A generator of time-ordered ids. Clones are cheap, and each is a handle of the same.
 #[derive(Clone, Debug)]
@@ -44,13 +42,8 @@ impl Uids {
             ));
         }
         let asked = asked_layout(&options)?;
-        let terms = options.generator.terms();
-        if terms.uid_generator && asked.is_none() {
-            return Err(Error::argument(
-                "the table WORKER_NODE does not know the layout of its UIDs: name that of the \
-                 other programs, with layout and epoch",
-            ));
-        }
+        let asked_well = options.generator.check_asked(asked);
+        asked_well.map_err(|problem| Error::argument(options::of_uids(problem)))?;
         let mut store = Store::open(address)?;
         if let Some(timeout) = options.timeout {
             store = store.with_timeout(timeout);
@@ -59,7 +52,7 @@ impl Uids {
         if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
             options.generator.check(asked.unwrap_or_default())?;
         }
-        let registry = store.registry_with((&terms).into())?;
+        let registry = store.registry_with((&options.generator.terms()).into())?;
         Ok(Uids(build_on(builder(&options), registry, asked)?))
     }
 
@@ -114,19 +107,7 @@ impl Uids {
     /// As [`take`](Uids::take), with how many UIDs from the start of the buffer are new and the
     /// caller's to use.
     pub fn fill(&self, buffer: &mut [u64]) -> Result<(), (usize, Error)> {
-        let mut uids = [Uid::MIN; AT_ONCE];
-        let mut filled = 0;
-        for part in buffer.chunks_mut(AT_ONCE) {
-            let uids = &mut uids[..part.len()];
-            let result = self.0.fill(uids);
-            let count = result.as_ref().err().map_or(part.len(), uidring::FillError::filled);
-            for (number, uid) in part.iter_mut().zip(&uids[..count]) {
-                *number = uid.get();
-            }
-            filled += count;
-            result.map_err(|error| (filled, Error::from(error)))?;
-        }
-        Ok(())
+        fill(buffer, Uid::MIN, |uids| self.0.fill(uids))
     }
 
     /// Decodes a UID of this generator's layout.

@@ -8,8 +8,12 @@ use std::ptr;
 use std::sync::{Mutex, MutexGuard, PoisonError};
 
 use jni::EnvUnowned;
-use jni::objects::JClass;
+use jni::objects::{JClass, JString};
 use jni::sys::jlong;
+use uidring_bindings::Error;
+
+use crate::errors::call;
+use crate::texts::{JStrings, Options, text};
 
 /// A boxed value of any type, which is freed with this. References to it are made from its address
 /// meanwhile, so it is a pointer: a box would promise that there are none.
@@ -39,6 +43,19 @@ pub(crate) fn give<T: Any + Send + Sync>(value: T) -> jlong {
     let address = value.expose_provenance();
     live().insert(address, Live(value));
     address.cast_signed() as jlong
+}
+
+/// Opens what the address of a store and options name, and gives it away.
+pub(crate) fn open<'local, T: Any + Send + Sync>(
+    env: &mut EnvUnowned<'local>,
+    address: &JString<'local>,
+    options: &JStrings<'local>,
+    open: impl Fn(&str, &[(&str, &str)]) -> Result<T, Error>,
+) -> jlong {
+    call(env, |env| {
+        let (address, options) = (text(env, address)?, Options::read(env, options)?);
+        Ok(give(open(&address, &options.pairs())?))
+    })
 }
 
 /// The address that a handle is. It was a `usize` in [`give`], and is one again.

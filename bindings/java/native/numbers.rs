@@ -9,7 +9,7 @@ use uidring_bindings::{Numbers, TagNumbers, guarded};
 
 use crate::Method;
 use crate::errors::{call, throw_error};
-use crate::handles::{give, value};
+use crate::handles::{self, give, value};
 use crate::texts::{JStrings, Options, text};
 use crate::uids::fill_array;
 
@@ -31,10 +31,7 @@ extern "system" fn open<'local>(
     address: JString<'local>,
     options: JStrings<'local>,
 ) -> jlong {
-    call(&mut env, |env| {
-        let (address, options) = (text(env, &address)?, Options::read(env, &options)?);
-        Ok(give(Numbers::open(&address, &options.pairs())?))
-    })
+    handles::open(&mut env, &address, &options, Numbers::open)
 }
 
 extern "system" fn create<'local>(

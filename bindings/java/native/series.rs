@@ -9,7 +9,7 @@ use uidring_bindings::{Error, Issued, SeriesStore};
 
 use crate::Method;
 use crate::errors::{Failure, call};
-use crate::handles::{give, value};
+use crate::handles::{self, value};
 use crate::texts::{JStrings, Options, optional, strings, text};
 
 pub(crate) fn methods() -> [Method; 7] {
@@ -50,10 +50,7 @@ extern "system" fn open<'local>(
     address: JString<'local>,
     options: JStrings<'local>,
 ) -> jlong {
-    call(&mut env, |env| {
-        let (address, options) = (text(env, &address)?, Options::read(env, &options)?);
-        Ok(give(SeriesStore::open(&address, &options.pairs())?))
-    })
+    handles::open(&mut env, &address, &options, SeriesStore::open)
 }
 
 extern "system" fn create<'local>(

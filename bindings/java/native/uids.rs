@@ -9,8 +9,8 @@ use uidring_bindings::{Error, Uids, guarded};
 
 use crate::Method;
 use crate::errors::{Failure, call, throw_error};
-use crate::handles::{give, value};
-use crate::texts::{JStrings, Options, text};
+use crate::handles::{self, give, value};
+use crate::texts::{JStrings, Options};
 
 /// Ids that are copied to an array of Java's at once.
 const AT_ONCE: usize = 512;
@@ -35,10 +35,7 @@ extern "system" fn open<'local>(
     address: JString<'local>,
     options: JStrings<'local>,
 ) -> jlong {
-    call(&mut env, |env| {
-        let (address, options) = (text(env, &address)?, Options::read(env, &options)?);
-        Ok(give(Uids::open(&address, &options.pairs())?))
-    })
+    handles::open(&mut env, &address, &options, Uids::open)
 }
 
 extern "system" fn fixed<'local>(

@@ -13,16 +13,9 @@ pub(crate) fn open(
     db: &Db,
     asked: Option<Layout>,
 ) -> Result<UidGenerator, Failure> {
-    let terms = args.terms();
-    if terms.uid_generator && asked.is_none() {
-        return Err(Failure::Usage(
-            "the table WORKER_NODE does not know the layout of its UIDs: name that of the other \
-             programs, with --layout and --epoch"
-                .to_owned(),
-        ));
-    }
+    args.check_asked(asked).map_err(|problem| Failure::Usage(problem.to_owned()))?;
     if asked.is_some() || db.is_missing() {
         args.check(asked.unwrap_or_default())?;
     }
-    patiently(db, || Ok(build_on(args.builder(), db::open(db, &terms)?, asked)?))
+    patiently(db, || Ok(build_on(args.builder(), db::open(db, &args.terms())?, asked)?))
 }

@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use uidring_bindings::Uids;
 
+use crate::calls::open;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
 use crate::texts;
@@ -47,14 +48,9 @@ pub unsafe extern "C" fn uidring_open(
 ) -> uidring_code {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (address, options, generator) = unsafe {
-            (
-                texts::text(address, "address")?,
-                texts::options(options)?,
-                texts::place(generator, "generator")?,
-            )
-        };
-        generator.id = Uids::open(address, &options)?.keep();
+        let generator = unsafe { texts::place(generator, "generator") }?;
+        // SAFETY: as the caller promises.
+        generator.id = unsafe { open(address, options, Uids::open) }?;
         Ok(())
     })
 }

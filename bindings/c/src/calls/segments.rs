@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use uidring_bindings::{Error, Numbers, TagNumbers};
 
+use crate::calls::open;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
 use crate::texts;
@@ -48,14 +49,9 @@ pub unsafe extern "C" fn uidring_segments_open(
 ) -> uidring_code {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (address, options, segments) = unsafe {
-            (
-                texts::text(address, "address")?,
-                texts::options(options)?,
-                texts::place(segments, "segments")?,
-            )
-        };
-        segments.id = Numbers::open(address, &options)?.keep();
+        let segments = unsafe { texts::place(segments, "segments") }?;
+        // SAFETY: as the caller promises.
+        segments.id = unsafe { open(address, options, Numbers::open) }?;
         Ok(())
     })
 }

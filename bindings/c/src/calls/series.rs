@@ -4,6 +4,7 @@ use std::ffi::c_char;
 
 use uidring_bindings::{Error, Issued, SeriesStore};
 
+use crate::calls::open;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
 use crate::texts;
@@ -45,14 +46,9 @@ pub unsafe extern "C" fn uidring_series_open(
 ) -> uidring_code {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (address, options, series) = unsafe {
-            (
-                texts::text(address, "address")?,
-                texts::options(options)?,
-                texts::place(series, "series")?,
-            )
-        };
-        series.id = SeriesStore::open(address, &options)?.keep();
+        let series = unsafe { texts::place(series, "series") }?;
+        // SAFETY: as the caller promises.
+        series.id = unsafe { open(address, options, SeriesStore::open) }?;
         Ok(())
     })
 }

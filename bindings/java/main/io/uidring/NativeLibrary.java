@@ -10,7 +10,7 @@ import java.util.Locale;
 /** Loads the native library, once for the class loader of this class. */
 final class NativeLibrary {
     /** Names a file to load instead of the one in the jar. */
-    static final String LIBRARY = "uidring.library";
+    static final String LIBRARY = "uidring.lib.path";
 
     /** Names the folder in which the library is unpacked. */
     static final String FOLDER = "uidring.tmpdir";

@@ -59,11 +59,11 @@ final class LibraryTest {
             Files.copy(in, library, StandardCopyOption.REPLACE_EXISTING);
         }
         // It cannot be unpacked there, so it was not.
-        String output = run(0, "-Duidring.library=" + library, "-Duidring.tmpdir=/proc");
+        String output = run(0, "-Duidring.lib.path=" + library, "-Duidring.tmpdir=/proc");
         assertTrue(output.contains("took "), output);
-        assertThrowsInJava("and there is no such file", "-Duidring.library=/none/uidring.so");
+        assertThrowsInJava("and there is no such file", "-Duidring.lib.path=/none/uidring.so");
         Files.writeString(library, "not a library");
-        assertThrowsInJava("cannot be loaded: ", "-Duidring.library=" + library);
+        assertThrowsInJava("cannot be loaded: ", "-Duidring.lib.path=" + library);
     }
 
     @Test
