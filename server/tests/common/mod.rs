@@ -2,6 +2,9 @@
 
 #![allow(dead_code, clippy::panic, clippy::unwrap_used)] // each test uses a part of it
 
+#[path = "../../../tests/common/folder.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod folder;
 #[path = "../../../tests/common/free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
@@ -16,6 +19,7 @@ use std::sync::{Arc, Mutex};
 use std::thread;
 use std::time::{Duration, Instant};
 
+pub use folder::folder;
 use free_port::free_port;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
@@ -24,11 +28,6 @@ use tempfile::TempDir;
 
 /// Nothing that a test waits for takes so long, unless it never comes.
 pub const FOREVER: Duration = Duration::from_secs(60);
-
-/// A folder in memory where there is one, as most tests need no disk.
-pub fn folder() -> TempDir {
-    tempfile::tempdir_in("/dev/shm").or_else(|_| tempfile::tempdir()).unwrap()
-}
 
 /// A server that was started for one test, with `ids.db` in its folder as the database.
 pub struct Server {

@@ -1,5 +1,8 @@
 //! A server of a test's own, to be stopped and killed.
 
+#[path = "../folder.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
@@ -10,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use folder::folder;
 pub use free_port::free_port;
 
 use super::Server;
@@ -43,7 +47,7 @@ impl OwnServer {
 
     fn make(kind: Server, options: &[&str], tls: Option<[String; 2]>) -> OwnServer {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
-        let dir = tempfile::tempdir().expect("a directory");
+        let dir = folder();
         let port = free_port();
         let data = dir.path().join("data");
         if is_root() {

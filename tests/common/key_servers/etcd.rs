@@ -1,6 +1,9 @@
 //! Members of etcd of a test's own, to be stopped and killed, and what stands between them and a
 //! client.
 
+#[path = "../folder.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
@@ -15,6 +18,7 @@ use std::sync::{Arc, Mutex};
 use std::thread::{self, sleep};
 use std::time::{Duration, Instant};
 
+use folder::folder;
 pub use free_port::free_port;
 
 /// A cluster, which ends with this.
@@ -36,7 +40,7 @@ struct Member {
 impl Etcds {
     /// So many members, with these arguments beside the usual ones.
     pub fn start(count: usize, arguments: &[&str]) -> Etcds {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let ports: Vec<_> = (0..count).map(|_| (free_port(), free_port())).collect();
         let cluster: Vec<String> = ports
             .iter()

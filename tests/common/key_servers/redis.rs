@@ -1,5 +1,8 @@
 //! Servers of Redis of a test's own, to be stopped and killed.
 
+#[path = "../folder.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
@@ -10,6 +13,7 @@ use std::process::{Child, Command, Stdio};
 use std::thread::sleep;
 use std::time::{Duration, Instant};
 
+use folder::folder;
 use free_port::free_port;
 
 /// A server with an empty database, in a folder of its own. It ends with this.
@@ -60,7 +64,7 @@ impl OwnRedis {
     }
 
     fn new(lines: &str, tls: &[(&str, String)]) -> OwnRedis {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let port = free_port();
         let dir = folder.path().display();
         let ports = match tls {

@@ -1,5 +1,8 @@
 //! Servers of ZooKeeper of a test's own, to be stopped and killed.
 
+#[path = "../folder.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
@@ -15,6 +18,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 use std::thread::{sleep, spawn};
 use std::time::{Duration, Instant};
 
+use folder::folder;
 pub use free_port::free_port;
 
 /// What Debian's package names, and what it leaves out: for the admin server, for TLS, and for a
@@ -42,7 +46,7 @@ impl ZooKeepers {
     /// So many servers with these lines in their files beside the usual ones. Those that begin with
     /// `-D` are properties of the virtual machine.
     pub fn start(count: usize, lines: &str) -> ZooKeepers {
-        let folder = tempfile::tempdir().expect("a folder");
+        let folder = folder();
         let mut members = String::new();
         if count > 1 {
             for id in 1..=count {
