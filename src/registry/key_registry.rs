@@ -337,9 +337,9 @@ struct Free {
     record: Document,
 }
 
-/// The one of `ids` whose lease has expired and whose ticks ended first, if that was before
-/// `latest`. Where others came first, it is one of several, so that those who start together do not
-/// all want the same one again.
+/// The one of `ids` that is not leased, or no longer, and whose ticks ended first, if that was
+/// before `latest`. Where others came first, it is one of several, so that those who start together
+/// do not all want the same one again.
 fn find_free(
     transaction: &mut Transaction<'_>,
     ids: &RangeInclusive<u64>,
@@ -354,7 +354,9 @@ fn find_free(
         }
         let key = key_of(worker);
         let reserved_until = record.number(&key, RESERVED_UNTIL)?;
-        if time(&record, &name, LEASE_UNTIL)? <= now && reserved_until < latest {
+        // When it was given back may be ahead of `now`: etcd tells whole seconds alone.
+        let is_free = record.lacks(HOLDER) || time(&record, &name, LEASE_UNTIL)? <= now;
+        if is_free && reserved_until < latest {
             let created = time(&record, &name, CREATED)?;
             all.push(Free { worker, reserved_until, created, record });
         }

@@ -13,8 +13,8 @@ use crate::segment::{
     KeySegments, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, contract as segments,
 };
 use crate::store::RegistryOptions;
-use crate::store::keys::{KeyStore, Memory};
-use crate::sync::{Mutex, lock, thread};
+use crate::store::keys::{KeyStore, Memory, Version};
+use crate::sync::{Arc, Mutex, lock, sleep, thread};
 
 fn leased<K: KeyStore>(store: &K, duration: Duration) -> KeyRegistry<K> {
     let mut registry = KeyRegistry::on(store.clone());
@@ -280,6 +280,31 @@ fn a_store_that_a_clone_begins_meanwhile_has_lost_nothing() {
     store.interrupt_read(move || drop(clone.create("users", &Tag::new()).unwrap()));
     one.create("orders", &Tag::new()).unwrap();
     assert_eq!(one.tags().unwrap().len(), 2);
+}
+
+/// Others are first each time. It says so, instead of asking once more with no time for an answer.
+#[test]
+fn who_is_always_late_ends_in_time() {
+    const RUN: Duration = Duration::from_millis(40);
+    fn overtake(store: Memory, runs: Arc<Mutex<i64>>) {
+        *lock(&runs) += 1;
+        let mut keys = store.copy();
+        let layout = keys.get_mut("layout").unwrap();
+        layout.version = Version::Number(100 + *lock(&runs));
+        store.restore_before_commit(keys);
+        sleep(RUN);
+        store.clone().interrupt_read(move || overtake(store, runs));
+    }
+    let (store, runs) = (Memory::default(), Arc::<Mutex<i64>>::default());
+    let mut registry = KeyRegistry::on(store.clone());
+    registry.client.timeout = RUN * 5 / 2;
+    registry.assign(&request(NOW)).unwrap();
+    let (again, counted) = (store.clone(), runs.clone());
+    store.interrupt_read(move || overtake(again, counted));
+    let error = registry.assign(&request(NOW)).unwrap_err();
+    assert!(error.to_string().starts_with("others had the registry memory locked"), "{error}");
+    let runs = *lock(&runs);
+    assert!((1..=2).contains(&runs), "{runs} runs of {RUN:?} in {:?}", registry.client.timeout);
 }
 
 #[test]

@@ -123,10 +123,14 @@ impl<K: KeyStore> Client<K> {
             let mut session = self.store.connect(&deadline)?;
             let mut attempt = 0;
             let result = loop {
+                let left = deadline.left();
                 let transaction = &mut Transaction::new(&mut session, attempt)?;
                 match body(transaction, &deadline) {
                     Ok(Run::Done(result)) => break Ok(result),
-                    Ok(Run::Again) if deadline.left().is_zero() => break Err(Error::Locked.into()),
+                    // Another run, as long as this one, would not end in time.
+                    Ok(Run::Again) if deadline.left() <= left / 2 => {
+                        break Err(Error::Locked.into());
+                    }
                     Ok(Run::Again) => pause(attempt),
                     Err(fault) => break Err(fault),
                 }
