@@ -77,13 +77,15 @@ fn stdout(folder: &Path, args: &[&str]) -> String {
     text(&output.stdout)
 }
 
-/// Standard error, without the line about a registry that was created.
+/// Standard error, without the lines about a registry that was created, and about one that a busy
+/// machine lets wait.
 fn complaint(output: &Output) -> String {
-    let said = text(&output.stderr);
-    match said.strip_prefix("uidring: created the registry ") {
-        Some(rest) => rest.split_once('\n').map_or("", |(_, rest)| rest).to_owned(),
-        None => said,
-    }
+    let is_news = |line: &&str| {
+        let news = ["created the registry ", "waiting for the registry "];
+        let said = line.strip_prefix("uidring: ");
+        said.is_some_and(|said| news.iter().any(|news| said.starts_with(news)))
+    };
+    text(&output.stderr).split_inclusive('\n').skip_while(is_news).collect()
 }
 
 /// What it complains of, with this exit status and nothing on standard output.
