@@ -93,7 +93,7 @@
 //!   [`max_new_workers`](Builder::max_new_workers) limits how many are used up in an hour. The
 //!   default layout has 1,048,575. [Leased](registry::SqliteRegistry::leased) ids come back.
 //! * **A generator on a lease needs its registry now and then.** If it is cut off, it goes on for
-//!   as long as its reservation lasts: at least the lease's duration, at the layout's rate.
+//!   as long as its reservation lasts: at least half of the lease's duration, at the layout's rate.
 //! * **You must keep your own numbers apart.** A [`FixedWorker`](registry::FixedWorker) cannot see
 //!   who else uses its number. It sees only a second generator of the same state file, under any
 //!   name. Without a state file, a restart must come after the last tick that the previous run

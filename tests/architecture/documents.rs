@@ -152,6 +152,23 @@ fn files_that_documents_name_exist() {
     assert!(missing.is_empty(), "files that are not there:\n{}", missing.join("\n"));
 }
 
+/// Whoever is called by an alert finds its name there, in the order of the rules.
+#[test]
+fn each_alert_has_a_chapter_that_says_what_to_do() {
+    let read = |name: &str| fs::read_to_string(root().join(name));
+    // A published package has no service.
+    let Ok(rules) = read("server/deploy/alerts.yml") else { return };
+    let page = read("docs/operations.md").unwrap();
+    let alerts: Vec<&str> =
+        rules.lines().filter_map(|line| line.trim().strip_prefix("- alert: ")).collect();
+    let (_, chapter) = page.split_once("\n## Alerts\n").unwrap();
+    let (chapter, _) = chapter.split_once("\n## ").unwrap();
+    let headings: Vec<&str> =
+        chapter.lines().filter_map(|line| line.strip_prefix("### ")).collect();
+    assert!(!alerts.is_empty());
+    assert_eq!(headings, alerts);
+}
+
 #[test]
 fn readme_asks_for_features_that_there_are() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
