@@ -187,7 +187,9 @@ fn without_its_registry_a_generator_uses_up_what_it_has_reserved_and_goes_on_whe
         assert_eq!(uids.try_take(), Err(error));
         fs::rename(&away, &file).unwrap();
         while let Err(error) = uids.take() {
-            assert_eq!(error, TakeError::LeaseExhausted { worker });
+            // Which of the two depends on whether its ticks or the clock are behind.
+            let is_lead = matches!(error, TakeError::LeadLimit { .. });
+            assert!(is_lead || error == TakeError::LeaseExhausted { worker }, "{error:?}");
             thread::sleep(Duration::from_millis(50));
         }
     }

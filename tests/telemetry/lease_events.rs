@@ -52,30 +52,34 @@ fn wait_until(is_so: impl Fn() -> bool) {
     }
 }
 
+/// Starts a generator whose registry hangs, takes until its lease is used up, and lets the registry
+/// answer again.
+fn use_up_a_lease() {
+    let layout = Layout::new(40, 10, 4).unwrap().with_tick(Duration::from_millis(10)).unwrap();
+    let registry = Hanging::default();
+    registry.set(true);
+    let builder = UidGenerator::builder().registry(registry.clone()).layout(layout);
+    let uids = builder.slots(16).build().unwrap();
+
+    // A UID every ten milliseconds, as the clock gives them.
+    let is_exhausted = || uids.try_take() == Err(TakeError::LeaseExhausted { worker: 7 });
+    wait_until(|| is_exhausted() && names().contains(&"lease_exhausted"));
+    // Takes wait for the registry, and fail only if it refuses. They are no change of state.
+    let waiting = {
+        let uids = uids.clone();
+        thread::spawn(move || while uids.take().is_ok() {})
+    };
+    thread::sleep(Duration::from_millis(1500));
+    registry.set(false);
+    wait_until(|| names().contains(&"recovered"));
+    uids.shutdown().unwrap();
+    waiting.join().unwrap();
+}
+
 #[test]
 fn each_change_of_a_lease_is_told_once() {
     alone("lease_events::each_change_of_a_lease_is_told_once", || {
         crate::observer::observe();
-        let layout = Layout::new(40, 10, 4).unwrap().with_tick(Duration::from_millis(10)).unwrap();
-        let registry = Hanging::default();
-        registry.set(true);
-        let builder = UidGenerator::builder().registry(registry.clone()).layout(layout);
-        let uids = builder.slots(16).build().unwrap();
-
-        // A UID every ten milliseconds, as the clock gives them.
-        let is_exhausted = || uids.try_take() == Err(TakeError::LeaseExhausted { worker: 7 });
-        wait_until(|| is_exhausted() && names().contains(&"lease_exhausted"));
-        // Takes wait for the registry, and fail only if it refuses. They are no change of state.
-        let waiting = {
-            let uids = uids.clone();
-            thread::spawn(move || while uids.take().is_ok() {})
-        };
-        thread::sleep(Duration::from_millis(1500));
-        registry.set(false);
-        wait_until(|| names().contains(&"recovered"));
-        uids.shutdown().unwrap();
-        waiting.join().unwrap();
-
         let expected = [
             "started",
             "registry_unreachable",
@@ -84,6 +88,15 @@ fn each_change_of_a_lease_is_told_once() {
             "recovered",
             "stopped",
         ];
+        let is_late = |name: &&str| *name != "lease_running_out";
+        for _ in 0..5 {
+            EVENTS.lock().unwrap().clear();
+            use_up_a_lease();
+            // A busy machine may look at the lease only when it is used up. Then once more.
+            if names() != expected.into_iter().filter(is_late).collect::<Vec<_>>() {
+                break;
+            }
+        }
         let events = EVENTS.lock().unwrap().clone();
         assert_eq!(names(), expected, "{events:#?}");
         for (name, fields) in [

@@ -269,6 +269,10 @@ fn a_server_that_may_lose_writes_is_refused() {
     ] {
         let servers = ZooKeepers::start(1, &lines);
         let places = servers.places();
+        // A server may answer before its admin server does.
+        while lines.contains("serverPort") && TcpStream::connect(("127.0.0.1", admin)).is_err() {
+            sleep(Duration::from_millis(50));
+        }
         let address = format!("zookeeper://{user}{places}/ids?admin={admin}");
         let found = problem(read(&open(&address), "a"));
         assert!(found.starts_with("unusable: the server 127.0.0.1:"), "{found}");
