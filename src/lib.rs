@@ -33,6 +33,20 @@
 //!
 //! [`Layout`] shows how the bits of a UID are split into time, worker id and sequence.
 //!
+//! # Which module do I need
+//!
+//! | for | take | from | feature |
+//! |---|---|---|---|
+//! | a primary key | a [`Uid`] | [`UidGenerator`] | |
+//! | a small number | a dense number of a tag | [`segment`] | |
+//! | a number that people see | a number of a series | `uidring::series` | `series` |
+//! | an id in an address | an opaque id, a masked UID | `uidring::masked` | `masked` |
+//! | worker ids, and where all this is kept | a [`Store`] | its address | that of the server |
+//! | worker ids without a store | a number of your own | [`registry::FixedWorker`] | |
+//! | ids in queries and JSON | the same types | [`integrations`] | that of the crate |
+//!
+//! `docs/choosing.md` in the repository has the decisions, also for other languages.
+//!
 //! # Where to look
 //!
 //! * [`UidGenerator`]: `take`, `try_take`, `fill`, `take_n`, `local`, and what they guarantee.

@@ -51,15 +51,19 @@ fn anchors(text: &str) -> BTreeSet<String> {
 
 /// The files and folders of this repository that `text` names, such as `tests/take.rs`.
 fn named(text: &str) -> Vec<&str> {
-    const FOLDERS: [&str; 16] = [
+    const FOLDERS: [&str; 20] = [
         ".ci",
+        "args",
         "benches",
+        "bindings",
         "cli",
+        "docs",
         "examples",
         "fuzz",
         "loom-tests",
         "miri-tests",
         "neighbours",
+        "packaging",
         "power-cut",
         "protocols",
         "server",
