@@ -21,6 +21,7 @@ mod text;
 use std::io::Write;
 use std::process::ExitCode;
 
+use clap::CommandFactory as _;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
@@ -56,6 +57,12 @@ struct Stopped {
 }
 
 fn run(options: Options) -> Result<(), Stopped> {
+    let failed = |problem| Stopped { code: 1, problem };
+    if let Some(what) = options.generate {
+        let text = what.text(Options::command()).map_err(|error| failed(error.to_string()))?;
+        let _ = std::io::stdout().write_all(text.as_bytes());
+        return Ok(());
+    }
     let wrong = |problem| Stopped { code: USAGE, problem };
     let checked = options.check().map_err(wrong)?;
     let mistaken = config::variables::mistaken(&options);
@@ -74,7 +81,6 @@ fn run(options: Options) -> Result<(), Stopped> {
         }
         return Ok(());
     }
-    let failed = |problem| Stopped { code: 1, problem };
     let (end, ended) = tokio::sync::watch::channel(None);
     process::output::begin(&end).map_err(failed)?;
     log_to_stderr(options.log);

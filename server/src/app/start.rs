@@ -270,6 +270,8 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
                  try:       curl '{base}{path}'\n"
             )
         }
+        // Once it is open, one from systemd is one of the others.
+        ListenAddress::Systemd(_) => String::new(),
         ListenAddress::Unix(socket) => {
             let socket = socket.display();
             format!(

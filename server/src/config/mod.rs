@@ -1,6 +1,7 @@
 //! Configuration: its options, and how they are read and checked.
 
 pub(crate) mod db;
+pub(crate) mod generate;
 pub(crate) mod limits;
 pub(crate) mod listen;
 pub(crate) mod open_files;

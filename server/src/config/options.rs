@@ -49,8 +49,14 @@ pub(crate) struct Options {
         default_missing_value = "all")]
     pub(crate) check: Option<Check>,
 
-    /// The address and port to listen on, where port 0 takes a free one, or the
-    /// path of a Unix socket, as `unix:/run/uidring/http.sock`
+    /// Print a file of options, a manual page, or completions for a shell, and
+    /// end
+    #[arg(long, value_name = "WHAT")]
+    pub(crate) generate: Option<Generate>,
+
+    /// The address and port to listen on, where port 0 takes a free one, the
+    /// path of a Unix socket, as `unix:/run/uidring/http.sock`, or a socket that
+    /// systemd hands over, by its `FileDescriptorName=`, as `systemd:http`
     #[arg(
         long,
         value_name = "ADDRESS",
@@ -60,7 +66,7 @@ pub(crate) struct Options {
     pub(crate) listen: ListenAddress,
 
     /// Also answer clients of Redis, in its protocol, at this address and port,
-    /// as 127.0.0.1:6380, or on the Unix socket at a path
+    /// as 127.0.0.1:6380, on a Unix socket, or on one from systemd
     #[arg(long, value_name = "ADDRESS", env = "UIDRING_SERVER_RESP_LISTEN")]
     pub(crate) resp_listen: Option<ListenAddress>,
 
@@ -114,6 +120,19 @@ pub(crate) struct Options {
 pub(crate) enum Check {
     All,
     Options,
+}
+
+/// What `--generate` prints.
+#[derive(Clone, Copy, Debug, clap::ValueEnum)]
+pub(crate) enum Generate {
+    /// A file of options, with all of them explained and none of them set
+    Config,
+    /// A manual page
+    Man,
+    /// Completions for a shell
+    Bash,
+    Fish,
+    Zsh,
 }
 
 /// How log lines are written.

@@ -18,7 +18,7 @@ use crate::process::output;
 use crate::security::access::without_the_line;
 
 /// Options that are not allowed in the file.
-const NOT_IN_A_FILE: [&str; 4] = ["config", "check", "help", "version"];
+const NOT_IN_A_FILE: [&str; 5] = ["config", "check", "generate", "help", "version"];
 
 /// Why the program does not start with these arguments.
 pub(crate) enum Refusal {
@@ -79,14 +79,18 @@ fn arguments(path: &Path, set: &ArgMatches) -> Result<Vec<OsString>, String> {
     Ok(arguments)
 }
 
+/// Whether an option may stand in the file.
+pub(crate) fn has(arg: &Arg) -> bool {
+    arg.get_long().is_some_and(|name| !NOT_IN_A_FILE.contains(&name))
+}
+
 fn find<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
-    let is_it = |arg: &&Arg| arg.get_long() == Some(key) && !NOT_IN_A_FILE.contains(&key);
-    command.get_arguments().find(is_it)
+    command.get_arguments().find(|arg| arg.get_long() == Some(key) && has(arg))
 }
 
 fn unknown(command: &Command, key: &str) -> String {
-    let keys = command.get_arguments().filter_map(Arg::get_long);
-    let keys: Vec<&str> = keys.filter(|key| !NOT_IN_A_FILE.contains(key)).collect();
+    let keys = command.get_arguments().filter(|arg| has(arg));
+    let keys: Vec<&str> = keys.filter_map(Arg::get_long).collect();
     let meant = match nearest(key, keys.iter().copied()) {
         Some(meant) => format!("; did you mean {meant:?}? The"),
         None => "; the".to_owned(),

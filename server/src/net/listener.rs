@@ -11,7 +11,9 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::config::listen::{ListenAddress, UnixMode};
 #[cfg(unix)]
-use crate::net::unix_socket::{self, Owned};
+use crate::net::handed::{self, Handed};
+#[cfg(unix)]
+use crate::net::unix_socket::{self, SocketFile};
 
 /// The kernel's queue of connections that wait for `accept`.
 const BACKLOG: u32 = 4096;
@@ -21,7 +23,7 @@ const BACKLOG: u32 = 4096;
 pub(crate) enum Listener {
     Tcp(StdTcp),
     #[cfg(unix)]
-    Unix(StdUnix, Owned),
+    Unix(StdUnix, SocketFile),
 }
 
 /// An accepted connection.
@@ -37,7 +39,7 @@ pub(crate) enum Socket {
 pub(crate) enum AsyncListener {
     Tcp(TcpListener),
     #[cfg(unix)]
-    Unix(UnixListener, Owned),
+    Unix(UnixListener, SocketFile),
 }
 
 impl Listener {
@@ -51,14 +53,22 @@ impl Listener {
             ListenAddress::Tcp(address) => Listener::open_tcp(*address, option),
             #[cfg(unix)]
             ListenAddress::Unix(path) => {
-                let (listener, owned) = unix_socket::listen(path, mode, BACKLOG)
+                let (listener, file) = unix_socket::listen(path, mode, BACKLOG)
                     .map_err(|problem| format!("cannot listen on {address}: {problem}"))?;
-                Ok(Listener::Unix(listener, owned))
+                Ok(Listener::Unix(listener, file))
             }
+            #[cfg(unix)]
+            ListenAddress::Systemd(name) => match handed::take(name) {
+                Ok(Handed::Tcp(listener)) => Ok(Listener::Tcp(listener)),
+                Ok(Handed::Unix(listener, path)) => {
+                    Ok(Listener::Unix(listener, SocketFile::by_systemd(path)))
+                }
+                Err(problem) => Err(format!("cannot listen on {address}: {problem}")),
+            },
             #[cfg(not(unix))]
-            ListenAddress::Unix(_) => {
+            ListenAddress::Unix(_) | ListenAddress::Systemd(_) => {
                 let _ = mode;
-                Err(format!("cannot listen on {address}: this system has no Unix sockets"))
+                Err(format!("cannot listen on {address}: this system has no such sockets"))
             }
         }
     }
@@ -90,7 +100,7 @@ impl Listener {
                 Ok(ListenAddress::Tcp(address))
             }
             #[cfg(unix)]
-            Listener::Unix(_, owned) => Ok(ListenAddress::Unix(owned.path().to_owned())),
+            Listener::Unix(_, file) => Ok(ListenAddress::Unix(file.path().to_owned())),
         }
     }
 
@@ -98,8 +108,8 @@ impl Listener {
         let cloned = match self {
             Listener::Tcp(listener) => listener.try_clone().map(Listener::Tcp),
             #[cfg(unix)]
-            Listener::Unix(listener, owned) => {
-                listener.try_clone().map(|listener| Listener::Unix(listener, owned.clone()))
+            Listener::Unix(listener, file) => {
+                listener.try_clone().map(|listener| Listener::Unix(listener, file.clone()))
             }
         };
         cloned.map_err(|error| error.to_string())
@@ -127,11 +137,11 @@ impl Listener {
         let file = match self {
             Listener::Tcp(_) => None,
             #[cfg(unix)]
-            Listener::Unix(_, owned) => Some(owned),
+            Listener::Unix(_, file) => Some(file),
         };
         move || {
             #[cfg(unix)]
-            file.iter().for_each(Owned::remove);
+            file.iter().for_each(SocketFile::remove);
             #[cfg(not(unix))]
             let _: Option<()> = file;
         }
@@ -143,8 +153,8 @@ impl AsyncListener {
         Ok(match listener {
             Listener::Tcp(listener) => AsyncListener::Tcp(TcpListener::from_std(listener)?),
             #[cfg(unix)]
-            Listener::Unix(listener, owned) => {
-                AsyncListener::Unix(UnixListener::from_std(listener)?, owned)
+            Listener::Unix(listener, file) => {
+                AsyncListener::Unix(UnixListener::from_std(listener)?, file)
             }
         })
     }
@@ -165,7 +175,7 @@ impl AsyncListener {
         Ok(match self {
             AsyncListener::Tcp(listener) => Listener::Tcp(listener.into_std()?),
             #[cfg(unix)]
-            AsyncListener::Unix(listener, owned) => Listener::Unix(listener.into_std()?, owned),
+            AsyncListener::Unix(listener, file) => Listener::Unix(listener.into_std()?, file),
         })
     }
 }

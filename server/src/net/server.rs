@@ -16,6 +16,7 @@ use crate::app::reload::{self, TokenTable};
 use crate::app::start::{self, Addresses, Starter};
 use crate::app::{self, App};
 use crate::config::limits::CALLS;
+use crate::config::listen::ListenAddress;
 use crate::config::open_files::Plan;
 use crate::config::options::{Checked, Options};
 use crate::http;
@@ -54,6 +55,12 @@ pub(crate) fn serve(
         let open = |address, option| Listener::open(address, options.unix_mode, option);
         let http = open(&options.listen, "--listen")?;
         let resp = options.resp_listen.as_ref();
+        // Two that take the same one would each get a part of what comes.
+        if let Some(address @ ListenAddress::Systemd(_)) = resp.filter(|it| **it == options.listen)
+        {
+            let problem = "it is the socket of --listen, too; name another";
+            return Err(format!("cannot listen on {address}: {problem}"));
+        }
         let resp = resp.map(|address| open(address, "--resp-listen")).transpose()?;
         Ok::<_, String>((http, resp))
     })?;
@@ -61,10 +68,10 @@ pub(crate) fn serve(
     let threads = options.limits.threads();
     let files = Plan::make(threads, listeners, options.limits.max_connections)?;
     options.limits.max_connections = files.connections;
-    let addresses = Addresses {
-        http: listener.address()?,
-        resp: resp.as_ref().map(Listener::address).transpose()?,
-    };
+    // What they are, where a port was left open or systemd has chosen.
+    options.listen = listener.address()?;
+    options.resp_listen = resp.as_ref().map(Listener::address).transpose()?;
+    let addresses = Addresses { http: options.listen.clone(), resp: options.resp_listen.clone() };
     let access = Access::new(options.is_open(), options.security.admin_token.clone());
     let Checked { db, layout, leaf, tokens, tls, masked } = checked;
     access.set_file(tokens.unwrap_or_default());

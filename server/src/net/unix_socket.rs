@@ -12,20 +12,25 @@ use crate::config::listen::UnixMode;
 
 /// The file of a socket that this process listens on.
 #[derive(Clone, Debug)]
-pub(crate) struct Owned {
+pub(crate) struct SocketFile {
     path: PathBuf,
-    /// Its device and number, by which it is known again.
-    file: (u64, u64),
+    /// Its device and number, by which it is known again; `None` for a file that is systemd's.
+    file: Option<(u64, u64)>,
 }
 
-impl Owned {
+impl SocketFile {
+    /// The file of a socket that systemd has opened, and removes.
+    pub(crate) fn by_systemd(path: PathBuf) -> SocketFile {
+        SocketFile { path, file: None }
+    }
+
     pub(crate) fn path(&self) -> &Path {
         &self.path
     }
 
     /// Removes the file, unless another program has put its own there.
     pub(crate) fn remove(&self) {
-        if file_of(&self.path).is_ok_and(|file| file == self.file) {
+        if file_of(&self.path).is_ok_and(|file| Some(file) == self.file) {
             let _ = fs::remove_file(&self.path);
         }
     }
@@ -41,7 +46,7 @@ pub(crate) fn listen(
     path: &Path,
     mode: UnixMode,
     backlog: u32,
-) -> Result<(UnixListener, Owned), String> {
+) -> Result<(UnixListener, SocketFile), String> {
     let told = |error: io::Error| error.to_string();
     // Of two processes that find an old socket, one removes it, and the other finds the new one.
     let folder = match path.parent() {
@@ -55,9 +60,9 @@ pub(crate) fn listen(
     socket.bind(path).map_err(told)?;
     // Before it listens, nobody can connect.
     fs::set_permissions(path, Permissions::from_mode(mode.0)).map_err(told)?;
-    let file = file_of(path).map_err(told)?;
+    let file = Some(file_of(path).map_err(told)?);
     let listener = socket.listen(backlog).and_then(tokio::net::UnixListener::into_std);
-    let owned = Owned { path: path.to_owned(), file };
+    let owned = SocketFile { path: path.to_owned(), file };
     Ok((listener.map_err(told)?, owned))
 }
 

@@ -13,6 +13,7 @@ pub mod resp;
 use std::fs;
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{SocketAddr, TcpStream};
+use std::os::fd::OwnedFd;
 use std::path::{Path, PathBuf};
 use std::process::{Child, Command, ExitStatus, Stdio};
 use std::sync::{Arc, Mutex};
@@ -77,6 +78,27 @@ impl Server {
         let mut command = prepared(Command::new("/bin/sh"), folder.path());
         command.args(["-c", &format!("{shell}; exec \"$0\" \"$@\""), program]);
         Server::spawn(command, folder, options)
+    }
+
+    /// One that systemd starts, to which it hands a socket over by this name.
+    pub fn command_with(socket: OwnedFd, name: &str, folder: &Path) -> Command {
+        let mut command = prepared(Command::new("/bin/sh"), folder);
+        let shell = format!(
+            "exec 3<&0 </dev/null; export LISTEN_PID=$$ LISTEN_FDS=1 LISTEN_FDNAMES={name}; \
+             exec \"$0\" \"$@\""
+        );
+        command.args(["-c", &shell, env!("CARGO_BIN_EXE_uidring-server")]).stdin(socket);
+        command
+    }
+
+    /// Starts it.
+    pub fn launch_with_socket(
+        socket: impl Into<OwnedFd>,
+        name: &str,
+        folder: TempDir,
+        options: &[&str],
+    ) -> Server {
+        Server::spawn(Server::command_with(socket.into(), name, folder.path()), folder, options)
     }
 
     fn spawn(mut command: Command, folder: TempDir, options: &[&str]) -> Server {

@@ -21,6 +21,7 @@ mod page;
 mod resp;
 mod series;
 mod signals;
+mod systemd;
 mod tinyid;
 mod tls;
 mod v1;

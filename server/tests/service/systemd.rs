@@ -1,0 +1,80 @@
+//! Sockets that systemd has opened before the start, and hands over.
+
+use std::io::{Read, Write};
+use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::{UnixListener, UnixStream};
+
+use crate::common::{Server, folder};
+
+/// Who connects while there is no service waits, and is answered once there is one.
+#[test]
+fn a_connection_from_before_the_start_is_answered() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = listener.local_addr().unwrap();
+    let mut early = TcpStream::connect(address).unwrap();
+    early
+        .write_all(b"GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .unwrap();
+    let again = listener.try_clone().unwrap();
+    let options = ["--listen=systemd:http"];
+    let server = Server::launch_with_socket(listener, "http", folder(), &options);
+    let mut answer = String::new();
+    early.read_to_string(&mut answer).unwrap();
+    assert!(answer.starts_with("HTTP/1.1 200 "), "{answer}");
+    // The socket outlives the service, and is handed to the next one.
+    let folder = server.stop();
+    let mut early = TcpStream::connect(address).unwrap();
+    early
+        .write_all(b"GET /livez HTTP/1.1\r\nhost: localhost\r\nconnection: close\r\n\r\n")
+        .unwrap();
+    let _server = Server::launch_with_socket(again, "http", folder, &options);
+    early.read_to_string(&mut answer).unwrap();
+    assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "{answer}");
+}
+
+#[test]
+fn a_unix_socket_stays_where_systemd_has_put_it() {
+    let folder = folder();
+    let path = folder.path().join("resp.sock");
+    let socket = UnixListener::bind(&path).unwrap();
+    let options = ["--resp-listen=systemd:resp"];
+    let server = Server::launch_with_socket(socket, "resp", folder, &options);
+    assert_eq!(server.resp, format!("unix:{}", path.display()));
+    let mut client = UnixStream::connect(&path).unwrap();
+    client.write_all(b"PING\r\n").unwrap();
+    let mut answer = [0; 7];
+    client.read_exact(&mut answer).unwrap();
+    assert_eq!(&answer, b"+PONG\r\n");
+    let folder = server.stop();
+    assert!(path.exists(), "{}", folder.path().display());
+}
+
+#[test]
+fn a_socket_that_is_not_handed_over_is_one_clear_line() {
+    let folder = folder();
+    for (name, options, problem) in [
+        (
+            "web",
+            ["--listen=systemd:http"].as_slice(),
+            "cannot listen on systemd:http: systemd hands over only web; see FileDescriptorName= \
+             of the socket's unit",
+        ),
+        (
+            "http",
+            &["--listen=systemd:http", "--resp-listen=systemd:http"],
+            "cannot listen on systemd:http: it is the socket of --listen, too; name another",
+        ),
+    ] {
+        let socket = TcpListener::bind("127.0.0.1:0").unwrap();
+        let mut command = Server::command_with(socket.into(), name, folder.path());
+        let done = command.args(options).output().unwrap();
+        let said = String::from_utf8(done.stderr).unwrap();
+        assert_eq!((said, done.status.code()), (format!("uidring-server: {problem}\n"), Some(1)));
+    }
+    let mut command = crate::common::command(folder.path());
+    let done = command.arg("--listen=systemd:http").output().unwrap();
+    let said = String::from_utf8(done.stderr).unwrap();
+    let expected = "uidring-server: cannot listen on systemd:http: systemd hands over no sockets; \
+                    start the unit whose name ends with .socket\n";
+    assert_eq!(said, expected);
+}
