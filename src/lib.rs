@@ -92,7 +92,8 @@
 //!
 //! * **A registry must not go back in time.** If an old copy of it is restored, a copy is used on a
 //!   second machine, or a replica that lacks the last commits is promoted, worker ids are given
-//!   again. The schema files say what to do if only an old copy is left.
+//!   again. If only an old copy is left, do what the schema files say, or step by step what stands
+//!   in `docs/operations.md`.
 //! * **A SQLite file serves the processes of one machine**, from a local disk. Machines that share
 //!   a registry need a server. Machines without a server need a file each, with
 //!   [`partition`](registry::SqliteRegistry::partition).
