@@ -245,8 +245,11 @@ fn use_with(
     ids: &RangeInclusive<u64>,
     largest: u64,
     now: i64,
-) {
-    let document = Document::new()
+) -> Result<(), Error> {
+    // What a newer version may have written there stays.
+    let document = transaction
+        .read(LAYOUT)?
+        .unwrap_or_else(Document::new)
         .with(WIDTHS[0], layout.time_bits())
         .with(WIDTHS[1], layout.worker_bits())
         .with(WIDTHS[2], layout.sequence_bits())
@@ -258,6 +261,7 @@ fn use_with(
         .with(LARGEST, largest)
         .with(LAUNCHED, now);
     transaction.put(LAYOUT, document);
+    Ok(())
 }
 
 /// Gives an id to a process that has the ids `given`. Returns its lease, and the time at which its
@@ -306,7 +310,7 @@ fn give(
             lease.worker
         ))));
     }
-    use_with(transaction, &layout, &ids, lease.worker, now);
+    use_with(transaction, &layout, &ids, lease.worker, now)?;
     let record = Document::new().with(CREATED, now);
     transaction.put(&key_of(lease.worker), launched(record, &lease, &host, now));
     Ok((lease, now))

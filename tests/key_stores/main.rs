@@ -6,3 +6,4 @@ mod cosid;
 #[path = "../common/key_servers/mod.rs"]
 mod key_servers;
 mod operators;
+mod versions;

@@ -1,10 +1,11 @@
 //! [`Client`]: how a registry or a source calls its database.
 
+use std::convert::Infallible;
 use std::time::Duration;
 
 use super::{
     Access, Cause, Database, Deadline, Error, Fault, Schema, Session, Transaction, Value, Words,
-    statements,
+    columns, statements,
 };
 use crate::store::StorageError;
 use crate::sync::{Arc, Mutex, lock, sleep};
@@ -163,6 +164,17 @@ impl<D: Database> Client<D> {
         })
     }
 
+    /// Which columns the tables lack, where a statement did not fit them: a database names one of
+    /// them, and not always its table.
+    fn lacking(&self, schema: &Schema, deadline: &Deadline) -> Option<Error> {
+        let look = |session: &mut dyn Session| {
+            let mut transaction = Transaction { session, dialect: D::DIALECT };
+            let found = columns::lacking(schema, |table| transaction.columns(table))?;
+            Ok::<_, Fault<Infallible>>(found)
+        };
+        self.connected(schema, deadline, look).ok().flatten()
+    }
+
     /// What a call says that failed.
     fn explain<E: From<StorageError>>(
         &self,
@@ -174,6 +186,12 @@ impl<D: Database> Client<D> {
             Fault::Refused(error) => error,
             Fault::Database(error) => {
                 let Call { words, doing, .. } = call;
+                let error = match error {
+                    Error::ForeignTables(Some(_)) => {
+                        self.lacking(call.schema, deadline).unwrap_or(error)
+                    }
+                    error => error,
+                };
                 error.told(words, &self.database.name(), doing, deadline.waited()).into()
             }
         }

@@ -7,6 +7,7 @@
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod address;
 mod client;
+mod columns;
 #[cfg(feature = "mysql")]
 mod mysql;
 pub mod now;
