@@ -18,6 +18,10 @@ use crate::commands::{
 };
 use crate::text::Failure;
 
+#[cfg(target_env = "musl")]
+#[global_allocator]
+static ALLOCATOR: mimalloc::MiMalloc = mimalloc::MiMalloc;
+
 /// Unique, positive, time-ordered 64-bit ids.
 #[derive(Parser)]
 #[command(
