@@ -145,6 +145,27 @@ fn links_lead_somewhere() {
     assert!(broken.is_empty(), "links that lead nowhere:\n{}", broken.join("\n"));
 }
 
+/// The address of the project is set in one place.
+#[test]
+fn versions_in_the_changelog_link_to_the_repository() {
+    let read = |name: &str| fs::read_to_string(root().join(name)).unwrap();
+    let (manifest, log) = (read("Cargo.toml"), read("CHANGELOG.md"));
+    let address = |key: &str| {
+        let line = manifest.lines().find_map(|line| line.strip_prefix(key)).unwrap();
+        line.trim_matches('"').to_owned()
+    };
+    let repository = address("repository = ");
+    assert_eq!(address("homepage = "), repository);
+    let versions = log.lines().filter_map(|line| line.strip_prefix("## ["));
+    let mut count = 0;
+    for version in versions.map(|line| line.split(']').next().unwrap()) {
+        let link = format!("\n[{version}]: {repository}/");
+        assert!(log.contains(&link), "CHANGELOG.md lacks the link{link}");
+        count += 1;
+    }
+    assert!(count > 0);
+}
+
 #[test]
 fn files_that_documents_name_exist() {
     let mut missing = Vec::new();
