@@ -198,13 +198,27 @@ fn each_alert_has_a_chapter_that_says_what_to_do() {
 fn readme_asks_for_features_that_there_are() {
     let readme = fs::read_to_string(root().join("README.md")).unwrap();
     let manifest = fs::read_to_string(root().join("Cargo.toml")).unwrap();
-    let line = readme.lines().find(|line| line.starts_with("uidring = {")).unwrap();
-    let (_, list) = line.split_once("features = [").unwrap();
-    let features: Vec<&str> = list.split('"').skip(1).step_by(2).collect();
-    assert!(!features.is_empty(), "{line}");
-    for feature in features {
+    let (_, rest) = readme.split_once("cargo add uidring --features ").unwrap();
+    for feature in rest.split_whitespace().next().unwrap().split(',') {
         let is_there = manifest.lines().any(|line| line.starts_with(&format!("{feature} = [")));
         assert!(is_there, "README.md asks for the feature {feature}");
+    }
+}
+
+#[test]
+fn readme_installs_this_version() {
+    let readme = fs::read_to_string(root().join("README.md")).unwrap();
+    let (_, block) = readme.split_once("## Install\n\n```sh\n").unwrap();
+    let (block, _) = block.split_once("```").unwrap();
+    let files: Vec<&str> = block
+        .split_whitespace()
+        .filter(|word| word.starts_with("uidring") && word.contains('.'))
+        .collect();
+    assert_eq!(files.len(), 5, "{files:?}");
+    for file in files {
+        let is_version = |part: &&str| part.starts_with(|c: char| c.is_ascii_digit());
+        let version = file.split(['-', '_']).find(is_version);
+        assert_eq!(version, Some(env!("CARGO_PKG_VERSION")), "{file}");
     }
 }
 
