@@ -199,7 +199,7 @@
 //! | `tag_gone` | error | `source`, `tag`, `error` | create it again, above its last number |
 //! | `tag_nearly_full` | warn | `source`, `tag`, `last`, `largest` | plan for more, see below |
 //! | `tag_ran_out` | error | `source`, `tag`, `error` | go on with another tag |
-//! | `tag_went_back` | error | `source`, `tag`, `error` | set its next number, and restart |
+//! | `tag_went_back` | error | `source`, `tag`, `error` | what the error says |
 //! | `tag_delta_changed` | error | `source`, `tag`, `error` | restart to use the new distance |
 //! | `tag_bad_row` | error | `source`, `tag`, `error` | mend the row |
 //! | `tag_failed` | error | `source`, `tag`, `error` | what the error says |

@@ -140,8 +140,8 @@ impl fmt::Display for SegmentFailure {
             }
             SegmentFailure::RanOut => "the tag has no numbers left; go on with another tag",
             SegmentFailure::WentBack => {
-                "the row of the tag went back; set its next number above all that were given, and \
-                 restart"
+                "the row of the tag went back; set its next number, and after the restore of an \
+                 old copy the worker ids too, above all that were given, and restart"
             }
             SegmentFailure::BadRow => {
                 "the row of the tag cannot be used; the status of the generator says why"

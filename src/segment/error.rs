@@ -251,7 +251,8 @@ impl fmt::Display for SegmentError {
             SegmentError::WentBack { store, tag, first, last } => write!(
                 f,
                 "the row of the tag {tag:?} in {store} went back: it gives {first} after {last}; \
-                 set its next number above all that were given, and restart this program"
+                 set its next number, and after the restore of an old copy the worker ids too, \
+                 above all that were given, and restart this program"
             ),
             SegmentError::Storage(error) => write!(f, "{error}"),
             SegmentError::Other { is_transient: true, .. } => {

@@ -285,8 +285,9 @@ impl From<SegmentError> for Problem {
                 ran_out(format!("{last} was the last number; go on with another tag")).last(*last)
             }
             SegmentError::WentBack { first, last, .. } => broken(format!(
-                "the row of the tag went back: it gives {first} after {last}; set its next number \
-                 above all that were given, and restart the service"
+                "the row of the tag went back: it gives {first} after {last}; set its next number, \
+                 and after the restore of an old copy the worker ids too, above all that were \
+                 given, and restart the service"
             )),
             SegmentError::BadRow { problem, .. } => {
                 broken(format!("the row of the tag cannot be used: {problem}"))

@@ -17,8 +17,17 @@ pub(crate) struct Trouble {
 }
 
 impl Trouble {
+    /// The problem of a tag that has given numbers here, or of its source.
     pub(crate) fn of(error: &SegmentError) -> Trouble {
-        Trouble { cause: Cause::of(error), text: with_causes(error), at: Instant::now() }
+        let text = match error {
+            // A new tag begins at 1, and would give its numbers twice.
+            SegmentError::NoSuchTag { store, tag, .. } => format!(
+                "{store} does not have the tag {tag:?} any more; create it again, with a first \
+                 number above all that were ever given"
+            ),
+            _ => with_causes(error),
+        };
+        Trouble { cause: Cause::of(error), text, at: Instant::now() }
     }
 
     /// The problem of a take that failed for want of numbers, if it is one.
@@ -124,7 +133,8 @@ impl Cause {
             Cause::Unusable => "Put right what the error says. The next request goes on.",
             Cause::WentBack => {
                 "Put the tag's next number above all that were ever given, in the row or with \
-                 'uidring tags set', and restart each service that gives its numbers."
+                 'uidring tags set', and restart each service that gives its numbers. If an old \
+                 copy was restored, stop all programs and raise the worker ids first."
             }
             Cause::RanOut => "Go on with another tag.",
             Cause::BadRow => "Put right the values of the row. The next request goes on.",

@@ -86,7 +86,11 @@ fn a_row_that_went_back_is_seen_everywhere() {
     let tag = tag(&server);
     assert_eq!(tag["state"], "went-back", "{tag}");
     assert!(tag["problem"].as_str().unwrap().contains("went back"), "{tag}");
-    assert!(tag["advice"].as_str().unwrap().contains("restart"), "{tag}");
+    // A restart alone takes a worker id that another program may have since the copy was made.
+    for what_to_do in [tag["advice"].as_str().unwrap(), tag["problem"].as_str().unwrap()] {
+        assert!(what_to_do.contains("worker ids") && what_to_do.contains("restart"), "{tag}");
+    }
+    assert!(take.text().contains("worker ids"), "{take:?}");
     assert_eq!(kinds(&server), ["nothing-to-give", "rows-went-back"]);
     let page = server.get("/");
     let text = page.text();
@@ -159,6 +163,20 @@ fn a_table_that_was_dropped_is_seen_everywhere() {
         assert_metric(&server, line);
     }
     server.wait_for("told", || server.log().contains("not ready"));
+}
+
+/// A new tag of the same name would begin at 1.
+#[test]
+fn a_tag_that_was_removed_is_to_be_created_above_its_numbers() {
+    let server = with_orders(&[]);
+    database(&server).execute("DELETE FROM uidring_segment", []).unwrap();
+    assert_ne!(drain(&server), 200);
+    let problem = tag(&server)["problem"].to_string();
+    let text = status(&server)["health"]["text"].to_string();
+    for what_to_do in [&problem, &text] {
+        let expected = "create it again, with a first number above all that were ever given";
+        assert!(what_to_do.contains(expected), "{what_to_do}");
+    }
 }
 
 /// A disk that takes no byte more: reading goes on.
