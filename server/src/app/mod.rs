@@ -13,10 +13,11 @@ use std::cell::{Cell, RefCell};
 use std::collections::{BTreeMap, HashMap};
 use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
 use axum::body::Bytes;
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, watch};
+use tokio::time::timeout;
 use uidring::masked::Masked;
 use uidring::segment::{SegmentGenerator, SegmentSource, Segments};
 use uidring::store::StoreSegments;
@@ -32,6 +33,9 @@ use crate::security::tls::Tls;
 use crate::stats::counters::Counters;
 use crate::stats::trouble::{Cause, Trouble};
 use crate::stats::watch::Watch;
+
+/// How long a request waits for the start.
+const PATIENCE: Duration = Duration::from_secs(5);
 
 /// The state of the service. It lives as long as the process, so requests need no reference count.
 pub(crate) struct App {
@@ -71,6 +75,8 @@ pub(crate) struct App {
     trouble: Mutex<Option<Trouble>>,
     /// Whether everything that needs the database has started.
     has_started: AtomicBool,
+    /// Whether the first try to start is over. The end of the service sets it, too.
+    is_tried: watch::Sender<bool>,
     is_ending: AtomicBool,
 }
 
@@ -147,6 +153,7 @@ impl App {
                 at: Instant::now(),
             })),
             has_started: AtomicBool::new(false),
+            is_tried: watch::Sender::new(false),
             is_ending: AtomicBool::new(false),
         }
     }
@@ -241,6 +248,20 @@ impl App {
         self.has_started.store(true, Ordering::Relaxed);
     }
 
+    /// Waits until the first try to start is over, for at most [`PATIENCE`]. So a request that
+    /// comes a moment too early, as through a socket of systemd, gets its ids.
+    pub(crate) async fn first_try(&self) {
+        if !self.has_started() {
+            let mut is_tried = self.is_tried.subscribe();
+            let _ = timeout(PATIENCE, is_tried.wait_for(|is_tried| *is_tried)).await;
+        }
+    }
+
+    /// Answers the requests that wait for the first try to start.
+    pub(crate) fn end_first_try(&self) {
+        self.is_tried.send_replace(true);
+    }
+
     pub(crate) fn is_ending(&self) -> bool {
         // ORDERING: the flag guards no data.
         self.is_ending.load(Ordering::Relaxed)
@@ -249,6 +270,7 @@ impl App {
     pub(crate) fn begin_end(&self) {
         // ORDERING: as above.
         self.is_ending.store(true, Ordering::Relaxed);
+        self.end_first_try();
     }
 
     /// Gives worker ids and unused numbers back. Blocks on the database.

@@ -85,6 +85,7 @@ impl Starter {
             };
             // From here on, no error of the database ends the program.
             if !std::mem::replace(&mut self.is_announced, true) {
+                self.app.end_first_try();
                 announce(self.app, &self.addresses);
             }
             let is_complete = unusable.is_none();

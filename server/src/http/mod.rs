@@ -34,7 +34,6 @@ use axum::body::Body;
 use axum::http::header::{CACHE_CONTROL, CONNECTION};
 use axum::http::{HeaderValue, Request, Response};
 use axum::response::IntoResponse;
-use axum::routing::future::RouteFuture;
 use hyper::body::Incoming;
 use tower::Service as _;
 
@@ -57,6 +56,18 @@ impl Service {
         app.description.get_or_init(|| router::description(&app.options));
         Service { app, router: router::router(app) }
     }
+
+    /// The answer of the handler of a path. What clients ask for waits for the start.
+    fn routed(&self, route: Option<Route>, request: Request<Incoming>) -> Routed {
+        let (app, mut router) = (self.app, self.router.clone());
+        if app.has_started() || route.is_none_or(Route::is_for_operators) {
+            return Box::pin(router.call(request));
+        }
+        Box::pin(async move {
+            app.first_try().await;
+            router.call(request).await
+        })
+    }
 }
 
 impl hyper::service::Service<Request<Incoming>> for Service {
@@ -74,7 +85,7 @@ impl hyper::service::Service<Request<Incoming>> for Service {
         });
         let way = match quick {
             Ok(Some(answer)) => Way::Quick(Some(answer)),
-            Ok(None) => Way::Routed(Box::pin(self.router.clone().call(request))),
+            Ok(None) => Way::Routed(self.routed(route, request)),
             Err(panicked) => Way::Quick(Some(Problem::from(panicked).into_response())),
         };
         Answering { app, start, route, way }
@@ -93,8 +104,10 @@ pub(crate) struct Answering {
 enum Way {
     /// A response that is ready. `None` once it has been taken.
     Quick(Option<Response<Body>>),
-    Routed(Pin<Box<RouteFuture<Infallible>>>),
+    Routed(Routed),
 }
+
+type Routed = Pin<Box<dyn Future<Output = Result<Response<Body>, Infallible>> + Send>>;
 
 impl Future for Answering {
     type Output = Result<Response<Body>, Infallible>;

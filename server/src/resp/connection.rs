@@ -275,6 +275,14 @@ async fn answer(
     if let Some(Err(refusal)) = command.map(|command| check_count(command, arguments)) {
         return Ok(Err(refusal));
     }
+    // A token of a table is known once the database has answered.
+    if matches!(command, Some(Command::Auth | Command::Hello))
+        && app.options.has_token_table()
+        && !app.has_started()
+    {
+        send(stream, &mut reply.bytes).await?;
+        app.first_try().await;
+    }
     let is_take = |command: &Command| command.row().group == CommandGroup::Gives;
     let Some(command) = command.filter(is_take) else {
         return Ok(session.answer(command, arguments, reply));

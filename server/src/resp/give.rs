@@ -92,6 +92,7 @@ pub(crate) async fn in_time(
     arguments: Arguments<'_>,
     reply: &mut Reply,
 ) -> Result<Option<Rest>, Refusal> {
+    app.first_try().await;
     match command {
         Command::UidNext => uids(app, token, arguments, reply).await,
         Command::SeriesNext => series(app, token, arguments, reply).await,

@@ -213,12 +213,18 @@ impl Server {
 
     /// Starts one with the tag `orders`, whose database somebody else has locked.
     pub fn launch_locked(options: &[&str]) -> (Server, rusqlite::Connection) {
+        let (folder, file) = Server::locked();
+        (Server::launch(folder, options), file)
+    }
+
+    /// A folder with a database that has the tag `orders` and is locked.
+    pub fn locked() -> (TempDir, rusqlite::Connection) {
         let first = Server::start(&[]);
         first.put("orders", "{}");
         let folder = first.stop();
         let file = rusqlite::Connection::open(folder.path().join("ids.db")).unwrap();
         file.execute_batch("BEGIN EXCLUSIVE").unwrap();
-        (Server::launch(folder, options), file)
+        (folder, file)
     }
 
     /// Creates tags as the administrator that the header `admin` tells of.

@@ -1,10 +1,12 @@
 //! Sockets that systemd has opened before the start, and hands over.
 
-use std::io::{Read, Write};
+use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixListener, UnixStream};
+use std::thread;
 
-use crate::common::{Server, folder};
+use crate::common::resp::Client;
+use crate::common::{Answer, Server, folder, request, signal};
 
 /// Who connects while there is no service waits, and is answered once there is one.
 #[test]
@@ -30,6 +32,68 @@ fn a_connection_from_before_the_start_is_answered() {
     let _server = Server::launch_with_socket(again, "http", folder, &options);
     early.read_to_string(&mut answer).unwrap();
     assert_eq!(answer.matches("HTTP/1.1 200 ").count(), 2, "{answer}");
+}
+
+/// Sends a request to a socket that is open, and returns where the answer will come.
+fn ask(listener: &TcpListener, path: &str) -> BufReader<TcpStream> {
+    let mut stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    stream.write_all(request("GET", path, &[], "").as_bytes()).unwrap();
+    BufReader::new(stream)
+}
+
+/// Whoever needs no database is answered meanwhile.
+#[test]
+fn a_request_during_the_start_waits_for_its_end() {
+    let (folder, file) = Server::locked();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let paths = ["/v1/uids", "/v1/uids?n=3", "/v1/tags/orders/ids", "/v1/tags", "/v1/uids/1"];
+    let early = paths.map(|path| ask(&listener, path));
+    let (live, ready) = (ask(&listener, "/livez"), ask(&listener, "/readyz"));
+    let unlocks = thread::spawn(move || {
+        let statuses = [live, ready].map(|mut stream| Answer::read(&mut stream).status);
+        drop(file);
+        statuses
+    });
+    let server = Server::launch_with_socket(listener, "http", folder, &["--listen=systemd:http"]);
+    assert_eq!(unlocks.join().unwrap(), [200, 503], "{}", server.log());
+    for (path, mut stream) in paths.into_iter().zip(early) {
+        let answer = Answer::read(&mut stream);
+        assert_eq!(answer.status, 200, "{path}: {answer:?}");
+    }
+}
+
+#[test]
+fn a_command_during_the_start_waits_for_its_end() {
+    let (folder, file) = Server::locked();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let mut early =
+        Client(BufReader::new(TcpStream::connect(listener.local_addr().unwrap()).unwrap()));
+    early.send("PING\r\nUID.NEXT\r\nINCR orders\r\n");
+    let asks = thread::spawn(move || {
+        let pong = early.read();
+        drop(file);
+        [pong, early.read(), early.read()]
+    });
+    let options = ["--resp-listen=systemd:resp"];
+    let _server = Server::launch_with_socket(listener, "resp", folder, &options);
+    let [pong, uid, number] = asks.join().unwrap();
+    assert_eq!((pong.as_str(), number.as_str()), ("+PONG", ":1"));
+    assert!(uid.starts_with('\''), "{uid}");
+}
+
+#[test]
+fn the_end_does_not_wait_for_the_start() {
+    let (folder, _file) = Server::locked();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let (mut live, mut early) = (ask(&listener, "/livez"), ask(&listener, "/v1/uids"));
+    let mut command = Server::command_with(listener.into(), "http", folder.path());
+    // Shorter than a request waits for the start.
+    let mut server = command.args(["--listen=systemd:http", "--grace=3s"]).spawn().unwrap();
+    assert_eq!(Answer::read(&mut live).status, 200);
+    signal(server.id(), "TERM");
+    let answer = Answer::read(&mut early);
+    assert_eq!((answer.status, answer.header("connection")), (503, "close"));
+    assert_eq!(server.wait().unwrap().code(), Some(0));
 }
 
 #[test]

@@ -1,7 +1,10 @@
 //! tinyid's paths: byte by byte what its server answers, and what its client sends.
 
 use std::io::{BufReader, Write};
+use std::net::{TcpListener, TcpStream};
+use std::thread;
 
+use crate::common::resp::Client;
 use crate::common::{Answer, Server};
 
 const TABLES: &str = "
@@ -41,6 +44,27 @@ fn tinyid_with(options: &[&str]) -> Server {
 
 fn ask(server: &Server, path: &str, query: &str) -> Answer {
     server.get(&format!("/tinyid/id/{path}?{query}&token={TOKEN}"))
+}
+
+#[test]
+fn a_token_of_the_table_is_known_to_whoever_asks_during_the_start() {
+    let server = Server::start(&[]);
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    let folder = server.stop();
+    file.execute_batch(TABLES).unwrap();
+    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let stream = TcpStream::connect(listener.local_addr().unwrap()).unwrap();
+    let mut early = Client(BufReader::new(stream));
+    early.send(format!("PING\r\nAUTH {TOKEN}\r\nINCR test\r\n"));
+    let asks = thread::spawn(move || {
+        let pong = early.read();
+        drop(file);
+        [pong, early.read(), early.read()]
+    });
+    let options = ["--table=tinyid", "--resp-listen=systemd:resp"];
+    let server = Server::launch_with_socket(listener, "resp", folder, &options);
+    assert_eq!(asks.join().unwrap(), ["+PONG", "+OK", ":2"], "{}", server.log());
 }
 
 #[test]
