@@ -60,8 +60,8 @@ pub(crate) enum IfNone {
 pub(crate) struct Open {
     span: Span,
     known: Arc<KnownSeries>,
-    /// The index of the version in `known`.
-    version: usize,
+    /// With the date of the period.
+    pattern: Arc<Pattern>,
     pub numbers: SegmentGenerator,
 }
 
@@ -161,7 +161,7 @@ impl Current {
                 series: open.known.record.name.clone(),
                 scope: self.scope.to_string(),
                 period: open.span.period,
-                largest: open.pattern().largest(),
+                largest: open.pattern.largest(),
             },
             TakeError::SegmentExhausted { cause: SegmentFailure::Failed } => {
                 // Others have closed the period, or the store says something else that the status
@@ -304,19 +304,17 @@ impl Current {
             return Err(super::error::FormatError::NoScope.into());
         }
         let tag = Counter { series: name, version: number, period, scope }.tag();
-        let is_it = |known: &super::store::SeriesVersion| known.number == number;
-        let version = known.record.versions.iter().position(is_it).unwrap_or(0);
-        Ok(CounterAt { span, version, tag })
+        Ok(CounterAt { span, pattern: known.pattern_on(version, span.date), tag })
     }
 
     /// Makes the opened period that of all takes, and gives the one before up.
     fn publish(
         &self,
         known: Arc<KnownSeries>,
-        CounterAt { span, version, .. }: CounterAt,
+        CounterAt { span, pattern, .. }: CounterAt,
         numbers: SegmentGenerator,
     ) -> Arc<Open> {
-        let open = Arc::new(Open { span, known, version, numbers });
+        let open = Arc::new(Open { span, known, pattern, numbers });
         let before = self.open.swap(Some(Arc::clone(&open)));
         if let Some(before) = before
             && before.numbers.tag() != open.numbers.tag()
@@ -330,7 +328,7 @@ impl Current {
 /// The counter of a time.
 struct CounterAt {
     span: Span,
-    version: usize,
+    pattern: Arc<Pattern>,
     tag: String,
 }
 
@@ -344,15 +342,11 @@ impl Open {
         self.span.period
     }
 
-    pub fn pattern(&self) -> &Pattern {
-        self.known.record.versions[self.version].definition.pattern()
-    }
-
     /// The number as people see it.
     #[inline]
     pub fn write(&self, scope: &str, number: u64) -> SeriesNumber {
         let mut text = String::new();
-        self.pattern().write(&mut text, self.span.date, scope, number);
+        self.pattern.write(&mut text, self.span.date, scope, number);
         SeriesNumber::new(text, number, self.span.period)
     }
 }

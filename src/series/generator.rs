@@ -87,7 +87,8 @@ impl SeriesGenerator {
     /// 1 of its own. A scope of a scope is one of the series.
     ///
     /// A scope is 1 to 64 characters: letters and digits of ASCII, `-`, `_` and `.`. The takes of
-    /// another one fail. A scope that rests costs nothing.
+    /// another one fail. A scope that rests costs nothing. If the pattern does not show the scope,
+    /// numbers of two scopes have the same text: keep the scope beside it.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {

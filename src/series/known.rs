@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::counter::Counter;
 use super::date::Date;
+use super::pattern::Pattern;
 use super::period::Period;
 use super::series_error::SeriesError;
 use super::span::{Span, span_at};
@@ -21,6 +22,8 @@ pub(crate) const MOST_CHANGES: u32 = 4;
 pub(crate) struct KnownSeries {
     pub record: SeriesRecord,
     pub zone: TimeZone,
+    /// The last answer of [`pattern_on`](KnownSeries::pattern_on), with what it was asked for.
+    written: Mutex<Option<(u32, Date, Arc<Pattern>)>>,
 }
 
 /// The store, and the series of it that this process has used.
@@ -46,7 +49,22 @@ pub(crate) type Rested = Mutex<HashSet<Box<str>>>;
 impl KnownSeries {
     pub fn of(record: SeriesRecord) -> Result<KnownSeries, SeriesError> {
         let zone = record.newest().definition.zone()?;
-        Ok(KnownSeries { record, zone })
+        Ok(KnownSeries { record, zone, written: Mutex::default() })
+    }
+
+    /// The pattern of a version [on this day](Pattern::on). All scopes share one.
+    pub fn pattern_on(&self, version: &SeriesVersion, date: Date) -> Arc<Pattern> {
+        let mut written = lock(&self.written);
+        match &*written {
+            Some((number, day, pattern)) if (*number, *day) == (version.number, date) => {
+                Arc::clone(pattern)
+            }
+            _ => {
+                let pattern = Arc::new(version.definition.pattern().on(date));
+                *written = Some((version.number, date, Arc::clone(&pattern)));
+                pattern
+            }
+        }
     }
 
     /// The version that writes the numbers at this time, and the span of its period.

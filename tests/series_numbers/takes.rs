@@ -3,9 +3,9 @@
 use std::collections::BTreeSet;
 use std::thread;
 
-use uidring::series::{Series, SeriesError};
+use uidring::series::{Series, SeriesError, SeriesGenerator};
 
-use super::{clock, definition, file, series, texts};
+use super::{clock, definition, file, series, texts, time};
 
 #[test]
 fn a_number_has_its_text_its_value_and_its_period() {
@@ -19,6 +19,44 @@ fn a_number_has_its_text_its_value_and_its_period() {
     assert_eq!(texts(orders.take_n(2)), ["SO20261124-000002", "SO20261124-000003"]);
     let back = orders.pattern().parse("SO20261124-000042").unwrap();
     assert_eq!((back.value(), back.period()), (42, number.period()));
+}
+
+#[test]
+fn a_number_has_the_text_that_its_pattern_writes_on_each_day() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let patterns = [
+        "{yyyy}{MM}{dd}-{n:12}",
+        "{{{yy}/{DDD}}}-{n}",
+        "{GGGG}W{ww}-{n:3}{check:luhn}",
+        "{n:18}.{q}Q{yyyy}{check:mod97_10}!",
+        "{fy}/{MM}-{n:5}{check:mod11_10}",
+        "{n:1}-{scope}-{yyyy}{check:damm}",
+        "C{n}",
+    ];
+    let numbers: Vec<SeriesGenerator> = (1..)
+        .zip(patterns)
+        .map(|(index, pattern)| {
+            let mut definition = definition(pattern);
+            if pattern.contains("{fy}") {
+                definition = definition.fiscal_year(4);
+            }
+            let numbers = series.create(&format!("series-{index}"), definition).unwrap();
+            if numbers.pattern().has_scope() { numbers.scope("shop-7") } else { numbers }
+        })
+        .collect();
+    for day in ["2026-11-24", "2026-11-25", "2027-01-01", "2028-02-29", "2028-12-31"] {
+        clock.set(time(&format!("{day}T12:00:00Z")));
+        for numbers in &numbers {
+            for number in numbers.take_n(2) {
+                let (number, pattern) = (number.unwrap(), numbers.pattern());
+                let scope = pattern.has_scope().then_some("shop-7");
+                let text = pattern.format(day.parse().unwrap(), scope, number.value());
+                assert_eq!(Ok(number.to_string()), text);
+            }
+        }
+    }
 }
 
 #[test]
