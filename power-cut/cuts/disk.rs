@@ -84,9 +84,11 @@ impl Disk {
         let share = [0.0, 0.2, 0.5, 0.8, 1.0][rng.usize(..5)];
         let mut written = Vec::new();
         for (name, inode) in &model.durable {
+            // Most files are only synced. One that was removed, or replaced by another, comes back.
+            let keeps_name = model.now[name] == *inode;
             let inode = inode.map(|inode| &model.inodes[inode]);
-            // Most files are only synced.
-            if inode.is_none_or(|inode| !inode.is_untouched(&self.durable.join(name))) {
+            let is_untouched = |inode: &Inode| inode.is_untouched(&self.durable.join(name));
+            if !keeps_name || !inode.is_some_and(is_untouched) {
                 written
                     .push((name, inode.map(|inode| inode.after_cut(share, self.has_journal, rng))));
             }
@@ -348,4 +350,31 @@ fn files(folder: &Path) -> BTreeSet<String> {
         }
     }
     found
+}
+
+/// A file whose removal the disk has lost is there again for the programs, too, and not what has
+/// taken its place.
+#[test]
+fn what_was_removed_comes_back() {
+    let folder = tempfile::tempdir().unwrap();
+    let [durable, live] = ["durable", "live"].map(|copy| folder.path().join(copy));
+    for copy in [&durable, &live] {
+        fs::create_dir(copy).unwrap();
+    }
+    let name = || "journal".to_owned();
+    let write = Change::Write { name: name(), offset: 0, bytes: b"new".to_vec() };
+    let changes = [Change::Unlink(name()), Change::Create(name()), write];
+    for has_journal in [false, true] {
+        let disk =
+            Disk { durable: durable.clone(), live: live.clone(), has_journal, lie: Lie::None };
+        for (count, content) in [(1, None), (2, Some(&b""[..])), (3, Some(&b"new"[..]))] {
+            for seed in 0..20 {
+                put(&disk.durable.join(name()), Some(b"old"));
+                put(&disk.live.join(name()), content);
+                disk.check(&changes[..count], |_| false);
+                disk.cut(&changes[..count], 0, &mut Rng::with_seed(seed));
+                disk.check(&[], |_| false);
+            }
+        }
+    }
 }
