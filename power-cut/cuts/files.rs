@@ -11,7 +11,7 @@ use tempfile::TempDir;
 
 use crate::account::Account;
 use crate::disk::{Disk, Lie};
-use crate::life::{Life, NEVER};
+use crate::life::{Life, NEVER, compile_layer};
 use crate::machine::Machine;
 
 /// The most changes between two cuts, about those of ten calls. Half of all cuts come sooner.
@@ -109,4 +109,14 @@ const KILLED: i32 = 9;
 /// Whether it is SQLite's index of a write-ahead log, which is made anew after a cut.
 fn is_index(name: &str) -> bool {
     name.ends_with("-shm")
+}
+
+/// What a worker reads while the power fails under another one is not heard.
+#[test]
+fn without_power_a_worker_is_not_heard() {
+    let folder = tempfile::tempdir().unwrap();
+    let layer = compile_layer(folder.path());
+    let mut machine = FileMachine::new(&layer, Rng::with_seed(0), Lie::None);
+    assert!(!machine.work(&Life::begin(machine.folder.path(), 0)));
+    assert_eq!(machine.account.doing, "");
 }

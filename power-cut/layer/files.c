@@ -60,7 +60,10 @@ static ssize_t write_parts(int file, const struct iovec *parts, int count, off_t
 {
     char path[PATH_MAX];
     const char *name = name_of(file, path);
-    if (!name) return write_out(file, parts, count, offset);
+    if (!name) {
+        end_without_power();
+        return write_out(file, parts, count, offset);
+    }
     int flags = fcntl(file, F_GETFL);
     struct stat now;
     off_t at = offset;

@@ -26,6 +26,10 @@ void die(const char *what, const char *name);
 void change(enum kind kind, const char *name, const char *other, uint64_t offset,
             const struct iovec *bytes, int count);
 
+/* Ends the program if the power has failed at another one's change: that one's locks are free, and
+ * this program could tell what the disk is about to lose. */
+void end_without_power(void);
+
 /* Logs what comes with a change. */
 void append(enum kind kind, const char *name, const char *other, uint64_t offset,
             const struct iovec *bytes, int count);

@@ -77,6 +77,11 @@ static void end_at_cut(uint64_t change)
     for (;;) pause();
 }
 
+void end_without_power(void)
+{
+    if (control) end_at_cut(atomic_load(&control->changes));
+}
+
 void append(enum kind kind, const char *name, const char *other, uint64_t offset,
             const struct iovec *bytes, int count)
 {
