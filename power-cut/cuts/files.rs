@@ -101,7 +101,9 @@ impl Machine for FileMachine<'_> {
         &mut self.account
     }
 
-    fn retire(&mut self) {}
+    fn retire(&mut self) {
+        self.work(&Life::begin(self.folder.path(), NEVER));
+    }
 }
 
 const KILLED: i32 = 9;
