@@ -108,8 +108,8 @@ impl fmt::Display for BuildError {
                 )
             }
             BuildError::Registry(error) => error.fmt(f),
-            BuildError::StartDeadline { deadline, tries, .. } => {
-                write!(f, "no worker id within {}, in {tries} tries", human(*deadline))
+            BuildError::StartDeadline { deadline, tries, last } => {
+                write!(f, "no worker id within {}, in {tries} tries: {last}", human(*deadline))
             }
             BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
@@ -155,9 +155,9 @@ impl fmt::Display for BuildError {
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {
         match self {
-            // Its sentence is the registry's.
+            // The registry's sentence is in that of this error.
             BuildError::Registry(error) => error.source(),
-            BuildError::StartDeadline { last, .. } => Some(last),
+            BuildError::StartDeadline { last, .. } => last.source(),
             BuildError::Spawn(error) => Some(error),
             _ => None,
         }

@@ -141,6 +141,22 @@ fn no_error_repeats_its_cause() {
     assert!(assert_told_once(&ended).contains("shut down"));
 }
 
+/// Many programs print an error without its causes.
+#[test]
+fn a_start_that_failed_says_why_without_its_causes() {
+    let last = RegistryError::from(StorageError::Unreachable {
+        what: "the registry db.example.com".to_owned(),
+        problem: "the connection was refused".to_owned(),
+        source: None,
+    });
+    let error = BuildError::StartDeadline { deadline: Duration::from_secs(30), tries: 16, last };
+    assert_eq!(
+        error.to_string(),
+        "no worker id within 30 s, in 16 tries: cannot reach the registry db.example.com: the \
+         connection was refused"
+    );
+}
+
 /// Each with a time of nine digits.
 #[test]
 fn times_have_three_digits_and_a_unit() {
