@@ -212,6 +212,7 @@ fn readme_installs_this_version() {
     let (block, _) = block.split_once("```").unwrap();
     let files: Vec<&str> = block
         .split_whitespace()
+        .map(|word| word.trim_start_matches("./"))
         .filter(|word| word.starts_with("uidring") && word.contains('.'))
         .collect();
     assert_eq!(files.len(), 5, "{files:?}");
