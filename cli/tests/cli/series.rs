@@ -366,7 +366,8 @@ fn what_a_store_does_not_have_is_told_with_what_it_has() {
     let folder = folder.path();
     for line in ["next order", "list order", "parse order x", "forecast order", "prune order"] {
         let complaint = refused(folder, line);
-        let why = "no series \"order\"; did you mean \"orders\"? If it is new, create it\n";
+        let why = "no series \"order\"; did you mean \"orders\"? If it is new, create it: uidring \
+                   series create order PATTERN\n";
         assert!(complaint.ends_with(why), "{line}: {complaint}");
     }
     let complaint = refused(folder, "next orders --scope shop-7");
@@ -379,10 +380,9 @@ fn what_a_store_does_not_have_is_told_with_what_it_has() {
     // A file of worker ids alone.
     stdout(folder, &["take", "--db", "ids.db"]);
     let complaint = refused(folder, "next orders --db ids.db");
-    assert!(
-        complaint.ends_with("ids.db has no series \"orders\"; create it first\n"),
-        "{complaint}"
-    );
+    let why = "ids.db has no series \"orders\"; create it first: uidring series create --db ids.db \
+               orders PATTERN\n";
+    assert!(complaint.ends_with(why), "{complaint}");
     assert_eq!(
         on(folder, "list --db ids.db"),
         "no series yet; to create one: uidring series create --db ids.db NAME PATTERN\n"

@@ -3,7 +3,7 @@
 use uidring::series::Period;
 use uidring_args::Db;
 
-use super::{about, closed_before};
+use super::{about, closed_before, failure};
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
 use crate::text::words::counted;
@@ -41,7 +41,8 @@ impl Close {
 
     fn close(&self, db: &Db) -> Result<String, Failure> {
         let series = db::existing_series(db)?;
-        let record = series.close(&self.series, self.period)?;
+        let closed = series.close(&self.series, self.period);
+        let record = closed.map_err(|error| failure(db, &error))?;
         let before = closed_before(&record).unwrap_or_default();
         let page = paragraph(&format!(
             "the series {} is closed before {before}: periods that ended by then give no number",
@@ -74,8 +75,10 @@ pub(crate) struct Prune {
 impl Prune {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        let removed =
-            patiently(&db, || Ok::<_, Failure>(db::existing_series(&db)?.prune(&self.series)?))?;
+        let removed = patiently(&db, || {
+            let pruned = db::existing_series(&db)?.prune(&self.series);
+            pruned.map_err(|error| failure(&db, &error))
+        })?;
         let counters = counted(removed, "counter");
         text::print(&paragraph(&format!(
             "{counters} of closed periods of the series {} removed",

@@ -5,7 +5,7 @@ use uidring::series::{
 };
 use uidring_args::{Db, SeriesArgs, quantity, with_causes};
 
-use super::{about, told};
+use super::{about, failure, told};
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
 use crate::text::{self, DIM, Failure, columns, command, complaint, paint, paragraph, remark};
@@ -127,11 +127,12 @@ impl Change {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let new = definition(&self.pattern)?;
         let db = self.db.db()?;
-        text::print(&patiently(&db, || self.change(&db::existing_series(&db)?, new))?)
+        text::print(&patiently(&db, || self.change(&db, &db::existing_series(&db)?, new))?)
     }
 
-    fn change(&self, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
-        let record = series.get(&self.series)?.record()?;
+    fn change(&self, db: &Db, series: &Series, new: SeriesDefinition) -> Result<String, Failure> {
+        let series_of_name = series.get(&self.series).map_err(|error| failure(db, &error))?;
+        let record = series_of_name.record()?;
         let before = &record.newest().definition;
         let mut new = new.time_zone(before.time_zone_name());
         if before.is_gapless() {

@@ -8,7 +8,8 @@ use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::series::Forecast;
 
-use crate::args::db::{self, DbArg};
+use super::existing;
+use crate::args::db::DbArg;
 use crate::args::patience::patiently;
 use crate::text::table::{Column, Table};
 use crate::text::words::{distance, span};
@@ -65,9 +66,7 @@ struct Row<'a> {
 impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         let db = self.db.db()?;
-        let all = patiently(&db, || {
-            Ok::<_, Failure>(db::existing_series(&db)?.get(&self.series)?.forecast()?)
-        })?;
+        let all = patiently(&db, || Ok::<_, Failure>(existing(&db, &self.series)?.forecast()?))?;
         text::print(&if self.json {
             text::json(&Report { series: &self.series, counters: all.iter().map(row).collect() })?
         } else {

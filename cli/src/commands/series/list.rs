@@ -8,7 +8,7 @@ use serde::Serialize;
 use uidring::clock::{Clock, SystemClock};
 use uidring::series::{CounterRecord, SeriesDefinition, SeriesRecord, SeriesVersion};
 
-use super::{about, begins, closed_before, percent, told};
+use super::{about, begins, closed_before, existing, percent, told};
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
 use crate::text::table::{Column, Table};
@@ -110,7 +110,7 @@ impl Args {
             return text::print(&table(&all));
         };
         let (record, counters) = patiently(&db, || {
-            let series = db::existing_series(&db)?.get(name)?;
+            let series = existing(&db, name)?;
             Ok::<_, Failure>((series.record()?, series.counters()?))
         })?;
         text::print(&if self.json {

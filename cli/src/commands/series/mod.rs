@@ -10,12 +10,12 @@ mod parse;
 use clap::Subcommand;
 use indicatif::HumanCount;
 use serde::Serialize;
-use uidring::series::{Date, SeriesDefinition, SeriesRecord, Unit};
-use uidring_args::Db;
+use uidring::series::{Date, SeriesDefinition, SeriesError, SeriesGenerator, SeriesRecord, Unit};
+use uidring_args::{Db, with_causes};
 
 use crate::args::db;
-use crate::text::Failure;
 use crate::text::words::counted;
+use crate::text::{Failure, complaint};
 
 /// Take and read numbers that people see, such as SO20261124-000042
 ///
@@ -87,6 +87,22 @@ fn about(db: &Db, verb: &str, series: &str, rest: &[&str]) -> Vec<String> {
     words.push(series.to_owned());
     words.extend(rest.iter().map(|word| (*word).to_owned()));
     words
+}
+
+/// The series `name`.
+fn existing(db: &Db, name: &str) -> Result<SeriesGenerator, Failure> {
+    db::existing_series(db)?.get(name).map_err(|error| failure(db, &error))
+}
+
+/// The failure for `error`, with the command that fixes it.
+fn failure(db: &Db, error: &SeriesError) -> Failure {
+    let why = with_causes(error);
+    Failure::Failed(match error {
+        SeriesError::NoSuchSeries { series, .. } => {
+            complaint(&(why + ":"), &about(db, "create", series, &["PATTERN"]))
+        }
+        _ => why,
+    })
 }
 
 /// "SO{yyyy}{MM}{dd}-{n:6}, anew each day of Asia/Shanghai, up to 999,999; fast, ..".

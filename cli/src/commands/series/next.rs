@@ -5,7 +5,7 @@ use std::io::{self, Write};
 use uidring::series::{Date, Pattern, Series, SeriesGenerator, SeriesNumber, valid_scope};
 use uidring_args::{Db, quantity};
 
-use super::Record;
+use super::{Record, failure};
 use crate::args::db::{self, DbArg};
 use crate::args::patience::patiently;
 use crate::run::load::{Load, Run};
@@ -68,7 +68,7 @@ impl Args {
     }
 
     fn take(&self, db: &Db, series: &Series) -> Result<(), Failure> {
-        let numbers = patiently(db, || self.numbers(series))?;
+        let numbers = patiently(db, || self.numbers(db, series))?;
         let (threads, count) = (1, Some(self.count));
         let run = Run::start(Load { threads, rate: None, count, length: None });
         run.stop_on_interrupt()?;
@@ -88,8 +88,8 @@ impl Args {
     }
 
     /// The series, or the scope of it, from which to take.
-    fn numbers(&self, series: &Series) -> Result<SeriesGenerator, Failure> {
-        let numbers = series.get(&self.series)?;
+    fn numbers(&self, db: &Db, series: &Series) -> Result<SeriesGenerator, Failure> {
+        let numbers = series.get(&self.series).map_err(|error| failure(db, &error))?;
         let record = numbers.record()?;
         if record.newest().definition.is_gapless() {
             return Err(Failure::Failed(format!(

@@ -6,8 +6,8 @@ use anstyle::Style;
 use uidring::series::{Parsed, Pattern, SeriesGenerator};
 use uidring_args::with_causes;
 
-use super::Record;
-use crate::args::db::{self, DbArg};
+use super::{Record, existing};
+use crate::args::db::DbArg;
 use crate::args::ids::{self, each};
 use crate::args::patience::patiently;
 use crate::text::table::{Column, Stream, Table};
@@ -45,8 +45,7 @@ impl Args {
     pub(crate) fn run(self) -> Result<(), Failure> {
         ids::check(&self.texts, "number to parse")?;
         let db = self.db.db()?;
-        let series =
-            patiently(&db, || Ok::<_, Failure>(db::existing_series(&db)?.get(&self.series)?))?;
+        let series = patiently(&db, || existing(&db, &self.series))?;
         let mut reader = Reader { series, is_wrong: false };
         if self.json {
             reader.print_lines(&self.texts, String::new, record)?;
