@@ -1128,6 +1128,9 @@ fn completions_and_manual_pages_are_printed() {
         let version = env!("CARGO_PKG_VERSION");
         let heading = format!(".TH {title} 1 \" \" \"uidring {version}\" \"User Commands\"\n");
         assert!(page.contains(&heading), "{heading} in {page}");
+        // One line stays one line.
+        assert!(page.contains("\n.SH EXAMPLES\n.nf\n  uidring "), "{page}");
+        assert!(page.contains("\n.fi\n") && !page.contains("EXTRA"), "{page}");
     }
     for (args, why) in [
         (&["nope"][..], "uidring has no command nope; it has take, parse, mask, "),

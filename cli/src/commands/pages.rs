@@ -61,8 +61,18 @@ impl Manual {
             .manual("User Commands")
             .render(&mut page)
             .map_err(Failure::Output)?;
-        text::print(&String::from_utf8_lossy(&page))
+        text::print(&with_examples(&String::from_utf8_lossy(&page)))
     }
+}
+
+/// `page` with a heading of their own for the examples, each line as it is. `clap_mangen` puts them
+/// under "EXTRA", and fills their lines as those of a paragraph.
+fn with_examples(page: &str) -> String {
+    let Some((before, rest)) = page.split_once("\n.SH EXTRA\nExamples:\n") else {
+        return page.to_owned();
+    };
+    let (examples, after) = rest.split_at(rest.find(".SH ").unwrap_or(rest.len()));
+    format!("{before}\n.SH EXAMPLES\n.nf\n{examples}.fi\n{after}")
 }
 
 fn has_no_command(command: &Command, name: &str) -> String {

@@ -31,7 +31,8 @@ impl Generate {
             Generate::Fish => complete(Shell::Fish, &mut command, &mut text),
             Generate::Zsh => complete(Shell::Zsh, &mut command, &mut text),
         }
-        Ok(String::from_utf8_lossy(&text).into_owned())
+        // The heading that manual pages have for what is left.
+        Ok(String::from_utf8_lossy(&text).replace("\n.SH EXTRA\n", "\n.SH NOTES\n"))
     }
 }
 
@@ -134,6 +135,7 @@ mod tests {
     fn pages_and_scripts_name_the_options() {
         for (what, named) in [
             (Generate::Man, ".TH uidring-server 8"),
+            (Generate::Man, ".SH NOTES\nEach option has a variable"),
             (Generate::Bash, "--resp-listen"),
             (Generate::Fish, "-l resp-listen"),
             (Generate::Zsh, "--resp-listen="),
