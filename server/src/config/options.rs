@@ -22,7 +22,7 @@ use crate::security::tls::Tls;
 /// Leaf's layout has few worker ids, so they are always given back.
 const LEAF_LEASE: Duration = Duration::from_secs(10 * 60);
 
-/// UIDs and dense numbers over HTTP, for programs in any language.
+/// UIDs, dense numbers and numbers of series, for programs in any language.
 #[derive(Clone, Debug, Parser)]
 #[command(
     name = "uidring-server",
@@ -74,7 +74,7 @@ pub(crate) struct Options {
     #[arg(long, value_name = "MODE", default_value = "0660", env = "UIDRING_SERVER_UNIX_MODE")]
     pub(crate) unix_mode: UnixMode,
 
-    /// The registry of worker ids and tags: a SQLite file, or the address of a
+    /// The store of worker ids, tags and series: a SQLite file, or the address of a
     /// server, postgres://.., mysql://.., etcd://.., zookeeper://.. or redis://..
     /// [default: one file for each user and machine, uidring/uidring.db in the
     /// user's state folder, as for the tool uidring]

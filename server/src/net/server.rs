@@ -110,7 +110,8 @@ pub(crate) fn serve(
     let given_back = caught(|| app.give_back());
     let uids = sum(&app.counters, |of| &of.uids);
     let numbers = sum(&app.counters, |of| &of.numbers);
-    tracing::info!(uids, numbers, "ended");
+    let series_numbers = sum(&app.counters, |of| &of.series_numbers);
+    tracing::info!(uids, numbers, series_numbers, "ended");
     match end {
         EndReason::Asked => given_back.map_err(|Panicked| "not all was given back".to_owned()),
         EndReason::Failed(problem) => Err(problem),

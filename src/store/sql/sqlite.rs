@@ -84,7 +84,8 @@ impl Sqlite {
         db.busy_handler(Some(wait))?;
         // EXTRA: with FULL, a power failure can bring back the journal of a committed transaction,
         // and undo it. `fullfsync` is for macOS, where a sync alone leaves data in the disk's
-        // cache.
+        // cache. SQLite rolls a journal back before it reads this, so a power failure can bring
+        // that journal back, too. The next writer syncs the folder before it changes the file.
         db.execute_batch("PRAGMA synchronous = EXTRA; PRAGMA fullfsync = ON;")?;
         Ok(db)
     }
