@@ -6,8 +6,8 @@ use super::super::scope::valid_scope;
 use super::Pattern;
 use super::items::Item;
 
-/// The most digits that a 64-bit number has.
-const MOST_DIGITS: usize = 20;
+/// As many as the most digits that a number can be given.
+const ZEROS: &str = "000000000000000000";
 
 impl Pattern {
     /// The text of a number.
@@ -72,7 +72,7 @@ impl Pattern {
             match item {
                 Item::Literal(text) => literal.push_str(text),
                 Item::Date(field) => {
-                    push_digits(&mut literal, field.of(date, self.first_month), field.width());
+                    push(&mut literal, field.of(date, self.first_month).into(), field.width());
                 }
                 item => {
                     if !literal.is_empty() {
@@ -101,48 +101,17 @@ impl Pattern {
             match item {
                 Item::Literal(literal) => text.push_str(literal),
                 Item::Date(field) => {
-                    push_digits(text, field.of(date, self.first_month), field.width());
+                    push(text, field.of(date, self.first_month).into(), field.width());
                 }
                 Item::Scope => text.push_str(scope),
-                Item::Number { width: Some(width) } => push_number(text, number, (*width).into()),
-                Item::Number { width: None } => push_number(text, number, number_length),
+                Item::Number { width } => push(text, number, width.map_or(1, usize::from)),
                 Item::Check(check) => {
                     let digits = check.of(&text.as_bytes()[begin..]);
-                    push_digits(text, digits.into(), check.width());
+                    push(text, digits.into(), check.width());
                 }
             }
         }
     }
-}
-
-/// The two digits of each number below 100.
-const DIGITS: &str = "\
-    00010203040506070809101112131415161718192021222324\
-    25262728293031323334353637383940414243444546474849\
-    50515253545556575859606162636465666768697071727374\
-    75767778798081828384858687888990919293949596979899";
-
-/// Appends the last two digits of a number.
-fn push_two(text: &mut String, number: u16) {
-    let at = usize::from(number % 100) * 2;
-    text.push_str(&DIGITS[at..at + 2]);
-}
-
-/// Appends the last digit of a number.
-fn push_one(text: &mut String, number: u16) {
-    let at = usize::from(number % 10) * 2 + 1;
-    text.push_str(&DIGITS[at..=at]);
-}
-
-/// Appends the last digits of a number, at most four.
-fn push_digits(text: &mut String, number: u16, width: usize) {
-    match width {
-        1 => return push_one(text, number),
-        2 => {}
-        3 => push_one(text, number / 100),
-        _ => push_two(text, number / 100),
-    }
-    push_two(text, number);
 }
 
 /// How many digits a number has.
@@ -150,20 +119,10 @@ fn digits_of(number: u64) -> usize {
     number.checked_ilog10().map_or(1, |digits| digits as usize + 1)
 }
 
-/// Appends the last digits of a number, at most 20.
-fn push_number(text: &mut String, number: u64, width: usize) {
-    let mut digits = [b'0'; MOST_DIGITS];
-    let mut rest = number;
-    for pair in digits.rchunks_exact_mut(2) {
-        if rest == 0 {
-            break;
-        }
-        let [last_two, ..] = (rest % 100).to_le_bytes();
-        let at = usize::from(last_two) * 2;
-        pair.copy_from_slice(&DIGITS.as_bytes()[at..at + 2]);
-        rest /= 100;
-    }
-    // One copy. That they are text is checked in less time than each pair would take by itself.
-    let digits = str::from_utf8(&digits[MOST_DIGITS.saturating_sub(width)..]);
-    text.push_str(digits.unwrap_or_default());
+/// Appends a number, with zeros in front if it has fewer digits than `width`.
+fn push(text: &mut String, number: u64, width: usize) {
+    let mut buffer = itoa::Buffer::new();
+    let digits = buffer.format(number);
+    text.push_str(&ZEROS[..width.saturating_sub(digits.len())]);
+    text.push_str(digits);
 }
