@@ -6,7 +6,7 @@ use super::super::scope::valid_scope;
 use super::Pattern;
 use super::items::Item;
 
-/// As many as the most digits that a number can be given.
+/// As many zeros as the widest field has digits.
 const ZEROS: &str = "000000000000000000";
 
 impl Pattern {
@@ -63,27 +63,26 @@ impl Pattern {
         Err(FormatError::Date { date, first: *dates.start(), last: *dates.end() })
     }
 
-    /// The same pattern, in which the fields of this date are literal text, and pieces of literal
-    /// text are one. It writes each number of a period with less work.
+    /// The same pattern with this date written out, so that each number of its period takes less
+    /// work. Pieces of literal text are never neighbours, as in all patterns.
     pub(crate) fn on(&self, date: Date) -> Pattern {
         let mut items: Vec<Item> = Vec::new();
-        let mut literal = String::new();
         for item in &self.items {
+            let mut text = String::new();
             match item {
-                Item::Literal(text) => literal.push_str(text),
+                Item::Literal(literal) => text.push_str(literal),
                 Item::Date(field) => {
-                    push(&mut literal, field.of(date, self.first_month).into(), field.width());
+                    push(&mut text, field.of(date, self.first_month).into(), field.width());
                 }
                 item => {
-                    if !literal.is_empty() {
-                        items.push(Item::Literal(std::mem::take(&mut literal).into()));
-                    }
                     items.push(item.clone());
+                    continue;
                 }
             }
-        }
-        if !literal.is_empty() {
-            items.push(Item::Literal(literal.into()));
+            match items.last_mut() {
+                Some(Item::Literal(before)) => *before = format!("{before}{text}").into(),
+                _ => items.push(Item::Literal(text.into())),
+            }
         }
         Pattern { items: items.into(), ..self.clone() }
     }
