@@ -144,7 +144,8 @@ impl Health {
             conditions.push(refused(app, refusal));
         }
         let of_tags = of_tags(tags);
-        if let Some(trouble) = app.database_trouble().filter(|_| app.has_started()) {
+        // In this order: a start that ends in between has asked the database.
+        if let Some(trouble) = app.has_started().then(|| app.database_trouble()).flatten() {
             conditions.push(away(&trouble, &of_tags));
         } else if let Some(trouble) = app.watch.loads.trouble() {
             conditions.push(Condition {

@@ -48,8 +48,10 @@ pub(crate) async fn metrics(
     may_read_metrics(app, &headers)?;
     let mut families = Families::default();
     let (tags, series) = (tags::all(app), app.series.states());
+    // Before the database: a service that is ready has heard from it.
+    let health = Health::of(app, &tags, &series);
     families.service(app);
-    families.health(&Health::of(app, &tags, &series));
+    families.health(&health);
     families.requests(app);
     families.commands(app);
     families.uids(app);
