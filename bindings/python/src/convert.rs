@@ -1,5 +1,6 @@
 //! Values of Python for the library, and of the library for Python.
 
+use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -7,16 +8,17 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString};
 use uidring_bindings::{Error, Issued};
 
+use crate::ending;
 use crate::errors::raised;
 
-/// A function or a class of the package that is written in Python.
-fn python<'py>(
+/// Calls what a module has under a name, and remembers it in `place`.
+fn call<'py>(
     py: Python<'py>,
     place: &'static PyOnceLock<Py<PyAny>>,
-    module: &str,
-    name: &str,
-) -> PyResult<&'py Bound<'py, PyAny>> {
-    place.import(py, module, name)
+    (module, name): (&str, &str),
+    arguments: impl PyCallArgs<'py>,
+) -> PyResult<Bound<'py, PyAny>> {
+    ending::call(py, || place.import(py, module, name).cloned(), arguments)
 }
 
 /// The options as the library reads them.
@@ -26,9 +28,7 @@ pub fn options(
 ) -> PyResult<Vec<(String, String)>> {
     static TEXTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     match options {
-        Some(options) => {
-            python(py, &TEXTS, "uidring._options", "texts")?.call1((options,))?.extract()
-        }
+        Some(options) => call(py, &TEXTS, ("uidring._options", "texts"), (options,))?.extract(),
         None => Ok(Vec::new()),
     }
 }
@@ -45,8 +45,12 @@ pub fn address(address: &Bound<'_, PyAny>) -> PyResult<String> {
         return text.extract();
     }
     let py = address.py();
-    let path = python(py, &PATH, "os", "fspath")?.call1((address,)).map_err(|_| {
-        PyTypeError::new_err(format!("an address is a text or a path, and not {address:?}"))
+    let path = call(py, &PATH, ("os", "fspath"), (address,)).map_err(|error| {
+        if error.is_instance_of::<PyTypeError>(py) {
+            PyTypeError::new_err(format!("an address is a text or a path, and not {address:?}"))
+        } else {
+            error
+        }
     })?;
     path.extract()
 }
@@ -72,7 +76,7 @@ pub fn count(value: &Bound<'_, PyAny>) -> PyResult<usize> {
 /// A date as the library reads it.
 pub fn date(date: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
     static TEXT: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    date.map(|date| python(date.py(), &TEXT, "uidring._options", "date_text")?.call1((date,)))
+    date.map(|date| call(date.py(), &TEXT, ("uidring._options", "date_text"), (date,)))
         .map(|text| text?.extract())
         .transpose()
 }
@@ -80,36 +84,36 @@ pub fn date(date: Option<&Bound<'_, PyAny>>) -> PyResult<Option<String>> {
 /// A status, which the library writes as JSON.
 pub fn status<'py>(py: Python<'py>, json: &str) -> PyResult<Bound<'py, PyAny>> {
     static LOADS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    python(py, &LOADS, "json", "loads")?.call1((json,))
+    call(py, &LOADS, ("json", "loads"), (json,))
 }
 
 /// What a UID holds.
 pub fn parts(py: Python<'_>, parts: uidring_bindings::Parts) -> PyResult<Bound<'_, PyAny>> {
     static PARTS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let parts = (parts.unix_ms, parts.worker, parts.sequence);
-    python(py, &PARTS, "uidring._values", "parts")?.call1(parts)
+    call(py, &PARTS, ("uidring._values", "parts"), parts)
 }
 
 /// A number of a series.
 pub fn issued(py: Python<'_>, issued: Issued) -> PyResult<Bound<'_, PyAny>> {
     static NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
     let Issued { text, value, period, scope } = issued;
-    python(py, &NUMBER, "uidring._values", "SeriesNumber")?.call1((text, value, period, scope))
+    call(py, &NUMBER, ("uidring._values", "SeriesNumber"), (text, value, period, scope))
 }
 
 /// A coroutine function of the package, called with `arguments`.
 pub fn coroutine<'py>(
     py: Python<'py>,
     name: &str,
-    arguments: impl pyo3::call::PyCallArgs<'py>,
+    arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    py.import(intern!(py, "uidring._async"))?.getattr(name)?.call1(arguments)
+    ending::call(py, || py.import(intern!(py, "uidring._async"))?.getattr(name), arguments)
 }
 
 /// Has `holder` closed when the program ends.
 pub fn close_at_exit(holder: &Bound<'_, PyAny>) -> PyResult<()> {
     static REMEMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    python(holder.py(), &REMEMBER, "uidring._exit", "remember")?.call1((holder,))?;
+    call(holder.py(), &REMEMBER, ("uidring._exit", "remember"), (holder,))?;
     Ok(())
 }
 

@@ -10,6 +10,7 @@
 
 mod buffer;
 mod convert;
+mod ending;
 mod errors;
 mod held;
 mod numbers;
@@ -48,6 +49,8 @@ fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<segments::Segments>()?;
     module.add_class::<segments::Tag>()?;
     module.add_class::<series::Series>()?;
+    module.add_function(wrap_pyfunction!(ending::_end, module)?)?;
+    module.add_function(wrap_pyfunction!(ending::_forked, module)?)?;
     module.add_function(wrap_pyfunction!(_options, module)?)?;
     module.add_function(wrap_pyfunction!(_kinds, module)?)
 }

@@ -11,6 +11,7 @@ use pyo3::prelude::*;
 use uidring::TakeError;
 use uidring_bindings::{Error, guarded};
 
+use crate::ending;
 use crate::errors::raised;
 
 /// How often a wait looks for signals. A number that comes ends the wait at once.
@@ -51,7 +52,7 @@ pub fn wait(
         }
         py.check_signals()?;
         if let Some(stop) = stop
-            && stop.call_method0(intern!(py, "is_set"))?.is_truthy()?
+            && ending::call(py, || stop.getattr(intern!(py, "is_set")), ())?.is_truthy()?
         {
             let error =
                 Error { kind: uidring_bindings::Kind::Unavailable, message: STOPPED.into() };

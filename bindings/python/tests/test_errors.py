@@ -102,7 +102,7 @@ def test_what_was_taken_before_a_failure_is_the_callers() -> None:
                 uids.fill(buffer)
             filled = raised.value.filled
             assert all(buffer[:filled]) and not any(buffer[filled:])
-            assert raised.value.numbers == []
+            assert raised.value.numbers == ()
         assert filled == 0
 
 

@@ -198,6 +198,38 @@ def test_the_end_with_daemon_threads_that_take_is_clean(db: Path) -> None:
         assert (end.returncode, end.stdout, end.stderr) == (0, "", "")
 
 
+def test_the_end_with_daemon_threads_in_code_in_python_is_clean(db: Path) -> None:
+    # What the library calls: it makes tuples, exceptions, times, texts of options. Threads come to
+    # the end of the program in the midst of it, as they are changed as often as can be.
+    program = """
+        import sys, threading, uidring
+        sys.setswitchinterval(1e-6)
+        uids = uidring.UidGenerator.open(sys.argv[1])
+        series = uidring.Series.open(sys.argv[1])
+        series.create("tickets", "T-{n}")
+        uid = uids.take()
+        def call_again_and_again(call):
+            while True:
+                try:
+                    call()
+                except uidring.ClosedError:
+                    pass
+        for call in [
+            uids.take,
+            uids.status,
+            lambda: uids.take_many(1000),
+            lambda: uids.parts(uid),
+            lambda: series.next("tickets", date="2026-11-24"),
+            lambda: series.parse("tickets", "T-1"),
+            lambda: uidring.UidGenerator.fixed(1),
+        ]:
+            threading.Thread(target=call_again_and_again, args=(call,), daemon=True).start()
+        """
+    for _ in range(5):
+        end = run(program, db)
+        assert (end.returncode, end.stdout, end.stderr) == (0, "", "")
+
+
 def test_a_generator_that_nobody_holds_gives_its_lease_back(db: Path) -> None:
     workers = set()
     for _ in range(3):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import List
+from typing import Sequence
 
 __all__ = [
     "ClosedError",
@@ -18,14 +18,13 @@ __all__ = [
 class UidringError(Exception):
     """Any error of uidring. Its text says what happened and what to do."""
 
+    # No `__init__`: it would be code in Python that runs inside of a call of the library, where a
+    # daemon thread must not meet the end of the program.
+
     #: After a `fill` that failed half-way: how many items at the start of the buffer are new.
     filled: int = 0
     #: After a `take_many` that failed half-way: the numbers that were taken. They are yours.
-    numbers: List[int]
-
-    def __init__(self, *args: object) -> None:
-        super().__init__(*args)
-        self.numbers = []
+    numbers: Sequence[int] = ()
 
 
 class InvalidArgumentError(UidringError, ValueError):

@@ -9,14 +9,18 @@ import atexit
 import os
 import sys
 import weakref
+from collections import deque
 from typing import Optional, Protocol
+
+from ._uidring import _end, _forked
 
 
 class _Closes(Protocol):
     def close(self) -> None: ...
 
 
-_open: "weakref.WeakSet[_Closes]" = weakref.WeakSet()
+# Weak references without a callback, which the end could meet in the middle of a destruction.
+_open: "deque[weakref.ref[_Closes]]" = deque()
 _process = 0
 
 
@@ -30,22 +34,31 @@ def remember(holder: _Closes) -> None:
         util = sys.modules.get("multiprocessing.util")
         if util is not None:
             util.Finalize(None, close_all, exitpriority=0)
-    _open.add(holder)
+    _open.append(weakref.ref(holder))
+    # Of two that were opened before, those that are gone are forgotten.
+    for _ in range(2):
+        known = _open.popleft()
+        if known() is not None:
+            _open.append(known)
 
 
 def close_all() -> None:
     if _process != os.getpid():
         return
+    _end()
     first: Optional[Exception] = None
-    for holder in list(_open):
+    while _open:
+        holder = _open.popleft()()
         try:
-            holder.close()
+            if holder is not None:
+                holder.close()
         except Exception as problem:
             first = first or problem
-    _open.clear()
     if first is not None:
         # Python prints it, and the exit status stays as it is.
         raise first
 
 
 atexit.register(close_all)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
