@@ -15,7 +15,7 @@ use std::path::Path;
 use std::process::{Child, Command, Stdio};
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
-use std::thread::{sleep, spawn};
+use std::thread::{panicking, sleep, spawn};
 use std::time::{Duration, Instant};
 
 use folder::folder;
@@ -64,7 +64,7 @@ impl ZooKeepers {
                 lines.lines().partition(|line| line.starts_with("-D"));
             let lines = lines.join("\n");
             let file = format!(
-                "tickTime=200\ninitLimit=50\nsyncLimit=10\ndataDir={data}\nclientPort={port}\n\
+                "tickTime=200\ninitLimit=100\nsyncLimit=25\ndataDir={data}\nclientPort={port}\n\
                  clientPortAddress=127.0.0.1\n{members}{lines}\n"
             );
             // A line of the test's comes in place of these.
@@ -191,6 +191,13 @@ impl Server {
 impl Drop for Server {
     fn drop(&mut self) {
         self.kill();
+        // Its log may say why a test fails.
+        if panicking() {
+            let log = read(&self.folder.join("log"));
+            let lines: Vec<&str> = log.lines().collect();
+            let last = lines[lines.len().saturating_sub(30)..].join("\n");
+            println!("the last that the server at port {} has logged:\n{last}", self.port);
+        }
     }
 }
 
