@@ -1,4 +1,4 @@
-//! Ten years of the wall clock, in steps of three months: libfaketime moves what the system tells
+//! Ten years of the wall clock, in steps of half a year: libfaketime moves what the system tells
 //! the program.
 //!
 //! The monotonic clock stays as it is. libfaketime cannot move it for a program whose threads wait
@@ -17,23 +17,23 @@ use crate::common::{Answer, Server, folder, signal};
 const SECOND: i64 = 1;
 const DAY: i64 = 24 * 3600;
 /// The generator reads the clock once a second, so that smaller steps would take longer.
-const QUARTER: i64 = 91 * DAY;
-const QUARTERS: usize = 40;
+const HALF_YEAR: i64 = 182 * DAY;
+const STEPS: usize = 20;
 /// How far UIDs may be ahead of the clock: `max_lead`, unless set.
 const MAX_LEAD: Duration = Duration::from_secs(24 * 3600);
-/// A UID that is older is one of the last quarter.
+/// A UID that is older is one of the last step.
 const NEAR: Duration = Duration::from_secs(3600);
 const TAGS: usize = 10;
-/// What else happens in some of the quarters.
+/// What else happens in some of the steps.
 const EVENTS: [Event; 6] =
     [Event::Nothing, Event::Outage, Event::LeapSecond, Event::Back, Event::FarBack, Event::Nothing];
 
 #[derive(Clone, Copy, Debug, PartialEq)]
 enum Event {
     Nothing,
-    /// The database is locked while the quarter begins.
+    /// The database is locked while the step begins.
     Outage,
-    /// The last second of the quarter comes twice.
+    /// The last second of the step comes twice.
     LeapSecond,
     /// The clock is set back by less than UIDs may be ahead.
     Back,
@@ -159,15 +159,15 @@ fn the_clock_goes_through_ten_years() {
     let is_taken = |taken: &mut Taken, tag| taken.numbers(&server, tag);
     assert!(is_taken(&mut taken, TAGS - 1));
     let mut first = None;
-    for quarter in 0..QUARTERS {
-        let event = EVENTS[quarter % EVENTS.len()];
+    for step in 0..STEPS {
+        let event = EVENTS[step % EVENTS.len()];
         let locked = (event == Event::Outage).then(|| {
             let file = rusqlite::Connection::open(server.file()).unwrap();
             file.busy_timeout(Duration::from_secs(30)).unwrap();
             file.execute_batch("BEGIN EXCLUSIVE").unwrap();
             file
         });
-        clock.advance(QUARTER);
+        clock.advance(HALF_YEAR);
         match event {
             Event::Nothing => {}
             Event::Outage => {
@@ -177,27 +177,27 @@ fn the_clock_goes_through_ten_years() {
             }
             Event::LeapSecond => clock.advance(-SECOND),
             Event::Back => {
-                wait_for(&server, "of this quarter", || is_near(taken.uids(&server, &clock)));
+                wait_for(&server, "of this step", || is_near(taken.uids(&server, &clock)));
                 clock.advance(-50 * SECOND);
             }
             Event::FarBack => {
-                wait_for(&server, "of this quarter", || is_near(taken.uids(&server, &clock)));
+                wait_for(&server, "of this step", || is_near(taken.uids(&server, &clock)));
                 clock.advance(-3 * DAY);
             }
         }
         drop(locked);
         signal(server.id(), "HUP");
-        wait_for(&server, "of this quarter", || is_near(taken.uids(&server, &clock)));
+        wait_for(&server, "of this step", || is_near(taken.uids(&server, &clock)));
         let (ahead, _) = taken.uids(&server, &clock).unwrap();
-        assert!(ahead <= MAX_LEAD, "quarter {quarter}, {event:?}: {ahead:?} ahead");
+        assert!(ahead <= MAX_LEAD, "step {step}, {event:?}: {ahead:?} ahead");
         for tag in 0..TAGS - 1 {
             wait_for(&server, "given again", || is_taken(&mut taken, tag));
         }
         server.wait_until_ready();
         assert_eq!(server.send("GET", "/v1/status", &[admin], "").status, 200);
-        if quarter % 4 == 0 {
+        if step % 2 == 0 {
             let [threads, files] = *first.get_or_insert_with(|| held(&server));
-            server.wait_for("as in the first quarter", || {
+            server.wait_for("as in the first step", || {
                 let [now_threads, now_files] = held(&server);
                 now_threads <= threads && now_files <= files
             });
