@@ -122,8 +122,8 @@ fn those_who_come_at_once_get_different_ids<R: WorkerRegistry>(open: &(impl Fn()
     for lease in &leases {
         ledger.note(lease);
     }
-    // On a busy machine, the first leases may have expired before the last ones began: a second
-    // sooner by a store's clock that tells whole seconds alone.
+    // On a busy machine, the first leases may have expired before the last ones began. Where the
+    // store's clock tells whole seconds alone, they expire up to a second sooner.
     let is_valid = |lease: &Lease| match lease.kind {
         LeaseKind::Permanent => true,
         LeaseKind::Leased { duration, .. } => waited + Duration::from_secs(1) < duration,

@@ -1,10 +1,11 @@
 //! The end of the program, which daemon threads must not meet inside of a call.
 //!
 //! When a program ends, Python before 3.14 ends each other thread as soon as it wants to go on with
-//! the interpreter, by unwinding its stack. Rust answers that by aborting the process. `PyO3` makes
-//! a thread hang instead where it comes back from waiting. But code in Python that a call of ours
-//! runs lets other threads go on now and then. So it is run in [`call`] alone, which the end waits
-//! for, and which nobody else may begin after that. Exceptions are made by code in C alone.
+//! the interpreter, by unwinding its stack. Rust answers that by aborting the process. `PyO3` has a
+//! thread hang instead where it comes back from waiting. But where one of our calls runs code in
+//! Python, the interpreter changes threads now and then, and may end this one there. So such code
+//! is run in [`call`] alone, which the end waits for, and which no other thread may begin after
+//! that. Exceptions are made by code in C alone.
 
 use std::sync::OnceLock;
 use std::sync::atomic::{AtomicUsize, Ordering};
@@ -22,14 +23,15 @@ static INSIDE: AtomicUsize = AtomicUsize::new(0);
 /// The thread that ends the program.
 static ENDED_BY: OnceLock<ThreadId> = OnceLock::new();
 
-/// In milliseconds: code in Python could be the user's own, and wait for anything.
+/// How many milliseconds the end waits at most: the code could be the user's own, and wait for
+/// anything.
 const PATIENCE: usize = 5_000;
 
 struct Inside;
 
 impl Drop for Inside {
     fn drop(&mut self) {
-        // A forked process begins at zero, also one that such code has forked.
+        // In a process that code in `call` has forked, it is zero already: see `_forked`.
         let _ =
             INSIDE.fetch_update(Ordering::SeqCst, Ordering::SeqCst, |inside| inside.checked_sub(1));
     }

@@ -19,7 +19,8 @@ class _Closes(Protocol):
     def close(self) -> None: ...
 
 
-# Weak references without a callback, which the end could meet in the middle of a destruction.
+# Not a `WeakSet`, whose references have a callback: that would be code in Python that runs inside
+# of a destructor of the library, where a daemon thread must not meet the end of the program.
 _open: "deque[weakref.ref[_Closes]]" = deque()
 _process = 0
 
@@ -35,7 +36,8 @@ def remember(holder: _Closes) -> None:
         if util is not None:
             util.Finalize(None, close_all, exitpriority=0)
     _open.append(weakref.ref(holder))
-    # Of two that were opened before, those that are gone are forgotten.
+    # Looks at the two that were looked at longest ago, and forgets those that are gone. There is
+    # one to look at even if other threads do the same, because each has added its own before.
     for _ in range(2):
         known = _open.popleft()
         if known() is not None:
