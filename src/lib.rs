@@ -227,6 +227,7 @@
 //! | gauge | shows |
 //! |---|---|
 //! | `uidring_worker_id` | [`Status::worker_id`] |
+//! | `uidring_worker_ids`, `uidring_worker_ids_left` | as in [`Status`]; infinite for `None` |
 //! | `uidring_lead_seconds`, `uidring_lag_seconds` | [`Status::lead`], [`Status::lag`] |
 //! | `uidring_available_uids` | [`Status::available`] |
 //! | `uidring_at_lead_limit`, `uidring_at_worker_limit` | 1 if the generator is at the limit |

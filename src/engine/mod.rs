@@ -27,6 +27,7 @@ pub use error::{FillError, SegmentFailure, TakeError};
 
 use std::fmt;
 use std::num::NonZeroU64;
+use std::ops::RangeInclusive;
 
 use crossbeam_utils::CachePadded;
 
@@ -74,6 +75,8 @@ pub struct Engine {
     pub kind: Kind,
     /// The first ticket of the generator.
     first_ticket: u64,
+    /// The worker ids of the registry, if they can run out.
+    worker_ids: Option<RangeInclusive<u64>>,
 }
 
 /// The parameters of an [`Engine`].
@@ -84,6 +87,7 @@ pub struct Setup<'a> {
     pub takers_read_clock: bool,
     pub is_exact: bool,
     pub lease: &'a Lease,
+    pub worker_ids: Option<RangeInclusive<u64>>,
     pub slots: usize,
     pub refill_mark: u64,
 }
@@ -92,7 +96,7 @@ impl Engine {
     /// An engine with a full ring.
     pub fn new(setup: Setup<'_>) -> (Engine, Parker) {
         let Setup { takers_read_clock, is_exact, .. } = setup;
-        let Setup { clock, limits, policy, lease, slots, refill_mark, .. } = setup;
+        let Setup { clock, limits, policy, lease, worker_ids, slots, refill_mark, .. } = setup;
         let (signal, parker) = signal::signal();
         let codec = TickCodec::new(&limits.layout);
         let window = limits.window(&codec, limits.ms_at(clock.now()), lease);
@@ -117,6 +121,7 @@ impl Engine {
             policy,
             takers_read_clock,
             kind,
+            worker_ids,
         };
         by_kind!(&engine, start, lease);
         (engine, parker)
@@ -241,9 +246,11 @@ impl Engine {
     pub fn status(&self) -> Status {
         let now_ms = self.trusted_now_ms();
         let (oldest, newest) = by_kind!(self, oldest_and_newest, now_ms);
-        let layout = self.limits.layout;
+        let (layout, worker, ids) = (self.limits.layout, self.worker(), self.worker_ids.as_ref());
         Status {
-            worker_id: self.worker(),
+            worker_id: worker,
+            worker_ids: ids.map(|ids| (ids.end() + 1).saturating_sub(*ids.start())),
+            worker_ids_left: ids.map(|ids| ids.end().saturating_sub(worker)),
             new_workers: self.counters.new_workers.get(),
             at_worker_limit: self.flags.is_at_worker_limit(),
             oldest: layout.begin_of(oldest),

@@ -15,6 +15,11 @@ use crate::engine::signal::FillerState;
 pub struct Status {
     /// The worker id in the UIDs published now.
     pub worker_id: u64,
+    /// How many worker ids the registry gives in all, if they can run out.
+    pub worker_ids: Option<u64>,
+    /// How many of them are larger than `worker_id`. Ids are given in order, those of leases that
+    /// have ended first, so these had not been given when this one was.
+    pub worker_ids_left: Option<u64>,
     /// Worker ids taken on after the first one: by
     /// [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was lost.
     pub new_workers: u64,

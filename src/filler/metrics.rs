@@ -97,6 +97,16 @@ fn series(labels: Labels) -> Series<Status> {
             gauge_of(status.worker_id)
         })
         .gauge(
+            "uidring_worker_ids",
+            "Worker ids that the registry gives in all; infinite if they do not run out.",
+            |status| status.worker_ids.map_or(f64::INFINITY, gauge_of),
+        )
+        .gauge(
+            "uidring_worker_ids_left",
+            "Of these, worker ids that are larger than the one in use.",
+            |status| status.worker_ids_left.map_or(f64::INFINITY, gauge_of),
+        )
+        .gauge(
             "uidring_lead_seconds",
             "How far the newest tick in the ring is ahead of the clock.",
             |status| status.lead.as_secs_f64(),

@@ -157,6 +157,10 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
             Ok(from_unix_ms(last.into()))
         })
     }
+
+    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        self.config.ids.of(layout).ok()
+    }
 }
 
 impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {

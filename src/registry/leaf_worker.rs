@@ -1,5 +1,6 @@
 //! [`LeafWorker`]: a worker id of Leaf's, beside Leaf's own servers.
 
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use super::fixed::used_ahead;
@@ -278,6 +279,10 @@ impl WorkerRegistry for LeafWorker {
 
     fn name(&self) -> String {
         format!("{}{}", self.store.servers(), self.server.folder())
+    }
+
+    fn worker_ids(&self, _: &Layout) -> Option<RangeInclusive<u64>> {
+        Some(1..=MAX_WORKER)
     }
 }
 

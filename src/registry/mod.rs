@@ -176,6 +176,14 @@ pub trait WorkerRegistry: Send + 'static {
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         Ok(None)
     }
+
+    /// The worker ids of `layout` that it gives in order, if these can run out:
+    /// [`Status::worker_ids_left`](crate::Status::worker_ids_left) counts them. It does not call a
+    /// server.
+    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        let _ = layout;
+        None
+    }
 }
 
 /// For a program that finds out when it starts which registry it uses.
@@ -198,6 +206,10 @@ impl WorkerRegistry for Box<dyn WorkerRegistry> {
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         (**self).last_assigned()
+    }
+
+    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        (**self).worker_ids(layout)
     }
 }
 

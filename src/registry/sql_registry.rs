@@ -238,6 +238,10 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         self.read_if_used(table::last_assigned::<D>)
     }
+
+    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        self.config.ids.of(layout).ok()
+    }
 }
 
 impl<D: Tables> RegistryAdmin for SqlRegistry<D> {

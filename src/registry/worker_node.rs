@@ -155,6 +155,10 @@ impl WorkerRegistry for UidGeneratorRegistry {
             _ => None,
         })
     }
+
+    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        Some(1..=layout.max_worker())
+    }
 }
 
 impl RegistryAdmin for UidGeneratorRegistry {

@@ -402,6 +402,10 @@ impl WorkerRegistry for StoreRegistry {
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         self.0.last_assigned()
     }
+
+    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        self.0.worker_ids(layout)
+    }
 }
 
 impl RegistryAdmin for StoreRegistry {

@@ -300,7 +300,9 @@ mod sqlite {
             let (_folder, path) = folder();
             let registry = Store::open(path).unwrap().registry_with(options).unwrap();
             let uids = UidGenerator::builder().registry(registry).build().unwrap();
-            uids.worker_id()
+            let status = uids.status();
+            assert_eq!(status.worker_ids_left, status.worker_ids.map(|all| all - 1));
+            status.worker_id
         };
         let hour = Duration::from_secs(3600);
         let half = Layout::DEFAULT.max_worker() / 2 + 1;

@@ -104,12 +104,15 @@ fn the_metrics_say_what_the_status_says() {
                 "uidring_taker_blocks_total",
                 "uidring_waits_total",
                 "uidring_worker_id",
+                "uidring_worker_ids",
+                "uidring_worker_ids_left",
             ]
         );
         let is = |name: &str, value: f64| {
             assert!((metrics.get(FIXED, name) - value).abs() < 0.5, "{:?}", metrics.values);
         };
         is("uidring_worker_id", 7.0);
+        assert!(metrics.get(FIXED, "uidring_worker_ids_left").is_infinite());
         is("uidring_filler_running", 1.0);
         is("uidring_at_lead_limit", 0.0);
         is("uidring_expires_timestamp_seconds", 2_840_967_424.0);

@@ -12,6 +12,8 @@ pub(crate) fn uids(status: &Status, layout: &str) -> String {
     json!({
         "layout": layout,
         "worker_id": status.worker_id,
+        "worker_ids": status.worker_ids,
+        "worker_ids_left": status.worker_ids_left,
         "new_workers": status.new_workers,
         "at_worker_limit": status.at_worker_limit,
         "oldest": time(status.oldest),

@@ -1,6 +1,7 @@
 //! `uidring status`: tries a generator under load.
 
 use std::io::{self, IsTerminal};
+use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use console::Term;
@@ -92,6 +93,10 @@ impl WorkerRegistry for OnTrial {
         }
         self.last += 1;
         Ok(Lease::permanent(self.last, &request.layout))
+    }
+
+    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        Some(1..=layout.max_worker())
     }
 }
 

@@ -177,10 +177,12 @@ impl Panel {
         if status.new_workers == 0 {
             return worker;
         }
-        let left = self.layout.max_worker().saturating_sub(status.worker_id);
+        let others = counted(status.new_workers, "other");
+        let Some(left) = status.worker_ids_left else {
+            return worker + &paint(YELLOW, format_args!(" after {others}"));
+        };
         let lasts = u128::from(left) * elapsed.as_millis() / u128::from(status.new_workers);
         let lasts = words::span(millis(lasts));
-        let others = counted(status.new_workers, "other");
         worker + &paint(YELLOW, format_args!(" after {others}; at this pace ids last for {lasts}"))
     }
 
@@ -291,6 +293,8 @@ pub(crate) struct Record {
     /// The recent rate.
     uids_per_second: u64,
     worker_id: u64,
+    worker_ids: Option<u64>,
+    worker_ids_left: Option<u64>,
     new_workers: u64,
     at_worker_limit: bool,
     oldest: Option<String>,
@@ -326,6 +330,8 @@ impl Record {
             elapsed_ms: elapsed.as_millis(),
             uids_per_second: meter.rate(elapsed, status.taken),
             worker_id: status.worker_id,
+            worker_ids: status.worker_ids,
+            worker_ids_left: status.worker_ids_left,
             new_workers: status.new_workers,
             at_worker_limit: status.at_worker_limit,
             oldest: times.rfc3339(status.oldest),
@@ -406,6 +412,7 @@ mod tests {
                 let mut status = uids.status();
                 status.at_lead_limit = at_lead_limit;
                 status.worker_id = layout.max_worker() - 1;
+                status.worker_ids_left = Some(1);
                 status.new_workers = 88_888_888;
                 (status.lead, status.lag) = (Duration::from_secs(3539), Duration::from_secs(86399));
                 status.taken = 888_888_888_888;

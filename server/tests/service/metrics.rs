@@ -44,6 +44,8 @@ fn requests_are_counted_by_path_and_status() {
     assert_value(&text, "uidring_given_uids_total", 7.0);
     assert_value(&text, "uidring_taken_uids_total{generator=\"uids\"}", 7.0);
     assert_value(&text, "uidring_worker_id{generator=\"uids\"}", 1.0);
+    assert_value(&text, "uidring_worker_ids{generator=\"uids\"}", 1_048_575.0);
+    assert_value(&text, "uidring_worker_ids_left{generator=\"uids\"}", 1_048_574.0);
     assert_value(&text, "uidring_filler_running{generator=\"uids\"}", 1.0);
     assert_value(&text, "uidring_ready", 1.0);
     assert_value(&text, "uidring_database_up", 1.0);
@@ -224,11 +226,53 @@ tests:
 ",
         alerts.display()
     );
+    test_rules(&test);
+}
+
+#[track_caller]
+fn test_rules(test: &str) {
     let folder = folder();
     let file = folder.path().join("test.yml");
     std::fs::write(&file, test).unwrap();
     let checked = promtool(&["test", "rules", file.to_str().unwrap()], "");
     assert!(checked.status.success(), "{checked:?}");
+}
+
+/// Of a partition, too, whose ids begin with a large one.
+#[test]
+#[ignore = "needs promtool"]
+fn an_alert_says_that_worker_ids_run_low() {
+    let alerts = Path::new(env!("CARGO_MANIFEST_DIR")).join("deploy/alerts.yml");
+    // Ten worker ids a minute, of a thousand; and those of a generator whose ids do not run out.
+    let test = format!(
+        "rule_files: [{}]
+evaluation_interval: 1m
+tests:
+  - interval: 1m
+    input_series:
+      - series: 'uidring_worker_ids{{instance=\"a\"}}'
+        values: '1000x100'
+      - series: 'uidring_worker_ids_left{{instance=\"a\"}}'
+        values: '1000-10x100'
+      - series: 'uidring_worker_ids{{instance=\"b\"}}'
+        values: '+Infx100'
+      - series: 'uidring_worker_ids_left{{instance=\"b\"}}'
+        values: '+Infx100'
+    alert_rule_test:
+      - eval_time: 90m
+        alertname: UidringWorkerIdsRunLow
+      - eval_time: 91m
+        alertname: UidringWorkerIdsRunLow
+        exp_alerts:
+          - exp_labels: {{severity: warning, instance: a}}
+            exp_annotations:
+              summary: 90 worker ids of the registry of a are left
+              description: >-
+                When they are used up, no instance starts. Lease them, or plan a wider worker field.
+",
+        alerts.display()
+    );
+    test_rules(&test);
 }
 
 /// The names of metrics in `text`: all words that begin with `uidring_`.

@@ -49,7 +49,7 @@ fn the_page_shows_the_present_state_by_itself() {
         "<title>Healthy · a&lt;b · uidring</title>",
         "class=\"Healthy\"",
         "All is well.",
-        "1, kept for good",
+        "1, kept for good, 1,048,574 left",
         "reachable since",
         "ids.db",
         "tag-0002",

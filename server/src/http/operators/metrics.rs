@@ -353,8 +353,18 @@ const COUNTERS: [(&str, &str, CounterOf); 7] = [
 
 type OfUids<T> = fn(&Status) -> T;
 /// The names are the same as in the library.
-const UID_GAUGES: [(&str, &str, OfUids<f64>); 9] = [
+const UID_GAUGES: [(&str, &str, OfUids<f64>); 11] = [
     ("uidring_worker_id", "The worker id in the UIDs made now.", |of| float(of.worker_id)),
+    (
+        "uidring_worker_ids",
+        "Worker ids that the registry gives in all; infinite if they do not run out.",
+        |of| of.worker_ids.map_or(f64::INFINITY, float),
+    ),
+    (
+        "uidring_worker_ids_left",
+        "Of these, worker ids that are larger than the one in use.",
+        |of| of.worker_ids_left.map_or(f64::INFINITY, float),
+    ),
     ("uidring_filler_running", "1 if the filler runs.", |of| {
         f64::from(of.filler.to_string() == "running")
     }),

@@ -201,7 +201,8 @@ fn worker(generator: &Generator) -> String {
         (None, true) => "leased".to_owned(),
         (None, false) => "kept for good".to_owned(),
     };
-    format!("{}, {until}", generator.worker)
+    let left = generator.workers_left.map(|left| format!(", {} left", grouped(left)));
+    format!("{}, {until}{}", generator.worker, left.unwrap_or_default())
 }
 
 fn database(database: &Database) -> String {

@@ -102,6 +102,8 @@ pub(crate) struct Database {
 pub(crate) struct Generator {
     pub(crate) kind: &'static str,
     pub(crate) worker: u64,
+    /// How many worker ids are larger and can be given, if they can run out.
+    pub(crate) workers_left: Option<u64>,
     pub(crate) is_leased: bool,
     pub(crate) lease_until: Option<String>,
     pub(crate) layout: String,
@@ -240,6 +242,7 @@ impl Generator {
         Generator {
             kind,
             worker: status.worker_id,
+            workers_left: status.worker_ids_left,
             is_leased: !is_own || app.options.generator.terms().lease.is_some(),
             lease_until: app.watch.lease_until().filter(|_| is_own).map(rfc3339),
             layout: uids.layout().to_string(),
