@@ -5,8 +5,8 @@ use std::ops::RangeInclusive;
 use std::time::Duration;
 
 use console::Term;
-use uidring::RegistryError;
 use uidring::registry::{Lease, Request, WorkerRegistry};
+use uidring::{Layout, RegistryError};
 use uidring_args::quantity::{self, Quantity};
 use uidring_args::{Db, GeneratorArgs, LayoutArgs, some_length};
 

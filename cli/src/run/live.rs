@@ -116,7 +116,7 @@ impl Panel {
             + &row("rate", Style::new(), format!("{rate} {wanted}, {taken} taken"))
             + &row("lead", TIME, self.lead(status))
             + &row("lag", TIME, measured(status.lag) + &skipped(status))
-            + &row("worker", WORKER, self.worker(status, elapsed))
+            + &row("worker", WORKER, worker(status, elapsed))
             + &row("ring", SEQUENCE, self.ring(status, columns.saturating_sub(8)))
             + &row(
                 "filler",
@@ -171,21 +171,6 @@ impl Panel {
         }
     }
 
-    /// The worker id. If ids are being used up, also how long the others last.
-    fn worker(&self, status: &Status, elapsed: Duration) -> String {
-        let worker = paint(BOLD, status.worker_id);
-        if status.new_workers == 0 {
-            return worker;
-        }
-        let others = counted(status.new_workers, "other");
-        let Some(left) = status.worker_ids_left else {
-            return worker + &paint(YELLOW, format_args!(" after {others}"));
-        };
-        let lasts = u128::from(left) * elapsed.as_millis() / u128::from(status.new_workers);
-        let lasts = words::span(millis(lasts));
-        worker + &paint(YELLOW, format_args!(" after {others}; at this pace ids last for {lasts}"))
-    }
-
     /// A mark for each slot, full or empty, up to the width of a line.
     fn ring(&self, status: &Status, columns: usize) -> String {
         if status.exact_time {
@@ -225,6 +210,21 @@ impl Panel {
             _ => end,
         }
     }
+}
+
+/// The worker id. If ids are being used up, also how long the others last.
+fn worker(status: &Status, elapsed: Duration) -> String {
+    let worker = paint(BOLD, status.worker_id);
+    if status.new_workers == 0 {
+        return worker;
+    }
+    let others = counted(status.new_workers, "other");
+    let Some(left) = status.worker_ids_left else {
+        return worker + &paint(YELLOW, format_args!(" after {others}"));
+    };
+    let lasts = u128::from(left) * elapsed.as_millis() / u128::from(status.new_workers);
+    let lasts = words::span(millis(lasts));
+    worker + &paint(YELLOW, format_args!(" after {others}; at this pace ids last for {lasts}"))
 }
 
 /// The summary after a run: how many UIDs, how fast, and the generator's status.

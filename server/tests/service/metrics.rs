@@ -255,9 +255,9 @@ tests:
       - series: 'uidring_worker_ids_left{{instance=\"a\"}}'
         values: '1000-10x100'
       - series: 'uidring_worker_ids{{instance=\"b\"}}'
-        values: '+Infx100'
+        values: '_x89 Inf Inf Inf'
       - series: 'uidring_worker_ids_left{{instance=\"b\"}}'
-        values: '+Infx100'
+        values: '_x89 Inf Inf Inf'
     alert_rule_test:
       - eval_time: 90m
         alertname: UidringWorkerIdsRunLow
