@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use uidring::registry::{Lease, RegistryAdmin, Request, WorkerRegistry};
+use uidring::registry::{Lease, Request, WorkerRegistry};
 use uidring::store::StoreRegistry;
 use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, UidGenerator};
 
@@ -170,11 +170,12 @@ pub fn build_on(
     registry: StoreRegistry,
     asked: Option<Layout>,
 ) -> Result<UidGenerator, BuildError> {
-    let layout = match asked {
-        Some(layout) => layout,
-        None => registry.layout().map_err(BuildError::Registry)?.unwrap_or_default(),
-    };
-    builder.registry(registry).layout(layout).build()
+    let builder = builder.registry(registry);
+    match asked {
+        Some(layout) => builder.layout(layout),
+        None => builder.remembered_layout(),
+    }
+    .build()
 }
 
 /// A registry without a worker id, with which no build succeeds.

@@ -1789,7 +1789,7 @@ fn a_partition_has_ids_of_its_own() {
     }
     assert!(stdout(folder.path(), &["workers"]).ends_with("\n2 of 262,144 worker ids used\n"));
     let complaint = stderr(folder.path(), &["take"], 1);
-    assert!(complaint.contains("the worker ids 262144 to 524287, and not"), "{complaint}");
+    assert!(complaint.contains("the worker ids 262144 to 524287, and 1 to"), "{complaint}");
     let complaint = stderr(folder.path(), &["workers", "release", "7"], 1);
     assert!(
         complaint.contains("has not given worker id 7: the largest so far is 262145"),

@@ -88,12 +88,12 @@ impl fmt::Display for TakeError {
                 write!(f, "the numbers of the tag that were loaded are used up, and {cause}")
             }
             TakeError::ShutDown => f.write_str(
-                "the generator was shut down: stop the threads and tasks that take UIDs before the \
-                 shutdown, or build another generator",
+                "the generator has ended: stop the threads and tasks that take UIDs before it \
+                 does, or open another",
             ),
             TakeError::Forked => f.write_str(
-                "this process was forked from the one that built the generator: build another \
-                 generator here, after the fork",
+                "this process was forked from the one that opened the generator: open another \
+                 here, after the fork",
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,

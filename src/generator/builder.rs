@@ -26,6 +26,8 @@ pub struct Builder {
     registry: Option<Box<dyn WorkerRegistry>>,
     clock: Arc<dyn Clock>,
     layout: Layout,
+    /// Whether a layout that the registry remembers goes before `layout`.
+    asks_for_layout: bool,
     slots: usize,
     refill_at: u32,
     max_lead: Option<Duration>,
@@ -44,6 +46,7 @@ impl Builder {
             registry: None,
             clock: Arc::new(SystemClock),
             layout: Layout::DEFAULT,
+            asks_for_layout: false,
             slots: 64,
             refill_at: 50,
             max_lead: None,
@@ -84,6 +87,28 @@ impl Builder {
     #[must_use]
     pub fn layout(self, layout: Layout) -> Builder {
         Builder { layout, ..self }
+    }
+
+    /// Uses the layout that the registry was first used with, if there is one. What
+    /// [`layout`](Builder::layout) sets is for a registry that is new, or does not know.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// use uidring::registry::SqliteRegistry;
+    /// use uidring::{Layout, UidGenerator};
+    ///
+    /// # let folder = tempfile::tempdir()?;
+    /// # let file = folder.path().join("ids.db");
+    /// let build = || UidGenerator::builder().registry(SqliteRegistry::open(&file).unwrap());
+    /// build().layout(Layout::TWITTER).build()?;
+    /// let uids = build().remembered_layout().build()?;
+    /// assert_eq!(*uids.layout(), Layout::TWITTER);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    #[must_use]
+    pub fn remembered_layout(self) -> Builder {
+        Builder { asks_for_layout: true, ..self }
     }
 
     /// What tells the time. [`SystemClock`] unless set.
@@ -373,19 +398,25 @@ impl Builder {
         if !(1..=99).contains(&refill_at) {
             return Err(BuildError::RefillAt { percent: refill_at });
         }
-        let tick = layout.tick();
         if is_exact && policy == LeadLimit::NewWorker {
             return Err(BuildError::ExactTime);
         }
+        let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
+        let patience = Patience { deadline: self.start_deadline, since: Stopwatch::start() };
+        let layout = if self.asks_for_layout {
+            patience.retry(|| Ok(registry.remembered_layout()?))?.unwrap_or(layout)
+        } else {
+            layout
+        };
+        let tick = layout.tick();
         if !is_exact && max_lag < tick && max_lead < tick {
             return Err(BuildError::Limits { max_lead, max_lag, tick });
         }
-        let mut registry = self.registry.ok_or(BuildError::NoRegistry)?;
         check_time(&layout, &*self.clock)?;
         // In exact time no UID lags.
         let max_lag = if is_exact { max_lag.max(tick) } else { max_lag };
         let limits = Limits::new(layout, max_lead, max_lag, self.max_forward_jump);
-        let lease = retry_until(self.start_deadline, || {
+        let lease = patience.retry(|| {
             if let Some(max_forward_jump) = self.max_forward_jump {
                 check_jump(&mut *registry, self.clock.now(), max_forward_jump)?;
             }
@@ -437,34 +468,44 @@ fn new_workers_of(layout: &Layout) -> u32 {
     u32::try_from(layout.max_worker() / 10_000).unwrap_or(u32::MAX).max(1)
 }
 
-/// Repeats `attempt` until the registry answers, or `deadline` has passed.
-fn retry_until<T>(
+/// How long a build waits for its registry.
+struct Patience {
     deadline: Duration,
-    mut attempt: impl FnMut() -> Result<T, BuildError>,
-) -> Result<T, BuildError> {
-    let since = Stopwatch::start();
-    let mut longest_pause = FIRST_PAUSE;
-    let mut tries = 0;
-    loop {
-        tries += 1;
-        let last = match attempt() {
-            Err(BuildError::Registry(error)) if error.is_transient() || is_early(&error) => error,
-            result => return result,
-        };
-        let left = deadline.saturating_sub(since.elapsed());
-        let pause = match last {
-            RegistryError::UsedAhead { wait, .. } if wait <= left => wait,
-            _ if left.is_zero() || is_early(&last) => {
-                return Err(if tries == 1 {
-                    last.into()
-                } else {
-                    BuildError::StartDeadline { deadline, tries, last }
-                });
-            }
-            _ => longest_pause.mul_f64(fastrand::f64()).min(left),
-        };
-        sleep(pause);
-        longest_pause = (longest_pause * 2).min(LONGEST_PAUSE);
+    since: Stopwatch,
+}
+
+impl Patience {
+    /// Repeats `attempt` until the registry answers, or `deadline` has passed.
+    fn retry<T>(
+        &self,
+        mut attempt: impl FnMut() -> Result<T, BuildError>,
+    ) -> Result<T, BuildError> {
+        let &Patience { deadline, ref since } = self;
+        let mut longest_pause = FIRST_PAUSE;
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let last = match attempt() {
+                Err(BuildError::Registry(error)) if error.is_transient() || is_early(&error) => {
+                    error
+                }
+                result => return result,
+            };
+            let left = deadline.saturating_sub(since.elapsed());
+            let pause = match last {
+                RegistryError::UsedAhead { wait, .. } if wait <= left => wait,
+                _ if left.is_zero() || is_early(&last) => {
+                    return Err(if tries == 1 {
+                        last.into()
+                    } else {
+                        BuildError::StartDeadline { deadline, tries, last }
+                    });
+                }
+                _ => longest_pause.mul_f64(fastrand::f64()).min(left),
+            };
+            sleep(pause);
+            longest_pause = (longest_pause * 2).min(LONGEST_PAUSE);
+        }
     }
 }
 

@@ -158,6 +158,10 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
         })
     }
 
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        self.layout()
+    }
+
     fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.config.ids.of(layout).ok()
     }

@@ -177,6 +177,16 @@ pub trait WorkerRegistry: Send + 'static {
         Ok(None)
     }
 
+    /// The layout that the registry was first used with, if it knows:
+    /// [`Builder::remembered_layout`](crate::Builder::remembered_layout) asks for it.
+    ///
+    /// # Errors
+    ///
+    /// [`RegistryError`] if the registry cannot be read.
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        Ok(None)
+    }
+
     /// The worker ids of `layout` that it gives in order, if these can run out:
     /// [`Status::worker_ids_left`](crate::Status::worker_ids_left) counts them. It does not call a
     /// server.
@@ -206,6 +216,10 @@ impl WorkerRegistry for Box<dyn WorkerRegistry> {
 
     fn last_assigned(&mut self) -> Result<Option<SystemTime>, RegistryError> {
         (**self).last_assigned()
+    }
+
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        (**self).remembered_layout()
     }
 
     fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {

@@ -151,8 +151,8 @@ pub(super) fn check_use(
     }
     if remembered != ids {
         return Err(Fault::Database(Error::problem(format!(
-            "it was first used with the worker ids {}, and not with {}, which others could have; \
-             give each registry its ids for ever",
+            "it was first used with the worker ids {}, and {} were asked for, which others could \
+             give; ask for those of the first time again",
             words(remembered),
             words(ids)
         ))));

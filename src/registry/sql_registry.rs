@@ -239,6 +239,10 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
         self.read_if_used(table::last_assigned::<D>)
     }
 
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        self.layout()
+    }
+
     fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.config.ids.of(layout).ok()
     }

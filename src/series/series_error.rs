@@ -268,8 +268,8 @@ impl fmt::Display for SeriesError {
             }
             SeriesError::Gapless { series } => write!(
                 f,
-                "the series {series:?} is gapless: take its numbers with take_in, in the \
-                 transaction that stores the document"
+                "the series {series:?} is gapless: its numbers are taken in the transaction that \
+                 stores the document, by take_in in Rust"
             ),
             SeriesError::NotGapless { series } => write!(
                 f,

@@ -403,6 +403,10 @@ impl WorkerRegistry for StoreRegistry {
         self.0.last_assigned()
     }
 
+    fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+        self.0.layout()
+    }
+
     fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.0.worker_ids(layout)
     }

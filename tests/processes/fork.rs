@@ -260,8 +260,8 @@ fn a_child_takes_nothing_from_its_parents_generator() {
                 assert_eq!(TakeError::Forked.retry_in(), None);
                 assert_eq!(
                     TakeError::Forked.to_string(),
-                    "this process was forked from the one that built the generator: build another \
-                     generator here, after the fork"
+                    "this process was forked from the one that opened the generator: open another \
+                     here, after the fork"
                 );
                 let status = uids.status();
                 assert_eq!(

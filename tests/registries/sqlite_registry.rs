@@ -938,8 +938,8 @@ fn a_file_keeps_its_partition() {
     ] {
         let error = other.assign_id(&Layout::DEFAULT).unwrap_err();
         let expected = format!(
-            "it was first used with the worker ids 262144 to 524287, and not with {ids}, which \
-             others could have; give each registry its ids for ever"
+            "it was first used with the worker ids 262144 to 524287, and {ids} were asked for, \
+             which others could give; ask for those of the first time again"
         );
         assert_eq!(problem(&error, &path), expected);
     }

@@ -146,9 +146,10 @@ mod sqlite {
     use std::time::Duration;
 
     use tempfile::TempDir;
-    use uidring::registry::RegistryAdmin;
+    use uidring::registry::{Lease, RegistryAdmin, Request, WorkerRegistry};
     use uidring::segment::{SegmentAdmin, SegmentSource, Segments, Tag, TagChange};
-    use uidring::{Layout, RegistryError, RegistryOptions, Store, Table, UidGenerator};
+    use uidring::store::StorageError;
+    use uidring::{BuildError, Layout, RegistryError, RegistryOptions, Store, Table, UidGenerator};
 
     use super::{refused, with_causes};
 
@@ -323,6 +324,36 @@ mod sqlite {
         drop(uids);
     }
 
+    /// The layout is read at the start, too, when the store may not be there yet.
+    #[test]
+    fn a_build_waits_for_the_layout_that_is_remembered() {
+        struct Late(u32);
+
+        impl WorkerRegistry for Late {
+            fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+                Ok(Lease::permanent(7, &request.layout))
+            }
+
+            fn remembered_layout(&mut self) -> Result<Option<Layout>, RegistryError> {
+                self.0 -= 1;
+                if self.0 == 0 {
+                    return Ok(Some(Layout::TWITTER));
+                }
+                let (what, problem) = ("the registry".to_owned(), "it is not there".to_owned());
+                Err(StorageError::Unreachable { what, problem, source: None }.into())
+            }
+        }
+
+        let build = |late, deadline| {
+            let builder = UidGenerator::builder().registry(Late(late)).remembered_layout();
+            builder.start_deadline(Duration::from_millis(deadline)).build()
+        };
+        assert_eq!(*build(3, 60_000).unwrap().layout(), Layout::TWITTER);
+        let error = build(u32::MAX, 200).unwrap_err();
+        assert!(matches!(error, BuildError::StartDeadline { tries: 2.., .. }), "{error}");
+        assert!(matches!(build(2, 0).unwrap_err(), BuildError::Registry(_)));
+    }
+
     #[test]
     fn options_that_make_no_sense_are_refused() {
         let (_folder, path) = folder();
@@ -345,8 +376,6 @@ mod sqlite {
 
     #[test]
     fn the_time_of_calls_can_be_set() {
-        use uidring::registry::{Request, WorkerRegistry};
-
         let (_folder, path) = folder();
         let store = Store::open(&path).unwrap().with_timeout(Duration::from_millis(50));
         let mut registry = store.registry().unwrap();

@@ -67,8 +67,9 @@ def test_a_server_that_cannot_be_reached_is_unavailable() -> None:
     # At the port of `discard` nobody listens. Segments and series ask the store when it is needed.
     address = "postgres://ids@127.0.0.1:9/ids"
     options: dict[str, Any] = {"timeout": "500ms", "shutdown_deadline": timedelta(seconds=1)}
-    with pytest.raises(uidring.UnavailableError, match="127.0.0.1:9"):
+    with pytest.raises(uidring.UnavailableError, match="127.0.0.1:9") as raised:
         UidGenerator.open(address, start_deadline="500ms", **options)
+    assert "no worker id within 500 ms, in " in str(raised.value)
     with Segments.open(address, **options) as segments:
         with pytest.raises(uidring.UnavailableError, match="127.0.0.1:9"):
             segments.create("orders")

@@ -123,7 +123,7 @@ def test_a_pool_of_forked_processes_is_told_to_open_its_own(db: Path) -> None:
     try:
         with ProcessPoolExecutor(1, multiprocessing.get_context("fork")) as pool:
             said = pool.submit(_use_inherited).result(60)
-        assert "this process was forked" in said and "build another generator here" in said
+        assert "this process was forked" in said and "open another here" in said
     finally:
         _inherited.close()
         _inherited = None

@@ -1,5 +1,7 @@
 //! Builds the generator that the options set up.
 
+use std::time::Duration;
+
 use uidring::{Layout, UidGenerator};
 use uidring_args::{Db, GeneratorArgs, build_on};
 
@@ -7,7 +9,8 @@ use crate::args::db;
 use crate::args::patience::patiently;
 use crate::text::Failure;
 
-/// Builds a generator with a worker id from `db`. A missing file is created.
+/// Builds a generator with a worker id from `db`, at one try: who runs a command can run it again,
+/// and sees at once that an address is wrong. A missing file is created.
 pub(crate) fn open(
     args: &GeneratorArgs,
     db: &Db,
@@ -17,5 +20,6 @@ pub(crate) fn open(
     if asked.is_some() || db.is_missing() {
         args.check(asked.unwrap_or_default())?;
     }
-    patiently(db, || Ok(build_on(args.builder(), db::open(db, &args.terms())?, asked)?))
+    let builder = args.builder().start_deadline(Duration::ZERO);
+    patiently(db, || Ok(build_on(builder, db::open(db, &args.terms())?, asked)?))
 }
