@@ -122,7 +122,10 @@ fn each_change_of_a_source_and_its_tags_is_told_once() {
             "tag_delta_changed",
             "segments_stopped",
         ];
-        assert_eq!(names("rows"), expected, "{:#?}", events("rows"));
+        // On a busy machine a load may be slow, which has a test of its own.
+        let mut told = names("rows");
+        told.retain(|name| *name != "tag_slow");
+        assert_eq!(told, expected, "{:#?}", events("rows"));
     });
 }
 
