@@ -2,6 +2,7 @@
 
 #![allow(clippy::unwrap_used)] // a test that cannot go on has failed
 
+use std::collections::HashSet;
 use std::env;
 use std::fmt::Write;
 use std::fs;
@@ -58,6 +59,25 @@ fn the_page_has_each_option() {
     } else {
         let hint = "write it anew with UIDRING_WRITE_README=1 cargo test -p uidring-bindings";
         assert!(page == made, "{hint}");
+    }
+}
+
+/// What somebody reads who has the released files, and not the page.
+#[test]
+fn each_binding_names_each_option() {
+    for file in [
+        "c/include/uidring.h",
+        "java/main/io/uidring/package-info.java",
+        "python/python/uidring/__init__.py",
+    ] {
+        let text = fs::read_to_string(bindings().join(file)).unwrap();
+        let words = text.split(|one: char| !one.is_ascii_alphanumeric() && one != '_');
+        let words: HashSet<&str> = words.collect();
+        for (list, _) in HEADINGS {
+            for (name, _) in options_of(list) {
+                assert!(words.contains(&*name), "{file} does not name {name}");
+            }
+        }
     }
 }
 

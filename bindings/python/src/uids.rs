@@ -32,7 +32,8 @@ impl UidGenerator {
 #[pymethods]
 impl UidGenerator {
     /// Opens a generator with a worker id from the store at `address`: the path of a SQLite file,
-    /// or the address of a server, such as `postgres://ids@db.example.com/ids`.
+    /// or the address of a server, such as `postgres://ids@db.example.com/ids`. `help(uidring)`
+    /// names the options.
     ///
     /// >>> from datetime import timedelta
     /// >>> uids = UidGenerator.open("uidring.db", lease=timedelta(minutes=10))

@@ -8,9 +8,20 @@
  * </ul>
  *
  * <p>All of them may be used by any number of threads at once, and all fail with a
- * {@link io.uidring.UidringException}. Options are texts such as {@code lease=10m}. The README of
- * all bindings lists them. A length of time has a unit: {@code 500ms}, {@code 10s}, {@code 1h30m}
- * or {@code 1d}.
+ * {@link io.uidring.UidringException}.
+ *
+ * <p>Options are texts such as {@code lease=10m}, and <a
+ * href="https://github.com/uidring/uidring/blob/main/bindings/README.md#options">one page</a>
+ * tells what each does. Those of a generator are {@code lease}, {@code partition},
+ * {@code worker_ids}, {@code uid_generator}, {@code exact_time}, {@code max_lead},
+ * {@code max_lag}, {@code on_lead_limit}, {@code max_new_workers}, {@code slots}, {@code preset},
+ * {@code layout}, {@code order}, {@code epoch}, {@code tick}, {@code state},
+ * {@code max_forward_jump}, {@code start_deadline}, {@code shutdown_deadline}, {@code timeout}.
+ * Those of segments and of series: {@code max_wait}, {@code ahead}, {@code refresh},
+ * {@code loads}, {@code shutdown_deadline}, {@code timeout}; of segments also {@code table}. Those
+ * of a new tag: {@code first}, {@code step}, {@code max_step}, {@code description}. Those of a new
+ * series: {@code time_zone}, {@code gapless}, {@code fiscal_year}, {@code step}, {@code first}. A
+ * length of time has a unit: {@code 500ms}, {@code 10s}, {@code 1h30m} or {@code 1d}.
  *
  * <p>A null that a method does not allow throws a {@link java.lang.NullPointerException}, and the
  * first use throws an {@link java.lang.UnsatisfiedLinkError} if the native library cannot be
