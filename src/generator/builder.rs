@@ -431,7 +431,7 @@ impl Builder {
             takers_read_clock: is_exact || self.max_forward_jump.is_none(),
             is_exact,
             lease: &lease,
-            worker_ids: registry.worker_ids(&layout),
+            worker_ids: registry.worker_ids_of(&layout),
             slots,
             refill_mark: (slots as u64 * u64::from(refill_at) / 100).max(1),
         });

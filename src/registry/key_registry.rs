@@ -162,7 +162,7 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
         self.layout()
     }
 
-    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.config.ids.of(layout).ok()
     }
 }

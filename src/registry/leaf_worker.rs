@@ -281,7 +281,7 @@ impl WorkerRegistry for LeafWorker {
         format!("{}{}", self.store.servers(), self.server.folder())
     }
 
-    fn worker_ids(&self, _: &Layout) -> Option<RangeInclusive<u64>> {
+    fn worker_ids_of(&self, _: &Layout) -> Option<RangeInclusive<u64>> {
         Some(1..=MAX_WORKER)
     }
 }

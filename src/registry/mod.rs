@@ -190,7 +190,7 @@ pub trait WorkerRegistry: Send + 'static {
     /// The worker ids of `layout` that it gives in order, if these can run out:
     /// [`Status::worker_ids_left`](crate::Status::worker_ids_left) counts them. It does not call a
     /// server.
-    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         let _ = layout;
         None
     }
@@ -222,8 +222,8 @@ impl WorkerRegistry for Box<dyn WorkerRegistry> {
         (**self).remembered_layout()
     }
 
-    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
-        (**self).worker_ids(layout)
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        (**self).worker_ids_of(layout)
     }
 }
 

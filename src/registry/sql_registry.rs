@@ -243,7 +243,7 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
         self.layout()
     }
 
-    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.config.ids.of(layout).ok()
     }
 }

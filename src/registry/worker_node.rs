@@ -156,7 +156,7 @@ impl WorkerRegistry for UidGeneratorRegistry {
         })
     }
 
-    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         Some(1..=layout.max_worker())
     }
 }

@@ -407,8 +407,8 @@ impl WorkerRegistry for StoreRegistry {
         self.0.layout()
     }
 
-    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
-        self.0.worker_ids(layout)
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+        self.0.worker_ids_of(layout)
     }
 }
 

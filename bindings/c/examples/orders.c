@@ -29,16 +29,16 @@ int main(int argc, char **argv) {
     check(uidring_segments_create(segments, "orders", NULL, &order_numbers));
     uidring_series series;
     check(uidring_series_open(address, NULL, &series));
-    check(uidring_series_create(series, "invoices", "{yyyy}-{n:5}{check:damm}", NULL));
+    check(uidring_series_create(series, "parcels", "{yyyy}-{n:5}-{check:damm}", NULL));
 
     for (int order = 0; order < 3; order++) {
         uint64_t id, number;
-        uidring_series_number invoice;
+        uidring_series_number parcel;
         check(uidring_take(uids, &id));
         check(uidring_tag_take(order_numbers, &number));
-        check(uidring_series_next(series, "invoices", NULL, NULL, &invoice, 1, NULL));
-        printf("order %" PRIu64 " has the id %" PRIu64 " and the invoice %s\n", number, id,
-               invoice.text);
+        check(uidring_series_next(series, "parcels", NULL, NULL, &parcel, 1, NULL));
+        printf("order %" PRIu64 " has the id %" PRIu64 " and the parcel %s\n", number, id,
+               parcel.text);
     }
 
     check(uidring_series_close(series));

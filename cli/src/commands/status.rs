@@ -95,7 +95,7 @@ impl WorkerRegistry for OnTrial {
         Ok(Lease::permanent(self.last, &request.layout))
     }
 
-    fn worker_ids(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
+    fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         Some(1..=layout.max_worker())
     }
 }

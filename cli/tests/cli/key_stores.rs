@@ -30,7 +30,7 @@ on_key_servers! {
         assert_eq!(json(&on(&["layout", "--json"]))["time_bits"], 35);
         assert_eq!(json(&on(&["status", "--json", "--for", "50ms"]))["worker_id"], 3);
         refused(&["take", "--preset", "default"], 1, "35 | 10 | 15");
-        refused(&["take", "--partition", "0/2"], 1, "worker ids 1 to 1023, and not");
+        refused(&["take", "--partition", "0/2"], 1, "worker ids 1 to 1023, and 1 to 511");
         let page = on(&["workers"]);
         let end = "\n3 of 1,023 worker ids used; 1 leased, 1 of them free to be given again\n";
         assert!(page.ends_with(end), "{page}");

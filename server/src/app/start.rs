@@ -8,7 +8,7 @@ use uidring::registry::{RegistryAdmin, RegistryError};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
-use uidring_args::{Db, with_causes};
+use uidring_args::{Db, build_on, with_causes};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
@@ -202,17 +202,11 @@ impl Starter {
 
     fn uids(&self) -> Result<UidGenerator, Unusable> {
         let options = &self.app.options.generator;
-        let registry = db::registry(&self.db, &options.terms())?;
-        // A registry serves one layout. It is the default here.
-        let layout = match self.layout {
-            Some(layout) => layout,
-            None => registry.layout()?.unwrap_or_default(),
-        };
-        let mut builder = builder(registry, layout);
+        let mut builder = builder();
         if options.exact_time {
             builder = builder.exact_time();
         }
-        Ok(builder.build()?)
+        Ok(build_on(builder, db::registry(&self.db, &options.terms())?, self.layout)?)
     }
 
     fn tags(&self) -> Result<DenseNumbers, Unusable> {
@@ -308,10 +302,10 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
 /// Starts the generator of Leaf's snowflakes. Each snowflake has the time of its take.
 fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
     let registry = db::registry(db, &leaf.terms())?;
-    Ok(builder(registry, leaf.layout).exact_time().build()?)
+    Ok(build_on(builder().exact_time(), registry, Some(leaf.layout))?)
 }
 
-fn builder(registry: StoreRegistry, layout: Layout) -> Builder {
+fn builder() -> Builder {
     // No deadline here, because the service itself waits and reports the reason.
-    UidGenerator::builder().registry(registry).layout(layout).start_deadline(Duration::ZERO)
+    UidGenerator::builder().start_deadline(Duration::ZERO)
 }
