@@ -88,8 +88,8 @@ impl fmt::Display for TakeError {
                 write!(f, "the numbers of the tag that were loaded are used up, and {cause}")
             }
             TakeError::ShutDown => f.write_str(
-                "the generator has ended: stop the threads and tasks that take UIDs before it \
-                 does, or open another",
+                "the generator was closed: stop the threads and tasks that take UIDs before that, \
+                 or open another",
             ),
             TakeError::Forked => f.write_str(
                 "this process was forked from the one that opened the generator: open another \

@@ -605,7 +605,7 @@ on_servers! {
         let full = build(two()).unwrap_err().to_string();
         assert!(full.contains("2 of 2"), "{full}");
         let error = build(RegistryOptions::new()).unwrap_err().to_string();
-        assert!(error.contains("worker ids 700 to 701, and not with 1 to 1048575"), "{error}");
+        assert!(error.contains("worker ids 700 to 701, and 1 to 1048575 were"), "{error}");
         assert_eq!(registry(&database.url).ids().unwrap(), Some(700..=701));
     }
 

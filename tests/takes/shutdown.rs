@@ -69,7 +69,7 @@ fn clean_end_every_take_fails_after_a_shutdown() {
     assert!(other.clone().shutdown().is_ok());
     assert_eq!(other.status().filler, uidring::FillerState::Stopped);
     let text = TakeError::ShutDown.to_string();
-    assert!(text.starts_with("the generator has ended"), "{text}");
+    assert!(text.starts_with("the generator was closed"), "{text}");
 }
 
 #[test]

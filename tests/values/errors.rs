@@ -138,7 +138,7 @@ fn no_error_repeats_its_cause() {
         assert_eq!(all.matches("the plug was pulled").count(), 1, "{all}");
     }
     let ended = SegmentError::Ended { cause: TakeError::ShutDown };
-    assert!(assert_told_once(&ended).contains("shut down"));
+    assert!(assert_told_once(&ended).contains("was closed"));
 }
 
 /// Many programs print an error without its causes.

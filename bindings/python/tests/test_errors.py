@@ -142,7 +142,7 @@ def test_a_call_after_the_close_says_so(db: Path) -> None:
         lambda: series.next_many("tickets", 2),
     ]
     for number, call in enumerate(calls):
-        with pytest.raises(uidring.ClosedError, match="has ended"):
+        with pytest.raises(uidring.ClosedError, match="was closed"):
             print(number, call())
     # What takes no numbers still answers.
     assert uids.status()["worker_id"] == uids.worker_id
@@ -175,7 +175,7 @@ def test_close_while_others_take(db: Path) -> None:
     uids.close()
     for thread in threads:
         thread.join()
-    assert len(ends) == 4 and all("has ended" in end for end in ends)
+    assert len(ends) == 4 and all("was closed" in end for end in ends)
     assert len(set(taken)) == len(taken) > 0
 
 

@@ -145,7 +145,7 @@ static void *take_until_closed(void *argument) {
         atomic_fetch_add(taker->taken, 1);
     }
     const char *said = uidring_last_error();
-    taker->failed_well = code == UIDRING_CLOSED && strstr(said, "has ended") != NULL;
+    taker->failed_well = code == UIDRING_CLOSED && strstr(said, "was closed") != NULL;
     return NULL;
 }
 
@@ -234,7 +234,7 @@ static void tags_give_dense_numbers(void) {
     WORKS(uidring_segments_close(segments));
     WORKS(uidring_segments_close(segments));
     /* One that this thread has taken from last knows by itself; another is looked up. */
-    FAILS(uidring_tag_take(tag, &number), UIDRING_CLOSED, "has ended");
+    FAILS(uidring_tag_take(tag, &number), UIDRING_CLOSED, "was closed");
     FAILS(uidring_tag_take(again, &number), UIDRING_CLOSED, "closed");
     /* What was left went back, so that the next process leaves no gap. */
     WORKS(uidring_segments_open(address, NULL, &segments));

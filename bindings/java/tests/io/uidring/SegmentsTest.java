@@ -62,7 +62,7 @@ final class SegmentsTest {
         segments.close();
         segments.close();
         ClosedException closed = assertThrows(ClosedException.class, rows::take);
-        assertTrue(closed.getMessage().contains("has ended"), closed.getMessage());
+        assertTrue(closed.getMessage().contains("was closed"), closed.getMessage());
         assertThrows(ClosedException.class, () -> rows.take(new long[3]));
         assertThrows(ClosedException.class, () -> segments.tag("others"));
     }

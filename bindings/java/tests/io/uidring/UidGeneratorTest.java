@@ -158,7 +158,7 @@ final class UidGeneratorTest {
                 uids.parts(uids.take());
             }
         } catch (ClosedException closed) {
-            assertTrue(closed.getMessage().contains("has ended"), closed.getMessage());
+            assertTrue(closed.getMessage().contains("was closed"), closed.getMessage());
         }
         return Arrays.copyOf(taken, count);
     }
