@@ -196,7 +196,20 @@ fn the_environment_gives_a_number() {
 /// Takes more than a start reserves, so that the state file is written again.
 fn take_on(uids: &UidGenerator, all: &mut HashSet<Uid>) {
     for _ in 0..40 * A_TICK {
-        assert!(all.insert(uids.take().unwrap()), "a UID came twice");
+        assert!(all.insert(take(uids)), "a UID came twice");
+    }
+}
+
+/// Takes one. If the filler has read the state file while the test wrote over it, it tries again.
+fn take(uids: &UidGenerator) -> Uid {
+    let since = Instant::now();
+    loop {
+        match uids.take() {
+            Err(TakeError::LeaseExhausted { .. }) if since.elapsed() < Duration::from_secs(30) => {
+                thread::sleep(Duration::from_millis(5));
+            }
+            taken => return taken.unwrap(),
+        }
     }
 }
 

@@ -7,6 +7,9 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
+#[path = "signal.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod signal;
 
 use std::fs;
 use std::io::{Read, Write};
@@ -20,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use folder::folder;
 pub use free_port::free_port;
+use signal::signal;
 
 /// A cluster, which ends with this.
 pub struct Etcds {
@@ -141,8 +145,7 @@ impl Etcds {
     /// Sends a signal, such as `-STOP`.
     pub fn signal(&self, member: usize, name: &str) {
         let process = self.members[member].process.as_ref().expect("the member runs");
-        let status = Command::new("kill").args([name, &process.id().to_string()]).status();
-        assert!(status.expect("kill runs").success());
+        signal(process, name);
     }
 
     /// Saves what the only member holds in a file of this name.

@@ -6,6 +6,9 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
+#[path = "signal.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod signal;
 
 use std::fs;
 use std::path::{Path, PathBuf};
@@ -15,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use folder::folder;
 use free_port::free_port;
+use signal::signal;
 
 /// A server with an empty database, in a folder of its own. It ends with this.
 ///
@@ -121,7 +125,7 @@ impl OwnRedis {
     /// Kills it without giving it time to do anything.
     pub fn kill(&mut self) {
         if let Some(mut process) = self.process.take() {
-            self.signal(&process, "-KILL");
+            signal(&process, "-KILL");
             process.wait().expect("the server ends");
         }
     }
@@ -139,16 +143,11 @@ impl OwnRedis {
 
     /// Stops it where it is: connections are accepted by the system, and nobody answers.
     pub fn pause(&self) {
-        self.signal(self.process.as_ref().expect("the server runs"), "-STOP");
+        signal(self.process.as_ref().expect("the server runs"), "-STOP");
     }
 
     pub fn resume(&self) {
-        self.signal(self.process.as_ref().expect("the server runs"), "-CONT");
-    }
-
-    fn signal(&self, process: &Child, name: &str) {
-        let status = Command::new("kill").args([name, &process.id().to_string()]).status();
-        assert!(status.expect("kill runs").success(), "{name} {}", self.port);
+        signal(self.process.as_ref().expect("the server runs"), "-CONT");
     }
 
     fn launch(&mut self, arguments: &[&str]) {

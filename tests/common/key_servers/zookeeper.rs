@@ -6,6 +6,9 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
+#[path = "signal.rs"]
+#[allow(clippy::duplicate_mod)] // other servers have it, too
+mod signal;
 
 use std::fmt::Write as _;
 use std::fs;
@@ -20,6 +23,7 @@ use std::time::{Duration, Instant};
 
 use folder::folder;
 pub use free_port::free_port;
+use signal::signal;
 
 /// What Debian's package names, and what it leaves out: for the admin server, for TLS, and for a
 /// log that shows why a server does not start.
@@ -119,8 +123,7 @@ impl ZooKeepers {
     /// Sends a signal, such as `-STOP`.
     pub fn signal(&self, server: usize, name: &str) {
         let process = self.servers[server].process.as_ref().expect("the server runs");
-        let status = Command::new("kill").args([name, &process.id().to_string()]).status();
-        assert!(status.expect("kill runs").success());
+        signal(process, name);
     }
 
     /// Which server leads.
