@@ -5,9 +5,9 @@ use std::process::{Child, Command};
 use std::thread;
 use std::time::Duration;
 
-/// Sends a signal, such as `-STOP`. The threads of a process stop one after the other, and on a busy
-/// machine the last ones may still answer after `kill` has ended: so this waits until all of them
-/// have.
+/// Sends a signal, such as `-STOP`. The threads of a process stop one after the other, and on a
+/// busy machine the last ones may still answer after `kill` has ended: so this waits until all of
+/// them have stopped.
 pub fn signal(process: &Child, name: &str) {
     let id = process.id();
     let status = Command::new("kill").args([name, &id.to_string()]).status();
