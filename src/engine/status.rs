@@ -17,8 +17,9 @@ pub struct Status {
     pub worker_id: u64,
     /// How many worker ids the registry gives in all, if they can run out.
     pub worker_ids: Option<u64>,
-    /// How many of them are larger than `worker_id`. Ids are given in order, those of leases that
-    /// have ended first, so these had not been given when this one was.
+    /// How many of them are larger than `worker_id`. Permanent ids are given in order, so none of
+    /// these had been given when this one was. Of leased ids, which are given again, others may
+    /// have some.
     pub worker_ids_left: Option<u64>,
     /// Worker ids taken on after the first one: by
     /// [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was lost.

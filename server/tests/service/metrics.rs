@@ -238,7 +238,7 @@ fn test_rules(test: &str) {
     assert!(checked.status.success(), "{checked:?}");
 }
 
-/// Of a partition, too, whose ids begin with a large one.
+/// It looks at what is left, because the ids of a partition may begin with a large one.
 #[test]
 #[ignore = "needs promtool"]
 fn an_alert_says_that_worker_ids_run_low() {
