@@ -3,10 +3,16 @@
 #![allow(dead_code)] // each storm uses a part
 #![allow(clippy::unwrap_used)]
 
+#[path = "signal.rs"]
+#[allow(clippy::duplicate_mod)] // servers of stores of keys have it, too
+mod signal;
+
 use std::env;
 use std::process::{Child, Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
+
+use signal::signal;
 
 use crate::databases::OwnServer;
 
@@ -32,12 +38,12 @@ impl Taker {
     }
 
     pub fn stop(&mut self) {
-        self.signal("-STOP");
+        signal(&self.child, "-STOP");
         self.stopped = true;
     }
 
     pub fn go_on(&mut self) {
-        self.signal("-CONT");
+        signal(&self.child, "-CONT");
         self.stopped = false;
     }
 
@@ -62,12 +68,6 @@ impl Taker {
             thread::sleep(Duration::from_millis(5));
         };
         assert!(status.success(), "{status}");
-    }
-
-    fn signal(&self, name: &str) {
-        let done =
-            Command::new("kill").args([name, &self.child.id().to_string()]).status().unwrap();
-        assert!(done.success(), "process {} is there to get {name}", self.child.id());
     }
 }
 

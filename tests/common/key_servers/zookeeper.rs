@@ -6,7 +6,7 @@ mod folder;
 #[path = "../free_port.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod free_port;
-#[path = "signal.rs"]
+#[path = "../signal.rs"]
 #[allow(clippy::duplicate_mod)] // other servers have it, too
 mod signal;
 

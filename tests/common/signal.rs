@@ -1,4 +1,4 @@
-//! Signals to servers of a test's own.
+//! Signals to processes that tests start.
 
 use std::fs;
 use std::process::{Child, Command};
