@@ -59,6 +59,54 @@ typedef enum {
 } uidring_code;
 
 /**
+ * How much an event matters.
+ */
+typedef enum {
+  /**
+   * There was no event.
+   */
+  UIDRING_LEVEL_NONE = 0,
+  /**
+   * Takes fail, or soon will.
+   */
+  UIDRING_LEVEL_ERROR = 1,
+  /**
+   * Something does not work, and takes go on.
+   */
+  UIDRING_LEVEL_WARN = 2,
+  /**
+   * Something has begun, ended or come back.
+   */
+  UIDRING_LEVEL_INFO = 3,
+  /**
+   * What only those want to know who look for a fault.
+   */
+  UIDRING_LEVEL_DEBUG = 4,
+} uidring_level;
+
+/**
+ * A change of state that operators are told.
+ */
+typedef struct {
+  /**
+   * How much it matters.
+   */
+  uidring_level level;
+  /**
+   * When it came, in milliseconds since 1970.
+   */
+  int64_t unix_ms;
+  /**
+   * Its kind, such as "lease_lost", by which programs know it.
+   */
+  char name[32];
+  /**
+   * What it says to people, with what is known, such as "worker=7". One that is longer is cut.
+   */
+  char text[2008];
+} uidring_event;
+
+/**
  * A generator of time-ordered ids. Any thread may use it. All zero is none.
  */
 typedef struct {
@@ -138,6 +186,18 @@ typedef struct {
 #ifdef __cplusplus
 extern "C" {
 #endif // __cplusplus
+
+/**
+ * Writes the next event of all that this process has opened to `event`, and waits for one for at
+ * most `wait_ms` milliseconds. If none comes, its level is `UIDRING_LEVEL_NONE`, which is 0.
+ *
+ * Events are kept from the first call on, up to a thousand of them: so call it once before the
+ * first open, with `wait_ms` 0, and then again and again in one thread of your own. In a child,
+ * the events are the child's.
+ *
+ * `event` can be written to.
+ */
+uidring_code uidring_next_event(uint64_t wait_ms, uidring_event *event);
 
 /**
  * Opens a generator with a worker id from the store at `address`: the path of a SQLite file, or

@@ -134,13 +134,32 @@ pub(crate) unsafe fn write(
     Ok(())
 }
 
-/// Writes `text` and a zero byte to `buffer`. What does not fit is left out.
+/// Writes `text` and a zero byte to `buffer`. The characters that do not fit are left out.
 pub(crate) fn copy(text: &str, buffer: &mut [c_char]) {
-    let room = buffer.len().saturating_sub(1);
-    let bytes = text.bytes().take(room).chain([0]);
+    let room = buffer.len().saturating_sub(1).min(text.len());
+    let end = (0..=room).rfind(|&end| text.is_char_boundary(end)).unwrap_or_default();
+    let bytes = text[..end].bytes().chain([0]);
     buffer.iter_mut().zip(bytes).for_each(|(place, byte)| *place = c_char::from_ne_bytes([byte]));
 }
 
 fn is_null(name: &str) -> Error {
     Error::argument(format!("{name} is null"))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_text_that_is_cut_is_a_text() {
+        for (text, room, copied) in
+            [("", 1, ""), ("abc", 4, "abc"), ("abc", 3, "ab"), ("aé", 3, "a"), ("é", 1, "")]
+        {
+            let mut buffer = vec![c_char::MAX; room];
+            copy(text, &mut buffer);
+            let bytes: Vec<u8> = buffer.iter().map(|byte| byte.to_ne_bytes()[0]).collect();
+            let written = CStr::from_bytes_until_nul(&bytes).map(CStr::to_bytes);
+            assert_eq!(written, Ok(copied.as_bytes()), "{text:?} in {room}");
+        }
+    }
 }

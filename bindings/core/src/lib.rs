@@ -6,6 +6,7 @@
 //! of the binding.
 
 mod error;
+pub mod events;
 mod fill;
 mod numbers;
 mod options;

@@ -110,6 +110,13 @@ pub fn coroutine<'py>(
     ending::call(py, || py.import(intern!(py, "uidring._async"))?.getattr(name), arguments)
 }
 
+/// Has events told to Python's log from now on.
+pub fn tell_events(py: Python<'_>) -> PyResult<()> {
+    static START: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+    call(py, &START, ("uidring._events", "start"), ())?;
+    Ok(())
+}
+
 /// Has `holder` closed when the program ends.
 pub fn close_at_exit(holder: &Bound<'_, PyAny>) -> PyResult<()> {
     static REMEMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();

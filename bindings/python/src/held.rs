@@ -1,9 +1,14 @@
-//! [`Held`]: what an object of Python holds of the library.
+//! [`Held`]: what an object of Python holds of the library, and how it is opened.
 
 use std::mem::ManuallyDrop;
 use std::ops::Deref;
 
 use pyo3::prelude::*;
+use pyo3::{PyClass, PyClassInitializer};
+use uidring_bindings::Error;
+
+use crate::convert;
+use crate::errors::apart;
 
 /// A handle of the library. The last one of a generator waits for the store when it is dropped.
 /// Other threads run Python meanwhile.
@@ -14,6 +19,20 @@ impl<T: Send> Held<T> {
     pub fn new(handle: T) -> Held<T> {
         Held(ManuallyDrop::new(handle))
     }
+}
+
+/// Opens what an object holds, which is closed when the program ends. What happens to it is told to
+/// Python's log.
+pub fn open<T: Send, H: PyClass + Into<PyClassInitializer<H>>>(
+    py: Python<'_>,
+    holder: impl FnOnce(Held<T>) -> H,
+    open: impl FnOnce() -> Result<T, Error> + Send,
+) -> PyResult<Bound<'_, H>> {
+    convert::tell_events(py)?;
+    let opened = apart(py, open)?;
+    let holder = Bound::new(py, holder(Held::new(opened)))?;
+    convert::close_at_exit(holder.as_any())?;
+    Ok(holder)
 }
 
 impl<T: Send> Deref for Held<T> {

@@ -12,6 +12,7 @@ mod buffer;
 mod convert;
 mod ending;
 mod errors;
+mod events;
 mod held;
 mod numbers;
 mod segments;
@@ -51,6 +52,10 @@ fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<series::Series>()?;
     module.add_function(wrap_pyfunction!(ending::_end, module)?)?;
     module.add_function(wrap_pyfunction!(ending::_forked, module)?)?;
+    module.add_function(wrap_pyfunction!(events::_listen, module)?)?;
+    module.add_function(wrap_pyfunction!(events::_take_event, module)?)?;
+    module.add_function(wrap_pyfunction!(events::_wait_for_event, module)?)?;
+    module.add_function(wrap_pyfunction!(events::_wake, module)?)?;
     module.add_function(wrap_pyfunction!(_options, module)?)?;
     module.add_function(wrap_pyfunction!(_kinds, module)?)
 }

@@ -9,7 +9,7 @@ use uidring_bindings::{Numbers, TagNumbers};
 
 use crate::convert;
 use crate::errors::apart;
-use crate::held::Held;
+use crate::held::{self, Held};
 use crate::numbers;
 
 /// Gives dense numbers, counted per tag: 1, 2, 3.
@@ -47,11 +47,8 @@ impl Segments {
     ) -> PyResult<Bound<'py, Segments>> {
         let py = address.py();
         let (address, options) = (convert::address(address)?, convert::options(py, options)?);
-        let opened = apart(py, || Numbers::open(&address, &convert::borrowed(&options)))?;
-        let segments = Segments { numbers: Held::new(opened), used: RwLock::default() };
-        let segments = Bound::new(py, segments)?;
-        convert::close_at_exit(&segments)?;
-        Ok(segments)
+        let holder = |numbers| Segments { numbers, used: RwLock::default() };
+        held::open(py, holder, || Numbers::open(&address, &convert::borrowed(&options)))
     }
 
     /// Creates a tag, or finds one that is as it is asked for.

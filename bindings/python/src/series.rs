@@ -6,7 +6,7 @@ use uidring_bindings::SeriesStore;
 
 use crate::convert;
 use crate::errors::apart;
-use crate::held::Held;
+use crate::held::{self, Held};
 
 /// Gives numbers that people see, such as `SO20261124-000042`.
 ///
@@ -30,10 +30,7 @@ impl Series {
     ) -> PyResult<Bound<'py, Series>> {
         let py = address.py();
         let (address, options) = (convert::address(address)?, convert::options(py, options)?);
-        let opened = apart(py, || SeriesStore::open(&address, &convert::borrowed(&options)))?;
-        let series = Bound::new(py, Series(Held::new(opened)))?;
-        convert::close_at_exit(&series)?;
-        Ok(series)
+        held::open(py, Series, || SeriesStore::open(&address, &convert::borrowed(&options)))
     }
 
     /// Creates a series, or finds one that is as it is asked for.

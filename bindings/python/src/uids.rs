@@ -6,7 +6,7 @@ use uidring_bindings::Uids;
 
 use crate::convert;
 use crate::errors::{apart, raised};
-use crate::held::Held;
+use crate::held::{self, Held};
 use crate::numbers;
 
 /// Gives unique, positive 64-bit ids that sort by time.
@@ -20,14 +20,6 @@ use crate::numbers;
 #[pyclass(frozen, weakref, module = "uidring")]
 #[derive(Debug)]
 pub struct UidGenerator(Held<Uids>);
-
-impl UidGenerator {
-    fn opened(py: Python<'_>, uids: Uids) -> PyResult<Bound<'_, UidGenerator>> {
-        let generator = Bound::new(py, UidGenerator(Held::new(uids)))?;
-        convert::close_at_exit(&generator)?;
-        Ok(generator)
-    }
-}
 
 #[pymethods]
 impl UidGenerator {
@@ -46,8 +38,7 @@ impl UidGenerator {
     ) -> PyResult<Bound<'py, UidGenerator>> {
         let py = address.py();
         let (address, options) = (convert::address(address)?, convert::options(py, options)?);
-        let uids = apart(py, || Uids::open(&address, &convert::borrowed(&options)))?;
-        UidGenerator::opened(py, uids)
+        held::open(py, UidGenerator, || Uids::open(&address, &convert::borrowed(&options)))
     }
 
     /// Opens a generator with a worker id of your own, which no other generator may have.
@@ -64,8 +55,7 @@ impl UidGenerator {
         let py = worker.py();
         let worker = convert::whole(worker, "a worker id is a whole number from 0 on")?;
         let options = convert::options(py, options)?;
-        let uids = apart(py, || Uids::fixed(worker, &convert::borrowed(&options)))?;
-        UidGenerator::opened(py, uids)
+        held::open(py, UidGenerator, || Uids::fixed(worker, &convert::borrowed(&options)))
     }
 
     /// Takes a UID.

@@ -2,6 +2,7 @@
 
 #include <inttypes.h>
 #include <pthread.h>
+#include <signal.h>
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -292,6 +293,69 @@ static void each_thread_has_a_last_error_of_its_own(void) {
     CHECK(strcmp(uidring_version(), "0.1.0") == 0);
 }
 
+/* Takes events until one has this name, and returns it, or one without a name. */
+static uidring_event event_of(const char *name) {
+    uidring_event event = {0};
+    do {
+        WORKS(uidring_next_event(10000, &event));
+    } while (event.level != UIDRING_LEVEL_NONE && strcmp(event.name, name) != 0);
+    if (event.level == UIDRING_LEVEL_NONE) event.name[0] = 0;
+    return event;
+}
+
+static void events_say_what_has_changed(void) {
+    uidring_event event;
+    do WORKS(uidring_next_event(0, &event)); while (event.level != UIDRING_LEVEL_NONE);
+    uidring_generator uids = open_uids();
+    event = event_of("started");
+    CHECK(event.level == UIDRING_LEVEL_INFO && event.unix_ms > 1700000000000);
+    CHECK(strncmp(event.text, "the generator has started worker=", 33) == 0);
+    WORKS(uidring_close(uids));
+    event = event_of("stopped");
+    CHECK(strstr(event.text, " taken=0") != NULL);
+    WORKS(uidring_next_event(1, &event));
+    CHECK(event.level == UIDRING_LEVEL_NONE);
+    FAILS(uidring_next_event(1, NULL), UIDRING_INVALID_ARGUMENT, "event is null");
+}
+
+static atomic_int is_listening;
+
+static void *listen_on(void *argument) {
+    uidring_event event;
+    (void)argument;
+    while (atomic_load(&is_listening)) uidring_next_event(0, &event);
+    return NULL;
+}
+
+/* Another thread may be in the queue when the process forks. The child has a queue of its own. */
+static void a_child_hears_of_its_own_alone(void) {
+    pthread_t listener;
+    atomic_store(&is_listening, 1);
+    pthread_create(&listener, NULL, listen_on, NULL);
+    for (int round = 0; round < 20; round++) {
+        uidring_generator uids = open_uids();
+        pid_t child = fork();
+        if (child == 0) {
+            /* Rather a failure than a wait without end. */
+            alarm(60);
+            int before = failures;
+            uidring_generator own = open_uids();
+            CHECK(event_of("started").name[0] != 0);
+            WORKS(uidring_close(own));
+            CHECK(event_of("stopped").name[0] != 0);
+            fflush(stdout);
+            /* Where leaks are looked for, the status of a process may be another. */
+            if (failures != before) kill(getppid(), SIGABRT);
+            _exit(0);
+        }
+        int status;
+        CHECK(waitpid(child, &status, 0) == child && WIFEXITED(status));
+        WORKS(uidring_close(uids));
+    }
+    atomic_store(&is_listening, 0);
+    pthread_join(listener, NULL);
+}
+
 static void a_thousand_generators_open_and_close(void) {
     uint64_t uid;
     for (int index = 0; index < 1000; index++) {
@@ -320,6 +384,8 @@ int main(int argc, char **argv) {
         tags_give_dense_numbers,
         series_give_numbers_that_people_see,
         each_thread_has_a_last_error_of_its_own,
+        events_say_what_has_changed,
+        a_child_hears_of_its_own_alone,
         a_thousand_generators_open_and_close,
     };
     int passed = 0, failed = 0;

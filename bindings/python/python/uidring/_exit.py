@@ -12,6 +12,7 @@ import weakref
 from collections import deque
 from typing import Optional, Protocol
 
+from . import _events
 from ._uidring import _end, _forked
 
 
@@ -56,6 +57,7 @@ def close_all() -> None:
                 holder.close()
         except Exception as problem:
             first = first or problem
+    _events.end()
     if first is not None:
         # Python prints it, and the exit status stays as it is.
         raise first

@@ -4,7 +4,7 @@ from datetime import date as Date
 from datetime import datetime, timedelta
 from os import PathLike
 from types import TracebackType
-from typing import Any, Dict, List, Optional, Type, TypedDict, Union, final
+from typing import Any, Dict, List, Optional, Tuple, Type, TypedDict, Union, final
 
 from typing_extensions import Buffer, Self, Unpack
 
@@ -18,6 +18,10 @@ __all__ = [
     "Series",
     "_end",
     "_forked",
+    "_listen",
+    "_take_event",
+    "_wait_for_event",
+    "_wake",
     "_options",
     "_kinds",
 ]
@@ -168,5 +172,9 @@ class Series:
 
 def _end() -> None: ...
 def _forked() -> None: ...
+def _listen() -> None: ...
+def _take_event() -> Optional[Tuple[int, str, str, Dict[str, Any]]]: ...
+def _wait_for_event() -> None: ...
+def _wake() -> None: ...
 def _options(call: str) -> List[str]: ...
 def _kinds() -> List[str]: ...

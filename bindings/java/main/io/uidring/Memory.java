@@ -34,6 +34,7 @@ final class Memory {
         this.handle = handle;
         free = new Free(handle);
         cleanable = CLEANER.register(owner, free);
+        Events.begin();
         freeUnused();
     }
 
@@ -44,6 +45,8 @@ final class Memory {
             CLOSED.add(new Closed(owner, handle));
             free.isLeftOut = true;
             cleanable.clean();
+            Events.end();
+            Events.tell();
         }
         freeUnused();
     }
@@ -69,6 +72,7 @@ final class Memory {
         public void run() {
             if (!isLeftOut) {
                 Native.free(handle);
+                Events.end();
             }
         }
     }

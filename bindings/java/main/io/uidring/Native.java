@@ -97,6 +97,18 @@ final class Native {
 
     static native void closeSeries(long handle);
 
+    /** Keeps events from now on. */
+    static native void listen();
+
+    /** The oldest event: its level and what it says. Null if there is none. */
+    static native String[] takeEvent();
+
+    /** Waits until there is an event, or {@link #wake} is called. */
+    static native void waitForEvent();
+
+    /** Ends a wait. */
+    static native void wake();
+
     /** Frees a handle. Whatever it leads to ends, if it was not closed. */
     static native void free(long handle);
 }

@@ -59,7 +59,7 @@ public final class Segments implements AutoCloseable {
     private static Segments openWith(String address, String[] options) {
         Objects.requireNonNull(address, "the address");
         NativeLibrary.load();
-        return new Segments(Native.openSegments(address, options));
+        return Events.during(() -> new Segments(Native.openSegments(address, options)));
     }
 
     /**

@@ -62,7 +62,7 @@ public final class Series implements AutoCloseable {
     private static Series openWith(String address, String[] options) {
         Objects.requireNonNull(address, "the address");
         NativeLibrary.load();
-        return new Series(Native.openSeries(address, options));
+        return Events.during(() -> new Series(Native.openSeries(address, options)));
     }
 
     /**

@@ -71,7 +71,7 @@ public final class UidGenerator implements AutoCloseable {
     private static UidGenerator openWith(String address, String[] options) {
         Objects.requireNonNull(address, "the address");
         NativeLibrary.load();
-        return new UidGenerator(Native.openUids(address, options));
+        return Events.during(() -> new UidGenerator(Native.openUids(address, options)));
     }
 
     /**
@@ -105,7 +105,7 @@ public final class UidGenerator implements AutoCloseable {
 
     private static UidGenerator fixedWith(long worker, String[] options) {
         NativeLibrary.load();
-        return new UidGenerator(Native.fixedUids(worker, options));
+        return Events.during(() -> new UidGenerator(Native.fixedUids(worker, options)));
     }
 
     /**

@@ -23,6 +23,9 @@
  * series: {@code time_zone}, {@code gapless}, {@code fiscal_year}, {@code step}, {@code first}. A
  * length of time has a unit: {@code 500ms}, {@code 10s}, {@code 1h30m} or {@code 1d}.
  *
+ * <p>What operators should know, such as a store that cannot be reached, is told to the
+ * {@link java.lang.System.Logger} {@code io.uidring}, by a thread of its own.
+ *
  * <p>A null that a method does not allow throws a {@link java.lang.NullPointerException}, and the
  * first use throws an {@link java.lang.UnsatisfiedLinkError} if the native library cannot be
  * loaded, with a sentence that says why.

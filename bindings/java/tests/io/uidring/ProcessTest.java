@@ -38,6 +38,14 @@ final class ProcessTest {
     }
 
     @Test
+    void whatHappensIsToldBeforeAProgramEnds() throws Exception {
+        String output =
+                Support.output(Support.java(List.of(), Program.class, "close", file()), 0);
+        assertTrue(output.contains("INFO: the generator has started worker=1 "), output);
+        assertTrue(output.contains("INFO: the generator has stopped worker=1 taken=1"), output);
+    }
+
+    @Test
     void twoMachinesWithOneFileMakeDifferentIds() throws Exception {
         List<Process> processes = new ArrayList<>();
         for (int i = 0; i < 2; i++) {

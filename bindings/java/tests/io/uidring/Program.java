@@ -35,6 +35,11 @@ final class Program {
                 held = UidGenerator.open(address);
                 System.out.println("took " + held.take());
             }
+            case "close" -> {
+                try (UidGenerator uids = UidGenerator.open(address)) {
+                    System.out.println("took " + uids.take());
+                }
+            }
             case "take" -> {
                 Path out = Path.of(arguments[2]);
                 try (UidGenerator uids = UidGenerator.open(address);

@@ -1,0 +1,9 @@
+//! How the library is linked.
+
+fn main() {
+    println!("cargo::rerun-if-changed=build.rs");
+    // A program that was linked with one version must not load another that it does not fit.
+    // Before 1.0.0, each minor version may be such a one. `install` makes the file of this name.
+    let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libuidring.so.{major}.{minor}");
+}

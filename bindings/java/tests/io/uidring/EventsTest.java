@@ -1,0 +1,160 @@
+package io.uidring;
+
+import static org.junit.jupiter.api.Assertions.assertEquals;
+import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTrue;
+
+import java.nio.file.Files;
+import java.nio.file.Path;
+import java.util.List;
+import java.util.concurrent.BlockingQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.LinkedBlockingQueue;
+import java.util.concurrent.TimeUnit;
+import java.util.function.Consumer;
+import java.util.logging.Handler;
+import java.util.logging.Level;
+import java.util.logging.LogRecord;
+import java.util.logging.Logger;
+import org.junit.jupiter.api.AfterEach;
+import org.junit.jupiter.api.BeforeEach;
+import org.junit.jupiter.api.Test;
+import org.junit.jupiter.api.io.TempDir;
+
+/** What operators read in the log. */
+final class EventsTest {
+    private static final Logger LOG = Logger.getLogger("io.uidring");
+
+    @TempDir Path folder;
+
+    private final BlockingQueue<LogRecord> told = new LinkedBlockingQueue<>();
+    private final Handler handler = handler(told::add);
+
+    private static Handler handler(Consumer<LogRecord> publish) {
+        return new Handler() {
+            @Override
+            public void publish(LogRecord event) {
+                publish.accept(event);
+            }
+
+            @Override
+            public void flush() {}
+
+            @Override
+            public void close() {}
+        };
+    }
+
+    private static List<Thread> tellers() {
+        return Thread.getAllStackTraces().keySet().stream()
+                .filter(thread -> thread.getName().equals("uidring-events"))
+                .toList();
+    }
+
+    @BeforeEach
+    void listen() throws InterruptedException {
+        // Generators of other tests.
+        Support.collectUntil("nothing is open", () -> tellers().isEmpty());
+        LOG.setUseParentHandlers(false);
+        LOG.addHandler(handler);
+    }
+
+    @AfterEach
+    void leave() {
+        LOG.removeHandler(handler);
+        LOG.setUseParentHandlers(true);
+    }
+
+    /** The first event that says this. */
+    private LogRecord await(String text) throws InterruptedException {
+        while (true) {
+            LogRecord event = told.poll(60, TimeUnit.SECONDS);
+            assertTrue(event != null, "nobody has said: " + text);
+            if (event.getMessage().startsWith(text)) {
+                return event;
+            }
+        }
+    }
+
+    @Test
+    void whatHappensIsToldInOrder() {
+        for (int i = 0; i < 100; i++) {
+            UidGenerator.fixed(7).close();
+            LogRecord started = told.remove();
+            assertEquals(Level.INFO, started.getLevel());
+            assertTrue(started.getMessage().startsWith("the generator has started worker=7 "));
+            assertEquals("the generator has stopped worker=7 taken=0", told.remove().getMessage());
+        }
+    }
+
+    @Test
+    void aWarningHasItsCause() throws Exception {
+        Path file = folder.resolve("uidring.db");
+        UidGenerator uids = UidGenerator.open(file.toString(), "lease=1s");
+        Files.delete(file);
+        Files.createDirectory(file);
+        LogRecord warning = await("the registry reserves no further ticks");
+        assertEquals(Level.WARNING, warning.getLevel());
+        assertTrue(warning.getMessage().contains("it is a directory"), warning.getMessage());
+        assertThrows(UnavailableException.class, uids::close);
+        await("the worker id could not be given back");
+    }
+
+    @Test
+    void theThreadEndsWithTheLastThatIsOpen() throws Exception {
+        try (UidGenerator uids = UidGenerator.fixed(1)) {
+            UidGenerator.fixed(2).close();
+            uids.take();
+            assertEquals(1, tellers().size());
+        }
+        for (Thread teller : tellers()) {
+            teller.join();
+        }
+        // One that nobody closes.
+        assertTrue(UidGenerator.fixed(3).take() > 0);
+        Support.collectUntil("no thread is left", () -> tellers().isEmpty());
+        assertThrows(InvalidArgumentException.class, () -> UidGenerator.fixed(-1));
+        for (Thread teller : tellers()) {
+            teller.join();
+        }
+    }
+
+    @Test
+    void aHandlerThatStandsStillHoldsUpNoTake() throws Exception {
+        CountDownLatch isStuck = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        Handler stuck = handler(event -> {
+            isStuck.countDown();
+            try {
+                goesOn.await();
+            } catch (InterruptedException interrupt) {
+                throw new AssertionError(interrupt);
+            }
+        });
+        LOG.addHandler(stuck);
+        try (UidGenerator uids = UidGenerator.fixed(1)) {
+            isStuck.await();
+            assertEquals(100_000, uids.takeMany(100_000).length);
+            assertTrue(UidGenerator.fixed(2).take() > 0);
+            goesOn.countDown();
+        } finally {
+            LOG.removeHandler(stuck);
+        }
+    }
+
+    @Test
+    void aHandlerThatThrowsEndsNothing() throws Exception {
+        Handler throwing = handler(event -> {
+            throw new IllegalStateException("thrown by a test");
+        });
+        LOG.addHandler(throwing);
+        try {
+            UidGenerator.fixed(1).close();
+        } finally {
+            LOG.removeHandler(throwing);
+        }
+        told.clear();
+        UidGenerator.fixed(2).close();
+        await("the generator has stopped worker=2");
+    }
+}

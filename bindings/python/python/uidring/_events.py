@@ -1,0 +1,98 @@
+"""Tells Python's log, as `logging.getLogger("uidring")`, what operators should know.
+
+The library keeps events in a queue. A thread takes them out, so that neither the library nor a take
+ever waits for the handlers of a log.
+"""
+
+from __future__ import annotations
+
+import _thread
+import logging
+import os
+import sys
+import threading
+import time
+import types
+from typing import Optional
+
+from ._uidring import _listen, _take_event, _wait_for_event, _wake
+
+_log = logging.getLogger("uidring")
+# Where a program has set no log up, nothing is printed, as is the custom for packages.
+_log.addHandler(logging.NullHandler())
+
+#: How many seconds the end of the program waits for the thread, whose handlers may be stuck.
+_PATIENCE = 5
+
+_teller: Optional[threading.Thread] = None
+_is_ending = False
+#: Held while the thread is started.
+_starting = threading.Lock()
+#: Held while an event is told, so that they stay in order.
+_telling = threading.Lock()
+
+
+def _forked() -> None:
+    # Another thread of the parent may hold them.
+    global _starting, _telling
+    _starting, _telling = threading.Lock(), threading.Lock()
+
+
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=_forked)
+
+
+def start() -> None:
+    """Has events told from now on. A child of a fork has to start anew."""
+    global _teller
+    _listen()
+    with _starting:
+        if _is_ending or (_teller is not None and _teller.is_alive()):
+            return
+        _teller = threading.Thread(target=_run, name="uidring-events", daemon=True)
+        try:
+            _teller.start()
+        except RuntimeError:
+            # There can be no more threads, or the program is ending. Ids are worth more than a log.
+            _teller = None
+
+
+def end() -> None:
+    """Tells what there is, and ends the thread."""
+    global _is_ending
+    _is_ending = True
+    if _teller is not None and not _is_green():
+        _wake()
+        _teller.join(_PATIENCE)
+    if _telling.acquire(timeout=_PATIENCE):
+        _telling.release()
+        _tell()
+
+
+def _run() -> None:
+    while not _is_ending:
+        if _is_green():
+            time.sleep(1)
+        else:
+            _wait_for_event()
+        _tell()
+
+
+def _is_green() -> bool:
+    """Whether a package such as gevent has put tasks of its own in place of threads. One that waits
+    in the library would stop all others."""
+    return not isinstance(_thread.start_new_thread, types.BuiltinFunctionType)
+
+
+def _tell() -> None:
+    with _telling:
+        while True:
+            event = _take_event()
+            if event is None:
+                return
+            level, text, name, fields = event
+            try:
+                _log.log(level, "%s", text, extra={"event": name, "fields": fields})
+            except Exception:
+                # Of a filter of the program's: handlers report their own.
+                sys.excepthook(*sys.exc_info())

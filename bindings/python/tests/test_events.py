@@ -1,0 +1,231 @@
+"""What operators read in Python's log."""
+
+from __future__ import annotations
+
+import logging
+import os
+import subprocess
+import sys
+import textwrap
+import threading
+from pathlib import Path
+from typing import Iterator, List
+
+import pytest
+
+from uidring import Segments, UidGenerator, UnavailableError
+
+
+class Told(logging.Handler):
+    """Keeps what is told, and lets others wait for it."""
+
+    def __init__(self) -> None:
+        super().__init__(level=logging.DEBUG)
+        self.records: List[logging.LogRecord] = []
+        self.changed = threading.Condition()
+
+    def emit(self, record: logging.LogRecord) -> None:
+        with self.changed:
+            self.records.append(record)
+            self.changed.notify_all()
+
+    def wait_for(self, event: str) -> logging.LogRecord:
+        def found() -> List[logging.LogRecord]:
+            return [record for record in self.records if vars(record)["event"] == event]
+
+        with self.changed:
+            assert self.changed.wait_for(found, timeout=60), self.records
+            return found()[-1]
+
+
+@pytest.fixture
+def told() -> Iterator[Told]:
+    log, handler = logging.getLogger("uidring"), Told()
+    log.setLevel(logging.DEBUG)
+    log.addHandler(handler)
+    yield handler
+    log.removeHandler(handler)
+    log.setLevel(logging.NOTSET)
+
+
+def test_what_happens_is_told(db: Path, told: Told) -> None:
+    with UidGenerator.open(db, lease="10m") as uids:
+        worker = uids.worker_id
+        started = told.wait_for("started")
+    stopped = told.wait_for("stopped")
+    assert started.levelno == logging.INFO
+    assert started.getMessage().startswith(f"the generator has started worker={worker} kind=leased")
+    assert vars(stopped)["fields"] == {"worker": worker, "taken": 0}
+    with Segments.open(db) as segments:
+        segments.create("orders").take()
+    assert "taken=1" in told.wait_for("segments_stopped").getMessage()
+
+
+def test_a_warning_has_its_cause(db: Path, told: Told) -> None:
+    """A folder comes where the file was of a generator that runs."""
+    uids = UidGenerator.open(db, lease="1s")
+    db.unlink()
+    db.mkdir()
+    warning = told.wait_for("registry_unreachable")
+    assert warning.levelno == logging.WARNING
+    assert "it is a directory; give the path of a file" in vars(warning)["fields"]["error"]
+    assert vars(warning)["fields"]["error"] in warning.getMessage()
+    with pytest.raises(UnavailableError):
+        uids.close()
+    told.wait_for("not_released")
+
+
+def test_a_filter_that_fails_ends_nothing(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
+    def fail(record: logging.LogRecord) -> bool:
+        raise ValueError("the filter fails")
+
+    log = logging.getLogger("uidring")
+    log.addFilter(fail)
+    try:
+        UidGenerator.fixed(1).close()
+        # It is told before the next one.
+        while "the filter fails" not in capsys.readouterr().err:
+            pass
+    finally:
+        log.removeFilter(fail)
+    UidGenerator.fixed(2).close()
+    told.wait_for("stopped")
+
+
+def test_a_handler_that_stands_still_holds_up_no_take(told: Told) -> None:
+    goes_on = threading.Event()
+
+    class Stuck(logging.Handler):
+        def emit(self, record: logging.LogRecord) -> None:
+            goes_on.wait()
+
+    stuck = Stuck()
+    logging.getLogger("uidring").addHandler(stuck)
+    try:
+        for worker in range(100):
+            with UidGenerator.fixed(worker) as uids:
+                uids.take()
+    finally:
+        goes_on.set()
+        logging.getLogger("uidring").removeHandler(stuck)
+    told.wait_for("stopped")
+
+
+def test_a_handler_may_take_ids(told: Told) -> None:
+    class Takes(logging.Handler):
+        taken = 0
+
+        def emit(self, record: logging.LogRecord) -> None:
+            self.taken = uids.take()
+
+    takes = Takes()
+    with UidGenerator.fixed(1) as uids:
+        logging.getLogger("uidring").addHandler(takes)
+        try:
+            UidGenerator.fixed(2).close()
+            told.wait_for("stopped")
+            while takes.taken == 0:
+                pass
+        finally:
+            logging.getLogger("uidring").removeHandler(takes)
+
+
+def run(program: str, *arguments: str) -> "subprocess.CompletedProcess[str]":
+    command = [sys.executable, "-c", textwrap.dedent(program), *arguments]
+    return subprocess.run(command, capture_output=True, text=True, timeout=120)
+
+
+def test_nothing_is_printed_where_no_log_is_set_up(db: Path) -> None:
+    end = run(
+        """
+        import sys, uidring
+        uids = uidring.UidGenerator.open(sys.argv[1])
+        uids.take()
+        """,
+        str(db),
+    )
+    assert (end.returncode, end.stdout, end.stderr) == (0, "", "")
+
+
+def test_the_end_of_a_program_is_told(db: Path) -> None:
+    """Though nobody closes the generator, and the log is slow."""
+    end = run(
+        """
+        import logging, sys, time, uidring
+        class Slow(logging.StreamHandler):
+            def emit(self, record):
+                time.sleep(0.2)
+                super().emit(record)
+        slow = Slow(sys.stdout)
+        logging.basicConfig(level="INFO", format="%(name)s %(levelname)s %(event)s", handlers=[slow])
+        uids = uidring.UidGenerator.open(sys.argv[1], lease="10m")
+        uids.take()
+        """,
+        str(db),
+    )
+    assert (end.returncode, end.stderr) == (0, "")
+    assert end.stdout == "uidring INFO started\nuidring INFO stopped\n"
+
+
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_tells_its_own(db: Path) -> None:
+    """Though the process forks while its own event is being told."""
+    end = run(
+        """
+        import logging, os, sys, threading, uidring
+        telling, forked = threading.Event(), threading.Event()
+        class Told(logging.StreamHandler):
+            def emit(self, record):
+                super().emit(record)
+                if os.getpid() == parent:
+                    telling.set()
+                    forked.wait()
+        parent = os.getpid()
+        told = Told(sys.stdout)
+        logging.basicConfig(level="INFO", format="%(process)d %(event)s", handlers=[told])
+        uids = uidring.UidGenerator.open(sys.argv[1], lease="10m")
+        telling.wait()
+        child = os.fork()
+        if child == 0:
+            own = uidring.UidGenerator.open(sys.argv[1], lease="10m")
+            sys.exit()
+        assert os.waitpid(child, 0)[1] == 0
+        forked.set()
+        print(parent, child, file=sys.stderr)
+        """,
+        str(db),
+    )
+    assert end.returncode == 0, end.stderr
+    parent, child = end.stderr.splitlines()[-1].split()
+    told = end.stdout.splitlines()
+    for process in (parent, child):
+        own = [event for event in told if event.startswith(process)]
+        assert own == [f"{process} started", f"{process} stopped"], told
+
+
+def test_tasks_of_gevent_go_on(db: Path) -> None:
+    """They stand in for threads, so one that waits in the library would stop all of them."""
+    end = run(
+        """
+        from gevent import monkey
+        monkey.patch_all()
+        import gevent, logging, sys, uidring
+        told = []
+        class Told(logging.Handler):
+            def emit(self, record):
+                told.append(record.event)
+        logging.basicConfig(level="INFO", handlers=[Told()])
+        uids = uidring.UidGenerator.open(sys.argv[1])
+        turns = 0
+        while told != ["started"]:
+            gevent.sleep(0.01)
+            turns += 1
+        assert turns > 1
+        uids.close()
+        print(len(told), uids is not None)
+        """,
+        str(db),
+    )
+    assert (end.returncode, end.stdout, end.stderr) == (0, "1 True\n", "")
+
+
