@@ -135,6 +135,26 @@ typedef struct {
 } uidring_parts;
 
 /**
+ * Masks ids as numbers. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_masked;
+
+/**
+ * Makes opaque texts of ids. Any thread may use it. All zero is none.
+ */
+typedef struct {
+  /**
+   * What stands for it. Do not change it.
+   */
+  uint64_t id;
+} uidring_opaque;
+
+/**
  * The dense numbers of a store. Any thread may use it. All zero is none.
  */
 typedef struct {
@@ -259,6 +279,73 @@ uidring_code uidring_status(uidring_generator generator, char *buffer, size_t si
  * worker id was not given back in time, and all takes have ended even so.
  */
 uidring_code uidring_close(uidring_generator generator);
+
+/**
+ * Masks ids with `keys`: 64 hexadecimal digits, as `openssl rand -hex 32` prints them, or the text
+ * of a file of keys, of which the first masks.
+ *
+ * `keys` is a text that ends with a zero byte, and `masked` can be written to.
+ */
+uidring_code uidring_masked_open(const char *keys, uidring_masked *masked);
+
+/**
+ * Masks an id: a UID, or a dense number.
+ *
+ * `masked_id` can be written to.
+ */
+uidring_code uidring_mask(uidring_masked masked, uint64_t id, uint64_t *masked_id);
+
+/**
+ * Writes the masked forms of `count` ids in their place, each in a fraction of the time. If one is
+ * not an id, all stay as they are.
+ *
+ * `ids` has `count` numbers.
+ */
+uidring_code uidring_mask_many(uidring_masked masked, uint64_t *ids, size_t count);
+
+/**
+ * Reads a masked id. Each number from 1 to 2^63-1 is the masked form of some id.
+ *
+ * `id` can be written to.
+ */
+uidring_code uidring_unmask(uidring_masked masked, uint64_t masked_id, uint64_t *id);
+
+/**
+ * Forgets the keys. A second close succeeds.
+ */
+uidring_code uidring_masked_close(uidring_masked masked);
+
+/**
+ * Makes texts with `prefix` of ids, such as "ord_5H7WY7KKXFH1JCEMMC78CF0N9T", with `keys` as
+ * `uidring_masked_open` takes them. Texts of all the keys are read.
+ *
+ * `keys` and `prefix` are texts that end with a zero byte, and `opaque` can be written to.
+ */
+uidring_code uidring_opaque_open(const char *keys, const char *prefix, uidring_opaque *opaque);
+
+/**
+ * Writes the text of an id to `buffer`, which has `size` bytes, with a zero byte behind it, and
+ * its length to `length`, which may be null. It has 27 characters behind its prefix.
+ *
+ * `buffer` has room for `size` bytes, and `length` is null or can be written to.
+ */
+uidring_code uidring_opaque_encode(uidring_opaque opaque,
+                                   uint64_t id,
+                                   char *buffer,
+                                   size_t size,
+                                   size_t *length);
+
+/**
+ * Reads the text of an id. One that was made up, or is of another kind, is an invalid argument.
+ *
+ * `text` is a text that ends with a zero byte, and `id` can be written to.
+ */
+uidring_code uidring_opaque_decode(uidring_opaque opaque, const char *text, uint64_t *id);
+
+/**
+ * Forgets the keys. A second close succeeds.
+ */
+uidring_code uidring_opaque_close(uidring_opaque opaque);
 
 /**
  * Opens the tags of the store at `address`, with options as `uidring_open` takes them.

@@ -70,7 +70,7 @@ impl Error {
     #[must_use]
     pub fn closed(what: &str) -> Error {
         let message = format!(
-            "{what} closed: stop the threads that take numbers before the close, or open again"
+            "{what} closed: let other threads stop before the close, or open again"
         );
         Error { kind: Kind::Closed, message }
     }

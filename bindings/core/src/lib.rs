@@ -8,6 +8,7 @@
 mod error;
 pub mod events;
 mod fill;
+mod masked;
 mod numbers;
 mod options;
 mod series;
@@ -15,6 +16,7 @@ mod status;
 mod uids;
 
 pub use error::{Error, Kind, guarded};
+pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, options_of};
 pub use series::{Issued, SeriesStore};

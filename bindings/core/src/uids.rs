@@ -115,9 +115,7 @@ impl Uids {
     /// # Errors
     /// It is not a UID.
     pub fn parts(&self, uid: u64) -> Result<Parts, Error> {
-        let uid = Uid::new(uid).ok_or_else(|| {
-            Error::argument(format!("a UID is a whole number from 1 to {}, not {uid}", Uid::MAX))
-        })?;
+        let uid = Uid::new(uid).ok_or_else(|| not_an_id("a UID", uid))?;
         let parts = self.0.layout().parts(uid);
         let unix_ms = match parts.time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
@@ -164,6 +162,11 @@ impl Uids {
     pub fn close(&self) -> Result<(), Error> {
         Ok(self.0.clone().shutdown()?)
     }
+}
+
+/// A number that is not in the range of ids, though `what` is.
+pub(crate) fn not_an_id(what: &str, number: u64) -> Error {
+    Error::argument(format!("{what} is a whole number from 1 to {}, not {number}", Uid::MAX))
 }
 
 #[cold]

@@ -13,6 +13,7 @@ mod events;
 #[cfg(feature = "for-tests")]
 mod for_tests;
 mod handles;
+mod masked;
 mod numbers;
 mod series;
 mod texts;
@@ -71,6 +72,7 @@ fn register(env: &mut Env<'_>) -> Result<(), JniError> {
     register_with("Native", &uids::methods(), env)?;
     register_with("Native", &numbers::methods(), env)?;
     register_with("Native", &series::methods(), env)?;
+    register_with("Native", &masked::methods(), env)?;
     register_with("Native", &events::methods(), env)?;
     register_with("Native", &[Method("free", "(J)V", handles::free as *mut c_void)], env)?;
     // Where it is loaded without the tests, their class is not there.

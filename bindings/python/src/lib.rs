@@ -14,6 +14,7 @@ mod ending;
 mod errors;
 mod events;
 mod held;
+mod masked;
 mod numbers;
 mod segments;
 mod series;
@@ -50,6 +51,8 @@ fn _uidring(module: &Bound<'_, PyModule>) -> PyResult<()> {
     module.add_class::<segments::Segments>()?;
     module.add_class::<segments::Tag>()?;
     module.add_class::<series::Series>()?;
+    module.add_class::<masked::Masked>()?;
+    module.add_class::<masked::Opaque>()?;
     module.add_function(wrap_pyfunction!(ending::_end, module)?)?;
     module.add_function(wrap_pyfunction!(ending::_forked, module)?)?;
     module.add_function(wrap_pyfunction!(events::_listen, module)?)?;

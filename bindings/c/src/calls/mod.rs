@@ -2,6 +2,7 @@
 
 pub mod events;
 pub mod generator;
+pub mod masked;
 pub mod segments;
 pub mod series;
 

@@ -277,6 +277,53 @@ static void series_give_numbers_that_people_see(void) {
           "closed");
 }
 
+static const char *const KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
+
+static void masked_ids_tell_nothing(void) {
+    uidring_masked masked = {0};
+    uint64_t id, some[20];
+    WORKS(uidring_masked_open(KEY, &masked));
+    WORKS(uidring_mask(masked, 180363646902239241, &id));
+    CHECK(id == 7248484344334211842);
+    WORKS(uidring_unmask(masked, id, &id));
+    CHECK(id == 180363646902239241);
+    for (int index = 0; index < 20; index++) some[index] = 180363646902239241;
+    WORKS(uidring_mask_many(masked, some, 20));
+    CHECK(some[0] == 7248484344334211842 && some[19] == some[0]);
+    some[19] = 0;
+    FAILS(uidring_mask_many(masked, some, 20), UIDRING_INVALID_ARGUMENT, "an id is a whole number");
+    CHECK(some[0] == 7248484344334211842);
+    WORKS(uidring_mask_many(masked, NULL, 0));
+    FAILS(uidring_mask(masked, 0, &id), UIDRING_INVALID_ARGUMENT, "to 9223372036854775807, not 0");
+    FAILS(uidring_unmask(masked, UINT64_MAX, &id), UIDRING_INVALID_ARGUMENT, "not 1844674407");
+    CHECK(id == 180363646902239241);
+    FAILS(uidring_masked_open("0c0c", &masked), UIDRING_INVALID_ARGUMENT, "64 hexadecimal digits");
+    WORKS(uidring_masked_close(masked));
+    WORKS(uidring_masked_close(masked));
+    FAILS(uidring_mask(masked, 1, &id), UIDRING_CLOSED, "the keys were closed");
+}
+
+static void opaque_ids_cannot_be_made_up(void) {
+    uidring_opaque orders = {0};
+    char text[64];
+    size_t length = 0;
+    uint64_t id = 5;
+    WORKS(uidring_opaque_open(KEY, "ord", &orders));
+    WORKS(uidring_opaque_encode(orders, 180363646902239241, text, sizeof text, &length));
+    CHECK(strcmp(text, "ord_5H7WY7KKXFH1JCEMMC78CF0N9T") == 0 && length == strlen(text));
+    text[10] = text[10] == '7' ? '8' : '7';
+    FAILS(uidring_opaque_decode(orders, text, &id), UIDRING_INVALID_ARGUMENT, "was made up");
+    FAILS(uidring_opaque_decode(orders, "cus_1", &id), UIDRING_INVALID_ARGUMENT, "begin with");
+    CHECK(id == 5);
+    WORKS(uidring_opaque_decode(orders, "ord_5H7WY7KKXFH1JCEMMC78CF0N9T", &id));
+    CHECK(id == 180363646902239241);
+    FAILS(uidring_opaque_encode(orders, 1, text, 5, NULL), UIDRING_INVALID_ARGUMENT, "are needed");
+    FAILS(uidring_opaque_open(KEY, "o d", &orders), UIDRING_INVALID_ARGUMENT, "such as ord");
+    WORKS(uidring_opaque_close(orders));
+    WORKS(uidring_opaque_close(orders));
+    FAILS(uidring_opaque_decode(orders, text, &id), UIDRING_CLOSED, "the keys were closed");
+}
+
 static void *fail_elsewhere(void *uids) {
     uint64_t uid;
     FAILS(uidring_take(*(uidring_generator *)uids, &uid), UIDRING_INVALID_ARGUMENT, "no handle");
@@ -383,6 +430,8 @@ int main(int argc, char **argv) {
         the_status_is_json_that_fits_the_buffer,
         tags_give_dense_numbers,
         series_give_numbers_that_people_see,
+        masked_ids_tell_nothing,
+        opaque_ids_cannot_be_made_up,
         each_thread_has_a_last_error_of_its_own,
         events_say_what_has_changed,
         a_child_hears_of_its_own_alone,

@@ -25,7 +25,7 @@ from ._errors import (
     UidringError,
     UnavailableError,
 )
-from ._uidring import Segments, Series, Tag, UidGenerator, __version__
+from ._uidring import Masked, Opaque, Segments, Series, Tag, UidGenerator, __version__
 from ._values import Parts, SeriesNumber
 
 __all__ = [
@@ -33,6 +33,8 @@ __all__ = [
     "ForkedError",
     "InternalError",
     "InvalidArgumentError",
+    "Masked",
+    "Opaque",
     "Parts",
     "RefusedError",
     "Segments",

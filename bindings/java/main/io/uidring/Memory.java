@@ -31,10 +31,14 @@ final class Memory {
     private boolean isClosed;
 
     Memory(Object owner, long handle) {
+        this(owner, handle, () -> {});
+    }
+
+    /** Runs {@code ended}, which must not hold the object, after its close or when it is freed. */
+    Memory(Object owner, long handle, Runnable ended) {
         this.handle = handle;
-        free = new Free(handle);
+        free = new Free(handle, ended);
         cleanable = CLEANER.register(owner, free);
-        Events.begin();
         freeUnused();
     }
 
@@ -45,8 +49,7 @@ final class Memory {
             CLOSED.add(new Closed(owner, handle));
             free.isLeftOut = true;
             cleanable.clean();
-            Events.end();
-            Events.tell();
+            free.ended.run();
         }
         freeUnused();
     }
@@ -62,17 +65,19 @@ final class Memory {
     /** What the thread runs. It must not hold the object. */
     private static final class Free implements Runnable {
         private final long handle;
+        private final Runnable ended;
         private volatile boolean isLeftOut;
 
-        Free(long handle) {
+        Free(long handle, Runnable ended) {
             this.handle = handle;
+            this.ended = ended;
         }
 
         @Override
         public void run() {
             if (!isLeftOut) {
                 Native.free(handle);
-                Events.end();
+                ended.run();
             }
         }
     }

@@ -97,6 +97,24 @@ final class Native {
 
     static native void closeSeries(long handle);
 
+    static native long newMasked(String keys);
+
+    static native long mask(long handle, long id);
+
+    static native long[] maskMany(long handle, long[] ids);
+
+    static native long unmask(long handle, long masked);
+
+    static native void closeMasked(long handle);
+
+    static native long newOpaque(String keys, String prefix);
+
+    static native String encode(long handle, long id);
+
+    static native long decode(long handle, String text);
+
+    static native void closeOpaque(long handle);
+
     /** Keeps events from now on. */
     static native void listen();
 

@@ -27,7 +27,8 @@ public final class Segments implements AutoCloseable {
 
     private Segments(long handle) {
         this.handle = handle;
-        memory = new Memory(this, handle);
+        Events.begin();
+        memory = new Memory(this, handle, Events::end);
     }
 
     /**
@@ -150,6 +151,7 @@ public final class Segments implements AutoCloseable {
                 tag.leave();
             }
             memory.close(this);
+            Events.tell();
             Reference.reachabilityFence(this);
         }
     }

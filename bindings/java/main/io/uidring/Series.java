@@ -31,7 +31,8 @@ public final class Series implements AutoCloseable {
 
     private Series(long handle) {
         this.handle = handle;
-        memory = new Memory(this, handle);
+        Events.begin();
+        memory = new Memory(this, handle, Events::end);
     }
 
     /**
@@ -209,6 +210,7 @@ public final class Series implements AutoCloseable {
             Native.closeSeries(handle);
         } finally {
             memory.close(this);
+            Events.tell();
             Reference.reachabilityFence(this);
         }
     }

@@ -37,7 +37,8 @@ public final class UidGenerator implements AutoCloseable {
 
     private UidGenerator(long handle) {
         this.handle = handle;
-        memory = new Memory(this, handle);
+        Events.begin();
+        memory = new Memory(this, handle, Events::end);
     }
 
     /**
@@ -227,6 +228,7 @@ public final class UidGenerator implements AutoCloseable {
             Native.closeUids(handle);
         } finally {
             memory.close(this);
+            Events.tell();
             Reference.reachabilityFence(this);
         }
     }

@@ -4,7 +4,9 @@
  * <ul>
  *   <li>{@link io.uidring.UidGenerator}: ids that sort by time;
  *   <li>{@link io.uidring.Segments}: dense numbers, counted per tag;
- *   <li>{@link io.uidring.Series}: numbers that people see, such as {@code SO20261124-000042}.
+ *   <li>{@link io.uidring.Series}: numbers that people see, such as {@code SO20261124-000042};
+ *   <li>{@link io.uidring.Masked} and {@link io.uidring.Opaque}: forms of ids that tell nothing,
+ *       for those who are not to learn how many there are.
  * </ul>
  *
  * <p>All of them may be used by any number of threads at once, and all fail with a

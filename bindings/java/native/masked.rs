@@ -1,0 +1,131 @@
+//! Ids that tell nothing.
+
+use std::ffi::c_void;
+
+use jni::EnvUnowned;
+use jni::objects::{JClass, JLongArray, JString};
+use jni::sys::jlong;
+use uidring_bindings::{MaskedIds, OpaqueIds};
+
+use crate::Method;
+use crate::errors::call;
+use crate::handles::{give, value};
+use crate::texts::text;
+
+pub(crate) fn methods() -> [Method; 9] {
+    [
+        Method("newMasked", "(Ljava/lang/String;)J", new_masked as *mut c_void),
+        Method("mask", "(JJ)J", mask as *mut c_void),
+        Method("maskMany", "(J[J)[J", mask_many as *mut c_void),
+        Method("unmask", "(JJ)J", unmask as *mut c_void),
+        Method("closeMasked", "(J)V", close_masked as *mut c_void),
+        Method("newOpaque", "(Ljava/lang/String;Ljava/lang/String;)J", new_opaque as *mut c_void),
+        Method("encode", "(JJ)Ljava/lang/String;", encode as *mut c_void),
+        Method("decode", "(JLjava/lang/String;)J", decode as *mut c_void),
+        Method("closeOpaque", "(J)V", close_opaque as *mut c_void),
+    ]
+}
+
+/// An id of Java's. One that is negative there is above all ids here.
+fn id(id: jlong) -> u64 {
+    id.cast_unsigned()
+}
+
+extern "system" fn new_masked<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    keys: JString<'local>,
+) -> jlong {
+    call(&mut env, |env| Ok(give(MaskedIds::new(&text(env, &keys)?)?)))
+}
+
+extern "system" fn mask(
+    mut env: EnvUnowned<'_>,
+    _: JClass<'_>,
+    handle: jlong,
+    unmasked: jlong,
+) -> jlong {
+    // SAFETY: the Java object keeps its handle of this type alive during the call.
+    let masked = unsafe { value::<MaskedIds>(handle) };
+    call(&mut env, |_| Ok(masked.mask(id(unmasked))?.cast_signed()))
+}
+
+extern "system" fn mask_many<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    ids: JLongArray<'local>,
+) -> JLongArray<'local> {
+    // SAFETY: as in `mask`.
+    let masked = unsafe { value::<MaskedIds>(handle) };
+    call(&mut env, |env| {
+        let mut numbers = vec![0; ids.len(env)?];
+        ids.get_region(env, 0, &mut numbers)?;
+        let numbers: Vec<u64> = numbers.into_iter().map(id).collect();
+        let forms = masked.mask_many(&numbers)?;
+        let forms: Vec<jlong> = forms.into_iter().map(u64::cast_signed).collect();
+        let array = JLongArray::new(env, forms.len())?;
+        array.set_region(env, 0, &forms)?;
+        Ok(array)
+    })
+}
+
+extern "system" fn unmask(
+    mut env: EnvUnowned<'_>,
+    _: JClass<'_>,
+    handle: jlong,
+    form: jlong,
+) -> jlong {
+    // SAFETY: as in `mask`.
+    let masked = unsafe { value::<MaskedIds>(handle) };
+    call(&mut env, |_| Ok(masked.unmask(id(form))?.cast_signed()))
+}
+
+extern "system" fn close_masked(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) {
+    // SAFETY: as in `mask`.
+    let masked = unsafe { value::<MaskedIds>(handle) };
+    call(&mut env, |_| {
+        masked.close();
+        Ok(())
+    });
+}
+
+extern "system" fn new_opaque<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    keys: JString<'local>,
+    prefix: JString<'local>,
+) -> jlong {
+    call(&mut env, |env| Ok(give(OpaqueIds::new(&text(env, &keys)?, &text(env, &prefix)?)?)))
+}
+
+extern "system" fn encode<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    unmasked: jlong,
+) -> JString<'local> {
+    // SAFETY: as in `mask`.
+    let opaque = unsafe { value::<OpaqueIds>(handle) };
+    call(&mut env, |env| Ok(env.new_string(opaque.encode(id(unmasked))?)?))
+}
+
+extern "system" fn decode<'local>(
+    mut env: EnvUnowned<'local>,
+    _: JClass<'local>,
+    handle: jlong,
+    form: JString<'local>,
+) -> jlong {
+    // SAFETY: as in `mask`.
+    let opaque = unsafe { value::<OpaqueIds>(handle) };
+    call(&mut env, |env| Ok(opaque.decode(&text(env, &form)?)?.cast_signed()))
+}
+
+extern "system" fn close_opaque(mut env: EnvUnowned<'_>, _: JClass<'_>, handle: jlong) {
+    // SAFETY: as in `mask`.
+    let opaque = unsafe { value::<OpaqueIds>(handle) };
+    call(&mut env, |_| {
+        opaque.close();
+        Ok(())
+    });
+}
