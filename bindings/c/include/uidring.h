@@ -97,7 +97,7 @@ typedef struct {
    */
   int64_t unix_ms;
   /**
-   * Its kind, such as "lease_lost", by which programs know it.
+   * Its kind, such as `lease_lost`, by which programs know it.
    */
   char name[32];
   /**
@@ -316,7 +316,7 @@ uidring_code uidring_unmask(uidring_masked masked, uint64_t masked_id, uint64_t 
 uidring_code uidring_masked_close(uidring_masked masked);
 
 /**
- * Makes texts with `prefix` of ids, such as "ord_5H7WY7KKXFH1JCEMMC78CF0N9T", with `keys` as
+ * Makes texts with `prefix` of ids, such as `ord_5H7WY7KKXFH1JCEMMC78CF0N9T`, with `keys` as
  * `uidring_masked_open` takes them. Texts of all the keys are read.
  *
  * `keys` and `prefix` are texts that end with a zero byte, and `opaque` can be written to.

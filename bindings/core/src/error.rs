@@ -69,9 +69,8 @@ impl Error {
     /// A call to something that was closed before: `what`, as "the segments were".
     #[must_use]
     pub fn closed(what: &str) -> Error {
-        let message = format!(
-            "{what} closed: let other threads stop before the close, or open again"
-        );
+        let message =
+            format!("{what} closed: let other threads stop before the close, or open again");
         Error { kind: Kind::Closed, message }
     }
 

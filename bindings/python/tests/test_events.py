@@ -157,7 +157,8 @@ def test_the_end_of_a_program_is_told(db: Path) -> None:
                 time.sleep(0.2)
                 super().emit(record)
         slow = Slow(sys.stdout)
-        logging.basicConfig(level="INFO", format="%(name)s %(levelname)s %(event)s", handlers=[slow])
+        text = "%(name)s %(levelname)s %(event)s"
+        logging.basicConfig(level="INFO", format=text, handlers=[slow])
         uids = uidring.UidGenerator.open(sys.argv[1], lease="10m")
         uids.take()
         """,

@@ -35,7 +35,7 @@ pub struct uidring_event {
     pub level: uidring_level,
     /// When it came, in milliseconds since 1970.
     pub unix_ms: i64,
-    /// Its kind, such as "lease_lost", by which programs know it.
+    /// Its kind, such as `lease_lost`, by which programs know it.
     pub name: [c_char; 32],
     /// What it says to people, with what is known, such as "worker=7". One that is longer is cut.
     pub text: [c_char; 2008],

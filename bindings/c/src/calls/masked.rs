@@ -113,7 +113,7 @@ pub extern "C" fn uidring_masked_close(masked: uidring_masked) -> uidring_code {
     })
 }
 
-/// Makes texts with `prefix` of ids, such as "ord_5H7WY7KKXFH1JCEMMC78CF0N9T", with `keys` as
+/// Makes texts with `prefix` of ids, such as `ord_5H7WY7KKXFH1JCEMMC78CF0N9T`, with `keys` as
 /// `uidring_masked_open` takes them. Texts of all the keys are read.
 ///
 /// # Safety
