@@ -15,6 +15,18 @@ pub(crate) enum Group {
 }
 
 impl Group {
+    /// The option that enables the paths.
+    const fn option(self) -> Option<&'static str> {
+        match self {
+            Group::Always => None,
+            Group::Uids => Some("--uids"),
+            Group::LeafSegment => Some("--leaf-segment"),
+            Group::LeafSnowflake => Some("--leaf-snowflake"),
+            Group::Leaf => Some("--leaf-segment or --leaf-snowflake"),
+            Group::TinyId => Some("--tinyid"),
+        }
+    }
+
     /// Whether a slash at the end of the path is ignored, as Spring ignores it for Leaf and tinyid.
     const fn ignores_slash(self) -> bool {
         match self {
@@ -143,6 +155,11 @@ impl Route {
 
     pub(crate) const fn group(self) -> Group {
         self.row().group
+    }
+
+    /// The option that enables the path. `None` if none is needed.
+    pub(crate) const fn option(self) -> Option<&'static str> {
+        self.group().option()
     }
 
     pub(crate) const fn ignores_slash(self) -> bool {

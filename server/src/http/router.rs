@@ -102,7 +102,13 @@ pub(crate) fn description(options: &Options) -> Bytes {
 
 async fn no_such_path(request: Request<Body>) -> Problem {
     let path = request.uri().path();
-    Problem::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path").value(path)
+    let problem = Problem::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path");
+    let problem = problem.value(path);
+    // An enabled path has a handler, or comes here as a path of a file that is not there.
+    match Route::find(path).and_then(|(route, _)| route.option()) {
+        Some(option) => problem.detail(format!("the service was started without {option}")),
+        None => problem,
+    }
 }
 
 async fn no_such_method(request: Request<Body>) -> Problem {
