@@ -2,8 +2,8 @@
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");
-    // A program that was linked with one version must not load another that it does not fit.
-    // Before 1.0.0, each minor version may be such a one. `install` makes the file of this name.
+    // A program must not load a version that is incompatible with the one it was linked with.
+    // Before 1.0.0, each minor version may be so. `install` makes the file of this name.
     let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libuidring.so.{major}.{minor}");
 }

@@ -19,11 +19,11 @@ impl Group {
     const fn option(self) -> Option<&'static str> {
         match self {
             Group::Always => None,
-            Group::Uids => Some("--uids"),
-            Group::LeafSegment => Some("--leaf-segment"),
-            Group::LeafSnowflake => Some("--leaf-snowflake"),
-            Group::Leaf => Some("--leaf-segment or --leaf-snowflake"),
-            Group::TinyId => Some("--tinyid"),
+            Group::Uids => Some("--uids=true"),
+            Group::LeafSegment => Some("--leaf-segment=true"),
+            Group::LeafSnowflake => Some("--leaf-snowflake=true"),
+            Group::Leaf => Some("--leaf-segment=true or --leaf-snowflake=true"),
+            Group::TinyId => Some("--tinyid=true"),
         }
     }
 

@@ -79,7 +79,7 @@ typedef enum {
    */
   UIDRING_LEVEL_INFO = 3,
   /**
-   * What only those want to know who look for a fault.
+   * Details for whoever looks for a fault.
    */
   UIDRING_LEVEL_DEBUG = 4,
 } uidring_level;
@@ -101,7 +101,8 @@ typedef struct {
    */
   char name[32];
   /**
-   * What it says to people, with what is known, such as "worker=7". One that is longer is cut.
+   * A line for people: the name, a sentence, and what is known, such as "worker=7". One that is
+   * longer is cut.
    */
   char text[2008];
 } uidring_event;
@@ -209,11 +210,12 @@ extern "C" {
 
 /**
  * Writes the next event of all that this process has opened to `event`, and waits for one for at
- * most `wait_ms` milliseconds. If none comes, its level is `UIDRING_LEVEL_NONE`, which is 0.
+ * most `wait_ms` milliseconds. If none comes, it writes the level `UIDRING_LEVEL_NONE`, which is
+ * 0, and nothing else.
  *
- * Events are kept from the first call on, up to a thousand of them: so call it once before the
- * first open, with `wait_ms` 0, and then again and again in one thread of your own. In a child,
- * the events are the child's.
+ * Events are kept from the first call on, at most 1,000. So call it once, with `wait_ms` 0, before
+ * the first open; after that, call it again and again in one thread. A forked child gets only its
+ * own events.
  *
  * `event` can be written to.
  */
@@ -311,7 +313,7 @@ uidring_code uidring_mask_many(uidring_masked masked, uint64_t *ids, size_t coun
 uidring_code uidring_unmask(uidring_masked masked, uint64_t masked_id, uint64_t *id);
 
 /**
- * Forgets the keys. A second close succeeds.
+ * Overwrites the library's copy of the keys. A second close succeeds.
  */
 uidring_code uidring_masked_close(uidring_masked masked);
 
@@ -343,7 +345,7 @@ uidring_code uidring_opaque_encode(uidring_opaque opaque,
 uidring_code uidring_opaque_decode(uidring_opaque opaque, const char *text, uint64_t *id);
 
 /**
- * Forgets the keys. A second close succeeds.
+ * Overwrites the library's copy of the keys. A second close succeeds.
  */
 uidring_code uidring_opaque_close(uidring_opaque opaque);
 

@@ -23,17 +23,17 @@ use std::sync::Arc;
 use std::sync::atomic::{AtomicU64, Ordering};
 use std::thread::LocalKey;
 
-use arc_swap::ArcSwap;
+use arc_swap::ArcSwapOption;
 use uidring_bindings::Error;
 
 /// Handles of all kinds are counted together, so that one never stands for two things.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
-/// Without random keys, so that a table can be a constant. The keys are the library's own numbers.
+/// Without random keys, as the keys are the library's own numbers.
 type Map<T> = HashMap<u64, T, BuildHasherDefault<std::collections::hash_map::DefaultHasher>>;
 
-/// All of a kind that are open.
-pub(crate) struct Table<T>(ArcSwap<Map<T>>);
+/// All of a kind that are open. It is empty without a map.
+pub(crate) struct Table<T>(ArcSwapOption<Map<T>>);
 
 /// What a thread used last.
 pub(crate) type Last<T> = RefCell<Option<(u64, T)>>;
@@ -52,9 +52,9 @@ pub(crate) trait Kept: Clone + 'static {
         // ORDERING: Relaxed, because only the count itself matters.
         let handle = NEXT.fetch_add(1, Ordering::Relaxed);
         Self::table().0.rcu(|map| {
-            let mut map = Map::clone(map);
+            let mut map = map.as_deref().cloned().unwrap_or_default();
             map.insert(handle, self.clone());
-            map
+            Some(Arc::new(map))
         });
         handle
     }
@@ -92,7 +92,7 @@ pub(crate) trait Kept: Clone + 'static {
     }
 
     fn find(handle: u64) -> Result<Self, Error> {
-        if let Some(kept) = Self::table().0.load().get(&handle) {
+        if let Some(kept) = Self::table().0.load().as_ref().and_then(|map| map.get(&handle)) {
             return Ok(kept.clone());
         }
         // ORDERING: Relaxed, because a caller that has a handle has synchronised with its opener.
@@ -122,15 +122,16 @@ pub(crate) trait Kept: Clone + 'static {
     /// Keeps only those of which `is_kept` says so.
     fn retain(is_kept: impl Fn(u64, &Self) -> bool) {
         Self::table().0.rcu(|map| {
+            let map = map.as_deref()?;
             let kept = map.iter().filter(|&(&handle, kept)| is_kept(handle, kept));
-            kept.map(|(&handle, kept)| (handle, kept.clone())).collect::<Map<Self>>()
+            Some(Arc::new(kept.map(|(&handle, kept)| (handle, kept.clone())).collect()))
         });
     }
 }
 
 impl<T> Table<T> {
-    pub(crate) fn new() -> Table<T> {
-        Table(ArcSwap::new(Arc::default()))
+    pub(crate) const fn new() -> Table<T> {
+        Table(ArcSwapOption::const_empty())
     }
 }
 
@@ -141,8 +142,7 @@ macro_rules! kept {
             const WAS: &'static str = $was;
 
             fn table() -> &'static $crate::handles::Table<Self> {
-                static TABLE: std::sync::LazyLock<$crate::handles::Table<$kind>> =
-                    std::sync::LazyLock::new($crate::handles::Table::new);
+                static TABLE: $crate::handles::Table<$kind> = $crate::handles::Table::new();
                 &TABLE
             }
 

@@ -13,5 +13,5 @@ mod handles;
 mod last_error;
 mod texts;
 
-pub use calls::{generator, segments, series};
+pub use calls::{events, generator, masked, segments, series};
 pub use last_error::{uidring_code, uidring_last_error, uidring_version};

@@ -14,7 +14,9 @@ use std::collections::VecDeque;
 use std::error::Error;
 use std::fmt::{self, Write as _};
 use std::process;
-use std::sync::{Arc, Condvar, Mutex, MutexGuard, Once, PoisonError};
+use std::sync::atomic::{AtomicU32, Ordering};
+use std::sync::{Arc, Condvar, Mutex, MutexGuard, PoisonError};
+use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use arc_swap::ArcSwapOption;
@@ -38,7 +40,7 @@ pub enum Level {
     Warn = 2,
     /// Something has begun, ended or come back.
     Info = 3,
-    /// What only those want to know who look for a fault.
+    /// Details for whoever looks for a fault.
     Debug = 4,
 }
 
@@ -70,11 +72,15 @@ impl fmt::Display for Value {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {
             Value::Number(number) => number.fmt(f),
-            // One that is several words would run into the next field.
-            Value::Text(text) if text.contains([' ', '"', '=']) => write!(f, "{text:?}"),
+            // One that is several words would run into the next field, or end the line.
+            Value::Text(text) if text.contains(is_escaped) => write!(f, "{text:?}"),
             Value::Text(text) => text.fmt(f),
         }
     }
+}
+
+fn is_escaped(one: char) -> bool {
+    one.is_whitespace() || one.is_control() || matches!(one, '"' | '=')
 }
 
 impl Event {
@@ -85,10 +91,10 @@ impl Event {
         i64::try_from(since.as_millis()).unwrap_or(i64::MAX)
     }
 
-    /// The message and the fields in a line, as a log has them.
+    /// Name, message and fields in a line, as a log has them.
     #[must_use]
     pub fn text(&self) -> String {
-        let mut text = self.message.clone();
+        let mut text = format!("{}: {}", self.name, self.message);
         for (name, value) in &self.fields {
             // Writing to a text does not fail.
             let _ = write!(text, " {name}={value}");
@@ -98,12 +104,28 @@ impl Event {
 }
 
 /// Keeps events from now on. They are taken from the queue by [`take`].
+///
+/// It is no `Once`, because a child must not wait for a thread of its parent. A child that is
+/// forked in the midst of the very first call keeps no events.
 pub fn listen() {
-    static LISTENING: Once = Once::new();
-    LISTENING.call_once(|| {
-        // Fails if the program has a subscriber of its own, which is told then.
-        let _ = tracing::subscriber::set_global_default(Queueing);
-    });
+    const NOBODY: u32 = 0;
+    const DONE: u32 = u32::MAX;
+    /// Otherwise the process in which a thread is at it.
+    static BY: AtomicU32 = AtomicU32::new(NOBODY);
+    let own = process::id();
+    // ORDERING: Acquire and Release: who finds it done has its events kept.
+    match BY.compare_exchange(NOBODY, own, Ordering::Acquire, Ordering::Acquire) {
+        Ok(_) => {
+            // Fails if the program has a subscriber of its own, which is told then.
+            let _ = tracing::subscriber::set_global_default(Queueing);
+            BY.store(DONE, Ordering::Release);
+        }
+        Err(_) => {
+            while BY.load(Ordering::Acquire) == own {
+                thread::yield_now();
+            }
+        }
+    }
 }
 
 /// The oldest event. `None` if there is none now.

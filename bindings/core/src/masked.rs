@@ -79,7 +79,7 @@ impl MaskedIds {
         self.0.with(|by| Ok(by.unmask(masked).map_err(refused)?.get()))
     }
 
-    /// Forgets the keys, whose memory is overwritten. A second close succeeds.
+    /// Overwrites the library's copy of the keys. A second close succeeds.
     pub fn close(&self) {
         self.0.close();
     }
@@ -120,7 +120,7 @@ impl OpaqueIds {
         })
     }
 
-    /// Forgets the keys, whose memory is overwritten. A second close succeeds.
+    /// Overwrites the library's copy of the keys. A second close succeeds.
     pub fn close(&self) {
         self.0.close();
     }

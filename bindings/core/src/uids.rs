@@ -164,7 +164,8 @@ impl Uids {
     }
 }
 
-/// A number that is not in the range of ids, though `what` is.
+/// The error for `number`, which is out of the range of ids. `what` names it in the sentence, such
+/// as `a UID`.
 pub(crate) fn not_an_id(what: &str, number: u64) -> Error {
     Error::argument(format!("{what} is a whole number from 1 to {}, not {number}", Uid::MAX))
 }

@@ -33,10 +33,19 @@ fn events_wait_in_a_queue_until_the_program_takes_them() {
     assert_eq!(stopped.level, Level::Info);
     assert_eq!(stopped.message, "the generator has stopped");
     assert_eq!(stopped.fields, [("worker", Value::Number(7)), ("taken", Value::Number(0))]);
-    assert_eq!(stopped.text(), "the generator has stopped worker=7 taken=0");
+    assert_eq!(stopped.text(), "stopped: the generator has stopped worker=7 taken=0");
     let text = heard[0].text();
-    assert!(text.starts_with("the generator has started worker=7 kind=permanent registry="));
+    assert!(
+        text.starts_with("started: the generator has started worker=7 kind=permanent registry=")
+    );
     assert!(text.contains(r#" layout="30 | 20 | 13 in seconds from 2026-01-01"#), "{text}");
+
+    // A value of several lines does not end the line.
+    let odd = Event {
+        fields: vec![("path", Value::Text("a\nb".into())), ("empty", Value::Text(String::new()))],
+        ..stopped.clone()
+    };
+    assert_eq!(odd.text(), "stopped: the generator has stopped path=\"a\\nb\" empty=");
 
     // A log that stands still costs no more than so much memory, and learns what it has missed.
     (0..600).for_each(|_| open_and_close());

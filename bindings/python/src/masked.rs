@@ -1,9 +1,11 @@
 //! `Masked` and `Opaque`.
 
 use pyo3::prelude::*;
+use pyo3::types::PyList;
 use uidring_bindings::{MaskedIds, OpaqueIds};
 
 use crate::convert::whole;
+use crate::ending;
 use crate::errors::raised;
 
 /// What an id is.
@@ -44,7 +46,10 @@ impl Masked {
     #[pyo3(signature = (ids, /))]
     fn mask_many(&self, ids: &Bound<'_, PyAny>) -> PyResult<Vec<u64>> {
         let py = ids.py();
-        let ids = ids.try_iter()?.map(|id| whole(&id?, ID)).collect::<PyResult<Vec<u64>>>()?;
+        // Whatever gives them may be code in Python.
+        let list = ending::call(py, || Ok(py.get_type::<PyList>().into_any()), (ids,))?;
+        let ids = list.cast::<PyList>()?.iter().map(|id| whole(&id, ID));
+        let ids = ids.collect::<PyResult<Vec<u64>>>()?;
         self.0.mask_many(&ids).map_err(|error| raised(py, &error))
     }
 
@@ -56,9 +61,18 @@ impl Masked {
         self.0.unmask(masked).map_err(|error| raised(py, &error))
     }
 
-    /// Forgets the keys. A second close does nothing.
+    /// Overwrites the library's copy of the keys. A second close does nothing.
     fn close(&self) {
         self.0.close();
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
+        self.close();
     }
 }
 
@@ -101,8 +115,17 @@ impl Opaque {
         self.0.decode(text).map_err(|error| raised(py, &error))
     }
 
-    /// Forgets the keys. A second close does nothing.
+    /// Overwrites the library's copy of the keys. A second close does nothing.
     fn close(&self) {
         self.0.close();
+    }
+
+    fn __enter__(slf: Py<Self>) -> Py<Self> {
+        slf
+    }
+
+    #[pyo3(signature = (*_exception))]
+    fn __exit__(&self, _exception: &Bound<'_, PyAny>) {
+        self.close();
     }
 }

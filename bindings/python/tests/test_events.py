@@ -29,9 +29,10 @@ class Told(logging.Handler):
             self.records.append(record)
             self.changed.notify_all()
 
-    def wait_for(self, event: str) -> logging.LogRecord:
+    def wait_for(self, event: str, **fields: object) -> logging.LogRecord:
         def found() -> List[logging.LogRecord]:
-            return [record for record in self.records if vars(record)["event"] == event]
+            named = [record for record in self.records if vars(record)["event"] == event]
+            return [record for record in named if fields.items() <= vars(record)["fields"].items()]
 
         with self.changed:
             assert self.changed.wait_for(found, timeout=60), self.records
@@ -54,7 +55,8 @@ def test_what_happens_is_told(db: Path, told: Told) -> None:
         started = told.wait_for("started")
     stopped = told.wait_for("stopped")
     assert started.levelno == logging.INFO
-    assert started.getMessage().startswith(f"the generator has started worker={worker} kind=leased")
+    text = f"started: the generator has started worker={worker} kind=leased"
+    assert started.getMessage().startswith(text)
     assert vars(stopped)["fields"] == {"worker": worker, "taken": 0}
     with Segments.open(db) as segments:
         segments.create("orders").take()
@@ -75,21 +77,29 @@ def test_a_warning_has_its_cause(db: Path, told: Told) -> None:
     told.wait_for("not_released")
 
 
-def test_a_filter_that_fails_ends_nothing(told: Told, capsys: pytest.CaptureFixture[str]) -> None:
+def test_a_filter_that_fails_ends_nothing(told: Told, monkeypatch: pytest.MonkeyPatch) -> None:
+    is_printed = threading.Event()
+    monkeypatch.setattr(sys, "excepthook", lambda *_: is_printed.set())
+
     def fail(record: logging.LogRecord) -> bool:
         raise ValueError("the filter fails")
 
+    def tellers() -> List[threading.Thread]:
+        return [thread for thread in threading.enumerate() if thread.name == "uidring-events"]
+
     log = logging.getLogger("uidring")
-    log.addFilter(fail)
-    try:
-        UidGenerator.fixed(1).close()
-        # It is told before the next one.
-        while "the filter fails" not in capsys.readouterr().err:
-            pass
-    finally:
-        log.removeFilter(fail)
-    UidGenerator.fixed(2).close()
-    told.wait_for("stopped")
+    with UidGenerator.fixed(1):
+        told.wait_for("started", worker=1)
+        before = tellers()
+        log.addFilter(fail)
+        try:
+            UidGenerator.fixed(2).close()
+            assert is_printed.wait(60)
+        finally:
+            log.removeFilter(fail)
+    told.wait_for("stopped", worker=1)
+    # Nobody has started another one since.
+    assert len(before) == 1 and tellers() == before
 
 
 def test_a_handler_that_stands_still_holds_up_no_take(told: Told) -> None:
@@ -113,19 +123,18 @@ def test_a_handler_that_stands_still_holds_up_no_take(told: Told) -> None:
 
 def test_a_handler_may_take_ids(told: Told) -> None:
     class Takes(logging.Handler):
-        taken = 0
+        has_taken = threading.Event()
 
         def emit(self, record: logging.LogRecord) -> None:
-            self.taken = uids.take()
+            uids.take()
+            self.has_taken.set()
 
     takes = Takes()
     with UidGenerator.fixed(1) as uids:
         logging.getLogger("uidring").addHandler(takes)
         try:
             UidGenerator.fixed(2).close()
-            told.wait_for("stopped")
-            while takes.taken == 0:
-                pass
+            assert takes.has_taken.wait(60)
         finally:
             logging.getLogger("uidring").removeHandler(takes)
 
@@ -222,11 +231,34 @@ def test_tasks_of_gevent_go_on(db: Path) -> None:
             gevent.sleep(0.01)
             turns += 1
         assert turns > 1
-        uids.close()
-        print(len(told), uids is not None)
+        # All tasks but that of the log are over.
+        gevent.wait()
+        import atexit
+        atexit.register(lambda: print(*told))
         """,
         str(db),
     )
-    assert (end.returncode, end.stdout, end.stderr) == (0, "1 True\n", "")
+    assert (end.returncode, end.stdout, end.stderr) == (0, "started\n", "")
+
+
+def test_tasks_of_gevent_open_at_once_after_a_fork(db: Path) -> None:
+    """The parent has opened with real threads, as a server that loads the program before forks."""
+    end = run(
+        """
+        import os, sys, uidring
+        uidring.UidGenerator.open(sys.argv[1]).close()
+        child = os.fork()
+        if child == 0:
+            from gevent import monkey
+            monkey.patch_all()
+            import gevent
+            opens = [gevent.spawn(uidring.UidGenerator.open, sys.argv[1]) for _ in range(10)]
+            gevent.joinall(opens, raise_error=True)
+            sys.exit()
+        print(os.waitpid(child, 0)[1])
+        """,
+        str(db),
+    )
+    assert (end.returncode, end.stdout) == (0, "0\n"), end.stderr
 
 

@@ -63,7 +63,8 @@ def test_values_of_other_types_are_refused() -> None:
 
 
 def test_closed_keys_are_forgotten() -> None:
-    masked, orders = Masked(KEY), Opaque(KEY, "ord")
+    with Masked(KEY) as masked, Opaque(KEY, "ord") as orders:
+        assert orders.decode(orders.encode(masked.unmask(1))) == masked.unmask(1)
     for keyed in (masked, orders):
         keyed.close()
         keyed.close()

@@ -104,9 +104,10 @@ async fn no_such_path(request: Request<Body>) -> Problem {
     let path = request.uri().path();
     let problem = Problem::new(StatusCode::NOT_FOUND, "no-such-path", "there is no such path");
     let problem = problem.value(path);
-    // An enabled path has a handler, or comes here as a path of a file that is not there.
+    // Only a path that is off comes here with an option: one that is on has a handler, and files of
+    // the page need none.
     match Route::find(path).and_then(|(route, _)| route.option()) {
-        Some(option) => problem.detail(format!("the service was started without {option}")),
+        Some(option) => problem.detail(format!("this path is off: {option} turns it on")),
         None => problem,
     }
 }

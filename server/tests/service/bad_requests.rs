@@ -345,19 +345,19 @@ fn what_is_malformed_is_refused() {
 fn a_path_that_is_off_names_its_option() {
     let server = Server::start(&["--uids=false", "--tinyid=false", "--leaf-segment=false"]);
     for (path, option) in [
-        ("/v1/uids", Some("--uids")),
-        ("/v1/uids/7", Some("--uids")),
-        ("/api/segment/get/orders", Some("--leaf-segment")),
-        ("/api/snowflake/get/orders/", Some("--leaf-snowflake")),
-        ("/decodeSnowflakeId?snowflakeId=7", Some("--leaf-segment or --leaf-snowflake")),
-        ("/tinyid/id/nextId?bizType=orders", Some("--tinyid")),
+        ("/v1/uids", Some("--uids=true")),
+        ("/v1/uids/7", Some("--uids=true")),
+        ("/api/segment/get/orders", Some("--leaf-segment=true")),
+        ("/api/snowflake/get/orders/", Some("--leaf-snowflake=true")),
+        ("/decodeSnowflakeId?snowflakeId=7", Some("--leaf-segment=true or --leaf-snowflake=true")),
+        ("/tinyid/id/nextId?bizType=orders", Some("--tinyid=true")),
         ("/nope", None),
         ("/page/nope.css", None),
     ] {
         let answer = server.get(path);
         let (status, json) = (answer.status, answer.json());
         assert_eq!((status, &json["type"]), (404, &"urn:uidring:problem:no-such-path".into()));
-        let detail = option.map(|option| format!("the service was started without {option}"));
+        let detail = option.map(|option| format!("this path is off: {option} turns it on"));
         assert_eq!(json["detail"].as_str(), detail.as_deref(), "{path}");
     }
 }

@@ -22,7 +22,7 @@ pub enum uidring_level {
     UIDRING_LEVEL_WARN = 2,
     /// Something has begun, ended or come back.
     UIDRING_LEVEL_INFO = 3,
-    /// What only those want to know who look for a fault.
+    /// Details for whoever looks for a fault.
     UIDRING_LEVEL_DEBUG = 4,
 }
 
@@ -37,7 +37,8 @@ pub struct uidring_event {
     pub unix_ms: i64,
     /// Its kind, such as `lease_lost`, by which programs know it.
     pub name: [c_char; 32],
-    /// What it says to people, with what is known, such as "worker=7". One that is longer is cut.
+    /// A line for people: the name, a sentence, and what is known, such as "worker=7". One that is
+    /// longer is cut.
     pub text: [c_char; 2008],
 }
 
@@ -53,11 +54,12 @@ impl From<Level> for uidring_level {
 }
 
 /// Writes the next event of all that this process has opened to `event`, and waits for one for at
-/// most `wait_ms` milliseconds. If none comes, its level is `UIDRING_LEVEL_NONE`, which is 0.
+/// most `wait_ms` milliseconds. If none comes, it writes the level `UIDRING_LEVEL_NONE`, which is
+/// 0, and nothing else.
 ///
-/// Events are kept from the first call on, up to a thousand of them: so call it once before the
-/// first open, with `wait_ms` 0, and then again and again in one thread of your own. In a child,
-/// the events are the child's.
+/// Events are kept from the first call on, at most 1,000. So call it once, with `wait_ms` 0, before
+/// the first open; after that, call it again and again in one thread. A forked child gets only its
+/// own events.
 ///
 /// # Safety
 /// `event` can be written to.

@@ -104,7 +104,7 @@ pub unsafe extern "C" fn uidring_unmask(
     })
 }
 
-/// Forgets the keys. A second close succeeds.
+/// Overwrites the library's copy of the keys. A second close succeeds.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_masked_close(masked: uidring_masked) -> uidring_code {
     guarded(|| {
@@ -176,7 +176,7 @@ pub unsafe extern "C" fn uidring_opaque_decode(
     })
 }
 
-/// Forgets the keys. A second close succeeds.
+/// Overwrites the library's copy of the keys. A second close succeeds.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_opaque_close(opaque: uidring_opaque) -> uidring_code {
     guarded(|| {

@@ -356,7 +356,7 @@ static void events_say_what_has_changed(void) {
     uidring_generator uids = open_uids();
     event = event_of("started");
     CHECK(event.level == UIDRING_LEVEL_INFO && event.unix_ms > 1700000000000);
-    CHECK(strncmp(event.text, "the generator has started worker=", 33) == 0);
+    CHECK(strncmp(event.text, "started: the generator has started worker=", 42) == 0);
     WORKS(uidring_close(uids));
     event = event_of("stopped");
     CHECK(strstr(event.text, " taken=0") != NULL);
@@ -365,6 +365,8 @@ static void events_say_what_has_changed(void) {
     FAILS(uidring_next_event(1, NULL), UIDRING_INVALID_ARGUMENT, "event is null");
 }
 
+/* Not with AddressSanitizer: a fork can leave its allocator locked, as it cannot leave malloc. */
+#ifndef __SANITIZE_ADDRESS__
 static atomic_int is_listening;
 
 static void *listen_on(void *argument) {
@@ -402,6 +404,7 @@ static void a_child_hears_of_its_own_alone(void) {
     atomic_store(&is_listening, 0);
     pthread_join(listener, NULL);
 }
+#endif
 
 static void a_thousand_generators_open_and_close(void) {
     uint64_t uid;
@@ -434,7 +437,9 @@ int main(int argc, char **argv) {
         opaque_ids_cannot_be_made_up,
         each_thread_has_a_last_error_of_its_own,
         events_say_what_has_changed,
+#ifndef __SANITIZE_ADDRESS__
         a_child_hears_of_its_own_alone,
+#endif
         a_thousand_generators_open_and_close,
     };
     int passed = 0, failed = 0;

@@ -13,7 +13,7 @@ import sys
 import threading
 import time
 import types
-from typing import Optional
+from typing import Any, Optional
 
 from ._uidring import _listen, _take_event, _wait_for_event, _wake
 
@@ -46,7 +46,10 @@ def start() -> None:
     """Has events told from now on. A child of a fork has to start anew."""
     global _teller
     _listen()
-    with _starting:
+    # Never waits: a task of gevent's that waits for a real lock would stop the one that holds it.
+    if not _starting.acquire(blocking=False):
+        return
+    try:
         if _is_ending or (_teller is not None and _teller.is_alive()):
             return
         _teller = threading.Thread(target=_run, name="uidring-events", daemon=True)
@@ -55,16 +58,19 @@ def start() -> None:
         except RuntimeError:
             # There can be no more threads, or the program is ending. Ids are worth more than a log.
             _teller = None
+    finally:
+        _starting.release()
 
 
 def end() -> None:
-    """Tells what there is, and ends the thread."""
+    """Tells what there is, and ends the thread, unless that is stuck."""
     global _is_ending
     _is_ending = True
+    end = time.monotonic() + _PATIENCE
     if _teller is not None and not _is_green():
         _wake()
         _teller.join(_PATIENCE)
-    if _telling.acquire(timeout=_PATIENCE):
+    if _telling.acquire(timeout=max(0.0, end - time.monotonic())):
         _telling.release()
         _tell()
 
@@ -72,7 +78,7 @@ def end() -> None:
 def _run() -> None:
     while not _is_ending:
         if _is_green():
-            time.sleep(1)
+            _nap()
         else:
             _wait_for_event()
         _tell()
@@ -82,6 +88,15 @@ def _is_green() -> bool:
     """Whether a package such as gevent has put tasks of its own in place of threads. One that waits
     in the library would stop all others."""
     return not isinstance(_thread.start_new_thread, types.BuiltinFunctionType)
+
+
+def _nap() -> None:
+    gevent: Any = sys.modules.get("gevent")
+    if gevent is None:
+        time.sleep(1)
+    else:
+        # Such a nap does not keep a program from ending that waits for all of its tasks.
+        gevent.sleep(1, ref=False)
 
 
 def _tell() -> None:
@@ -94,5 +109,5 @@ def _tell() -> None:
             try:
                 _log.log(level, "%s", text, extra={"event": name, "fields": fields})
             except Exception:
-                # Of a filter of the program's: handlers report their own.
+                # Of a filter or a handler of the program's.
                 sys.excepthook(*sys.exc_info())

@@ -1,27 +1,33 @@
 package io.uidring;
 
+import java.security.AccessController;
+import java.security.PrivilegedAction;
 import java.util.concurrent.TimeUnit;
-import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
  * Tells the log {@code io.uidring} what operators should know.
  *
- * <p>The native library keeps events in a queue. A thread takes them out, so that neither the
- * library nor a take ever waits for a log. It ends with the last object that is open, because a
- * thread that runs would hold the class loader of this class.
+ * <p>The native library keeps events in a queue. A thread takes them out, in rounds, so that
+ * neither the library nor a take ever waits for a log. It ends with the last object that is open,
+ * because a thread that runs would hold the class loader of this class. A close waits until a round
+ * has told all that was there.
  */
 final class Events {
     private static final System.Logger LOG = System.getLogger("io.uidring");
 
-    /** How many seconds a close waits for the log, whose handlers may be stuck. */
-    private static final int PATIENCE = 5;
+    /** How long a close waits for the log, whose handlers may be stuck. */
+    private static final long PATIENCE = TimeUnit.SECONDS.toMillis(5);
 
-    /** Held while events are told, so that they stay in order. */
-    private static final ReentrantLock TELLING = new ReentrantLock();
+    /** Held during a round: the last one of a thread may meet the first of the next. */
+    private static final Object ROUND = new Object();
 
+    // The monitor of the class guards these.
     private static int users;
     private static boolean isRunning;
+    private static int threads;
+    private static long begun;
+    private static long finished;
 
     private Events() {}
 
@@ -42,16 +48,27 @@ final class Events {
             return;
         }
         Native.listen();
-        // With nothing of the thread that happens to be the first.
-        Thread thread = new Thread(null, Events::run, "uidring-events", 0, false);
+        Thread thread = newThread();
         thread.setContextClassLoader(null);
         thread.setDaemon(true);
         try {
             thread.start();
             isRunning = true;
+            threads++;
         } catch (OutOfMemoryError error) {
             // There can be no more threads. A close tells what has happened.
         }
+    }
+
+    /**
+     * A thread with nothing of the one that makes it, which may be of a program in a container: no
+     * values of its own, and no access rights, which hold the class loaders of its callers.
+     */
+    @SuppressWarnings("removal") // from Java 17 on, with nothing in its place
+    private static Thread newThread() {
+        PrivilegedAction<Thread> make =
+                () -> new Thread(null, Events::run, "uidring-events", 0, false);
+        return AccessController.doPrivileged(make);
     }
 
     static synchronized void end() {
@@ -62,10 +79,17 @@ final class Events {
     }
 
     private static void run() {
-        do {
-            Native.waitForEvent();
-            tell();
-        } while (isNeeded());
+        try {
+            boolean isNeeded;
+            do {
+                Native.waitForEvent();
+                isNeeded = isNeeded();
+                // After that, so that what comes before the end is told.
+                tell();
+            } while (isNeeded);
+        } finally {
+            ended();
+        }
     }
 
     private static synchronized boolean isNeeded() {
@@ -73,32 +97,76 @@ final class Events {
         return isRunning;
     }
 
-    /** Tells what there is. */
-    static void tell() {
-        try {
-            if (!TELLING.tryLock(PATIENCE, TimeUnit.SECONDS)) {
-                return;
-            }
-        } catch (InterruptedException interrupt) {
-            Thread.currentThread().interrupt();
+    private static synchronized void ended() {
+        threads--;
+        Events.class.notifyAll();
+    }
+
+    /** Waits until all is told that has happened, though not for ever. */
+    static void flush() {
+        if (Thread.holdsLock(ROUND)) {
+            // A handler closes something.
             return;
         }
-        try {
+        boolean isInterrupted = Thread.interrupted();
+        long end = System.nanoTime() + TimeUnit.MILLISECONDS.toNanos(PATIENCE);
+        boolean isAlone;
+        synchronized (Events.class) {
+            Native.wake();
+            // The first round that begins from now on.
+            long round = begun + 1;
+            long left = PATIENCE;
+            while (finished < round && threads > 0 && left > 0) {
+                try {
+                    Events.class.wait(left);
+                } catch (InterruptedException interrupt) {
+                    isInterrupted = true;
+                }
+                left = TimeUnit.NANOSECONDS.toMillis(end - System.nanoTime());
+            }
+            isAlone = threads == 0;
+        }
+        if (isAlone) {
+            tell();
+        }
+        if (isInterrupted) {
+            Thread.currentThread().interrupt();
+        }
+    }
+
+    /** A round: tells what there is. */
+    private static void tell() {
+        synchronized (ROUND) {
+            long round;
+            synchronized (Events.class) {
+                round = ++begun;
+            }
             String[] event;
             while ((event = Native.takeEvent()) != null) {
                 log(event[0], event[1]);
             }
-        } finally {
-            TELLING.unlock();
+            synchronized (Events.class) {
+                finished = round;
+                Events.class.notifyAll();
+            }
         }
     }
 
     private static void log(String level, String text) {
         try {
             LOG.log(System.Logger.Level.valueOf(level), () -> text);
-        } catch (RuntimeException error) {
-            Thread thread = Thread.currentThread();
-            thread.getUncaughtExceptionHandler().uncaughtException(thread, error);
+        } catch (Throwable problem) {
+            report(problem);
+        }
+    }
+
+    /** What a handler or a filter of the program throws ends neither the log nor a close. */
+    private static void report(Throwable problem) {
+        Thread thread = Thread.currentThread();
+        try {
+            thread.getUncaughtExceptionHandler().uncaughtException(thread, problem);
+        } catch (Throwable ignored) {
+            // As Java ignores it.
         }
     }
 }

@@ -10,7 +10,7 @@ import java.util.Objects;
  * <pre>{@code
  * Masked masked = new Masked(System.getenv("MASK_KEY"));
  * long shown = masked.mask(order);
- * long order = masked.unmask(shown);
+ * long same = masked.unmask(shown);
  * }</pre>
  *
  * <p>Each id has one form under a key, and each number from 1 to 2<sup>63</sup>-1 is the form of
@@ -82,7 +82,10 @@ public final class Masked implements AutoCloseable {
         }
     }
 
-    /** Forgets the keys. A second close succeeds. */
+    /**
+     * Overwrites the library's copy of the keys; the text that was passed stays in memory until
+     * Java frees it. A second close succeeds.
+     */
     @Override
     public void close() {
         try {

@@ -10,7 +10,7 @@ import java.util.Objects;
  * <pre>{@code
  * Opaque orders = new Opaque(System.getenv("MASK_KEY"), "ord");
  * String shown = orders.encode(order);
- * long order = orders.decode(shown); // or an InvalidArgumentException
+ * long same = orders.decode(shown); // or an InvalidArgumentException
  * }</pre>
  *
  * <p>Each prefix has keys of its own: the text of an order is refused where that of a customer is
@@ -68,7 +68,10 @@ public final class Opaque implements AutoCloseable {
         }
     }
 
-    /** Forgets the keys. A second close succeeds. */
+    /**
+     * Overwrites the library's copy of the keys; the text that was passed stays in memory until
+     * Java frees it. A second close succeeds.
+     */
     @Override
     public void close() {
         try {

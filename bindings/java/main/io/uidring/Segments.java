@@ -151,7 +151,7 @@ public final class Segments implements AutoCloseable {
                 tag.leave();
             }
             memory.close(this);
-            Events.tell();
+            Events.flush();
             Reference.reachabilityFence(this);
         }
     }

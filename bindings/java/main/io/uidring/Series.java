@@ -210,7 +210,7 @@ public final class Series implements AutoCloseable {
             Native.closeSeries(handle);
         } finally {
             memory.close(this);
-            Events.tell();
+            Events.flush();
             Reference.reachabilityFence(this);
         }
     }

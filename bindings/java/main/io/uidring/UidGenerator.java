@@ -228,7 +228,7 @@ public final class UidGenerator implements AutoCloseable {
             Native.closeUids(handle);
         } finally {
             memory.close(this);
-            Events.tell();
+            Events.flush();
             Reference.reachabilityFence(this);
         }
     }

@@ -42,6 +42,38 @@ final class ClassLoaderTest {
         assertIsCollected(false);
     }
 
+    /**
+     * Has a program of a container open a generator, which is the first of all, and another program
+     * as well. Closes that of the first, and leaves its class loader to the garbage collector.
+     */
+    private WeakReference<ClassLoader> openTwoAndDropOne(Class<?> other, URL[] program)
+            throws Exception {
+        String file = folder.resolve("uidring.db").toString();
+        try (URLClassLoader loader =
+                new URLClassLoader(program, other.getClassLoader().getParent())) {
+            Class<?> first = loader.loadClass("io.uidring.Holder");
+            first.getMethod("open", String.class).invoke(null, file);
+            other.getMethod("open", String.class).invoke(null, file);
+            first.getMethod("close").invoke(null);
+            return new WeakReference<>(loader);
+        }
+    }
+
+    /** The library lies where all programs of a container see it. */
+    @Test
+    void aProgramIsCollectedWhileAnotherOneHasAGenerator() throws Exception {
+        URL[] library = {Path.of(System.getProperty("uidring.test.jar")).toUri().toURL()};
+        URL[] program = {Path.of(System.getProperty("uidring.test.classes"), "/").toUri().toURL()};
+        ClassLoader none = ClassLoader.getPlatformClassLoader();
+        try (URLClassLoader shared = new URLClassLoader(library, none);
+                URLClassLoader loader = new URLClassLoader(program, shared)) {
+            Class<?> other = loader.loadClass("io.uidring.Holder");
+            WeakReference<ClassLoader> dropped = openTwoAndDropOne(other, program);
+            Support.collectUntil("the class loader is gone", () -> dropped.get() == null);
+            other.getMethod("close").invoke(null);
+        }
+    }
+
     private void assertIsCollected(boolean isClosed) throws Exception {
         long before = Support.nativeThreads();
         // Several times, because each loads a library of its own.

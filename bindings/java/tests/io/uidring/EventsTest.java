@@ -82,8 +82,10 @@ final class EventsTest {
             UidGenerator.fixed(7).close();
             LogRecord started = told.remove();
             assertEquals(Level.INFO, started.getLevel());
-            assertTrue(started.getMessage().startsWith("the generator has started worker=7 "));
-            assertEquals("the generator has stopped worker=7 taken=0", told.remove().getMessage());
+            assertTrue(started.getMessage()
+                    .startsWith("started: the generator has started worker=7 "));
+            assertEquals("stopped: the generator has stopped worker=7 taken=0",
+                    told.remove().getMessage());
         }
     }
 
@@ -93,11 +95,11 @@ final class EventsTest {
         UidGenerator uids = UidGenerator.open(file.toString(), "lease=1s");
         Files.delete(file);
         Files.createDirectory(file);
-        LogRecord warning = await("the registry reserves no further ticks");
+        LogRecord warning = await("registry_unreachable: ");
         assertEquals(Level.WARNING, warning.getLevel());
         assertTrue(warning.getMessage().contains("it is a directory"), warning.getMessage());
         assertThrows(UnavailableException.class, uids::close);
-        await("the worker id could not be given back");
+        await("not_released: ");
     }
 
     @Test
@@ -145,16 +147,51 @@ final class EventsTest {
     @Test
     void aHandlerThatThrowsEndsNothing() throws Exception {
         Handler throwing = handler(event -> {
-            throw new IllegalStateException("thrown by a test");
+            throw new NoClassDefFoundError("thrown by a test");
         });
-        LOG.addHandler(throwing);
+        try (UidGenerator uids = UidGenerator.fixed(1)) {
+            List<Thread> before = tellers();
+            LOG.addHandler(throwing);
+            try {
+                UidGenerator.fixed(2).close();
+            } finally {
+                LOG.removeHandler(throwing);
+            }
+            assertTrue(uids.take() > 0);
+            // The same thread tells on, and not this one at a close.
+            try (UidGenerator others = UidGenerator.fixed(3)) {
+                assertTrue(others.take() > 0);
+                await("started: the generator has started worker=3");
+                assertEquals(before, tellers());
+            }
+        }
+    }
+
+    @Test
+    void aCloseThatIsInterruptedHasToldAllAsWell() throws Exception {
+        for (int i = 0; i < 100; i++) {
+            UidGenerator uids = UidGenerator.fixed(7);
+            Thread.currentThread().interrupt();
+            uids.close();
+            assertTrue(Thread.interrupted());
+            assertTrue(told.stream().anyMatch(event -> event.getMessage().startsWith("stopped: ")));
+            told.clear();
+        }
+    }
+
+    @Test
+    void aHandlerMayCloseAGenerator() throws Exception {
+        Handler closing = handler(event -> {
+            if (event.getMessage().contains(" worker=1 ")) {
+                UidGenerator.fixed(2).close();
+            }
+        });
+        LOG.addHandler(closing);
         try {
             UidGenerator.fixed(1).close();
         } finally {
-            LOG.removeHandler(throwing);
+            LOG.removeHandler(closing);
         }
-        told.clear();
-        UidGenerator.fixed(2).close();
-        await("the generator has stopped worker=2");
+        await("stopped: the generator has stopped worker=2");
     }
 }

@@ -8,6 +8,16 @@ public final class Holder {
 
     private Holder() {}
 
+    /** Opens a generator. */
+    public static void open(String file) {
+        uids = UidGenerator.open(file);
+    }
+
+    /** Closes it. */
+    public static void close() {
+        uids.close();
+    }
+
     /** Opens all there is, and takes from each. Closes it if it is told so. */
     public static String use(String file, boolean isClosed) {
         uids = UidGenerator.open(file);

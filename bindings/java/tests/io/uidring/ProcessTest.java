@@ -41,8 +41,10 @@ final class ProcessTest {
     void whatHappensIsToldBeforeAProgramEnds() throws Exception {
         String output =
                 Support.output(Support.java(List.of(), Program.class, "close", file()), 0);
-        assertTrue(output.contains("INFO: the generator has started worker=1 "), output);
-        assertTrue(output.contains("INFO: the generator has stopped worker=1 taken=1"), output);
+        for (String said : List.of("started: the generator has started worker=1 ",
+                "stopped: the generator has stopped worker=1 taken=1")) {
+            assertTrue(output.contains("INFO: " + said), output);
+        }
     }
 
     @Test
