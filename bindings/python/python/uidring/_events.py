@@ -52,7 +52,8 @@ def start() -> None:
     try:
         if _is_ending or (_teller is not None and _teller.is_alive()):
             return
-        _teller = threading.Thread(target=_run, name="uidring-events", daemon=True)
+        run = _run_as_task if _is_green() else _run
+        _teller = threading.Thread(target=run, name="uidring-events", daemon=True)
         try:
             _teller.start()
         except RuntimeError:
@@ -77,10 +78,13 @@ def end() -> None:
 
 def _run() -> None:
     while not _is_ending:
-        if _is_green():
-            _nap()
-        else:
-            _wait_for_event()
+        _wait_for_event()
+        _tell()
+
+
+def _run_as_task() -> None:
+    while not _is_ending:
+        _nap()
         _tell()
 
 
