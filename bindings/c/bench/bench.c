@@ -15,10 +15,13 @@
 #include <uuid/uuid.h>
 #endif
 
+static const char KEY[] = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
 enum { ROUNDS = 41, MOST_THREADS = 64, BATCH = 1000 };
 
 static uidring_generator uids;
 static uidring_tag tag;
+static uidring_masked masked;
+static uidring_opaque opaque;
 static _Alignas(64) atomic_ulong counter;
 
 static void check(uidring_code code) {
@@ -53,6 +56,25 @@ static uint64_t fill(long count) {
     return batch[BATCH - 1];
 }
 
+static uint64_t mask(long count) {
+    uint64_t last = 1;
+    while (count-- > 0) check(uidring_mask(masked, last, &last));
+    return last;
+}
+
+static uint64_t mask_many(long count) {
+    uint64_t batch[BATCH];
+    for (int index = 0; index < BATCH; index++) batch[index] = index + 1;
+    for (; count > 0; count -= BATCH) check(uidring_mask_many(masked, batch, BATCH));
+    return batch[BATCH - 1];
+}
+
+static uint64_t encode(long count) {
+    char text[32];
+    while (count-- > 0) check(uidring_opaque_encode(opaque, count + 1, text, sizeof text, NULL));
+    return text[4];
+}
+
 #ifdef WITH_LIBUUID
 static uint64_t uuid_random(long count) {
     uuid_t uuid;
@@ -76,6 +98,9 @@ static const struct row {
     {"uidring_take", take, 400000},
     {"uidring_tag_take", take_of_tag, 400000},
     {"uidring_fill, 1,000 at once", fill, 2000000},
+    {"uidring_mask", mask, 40000},
+    {"uidring_mask_many, 1,000 at once", mask_many, 100000},
+    {"uidring_opaque_encode", encode, 40000},
 #ifdef WITH_LIBUUID
     {"libuuid, random", uuid_random, 4000},
     {"libuuid, by time", uuid_of_time, 4000},
@@ -138,6 +163,8 @@ int main(int argc, char **argv) {
     check(uidring_open_fixed(1, options, &uids));
     check(uidring_segments_open(argv[1], NULL, &segments));
     check(uidring_segments_create(segments, "orders", step, &tag));
+    check(uidring_masked_open(KEY, &masked));
+    check(uidring_opaque_open(KEY, "ord", &opaque));
     for (int argument = 2; argument < argc; argument++) {
         int threads = atoi(argv[argument]);
         if (threads < 1 || threads > MOST_THREADS) threads = 1;
@@ -150,9 +177,11 @@ int main(int argc, char **argv) {
         printf("%d thread%s, ns an id\n", threads, threads == 1 ? "" : "s");
         for (int row = 0; row < ROWS; row++) {
             qsort(times[row], ROUNDS, sizeof(double), compare);
-            printf("  %-30s %8.1f\n", rows[row].name, times[row][ROUNDS / 2]);
+            printf("  %-32s %8.1f\n", rows[row].name, times[row][ROUNDS / 2]);
         }
     }
+    check(uidring_opaque_close(opaque));
+    check(uidring_masked_close(masked));
     check(uidring_segments_close(segments));
     check(uidring_close(uids));
     return 0;
