@@ -7,8 +7,8 @@
 //! filler, loader, calls ──► [ queue ] ──► wait, take ──► log of the program
 //! ```
 //!
-//! Each process has a queue of its own: a child would find one that another thread of its parent
-//! has locked, and wait for ever.
+//! Each process has a queue of its own: that of the parent may be locked by a thread that a forked
+//! child does not have, and the child would wait for ever.
 
 use std::collections::VecDeque;
 use std::error::Error;
