@@ -39,9 +39,32 @@ pub fn nearest<'a>(name: &str, names: impl Iterator<Item = &'a str>) -> Option<&
     (distance <= 1 + nearest.len() / 5).then_some(nearest)
 }
 
+/// A message about `name`, which is no `kind`, such as a key. `names` are those that there are.
+#[must_use]
+pub fn unknown(kind: &str, name: &str, names: &[&str]) -> String {
+    let meant = match nearest(name, names.iter().copied()) {
+        Some(meant) => format!("; did you mean {meant}? The"),
+        None => "; the".to_owned(),
+    };
+    format!("there is no {kind} {name:?}{meant} {kind}s are {}", names.join(", "))
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    #[test]
+    fn an_unknown_name_is_told_with_the_nearest() {
+        let names = ["listen", "max-body"];
+        assert_eq!(
+            unknown("key", "lisen", &names),
+            "there is no key \"lisen\"; did you mean listen? The keys are listen, max-body"
+        );
+        assert_eq!(
+            unknown("key", "colour", &names),
+            "there is no key \"colour\"; the keys are listen, max-body"
+        );
+    }
 
     #[test]
     fn the_nearest_name_is_near() {

@@ -9,7 +9,7 @@ use clap::builder::StyledStr;
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use uidring_args::{
-    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, length, nearest, quantity, some_length,
+    GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, length, quantity, some_length,
     with_causes,
 };
 
@@ -205,11 +205,8 @@ pub(crate) fn of_uids(sentence: &str) -> String {
 
 fn unknown(command: &Command, name: &str) -> Error {
     let names: Vec<String> = command.get_arguments().filter_map(Arg::get_long).map(spelt).collect();
-    let meant = match nearest(name, names.iter().map(String::as_str)) {
-        Some(meant) => format!("; did you mean {meant}? The"),
-        None => "; the".to_owned(),
-    };
-    Error::argument(format!("there is no option {name:?}{meant} options are {}", names.join(", ")))
+    let names: Vec<&str> = names.iter().map(String::as_str).collect();
+    Error::argument(uidring_args::unknown("option", name, &names))
 }
 
 /// What clap refuses, as a sentence about options.

@@ -10,7 +10,6 @@ use std::process::ExitCode;
 
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
-use uidring_args::nearest;
 
 use crate::config::options::Options;
 use crate::process::end::USAGE;
@@ -91,11 +90,7 @@ fn find<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
 fn unknown(command: &Command, key: &str) -> String {
     let keys = command.get_arguments().filter(|arg| has(arg));
     let keys: Vec<&str> = keys.filter_map(Arg::get_long).collect();
-    let meant = match nearest(key, keys.iter().copied()) {
-        Some(meant) => format!("; did you mean {meant:?}? The"),
-        None => "; the".to_owned(),
-    };
-    format!("there is no key {key:?}{meant} keys are {}", keys.join(", "))
+    uidring_args::unknown("key", key, &keys)
 }
 
 /// The value of a key. An option that may be repeated accepts a list.

@@ -130,9 +130,9 @@ fn bad_options_are_refused_with_what_and_where() {
         (
             &["--config=o.toml"],
             "lisen = 1",
-            "o.toml: there is no key \"lisen\"; did you mean \"listen\"? The keys are ",
+            "o.toml: there is no key \"lisen\"; did you mean listen? The keys are ",
         ),
-        (&["--config=o.toml"], "max_body = 1", "did you mean \"max-body\"? The keys"),
+        (&["--config=o.toml"], "max_body = 1", "did you mean max-body? The keys"),
         (&["--config=o.toml"], "colour = 1", "there is no key \"colour\"; the keys are "),
         (&["--worker-ids=5-2"], "", "5 is above 2: write 2-5"),
         (&["--leaf-worker-ids=5-2"], "", "5 is above 2: write 2-5"),
