@@ -30,18 +30,17 @@ const MOST: usize = 1_000;
 /// The target of the library's events.
 const TARGET: &str = "uidring";
 
-/// How much an event matters. The numbers are those of the C interface.
-#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
-#[repr(i32)]
+/// How much an event matters.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Level {
     /// Takes fail, or soon will.
-    Error = 1,
+    Error,
     /// Something does not work, and takes go on.
-    Warn = 2,
+    Warn,
     /// Something has begun, ended or come back.
-    Info = 3,
+    Info,
     /// Details for whoever looks for a fault.
-    Debug = 4,
+    Debug,
 }
 
 /// A change of state.
@@ -105,8 +104,8 @@ impl Event {
 
 /// Keeps events from now on. They are taken from the queue by [`take`].
 ///
-/// It is no `Once`, because a child must not wait for a thread of its parent. A child that is
-/// forked in the midst of the very first call keeps no events.
+/// This is not a `Once`, because a child must not wait for a thread of its parent. A child that is
+/// forked during the very first call keeps no events.
 pub fn listen() {
     const NOBODY: u32 = 0;
     const DONE: u32 = u32::MAX;

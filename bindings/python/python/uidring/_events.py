@@ -67,11 +67,11 @@ def end() -> None:
     """Tells what there is, and ends the thread, unless that is stuck."""
     global _is_ending
     _is_ending = True
-    end = time.monotonic() + _PATIENCE
+    until = time.monotonic() + _PATIENCE
     if _teller is not None and not _is_green():
         _wake()
         _teller.join(_PATIENCE)
-    if _telling.acquire(timeout=max(0.0, end - time.monotonic())):
+    if _telling.acquire(timeout=max(0.0, until - time.monotonic())):
         _telling.release()
         _tell()
 

@@ -19,7 +19,7 @@ final class Events {
     /** How long a close waits for the log, whose handlers may be stuck. */
     private static final long PATIENCE = TimeUnit.SECONDS.toMillis(5);
 
-    /** Held during a round: the last one of a thread may meet the first of the next. */
+    /** Held during a round, as a thread that ends and the next one could tell at the same time. */
     private static final Object ROUND = new Object();
 
     // The monitor of the class guards these.
@@ -99,6 +99,8 @@ final class Events {
 
     private static synchronized void ended() {
         threads--;
+        // Otherwise no other one would be started after one that has failed.
+        isRunning = isRunning && threads > 0;
         Events.class.notifyAll();
     }
 
