@@ -2,11 +2,10 @@
 
 use std::ffi::OsStr;
 
-use super::address::without_password;
 use super::error::StoreError;
 use super::kind::{AnyRegistry, Backend, Calls};
 use super::options::{RegistryOptions, Table};
-use super::refusals::{no_uid_generator, refused};
+use super::refusals::{no_uid_generator, refused_address};
 use super::rows::Rows;
 use super::sql::Error;
 #[cfg(feature = "series")]
@@ -42,7 +41,7 @@ pub(super) fn open<D: RegistryTables + SegmentTables>(
             let rows = Rows::of(database.clone());
             Ok(Arc::new(Server { scheme, database, rows, on_worker_node }))
         }
-        Err(error) => Err(refused(&without_password(&address), error)),
+        Err(error) => Err(refused_address(&address, error)),
     }
 }
 

@@ -140,7 +140,7 @@ fn why_tinyid_answers_with_nothing_is_asked() {
 #[test]
 fn tags_are_created_and_listed_by_a_service() {
     let record = r#"{"tag":"orders","next":"5000","step":"70","max_step":"900","delta":"1",
-                     "description":"of the shop","updated":"2026-01-02T03:04:05Z"}"#;
+                     "description":"of the \"shop\"","updated":"2026-01-02T03:04:05Z"}"#;
     let server = Server::start(move |request| match request.line.as_str() {
         "GET /v1/tags" => json("200 OK", &format!("{{\"tags\":[{record}]}}")),
         _ => json("201 Created", record),
@@ -259,6 +259,19 @@ fn why_a_service_creates_no_tag_is_told() {
     );
     assert!(text(source(&server).create("", &Tag::new())).ends_with("it has no characters"));
     assert!(text(source(&server).load("", None)).contains("has no tag \"\""));
+}
+
+#[test]
+fn a_tag_that_is_not_the_one_asked_for_is_not_taken_as_created() {
+    for (record, expected) in [
+        (r#"{"tag":"orders","next":"7","step":"9","delta":"1"}"#, "its next number is 7, below"),
+        (r#"{"tag":"others","next":"9","step":"9","delta":"1"}"#, "is not one of uidring-server's"),
+        (r#"{"tag":"orders","next":"0","step":"9","delta":"1"}"#, "is not one of uidring-server's"),
+    ] {
+        let server = Server::start(move |_| json("201 Created", record));
+        let error = text(source(&server).create("orders", &Tag::new().first(9)));
+        assert!(error.contains(expected), "{error}");
+    }
 }
 
 #[test]
