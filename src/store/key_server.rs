@@ -8,7 +8,8 @@ use super::error::StoreError;
 use super::keys::KeyStore;
 use super::kind::{AnyRegistry, Backend, Calls};
 use super::options::{RegistryOptions, Table};
-use super::refusals::{no_cosid, no_uid_generator, refused_address};
+use super::refusals::{no_cosid, no_uid_generator};
+use super::server_address;
 use super::storage_error::StorageError;
 use crate::registry::{KeyRegistry, RegistryError};
 use crate::segment::{KeySegments, SegmentAdmin, SegmentError, TinyIdToken};
@@ -43,7 +44,7 @@ pub(super) fn open<K: KeyStore>(
     cosid: impl FnOnce(&K) -> Option<CosId>,
 ) -> Result<Arc<dyn Backend>, StoreError> {
     let address = address.to_string_lossy();
-    let store = at(&address).map_err(|error| refused_address(&address, error))?;
+    let store = at(&address).map_err(|error| server_address::refused(&address, error))?;
     let (registry, segments) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
     let cosid = cosid(&store);
     Ok(Arc::new(Server { scheme, store, registry, segments, cosid }))

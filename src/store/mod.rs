@@ -68,6 +68,14 @@ mod refusals;
 mod rows;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod server;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "zookeeper"
+))]
+mod server_address;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) mod sql;
 mod sqlite;

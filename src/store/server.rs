@@ -5,8 +5,9 @@ use std::ffi::OsStr;
 use super::error::StoreError;
 use super::kind::{AnyRegistry, Backend, Calls};
 use super::options::{RegistryOptions, Table};
-use super::refusals::{no_uid_generator, refused_address};
+use super::refusals::no_uid_generator;
 use super::rows::Rows;
+use super::server_address;
 use super::sql::Error;
 #[cfg(feature = "series")]
 use super::storage_error::StorageError;
@@ -41,7 +42,7 @@ pub(super) fn open<D: RegistryTables + SegmentTables>(
             let rows = Rows::of(database.clone());
             Ok(Arc::new(Server { scheme, database, rows, on_worker_node }))
         }
-        Err(error) => Err(refused_address(&address, error)),
+        Err(error) => Err(server_address::refused(&address, error)),
     }
 }
 
