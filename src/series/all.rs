@@ -186,7 +186,7 @@ impl Series {
         if known.on(first).1 != period {
             return refused("the series does not count by such periods; name one as list shows it");
         }
-        let (_, span) = known.at(self.shared.now())?;
+        let (_, span) = known.at(self.shared.now_ms())?;
         if span.date < next {
             return refused("it is not over yet; close it when it is");
         }

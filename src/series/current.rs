@@ -1,15 +1,16 @@
 //! [`Current`], the period in which a scope counts now.
 
+use std::time::SystemTime;
+
 use arc_swap::ArcSwapOption;
 
 use super::counter::Counter;
 use super::known::{Known, KnownSeries, MOST_CHANGES};
 use super::number::SeriesNumber;
-use super::pattern::Pattern;
+use super::open_period::OpenPeriod;
 use super::period::Period;
 use super::scope::{ScopeError, valid_scope};
 use super::series_error::SeriesError;
-use super::span::Span;
 use crate::by_name::Named;
 use crate::clock::{Clock, unix_ms};
 use crate::engine::{SegmentFailure, TakeError};
@@ -25,10 +26,15 @@ pub(crate) struct Shared {
 
 impl Shared {
     /// The time, in milliseconds since 1970.
-    pub fn now(&self) -> i64 {
-        let ms = unix_ms(self.clock.now());
-        i64::try_from(ms).unwrap_or(if ms < 0 { i64::MIN } else { i64::MAX })
+    pub fn now_ms(&self) -> i64 {
+        in_ms(self.clock.now())
     }
+}
+
+/// Milliseconds since 1970.
+fn in_ms(time: SystemTime) -> i64 {
+    let ms = unix_ms(time);
+    i64::try_from(ms).unwrap_or(if ms < 0 { i64::MIN } else { i64::MAX })
 }
 
 /// One scope of a series, in this process.
@@ -56,12 +62,9 @@ pub(crate) enum IfNone {
     Fail,
 }
 
-/// A period of a scope, and its numbers.
+/// The open period, and the numbers of a scope in it.
 pub(crate) struct Open {
-    span: Span,
-    known: Arc<KnownSeries>,
-    /// With the date of the period.
-    pattern: Arc<Pattern>,
+    period: Arc<OpenPeriod>,
     pub numbers: SegmentGenerator,
 }
 
@@ -84,13 +87,13 @@ impl Current {
         if_none: IfNone,
     ) -> Result<SeriesNumber, SeriesError> {
         loop {
-            let now = shared.now();
+            let now = shared.clock.now();
             let open = self.open.load();
             let taken = match &*open {
-                Some(open) if open.contains(now) => self.take_from(open, shared, if_none),
+                Some(open) if open.period.contains(now) => self.take_from(open, shared, if_none),
                 _ => {
                     drop(open);
-                    let open = self.open_by(if_none, shared, series, shared.now())?;
+                    let open = self.open_by(if_none, shared, series, shared.clock.now())?;
                     self.take_from(&open, shared, if_none)
                 }
             };
@@ -128,7 +131,7 @@ impl Current {
     ) -> Result<Vec<SeriesNumber>, SeriesError> {
         loop {
             // One reading for all: the rest is taken from the same period, whatever the clock says.
-            let now = shared.now();
+            let now = shared.clock.now();
             let open = self.opened(now);
             let open = open.map_or_else(|| self.open_by(if_none, shared, series, now), Ok)?;
             if let Some(first) = self.take_from(&open, shared, if_none) {
@@ -158,10 +161,10 @@ impl Current {
         }
         Some(match error {
             TakeError::SegmentExhausted { cause: SegmentFailure::RanOut } => SeriesError::Full {
-                series: open.known.record.name.clone(),
+                series: open.period.series.to_string(),
                 scope: self.scope.to_string(),
-                period: open.span.period,
-                largest: open.pattern.largest(),
+                period: open.period(),
+                largest: open.period.pattern.largest(),
             },
             TakeError::SegmentExhausted { cause: SegmentFailure::Failed } => {
                 // Others have closed the period, or the store says something else that the status
@@ -184,12 +187,12 @@ impl Current {
         series: &str,
         period: Period,
     ) -> Result<Option<SeriesNumber>, SeriesError> {
-        let now = shared.now();
+        let now = shared.clock.now();
         let open = if let Some(open) = self.opened(now) {
             open
         } else {
             let known = shared.known.get(series)?.load_full();
-            if known.is_gapless() || known.at(now)?.1.period != period {
+            if known.is_gapless() || known.at(in_ms(now))?.1.period != period {
                 return Ok(None);
             }
             self.open_at(shared, series, now)?
@@ -218,8 +221,8 @@ impl Current {
     }
 
     /// The period that is open, if it is that of this time.
-    pub fn opened(&self, now: i64) -> Option<Arc<Open>> {
-        self.open.load_full().filter(|open| open.contains(now))
+    pub fn opened(&self, now: SystemTime) -> Option<Arc<Open>> {
+        self.open.load_full().filter(|open| open.period.contains(now))
     }
 
     fn open_by(
@@ -227,7 +230,7 @@ impl Current {
         if_none: IfNone,
         shared: &Shared,
         series: &str,
-        now: i64,
+        now: SystemTime,
     ) -> Result<Arc<Open>, SeriesError> {
         match if_none {
             IfNone::Wait => self.open_at(shared, series, now),
@@ -241,14 +244,14 @@ impl Current {
         &self,
         shared: &Shared,
         series: &str,
-        now: i64,
+        now: SystemTime,
     ) -> Result<Arc<Open>, SeriesError> {
         self.check()?;
         let mut known = shared.known.get(series)?.load_full();
         for _ in 0..MOST_CHANGES {
             let at = self.counter_at(&known, now)?;
             match shared.segments.tag(&at.tag) {
-                Ok(numbers) => return Ok(self.publish(known, at, numbers)),
+                Ok(numbers) => return Ok(self.publish(at, numbers)),
                 Err(error) => match SeriesError::of_segment(error) {
                     SeriesError::Changed { .. } => known = shared.known.learn_again(series)?,
                     error => return Err(error),
@@ -265,7 +268,7 @@ impl Current {
         &self,
         shared: &Shared,
         series: &str,
-        now: i64,
+        now: SystemTime,
     ) -> Result<Arc<Open>, SeriesError> {
         self.check()?;
         let known = shared.known.get(series)?.load_full();
@@ -276,13 +279,13 @@ impl Current {
         }
         let loaded = pending.as_ref().and_then(|pending| shared.segments.loaded(pending));
         let Some(loaded) = loaded else {
-            let (series, period) = (series.to_owned(), at.span.period);
+            let (series, period) = (series.to_owned(), at.period.period());
             return Err(SeriesError::Loading { series, period });
         };
         *pending = None;
         drop(pending);
         match loaded.map_err(SeriesError::of_segment) {
-            Ok(numbers) => Ok(self.publish(known, at, numbers)),
+            Ok(numbers) => Ok(self.publish(at, numbers)),
             Err(SeriesError::Changed { series }) => {
                 // The next call tries with what the store says.
                 shared.known.forget(&series);
@@ -292,8 +295,8 @@ impl Current {
         }
     }
 
-    fn counter_at(&self, known: &KnownSeries, now: i64) -> Result<CounterAt, SeriesError> {
-        let (version, span) = known.at(now)?;
+    fn counter_at(&self, known: &KnownSeries, now: SystemTime) -> Result<CounterAt, SeriesError> {
+        let (version, span) = known.at(in_ms(now))?;
         let name = &known.record.name;
         if version.definition.is_gapless() {
             return Err(SeriesError::Gapless { series: name.clone() });
@@ -304,17 +307,12 @@ impl Current {
             return Err(super::error::FormatError::NoScope.into());
         }
         let tag = Counter { series: name, version: number, period, scope }.tag();
-        Ok(CounterAt { span, pattern: known.pattern_on(version, span.date), tag })
+        Ok(CounterAt { period: known.open(version, span), tag })
     }
 
     /// Makes the opened period that of all takes, and gives the one before up.
-    fn publish(
-        &self,
-        known: Arc<KnownSeries>,
-        CounterAt { span, pattern, .. }: CounterAt,
-        numbers: SegmentGenerator,
-    ) -> Arc<Open> {
-        let open = Arc::new(Open { span, known, pattern, numbers });
+    fn publish(&self, at: CounterAt, numbers: SegmentGenerator) -> Arc<Open> {
+        let open = Arc::new(Open { period: at.period, numbers });
         let before = self.open.swap(Some(Arc::clone(&open)));
         if let Some(before) = before
             && before.numbers.tag() != open.numbers.tag()
@@ -327,26 +325,18 @@ impl Current {
 
 /// The counter of a time.
 struct CounterAt {
-    span: Span,
-    pattern: Arc<Pattern>,
+    period: Arc<OpenPeriod>,
     tag: String,
 }
 
 impl Open {
-    #[inline]
-    fn contains(&self, now: i64) -> bool {
-        (self.span.begin_ms..self.span.end_ms).contains(&now)
-    }
-
     pub fn period(&self) -> Period {
-        self.span.period
+        self.period.period()
     }
 
     /// The number as people see it.
     #[inline]
     pub fn write(&self, scope: &str, number: u64) -> SeriesNumber {
-        let mut text = String::new();
-        self.pattern.write(&mut text, self.span.date, scope, number);
-        SeriesNumber::new(text, number, self.span.period)
+        self.period.write(scope, number)
     }
 }

@@ -160,7 +160,7 @@ impl SeriesGenerator {
     #[cfg(feature = "async")]
     pub async fn take_async(&self) -> Result<SeriesNumber, SeriesError> {
         loop {
-            let open = match self.handle.current.opened(self.handle.shared.now()) {
+            let open = match self.handle.current.opened(self.handle.shared.clock.now()) {
                 Some(open) => open,
                 None => self.open_apart().await?,
             };
@@ -180,7 +180,7 @@ impl SeriesGenerator {
     #[cfg(feature = "async")]
     async fn open_apart(&self) -> Result<Arc<Open>, SeriesError> {
         let Handle { shared, scopes, current } = self.handle.clone();
-        let open = move || current.open_at(&shared, &scopes.series, shared.now());
+        let open = move || current.open_at(&shared, &scopes.series, shared.clock.now());
         let opened = blocking::run("uidring-series", open).await;
         opened.unwrap_or_else(|error| Err(SeriesError::Load(SegmentError::other(error))))
     }
@@ -355,7 +355,7 @@ impl SeriesGenerator {
     pub fn pattern(&self) -> Pattern {
         let known = self.handle.scopes.known.load();
         let version =
-            known.at(self.handle.shared.now()).map_or_else(|_| known.record.newest(), |at| at.0);
+            known.at(self.handle.shared.now_ms()).map_or_else(|_| known.record.newest(), |at| at.0);
         version.definition.pattern().clone()
     }
 
@@ -427,13 +427,13 @@ impl SeriesGenerator {
     /// [`SeriesError::NoSuchSeries`], [`SeriesError::Storage`], or [`SeriesError::Clock`].
     pub fn forecast(&self) -> Result<Vec<Forecast>, SeriesError> {
         let known = self.handle.shared.known.learn_again(self.name())?;
-        forecast::forecast(&known, &self.counters()?, self.handle.shared.now())
+        forecast::forecast(&known, &self.counters()?, self.handle.shared.now_ms())
     }
 
     /// The state of this scope in this process.
     #[must_use]
     pub fn status(&self) -> SeriesStatus {
-        let open = self.handle.current.opened(self.handle.shared.now());
+        let open = self.handle.current.opened(self.handle.shared.clock.now());
         SeriesStatus {
             period: open.as_ref().map(|open| open.period()),
             numbers: open.map(|open| open.numbers.status()),

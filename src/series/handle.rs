@@ -56,8 +56,7 @@ impl Handle {
         number: u64,
         period: Period,
     ) -> SeriesNumber {
-        let mut text = String::new();
-        pattern.write(&mut text, date, &self.current.scope, number);
+        let text = pattern.write(date, &self.current.scope, number);
         SeriesNumber::new(text, number, period)
     }
 }

@@ -7,7 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::counter::Counter;
 use super::date::Date;
-use super::pattern::Pattern;
+use super::open_period::OpenPeriod;
 use super::period::Period;
 use super::series_error::SeriesError;
 use super::span::{Span, span_at};
@@ -22,8 +22,8 @@ pub(crate) const MOST_CHANGES: u32 = 4;
 pub(crate) struct KnownSeries {
     pub record: SeriesRecord,
     pub zone: TimeZone,
-    /// The last answer of [`pattern_on`](KnownSeries::pattern_on), with what it was asked for.
-    written: Mutex<Option<(u32, Date, Arc<Pattern>)>>,
+    /// The last answer of [`open`](KnownSeries::open).
+    opened: Mutex<Option<Arc<OpenPeriod>>>,
 }
 
 /// The store, and the series of it that this process has used.
@@ -49,20 +49,17 @@ pub(crate) type Rested = Mutex<HashSet<Box<str>>>;
 impl KnownSeries {
     pub fn of(record: SeriesRecord) -> Result<KnownSeries, SeriesError> {
         let zone = record.newest().definition.zone()?;
-        Ok(KnownSeries { record, zone, written: Mutex::default() })
+        Ok(KnownSeries { record, zone, opened: Mutex::default() })
     }
 
-    /// The pattern of a version [on this day](Pattern::on). All scopes share one.
-    pub fn pattern_on(&self, version: &SeriesVersion, date: Date) -> Arc<Pattern> {
-        let mut written = lock(&self.written);
-        match &*written {
-            Some((number, day, pattern)) if (*number, *day) == (version.number, date) => {
-                Arc::clone(pattern)
-            }
+    /// The period whose numbers this version writes. All scopes share one.
+    pub fn open(&self, version: &SeriesVersion, span: Span) -> Arc<OpenPeriod> {
+        let mut opened = lock(&self.opened);
+        match &*opened {
+            Some(open) if open.is_of(version, span) => Arc::clone(open),
             _ => {
-                let pattern = Arc::new(version.definition.pattern().on(date));
-                *written = Some((version.number, date, Arc::clone(&pattern)));
-                pattern
+                let open = Arc::new(OpenPeriod::new(&self.record.name, version, span));
+                Arc::clone(opened.insert(open))
             }
         }
     }

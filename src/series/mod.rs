@@ -63,6 +63,7 @@ mod generator;
 mod handle;
 mod known;
 mod number;
+mod open_period;
 mod pattern;
 mod period;
 mod request;

@@ -142,9 +142,10 @@ const FLOORS: &[Floor] = &[
             "answers",
             "sql",
             "sqlite", // in the store
+            "number",
+            "open_period",
             "known",
             "source",
-            "number",
             "current",
             "scopes",
             "version",

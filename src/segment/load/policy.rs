@@ -1,5 +1,6 @@
 //! The policy of loads: how many numbers to load, and when. Pure arithmetic.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 /// The settings of the program.
@@ -21,7 +22,8 @@ pub struct Policy {
 #[derive(Clone, Copy, Debug)]
 pub struct Steps {
     pub step: u64,
-    pub max_step: Option<u64>,
+    /// Not zero, so that it takes less memory.
+    pub max_step: Option<NonZeroU64>,
 }
 
 /// The largest ratio of a segment to the one before. So a short burst does not load numbers that
@@ -87,7 +89,7 @@ impl Policy {
     /// The size of the next load. `last` is the size of the last one, and waiting takers need
     /// `missing` numbers. `None` leaves the size to the row.
     pub fn size(&self, demand: &Demand, steps: Steps, last: u64, missing: u64) -> Option<u64> {
-        let largest = steps.max_step.unwrap_or(self.max_step).max(steps.step);
+        let largest = steps.max_step.map_or(self.max_step, NonZeroU64::get).max(steps.step);
         let wanted = demand.of(self.refresh).min(last.saturating_mul(GROWTH)).max(missing);
         (wanted > steps.step).then_some(wanted.min(largest)).filter(|size| *size > steps.step)
     }
@@ -156,9 +158,9 @@ mod tests {
         assert_eq!(size(2.0, STEPS, 1000), Some(1800));
         assert_eq!(size(100.0, STEPS, 1000), Some(4000), "it grows step by step");
         assert_eq!(size(10_000.0, STEPS, 900_000), Some(1_000_000));
-        let own = Steps { max_step: Some(3000), ..STEPS };
+        let own = Steps { max_step: NonZeroU64::new(3000), ..STEPS };
         assert_eq!(size(100.0, own, 1000), Some(3000), "the row's own limit");
-        let free = Steps { max_step: Some(u64::MAX), ..STEPS };
+        let free = Steps { max_step: Some(NonZeroU64::MAX), ..STEPS };
         assert_eq!(size(10_000.0, free, 9_000_000), Some(9_000_000), "no limit");
         let large = Steps { step: 5_000_000, max_step: None };
         assert_eq!(size(10_000.0, large, 1), None, "never less than the row's step");

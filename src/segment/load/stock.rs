@@ -1,5 +1,6 @@
 //! [`Stock`]: the loader's state of one tag.
 
+use std::num::NonZeroU64;
 use std::time::Duration;
 
 use crate::number::Number;
@@ -104,7 +105,9 @@ impl Stock {
         self.last_numbers.reserve_exact(1);
         self.last_numbers.push((database, last));
         self.last_size = count;
-        self.steps = Steps { step: segment.step, max_step: segment.max_step };
+        // No segment is smaller than the step, so 1 says the same as 0.
+        let max_step = segment.max_step.and_then(|most| NonZeroU64::new(most.max(1)));
+        self.steps = Steps { step: segment.step, max_step };
         self.forget_claimed(left);
         match self.loaded.last_mut() {
             Some(last) if last.database == database && last.is_before(number, delta) => {
@@ -199,7 +202,8 @@ impl Stock {
     /// What can be given back to the rows: of the last run of numbers from each database, those
     /// among the `left` unclaimed ones. The numbers are `delta` apart.
     pub fn unused(&self, mut left: u64, delta: u64) -> Vec<Segment> {
-        let Steps { step, max_step } = self.steps;
+        let step = self.steps.step;
+        let max_step = self.steps.max_step.map(NonZeroU64::get);
         let mut tails: Vec<(Loaded, bool)> = Vec::new();
         for &loaded in self.loaded.iter().rev() {
             let count = left.min(loaded.count);

@@ -73,7 +73,7 @@ impl<'a> Gapless<'a> {
                 let (version, period) = known.on(date);
                 (version, date, period)
             } else {
-                let (version, span) = known.at(handle.shared.now())?;
+                let (version, span) = known.at(handle.shared.now_ms())?;
                 (version, span.date, span.period)
             };
             let definition = &version.definition;

@@ -49,9 +49,7 @@ impl Pattern {
             None if self.has_scope => return Err(FormatError::NoScope),
             None => {}
         }
-        let mut text = String::new();
-        self.write(&mut text, date, scope.unwrap_or_default(), number);
-        Ok(text)
+        Ok(self.write(date, scope.unwrap_or_default(), number))
     }
 
     /// Whether the pattern can show the date.
@@ -87,29 +85,30 @@ impl Pattern {
         Pattern { items: items.into(), ..self.clone() }
     }
 
-    /// Appends the text of a number.
+    /// The text of a number, which is allocated once.
     ///
     /// The caller has checked that the number fits, the scope, and [the date](Self::check_date). A
-    /// pattern without a scope ignores it. An empty `text` allocates once.
-    pub(crate) fn write(&self, text: &mut String, date: Date, scope: &str, number: u64) {
-        let begin = text.len();
+    /// pattern without a scope ignores it.
+    pub(crate) fn write(&self, date: Date, scope: &str, number: u64) -> String {
         let scope_length = if self.has_scope { scope.len() } else { 0 };
         let number_length = if self.width.is_none() { digits_of(number) } else { 0 };
-        text.reserve_exact(usize::from(self.fixed) + scope_length + number_length);
+        let length = usize::from(self.fixed) + scope_length + number_length;
+        let mut text = String::with_capacity(length);
         for item in &self.items {
             match item {
                 Item::Literal(literal) => text.push_str(literal),
                 Item::Date(field) => {
-                    push(text, field.of(date, self.first_month).into(), field.width());
+                    push(&mut text, field.of(date, self.first_month).into(), field.width());
                 }
                 Item::Scope => text.push_str(scope),
-                Item::Number { width } => push(text, number, width.map_or(1, usize::from)),
+                Item::Number { width } => push(&mut text, number, width.map_or(1, usize::from)),
                 Item::Check(check) => {
-                    let digits = check.of(&text.as_bytes()[begin..]);
-                    push(text, digits.into(), check.width());
+                    let digits = check.of(text.as_bytes());
+                    push(&mut text, digits.into(), check.width());
                 }
             }
         }
+        text
     }
 }
 

@@ -1,0 +1,59 @@
+//! [`OpenPeriod`], the period in which a series counts now.
+
+use std::time::SystemTime;
+
+use super::number::SeriesNumber;
+use super::pattern::Pattern;
+use super::period::Period;
+use super::span::Span;
+use super::store::SeriesVersion;
+use crate::clock::from_unix_ms;
+
+/// A period of a series, and how its numbers are written. All scopes share one.
+#[derive(Debug)]
+pub(crate) struct OpenPeriod {
+    pub series: Box<str>,
+    version: u32,
+    span: Span,
+    /// The time of the span as the clock tells it, so that a take has nothing to compute. `None`
+    /// where the platform has no such time.
+    begin: Option<SystemTime>,
+    end: Option<SystemTime>,
+    /// With the date of the period.
+    pub pattern: Pattern,
+}
+
+impl OpenPeriod {
+    pub fn new(series: &str, version: &SeriesVersion, span: Span) -> OpenPeriod {
+        OpenPeriod {
+            series: series.into(),
+            version: version.number,
+            span,
+            begin: from_unix_ms(span.begin_ms.into()),
+            end: from_unix_ms(span.end_ms.into()),
+            pattern: version.definition.pattern().on(span.date),
+        }
+    }
+
+    /// Whether this version writes the numbers of the span as this period does.
+    pub fn is_of(&self, version: &SeriesVersion, span: Span) -> bool {
+        self.version == version.number && Span { date: self.span.date, ..span } == self.span
+    }
+
+    /// Whether the clock is in the period when it reads `now`.
+    #[inline]
+    pub fn contains(&self, now: SystemTime) -> bool {
+        self.begin.is_none_or(|begin| begin <= now) && self.end.is_none_or(|end| now < end)
+    }
+
+    pub fn period(&self) -> Period {
+        self.span.period
+    }
+
+    /// The number as people see it.
+    #[inline]
+    pub fn write(&self, scope: &str, number: u64) -> SeriesNumber {
+        let text = self.pattern.write(self.span.date, scope, number);
+        SeriesNumber::new(text, number, self.span.period)
+    }
+}
