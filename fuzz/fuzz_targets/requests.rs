@@ -114,6 +114,10 @@ fn parts(answer: &[u8]) -> Option<(String, &[u8])> {
 fn both_ways(data: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let end = data.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let head = &data[..end];
+    // An empty line may end with a line feed alone, so that there are several requests.
+    if has(&head[..end - 2], b"\n\n") || has(&head[..end - 2], b"\n\r\n") {
+        return None;
+    }
     let path = head.strip_prefix(b"GET ")?;
     let length = path.windows(10).position(|window| window == b" HTTP/1.1\r")?;
     let is_plain = path[0] == b'/' && !path[..length].iter().any(|byte| b" ?#\r\n".contains(byte));
