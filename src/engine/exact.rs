@@ -12,6 +12,8 @@
 //!                              │ to come: the tick is full; wait with the ticket, or fail
 //! ```
 //!
+//! This says how long a take waits; `take` and, for tasks, `turn` do the waiting.
+//!
 //! The cursor never goes back, so no ticket is claimed twice, whatever the clock shows. And a
 //! ticket's UID belongs to the lease in use, whose window is read after the claim: it is reserved.
 

@@ -1,4 +1,4 @@
-//! The token of a request.
+//! The token of a request. `security::access` says what it may do.
 
 use axum::http::HeaderMap;
 use axum::http::header::AUTHORIZATION;
