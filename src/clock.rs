@@ -169,6 +169,11 @@ pub(crate) fn unix_ms(time: SystemTime) -> i128 {
     }
 }
 
+/// The nearest number that the type has.
+pub(crate) fn saturated(number: i128) -> i64 {
+    i64::try_from(number).unwrap_or(if number < 0 { i64::MIN } else { i64::MAX })
+}
+
 /// The time at `ms` milliseconds since 1970, if the platform can represent it.
 pub(crate) fn from_unix_ms(ms: i128) -> Option<SystemTime> {
     let distance = ms.unsigned_abs();

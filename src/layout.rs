@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::time::{Duration, SystemTime};
 
-use crate::clock::{from_unix_ms, unix_ms, utc};
+use crate::clock::{from_unix_ms, saturated, unix_ms, utc};
 use crate::uid::Uid;
 
 /// The split of a UID into time, worker and sequence.
@@ -610,8 +610,7 @@ impl Layout {
     /// How many milliseconds after the epoch `time` is, rounded down and limited to the range of
     /// the type.
     pub(crate) fn ms_at(&self, time: SystemTime) -> i64 {
-        let ms = unix_ms(time) - i128::from(self.epoch_ms);
-        i64::try_from(ms).unwrap_or(if ms < 0 { i64::MIN } else { i64::MAX })
+        saturated(unix_ms(time) - i128::from(self.epoch_ms))
     }
 
     /// When `tick` begins, for any tick that fits into a UID.

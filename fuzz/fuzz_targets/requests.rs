@@ -114,7 +114,7 @@ fn parts(answer: &[u8]) -> Option<(String, &[u8])> {
 fn both_ways(data: &[u8]) -> Option<(Vec<u8>, Vec<u8>)> {
     let end = data.windows(4).position(|window| window == b"\r\n\r\n")? + 4;
     let head = &data[..end];
-    // An empty line may end with a line feed alone, so that there are several requests.
+    // Lines may end with a line feed alone, so that the head can be of several requests.
     if has(&head[..end - 2], b"\n\n") || has(&head[..end - 2], b"\n\r\n") {
         return None;
     }

@@ -12,7 +12,7 @@ use super::period::Period;
 use super::scope::{ScopeError, valid_scope};
 use super::series_error::SeriesError;
 use crate::by_name::Named;
-use crate::clock::{Clock, unix_ms};
+use crate::clock::{Clock, saturated, unix_ms};
 use crate::engine::{SegmentFailure, TakeError};
 use crate::segment::{PendingTag, SegmentError, SegmentGenerator, Segments};
 use crate::sync::{Arc, Mutex, lock};
@@ -33,8 +33,7 @@ impl Shared {
 
 /// Milliseconds since 1970.
 fn in_ms(time: SystemTime) -> i64 {
-    let ms = unix_ms(time);
-    i64::try_from(ms).unwrap_or(if ms < 0 { i64::MIN } else { i64::MAX })
+    saturated(unix_ms(time))
 }
 
 /// One scope of a series, in this process.
@@ -64,7 +63,7 @@ pub(crate) enum IfNone {
 
 /// The open period, and the numbers of a scope in it.
 pub(crate) struct Open {
-    period: Arc<OpenPeriod>,
+    open_period: Arc<OpenPeriod>,
     pub numbers: SegmentGenerator,
 }
 
@@ -90,7 +89,9 @@ impl Current {
             let now = shared.clock.now();
             let open = self.open.load();
             let taken = match &*open {
-                Some(open) if open.period.contains(now) => self.take_from(open, shared, if_none),
+                Some(open) if open.open_period.contains(now) => {
+                    self.take_from(open, shared, if_none)
+                }
                 _ => {
                     drop(open);
                     let open = self.open_by(if_none, shared, series, shared.clock.now())?;
@@ -161,10 +162,10 @@ impl Current {
         }
         Some(match error {
             TakeError::SegmentExhausted { cause: SegmentFailure::RanOut } => SeriesError::Full {
-                series: open.period.series.to_string(),
+                series: open.open_period.series.to_string(),
                 scope: self.scope.to_string(),
                 period: open.period(),
-                largest: open.period.pattern.largest(),
+                largest: open.open_period.pattern.largest(),
             },
             TakeError::SegmentExhausted { cause: SegmentFailure::Failed } => {
                 // Others have closed the period, or the store says something else that the status
@@ -222,7 +223,7 @@ impl Current {
 
     /// The period that is open, if it is that of this time.
     pub fn opened(&self, now: SystemTime) -> Option<Arc<Open>> {
-        self.open.load_full().filter(|open| open.period.contains(now))
+        self.open.load_full().filter(|open| open.open_period.contains(now))
     }
 
     fn open_by(
@@ -279,7 +280,7 @@ impl Current {
         }
         let loaded = pending.as_ref().and_then(|pending| shared.segments.loaded(pending));
         let Some(loaded) = loaded else {
-            let (series, period) = (series.to_owned(), at.period.period());
+            let (series, period) = (series.to_owned(), at.open_period.period());
             return Err(SeriesError::Loading { series, period });
         };
         *pending = None;
@@ -307,12 +308,12 @@ impl Current {
             return Err(super::error::FormatError::NoScope.into());
         }
         let tag = Counter { series: name, version: number, period, scope }.tag();
-        Ok(CounterAt { period: known.open(version, span), tag })
+        Ok(CounterAt { open_period: known.open(version, span), tag })
     }
 
     /// Makes the opened period that of all takes, and gives the one before up.
     fn publish(&self, at: CounterAt, numbers: SegmentGenerator) -> Arc<Open> {
-        let open = Arc::new(Open { period: at.period, numbers });
+        let open = Arc::new(Open { open_period: at.open_period, numbers });
         let before = self.open.swap(Some(Arc::clone(&open)));
         if let Some(before) = before
             && before.numbers.tag() != open.numbers.tag()
@@ -325,18 +326,18 @@ impl Current {
 
 /// The counter of a time.
 struct CounterAt {
-    period: Arc<OpenPeriod>,
+    open_period: Arc<OpenPeriod>,
     tag: String,
 }
 
 impl Open {
     pub fn period(&self) -> Period {
-        self.period.period()
+        self.open_period.period()
     }
 
     /// The number as people see it.
     #[inline]
     pub fn write(&self, scope: &str, number: u64) -> SeriesNumber {
-        self.period.write(scope, number)
+        self.open_period.write(scope, number)
     }
 }

@@ -52,7 +52,7 @@ impl KnownSeries {
         Ok(KnownSeries { record, zone, opened: Mutex::default() })
     }
 
-    /// The period whose numbers this version writes. All scopes share one.
+    /// The period of this span, as this version writes its numbers. All scopes share one.
     pub fn open(&self, version: &SeriesVersion, span: Span) -> Arc<OpenPeriod> {
         let mut opened = lock(&self.opened);
         match &*opened {

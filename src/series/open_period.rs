@@ -35,7 +35,7 @@ impl OpenPeriod {
         }
     }
 
-    /// Whether this version writes the numbers of the span as this period does.
+    /// Whether it is the period of this span, written by this version. The date may be any in it.
     pub fn is_of(&self, version: &SeriesVersion, span: Span) -> bool {
         self.version == version.number && Span { date: self.span.date, ..span } == self.span
     }

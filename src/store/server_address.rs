@@ -17,7 +17,9 @@ pub(super) fn refused(address: &str, mut error: Error) -> StoreError {
     if is_unclear {
         error = Error::problem(
             "if its user or password has one of @, /, ?, # and &, write these as %40, %2F, %3F, \
-             %23 and %26; the driver's error could show a part of the password",
+             %23 and %26; if the password is a parameter, write it before the host, as in \
+             user:password@host; the error itself is not shown, because it could show a part of \
+             the password",
         );
     }
     refusals::refused(&shown, error)

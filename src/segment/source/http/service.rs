@@ -78,7 +78,7 @@ pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRec
         });
     }
     let Some(answer) = object(server, &answer)? else { return Ok(None) };
-    let record = record(&answer).filter(|record| record.tag == tag);
+    let record = record(&answer).filter(|record| record.tag == tag && record.next > 0);
     let record = record.ok_or_else(|| not_understood(server, &answer.to_string()))?;
     new.check(&server.address.to_string(), &record).map_err(Trouble::last)?;
     Ok(Some(record))
@@ -232,7 +232,7 @@ fn segment(tag: &str, answer: &Value) -> Result<Segment, String> {
 
 fn record(answer: &Value) -> Option<TagRecord> {
     let tag = answer["tag"].as_str()?;
-    let field = |name: &str| number(&answer[name]).filter(|number| *number > 0);
+    let field = |name: &str| number(&answer[name]);
     let mut record = TagRecord::new(tag, field("next")?, field("step")?, field("delta")?);
     record.max_step = field("max_step");
     record.description = answer["description"].as_str().map(str::to_owned);
@@ -296,10 +296,9 @@ mod tests {
         let since = found.updated.unwrap().duration_since(SystemTime::UNIX_EPOCH).unwrap();
         assert_eq!(since.as_secs(), 1_767_323_045);
         assert!(record(&json!({ "tag": "orders" })).is_none());
-        for field in ["next", "step", "delta"] {
-            let mut answer = answer.clone();
-            answer[field] = json!("0");
-            assert!(record(&answer).is_none(), "{answer}");
-        }
+        // A row that gives no numbers is listed as well.
+        let answer = json!({ "tag": "orders", "next": "5", "step": "0", "delta": "0" });
+        let found = record(&answer).unwrap();
+        assert_eq!((found.step, found.delta), (0, 0));
     }
 }

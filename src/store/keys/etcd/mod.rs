@@ -134,9 +134,9 @@ impl Etcd {
             .http_status_as_error(false)
             .user_agent(concat!("uidring/", env!("CARGO_PKG_VERSION")))
             .max_idle_connections_per_host(1)
-            // As they are, each connection would fill 256 KiB with zeros. The first is twice the
-            // longest header, because otherwise a header that is too long looks like a closed
-            // connection.
+            // By default, ureq fills 256 KiB with zeros for each connection. The input buffer is
+            // twice the longest header, because otherwise a header that is too long looks like a
+            // closed connection.
             .input_buffer_size(32 << 10)
             .output_buffer_size(16 << 10)
             .max_response_header_size(16 << 10)
