@@ -1,4 +1,4 @@
-//! The error of the address of a server that cannot be used.
+//! What is said where the address of a server cannot be used.
 
 use super::address::{UNCLEAR, without_password};
 use super::call::Error;
@@ -8,7 +8,7 @@ use super::refusals;
 /// What ends a user or a password in an address, unless it is escaped.
 const SEPARATORS: [char; 5] = ['@', '/', '?', '#', '&'];
 
-/// The error of the address of a server that cannot be used.
+/// The error where this address of a server cannot be used.
 pub(super) fn refused(address: &str, mut error: Error) -> StoreError {
     let shown = without_password(address);
     // What the driver takes for the host or a parameter may be a part of the password.
