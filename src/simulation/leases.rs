@@ -517,10 +517,7 @@ proptest! {
 
 #[cfg(feature = "sqlite")]
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases / 8,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases / 8))]
     #[test]
     fn unique_whatever_becomes_of_leases_in_a_sqlite_file(
         steps in proptest::collection::vec(step(), 1..120),

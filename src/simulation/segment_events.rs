@@ -314,10 +314,7 @@ fn step() -> impl Strategy<Value = Step> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 2,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     #[test]
     fn each_change_of_a_source_and_its_tags_is_told_once(

@@ -495,10 +495,7 @@ fn event() -> impl Strategy<Value = Event> {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 2,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     #[test]
     fn no_number_comes_twice_and_each_load_is_accounted_for(
@@ -532,10 +529,7 @@ enum Rest {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig {
-        cases: ProptestConfig::default().cases * 2,
-        ..ProptestConfig::default()
-    })]
+    #![proptest_config(ProptestConfig::with_cases(ProptestConfig::default().cases * 2))]
 
     #[test]
     fn a_tag_that_is_given_up_gives_no_number_twice_and_loses_none(

@@ -153,7 +153,7 @@ fn half_of_the_tame_patterns_are_accepted() {
 }
 
 proptest! {
-    #![proptest_config(ProptestConfig { cases: 1024, ..ProptestConfig::default() })]
+    #![proptest_config(ProptestConfig::with_cases(1024))]
 
     #[test]
     fn a_number_is_read_back(pattern in patterns(), parts in (dates(), scopes(), numbers())) {

@@ -16,8 +16,8 @@ use crate::config::db::{self, Unusable};
 use crate::config::listen::ListenAddress;
 use crate::config::options::Leaf;
 use crate::process::end::{EndSender, fail};
-use crate::process::output;
 use crate::process::threads::{self, Panicked, caught};
+use crate::process::{output, supervisor};
 use crate::security::tls::Tls;
 use crate::stats::loads::{RecordedSource, Use};
 use crate::stats::trouble::{Cause, Trouble};
@@ -144,8 +144,12 @@ impl Starter {
         match (trouble, before) {
             (Some(now), before) if before.as_ref().is_none_or(|before| before.text != now.text) => {
                 tracing::warn!(problem = now.text, "the database cannot be used");
+                supervisor::status(&format!("the database cannot be used: {}", now.text));
             }
-            (None, Some(_)) => tracing::info!("the database answers"),
+            (None, Some(_)) => {
+                tracing::info!("the database answers");
+                supervisor::status(&listens(&place(self.app, &self.addresses.http)));
+            }
             _ => {}
         }
     }
@@ -252,39 +256,43 @@ fn read_lease(app: &App, registry: &dyn RegistryAdmin) -> Result<(), RegistryErr
     Ok(())
 }
 
+/// Where the service answers over HTTP.
+fn place(app: &App, http: &ListenAddress) -> String {
+    match http {
+        ListenAddress::Tcp(address) if app.tls.is_some() => format!("https://{address}"),
+        ListenAddress::Tcp(address) => format!("http://{address}"),
+        socket => socket.to_string(),
+    }
+}
+
+/// What the service does where nothing troubles it.
+fn listens(place: &str) -> String {
+    format!("listens on {place}")
+}
+
 /// Announces the addresses of the service.
 fn announce(app: &App, Addresses { http, resp }: &Addresses) {
-    let has_tls = app.tls.is_some();
+    let place = place(app, http);
     let path = if app.options.uids { "/v1/uids?n=3" } else { "/v1/tags" };
-    let of_http = match http {
-        ListenAddress::Tcp(address) => {
-            let base = format!("{}://{address}", if has_tls { "https" } else { "http" });
-            format!(
-                "uidring-server listens on {base}\n\
-                 the page:  {base}/\n\
-                 try:       curl '{base}{path}'\n"
-            )
-        }
-        // Once it is open, one from systemd is one of the others.
-        ListenAddress::Systemd(_) => String::new(),
-        ListenAddress::Unix(socket) => {
-            let socket = socket.display();
-            format!(
-                "uidring-server listens on {http}\n\
-                 the page:  behind a proxy\n\
-                 try:       curl --unix-socket '{socket}' 'http://localhost{path}'\n"
-            )
-        }
+    let uses = if let ListenAddress::Unix(socket) = http {
+        let socket = socket.display();
+        format!(
+            "the page:  behind a proxy\n\
+             try:       curl --unix-socket '{socket}' 'http://localhost{path}'\n"
+        )
+    } else {
+        format!("the page:  {place}/\ntry:       curl '{place}{path}'\n")
     };
     let of_redis = match resp {
         None => String::new(),
         Some(address @ ListenAddress::Unix(_)) => format!("for Redis' clients: {address}\n"),
         Some(address) => {
-            let scheme = if has_tls { "rediss" } else { "redis" };
+            let scheme = if app.tls.is_some() { "rediss" } else { "redis" };
             format!("for Redis' clients: {scheme}://{address}\n")
         }
     };
-    output::say(of_http + &of_redis);
+    output::say(format!("uidring-server listens on {place}\n{uses}{of_redis}"));
+    supervisor::ready(&listens(&place));
     if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
         tracing::warn!("{trouble}");
     }

@@ -24,6 +24,7 @@ use crate::net::connection::Connection;
 use crate::net::listener::{AsyncListener, Listener, Socket};
 use crate::process::end::{EndReason, EndReceiver, EndSender, LAST_REQUEST};
 use crate::process::signals::Signals;
+use crate::process::supervisor;
 use crate::process::threads::{self, Panicked, caught, one_threaded};
 use crate::resp::connection as resp;
 use crate::security::access::Access;
@@ -99,6 +100,7 @@ pub(crate) fn serve(
         end.ok().and_then(|end| end.clone()).unwrap_or(EndReason::Asked)
     });
     app.begin_end();
+    supervisor::stopping();
     for worker in workers {
         // The thread catches its own panics.
         let _ = worker.join();

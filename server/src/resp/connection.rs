@@ -15,7 +15,7 @@ use crate::commands::{Command, CommandGroup};
 use crate::process::end::{EndReceiver, LAST_REQUEST};
 use crate::resp::answer::{Session, check_count};
 use crate::resp::codec::{Arguments, Decoder};
-use crate::resp::give;
+use crate::resp::give::{self, Asked};
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::stats::commands::AnswerKind;
@@ -194,7 +194,8 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     let (session, reply) = (&mut self.session, &mut self.reply);
                     let command = Command::find(arguments.get(0).unwrap_or_default());
                     let is_given = command.is_some_and(|command| {
-                        give::at_once(self.app, session.token(), command, arguments, reply)
+                        let asked = Asked { token: session.token(), command, arguments };
+                        give::at_once(self.app, asked, reply)
                     });
                     if is_given {
                         commands.answered(command, AnswerKind::Good, false);
@@ -290,7 +291,8 @@ async fn answer(
     std::mem::swap(&mut reply.bytes, earlier);
     let given = {
         // Boxed, because it is large and rare.
-        let mut giving = Box::pin(give::in_time(app, session.token(), command, arguments, reply));
+        let asked = Asked { token: session.token(), command, arguments };
+        let mut giving = Box::pin(give::in_time(app, asked, reply));
         match poll_fn(|context| Poll::Ready(giving.as_mut().poll(context))).await {
             Poll::Ready(given) => given,
             Poll::Pending => {

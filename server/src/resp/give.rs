@@ -58,15 +58,24 @@ impl Rest {
     }
 }
 
+/// A command, and who sent it.
+#[derive(Clone, Copy)]
+pub(crate) struct Asked<'a> {
+    pub(crate) token: Option<&'a [u8]>,
+    pub(crate) command: Command,
+    pub(crate) arguments: Arguments<'a>,
+}
+
+impl Asked<'_> {
+    fn check(&self, app: &App, permission: Permission<'_>) -> Result<(), Refusal> {
+        app.access.may(self.token, permission).map_err(|denied| Refusal::denied(denied, permission))
+    }
+}
+
 /// Answers a command that asks for one id or number, if that is in memory. Nearly all do. Returns
 /// whether it has answered.
-pub(crate) fn at_once(
-    app: &App,
-    token: Option<&[u8]>,
-    command: Command,
-    arguments: Arguments<'_>,
-    reply: &mut Reply,
-) -> bool {
+pub(crate) fn at_once(app: &App, asked: Asked<'_>, reply: &mut Reply) -> bool {
+    let Asked { token, command, arguments } = asked;
     let is_one = arguments.len() == command.row().least + 1;
     let number = || {
         let tag = std::str::from_utf8(arguments.get(1)?).ok()?;
@@ -87,21 +96,15 @@ pub(crate) fn at_once(
 /// list is still to be written.
 pub(crate) async fn in_time(
     app: &'static App,
-    token: Option<&[u8]>,
-    command: Command,
-    arguments: Arguments<'_>,
+    asked: Asked<'_>,
     reply: &mut Reply,
 ) -> Result<Option<Rest>, Refusal> {
     app.first_try().await;
-    match command {
-        Command::UidNext => uids(app, token, arguments, reply).await,
-        Command::SeriesNext => series(app, token, arguments, reply).await,
-        _ => tag(app, token, command, arguments, reply).await,
+    match asked.command {
+        Command::UidNext => uids(app, asked, reply).await,
+        Command::SeriesNext => series(app, asked, reply).await,
+        _ => tag(app, asked, reply).await,
     }
-}
-
-fn allowed(app: &App, token: Option<&[u8]>, permission: Permission<'_>) -> Result<(), Refusal> {
-    app.access.may(token, permission).map_err(|denied| Refusal::denied(denied, permission))
 }
 
 fn text<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str, Refusal> {
@@ -123,22 +126,21 @@ fn count(bytes: &[u8]) -> Result<usize, Refusal> {
 
 async fn uids(
     app: &'static App,
-    token: Option<&[u8]>,
-    arguments: Arguments<'_>,
+    asked: Asked<'_>,
     reply: &mut Reply,
 ) -> Result<Option<Rest>, Refusal> {
     if !app.options.uids {
         let text = "there are no time-ordered ids here: the service has the option --uids=false";
         return Err(Refusal::error(text));
     }
-    allowed(app, token, Permission::Uids)?;
-    let asked = arguments.get(1).map(count).transpose()?;
-    let count = asked.unwrap_or(1);
+    asked.check(app, Permission::Uids)?;
+    let counted = asked.arguments.get(1).map(count).transpose()?;
+    let count = counted.unwrap_or(1);
     let uids = numbers::take_uids(app, ("uids", app.uids()?), count).await?;
     app.counters().uids.add(count as u64);
     Ok(match &app.masked {
-        None => listed(uids, asked.is_some(), reply),
-        Some(masked) => listed(MaskedIds::new(uids, masked), asked.is_some(), reply),
+        None => listed(uids, counted.is_some(), reply),
+        Some(masked) => listed(MaskedIds::new(uids, masked), counted.is_some(), reply),
     })
 }
 
@@ -161,14 +163,13 @@ fn is_by_1(arguments: Arguments<'_>) -> bool {
 
 async fn tag(
     app: &'static App,
-    token: Option<&[u8]>,
-    command: Command,
-    arguments: Arguments<'_>,
+    asked: Asked<'_>,
     reply: &mut Reply,
 ) -> Result<Option<Rest>, Refusal> {
+    let Asked { command, arguments, .. } = asked;
     let tag = text("a tag", arguments.get(1).unwrap_or_default())?;
     numbers::check_tag(app.options.table, tag)?;
-    allowed(app, token, Permission::Tag(tag))?;
+    asked.check(app, Permission::Tag(tag))?;
     let is_integer = command != Command::TagNext;
     if is_integer && !is_by_1(arguments) {
         return Err(Refusal::error(format!(
@@ -177,29 +178,28 @@ async fn tag(
             shown(arguments.get(2).unwrap_or_default())
         )));
     }
-    let asked = arguments.get(2).filter(|_| !is_integer).map(count).transpose()?;
-    let count = asked.unwrap_or(1);
+    let counted = arguments.get(2).filter(|_| !is_integer).map(count).transpose()?;
+    let count = counted.unwrap_or(1);
     let mut numbers = numbers::take_many(app, tag, count).await?;
     app.counters().numbers.add(count as u64);
     if is_integer {
         reply.integer(numbers.next().unwrap_or_default());
         return Ok(None);
     }
-    Ok(listed(numbers, asked.is_some(), reply))
+    Ok(listed(numbers, counted.is_some(), reply))
 }
 
 async fn series(
     app: &'static App,
-    token: Option<&[u8]>,
-    arguments: Arguments<'_>,
+    asked: Asked<'_>,
     reply: &mut Reply,
 ) -> Result<Option<Rest>, Refusal> {
-    let name = text("a series", arguments.get(1).unwrap_or_default())?;
+    let name = text("a series", asked.arguments.get(1).unwrap_or_default())?;
     series_numbers::check_name(name)?;
-    allowed(app, token, Permission::Series(name))?;
-    let (wanted, is_list) = wanted(arguments)?;
+    asked.check(app, Permission::Series(name))?;
+    let (wanted, is_list) = wanted(asked.arguments)?;
     let room = series_numbers::Room::reserve(app, wanted.count).await?;
-    let told = |none| series_problem::told(app, token, none);
+    let told = |none| series_problem::told(app, asked.token, none);
     let series = series_numbers::find(app, name.to_owned()).await?.map_err(told)?;
     let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
     app.counters().series_numbers.add(numbers.len() as u64);

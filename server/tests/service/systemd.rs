@@ -1,12 +1,62 @@
-//! Sockets that systemd has opened before the start, and hands over.
+//! What systemd hands over, the sockets that it has opened before the start, and what it is told.
 
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
+use std::path::Path;
 use std::thread;
 
 use crate::common::resp::Client;
-use crate::common::{Answer, Server, folder, request, signal};
+use crate::common::{Answer, FOREVER, Server, folder, request, signal};
+
+/// The socket at which a unit of `Type=notify` tells systemd of itself.
+struct Told(UnixDatagram);
+
+impl Told {
+    fn bind(path: &Path) -> Told {
+        let socket = UnixDatagram::bind(path).unwrap();
+        socket.set_read_timeout(Some(FOREVER)).unwrap();
+        Told(socket)
+    }
+
+    /// The lines of the next message.
+    fn next(&self) -> Vec<String> {
+        let mut bytes = [0; 4096];
+        let length = self.0.recv(&mut bytes).unwrap();
+        str::from_utf8(&bytes[..length]).unwrap().lines().map(str::to_owned).collect()
+    }
+}
+
+/// It listens when it says that it is ready, and has lost nothing when it says that it ends.
+#[test]
+fn systemd_is_told_of_the_start_of_troubles_and_of_the_end() {
+    let (folder, file) = Server::locked();
+    let path = folder.path().join("notify");
+    let told = Told::bind(&path);
+    let variable = ("NOTIFY_SOCKET", path.to_str().unwrap());
+    let server = Server::launch_with(folder, &[], &[variable]);
+    let listens = format!("STATUS=listens on http://{}", server.address);
+    assert_eq!(told.next(), ["READY=1", &listens]);
+    assert_eq!(server.get("/livez").status, 200);
+    let trouble = told.next();
+    assert!(trouble[0].starts_with("STATUS=the database cannot be used: "), "{trouble:?}");
+    assert_eq!(trouble.len(), 1, "{trouble:?}");
+    drop(file);
+    while told.next() != [listens.as_str()] {}
+    server.stop();
+    assert_eq!(told.next(), ["STOPPING=1", "STATUS=ends"]);
+}
+
+#[test]
+fn a_start_of_which_systemd_cannot_be_told_succeeds() {
+    let folder = folder();
+    let variable = ("NOTIFY_SOCKET", "/nowhere/notify");
+    let server = Server::launch_with(folder, &[], &[variable]);
+    server.wait_until_ready();
+    let said = "NOTIFY_SOCKET is set, and systemd cannot be told";
+    assert!(server.log().contains(said), "{}", server.log());
+    server.stop();
+}
 
 /// Who connects while there is no service waits, and is answered once there is one.
 #[test]

@@ -4,9 +4,8 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::header::LOCATION;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
 use uidring::series::{SeriesDefinition, SeriesError, SeriesRecord};
@@ -22,6 +21,7 @@ use crate::http::numbers::apart;
 use crate::http::problem::{Details, Problem};
 use crate::http::series_numbers::{self, GivenNumbers, Wanted};
 use crate::http::series_problem;
+use crate::http::v1::created;
 use crate::http::v1::series_rows::{SeriesRow, SeriesRows};
 use crate::http::v1::tags::Number;
 use crate::http::{body, params};
@@ -321,13 +321,9 @@ pub(crate) async fn create(
         let record = series.create(&name, asked.definition(there.as_ref()))?.record()?;
         Ok((there.is_some(), record))
     };
-    let created = apart(&app.calls, create).await?;
-    let (was_there, record) = created.map_err(|error| told(app, &headers, error))?;
-    let row = Json(SeriesRow::of(&record, None));
-    if was_there {
-        return Ok(row.into_response());
-    }
+    let result = apart(&app.calls, create).await?;
+    let (was_there, record) = result.map_err(|error| told(app, &headers, error))?;
     // A name needs no escapes.
-    let location = [(LOCATION, format!("/v1/series/{}/numbers", record.name))];
-    Ok((StatusCode::CREATED, location, row).into_response())
+    let place = format!("/v1/series/{}/numbers", record.name);
+    Ok(created(was_there, SeriesRow::of(&record, None), place))
 }

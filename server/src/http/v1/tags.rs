@@ -4,9 +4,8 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::header::LOCATION;
-use axum::http::{HeaderMap, StatusCode};
-use axum::response::{IntoResponse, Response};
+use axum::http::HeaderMap;
+use axum::response::Response;
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uidring::segment::{Tag, TagRecord};
@@ -18,6 +17,7 @@ use crate::http::bearer::bearer;
 use crate::http::describe::{Problems, number_or_text};
 use crate::http::numbers::{self, blocking};
 use crate::http::problem::{Details, Problem};
+use crate::http::v1::created;
 use crate::http::{body, ids, negotiate, params};
 use crate::routes::Route;
 use crate::security::access::{Denied, Permission};
@@ -300,11 +300,8 @@ pub(crate) async fn create(
         Ok((was_there, source.create(&tag, &new)?))
     })
     .await?;
-    if was_there {
-        return Ok(Json(TagRow::from(record)).into_response());
-    }
-    let place =
+    let name =
         percent_encoding::utf8_percent_encode(&record.tag, percent_encoding::NON_ALPHANUMERIC);
-    let location = [(LOCATION, format!("/v1/tags/{place}/ids"))];
-    Ok((StatusCode::CREATED, location, Json(TagRow::from(record))).into_response())
+    let place = format!("/v1/tags/{name}/ids");
+    Ok(created(was_there, TagRow::from(record), place))
 }
