@@ -104,7 +104,7 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- One row for each series: a kind of document whose numbers people see. What stands here is never
--- changed, but for closed_before.
+-- changed, but for closed_before and newest.
 CREATE TABLE IF NOT EXISTS uidring_series (
     -- The name: 1 to 64 characters, compared exactly.
     name VARCHAR(64) PRIMARY KEY,
@@ -121,7 +121,11 @@ CREATE TABLE IF NOT EXISTS uidring_series (
     -- as 2026-11-24.
     closed_before VARCHAR(10) NOT NULL,
     -- When the row was written, in milliseconds since 1970.
-    created BIGINT NOT NULL
+    created BIGINT NOT NULL,
+    -- The newest version of its pattern. A transaction that counts locks this row, and counts only
+    -- where its program knows that version.
+    newest BIGINT NOT NULL DEFAULT 1
+        CHECK (newest >= 1)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- The patterns of a series, each from a day on. Rows are added, and never changed.

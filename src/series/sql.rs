@@ -318,6 +318,9 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
                 return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
             }
             Self::insert_version(transaction, name, number + 1, new, begins)?;
+            // A transaction that counts, and sees the series as it was, finds another row.
+            let sql = "UPDATE uidring_series SET newest = ? WHERE name = ?";
+            transaction.write(sql, &[i64::from(number + 1).into(), name.into()])?;
             self.get(transaction, name, false)
         })
     }

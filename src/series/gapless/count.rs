@@ -83,7 +83,8 @@ impl<'a> Gapless<'a> {
             handle.check_text(version, date)?;
             let (first, pattern) = (definition.first_number(), definition.pattern());
             let counter = handle.counter(version, period);
-            let result = count_up(&mut driver, &counter, first).await;
+            let newest = known.record.newest().number;
+            let result = count_up(&mut driver, &counter, first, newest).await;
             if let Some(number) = result.map_err(|error| self.failed(error))? {
                 if number > pattern.largest() {
                     let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
@@ -92,17 +93,18 @@ impl<'a> Gapless<'a> {
                 }
                 return Ok(handle.write(pattern, date, number, period));
             }
-            self.find_out_why(&mut driver, &counter).await?;
+            self.find_out_why(&mut driver, &counter, newest).await?;
         }
         Err(SeriesError::Changed { series: handle.name().to_owned() })
     }
 
-    /// Says why the statement counted nothing. Returns where the series was changed, which is known
-    /// now.
+    /// Says why the statement counted nothing, where this process knows versions up to `newest`.
+    /// Returns where the series was changed, which is known now.
     async fn find_out_why(
         &self,
         driver: &mut impl Driver,
         counter: &Counter<'_>,
+        newest: u32,
     ) -> Result<(), SeriesError> {
         let handle = self.handle;
         let words = Words::of(driver.dialect());
@@ -125,7 +127,6 @@ impl<'a> Gapless<'a> {
         };
         let record = record_of_texts(series, &versions)
             .map_err(|error| self.failed(format!("{error:?}").into()))?;
-        let is_changed = record.version_on(counter.begins()).number != counter.version;
         if record.is_closed(counter.period) {
             let (series, period) = (handle.name().to_owned(), counter.period);
             return Err(SeriesError::Closed { series, period });
@@ -134,9 +135,11 @@ impl<'a> Gapless<'a> {
             let (store, series) = (store.name(), handle.name().to_owned());
             return Err(SeriesError::OtherDatabase { store, series });
         }
-        if is_changed {
-            handle.shared.known.learn(record)?;
+        // A transaction may see the series as it was when the transaction began.
+        if record.newest().number <= newest {
+            return Err(SeriesError::Changed { series: handle.name().to_owned() });
         }
+        handle.shared.known.learn(record)?;
         Ok(())
     }
 
@@ -152,9 +155,10 @@ async fn count_up(
     driver: &mut impl Driver,
     counter: &Counter<'_>,
     first: u64,
+    newest: u32,
 ) -> Result<Option<u64>, DriverError> {
     let (period, begins) = (counter.period.to_string(), counter.begins().to_string());
-    let version = i64::from(counter.version);
+    let (version, newest) = (i64::from(counter.version), i64::from(newest));
     let words = Words::of(driver.dialect());
     let values = vec![
         counter.scope.into(),
@@ -164,9 +168,7 @@ async fn count_up(
         first.into(),
         counter.series.into(),
         begins.as_str().into(),
-        counter.series.into(),
-        begins.as_str().into(),
-        version.into(),
+        newest.into(),
     ];
     let rows = driver.rows(words.translate(COUNT), values).await?;
     let rows = if driver.dialect() == Dialect::MySql {
@@ -184,15 +186,15 @@ async fn count_up(
     number.map(|text| Ok(text.parse()?)).transpose()
 }
 
-/// Makes the counter or counts it up, where the series is there, gapless, not closed, and of this
-/// version. The row of the series is locked, so that it stays so.
+/// Makes the counter or counts it up, where the series is there, gapless, not closed, and has no
+/// version that the caller does not know. The row of the series is locked, so that it stays so. The
+/// conditions are about this row alone: whoever has waited for its lock sees it as it is then, and
+/// other tables as they were.
 const COUNT: &str = "INSERT INTO uidring_series_counter \
     (scope, period, begins, version, last_number, series, modified, created) \
     SELECT {text?}, {text?}, {text?}, {number?}, {number?}, name, {now}, {now} \
     FROM uidring_series \
-    WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} \
-    AND (SELECT MAX(version) FROM uidring_series_version \
-        WHERE series = {text?} AND begins <= {text?}) = {number?} \
+    WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND newest = {number?} \
     {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
 
@@ -230,7 +232,7 @@ impl Words {
                     // It would guess other types.
                     ("{text?}", "?::TEXT"),
                     ("{number?}", "?::BIGINT"),
-                    ("{lock}", "FOR KEY SHARE OF uidring_series"),
+                    ("{lock}", "FOR SHARE OF uidring_series"),
                     ("{if there}", ON_CONFLICT),
                     ("{returning}", RETURNING),
                     ("{now}", now::POSTGRES),

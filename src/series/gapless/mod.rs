@@ -1,7 +1,7 @@
 //! Numbers that are counted in the caller's transaction.
 //!
 //! One statement makes the counter or counts it up, where the series is there, gapless, not closed
-//! and still of the version that the caller writes by. The row stays locked until the transaction
+//! and has no version that the caller does not know. The row stays locked until the transaction
 //! ends, so the next number is given when it is known whether this one is used. The row of the
 //! series is locked for changes, so that no version begins and no period is closed meanwhile.
 
@@ -34,7 +34,8 @@ use super::series_error::SeriesError;
 /// Any isolation level will do. Where the database finds that transactions stand in each other's
 /// way, it refuses one of them, which is to be rolled back and tried again: PostgreSQL from
 /// `REPEATABLE READ` on, MySQL where it sees a deadlock, SQLite in WAL mode where a transaction has
-/// read before others wrote.
+/// read before others wrote. So is one that sees the series as it was before a change, by
+/// [`SeriesError::Changed`](super::SeriesError::Changed).
 pub trait GaplessTransaction {
     /// The number or the error, or a future of it.
     type Taken<'a>
