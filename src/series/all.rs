@@ -169,7 +169,9 @@ impl Series {
     }
 
     /// Closes a period of a series that is over, and all before it: none of them gives a number any
-    /// more, in no scope and for no date.
+    /// more, in no scope and for no date. Of a series that is not gapless, a process whose clock is
+    /// behind may still give those of such a period that it has in memory, and one that is just
+    /// asking the store for some gets them.
     ///
     /// # Errors
     ///

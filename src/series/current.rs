@@ -272,13 +272,15 @@ impl Current {
         now: SystemTime,
     ) -> Result<Arc<Open>, SeriesError> {
         self.check()?;
-        let known = shared.known.get(series)?.load_full();
+        let known = shared.known.last(series)?;
         let at = self.counter_at(&known, now)?;
         let mut pending = lock(&self.pending);
         if pending.as_ref().is_none_or(|known| known.is_retired() || known.tag() != at.tag) {
             *pending = Some(shared.segments.begin_tag(&at.tag).map_err(SeriesError::of_segment)?);
         }
-        let loaded = pending.as_ref().and_then(|pending| shared.segments.loaded(pending));
+        // What is given up has its name until its numbers are back in the row.
+        let in_use = pending.as_ref().filter(|pending| !pending.is_retired());
+        let loaded = in_use.and_then(|pending| shared.segments.loaded(pending));
         let Some(loaded) = loaded else {
             let (series, period) = (series.to_owned(), at.open_period.period());
             return Err(SeriesError::Loading { series, period });
@@ -288,7 +290,7 @@ impl Current {
         match loaded.map_err(SeriesError::of_segment) {
             Ok(numbers) => Ok(self.publish(at, numbers)),
             Err(SeriesError::Changed { series }) => {
-                // The next call tries with what the store says.
+                // The next load reads the series again.
                 shared.known.forget(&series);
                 Err(SeriesError::Changed { series })
             }

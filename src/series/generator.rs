@@ -42,8 +42,10 @@ use crate::sync::Arc;
 /// * **One reading of the clock**: the text, the number and the period of a take belong together,
 ///   also at midnight. A clock that steps back over midnight gives numbers of yesterday again,
 ///   and none twice.
-/// * **Ordered**: in one process, a take that starts after another has returned gets the larger
-///   number of the same period and scope. Between processes there is no order.
+/// * **Ordered**: in one process, a take from memory that starts after another has returned gets
+///   the larger number of the same period and scope. [`take_n_for`](SeriesGenerator::take_n_for)
+///   and a batch that memory cannot fill go on behind what is in memory. Between processes there is
+///   no order.
 /// * **Never blocked**: while numbers are in memory, a take reads the clock, does no I/O and takes
 ///   no lock. The first take of a period waits for its first numbers.
 ///
@@ -126,9 +128,8 @@ impl SeriesGenerator {
         self.handle.current.take(&self.handle.shared, self.name(), IfNone::Wait)
     }
 
-    /// Takes the next number, or fails at once with the reason why there is none. It never waits,
-    /// but for the definition of a series that this process has not used yet. The first call in a
-    /// period asks for its numbers, and fails with [`SeriesError::Loading`].
+    /// Takes the next number, or fails at once with the reason why there is none. It never waits.
+    /// The first call in a period asks for its numbers, and fails with [`SeriesError::Loading`].
     ///
     /// # Errors
     ///
@@ -310,7 +311,8 @@ impl SeriesGenerator {
     ///
     /// [`SeriesError::NotGapless`], [`SeriesError::OtherDatabase`], [`SeriesError::Transaction`]
     /// when the database refuses the statement, such as to avoid a deadlock; otherwise as
-    /// [`take`](SeriesGenerator::take).
+    /// [`take`](SeriesGenerator::take). Roll the transaction back after an error, and after a
+    /// future that was dropped: the database may have counted, and a commit would leave a gap.
     #[cfg(any(
         feature = "postgres",
         feature = "sqlite",

@@ -103,6 +103,13 @@ impl Known {
         self.learn(self.store.record(name)?)
     }
 
+    /// The series of this name as this process last knew it. It may have been changed since, which
+    /// the next load finds out.
+    pub fn last(&self, name: &str) -> Result<Arc<KnownSeries>, SeriesError> {
+        let known = lock(&self.series).get(name).map(|entry| entry.known.load_full());
+        known.map_or_else(|| Ok(self.get(name)?.load_full()), Ok)
+    }
+
     /// Remembers what the store has just said.
     pub fn learn(&self, record: SeriesRecord) -> Result<Arc<ArcSwap<KnownSeries>>, SeriesError> {
         let name = record.name.clone();

@@ -57,6 +57,13 @@ fn texts(
 
 const SOON: Duration = Duration::from_secs(30);
 
+/// What a call returns that must not wait for a database that does not answer.
+fn in_time<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
+    let (said, answer) = std::sync::mpsc::channel();
+    std::thread::spawn(move || said.send(call()));
+    answer.recv_timeout(SOON).expect("it waits for the database")
+}
+
 /// Waits until something holds that is done on another thread.
 fn until(what: &str, holds: impl Fn() -> bool) {
     let since = std::time::Instant::now();

@@ -1,10 +1,14 @@
 //! Scopes, and what becomes of those that rest.
 
+use std::thread;
 use std::time::Duration;
 
-use uidring::series::{Series, SeriesError};
+use rusqlite::Connection;
+use tempfile::TempDir;
+use uidring::series::{Series, SeriesError, SeriesGenerator, SeriesNumber};
+use uidring::{SegmentFailure, TakeError};
 
-use super::{clock, definition, file, series, texts, until};
+use super::{SOON, clock, definition, file, in_time, series, texts, until};
 
 #[test]
 fn each_scope_counts_by_itself() {
@@ -39,6 +43,80 @@ fn a_scope_that_rests_gives_its_numbers_back() {
     assert_eq!(other.get("orders").unwrap().take().unwrap().as_str(), "2026-2");
     drop(other);
     assert_eq!(orders.take().unwrap().as_str(), "2026-3");
+}
+
+/// A series whose scopes rest soon, and a database that answers nothing meanwhile.
+fn resting_in_an_outage() -> (SeriesGenerator, Connection, TempDir) {
+    let (folder, store) = file();
+    let store = store.with_timeout(10 * SOON);
+    let builder = Series::builder().store(&store).clock(clock("2026-11-24T12:00:00Z"));
+    let builder = builder.rest(Duration::from_millis(50)).max_wait(Duration::from_millis(100));
+    let builder = builder.shutdown_deadline(Duration::ZERO);
+    let series = builder.build().unwrap();
+    let orders = series.create("orders", definition("{yyyy}-{n}")).unwrap();
+    orders.take().unwrap();
+    let db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    db.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    (orders, db, folder)
+}
+
+/// What `take` returns once the scope rests.
+fn taken_at_rest(orders: &SeriesGenerator, take: Take) -> SeriesError {
+    let orders = orders.clone();
+    in_time(move || {
+        loop {
+            // A scope that is used does not rest yet.
+            thread::sleep(Duration::from_millis(200));
+            if let Err(error) = take(&orders) {
+                return error;
+            }
+        }
+    })
+}
+
+type Take = fn(&SeriesGenerator) -> Result<SeriesNumber, SeriesError>;
+
+/// Its numbers are on their way back to the row, and nobody knows for how long.
+#[test]
+fn a_try_for_a_scope_that_rests_does_not_wait_for_the_database() {
+    let (orders, db, _folder) = resting_in_an_outage();
+    for _ in 0..3 {
+        let error = taken_at_rest(&orders, SeriesGenerator::try_take);
+        assert!(matches!(error, SeriesError::Loading { .. }), "{error:?}");
+    }
+    drop(db);
+    until("it answers again", || orders.try_take().is_ok());
+}
+
+#[test]
+fn a_take_of_a_scope_that_rests_waits_for_so_long_and_no_longer() {
+    let (orders, db, _folder) = resting_in_an_outage();
+    let error = taken_at_rest(&orders, SeriesGenerator::take);
+    assert!(error.is_transient(), "{error:?}");
+    drop(db);
+    until("it answers again", || orders.take().is_ok());
+}
+
+/// The process knows the numbers that it has had, as long as it lives.
+#[test]
+fn a_counter_that_went_back_gives_nothing_after_a_rest_either() {
+    let (folder, store) = file();
+    let builder = Series::builder().store(&store).clock(clock("2026-11-24T12:00:00Z"));
+    let series = builder.rest(Duration::from_millis(50)).build().unwrap();
+    let orders = series.create("orders", definition("{yyyy}-{n}").step(10)).unwrap();
+    assert_eq!(orders.take_n(30).filter_map(Result::ok).count(), 30);
+    let db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    db.execute_batch("UPDATE uidring_series_counter SET last_number = 3").unwrap();
+    let went_back = |taken| {
+        let cause = SegmentFailure::WentBack;
+        matches!(taken, Err(SeriesError::Take(e)) if e == TakeError::SegmentExhausted { cause })
+    };
+    // What was loaded before is good.
+    until("it is noticed", || went_back(orders.take()));
+    for _ in 0..5 {
+        thread::sleep(Duration::from_millis(100));
+        assert!(went_back(orders.take()));
+    }
 }
 
 #[test]

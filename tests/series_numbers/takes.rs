@@ -3,9 +3,10 @@
 use std::collections::BTreeSet;
 use std::thread;
 
+use rusqlite::Connection;
 use uidring::series::{Series, SeriesError, SeriesGenerator};
 
-use super::{clock, definition, file, series, texts, time};
+use super::{SOON, clock, definition, file, in_time, series, texts, time, until};
 
 #[test]
 fn a_number_has_its_text_its_value_and_its_period() {
@@ -133,7 +134,7 @@ fn a_take_that_does_not_wait_asks_for_the_numbers_of_a_period() {
     let clock = clock("2026-11-24T12:00:00Z");
     let series = series(&store, &clock);
     let orders = series.create("orders", definition("{yyyy}-{n}")).unwrap();
-    super::until("the first numbers come", || match orders.try_take() {
+    until("the first numbers come", || match orders.try_take() {
         Ok(number) => number.as_str() == "2026-1",
         Err(error) => {
             assert!(matches!(error, SeriesError::Loading { .. }), "{error:?}");
@@ -141,6 +142,28 @@ fn a_take_that_does_not_wait_asks_for_the_numbers_of_a_period() {
         }
     });
     assert_eq!(orders.try_take().unwrap().as_str(), "2026-2");
+}
+
+/// Nor does it wait for the definition, where others have changed that.
+#[test]
+fn a_take_that_does_not_wait_reads_no_definition() {
+    let (folder, store) = file();
+    let store = store.with_timeout(10 * SOON);
+    let clock = clock("2026-11-24T12:00:00Z");
+    let [here, there] = [(); 2].map(|()| series(&store, &clock));
+    let orders = here.create("orders", definition("{yyyy}-{n:3}")).unwrap();
+    there.change("orders", definition("{yyyy}-{n:5}"), "2027-01-01".parse().unwrap()).unwrap();
+    clock.set(time("2027-01-01T00:00:00Z"));
+    until("it is refused", || matches!(orders.try_take(), Err(SeriesError::Changed { .. })));
+    let db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    db.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let mine = orders.clone();
+    let error = in_time(move || mine.try_take()).unwrap_err();
+    assert!(matches!(error, SeriesError::Loading { .. }), "{error:?}");
+    drop(db);
+    until("the first number comes", || {
+        orders.try_take().is_ok_and(|number| number.as_str() == "2027-00001")
+    });
 }
 
 #[test]

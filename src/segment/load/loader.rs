@@ -49,6 +49,8 @@ pub struct Loader {
 
 /// How long the loader waits for a call to the source before it checks again whether it has ended.
 const RECHECK: Duration = Duration::from_secs(1);
+/// The shortest wait for such a call.
+const SHORT: Duration = Duration::from_millis(1);
 
 impl Loader {
     pub fn new(
@@ -104,24 +106,32 @@ impl Loader {
                 return Err(SegmentError::Ended { cause: TakeError::ShutDown });
             }
             let stock = lock(&tag.stock);
-            if stock.is_retired() {
-                // Its numbers go back to the row before the next ones are taken.
-                drop(stock);
-                scheduler = wait_timeout(&self.changed, scheduler, RECHECK);
-                tag = self.enter(&mut scheduler, name)?;
-                continue;
-            }
-            if stock.last_size > 0 {
+            let is_retired = stock.is_retired();
+            if !is_retired && stock.last_size > 0 {
                 drop(stock);
                 return Ok(tag);
             }
-            if let Some(error) = &stock.last_failure {
+            if let Some(error) = stock.last_failure.as_ref().filter(|_| !is_retired) {
                 return Err(SegmentError::clone(error));
             }
             if self.is_own_thread() {
                 return Err(SegmentError::unreachable(
                     "the loader's own thread cannot wait for the first load of a tag",
                 ));
+            }
+            if is_retired {
+                // Its numbers go back to the row before the next ones are taken, one call after the
+                // other.
+                drop(stock);
+                let Some(left) = self.policy.max_wait.checked_sub(since.elapsed()) else {
+                    let error = scheduler.outage().map(|error| SegmentError::clone(&error));
+                    return Err(error.unwrap_or_else(|| {
+                        SegmentError::unreachable("its numbers from before are still given back")
+                    }));
+                };
+                scheduler = wait_timeout(&self.changed, scheduler, left.clamp(SHORT, RECHECK));
+                tag = self.enter(&mut scheduler, name)?;
+                continue;
             }
             // A running load is always waited for, because it ends within the source's own time
             // limit.

@@ -451,7 +451,9 @@ impl Scheduler {
             if !stock.demand.is_resting(claimed, now) {
                 stock.demand.measure(claimed, now, ahead);
             }
-            is_resting && wanted == 0 && !tag.engine.has_tasks() && !stock.is_retired()
+            // The next one of the name would not know that the row went back.
+            let is_kept = stock.went_back || stock.is_retired();
+            is_resting && wanted == 0 && !tag.engine.has_tasks() && !is_kept
         };
         Some(self.tags.iter().filter(is_resting).cloned().collect())
     }
