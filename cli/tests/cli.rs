@@ -2019,6 +2019,34 @@ fn a_tag_is_created_used_changed_and_removed() {
     assert_eq!(uids(&on("take")).len(), 1);
 }
 
+/// The journal of the file would lie in another folder here than for those outside.
+#[cfg(target_os = "linux")]
+#[test]
+#[ignore = "needs unshare, and the right to mount"]
+fn a_file_that_is_mounted_by_itself_is_refused() {
+    let folder = folder();
+    for name in ["outside", "in side"] {
+        fs::create_dir(folder.path().join(name)).unwrap();
+    }
+    stdout(folder.path(), &["take", "--db", "outside/ids.db"]);
+    File::create(folder.path().join("in side/ids.db")).unwrap();
+    let mounted = |what: &str| {
+        let script = format!(
+            "mount --bind 'outside{what}' 'in side{what}' && exec \"$0\" take --db 'in side/ids.db'"
+        );
+        let tool = env!("CARGO_BIN_EXE_uidring");
+        let mut command = Command::new("unshare");
+        command.args(["--mount", "--map-root-user", "sh", "-c", &script, tool]);
+        command.current_dir(folder.path()).output().unwrap()
+    };
+    let refused = mounted("/ids.db");
+    assert!(text(&refused.stderr).contains("it is mounted by itself"), "{refused:?}");
+    assert_eq!(refused.status.code(), Some(1));
+    // The folder has the journal in it.
+    let taken = mounted("");
+    assert!(taken.status.success(), "{taken:?}");
+}
+
 /// The command that `page` names, with the lines in which it goes on.
 #[cfg(unix)]
 fn named(page: &str, begin: &str) -> String {

@@ -92,7 +92,9 @@ impl Limits {
     pub fn request(&self, now_ms: i64) -> Request {
         // At least half of the lead is left then.
         let latest = u64::try_from(self.tick_at(now_ms + self.max_lead_ms / 2)).unwrap_or(0);
-        Request::new(self.layout, self.fresh_tick(now_ms), latest.min(self.final_tick))
+        let now = self.fresh_tick(now_ms);
+        // With a lead of less than two ticks, the first one may be later than that.
+        Request::new(self.layout, now, latest.max(now).min(self.final_tick))
     }
 
     /// The tick at which a new worker id, or a ring that has become stale, begins: the clock's

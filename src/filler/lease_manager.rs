@@ -164,6 +164,8 @@ impl LeaseManager {
         (self.is_lost, self.is_spare_awaited, self.plan) =
             (false, false, ReservationPlan::new(&lease));
         self.needed = None;
+        // What the registry has refused was about the lease before.
+        engine.flags.set_registry_down(false);
         let before = mem::replace(&mut self.lease, lease);
         let (worker, old) = (self.lease.worker, before.worker);
         self.retired.push(before);
@@ -334,10 +336,11 @@ impl LeaseManager {
                 engine.flags.set_registry_down(false);
             }
             Err(RegistryError::LeaseLost { worker }) => {
-                events::lease_lost(worker);
                 self.is_lost = true;
                 // The registry has answered. From now on another worker id is needed.
                 self.needed = Some(Stopwatch::start());
+                // Comes last, because a subscriber may panic.
+                events::lease_lost(worker);
             }
             Err(error) => {
                 let waited = self.needed.map_or(Duration::ZERO, Stopwatch::elapsed);

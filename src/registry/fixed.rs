@@ -221,6 +221,9 @@ impl WorkerRegistry for FixedWorker {
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let Some(given) = &mut self.given else { return Ok(lease.last) };
+        if given.lost.is_some() {
+            return Err(RegistryError::LeaseLost { worker: self.worker });
+        }
         let Some(state) = given.usable() else { return Ok(lease.last) };
         let result = state.write(last);
         if let Err(RegistryError::LeaseLost { .. }) = result {

@@ -70,8 +70,8 @@ impl<D: Tables> SqlRegistry<D> {
     ///
     /// Uniqueness does not rest on the duration, nor on a clock. A shorter one recycles sooner and
     /// writes more often; an idle generator writes twice in it. A generator that is cut off from a
-    /// server goes on for as long as it has reserved: the duration at least, and longer the busier
-    /// it is.
+    /// server goes on for as long as its reservation lasts: at least half of the duration, at the
+    /// layout's rate.
     ///
     /// A stop is clean when the generator is dropped or shut down. A process that is killed does
     /// neither, nor one that calls `std::process::exit`, or that returns from `main` with its

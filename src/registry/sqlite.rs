@@ -32,8 +32,13 @@ use crate::store::sql::{Database, Deadline, Schema, Sqlite, VERSION, Words};
 ///
 /// They rest on the file: putting back an old copy of it, or using a copy on a second machine,
 /// gives ids again. So does a start that finds no file and makes one, and so does a network file
-/// system whose locks do not work; machines that share a registry need a server. A process that
-/// runs takes no id from another file than the one that gave its ids.
+/// system whose locks do not work; machines that share a registry need a server. A file with a
+/// second name, by a hard link or a mount of the file alone, is refused. A process that runs takes
+/// no id from another file than the one that gave its ids.
+///
+/// The locks of the file are those of the process. A program that opens the file in another way
+/// than by this library, such as to copy it, and closes it again, drops the locks of its own calls
+/// that are under way: do that from another process.
 ///
 /// # Cost
 ///

@@ -442,6 +442,31 @@ fn a_lock_that_lasts_is_an_error_after_the_timeout() {
 // ------------------------------------------------------------------------------------------------
 // Files that are no registry
 
+/// SQLite keeps the journal beside the name by which a program came. A crash leaves it there, where
+/// nobody sees it who comes by the other name, and the next start by the first one undoes what was
+/// given meanwhile.
+#[test]
+#[cfg(unix)]
+fn a_file_with_two_names_is_refused() {
+    let (dir, path) = place();
+    let mut registry = SqliteRegistry::open(&path).unwrap();
+    let mut assign = || registry.assign_id(&Layout::DEFAULT);
+    assert_eq!(assign().unwrap(), 1);
+    let other = dir.path().join("other.db");
+    fs::hard_link(&path, &other).unwrap();
+    for name in [&path, &other] {
+        let error = start(name).unwrap_err();
+        assert!(problem(&error, name).starts_with("it has a second name"), "{error}");
+    }
+    // So is a process that has been running.
+    assert!(assign().is_err());
+    fs::remove_file(&other).unwrap();
+    assert_eq!(assign().unwrap(), 2);
+    // A symbolic link is no other name: SQLite follows it first.
+    std::os::unix::fs::symlink(&path, &other).unwrap();
+    assert_eq!(start(&other).unwrap(), 3);
+}
+
 #[test]
 fn paths_that_lead_to_no_file_are_explained() {
     let (dir, path) = place();

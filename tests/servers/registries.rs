@@ -774,6 +774,55 @@ fn settings_of_postgresql_that_let_it_forget_a_commit_are_refused() {
     }
 }
 
+/// Who has waited for a standby in vain must not count what it has asked for as kept.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn a_commit_whose_wait_for_a_standby_was_ended_is_no_success() {
+    let server = OwnServer::start(Server::Postgres);
+    let mut registry = registry(&server.url());
+    let request = request();
+    let first = registry.assign(&request).unwrap();
+    for statement in
+        ["ALTER SYSTEM SET synchronous_standby_names = 'nobody'", "SELECT pg_reload_conf()"]
+    {
+        server.run(statement);
+    }
+    let waits = thread::spawn(move || registry.assign(&request));
+    let since = Instant::now();
+    let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
+    while server.run(cancel).is_empty() {
+        assert!(since.elapsed() < Duration::from_secs(60) && !waits.is_finished());
+        thread::sleep(Duration::from_millis(20));
+    }
+    let error = waits.join().unwrap().unwrap_err();
+    assert!(error.to_string().contains("it stopped to wait for its standbys"), "{error}");
+    assert!(error.is_transient(), "{error:?}");
+    // What was committed is used up.
+    let row = server.run("SELECT MAX(id) FROM uidring_worker_node");
+    assert_eq!(row, (first.worker + 1).to_string());
+}
+
+/// The search path of another user, or one that a pooler has left out, leads elsewhere.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn no_second_registry_is_made_beside_one_in_another_schema() {
+    let server = OwnServer::start(Server::Postgres);
+    server.run("CREATE SCHEMA ids");
+    let named = |schema: &str| format!("{}?options=-csearch_path={schema}", server.url());
+    let first = registry(&named("ids")).assign(&request()).unwrap().worker;
+    let error = registry(&server.url()).assign(&request()).unwrap_err();
+    let sentence = "its tables are in the schema ids, and this user's search_path does not lead \
+                    there; name the schema in the address, such as ?options=-csearch_path=ids, or";
+    assert!(error.to_string().contains(sentence), "{error}");
+    // Who says which one is meant gets it.
+    assert_eq!(registry(&named("ids")).assign(&request()).unwrap().worker, first + 1);
+    assert_eq!(registry(&named("public")).assign(&request()).unwrap().worker, 1);
+    // And now nobody makes any.
+    assert_eq!(registry(&server.url()).assign(&request()).unwrap().worker, 2);
+}
+
 /// A table may be several: its partitions, and those that inherit from it.
 #[cfg(feature = "postgres")]
 #[test]

@@ -234,6 +234,14 @@ fn provide_tables<D: Database, E>(
     let (Missing::Make(may_be_made) | Missing::TryOut(may_be_made)) = missing else {
         return Err(Error::NoTables(cause).into());
     };
+    if let Some(schema) = session.schema_elsewhere()? {
+        return Err(Error::problem(format!(
+            "its tables are in the schema {schema}, and this user's search_path does not lead \
+             there; name the schema in the address, such as ?options=-csearch_path={schema}, or \
+             the one that is to have other tables"
+        ))
+        .into());
+    }
     session.begin(Access::Write)?;
     may_be_made(&mut Transaction { session, dialect: D::DIALECT })?;
     session.roll_back()?;

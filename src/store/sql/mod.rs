@@ -146,6 +146,12 @@ pub trait Session {
 
     fn roll_back(&mut self) -> Result<(), Error>;
 
+    /// The schema that has tables of these names, which no statement here would find. None where
+    /// the address says which schema is meant.
+    fn schema_elsewhere(&mut self) -> Result<Option<String>, Error> {
+        Ok(None)
+    }
+
     /// Makes the tables, outside of a transaction.
     fn make_tables(&mut self) -> Result<(), Error>;
 

@@ -1,14 +1,16 @@
 //! PostgreSQL: connecting, whether a commit is durable, and what its errors mean.
 
-use std::future::Future;
+use std::future::{Future, poll_fn};
 use std::io;
 use std::path::Path;
 
 use rustls::{ClientConfig, RootCertStore, crypto};
+use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
+use tokio_postgres::error::Severity;
 use tokio_postgres::types::{ToSql, Type};
-use tokio_postgres::{Client, Config, SimpleQueryMessage};
+use tokio_postgres::{AsyncMessage, Client, Config, Connection, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
 use super::address::{Form, NO_HOST, take_file};
@@ -21,7 +23,7 @@ use super::{
 };
 use crate::pem;
 use crate::store::address::without_password;
-use crate::sync::Arc;
+use crate::sync::{Arc, AtomicBool, Ordering};
 
 /// A PostgreSQL server.
 #[derive(Clone, Debug)]
@@ -130,11 +132,19 @@ impl Database for Postgres {
             }
             result => result?,
         };
-        let connection = executor.beside(async {
-            // The statement that waits for an answer gets the error too.
-            let _ = connection.await;
-        });
-        Ok(Conversation { client, connection, executor, schema, deadline })
+        let has_warned = Arc::new(AtomicBool::new(false));
+        let connection = executor.beside(attend(connection, Arc::clone(&has_warned)));
+        let names_schema =
+            self.config.get_options().is_some_and(|options| options.contains("search_path"));
+        Ok(Conversation {
+            client,
+            connection,
+            has_warned,
+            executor,
+            schema,
+            deadline,
+            names_schema,
+        })
     }
 
     fn run<T: Send>(call: impl FnOnce() -> T + Send) -> io::Result<T> {
@@ -278,13 +288,34 @@ fn takes_no_writes(read_only: Option<&str>, is_standby: Option<&str>) -> Option<
     Some(Error::Unreachable { problem: problem.to_owned(), source: None })
 }
 
+/// Drives a connection until its end, and notes whether the server has warned of something.
+async fn attend<S, T>(mut connection: Connection<S, T>, has_warned: Arc<AtomicBool>)
+where
+    S: AsyncRead + AsyncWrite + Unpin,
+    T: AsyncRead + AsyncWrite + Unpin,
+{
+    // The statement that waits for an answer gets the error, too.
+    while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
+        if let AsyncMessage::Notice(notice) = message
+            && notice.parsed_severity() == Some(Severity::Warning)
+        {
+            // ORDERING: both sides are tasks of one thread.
+            has_warned.store(true, Ordering::Relaxed);
+        }
+    }
+}
+
 /// A connection during a call.
 struct Conversation<'a> {
     client: Client,
     connection: JoinHandle<()>,
+    /// Whether the server has warned of something.
+    has_warned: Arc<AtomicBool>,
     executor: Executor<'a>,
     schema: &'a Schema,
     deadline: &'a Deadline,
+    /// Whether the address says in which schema the tables are.
+    names_schema: bool,
 }
 
 impl Session for Conversation<'_> {
@@ -315,11 +346,39 @@ impl Session for Conversation<'_> {
     }
 
     fn commit(&mut self) -> Result<(), Error> {
-        self.batch("COMMIT")
+        // ORDERING: both sides are tasks of one thread.
+        self.has_warned.store(false, Ordering::Relaxed);
+        self.batch("COMMIT")?;
+        // Somebody has ended the wait for a standby, which may not have got it.
+        if self.has_warned.load(Ordering::Relaxed) {
+            let problem = "it stopped to wait for its standbys, one of which may become the \
+                           primary without what it has committed; see that they run";
+            return Err(Error::Unreachable { problem: problem.to_owned(), source: None });
+        }
+        Ok(())
     }
 
     fn roll_back(&mut self) -> Result<(), Error> {
         self.batch("ROLLBACK")
+    }
+
+    fn schema_elsewhere(&mut self) -> Result<Option<String>, Error> {
+        if self.names_schema {
+            return Ok(None);
+        }
+        let names = self.schema.tables.iter().map(|table| format!("'{table}'"));
+        let sql = format!(
+            "SELECT MIN(nspname::TEXT) FROM pg_class \
+             JOIN pg_namespace ON pg_namespace.oid = relnamespace \
+             WHERE relname IN ({}) AND relkind IN ('r', 'p') AND relpersistence <> 't' \
+             AND NOT pg_table_is_visible(pg_class.oid)",
+            names.collect::<Vec<_>>().join(", ")
+        );
+        let rows = self.rows(&sql, &[])?;
+        Ok(rows.into_iter().flatten().find_map(|value| match value {
+            Value::Text(schema) => Some(schema),
+            _ => None,
+        }))
     }
 
     fn make_tables(&mut self) -> Result<(), Error> {

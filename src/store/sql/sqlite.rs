@@ -94,7 +94,10 @@ impl Sqlite {
     /// `/dev/null` takes every row and keeps none.
     fn look(&self, create: bool) -> Result<(), Error> {
         let problem = match fs::metadata(&self.path) {
-            Ok(found) if found.is_file() => return Ok(()),
+            Ok(found) if found.is_file() => match second_name(&self.path, &found) {
+                Some(problem) => problem.into(),
+                None => return Ok(()),
+            },
             Ok(found) if found.is_dir() => "it is a directory; give the path of a file".into(),
             Ok(_) => "it is not a regular file; give the path of one".into(),
             Err(error) if error.kind() == io::ErrorKind::NotFound => match self.path.parent() {
@@ -114,6 +117,57 @@ impl Sqlite {
         };
         Err(Error::problem(problem))
     }
+}
+
+/// Why the file may be found under another name, in another folder. SQLite keeps the journal of a
+/// file beside its name. After a crash, whoever comes by the name of the crashed program undoes
+/// with its journal what those who came by the other name have committed meanwhile.
+#[cfg(unix)]
+fn second_name(path: &Path, found: &fs::Metadata) -> Option<&'static str> {
+    use std::os::unix::fs::MetadataExt as _;
+    if found.nlink() > 1 {
+        return Some(
+            "it has a second name, by a hard link, and after a crash who uses one name could undo \
+             what was given by the other; remove one of the names, or copy the file while nobody \
+             uses it",
+        );
+    }
+    is_mounted(path).then_some(
+        "it is mounted by itself, without its folder, and after a crash who uses it from another \
+         place could undo what was given here; mount the folder that it lies in",
+    )
+}
+
+#[cfg(not(unix))]
+fn second_name(_: &Path, _: &fs::Metadata) -> Option<&'static str> {
+    None
+}
+
+/// Whether something is mounted at the file, as Linux tells: a container's volume may be one file.
+#[cfg(unix)]
+fn is_mounted(path: &Path) -> bool {
+    let Ok(mounts) = fs::read("/proc/self/mountinfo") else { return false };
+    let Ok(path) = path.canonicalize() else { return false };
+    let path = escaped(path.as_os_str().as_encoded_bytes());
+    // The fifth word is where it is mounted.
+    let mut places = mounts.split(|&byte| byte == b'\n').filter_map(|line| {
+        let mut words = line.split(|&byte| byte == b' ');
+        words.nth(4)
+    });
+    places.any(|place| place == path)
+}
+
+/// A path as the list of mounts has it.
+#[cfg(unix)]
+fn escaped(path: &[u8]) -> Vec<u8> {
+    let mut escaped = Vec::new();
+    for &byte in path {
+        match byte {
+            b' ' | b'\t' | b'\n' | b'\\' => escaped.extend(format!("\\{byte:03o}").bytes()),
+            byte => escaped.push(byte),
+        }
+    }
+    escaped
 }
 
 impl Database for Sqlite {
