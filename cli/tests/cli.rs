@@ -9,6 +9,8 @@ mod copy_program;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 #[path = "../../tests/common/databases/mod.rs"]
 mod databases;
+#[path = "cli/foreign_text.rs"]
+mod foreign_text;
 #[cfg(all(feature = "etcd", feature = "redis", feature = "zookeeper"))]
 #[path = "../../tests/common/key_servers/mod.rs"]
 mod key_servers;

@@ -64,10 +64,10 @@ impl TagStore<'_> {
     /// The failure for `error`, with the command that fixes it.
     pub(crate) fn failure(self, error: &SegmentError) -> Failure {
         let why = with_causes(error);
-        Failure::Failed(match error {
+        match error {
             SegmentError::NoSuchTag { tag, .. } => complaint(&(why + ":"), &self.create(tag, None)),
-            _ => why,
-        })
+            _ => Failure::Failed(why),
+        }
     }
 
     /// The options that name the store.

@@ -23,7 +23,7 @@ impl Completions {
     pub(crate) fn run(self, mut tool: Command) -> Result<(), Failure> {
         let mut script = Vec::new();
         clap_complete::generate(self.shell, &mut tool, "uidring", &mut script);
-        text::print(&String::from_utf8_lossy(&script))
+        text::print_raw(&String::from_utf8_lossy(&script))
     }
 }
 
@@ -61,7 +61,7 @@ impl Manual {
             .manual("User Commands")
             .render(&mut page)
             .map_err(Failure::Output)?;
-        text::print(&with_examples(&String::from_utf8_lossy(&page)))
+        text::print_raw(&with_examples(&String::from_utf8_lossy(&page)))
     }
 }
 

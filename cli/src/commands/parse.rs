@@ -174,7 +174,7 @@ impl Reader {
                 let (now, time) = (SystemClock.now(), uid.parts(&self.layout).time);
                 let local = self.times.local(time).unwrap_or_default();
                 let remark = self.remark(uid, time, now).map_or("", |remark| remark.text);
-                let line = rows.line(&row(&self.layout, uid, [local, remark.to_owned()]));
+                let line = rows.line(row(&self.layout, uid, [local, remark.to_owned()]));
                 write!(stdout, "{headings}{line}").map_err(Failure::Output)?;
             }
             if more { Ok(()) } else { stdout.flush().map_err(Failure::Output) }

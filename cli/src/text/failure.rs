@@ -11,7 +11,7 @@ use uidring::{BuildError, LayoutError, RegistryError, TakeError};
 use uidring_args::{BesideUidGenerator, with_causes};
 
 use crate::text::passwords::without_passwords;
-use crate::text::stderr::complain;
+use crate::text::stderr::{complain, complain_at_length};
 use crate::text::words::counted;
 
 /// Why the tool did not do what it was asked.
@@ -24,6 +24,8 @@ pub(crate) enum Failure {
     Usage(String),
     /// The command line is right, but the action failed. Exit status 1.
     Failed(String),
+    /// Like `Failed`, with more than a sentence: a command that helps, or a page.
+    Explained(String),
     /// Like `Failed`, but the failure has already been reported.
     Reported,
     /// Ctrl-C came after so many of those asked for, "UID" or "number". Exit status 130, as shells
@@ -44,7 +46,7 @@ impl Failure {
             Failure::Arguments(error) => {
                 let text = without_passwords(&error.render().to_string());
                 match text.strip_prefix("error: ") {
-                    Some(text) => complain(text.trim_end()),
+                    Some(text) => complain_at_length(text.trim_end()),
                     None => drop(error.print()),
                 }
                 ExitCode::from(2)
@@ -55,6 +57,10 @@ impl Failure {
             }
             Failure::Failed(sentence) => {
                 complain(&sentence);
+                ExitCode::FAILURE
+            }
+            Failure::Explained(page) => {
+                complain_at_length(&page);
                 ExitCode::FAILURE
             }
             Failure::Reported => ExitCode::FAILURE,

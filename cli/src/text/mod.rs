@@ -9,15 +9,16 @@ mod stderr;
 mod stdout;
 pub(crate) mod table;
 mod times;
+mod visible;
 pub(crate) mod words;
 
 pub(crate) use failure::Failure;
 pub(crate) use page::{
     BOLD, DIM, GREEN, RED, SEQUENCE, TIME, WORKER, YELLOW, columns, error_columns, folded, gauge,
-    paint, paragraph, remark, row, unfolded_row,
+    lines, paint, paragraph, remark, row, unfolded_row,
 };
 pub(crate) use picture::picture;
 pub(crate) use shell::{command, complaint};
 pub(crate) use stderr::{complain, say};
-pub(crate) use stdout::{json, print, unbuffered_stdout};
+pub(crate) use stdout::{json, print, print_raw, unbuffered_stdout};
 pub(crate) use times::{Times, is_elsewhere};

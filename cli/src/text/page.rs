@@ -6,6 +6,8 @@ use std::fmt;
 use anstyle::{AnsiColor, Style};
 use console::{Term, measure_text_width};
 
+use crate::text::visible::visible;
+
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();
 pub(crate) const RED: Style = AnsiColor::Red.on_default();
@@ -67,14 +69,19 @@ pub(crate) fn paint(style: Style, text: impl fmt::Display) -> String {
     format!("{style}{text}{style:#}")
 }
 
-/// `text` in lines that fit on standard output.
-pub(crate) fn paragraph(text: &str) -> String {
+/// A sentence, which may have texts of others, in lines that fit on standard output.
+pub(crate) fn paragraph(sentence: &str) -> String {
+    lines(&visible(sentence))
+}
+
+/// `text` in lines that fit on standard output. It may have several lines, and colours.
+pub(crate) fn lines(text: &str) -> String {
     folded(text, columns(), 0) + "\n"
 }
 
-/// A remark below a page.
-pub(crate) fn remark(text: &str) -> String {
-    paint(DIM, folded(text, columns(), 0)) + "\n"
+/// A remark below a page, which may have texts of others.
+pub(crate) fn remark(sentence: &str) -> String {
+    paint(DIM, folded(&visible(sentence), columns(), 0)) + "\n"
 }
 
 /// A line of a page: a name that fills a column of `WIDTH`, and what is said about it, in one line

@@ -4,14 +4,20 @@ use std::borrow::Cow;
 
 use console::measure_text_width;
 
+use crate::text::failure::Failure;
 use crate::text::page::error_columns;
+use crate::text::visible::{visible, visible_json};
 
-/// `text` as a shell takes it for one word.
+/// `text` as a shell takes it for one word. One with characters that are not seen is for the shells
+/// that know `$'..'`, such as bash and zsh.
 pub(crate) fn word(text: &str) -> Cow<'_, str> {
     let is_plain =
         |character: char| character.is_ascii_alphanumeric() || "_-./:,@%+".contains(character);
     if !text.is_empty() && text.chars().all(is_plain) {
         text.into()
+    } else if let Cow::Owned(_) = visible(text) {
+        let quoted = text.replace('\\', r"\\").replace('\'', r"\'");
+        format!("$'{}'", visible_json(&quoted)).into()
     } else {
         format!("'{}'", text.replace('\'', r"'\''")).into()
     }
@@ -40,10 +46,10 @@ pub(crate) fn command(lead: &str, words: &[String], columns: usize) -> String {
     lines + "\n"
 }
 
-/// The same in a complaint, where the name of the tool comes first.
-pub(crate) fn complaint(lead: &str, words: &[String]) -> String {
-    let before = "uidring: ".len();
-    command(lead, words, error_columns().saturating_sub(before)).trim_end().to_owned()
+/// The same as a failure. Its complaint begins with the name of the tool.
+pub(crate) fn complaint(lead: &str, words: &[String]) -> Failure {
+    let columns = error_columns().saturating_sub("uidring: ".len());
+    Failure::Explained(command(&visible(lead), words, columns).trim_end().to_owned())
 }
 
 #[cfg(test)]
@@ -60,6 +66,7 @@ mod tests {
             ("ü", "'ü'"),
             ("it's", r"'it'\''s'"),
             ("~", "'~'"),
+            ("it's\n\\n\u{202e}", r"$'it\'s\u000a\\n\u202e'"),
             ("x=y", "'x=y'"),
         ] {
             assert_eq!(word(text), shown);

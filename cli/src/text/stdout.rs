@@ -4,12 +4,18 @@ use std::fs::File;
 use std::io::{self, Write as _};
 
 use crate::text::failure::Failure;
+use crate::text::visible::{visible_json, visible_page};
 
 /// Prints `page` at once. Its colours are kept only on a terminal, and only if `NO_COLOR` is not
-/// set.
+/// set. What else a terminal would obey is escaped, whoever has put it there.
 pub(crate) fn print(page: &str) -> Result<(), Failure> {
+    print_raw(&visible_page(page))
+}
+
+/// Prints `text`, which a program reads, as it is.
+pub(crate) fn print_raw(text: &str) -> Result<(), Failure> {
     let mut stdout = anstream::stdout().lock();
-    stdout.write_all(page.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
+    stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()).map_err(Failure::Output)
 }
 
 /// Standard output, which writes what it is given at once, so that a failure tells how much was
@@ -25,7 +31,7 @@ pub(crate) fn unbuffered_stdout() -> io::Result<File> {
 /// `value` as one line of JSON.
 pub(crate) fn json(value: &impl serde::Serialize) -> Result<String, Failure> {
     match serde_json::to_string(value) {
-        Ok(text) => Ok(text + "\n"),
+        Ok(text) => Ok(visible_json(&text).into_owned() + "\n"),
         Err(error) => Err(Failure::Failed(format!("cannot write JSON: {error}"))),
     }
 }

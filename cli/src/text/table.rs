@@ -1,11 +1,13 @@
 //! Aligned columns.
 
+use std::borrow::Cow;
 use std::fmt;
 use std::iter;
 
 use anstyle::Style;
 use console::{Alignment, measure_text_width, pad_str};
 
+use crate::text::visible::visible;
 use crate::text::{self, DIM, paint};
 
 /// The space between two columns.
@@ -26,17 +28,31 @@ pub(crate) struct Column {
     heading: &'static str,
     style: Style,
     alignment: Alignment,
+    is_painted: bool,
 }
 
 impl Column {
     /// Texts, flush left.
     pub(crate) fn text(heading: &'static str, style: Style) -> Column {
-        Column { heading, style, alignment: Alignment::Left }
+        Column { heading, style, alignment: Alignment::Left, is_painted: false }
     }
 
     /// Numbers, flush right.
     pub(crate) fn number(heading: &'static str, style: Style) -> Column {
-        Column { heading, style, alignment: Alignment::Right }
+        Column { heading, style, alignment: Alignment::Right, is_painted: false }
+    }
+
+    /// The texts of this column come with colours, and so none of them is one of others.
+    pub(crate) fn painted(self) -> Column {
+        Column { is_painted: true, ..self }
+    }
+
+    /// The `text` of a row. It may be one of others.
+    fn shown(&self, text: String) -> String {
+        match visible(&text) {
+            Cow::Owned(visible) if !self.is_painted => visible,
+            _ => text,
+        }
     }
 }
 
@@ -46,7 +62,7 @@ impl<const N: usize> Table<N> {
     }
 
     pub(crate) fn row(&mut self, row: [String; N]) {
-        self.rows.push(row);
+        self.rows.push(shown(&self.columns, row));
     }
 
     /// The width of the widest text in a column; 0 where there is none.
@@ -128,6 +144,11 @@ impl<const N: usize> Table<N> {
     }
 }
 
+fn shown<const N: usize>(columns: &[Column; N], row: [String; N]) -> [String; N] {
+    let mut columns = columns.iter();
+    row.map(|text| columns.next().map_or_else(String::new, |column| column.shown(text)))
+}
+
 /// The width of columns, each with its own.
 fn total(columns: &[(usize, usize)]) -> usize {
     columns.iter().map(|(_, width)| GAP.len() + width).sum::<usize>().saturating_sub(GAP.len())
@@ -200,8 +221,9 @@ impl<const N: usize> Stream<N> {
         self.lines(|shown| headings(&self.columns, shown))
     }
 
-    pub(crate) fn line(&self, row: &[String; N]) -> String {
-        self.lines(|shown| line(&self.columns, shown, row))
+    pub(crate) fn line(&self, row: [String; N]) -> String {
+        let row = shown(&self.columns, row);
+        self.lines(|shown| line(&self.columns, shown, &row))
     }
 
     /// The lines of a row. Those after the first are indented, and left out where they are empty.
@@ -220,7 +242,7 @@ impl<const N: usize> fmt::Display for Table<N> {
 
 #[cfg(test)]
 mod tests {
-    use super::{Column, Table};
+    use super::{Column, Stream, Table};
     use anstyle::Style;
 
     #[test]
@@ -242,6 +264,23 @@ mod tests {
             lines,
             ["a            number  b", "wide text         7", "           12345678  x"]
         );
+    }
+
+    #[test]
+    fn a_text_of_others_is_as_wide_as_its_escapes() {
+        let columns = ["name", "of"].map(|heading| Column::text(heading, Style::new()));
+        let rows = [["\u{1b}[2J\n", "a"], ["orders", "\u{202e}b"]];
+        let rows = rows.map(|row| row.map(str::to_owned));
+        let expected = ["name         of\n", "\\u{1b}[2J\\n  a\n", "orders       \\u{202e}b\n"];
+        let mut table = Table::new(columns);
+        for row in rows.clone() {
+            table.row(row);
+        }
+        let plain = |page: String| anstream::adapter::strip_str(&page).to_string();
+        assert_eq!(plain(table.to_string()), expected.concat());
+        let stream = Stream::new(columns, [11, 9], &[]);
+        let lines = rows.map(|row| stream.line(row)).concat();
+        assert_eq!(plain(stream.headings() + &lines), expected.concat());
     }
 
     #[test]

@@ -150,10 +150,10 @@ impl Args {
                 text::print(&text::json(&report(&needs, &[], now))?)?;
             }
             let without = Needs { above: 0, ..needs };
-            return Err(Failure::Failed(match without.recommended() {
-                Some(_) => page::beyond(&needs),
-                None => page::refusal(&needs),
-            }));
+            return Err(match without.recommended() {
+                Some(_) => Failure::Failed(page::beyond(&needs)),
+                None => Failure::Explained(page::refusal(&needs)),
+            });
         };
         let candidates = candidates(&needs, split, epoch, now)?;
         let page = if self.json {

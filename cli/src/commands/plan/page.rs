@@ -16,8 +16,8 @@ use crate::text::picture;
 use crate::text::table::{Column, Table};
 use crate::text::words::{self, counted};
 use crate::text::{
-    self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, paint, paragraph, row,
-    unfolded_row,
+    self, BOLD, DIM, GREEN, RED, SEQUENCE, TIME, Times, WORKER, YELLOW, lines, paint, paragraph,
+    row, unfolded_row,
 };
 
 /// The page, where there is a layout. `is_enough` says whether [`Layout::DEFAULT`] is one.
@@ -32,8 +32,8 @@ pub(crate) fn page(
     let enough = "The default layout is enough as well, and needs no option.";
     format!(
         "{}\n{}{}{}\n{}\n{}\n{}\n{}{}",
-        paragraph(&asked(needs)),
-        paragraph(&format!("{recommended} {}", paint(BOLD, first.layout))),
+        lines(&asked(needs)),
+        lines(&format!("{recommended} {}", paint(BOLD, first.layout))),
         if is_enough { paragraph(enough) } else { String::new() },
         exceeding(needs, &first.layout, now),
         picture(&first.layout, text::columns()),
@@ -110,12 +110,15 @@ fn asked(needs: &Needs) -> String {
 fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
     let Candidate { split, layout, .. } = candidate;
     let expires = layout.expires_at();
-    let mut table = Table::new([
-        Column::text("", Style::new()),
-        Column::text("THERE IS", Style::new()),
-        Column::text("NEEDED", Style::new()),
-        Column::number("ROOM", Style::new()),
-    ]);
+    let mut table = Table::new(
+        [
+            Column::text("", Style::new()),
+            Column::text("THERE IS", Style::new()),
+            Column::text("NEEDED", Style::new()),
+            Column::number("ROOM", Style::new()),
+        ]
+        .map(Column::painted),
+    );
     let years = |ms: u128| format!("{:.1} years", ratio(ms, YEAR_MS));
     table.row([
         paint(TIME, "time"),
@@ -160,15 +163,18 @@ fn explained(needs: &Needs, candidate: &Candidate, now: SystemTime) -> String {
 
 /// The table of all candidates.
 fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String {
-    let mut table = Table::new([
-        Column::text("", Style::new()),
-        Column::text("LAYOUT", Style::new()),
-        Column::number("TICK", DIM),
-        Column::text("LASTS", Style::new()),
-        Column::text("STARTS", Style::new()),
-        Column::text("A SECOND", Style::new()),
-        Column::text("PEAK UP TO", Style::new()),
-    ]);
+    let mut table = Table::new(
+        [
+            Column::text("", Style::new()),
+            Column::text("LAYOUT", Style::new()),
+            Column::number("TICK", DIM),
+            Column::text("LASTS", Style::new()),
+            Column::text("STARTS", Style::new()),
+            Column::text("A SECOND", Style::new()),
+            Column::text("PEAK UP TO", Style::new()),
+        ]
+        .map(Column::painted),
+    );
     for candidate in candidates {
         let Candidate { name, split, layout } = candidate;
         let fits = needs.fits(*split);
@@ -220,7 +226,7 @@ fn compared(needs: &Needs, candidates: &[Candidate], now: SystemTime) -> String 
         legend +=
             if costs { "; + ids: worker ids that the rest of the peak uses up." } else { "." };
     }
-    table.to_string() + &text::remark(&legend)
+    table.to_string() + &paint(DIM, lines(&legend))
 }
 
 /// How long a peak may last, and what it costs if it lasts longer.

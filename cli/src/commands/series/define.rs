@@ -82,7 +82,7 @@ impl Create {
         };
         let (pattern, why) = (self.pattern.to_string(), with_causes(&error));
         let change = about(db, "change", &self.series, &[&pattern, "--from", "DATE"]);
-        Failure::Failed(complaint(&format!("{why}:"), &change))
+        complaint(&format!("{why}:"), &change)
     }
 }
 

@@ -97,12 +97,12 @@ fn existing(db: &Db, name: &str) -> Result<SeriesGenerator, Failure> {
 /// The failure for `error`, with the command that fixes it.
 fn failure(db: &Db, error: &SeriesError) -> Failure {
     let why = with_causes(error);
-    Failure::Failed(match error {
+    match error {
         SeriesError::NoSuchSeries { series, .. } => {
             complaint(&(why + ":"), &about(db, "create", series, &["PATTERN"]))
         }
-        _ => why,
-    })
+        _ => Failure::Failed(why),
+    }
 }
 
 /// "SO{yyyy}{MM}{dd}-{n:6}, anew each day of Asia/Shanghai, up to 999,999; fast, ..".

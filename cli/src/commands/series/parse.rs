@@ -51,7 +51,7 @@ impl Args {
             reader.print_lines(&self.texts, String::new, record)?;
         } else if self.texts.is_empty() || self.texts.iter().any(|text| text == "-") {
             let rows = Stream::new(columns(), widths(&reader.series.pattern()), &[]);
-            let line = |text: &str, parsed: &Parsed| Ok(rows.line(&cells(text, parsed)));
+            let line = |text: &str, parsed: &Parsed| Ok(rows.line(cells(text, parsed)));
             reader.print_lines(&self.texts, || rows.headings(), line)?;
         } else {
             reader.print(&self.texts)?;

@@ -175,7 +175,7 @@ impl Remove {
                  them:",
                 HumanCount(next)
             );
-            return Err(Failure::Failed(complaint(&why, &store.create(tag, Some(next)))));
+            return Err(complaint(&why, &store.create(tag, Some(next))));
         }
         // Numbers that are taken meanwhile have been given as well.
         let seen = is_seen.then_some(record.next);

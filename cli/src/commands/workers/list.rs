@@ -188,7 +188,7 @@ fn table(rows: &[Row<'_>]) -> String {
         Column::number("PORT OR PID", DIM),
         Column::text("TYPE", DIM),
         Column::text("LAUNCHED (UTC)", TIME),
-        Column::text("LEASE", Style::new()),
+        Column::text("LEASE", Style::new()).painted(),
         Column::text("RESERVED UNTIL (UTC)", TIME),
     ]);
     for row in rows {

@@ -1,0 +1,100 @@
+//! Texts of others, such as a description, a host name or what a server answers. They may hold what
+//! a terminal obeys instead of showing it.
+
+use std::borrow::Cow;
+
+/// What a page of the tool itself has beside text: the ends of its lines, and its colours.
+const OWN: [&str; 10] = [
+    "\n",
+    "\u{1b}[0m",
+    "\u{1b}[1m",
+    "\u{1b}[2m",
+    "\u{1b}[31m",
+    "\u{1b}[32m",
+    "\u{1b}[33m",
+    "\u{1b}[34m",
+    "\u{1b}[35m",
+    "\u{1b}[36m",
+];
+
+/// `text` in one line, with escapes for the characters that are not seen.
+pub(crate) fn visible(text: &str) -> Cow<'_, str> {
+    escaped(text, &[], |character| character.escape_default().to_string())
+}
+
+/// `page` with such escapes, but with the lines and the colours that the tool has given it.
+pub(crate) fn visible_page(page: &str) -> Cow<'_, str> {
+    escaped(page, &OWN, |character| character.escape_default().to_string())
+}
+
+/// `text` with the escapes of JSON, which some shells have as well. A text of JSON stays the same
+/// value.
+pub(crate) fn visible_json(text: &str) -> Cow<'_, str> {
+    // None of them is above U+FFFF.
+    escaped(text, &[], |character| format!("\\u{:04x}", u32::from(character)))
+}
+
+/// Whether a terminal shows nothing for it, and does something, such as to turn around the order of
+/// what follows.
+fn is_hidden(character: char) -> bool {
+    character.is_control()
+        || matches!(character, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
+            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
+}
+
+fn escaped<'a>(text: &'a str, kept: &[&str], escape: impl Fn(char) -> String) -> Cow<'a, str> {
+    let mut escaped = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(is_hidden) {
+        let (before, hidden) = rest.split_at(at);
+        escaped += before;
+        rest = if let Some(kept) = kept.iter().find(|kept| hidden.starts_with(**kept)) {
+            escaped += kept;
+            &hidden[kept.len()..]
+        } else {
+            let mut characters = hidden.chars();
+            escaped.extend(characters.next().map(&escape));
+            characters.as_str()
+        };
+    }
+    if escaped.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(escaped + rest) }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{visible, visible_json, visible_page};
+    use crate::text::page::{BOLD, DIM, GREEN, RED, SEQUENCE, TIME, WORKER, YELLOW, paint};
+
+    #[test]
+    fn what_is_not_seen_is_escaped() {
+        for (text, shown) in [
+            ("", ""),
+            ("größer als 7 ✔", "größer als 7 ✔"),
+            ("\u{1b}[31mred", r"\u{1b}[31mred"),
+            ("a\n\tb\r\u{7f}\u{9b}", r"a\n\tb\r\u{7f}\u{9b}"),
+            ("\u{202e}\u{2066}\u{200f}\u{2028}", r"\u{202e}\u{2066}\u{200f}\u{2028}"),
+            // It joins the parts of a sign that people see.
+            ("👩\u{200d}🚀", "👩\u{200d}🚀"),
+        ] {
+            assert_eq!(visible(text), shown);
+        }
+    }
+
+    #[test]
+    fn a_page_keeps_its_lines_and_colours() {
+        let styles = [BOLD, DIM, RED, GREEN, YELLOW, TIME, WORKER, SEQUENCE, GREEN.bold()];
+        let page: String = styles.map(|style| paint(style, "text") + "\n").concat();
+        assert_eq!(visible_page(&page), page);
+        let colours = "\u{1b}[8m \u{1b}[31;8m \u{1b}[2J\r\n";
+        assert_eq!(visible_page(colours), "\\u{1b}[8m \\u{1b}[31;8m \\u{1b}[2J\\r\n");
+    }
+
+    #[test]
+    fn json_stays_the_same_value() {
+        let text = "\u{7}\u{7f}\u{9b}\u{202e}\u{feff}";
+        let json = serde_json::Value::from(text).to_string();
+        let shown = visible_json(&json);
+        assert_eq!(shown, r#""\u0007\u007f\u009b\u202e\ufeff""#);
+        assert_eq!(serde_json::from_str(&shown).ok(), Some(serde_json::Value::from(text)));
+    }
+}
