@@ -1,8 +1,8 @@
 """Takes in tasks of asyncio.
 
 A number that is in memory is taken at once. Where a take has to wait, a thread waits, so that the
-other tasks go on. If the task is cancelled meanwhile, that thread stops waiting, too, and takes no
-number.
+other tasks go on. If the task is cancelled meanwhile, that thread stops waiting, too. A number that
+it gets before it has stopped is lost, as nobody awaits it any more.
 """
 
 from __future__ import annotations
