@@ -99,14 +99,16 @@ pub(crate) unsafe fn fill(
 ) -> Result<(), Error> {
     // SAFETY: as the caller promises.
     let (numbers, filled) = unsafe { (array(numbers, count, "the array"), filled.as_mut()) };
+    let mut nowhere = 0;
+    let filled = filled.unwrap_or(&mut nowhere);
+    // If `fill` panics, this is what the caller finds.
+    *filled = 0;
     let result = numbers.map_err(|error| (0, error)).and_then(fill);
     let (new, result) = match result {
         Ok(()) => (count, Ok(())),
         Err((new, error)) => (new, Err(error)),
     };
-    if let Some(filled) = filled {
-        *filled = new;
-    }
+    *filled = new;
     result
 }
 
@@ -147,8 +149,25 @@ fn is_null(name: &str) -> Error {
 }
 
 #[cfg(test)]
+#[allow(clippy::panic)] // what is tested is a panic
 mod tests {
     use super::*;
+    use crate::last_error::{guarded, uidring_code};
+
+    #[test]
+    fn no_number_counts_after_a_panic() {
+        let (mut numbers, mut filled) = ([0; 2], 7);
+        let code = guarded(|| {
+            // SAFETY: the array and the count are there during the call.
+            unsafe {
+                fill(numbers.as_mut_ptr(), 2, &raw mut filled, |numbers| {
+                    numbers[0] = 1;
+                    panic!("a mistake in uidring")
+                })
+            }
+        });
+        assert_eq!((code, filled), (uidring_code::UIDRING_INTERNAL, 0));
+    }
 
     #[test]
     fn a_text_that_is_cut_is_a_text() {
