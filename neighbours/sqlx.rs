@@ -180,3 +180,28 @@ async fn mysql_counts_without_gaps() {
         "INSERT INTO invoice VALUES (?)"
     );
 }
+
+/// MySQL shows the transaction the versions of the series as they were, and locks its row as it is.
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn a_transaction_of_mysql_from_before_a_change_gives_no_number() {
+    let database = Server::MySql.database();
+    let series = || Series::builder().store(&Store::open(&database.url).unwrap()).build().unwrap();
+    let definition = |pattern| SeriesDefinition::new(pattern).unwrap().gapless();
+    // A text of the old pattern, which has a check digit, may be one of the new pattern, too.
+    let [here, there] = [series(), series()];
+    let invoices = here.create("invoices", definition("{yyyy}-{n:4}{check:damm}")).unwrap();
+    let mut db = MySqlConnection::connect(&database.url).await.unwrap();
+    let mut transaction = db.begin().await.unwrap();
+    let look = sqlx::query("SELECT COUNT(*) FROM uidring_series_version");
+    look.execute(&mut *transaction).await.unwrap();
+    let begins = "2999-01-01".parse().unwrap();
+    there.change("invoices", definition("{yyyy}-{n:5}"), begins).unwrap();
+    let error = invoices.take_in_for(&mut transaction, begins).await.unwrap_err();
+    assert!(matches!(error, SeriesError::Changed { .. }), "{error:?}");
+    transaction.rollback().await.unwrap();
+    let mut transaction = db.begin().await.unwrap();
+    let number = invoices.take_in_for(&mut transaction, begins).await.unwrap();
+    transaction.commit().await.unwrap();
+    assert_eq!(number.as_str(), "2999-00001");
+}
