@@ -13,6 +13,7 @@ mod table;
 mod tag_args;
 mod terms;
 mod variables;
+mod visible;
 mod worker_id_args;
 mod worker_ids;
 
@@ -27,5 +28,6 @@ pub use table::Table;
 pub use tag_args::TagArgs;
 pub use terms::Terms;
 pub use variables::{is_near, is_variable, meant, mistaken, nearest, unknown};
+pub use visible::{is_hidden, visible};
 pub use worker_id_args::WorkerIdArgs;
 pub use worker_ids::{partition, worker_id, worker_ids};

@@ -11,24 +11,6 @@ pub(crate) fn rfc3339(time: SystemTime) -> String {
     time.map(|time| time.to_string()).unwrap_or_default()
 }
 
-/// The text with invisible characters as escapes. Some of them change how the text around them is
-/// displayed.
-pub(crate) fn visible(text: &str) -> String {
-    let is_hidden = |character| {
-        matches!(character, '\u{200b}' | '\u{200e}' | '\u{200f}' | '\u{202a}'..='\u{202e}'
-            | '\u{2060}'..='\u{2069}' | '\u{feff}')
-    };
-    let mut out = String::with_capacity(text.len());
-    for character in text.chars() {
-        if is_hidden(character) {
-            out.extend(character.escape_unicode());
-        } else {
-            out.push(character);
-        }
-    }
-    out
-}
-
 /// 1234567 as 1,234,567.
 pub(crate) fn grouped(number: u64) -> String {
     let digits = number.to_string();

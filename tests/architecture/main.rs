@@ -169,6 +169,7 @@ const FLOORS: &[Floor] = &[
             "quantity",
             "worker_ids",
             "variables",
+            "visible",
             "table",
             "terms",
             "worker_id_args",

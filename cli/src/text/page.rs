@@ -5,8 +5,7 @@ use std::fmt;
 
 use anstyle::{AnsiColor, Style};
 use console::{Term, measure_text_width};
-
-use crate::text::visible::visible;
+use uidring_args::visible;
 
 pub(crate) const BOLD: Style = Style::new().bold();
 pub(crate) const DIM: Style = Style::new().dimmed();

@@ -3,10 +3,11 @@
 use std::borrow::Cow;
 
 use console::measure_text_width;
+use uidring_args::visible;
 
 use crate::text::failure::Failure;
 use crate::text::page::error_columns;
-use crate::text::visible::{visible, visible_json};
+use crate::text::visible::visible_json;
 
 /// `text` as a shell takes it for one word. One with characters that are not seen is for the shells
 /// that know `$'..'`, such as bash and zsh.

@@ -2,8 +2,10 @@
 
 use std::io::Write as _;
 
+use uidring_args::visible;
+
 use crate::text::page::{error_columns, folded};
-use crate::text::visible::{visible, visible_page};
+use crate::text::visible::visible_page;
 
 /// Writes a sentence to standard error, which may have texts of others. If that fails too, there is
 /// nobody left to tell.

@@ -6,8 +6,8 @@ use std::iter;
 
 use anstyle::Style;
 use console::{Alignment, measure_text_width, pad_str};
+use uidring_args::visible;
 
-use crate::text::visible::visible;
 use crate::text::{self, DIM, paint};
 
 /// The space between two columns.

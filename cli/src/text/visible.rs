@@ -3,6 +3,8 @@
 
 use std::borrow::Cow;
 
+use uidring_args::is_hidden;
+
 /// What a page of the tool itself has beside text: the ends of its lines, and its colours.
 const OWN: [&str; 10] = [
     "\n",
@@ -17,11 +19,6 @@ const OWN: [&str; 10] = [
     "\u{1b}[36m",
 ];
 
-/// `text` in one line, with escapes for the characters that are not seen.
-pub(crate) fn visible(text: &str) -> Cow<'_, str> {
-    escaped(text, &[], |character| character.escape_default().to_string())
-}
-
 /// `page` with such escapes, but with the lines and the colours that the tool has given it.
 pub(crate) fn visible_page(page: &str) -> Cow<'_, str> {
     escaped(page, &OWN, |character| character.escape_default().to_string())
@@ -32,14 +29,6 @@ pub(crate) fn visible_page(page: &str) -> Cow<'_, str> {
 pub(crate) fn visible_json(text: &str) -> Cow<'_, str> {
     // None of them is above U+FFFF.
     escaped(text, &[], |character| format!("\\u{:04x}", u32::from(character)))
-}
-
-/// Whether a terminal shows nothing for it, and does something, such as to turn around the order of
-/// what follows.
-fn is_hidden(character: char) -> bool {
-    character.is_control()
-        || matches!(character, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
-            | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')
 }
 
 fn escaped<'a>(text: &'a str, kept: &[&str], escape: impl Fn(char) -> String) -> Cow<'a, str> {
@@ -62,23 +51,8 @@ fn escaped<'a>(text: &'a str, kept: &[&str], escape: impl Fn(char) -> String) ->
 
 #[cfg(test)]
 mod tests {
-    use super::{visible, visible_json, visible_page};
+    use super::{visible_json, visible_page};
     use crate::text::page::{BOLD, DIM, GREEN, RED, SEQUENCE, TIME, WORKER, YELLOW, paint};
-
-    #[test]
-    fn what_is_not_seen_is_escaped() {
-        for (text, shown) in [
-            ("", ""),
-            ("größer als 7 ✔", "größer als 7 ✔"),
-            ("\u{1b}[31mred", r"\u{1b}[31mred"),
-            ("a\n\tb\r\u{7f}\u{9b}", r"a\n\tb\r\u{7f}\u{9b}"),
-            ("\u{202e}\u{2066}\u{200f}\u{2028}", r"\u{202e}\u{2066}\u{200f}\u{2028}"),
-            // It joins the parts of a sign that people see.
-            ("👩\u{200d}🚀", "👩\u{200d}🚀"),
-        ] {
-            assert_eq!(visible(text), shown);
-        }
-    }
 
     #[test]
     fn a_page_keeps_its_lines_and_colours() {

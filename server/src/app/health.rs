@@ -16,6 +16,7 @@ use std::time::{Duration, SystemTime};
 
 use serde::Serialize;
 use uidring::UidGenerator;
+use uidring_args::visible;
 use utoipa::ToSchema;
 
 use crate::app::App;
@@ -25,7 +26,7 @@ use crate::app::tags::{self, TagState};
 use crate::process::{output, threads};
 use crate::security::tls::Tls;
 use crate::stats::trouble::{Cause, Trouble};
-use crate::text::{rfc3339, visible};
+use crate::text::rfc3339;
 
 /// How long a panic or a lost log line stays a condition.
 const PANIC_SHOWN: Duration = Duration::from_secs(3600);
@@ -266,7 +267,8 @@ fn in_trouble(kind: Kind, text: &str, all: &[&str], troubles: &[&Trouble]) -> Op
 
 /// The first of these names, and how many more there are.
 fn names(all: &[&str]) -> String {
-    let names: Vec<String> = all.iter().take(MAX_NAMES).map(|name| visible(name)).collect();
+    let names: Vec<String> =
+        all.iter().take(MAX_NAMES).map(|name| visible(name).into_owned()).collect();
     let more = match all.len().saturating_sub(MAX_NAMES) {
         0 => String::new(),
         more => format!(" and {more} more"),

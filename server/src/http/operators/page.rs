@@ -9,6 +9,7 @@ use axum::http::{HeaderMap, HeaderName};
 use axum::response::{IntoResponse, Response};
 use axum::routing::{MethodRouter, get};
 use maud::{DOCTYPE, Markup, html};
+use uidring_args::visible;
 
 use crate::app::App;
 use crate::app::condition::Level;
@@ -22,7 +23,7 @@ use crate::http::operators::view::{KEYS, Key, View};
 use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::routes::Route;
-use crate::text::{clock, grouped, length, rate, visible, whole_seconds};
+use crate::text::{clock, grouped, length, rate, whole_seconds};
 
 /// Only the page's own script and style are allowed, and only its search form.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
