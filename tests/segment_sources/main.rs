@@ -227,6 +227,7 @@ fn a_row_at_its_end_gives_the_rest(place: &dyn Place, name: &str) {
             );
         }
         assert_eq!(source.tags().unwrap()[0].next, end(table) + 1);
+        source.remove("orders", None).unwrap();
     }
 }
 
@@ -270,6 +271,23 @@ fn first_numbers_are_those_of_leaf_and_tinyid(place: &dyn Place) {
     assert!(age.as_secs() < 3600, "{age:?}");
 }
 
+/// One database of several knows nothing of the others.
+fn no_tag_with_all_numbers_is_made_beside_those_that_are_shared(place: &dyn Place) {
+    let source = place.open(Table::TinyId);
+    source.create("alone", &Tag::new()).unwrap();
+    place.run(
+        "INSERT INTO tiny_id_info (biz_type, begin_id, max_id, step, delta, remainder, \
+         create_time, update_time, version) \
+         VALUES ('orders', 0, 0, 10, 2, 1, CURRENT_TIMESTAMP, CURRENT_TIMESTAMP, 1)",
+    );
+    let error = text(source.create("fresh", &Tag::new()));
+    let sentence = "the tag \"fresh\" cannot be used: the tags in tiny_id_info share their numbers \
+                    with other databases, by a delta above 1; insert its row in each of them";
+    assert!(error.starts_with(sentence), "{error}");
+    // What is there is used.
+    assert_eq!(source.create("alone", &Tag::new()).unwrap().next, 1);
+}
+
 /// A tag of our own does not give again what the same tag has given in a table of others.
 fn numbers_that_another_table_has_given_are_not_given_again(place: &dyn Place, name: &str) {
     place.run("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 5001, 10)");
@@ -298,6 +316,14 @@ fn numbers_that_another_table_has_given_are_not_given_again(place: &dyn Place, n
     }
     assert_eq!(source.tags().unwrap(), []);
     source.create("orders", &Tag::new().first(7001)).unwrap();
+    // Nor does one of theirs what ours has given, where somebody goes back.
+    source.create("ours", &Tag::new().first(9000)).unwrap();
+    for table in [Table::Leaf, Table::TinyId] {
+        let error = text(place.open(table).create("ours", &Tag::new().first(8999)));
+        let sentence = format!("the table uidring_segment in {name} has given the numbers of the ");
+        assert!(error.starts_with(&sentence), "{table:?}: {error}");
+    }
+    place.open(Table::Leaf).create("ours", &Tag::new().first(9000)).unwrap();
     assert_eq!(source.load("orders", None).unwrap().first, 7001);
     // A tag that is there goes on, whatever the others do.
     place.run("UPDATE leaf_alloc SET max_id = 1000000");

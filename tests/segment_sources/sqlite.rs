@@ -183,6 +183,11 @@ fn beside_others() {
 }
 
 #[test]
+fn beside_other_databases() {
+    no_tag_with_all_numbers_is_made_beside_those_that_are_shared(&File::with_others());
+}
+
+#[test]
 fn a_row_made_anew() {
     let file = File::new();
     file.own();

@@ -1,5 +1,6 @@
 //! How operators and programs change the tags in a database.
 
+use super::beside::{check_databases, check_tables};
 use super::sql_segments::SqlSegments;
 use super::table::{Fault, Table, Tables};
 use crate::segment::source::admin::{SegmentAdmin, TagChange};
@@ -22,7 +23,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         let row = Row { delta, remainder, ..limits::<T>().new_row(tag, new)? };
         let store = self.name();
         let may_make = |transaction: &mut Transaction<'_>| {
-            T::check_others(transaction, &store, tag, new.first)
+            check_tables::<T>(transaction, &store, tag, new.first)
         };
         let missing = Missing::Make(&may_make);
         let call = Self::call("create a tag in");
@@ -54,7 +55,8 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
             new.check(&store, &record).map_err(Fault::Refused)?;
             return Ok(record);
         }
-        T::check_others(transaction, &store, &tag, new.first)?;
+        check_tables::<T>(transaction, &store, &tag, new.first)?;
+        check_databases::<T>(transaction, row)?;
         let (sql, values) = T::insert(row, new.description.as_deref());
         transaction.write(sql, &values)?;
         Ok(Self::record(transaction, &tag)?)

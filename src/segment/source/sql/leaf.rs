@@ -4,7 +4,7 @@
 //! one less than the new one. Leaf makes the same two statements in one transaction, and nothing
 //! else, so servers with Leaf may go on beside this library.
 
-use super::table::{Others, Table, Tables};
+use super::table::{Known, Table, Tables};
 use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
@@ -29,7 +29,7 @@ const WORDS: Words = Words {
         and delete for changes of tags",
 };
 
-impl Others for Leaf {
+impl Known for Leaf {
     const READ: &'static [&'static str] = &["BIZ_TAG", "MAX_ID", "STEP"];
 }
 

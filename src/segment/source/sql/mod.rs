@@ -1,5 +1,6 @@
 //! The sources in databases.
 
+mod beside;
 mod changes;
 mod columns;
 mod leaf;

@@ -1,29 +1,8 @@
 //! The table `uidring_segment`, our own.
 
-use super::leaf::Leaf;
-use super::table::{Fault, Others, Table, Tables};
-use super::tinyid::TinyId;
-use crate::segment::SegmentError;
+use super::table::{Known, Table, Tables};
 use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
-
-/// Refuses numbers from `first` on, where the table `T` has given them.
-fn check_beside<T: Others>(
-    transaction: &mut Transaction<'_>,
-    store: &str,
-    tag: &str,
-    first: u64,
-) -> Result<(), Fault> {
-    match T::last_given(transaction, tag)? {
-        Some(last) if last >= first => Err(Fault::Refused(SegmentError::GivenElsewhere {
-            store: store.to_owned(),
-            tag: tag.to_owned(),
-            table: T::NAME,
-            last,
-        })),
-        _ => Ok(()),
-    }
-}
 
 /// Our own table, `uidring_segment`.
 ///
@@ -31,6 +10,10 @@ fn check_beside<T: Others>(
 /// ours is one.
 #[derive(Clone, Copy, Debug)]
 pub enum Own {}
+
+impl Known for Own {
+    const READ: &'static [&'static str] = &["TAG", "LAST_NUMBER", "STEP", "MAX_STEP", "CREATED"];
+}
 
 impl Table for Own {
     const NAME: &'static str = "uidring_segment";
@@ -78,15 +61,5 @@ impl Table for Own {
             description.map_or(Value::Null, Value::from),
         ];
         (sql, values)
-    }
-
-    fn check_others(
-        transaction: &mut Transaction<'_>,
-        store: &str,
-        tag: &str,
-        first: u64,
-    ) -> Result<(), Fault> {
-        check_beside::<Leaf>(transaction, store, tag, first)?;
-        check_beside::<TinyId>(transaction, store, tag, first)
     }
 }

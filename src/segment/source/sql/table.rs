@@ -69,6 +69,8 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     const HAS_MAX_STEP: bool = false;
     /// The largest step that its column holds.
     const LARGEST_STEP: u64 = i64::MAX.unsigned_abs();
+    /// Counts the tags whose numbers are shared with other databases. `None` where none can be.
+    const SHARED: Option<&'static str> = None;
     fn schema<D: Tables>() -> &'static Schema;
     fn words<D: Tables>() -> &'static Words;
 
@@ -87,21 +89,10 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
 
     /// The statement that inserts a row, and its values.
     fn insert(row: &Row, description: Option<&str>) -> (&'static str, Vec<Value>);
-
-    /// Refuses a new tag whose numbers from `first` on have been given in `store` by another table.
-    fn check_others(
-        transaction: &mut Transaction<'_>,
-        store: &str,
-        tag: &str,
-        first: u64,
-    ) -> Result<(), Fault> {
-        let _ = (transaction, store, tag, first);
-        Ok(())
-    }
 }
 
-/// A table of others, which may stand beside our own.
-pub trait Others: Table {
+/// A table that may stand beside another one.
+pub trait Known: Table {
     /// The columns that are read, in capitals, by which the table is known.
     const READ: &'static [&'static str];
 

@@ -5,7 +5,7 @@
 //! conditions, as tinyid's servers have it, which may go on beside this library. They try three
 //! times where another was first. Here the row is locked before it is read, so nobody can be first.
 
-use super::table::{Others, Table, Tables};
+use super::table::{Known, Table, Tables};
 use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
@@ -31,7 +31,7 @@ const WORDS: Words = Words {
         insert and delete for changes of tags",
 };
 
-impl Others for TinyId {
+impl Known for TinyId {
     const READ: &'static [&'static str] =
         &["BIZ_TYPE", "MAX_ID", "STEP", "DELTA", "REMAINDER", "VERSION", "ID"];
 }
@@ -47,6 +47,9 @@ impl Table for TinyId {
     const SET_END: &'static str = "UPDATE tiny_id_info SET max_id = ?, \
         update_time = CURRENT_TIMESTAMP, version = version + 1 WHERE biz_type = ? AND max_id = ?";
     const TOUCH: &'static str = ", update_time = CURRENT_TIMESTAMP, version = version + 1";
+    // But for the sample that comes with tinyid.
+    const SHARED: Option<&'static str> =
+        Some("SELECT COUNT(*) FROM tiny_id_info WHERE delta <> 1 AND biz_type <> 'test_odd'");
     // The column is an `int` in the original table, even where a database would hold more.
     const LARGEST_STEP: u64 = (1 << 31) - 1;
 

@@ -1,0 +1,62 @@
+//! Whether a new tag would give what was given before, in this database or in others.
+
+use super::leaf::Leaf;
+use super::own::Own;
+use super::table::{Fault, Known, Table};
+use super::tinyid::TinyId;
+use crate::segment::SegmentError;
+use crate::segment::source::row::Row;
+use crate::store::sql::{Transaction, Value};
+
+/// Refuses a new tag in the table `T` of `store` whose numbers from `first` on have been given by
+/// another table.
+pub fn check_tables<T: Table>(
+    transaction: &mut Transaction<'_>,
+    store: &str,
+    tag: &str,
+    first: u64,
+) -> Result<(), Fault> {
+    check_table::<T, Own>(transaction, store, tag, first)?;
+    check_table::<T, Leaf>(transaction, store, tag, first)?;
+    check_table::<T, TinyId>(transaction, store, tag, first)
+}
+
+fn check_table<T: Table, Other: Known>(
+    transaction: &mut Transaction<'_>,
+    store: &str,
+    tag: &str,
+    first: u64,
+) -> Result<(), Fault> {
+    if T::NAME == Other::NAME {
+        return Ok(());
+    }
+    match Other::last_given(transaction, tag)? {
+        Some(last) if last >= first => Err(Fault::Refused(SegmentError::GivenElsewhere {
+            store: store.to_owned(),
+            tag: tag.to_owned(),
+            table: Other::NAME,
+            last,
+        })),
+        _ => Ok(()),
+    }
+}
+
+/// Refuses a new row with all numbers in it, where those of its table share them with databases
+/// that this call does not know.
+pub fn check_databases<T: Table>(
+    transaction: &mut Transaction<'_>,
+    row: &Row,
+) -> Result<(), Fault> {
+    let Some(shared) = T::SHARED.filter(|_| row.delta == 1) else { return Ok(()) };
+    match transaction.rows(shared, &[])?.pop().as_deref() {
+        Some([Value::Int(1..)]) => Err(Fault::Refused(SegmentError::BadTag {
+            tag: row.tag.clone(),
+            problem: format!(
+                "the tags in {} share their numbers with other databases, by a delta above 1; \
+                 insert its row in each of them by SQL, with one delta and a remainder of its own",
+                T::NAME
+            ),
+        })),
+        _ => Ok(()),
+    }
+}
