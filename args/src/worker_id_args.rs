@@ -16,7 +16,8 @@ pub struct WorkerIdArgs {
     lease: Option<Duration>,
 
     /// Take worker ids from part I of N equal parts, counted from 0. For N registries that do not
-    /// know of each other, such as machines that each have a file of their own
+    /// know of each other, such as machines that each have a file of their own. N stays: parts of
+    /// another N have the same ids
     #[arg(long, value_name = "I/N", value_parser = partition)]
     partition: Option<(u64, u64)>,
 

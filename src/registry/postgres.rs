@@ -46,7 +46,9 @@ use crate::store::without_password;
 /// A standby takes no writes, nor does a role or a database whose `default_transaction_read_only`
 /// is on; that is not overridden. A standby that is promoted and lacks the last commits gives ids
 /// again: name it in `synchronous_standby_names`, so that a commit waits for it; or see that it has
-/// everything before you promote it; or treat it as an old copy, as `schema.postgres.sql` tells.
+/// everything before you promote it; or treat it as an old copy, as `schema.postgres.sql` tells. Of
+/// several names, a commit waits for as many as the setting says, which is one by default. A
+/// subscriber of logical replication takes writes: stop all programs before one gets its address.
 ///
 /// # Tried on
 ///

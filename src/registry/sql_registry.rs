@@ -95,7 +95,9 @@ impl<D: Tables> SqlRegistry<D> {
     /// Gives only the ids of one of `of` equal parts of the worker field, that with the number
     /// `index`, counted from 0: for registries that do not know of each other, such as machines
     /// that each have a file of their own, or data centres that each have a server of their own.
-    /// With [`worker_ids`](Self::worker_ids), only those ids of the part are given.
+    /// `of` stays, as parts of another number of parts have the same ids: choose it for the most
+    /// registries that there will ever be. With [`worker_ids`](Self::worker_ids), only those ids of
+    /// the part are given.
     ///
     /// The registry remembers its ids, and refuses others.
     ///

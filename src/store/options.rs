@@ -48,8 +48,9 @@ impl RegistryOptions {
 
     /// Gives only the ids of one of `of` equal parts of the worker field, that with the number
     /// `index`, counted from 0: for stores that do not know of each other, such as those of several
-    /// data centres. With [`worker_ids`](RegistryOptions::worker_ids), only those ids of the part
-    /// are given.
+    /// data centres. `of` stays, as parts of another number of parts have the same ids: choose it
+    /// for the most stores that there will ever be. With
+    /// [`worker_ids`](RegistryOptions::worker_ids), only those ids of the part are given.
     #[must_use]
     pub fn partition(self, index: u64, of: u64) -> RegistryOptions {
         RegistryOptions { partition: Some((index, of)), ..self }

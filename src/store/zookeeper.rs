@@ -76,10 +76,10 @@
 //! # Backups
 //!
 //! A copy of `dataDir` and `dataLogDir` that is put back brings back an old copy of all counters,
-//! so that ids could be given again. Before the servers are used again: stop all processes that use
-//! them; raise `next` of each tag above all numbers that were given; and start the generators no
-//! sooner than the ticks that were reserved when the old servers ended are past. Permanent worker
-//! ids that were given after the copy was made must be given again by hand.
+//! so that ids could be given again. Before the servers are used again, stop all processes that use
+//! them. Raise `last_number` of each tag to the largest number that was given, and `last_worker` in
+//! the node `layout` to the largest worker id; remove the nodes below `workers`.
+//! `docs/operations.md` shows how.
 //!
 //! # What was tried
 //!
