@@ -8,13 +8,15 @@ use std::fs;
 use std::path::Path;
 use std::process::ExitCode;
 
+use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
+use uidring_args::nearest;
 
 use crate::config::options::Options;
 use crate::process::end::USAGE;
 use crate::process::output;
-use crate::security::access::without_the_line;
+use crate::security::access::{may_be_token, without_the_line};
 
 /// Options that are not allowed in the file.
 const NOT_IN_A_FILE: [&str; 5] = ["config", "check", "generate", "help", "version"];
@@ -57,7 +59,23 @@ pub(crate) fn read(args: impl IntoIterator<Item = OsString>) -> Result<Options, 
 }
 
 fn parse(args: &[OsString]) -> Result<ArgMatches, Refusal> {
-    Options::command().try_get_matches_from(args).map_err(Refusal::Clap)
+    let matches = Options::command().try_get_matches_from(args);
+    matches.map_err(|error| Refusal::Clap(without_a_secret(error)))
+}
+
+/// The error without an argument that may be a token, or an address with its password, such as the
+/// one behind `--db= `.
+fn without_a_secret(error: clap::Error) -> clap::Error {
+    match (error.kind(), error.get(ContextKind::InvalidArg)) {
+        (ErrorKind::UnknownArgument, Some(ContextValue::String(argument)))
+            if !argument.starts_with('-') && may_be_token(argument) =>
+        {
+            let problem =
+                "an argument belongs to no option; it is not shown, as it may be a password";
+            Options::command().error(ErrorKind::UnknownArgument, problem)
+        }
+        _ => error,
+    }
 }
 
 /// The keys of the file as arguments. Skips keys that the command line or the environment sets.
@@ -90,6 +108,9 @@ fn find<'a>(command: &'a Command, key: &str) -> Option<&'a Arg> {
 fn unknown(command: &Command, key: &str) -> String {
     let keys = command.get_arguments().filter(|arg| has(arg));
     let keys: Vec<&str> = keys.filter_map(Arg::get_long).collect();
+    if may_be_token(key) && nearest(key, keys.iter().copied()).is_none() {
+        return format!("one of its keys names no option; the keys are {}", keys.join(", "));
+    }
     uidring_args::unknown("key", key, &keys)
 }
 
@@ -119,7 +140,7 @@ fn text_of(key: &str, value: &toml::Value) -> Result<String, String> {
 
 /// Checks one argument by itself. Conflicts with others are found later.
 fn check(argument: &OsString) -> Result<(), String> {
-    use clap::error::ErrorKind::{ArgumentConflict, MissingRequiredArgument};
+    use ErrorKind::{ArgumentConflict, MissingRequiredArgument};
     match Options::command().try_get_matches_from([&OsString::from("uidring-server"), argument]) {
         Err(error) if !matches!(error.kind(), ArgumentConflict | MissingRequiredArgument) => {
             let text = error.to_string();

@@ -15,6 +15,9 @@ use clap::builder::{OsStringValueParser, TypedValueParser};
 use serde::Deserialize;
 use subtle::ConstantTimeEq;
 
+/// The fewest characters of a token that is in a file or an option.
+const SHORTEST: usize = 16;
+
 /// The content of a token file.
 #[derive(Clone, Default, Deserialize)]
 #[serde(deny_unknown_fields)]
@@ -34,7 +37,7 @@ pub(crate) struct Tokens {
 
 /// The permissions of one token.
 #[derive(Clone, Deserialize)]
-#[serde(deny_unknown_fields)]
+#[serde(deny_unknown_fields, expecting = "a [[token]]")]
 struct Grant {
     token: String,
     /// The tags that it may take from.
@@ -96,10 +99,13 @@ impl TryFrom<String> for Pattern {
         match text.split_once('*') {
             None => Ok(Pattern::Name(text)),
             Some((prefix, "")) => Ok(Pattern::Prefix(prefix.to_owned())),
-            Some(_) => Err(format!(
-                "{text:?} has a * before its end; a * stands for any rest of a name, and is the \
-                 last character"
-            )),
+            Some(_) => {
+                let shown = if may_be_token(&text) { "a pattern" } else { &format!("{text:?}") };
+                Err(format!(
+                    "{shown} has a * before its end; a * stands for any rest of a name, and is \
+                     the last character"
+                ))
+            }
         }
     }
 }
@@ -323,19 +329,37 @@ impl Grant {
 
 /// Why `token` is invalid, if it is.
 fn unfit(token: &str) -> Option<&'static str> {
-    if token.len() < 16 {
+    if token.len() < SHORTEST {
         return Some("is shorter than 16 characters");
     }
     let is_graphic = token.bytes().all(|byte| byte.is_ascii_graphic());
     (!is_graphic).then_some("has characters other than letters, digits and signs of ASCII")
 }
 
-/// Describes an error in a TOML file and its position. The parser's own message would quote the
-/// line, which may contain a token or a password.
+/// Whether `text`, which stands in the wrong place, may be a token, so that it must not be shown.
+pub(crate) fn may_be_token(text: &str) -> bool {
+    text.len() >= SHORTEST
+}
+
+/// Describes an error in a TOML file and its position. Shows neither the line nor the value, which
+/// may contain a token or a password.
 pub(crate) fn without_the_line(text: &str, error: &toml::de::Error) -> String {
     let start = error.span().map_or(0, |span| span.start);
     let line = text.get(..start).unwrap_or_default().matches('\n').count() + 1;
-    format!("line {line}: {}", error.message())
+    format!("line {line}: {}", without_the_value(error.message()))
+}
+
+/// The message of serde without the value that it quotes. A name that cannot be a token stays.
+fn without_the_value(message: &str) -> String {
+    // The last one, because the value may be any text.
+    let Some((found, expected)) = message.rsplit_once(", expected ") else {
+        return message.to_owned();
+    };
+    let name_after = |begin| found.strip_prefix(begin)?.strip_suffix('`');
+    let name = name_after("unknown field `").or_else(|| name_after("unknown variant `"));
+    let kind = found.split(['"', '`']).next().unwrap_or_default().trim_end();
+    let shown = if name.is_some_and(|name| !may_be_token(name)) { found } else { kind };
+    format!("{shown}, expected {expected}")
 }
 
 fn has(patterns: &[Pattern], name: &str) -> bool {

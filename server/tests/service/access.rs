@@ -204,6 +204,19 @@ fn a_bad_file_of_tokens_is_refused_by_its_line() {
             "\"S*-1\" has a * before its end",
         ),
         ("public = ['*-1']", "line 1: \"*-1\" has a * before its end"),
+        // Where a token stands in the wrong place, it is not shown either.
+        ("public = ['0123456789abcdef*-1']", "line 1: a pattern has a * before its end"),
+        ("public = '0123456789abcdef'", "line 1: invalid type: string, expected a sequence"),
+        ("token = '0123456789abcdef'", "line 1: invalid type: string, expected a sequence"),
+        ("token = ['0123456789abcdef']", "line 1: invalid type: string, expected a [[token]]"),
+        ("token = 1012345678901234", "line 1: invalid type: integer, expected a sequence"),
+        ("[[token]]\ntoken = 1012345678901234", "line 2: invalid type: integer, expected a string"),
+        ("[[token]]\ntoken = 1.0123456789", "line 2: invalid type: floating point, expected a str"),
+        ("token = '\"`, expected 0123456789'", "line 1: invalid type: string, expected a sequence"),
+        ("\n0123456789abcdef = true", "line 2: unknown field, expected one of `public`, "),
+        ("[[token]]\n0123456789abcdef = 1", "line 2: unknown field, expected one of `token`, "),
+        ("[[0123456789abcdef]]", "line 1: unknown field, expected one of `public`, "),
+        ("[[token]]\nrole = '0123456789abcdef'", "line 2: unknown variant, expected `metrics`"),
     ] {
         fs::write(folder.path().join("tokens.toml"), text).unwrap();
         let mut command = command(folder.path());

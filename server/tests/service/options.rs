@@ -152,6 +152,16 @@ fn bad_options_are_refused_with_what_and_where() {
         (&["--config=o.toml"], "[limits]\nthreads = 1", "there is no key \"limits\""),
         (&["--config=o.toml"], "a = 1\nb = ", "line 2"),
         (&["--config=o.toml"], "tinyid = true\ndb = 'mysql://me:secret@db/x", "line 2"),
+        (
+            &["--config=o.toml"],
+            "the-secret-of-somebody = 1",
+            "one of its keys names no option; the keys",
+        ),
+        (&["--config=o.toml"], "db = ['mysql://me:secret@db/x']", "a value of the kind array"),
+        // With a blank behind the sign, they are arguments of their own.
+        (&["--db=", "mysql://me:secret@db/x"], "", "an argument belongs to no option; it"),
+        (&["--admin-token=", "a-secret-of-somebody"], "", "an argument belongs to no option; it"),
+        (&["unexpected"], "", "unexpected argument 'unexpected' found"),
         (&["--config=o.toml"], "tls-key = 'k.pem'", "--tls-cert"),
         // Also where something else goes before it.
         (&["--config=o.toml", "--threads=1"], "threads = 0", "the key \"threads\""),
