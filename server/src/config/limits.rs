@@ -35,7 +35,8 @@ pub(crate) struct Limits {
     pub(crate) max_header: u32,
 
     /// The largest body of a request, and the largest command in the Redis
-    /// protocol, in bytes
+    /// protocol, in bytes. A form for tinyid has 4096 at most, and so has a
+    /// command before AUTH where tokens are set
     #[arg(long, value_name = "BYTES", default_value_t = 65_536,
         env = "UIDRING_SERVER_MAX_BODY",
         value_parser = clap::value_parser!(u32).range(1..=16_777_216))]

@@ -1,9 +1,9 @@
 //! Request bodies, with limits of size and time.
 
-use axum::body::{Body, Bytes};
+use axum::body::Body;
 use axum::http::header::{CONTENT_ENCODING, CONTENT_TYPE};
 use axum::http::{HeaderMap, StatusCode};
-use http_body_util::{BodyExt, LengthLimitError, Limited};
+use http_body_util::BodyExt as _;
 use hyper::body::Body as _;
 use serde::de::DeserializeOwned;
 use tokio::time::timeout;
@@ -20,33 +20,44 @@ pub(crate) async fn json<T: DeserializeOwned>(
     fields: &str,
 ) -> Result<T, Problem> {
     require_json(headers)?;
-    let bytes = read(app, body).await?;
+    let bytes = read(app, body, usize::MAX).await?;
     object(&bytes).map_err(|error| {
         Problem::bad_request("bad-body", title).detail(format!("{error}; it {fields}"))
     })
 }
 
-/// Reads the whole body.
-pub(crate) async fn read(app: &App, body: Body) -> Result<Bytes, Problem> {
+/// Reads the whole body, of `most` bytes and of `--max-body` at most.
+pub(crate) async fn read(app: &App, body: Body, most: usize) -> Result<Vec<u8>, Problem> {
     let limits = &app.options.limits;
-    let most = limits.max_body as usize;
+    let most = most.min(limits.max_body as usize);
     // A body whose announced length is too large is refused unread.
-    if body.size_hint().lower() > u64::from(limits.max_body) {
+    if body.size_hint().lower() > most as u64 {
         return Err(too_large(most));
     }
-    let whole = timeout(limits.body_timeout, Limited::new(body, most).collect()).await;
-    let Ok(whole) = whole else {
+    timeout(limits.body_timeout, whole(body, most)).await.unwrap_or_else(|_| {
         let problem =
             Problem::new(StatusCode::REQUEST_TIMEOUT, "slow-body", "the body did not come in time");
-        return Err(problem.detail(format!("a body has {:?}", limits.body_timeout)));
-    };
-    whole.map(http_body_util::Collected::to_bytes).map_err(|error| {
-        if error.is::<LengthLimitError>() {
-            too_large(most)
-        } else {
-            Problem::bad_request("broken-body", "the body ended before its end, or is malformed")
-        }
+        Err(problem.detail(format!("a body has {:?}", limits.body_timeout)))
     })
+}
+
+/// Copies the parts of the body into one text. To keep them as they are would cost many times their
+/// length, because a client may send each byte as a part of its own.
+async fn whole(mut body: Body, most: usize) -> Result<Vec<u8>, Problem> {
+    // What is announced fits.
+    let mut bytes = Vec::with_capacity(usize::try_from(body.size_hint().lower()).unwrap_or(0));
+    while let Some(part) = body.frame().await {
+        let part = part.map_err(|_| {
+            Problem::bad_request("broken-body", "the body ended before its end, or is malformed")
+        })?;
+        // Anything else is headers behind the body.
+        let Ok(part) = part.into_data() else { continue };
+        if bytes.len() + part.len() > most {
+            return Err(too_large(most));
+        }
+        bytes.extend_from_slice(&part);
+    }
+    Ok(bytes)
 }
 
 fn too_large(most: usize) -> Problem {

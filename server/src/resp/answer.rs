@@ -35,6 +35,11 @@ impl Session {
         self.token.as_deref()
     }
 
+    /// Whether the client may send long commands: it has sent a token, or needs none.
+    pub(crate) fn is_known(&self) -> bool {
+        self.token.is_some() || self.app.access.is_open()
+    }
+
     /// Answers a command that needs nothing from the database. `None` stands for an unknown one.
     pub(crate) fn answer(
         &mut self,

@@ -17,7 +17,7 @@ const LONGEST_HEAD: usize = 32;
 pub(crate) enum ProtocolError {
     /// An announced number of arguments that is none, or too large.
     Arguments(String),
-    /// An announced length that is none, or too large.
+    /// An announced length that is none.
     Length(String),
     /// A line that should announce a number has no end.
     LongHead(String),
@@ -34,6 +34,11 @@ pub(crate) enum ProtocolError {
 }
 
 impl ProtocolError {
+    /// Whether a greater limit would help.
+    pub(crate) fn is_of_size(&self) -> bool {
+        matches!(self, ProtocolError::LongLine(_) | ProtocolError::TooLarge(_))
+    }
+
     /// The words for the client. They begin like those of Redis.
     pub(crate) fn text(&self) -> String {
         match self {
@@ -158,6 +163,17 @@ impl Decoder {
         Decoder { most, state: State::Begin, at: 0, seen: 0, arguments, line }
     }
 
+    /// Sets the most bytes of a command, from the next one on.
+    pub(crate) fn set_most(&mut self, most: usize) {
+        self.most = most;
+    }
+
+    /// Gives memory back above this length. Called when the last command has been answered.
+    pub(crate) fn shrink_to(&mut self, kept: usize) {
+        self.line.clear();
+        self.line.shrink_to(kept);
+    }
+
     /// Reads on. `bytes` begins with the first byte of a command, and has at least what it had in
     /// the last call for this command. When the command is whole, returns its length; the next call
     /// is for the next command. An empty command has no arguments, and needs no answer.
@@ -218,12 +234,11 @@ impl Decoder {
             }
             let Some(head) = Head::read(rest)? else { break };
             let length = head.number.and_then(|length| usize::try_from(length).ok());
-            let length = length.filter(|&length| length <= self.most);
             let length = length.ok_or_else(|| ProtocolError::Length(shown(head.text(rest))))?;
             let begin = self.at + head.end;
-            let end = begin + length;
+            let end = begin.saturating_add(length);
             // Refused before it arrives.
-            if end + 2 > self.most {
+            if end.saturating_add(2) > self.most {
                 return Err(ProtocolError::TooLarge(self.most));
             }
             match bytes.get(end..end + 2) {
@@ -475,7 +490,8 @@ mod tests {
             (b"*11111111111111111111111111111111", "too big count string"),
             (b"*1\r\n$-1\r\n", "invalid bulk length: '-1'"),
             (b"*1\r\n$x\r\n", "invalid bulk length: 'x'"),
-            (b"*1\r\n$1001\r\n", "invalid bulk length: '1001'"),
+            (b"*1\r\n$1001\r\n", "too big request"),
+            (b"*1\r\n$9223372036854775807\r\n", "too big request"),
             (b"*1\r\n$99999999999999999999\r\n", "invalid bulk length: '99999999999999999999'"),
             (b"*1\r\n$990\r\n", ""),
             (b"*1\r\n$995\r\n", "too big request"),

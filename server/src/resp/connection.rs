@@ -14,7 +14,7 @@ use crate::app::App;
 use crate::commands::{Command, CommandGroup};
 use crate::process::end::{EndReceiver, LAST_REQUEST};
 use crate::resp::answer::{Session, check_count};
-use crate::resp::codec::{Arguments, Decoder};
+use crate::resp::codec::{Arguments, Decoder, ProtocolError};
 use crate::resp::give::{self, Asked};
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
@@ -24,8 +24,11 @@ use crate::stats::commands::AnswerKind;
 const READ: usize = 8 << 10;
 /// Answers of this length are sent before further commands are answered.
 const ENOUGH: usize = 32 << 10;
-/// A buffer above this length is not kept.
-const KEPT: usize = 64 << 10;
+/// The same before `AUTH`, and the longest command then.
+const ENOUGH_BEFORE_AUTH: usize = READ;
+const MOST_BEFORE_AUTH: usize = 4 << 10;
+/// A connection that waits for a command keeps no buffer above this length.
+const KEPT: usize = 2 * READ;
 /// How long a client may take to read the last error, and how much it may have sent meanwhile.
 const FAREWELL: Duration = Duration::from_millis(200);
 const UNREAD: usize = 1 << 20;
@@ -171,6 +174,9 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         if self.input.is_empty() && self.input.capacity() > KEPT {
             self.input = Vec::new();
         }
+        self.reply.bytes.shrink_to(KEPT);
+        self.earlier.shrink_to(KEPT);
+        self.decoder.shrink_to(KEPT);
         if self.input.capacity() - self.input.len() < READ / 4 {
             self.input.reserve(READ);
         }
@@ -181,6 +187,7 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
         let commands = &self.app.counters().requests.commands;
         let mut count = 0;
         while !self.session.is_closing {
+            self.decoder.set_most(self.most());
             let bytes = &self.input[self.start..];
             match self.decoder.decode(bytes) {
                 Ok(None) => break,
@@ -212,18 +219,33 @@ impl<S: AsyncRead + AsyncWrite + Unpin> Connection<S> {
                     }
                 }
                 Err(error) => {
-                    self.session.is_closing = true;
                     count += 1;
                     commands.answered(None, AnswerKind::Error, false);
-                    Refusal::error(format!("Protocol error: {}", error.text()))
-                        .write(&mut self.reply);
+                    self.refuse(&error);
                 }
             }
-            if self.reply.bytes.len() >= ENOUGH {
+            let enough = if self.session.is_known() { ENOUGH } else { ENOUGH_BEFORE_AUTH };
+            if self.reply.bytes.len() >= enough {
                 self.send().await?;
             }
         }
         Ok(count)
+    }
+
+    /// The most bytes of the next command. Those before `AUTH` are short, because anybody can hold
+    /// their memory.
+    fn most(&self) -> usize {
+        let most = self.app.options.limits.max_body as usize;
+        if self.session.is_known() { most } else { most.min(MOST_BEFORE_AUTH) }
+    }
+
+    /// Says why the connection ends here.
+    fn refuse(&mut self, error: &ProtocolError) {
+        self.session.is_closing = true;
+        let is_shortened = self.most() < self.app.options.limits.max_body as usize;
+        let needs_auth = error.is_of_size() && is_shortened;
+        let advice = if needs_auth { "; larger ones need AUTH first" } else { "" };
+        Refusal::error(format!("Protocol error: {}{advice}", error.text())).write(&mut self.reply);
     }
 
     async fn send(&mut self) -> io::Result<()> {
@@ -259,7 +281,6 @@ async fn send(stream: &mut (impl AsyncWrite + Unpin), bytes: &mut Vec<u8>) -> io
     // Also ends the time that the client has for it.
     stream.flush().await?;
     bytes.clear();
-    bytes.shrink_to(KEPT);
     Ok(())
 }
 

@@ -300,6 +300,13 @@ fn bodies_have_a_size() {
     let form = ["content-type: application/x-www-form-urlencoded"];
     let answer = server.send("POST", "/tinyid/id/nextId", &form, &"x=y&".repeat(100));
     check(&answer, &"a form", 413, "large-body", None);
+    // Its token is known when it has been read.
+    let server = Server::start(&[]);
+    let answer = server.send("POST", "/tinyid/id/nextId", &form, &"x=y&".repeat(1024));
+    assert_eq!(answer.status, 200, "{answer:?}");
+    let answer = server.send("POST", "/tinyid/id/nextId", &form, &"x=y&".repeat(1025));
+    check(&answer, &"a form", 413, "large-body", None);
+    assert_eq!(answer.json()["detail"], "a body has at most 4096 bytes");
 }
 
 /// What is not HTTP is refused before it is anybody's request.

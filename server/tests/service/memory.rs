@@ -4,6 +4,7 @@ use std::fs;
 use std::io::{BufReader, Write};
 use std::net::TcpStream;
 
+use crate::common::resp::Client;
 use crate::common::{Answer, Server, metric};
 
 /// The most memory that the process has had, in KiB.
@@ -11,6 +12,54 @@ fn peak(server: &Server) -> u64 {
     let status = fs::read_to_string(format!("/proc/{}/status", server.id())).unwrap();
     let line = status.lines().find_map(|line| line.strip_prefix("VmHWM:")).unwrap();
     line.trim().trim_end_matches(" kB").parse().unwrap()
+}
+
+/// How much memory a client without a token costs, in KiB, that `does` this.
+fn cost<T>(does: impl Fn(&Server) -> T) -> u64 {
+    const COUNT: u32 = 300;
+    let tokens = "[[token]]\ntoken = '0123456789abcdef-admin'\nadmin = true";
+    let options = ["--resp-listen=127.0.0.1:0", "--threads=1", "--body-timeout=1h"];
+    let server = Server::start_with_tokens(tokens, &options);
+    let before = peak(&server);
+    let clients: Vec<T> = (0..COUNT).map(|_| does(&server)).collect();
+    // By now the one thread has read what was sent before.
+    for _ in 0..20 {
+        assert_eq!(server.get("/livez").status, 200);
+    }
+    drop(clients);
+    (peak(&server) - before) / u64::from(COUNT)
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn clients_without_a_token_cost_little() {
+    // Part of a command, as large as it may be, or larger, after one with a long answer.
+    for length in [4_000, 60_000] {
+        let each = cost(|server| {
+            let mut client = Client(BufReader::new(server.connect_resp()));
+            client.ask("COMMAND DOCS");
+            let part = format!("*2\r\n$4\r\nECHO\r\n${length}\r\n{}", "a".repeat(length - 100));
+            let _ = client.0.get_mut().write_all(part.as_bytes());
+            client
+        });
+        assert!(each < 24, "{each} KiB for each part of a command of {length} bytes");
+    }
+    // Part of a form, at once and in chunks of a byte, of which each is a part of its own.
+    let head = "POST /tinyid/id/nextId HTTP/1.1\r\nhost: localhost\r\n\
+                content-type: application/x-www-form-urlencoded\r\n";
+    for (kind, part) in [
+        ("content-length: 4096\r\n\r\n", "a".repeat(4_000)),
+        ("content-length: 60000\r\n\r\n", "a".repeat(59_000)),
+        ("transfer-encoding: chunked\r\n\r\n", "1\r\na\r\n".repeat(4_000)),
+        ("transfer-encoding: chunked\r\n\r\n", "1\r\na\r\n".repeat(20_000)),
+    ] {
+        let each = cost(|server| {
+            let mut stream = server.connect();
+            let _ = stream.write_all([head, kind, &part].concat().as_bytes());
+            stream
+        });
+        assert!(each < 32, "{each} KiB for each part of a form, {} bytes long", part.len());
+    }
 }
 
 /// A client that asks for the path so often, and does not read.

@@ -285,7 +285,7 @@ fn what_breaks_the_protocol_is_told_and_ends_the_connection() {
         (&b"*65\r\n"[..], "invalid multibulk length: '65'; a command has 64 arguments at most"),
         (b"*99999999999999999999\r\n", "invalid multibulk length: '99999999999999999999'"),
         (b"*1\r\n$-1\r\n", "invalid bulk length: '-1'"),
-        (b"*1\r\n$1001\r\n", "invalid bulk length: '1001'"),
+        (b"*1\r\n$1001\r\n", "too big request: a command has 1000 bytes at most"),
         (b"*1\r\n$18446744073709551616\r\n", "invalid bulk length: '18446744073709551616'"),
         (b"*2\r\n$600\r\n", ""),
         (b"*1\r\n*1\r\n$4\r\nPING\r\n", "expected '$', got '*'"),
@@ -428,6 +428,46 @@ fn a_token_opens_its_tags() {
     });
     assert_eq!(client.ask("UID.NEXT"), "-NOAUTH the token is not known any more; send AUTH TOKEN");
     assert!(!server.log().contains("0123456789abcdef"), "{}", server.log());
+}
+
+#[test]
+fn a_command_before_auth_is_short() {
+    let server = with_tokens(&[]);
+    let echo = |length: usize| format!("*2\r\n$4\r\nECHO\r\n${length}\r\n");
+    let too_big = "-ERR Protocol error: too big request: a command has 4096 bytes at most; larger \
+                   ones need AUTH first";
+    let too_long = "-ERR Protocol error: too big inline request: a line has 4096 bytes at most; \
+                    larger ones need AUTH first";
+    for (bytes, problem) in [
+        (echo(4100), too_big),
+        (format!("*2\r\n$2100\r\n{}\r\n$2000\r\n", "a".repeat(2100)), too_big),
+        ("a".repeat(4097), too_long),
+    ] {
+        let mut client = connect(&server);
+        // What is public needs no token, and is short.
+        assert_eq!(client.ask("PING"), "+PONG");
+        assert!(client.ask("INCR open").starts_with(':'));
+        client.send(&bytes);
+        let answer = client.read();
+        assert!(answer.starts_with(problem), "{answer}");
+        assert!(client.is_over(), "{problem}");
+    }
+    // One that fits, one behind AUTH in the same packet, and one behind RESET.
+    let mut client = connect(&server);
+    let long = |length| format!("{}{}\r\n", echo(length), "a".repeat(length));
+    let auth = "AUTH 0123456789abcdef-orders\r\n";
+    client.send([&long(4000), auth, &long(60_000), "RESET\r\n", &long(60_000)].concat());
+    assert_eq!(client.read().len(), 4002);
+    assert_eq!(client.read(), "+OK");
+    assert_eq!(client.read().len(), 60_002);
+    assert_eq!(client.read(), "+RESET");
+    assert_eq!(client.read(), too_big);
+    assert!(client.is_over());
+    // Where there are no tokens, nobody needs AUTH.
+    let server = start(&[]);
+    let mut client = connect(&server);
+    client.send(long(60_000));
+    assert_eq!(client.read().len(), 60_002);
 }
 
 #[test]

@@ -26,6 +26,9 @@ use crate::security::access::Permission;
 use crate::stats::requests::HasFailed;
 use crate::stats::trouble::Cause;
 
+/// The most bytes of a form.
+const MOST_OF_FORM: usize = 4 << 10;
+
 /// The parameters of a request.
 struct Asked {
     tag: String,
@@ -63,10 +66,10 @@ impl Asked {
     }
 }
 
-/// The request body, if it is a form.
+/// The request body, if it is a form. It is read before its token is known, so it has to be short.
 async fn form(app: &App, parts: &Parts, body: Body) -> Result<Vec<u8>, Problem> {
     if body::is_of_type(&parts.headers, "application/x-www-form-urlencoded") {
-        Ok(body::read(app, body).await?.into())
+        body::read(app, body, MOST_OF_FORM).await
     } else {
         Ok(Vec::new())
     }
