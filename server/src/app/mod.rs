@@ -62,6 +62,8 @@ pub(crate) struct App {
     pub(crate) calls: Semaphore,
     /// Permits to wait for the first numbers of a tag.
     pub(crate) first_uses: Semaphore,
+    /// The permit to read the counters of a series, besides one to call the database.
+    pub(crate) counter_reads: Semaphore,
     pub(crate) leaf_layout: Layout,
     /// The content of `/openapi.json`.
     pub(crate) description: OnceLock<Bytes>,
@@ -141,6 +143,7 @@ impl App {
             series: AppSeries::new(files.loads),
             calls: Semaphore::new(files.calls),
             first_uses: Semaphore::new(files.calls),
+            counter_reads: Semaphore::new(1),
             leaf_layout,
             description: OnceLock::new(),
             uids: OnceLock::new(),

@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use tokio::sync::Semaphore;
+use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
 use uidring::segment::{Number, Segment, SegmentError, SegmentGenerator};
 use uidring::{TakeError, UidGenerator};
@@ -81,12 +81,19 @@ pub(crate) async fn blocking<T: Send + 'static>(
     apart(turns, call).await?.map_err(NoNumbers::Source)
 }
 
+/// Waits for a permit.
+pub(crate) async fn turn(turns: &'static Semaphore) -> Result<SemaphorePermit<'static>, NoNumbers> {
+    // Nobody closes a semaphore.
+    let turn = timeout(PATIENCE, turns.acquire()).await.ok().and_then(Result::ok);
+    turn.ok_or(NoNumbers::Busy)
+}
+
 /// Runs `call` as [`blocking`] does, whatever its result.
 pub(crate) async fn apart<T: Send + 'static>(
     turns: &'static Semaphore,
     call: impl FnOnce() -> T + Send + 'static,
 ) -> Result<T, NoNumbers> {
-    let turn = timeout(PATIENCE, turns.acquire()).await.map_err(|_| NoNumbers::Busy)?;
+    let turn = turn(turns).await?;
     let call = move || {
         // The permit is held until the call ends, even if its client has disconnected.
         let _turn = turn;

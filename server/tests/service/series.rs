@@ -200,6 +200,53 @@ fn series_are_shown_with_their_counters() {
 }
 
 #[test]
+fn counters_are_shown_as_long_as_they_are_few() {
+    let server = Server::start(&[]);
+    put(&server, "shops", r#"{"pattern":"{yyyy}{MM}{dd}-{n:5}"}"#);
+    let mut file = rusqlite::Connection::open(server.file()).unwrap();
+    let mut add = |numbers: std::ops::Range<u32>| {
+        let rows = file.transaction().unwrap();
+        for number in numbers {
+            let sql = "INSERT INTO uidring_series_counter (series, scope, period, begins, version, \
+                       last_number, modified, created) \
+                       VALUES ('shops', ?1, '2026-11-24', '2026-11-24', 1, 1, 0, 0)";
+            rows.execute(sql, [format!("shop-{number}")]).unwrap();
+        }
+        rows.commit().unwrap();
+    };
+    add(0..10_000);
+    let shown = server.get("/v1/series/shops?counters");
+    assert_eq!(shown.status, 200);
+    assert_eq!(shown.json()["counters"].as_array().unwrap().len(), 10_000);
+    add(10_000..10_001);
+    let refused = server.get("/v1/series/shops?counters");
+    assert_eq!(told(&refused), (422, "too-many-counters".to_owned(), None));
+    let detail = refused.json()["detail"].as_str().unwrap().to_owned();
+    assert!(detail.starts_with("it has 10001, and an answer shows 10000: "), "{detail}");
+    assert!(detail.contains("`uidring series list shops`"), "{detail}");
+    assert_eq!(server.get("/v1/series/shops").status, 200);
+}
+
+#[test]
+fn counters_are_read_by_one_request_at_a_time() {
+    let server = Server::start(&[]);
+    put(&server, "orders", r#"{"pattern":"{n}"}"#);
+    post(&server, "orders", "{}");
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    file.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    let ask = || server.get("/v1/series/orders?counters");
+    let answers = thread::scope(|scope| {
+        let asked: Vec<_> = (0..4).map(|_| scope.spawn(ask)).collect();
+        asked.into_iter().map(|asked| asked.join().unwrap()).collect::<Vec<_>>()
+    });
+    assert!(answers.iter().all(|answer| answer.status == 503), "{answers:?}");
+    let has_waited = |answer: &Answer| answer.text().contains("too many others wait");
+    assert!(answers.iter().any(has_waited), "{answers:?}");
+    file.execute_batch("ROLLBACK").unwrap();
+    server.wait_for("read", || ask().status == 200);
+}
+
+#[test]
 fn a_gapless_series_is_created_and_gives_no_numbers_here() {
     let server = Server::start(&[]);
     let created = put(&server, "invoices", r#"{"pattern":"{yyyy}-{n:5}","gapless":true}"#);
@@ -346,7 +393,11 @@ fn a_token_opens_its_series() {
         ("GET", "/v1/series", "", 401),
         ("GET", "/v1/series/orders", "", 401),
         ("GET", "/v1/series/orders", orders, 200),
+        ("GET", "/v1/series/orders?counters", "", 401),
         ("GET", "/v1/series/orders?counters", tags, 403),
+        // There may be as many of them as the database holds.
+        ("GET", "/v1/series/orders?counters", orders, 403),
+        ("GET", "/v1/series/open?counters", "", 401),
         ("GET", "/v1/series/orders?counters", admin, 200),
         ("GET", "/v1/series/open", "", 200),
         ("GET", "/v1/tags/orders/ids", orders, 403),

@@ -4,7 +4,7 @@ use axum::Json;
 use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
-use axum::http::HeaderMap;
+use axum::http::{HeaderMap, StatusCode};
 use axum::response::Response;
 use serde::Deserialize;
 use serde_json::Value;
@@ -13,11 +13,11 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::app::series::NoSeries;
-use crate::config::limits::MAX_IDS;
+use crate::config::limits::{MAX_COUNTERS, MAX_IDS};
 use crate::http::bearer::bearer;
 use crate::http::describe::{Problems, number_or_text};
 use crate::http::idempotency::Repeatable;
-use crate::http::numbers::apart;
+use crate::http::numbers::{apart, turn};
 use crate::http::problem::{Details, Problem};
 use crate::http::series_numbers::{self, GivenNumbers, Wanted};
 use crate::http::series_problem;
@@ -167,16 +167,21 @@ pub(crate) async fn list(
     Ok(Json(SeriesRows { series: shown.map(|record| SeriesRow::of(record, None)).collect() }))
 }
 
-/// Shows a series, and with the parameter `counters` what it has counted.
+/// Shows a series, and to administrators, with the parameter `counters`, what it has counted.
 #[utoipa::path(
     get, path = Route::OneSeries.text(), operation_id = "showSeries", tag = "Series",
     params(
         ("name" = String, Path, description = "The name of a series",
             min_length = 1, max_length = 64, pattern = "^[A-Za-z0-9._-]*$"),
         ("counters" = Option<String>, Query, allow_reserved, description = "Adds the counters of \
-            all scopes and periods. It has no value, or true"),
+            all scopes and periods. It has no value, or true, and is for administrators"),
     ),
-    responses((status = 200, description = "What it is", body = SeriesRow), Problems),
+    responses(
+        (status = 200, description = "What it is", body = SeriesRow),
+        (status = 422, description = "The series has more than 10,000 counters, and they were \
+            asked for", body = Details, content_type = "application/problem+json"),
+        Problems,
+    ),
 )]
 pub(crate) async fn show(
     State(app): State<&'static App>,
@@ -189,14 +194,31 @@ pub(crate) async fn show(
     if app.access.may(token, Permission::Admin).is_err() {
         app.access.may(token, Permission::Series(&name))?;
     }
-    let has_counters = has_counters(query.as_deref())?;
+    let counters_turn = if has_counters(query.as_deref())? {
+        app.access.may(token, Permission::Admin)?;
+        Some(turn(&app.counter_reads).await?)
+    } else {
+        None
+    };
     let read = move || {
         let series = app.series.find(&name)?.generator;
-        let counters = if has_counters { Some(series.counters()?) } else { None };
-        Ok::<_, NoSeries>(SeriesRow::of(&series.record()?, counters))
+        // The permit is held until the call ends, even if its client has disconnected.
+        let counters = counters_turn.as_ref().map(|_| series.counters()).transpose()?;
+        if let Some(count) = counters.as_ref().map(Vec::len).filter(|&count| count > MAX_COUNTERS) {
+            return Ok(Err(too_many_counters(&name, count)));
+        }
+        Ok::<_, NoSeries>(Ok(SeriesRow::of(&series.record()?, counters)))
     };
     let row = apart(&app.calls, read).await?;
-    row.map(Json).map_err(|error| told(app, &headers, error))
+    row.map_err(|error| told(app, &headers, error))?.map(Json)
+}
+
+fn too_many_counters(name: &str, count: usize) -> Problem {
+    let title = "the series has too many counters for an answer";
+    Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many-counters", title).detail(format!(
+        "it has {count}, and an answer shows {MAX_COUNTERS}: `uidring series list {name}` shows \
+         all of them, and `uidring series prune {name}` removes those of closed periods"
+    ))
 }
 
 /// Whether the query asks for the counters.
