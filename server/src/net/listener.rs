@@ -43,8 +43,8 @@ pub(crate) enum AsyncListener {
 }
 
 impl Listener {
-    /// Listens on an address that `option` names. Needs a runtime.
-    pub(crate) fn open(
+    /// Listens on an address that `option` names.
+    pub(crate) async fn open(
         address: &ListenAddress,
         mode: UnixMode,
         option: &str,
@@ -54,6 +54,7 @@ impl Listener {
             #[cfg(unix)]
             ListenAddress::Unix(path) => {
                 let (listener, file) = unix_socket::listen(path, mode, BACKLOG)
+                    .await
                     .map_err(|problem| format!("cannot listen on {address}: {problem}"))?;
                 Ok(Listener::Unix(listener, file))
             }

@@ -54,7 +54,7 @@ pub(crate) fn serve(
     let runtime = one_threaded(1)?;
     let (listener, resp) = runtime.block_on(async {
         let open = |address, option| Listener::open(address, options.unix_mode, option);
-        let http = open(&options.listen, "--listen")?;
+        let http = open(&options.listen, "--listen").await?;
         let resp = options.resp_listen.as_ref();
         // Two that take the same one would each get a part of what comes.
         if let Some(address @ ListenAddress::Systemd(_)) = resp.filter(|it| **it == options.listen)
@@ -62,7 +62,10 @@ pub(crate) fn serve(
             let problem = "it is the socket of --listen, too; name another";
             return Err(format!("cannot listen on {address}: {problem}"));
         }
-        let resp = resp.map(|address| open(address, "--resp-listen")).transpose()?;
+        let resp = match resp {
+            Some(address) => Some(open(address, "--resp-listen").await?),
+            None => None,
+        };
         Ok::<_, String>((http, resp))
     })?;
     let listeners = 1 + usize::from(resp.is_some());

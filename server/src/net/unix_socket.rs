@@ -1,14 +1,21 @@
 //! Unix sockets, and the files that they are.
 
-use std::fs::{self, File, Permissions};
+use std::fs::{self, File, Permissions, TryLockError};
 use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
-use std::os::unix::net::{UnixListener, UnixStream};
+use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
+use std::time::Duration;
 
-use tokio::net::UnixSocket;
+use tokio::net::{UnixSocket, UnixStream};
+use tokio::time::{Instant, sleep};
 
 use crate::config::listen::UnixMode;
+
+/// How long a folder may be locked that a socket is to be in, and how often it is tried. Another
+/// start holds it for a moment; and any user may hold it for ever.
+const LOCKED: Duration = Duration::from_secs(3);
+const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
 /// The file of a socket that this process listens on.
 #[derive(Clone, Debug)]
@@ -41,8 +48,8 @@ fn file_of(path: &Path) -> io::Result<(u64, u64)> {
     Ok((metadata.dev(), metadata.ino()))
 }
 
-/// Listens on a socket at `path`. Replaces one that nobody listens on. Needs a runtime.
-pub(crate) fn listen(
+/// Listens on a socket at `path`. Replaces one that nobody listens on.
+pub(crate) async fn listen(
     path: &Path,
     mode: UnixMode,
     backlog: u32,
@@ -54,8 +61,8 @@ pub(crate) fn listen(
         _ => Path::new("."),
     };
     let locked = File::open(folder).map_err(told)?;
-    locked.lock().map_err(told)?;
-    clear(path)?;
+    lock(&locked, folder).await?;
+    clear(path).await?;
     let socket = UnixSocket::new_stream().map_err(told)?;
     socket.bind(path).map_err(told)?;
     // Before it listens, nobody can connect.
@@ -66,8 +73,26 @@ pub(crate) fn listen(
     Ok((listener.map_err(told)?, owned))
 }
 
+/// Locks the folder, which a call that waits might do for ever.
+async fn lock(opened: &File, folder: &Path) -> Result<(), String> {
+    let until = Instant::now() + LOCKED;
+    loop {
+        match opened.try_lock() {
+            Ok(()) => return Ok(()),
+            Err(TryLockError::WouldBlock) if Instant::now() < until => sleep(LOCK_PAUSE).await,
+            Err(TryLockError::WouldBlock) => {
+                return Err(format!(
+                    "another program has locked the folder {}; end it, or choose another path",
+                    folder.display()
+                ));
+            }
+            Err(TryLockError::Error(error)) => return Err(error.to_string()),
+        }
+    }
+}
+
 /// Removes a socket that nobody listens on.
-fn clear(path: &Path) -> Result<(), String> {
+async fn clear(path: &Path) -> Result<(), String> {
     let metadata = match fs::symlink_metadata(path) {
         Ok(metadata) => metadata,
         Err(error) if error.kind() == io::ErrorKind::NotFound => return Ok(()),
@@ -76,8 +101,11 @@ fn clear(path: &Path) -> Result<(), String> {
     if !metadata.file_type().is_socket() {
         return Err("a file is there that is no socket; choose another path".to_owned());
     }
-    match UnixStream::connect(path) {
-        Ok(_) => Err("another program does; choose another path".to_owned()),
+    let is_there = || Err("another program does; choose another path".to_owned());
+    // Does not wait for a place in the queue of whoever listens there.
+    match UnixStream::connect(path).await {
+        Ok(_) => is_there(),
+        Err(error) if error.kind() == io::ErrorKind::WouldBlock => is_there(),
         Err(error) if error.kind() == io::ErrorKind::ConnectionRefused => {
             fs::remove_file(path).map_err(|error| error.to_string())
         }

@@ -1,11 +1,12 @@
 //! The Redis protocol, from outside: raw bytes, and redis-cli where it is installed.
 
 use std::collections::HashSet;
-use std::fs;
+use std::fs::{self, File};
 use std::io::{BufRead, BufReader, Read, Write};
 use std::net::TcpStream;
 use std::os::unix::fs::PermissionsExt as _;
 use std::os::unix::net::UnixStream;
+use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant};
@@ -776,6 +777,63 @@ fn a_socket_that_nobody_listens_on_is_replaced() {
     drop(next.stop());
     assert!(path.exists());
     drop(other);
+}
+
+/// A start on the socket `path`, which is refused within some seconds, says this.
+fn start_is_refused(path: &Path, problem: &str) {
+    let folder = folder();
+    let mut command = command(folder.path());
+    let listen = format!("unix:{}", path.display());
+    let mut child =
+        command.args(["--listen=127.0.0.1:0", "--resp-listen", &listen]).spawn().unwrap();
+    let start = Instant::now();
+    while child.try_wait().unwrap().is_none() {
+        if start.elapsed() > FOREVER / 2 {
+            child.kill().unwrap();
+            panic!("it waits for ever: {problem}");
+        }
+        thread::sleep(Duration::from_millis(20));
+    }
+    let done = child.wait_with_output().unwrap();
+    let expected = format!("uidring-server: cannot listen on {listen}: {problem}\n");
+    assert_eq!(String::from_utf8(done.stderr).unwrap(), expected);
+    assert_eq!(done.status.code(), Some(1));
+}
+
+#[test]
+fn a_folder_that_others_have_locked_is_one_clear_line() {
+    let folder = folder();
+    let locked = File::open(folder.path()).unwrap();
+    // Whoever may read the folder may do this.
+    locked.lock_shared().unwrap();
+    let problem = format!(
+        "another program has locked the folder {}; end it, or choose another path",
+        folder.path().display()
+    );
+    start_is_refused(&folder.path().join("resp.sock"), &problem);
+    drop(locked);
+    // One that another start has locked for a moment is waited for.
+    let locked = File::open(folder.path()).unwrap();
+    locked.lock().unwrap();
+    let listen = format!("--resp-listen=unix:{}", folder.path().join("resp.sock").display());
+    let other = thread::spawn(move || Server::start(&[&listen]));
+    thread::sleep(Duration::from_millis(300));
+    drop(locked);
+    let server = other.join().unwrap();
+    assert!(server.resp.starts_with("unix:"), "{}", server.resp);
+}
+
+#[test]
+fn a_socket_whose_queue_is_full_is_one_that_somebody_listens_on() {
+    let folder = folder();
+    let path = folder.path().join("resp.sock");
+    let runtime = tokio::runtime::Builder::new_current_thread().enable_io().build().unwrap();
+    let _runtime = runtime.enter();
+    let socket = tokio::net::UnixSocket::new_stream().unwrap();
+    socket.bind(&path).unwrap();
+    let _listener = socket.listen(1).unwrap();
+    let _queue: Vec<_> = (0..2).map(|_| UnixStream::connect(&path).unwrap()).collect();
+    start_is_refused(&path, "another program does; choose another path");
 }
 
 #[test]
