@@ -8,8 +8,11 @@ use std::time::Duration;
 use hyper::server::conn::http1;
 use hyper_util::rt::{TokioIo, TokioTimer};
 use tokio::io::{AsyncRead, AsyncWrite};
+use tokio::net::TcpStream;
 use tokio::task::JoinSet;
 use tokio::time::timeout;
+use tokio_rustls::Accept;
+use tokio_rustls::server::TlsStream;
 
 use crate::app::measure;
 use crate::app::reload::{self, TokenTable};
@@ -265,7 +268,7 @@ fn admit(
         }
         (Socket::Tcp(stream), Some(tls)) => {
             tasks.spawn(async move {
-                if let Ok(Ok(stream)) = timeout(HANDSHAKE, tls.accept(stream)).await {
+                if let Some(stream) = handshake(tls.accept(stream), ended.clone()).await {
                     answer(app, stream, door, ended).await;
                 }
                 drop(place);
@@ -280,6 +283,23 @@ fn admit(
             });
         }
     }
+}
+
+/// The stream after its handshake, which has no more time at the end than an idle connection.
+async fn handshake(
+    accept: Accept<TcpStream>,
+    mut ended: EndReceiver,
+) -> Option<TlsStream<TcpStream>> {
+    let mut accept = pin!(timeout(HANDSHAKE, accept));
+    let accepted = tokio::select! {
+        accepted = accept.as_mut() => Some(accepted),
+        _ = ended.wait_for(Option::is_some) => None,
+    };
+    let accepted = match accepted {
+        Some(accepted) => accepted,
+        None => timeout(LAST_REQUEST, accept).await.ok()?,
+    };
+    accepted.ok()?.ok()
 }
 
 /// Answers one connection.

@@ -1,7 +1,7 @@
 //! TLS, and certificates that are read again.
 
 use std::fs;
-use std::io::{BufReader, Write};
+use std::io::{BufReader, Read, Write};
 
 use crate::common::{Answer, Server, certify, folder, metric, request, signal};
 
@@ -22,6 +22,23 @@ fn ids_come_over_tls() {
     assert!(Answer::try_read(&mut BufReader::new(plain)).is_none());
     assert_eq!(ask("/livez").status, 200);
     assert!(!server.log().contains("the certificate end"), "{}", server.log());
+}
+
+#[test]
+fn a_connection_without_a_handshake_does_not_hold_up_the_end() {
+    let folder = folder();
+    let cert = certify(folder.path(), 2100);
+    // Less than a handshake may take.
+    let mut server = Server::launch(folder, &[&TLS[..], &["--threads=1", "--grace=5s"]].concat());
+    server.wait_for("ready", || server.get_tls(&cert, "/readyz").unwrap().status == 200);
+    let mut silent = server.connect();
+    // The connection has been accepted when a later one is answered.
+    assert_eq!(server.get_tls(&cert, "/livez").unwrap().status, 200);
+    server.terminate();
+    assert_eq!(silent.read(&mut [0]).unwrap(), 0);
+    assert_eq!(server.wait().code(), Some(0));
+    server.wait_for("ended", || server.log().contains("ended"));
+    assert!(!server.log().contains("cut off"), "{}", server.log());
 }
 
 #[test]
