@@ -18,7 +18,7 @@ mod security;
 mod stats;
 mod text;
 
-use std::io::Write;
+use std::io::{self, Write as _};
 use std::process::ExitCode;
 
 use clap::CommandFactory as _;
@@ -60,15 +60,14 @@ fn run(options: Options) -> Result<(), Stopped> {
     let failed = |problem| Stopped { code: 1, problem };
     if let Some(what) = options.generate {
         let text = what.text(Options::command()).map_err(|error| failed(error.to_string()))?;
-        let _ = std::io::stdout().write_all(text.as_bytes());
-        return Ok(());
+        return print(&text).map_err(failed);
     }
     let wrong = |problem| Stopped { code: USAGE, problem };
     let checked = options.check().map_err(wrong)?;
     let mistaken = config::variables::mistaken(&options);
     if let Some(check) = options.check {
         for sentence in mistaken {
-            let _ = writeln!(std::io::stderr(), "uidring-server: {sentence}");
+            let _ = writeln!(io::stderr(), "uidring-server: {sentence}");
         }
         say("the options are good");
         if check == Check::All {
@@ -91,8 +90,19 @@ fn run(options: Options) -> Result<(), Stopped> {
     net::server::serve(options, checked, &end, ended).map_err(failed)
 }
 
+/// Writes the whole text to stdout, unless its reader has seen enough.
+fn print(text: &str) -> Result<(), String> {
+    let mut stdout = io::stdout();
+    match stdout.write_all(text.as_bytes()).and_then(|()| stdout.flush()) {
+        Err(error) if error.kind() != io::ErrorKind::BrokenPipe => {
+            Err(format!("cannot write to stdout: {error}"))
+        }
+        _ => Ok(()),
+    }
+}
+
 fn say(line: &str) {
-    let _ = writeln!(std::io::stdout(), "{line}");
+    let _ = writeln!(io::stdout(), "{line}");
 }
 
 fn log_to_stderr(format: Log) {

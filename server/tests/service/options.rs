@@ -1,7 +1,8 @@
 //! Options: on the command line, by variables, in a file.
 
-use std::fs;
+use std::fs::{self, File};
 use std::path::Path;
+use std::process::Stdio;
 
 use crate::common::{GOOD, Server, command, folder};
 
@@ -248,6 +249,29 @@ fn the_help_fits_80_columns_and_names_each_variable() {
             let has_none = ["check", "generate", "help", "version"].contains(&option);
             assert!(has_none || text.contains(&variable), "{variable}");
         }
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn what_cannot_be_written_is_an_error_of_generate() {
+    let folder = folder();
+    for what in ["config", "man", "bash", "fish", "zsh"] {
+        let generate = |stdout: Stdio| {
+            let mut command = command(folder.path());
+            command.arg(format!("--generate={what}")).stdout(stdout).output().unwrap()
+        };
+        let full = File::options().write(true).open("/dev/full").unwrap();
+        let done = generate(full.into());
+        let stderr = String::from_utf8(done.stderr).unwrap();
+        assert_eq!(done.status.code(), Some(1), "{what}: {stderr}");
+        assert!(stderr.starts_with("uidring-server: cannot write to stdout: No space"), "{stderr}");
+        // A reader that has seen enough is no error.
+        let (reader, writer) = std::io::pipe().unwrap();
+        drop(reader);
+        let done = generate(writer.into());
+        assert_eq!((done.status.code(), done.stderr), (Some(0), Vec::new()), "{what}");
+        assert_eq!(generate(Stdio::piped()).status.code(), Some(0), "{what}");
     }
 }
 
