@@ -27,7 +27,11 @@ pub(crate) struct Tls {
 #[derive(Clone)]
 struct Current {
     acceptor: TlsAcceptor,
-    /// When the first certificate of the chain expires. `None` if it cannot be parsed.
+    /// When the service's own certificate expires, which is the first one of the file. `None` if it
+    /// cannot be parsed.
+    own_ends: Option<SystemTime>,
+    /// When a certificate of the chain expires, whichever is the earliest. `None` if one of them
+    /// cannot be parsed.
     ends: Option<SystemTime>,
 }
 
@@ -47,7 +51,8 @@ impl Tls {
     /// Reads both files again. If they are valid, new connections use them.
     pub(crate) fn read_again(&self) -> Result<(), String> {
         let new = Current::read(&self.cert, &self.key)?;
-        if let Some(ends) = new.ends.filter(|&ends| ends <= SystemTime::now()) {
+        // Clients may do without the others: authorities leave old ones at the end of a chain.
+        if let Some(ends) = new.own_ends.filter(|&ends| ends <= SystemTime::now()) {
             return Err(format!("--tls-cert: {}: it ended at {}", self.cert.display(), text(ends)));
         }
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
@@ -61,21 +66,19 @@ impl Tls {
         self.current().acceptor
     }
 
-    /// When the first certificate of the chain expires.
+    /// When a certificate of the chain expires, whichever is the earliest.
     pub(crate) fn ends(&self) -> Option<SystemTime> {
         self.current().ends
     }
 
-    /// A warning about the certificate, if it has expired or soon will.
+    /// A warning about the certificate and those of its chain, if one has expired or soon will.
     pub(crate) fn trouble(&self) -> Option<String> {
-        let Some(ends) = self.ends() else {
+        let Current { own_ends, ends, .. } = self.current();
+        let (Some(own_ends), Some(ends)) = (own_ends, ends) else {
             return Some("nobody can tell when the certificate ends".to_owned());
         };
-        match ends.duration_since(SystemTime::now()) {
-            Err(_) => Some(format!("the certificate ended at {}", text(ends))),
-            Ok(left) if left < SOON => Some(format!("the certificate ends at {}", text(ends))),
-            Ok(_) => None,
-        }
+        let of_own = trouble("the certificate", own_ends);
+        of_own.or_else(|| trouble("a certificate of its chain", ends))
     }
 
     fn current(&self) -> Current {
@@ -96,6 +99,7 @@ impl Current {
         }
         let ends = chain.iter().map(|one| end(one)).collect::<Option<Vec<_>>>();
         let ends = ends.and_then(|ends| ends.into_iter().min());
+        let own_ends = chain.first().and_then(|own| end(own));
         let private = PrivateKeyDer::from_pem_file(key)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -107,7 +111,16 @@ impl Current {
             .with_single_cert(chain, private)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Current { acceptor: TlsAcceptor::from(Arc::new(config)), ends })
+        Ok(Current { acceptor: TlsAcceptor::from(Arc::new(config)), own_ends, ends })
+    }
+}
+
+/// A warning about `certificate`, if it has expired or soon will.
+fn trouble(certificate: &str, ends: SystemTime) -> Option<String> {
+    match ends.duration_since(SystemTime::now()) {
+        Err(_) => Some(format!("{certificate} ended at {}", text(ends))),
+        Ok(left) if left < SOON => Some(format!("{certificate} ends at {}", text(ends))),
+        Ok(_) => None,
     }
 }
 

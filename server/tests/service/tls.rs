@@ -85,6 +85,37 @@ fn a_certificate_is_read_again() {
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());
 }
 
+/// Authorities leave old certificates at the end of a chain, which clients do not need.
+#[test]
+fn an_old_certificate_at_the_end_of_a_chain_is_no_reason_to_refuse_it() {
+    let folder = folder();
+    let old = certify(folder.path(), 2100);
+    let server = Server::launch(folder, &TLS);
+    server.wait_for("ready", || server.get_tls(&old, "/readyz").unwrap().status == 200);
+    let cert_file = server.folder().join("cert.pem");
+    certify(server.folder(), 2021);
+    let ended = fs::read_to_string(&cert_file).unwrap();
+    let new = certify(server.folder(), 2101);
+    let chain = fs::read_to_string(&cert_file).unwrap() + &ended;
+    fs::write(&cert_file, chain).unwrap();
+    signal(server.id(), "HUP");
+    server.wait_for("read", || server.log().contains("the certificate and its key"));
+    assert_eq!(server.get_tls(&new, "/livez").map(|answer| answer.status), Some(200));
+    let told = "a certificate of its chain ended at 2021-01-01";
+    server.wait_for("told of", || server.log().contains(told));
+    let status = server.get_tls(&new, "/v1/status").unwrap().json();
+    assert_eq!(status["health"]["level"], "warning", "{status}");
+    assert!(status.to_string().contains(told), "{status}");
+    // The service's own comes first.
+    certify(server.folder(), 2101);
+    let good = fs::read_to_string(&cert_file).unwrap();
+    certify(server.folder(), 2021);
+    fs::write(&cert_file, ended + &good).unwrap();
+    signal(server.id(), "HUP");
+    server.wait_for("refused", || server.log().contains("the certificate and its key stay"));
+    assert_eq!(server.get_tls(&new, "/livez").map(|answer| answer.status), Some(200));
+}
+
 #[test]
 fn a_certificate_that_ends_is_told_of() {
     let folder = folder();
