@@ -75,8 +75,11 @@ fn run(options: Options) -> Result<(), Stopped> {
                 code: if unusable.is_transient { AWAY } else { 1 },
                 problem: unusable.problem,
             };
-            options.try_out(&checked).map_err(of)?;
+            let new = options.try_out(&checked).map_err(of)?;
             say("a start with the database would succeed");
+            for sentence in new {
+                say(&sentence);
+            }
         }
         return Ok(());
     }

@@ -8,7 +8,7 @@ use uidring::registry::{RegistryAdmin, RegistryError};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
-use uidring_args::{Db, build_on, with_causes};
+use uidring_args::{Db, Terms, build_on, with_causes};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
@@ -210,7 +210,7 @@ impl Starter {
         if options.exact_time {
             builder = builder.exact_time();
         }
-        Ok(build_on(builder, db::registry(&self.db, &options.terms())?, self.layout)?)
+        build(builder, &self.db, &options.terms(), self.layout)
     }
 
     fn tags(&self) -> Result<DenseNumbers, Unusable> {
@@ -309,8 +309,22 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
 
 /// Starts the generator of Leaf's snowflakes. Each snowflake has the time of its take.
 fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
-    let registry = db::registry(db, &leaf.terms())?;
-    Ok(build_on(builder().exact_time(), registry, Some(leaf.layout))?)
+    build(builder().exact_time(), db, &leaf.terms(), Some(leaf.layout))
+}
+
+fn build(
+    builder: Builder,
+    db: &Db,
+    terms: &Terms,
+    layout: Option<Layout>,
+) -> Result<UidGenerator, Unusable> {
+    let registry = db::registry(db, terms)?;
+    let is_new = db::is_new(&registry, terms)?;
+    let uids = build_on(builder, registry, layout)?;
+    if is_new {
+        tracing::info!(%db, "no worker id was taken from this store before: they begin at 1");
+    }
+    Ok(uids)
 }
 
 fn builder() -> Builder {

@@ -5,7 +5,7 @@ use std::io;
 use std::path::Path;
 
 use uidring::registry::RegistryAdmin;
-use uidring::segment::{SegmentError, TinyIdToken};
+use uidring::segment::{SegmentError, SegmentSource as _, TinyIdToken};
 use uidring::store::{StoreError, StoreRegistry, StoreSegments};
 use uidring::{BuildError, Layout, RegistryError, RegistryOptions, Store};
 use uidring_args::{BesideUidGenerator, Db, Table, Terms, with_causes};
@@ -109,25 +109,34 @@ pub(crate) fn source(db: &Db, table: Table) -> Result<StoreSegments, Unusable> {
 }
 
 /// Checks whether a start with this registry would succeed, and creates nothing. Without a
-/// `layout`, the registry's own is used.
-pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<(), Unusable> {
+/// `layout`, the registry's own is used. Returns whether it is new.
+pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<bool, Unusable> {
     if let Some(path) = to_be_made(db) {
-        return try_out_making(db, path);
+        return try_out_making(db, path).map(|()| true);
     }
     let registry = db.existing_store()?.registry_with(RegistryOptions::from(terms))?;
+    let is_new = is_new(&registry, terms)?;
     let layout = match layout {
         Some(layout) => layout,
         None => registry.layout()?.unwrap_or_default(),
     };
-    Ok(registry.try_out(&layout)?)
+    registry.try_out(&layout)?;
+    Ok(is_new)
+}
+
+/// Whether nobody has ever taken a worker id from this registry. `UidGenerator`'s table does not
+/// tell.
+pub(crate) fn is_new(registry: &StoreRegistry, terms: &Terms) -> Result<bool, Unusable> {
+    Ok(!terms.uid_generator && registry.layout()?.is_none())
 }
 
 /// Checks whether a start with this source of dense numbers would succeed, and creates nothing.
-pub(crate) fn try_out_tags(db: &Db, table: Table) -> Result<(), Unusable> {
+/// Returns whether it is new.
+pub(crate) fn try_out_tags(db: &Db, table: Table) -> Result<bool, Unusable> {
     match (table, db.path()) {
         (Table::Own, _) => {
             if let Some(path) = to_be_made(db) {
-                return try_out_making(db, path);
+                return try_out_making(db, path).map(|()| true);
             }
         }
         (Table::Leaf | Table::TinyId, Some(path)) if !path.exists() => {
@@ -139,7 +148,9 @@ pub(crate) fn try_out_tags(db: &Db, table: Table) -> Result<(), Unusable> {
         }
         (Table::Leaf | Table::TinyId | Table::CosId, _) => {}
     }
-    Ok(look(&db.existing_store()?.segments_in(table.into())?, table)?)
+    let tags = db.existing_store()?.segments_in(table.into())?;
+    look(&tags, table)?;
+    Ok(table == Table::Own && tags.tags()?.is_empty())
 }
 
 /// Checks whether the store answers and has the table.

@@ -410,20 +410,29 @@ impl Options {
         tokens.is_none() && admin_token.is_none() && !self.has_token_table()
     }
 
-    /// Checks whether a start with the databases would succeed.
-    pub(crate) fn try_out(&self, checked: &Checked) -> Result<(), Unusable> {
+    /// Checks whether a start with the databases would succeed. Returns a sentence for each that is
+    /// new.
+    pub(crate) fn try_out(&self, checked: &Checked) -> Result<Vec<String>, Unusable> {
         let Checked { db, layout, leaf, .. } = checked;
         if self.has_token_table() {
             db::tokens(db)?;
         }
-        if self.uids {
-            db::try_out(db, &self.generator.terms(), *layout)?;
+        let mut new = Vec::new();
+        let ids = |db| format!("no worker id was ever taken from {db}: they would begin at 1");
+        if self.uids && db::try_out(db, &self.generator.terms(), *layout)? {
+            new.push(ids(db));
         }
-        db::try_out_tags(db, self.table)?;
-        match &leaf.db {
-            Some(db) => db::try_out(db, &leaf.terms(), Some(leaf.layout)),
-            None => Ok(()),
+        if db::try_out_tags(db, self.table)? && !self.uids {
+            new.push(format!("no tag was ever created in {db}"));
         }
+        if let Some(db) = &leaf.db
+            && db::try_out(db, &leaf.terms(), Some(leaf.layout))?
+        {
+            new.push(ids(db));
+        }
+        // Both may be one.
+        new.dedup();
+        Ok(new)
     }
 
     /// Whether the tokens in tinyid's table are used.

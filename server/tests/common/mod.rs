@@ -358,6 +358,11 @@ pub fn certify(folder: &Path, year: i32) -> CertificateDer<'static> {
 /// What a check says where nothing is wrong.
 pub const GOOD: &str = "the options are good\na start with the database would succeed\n";
 
+/// What it says besides where nobody has taken a worker id from `store`.
+pub fn begins(store: &str) -> String {
+    format!("no worker id was ever taken from {store}: they would begin at 1\n")
+}
+
 /// The exit code of `--check` with the database `url`, and what it says.
 pub fn check(url: &str) -> (Option<i32>, String) {
     let folder = folder();

@@ -4,7 +4,7 @@ use std::fs::{self, File};
 use std::path::Path;
 use std::process::Stdio;
 
-use crate::common::{GOOD, Server, command, folder};
+use crate::common::{GOOD, Server, begins, command, folder};
 
 /// The exit code of `--check`, and what was said.
 fn check(folder: &Path, args: &[&str], variables: &[(&str, &str)]) -> (Option<i32>, String) {
@@ -22,8 +22,25 @@ fn good_options_pass() {
                 header-timeout = '5s'\npreset = 'twitter'\nlease = '10m'\n";
     fs::write(folder.path().join("options.toml"), file).unwrap();
     let (code, text) = check(folder.path(), &["--config=options.toml"], &[]);
-    assert_eq!((code, text.as_str()), (Some(0), GOOD));
+    let db = folder.path().join("ids.db").display().to_string();
+    assert_eq!((code, text), (Some(0), GOOD.to_owned() + &begins(&db)));
     assert!(!folder.path().join("ids.db").exists(), "nothing is made");
+}
+
+/// A typing error in the address would begin at 1.
+#[test]
+fn a_check_and_a_start_tell_of_a_store_that_is_new() {
+    let server = Server::start(&[]);
+    let told = "no worker id was taken from this store before";
+    assert!(server.log().contains(told), "{}", server.log());
+    let folder = server.stop();
+    assert_eq!(check(folder.path(), &[], &[]), (Some(0), GOOD.to_owned()));
+    let again = Server::start_on(folder, &[]);
+    assert!(!again.log().contains(told), "{}", again.log());
+    let folder = again.stop();
+    let tags = ["--uids=false", "--db=other.db"];
+    let expected = GOOD.to_owned() + "no tag was ever created in other.db\n";
+    assert_eq!(check(folder.path(), &tags, &[]), (Some(0), expected));
 }
 
 /// What a start would end with, a check ends with, and makes nothing.
