@@ -12,10 +12,16 @@ use crate::layout::Layout;
 use crate::registry::{Lease, RegistryError};
 
 /// Emits an event. Programs recognize it by its name. The message is for people.
+///
+/// A subscriber is foreign code, and may panic where it cannot write to stderr. Whoever emits an
+/// event has more to do behind it, and would otherwise begin again and come to the same panic.
 macro_rules! event {
     ($level:ident, $name:literal, $($rest:tt)+) => {
         #[cfg(feature = "tracing")]
-        tracing::$level!(name: $name, target: "uidring", $($rest)+);
+        {
+            let emit = || tracing::$level!(name: $name, target: "uidring", $($rest)+);
+            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(emit));
+        }
     };
 }
 pub(crate) use event;

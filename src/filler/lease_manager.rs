@@ -169,7 +169,6 @@ impl LeaseManager {
         let before = mem::replace(&mut self.lease, lease);
         let (worker, old) = (self.lease.worker, before.worker);
         self.retired.push(before);
-        // Comes last, because a subscriber may panic.
         events::worker_id_changed(worker, old);
         self.alarm.recovered(worker, engine.limits.layout.begin_of(self.lease.last));
         true
@@ -339,7 +338,6 @@ impl LeaseManager {
                 self.is_lost = true;
                 // The registry has answered. From now on another worker id is needed.
                 self.needed = Some(Stopwatch::start());
-                // Comes last, because a subscriber may panic.
                 events::lease_lost(worker);
             }
             Err(error) => {

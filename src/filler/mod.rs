@@ -210,7 +210,7 @@ fn run(
             signal.set_state(FillerState::Panicked);
         }
         if signal.state() == FillerState::Panicked && before != FillerState::Panicked {
-            caught(events::panicked);
+            events::panicked();
         }
         let pause = result.unwrap_or(PAUSE_AFTER_PANIC);
         parker.park_timeout(pause);
@@ -224,7 +224,7 @@ fn finish(engine: &Arc<Engine>, mut maintenance: Maintenance) -> Result<(), (u64
     engine.signal.set_state(FillerState::Stopped);
     caught(|| maintenance.update_metrics(engine));
     caught(|| drop(maintenance));
-    caught(|| events::stopped(engine.worker(), engine.taken()));
+    events::stopped(engine.worker(), engine.taken());
     result.unwrap_or_else(|| Err((engine.worker(), RegistryError::other("the filler panicked"))))
 }
 

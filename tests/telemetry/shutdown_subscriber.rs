@@ -3,12 +3,12 @@
 use std::fmt::Debug;
 use std::sync::mpsc::{self, Sender};
 use std::sync::{Mutex, OnceLock};
-use std::time::Duration;
+use std::time::{Duration, Instant};
 
 use tracing::Event;
 use tracing::field::{Field, Visit};
 use uidring::clock::ManualClock;
-use uidring::registry::{Lease, Request, WorkerRegistry};
+use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
 use uidring::{Layout, RegistryError, ShutdownError, UidGenerator};
 
 use crate::alone::alone;
@@ -70,7 +70,26 @@ fn generator(worker: u64, shutdown_deadline: Duration) -> UidGenerator {
     builder.shutdown_deadline(shutdown_deadline).build().unwrap()
 }
 
-// One test, since a program has one subscriber.
+/// Such as one that writes to a pipe whose reader is gone. Each maintenance that came to the event
+/// anew would end there.
+#[test]
+fn a_generator_follows_the_clock_whatever_a_subscriber_does() {
+    alone("shutdown_subscriber::a_generator_follows_the_clock_whatever_a_subscriber_does", || {
+        crate::observer::listen(|event| assert_ne!(event.metadata().name(), "clock_forward"));
+        let start = Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000);
+        let (clock, jump) = (ManualClock::new(start), Duration::from_secs(7200));
+        let builder = UidGenerator::builder().registry(FixedWorker::new(7)).clock(clock.clone());
+        let uids = builder.build().unwrap();
+        uids.take().unwrap();
+        clock.advance(jump);
+        let since = Instant::now();
+        while uids.layout().parts(uids.take().unwrap()).time < start + jump {
+            assert!(since.elapsed() < Duration::from_secs(60), "its UIDs stay behind");
+            std::thread::sleep(Duration::from_millis(20));
+        }
+    });
+}
+
 #[test]
 fn a_shutdown_ends_whatever_a_subscriber_does() {
     alone("shutdown_subscriber::a_shutdown_ends_whatever_a_subscriber_does", || {
