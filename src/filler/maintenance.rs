@@ -29,6 +29,8 @@ pub struct Maintenance {
     last_run: Option<Stopwatch>,
     /// No local taker has a claim of an earlier tick.
     oldest_claimed_tick: u64,
+    /// Whether takers may still be at blocks of a previous worker.
+    is_behind_worker: bool,
     demand: Demand,
     /// The end for which waiting takers were last woken.
     end: TakeableEnd,
@@ -103,6 +105,7 @@ impl Maintenance {
             seen: None,
             last_run: None,
             oldest_claimed_tick,
+            is_behind_worker: false,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: TakeableEnd::default(),
             state: State::default(),
@@ -147,6 +150,7 @@ impl Maintenance {
         let is_end_reached = self.fill(engine, now_ms);
         self.update_lead_limit(engine, is_held_back || is_end_reached, now_ms);
         self.expire_claims(engine, now_ms);
+        self.leave_previous_worker(engine);
         self.prepare_spare(engine, now_ms);
         engine.flags.set_at_worker_limit(self.leases.is_allowance_used_up());
     }
@@ -325,6 +329,7 @@ impl Maintenance {
         if is_changed {
             self.oldest_claimed_tick =
                 self.oldest_claimed_tick.min(engine.limits.fresh_tick(now_ms));
+            self.is_behind_worker = true;
         }
         is_changed
     }
@@ -381,9 +386,28 @@ impl Maintenance {
     fn expire_claims(&mut self, engine: &Engine, now_ms: i64) {
         if engine.limits.is_stale(self.oldest_claimed_tick, now_ms) {
             // Read before the expiry: later claims are not older than this.
-            let current = engine.tick_of_block(engine.ring.cursor_block());
+            let current = self.tick_of_cursor(engine);
             engine.expire_claims();
-            self.oldest_claimed_tick = current.unwrap_or_else(|| engine.limits.fresh_tick(now_ms));
+            // Behind blocks of a previous worker, which may be far ahead, come those of this one.
+            let next = engine.limits.fresh_tick(now_ms).min(engine.newest_tick() + 1);
+            self.oldest_claimed_tick = current.unwrap_or(next);
+        }
+    }
+
+    /// The tick of the block at the cursor, if that is published and of this worker.
+    fn tick_of_cursor(&self, engine: &Engine) -> Option<u64> {
+        let base = engine.ring.published_base(engine.ring.cursor_block())?.get();
+        let is_of_this = engine.codec.worker_of(base) == self.leases.lease().worker;
+        is_of_this.then(|| engine.codec.tick_of(base))
+    }
+
+    /// Makes local takers drop what they have claimed of a previous worker when takers come to the
+    /// first block of this one. Its UIDs may be further ahead than all that follow, and the limits
+    /// are compared with the claim made last.
+    fn leave_previous_worker(&mut self, engine: &Engine) {
+        if self.is_behind_worker && self.tick_of_cursor(engine).is_some() {
+            engine.expire_claims();
+            self.is_behind_worker = false;
         }
     }
 

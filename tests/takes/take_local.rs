@@ -1,14 +1,14 @@
 //! Takes from a thread's own claim, which the thread keeps.
 
 use std::collections::HashSet;
-use std::sync::atomic::{AtomicUsize, Ordering};
+use std::sync::atomic::{AtomicBool, AtomicUsize, Ordering};
 use std::sync::{Arc, OnceLock, mpsc};
 use std::thread::{self, ThreadId};
-use std::time::{Duration, SystemTime};
+use std::time::{Duration, Instant, SystemTime};
 
 use uidring::clock::{Clock, ManualClock};
-use uidring::registry::FixedWorker;
-use uidring::{Builder, Layout, LeadLimit, Uid, UidGenerator};
+use uidring::registry::{FixedWorker, Lease, Request, WorkerRegistry};
+use uidring::{Builder, Layout, LeadLimit, RegistryError, Uid, UidGenerator};
 
 fn now() -> SystemTime {
     Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000)
@@ -81,6 +81,69 @@ fn unique_a_generator_does_not_go_on_with_the_claim_of_one_before() {
         assert_eq!(Layout::DEFAULT.parts(uid).worker, worker);
         assert_eq!(uid, Layout::DEFAULT.compose(1_000_000, worker, 0).unwrap());
     }
+}
+
+/// Leases worker ids 1, 2 and so on, and takes one away when told to.
+struct Leases {
+    given: u64,
+    is_lost: Arc<AtomicBool>,
+}
+
+impl WorkerRegistry for Leases {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        self.given += 1;
+        let ticks = request.now..=request.now + 100_000;
+        Ok(Lease::leased(self.given, ticks, Duration::from_secs(2), "holder"))
+    }
+
+    fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
+        if self.is_lost.swap(false, Ordering::Relaxed) {
+            return Err(RegistryError::LeaseLost { worker: lease.worker });
+        }
+        Ok(last)
+    }
+}
+
+/// The worker before was ahead of the clock, and the claim is of the one behind it.
+#[test]
+fn true_time_no_claim_outlives_the_lag_after_a_lease_was_lost_ahead_of_the_clock() {
+    let (clock, is_lost) = (ManualClock::new(now()), Arc::new(AtomicBool::new(false)));
+    let layout = Layout::new(30, 20, 8).unwrap();
+    let builder = UidGenerator::builder().layout(layout).clock(clock.clone());
+    let builder = builder.registry(Leases { given: 0, is_lost: Arc::clone(&is_lost) });
+    let uids = builder.max_lead(Duration::from_secs(3600)).build().unwrap();
+    uids.take().unwrap();
+    clock.rewind(Duration::from_secs(600));
+    is_lost.store(true, Ordering::Relaxed);
+    let until = |what: &str, holds: &dyn Fn() -> bool| {
+        let since = Instant::now();
+        while !holds() {
+            assert!(since.elapsed() < Duration::from_secs(60), "never {what}");
+            thread::sleep(Duration::from_millis(20));
+        }
+    };
+    until("another worker", &|| {
+        clock.advance(Duration::from_secs(1));
+        uids.worker_id() == 2
+    });
+    // The filler looks at the block of the worker before, which is ahead.
+    for _ in 0..3 {
+        clock.advance(Duration::from_secs(1));
+        thread::sleep(Duration::from_millis(1100));
+    }
+    // Takers leave that block, and all others of its worker.
+    let worker = || layout.parts(uids.take().unwrap()).worker;
+    until("its UIDs", &|| {
+        clock.advance(Duration::from_secs(2));
+        (0..300).any(|_| worker() == 2)
+    });
+    let first = uids.take_local().unwrap();
+    assert_eq!(layout.parts(first).worker, 2);
+    clock.advance(Duration::from_secs(60));
+    thread::sleep(Duration::from_secs(3));
+    let (next, now) = (uids.take_local().unwrap(), clock.now());
+    let lag = now.duration_since(layout.parts(next).time).unwrap_or_default();
+    assert!(lag <= Duration::from_secs(2), "{lag:?} behind the clock");
 }
 
 /// A clock whose readers take UIDs themselves, if they are to.
