@@ -44,6 +44,14 @@ struct Tasks {
     unanswered: Option<Stopwatch>,
 }
 
+impl Tasks {
+    /// A called task has been polled, or is gone.
+    fn note_answer(&mut self) {
+        self.called = self.called.saturating_sub(1);
+        self.unanswered = None;
+    }
+}
+
 impl Line {
     /// Whether no task waits.
     pub fn is_empty(&self) -> bool {
@@ -58,8 +66,7 @@ impl Line {
         let mut tasks = lock(&self.tasks);
         let is_called = !tasks.waiting.contains_key(&place);
         if is_called {
-            tasks.called = tasks.called.saturating_sub(1);
-            tasks.unanswered = None;
+            tasks.note_answer();
         }
         is_called
     }
@@ -80,22 +87,25 @@ impl Line {
         is_first
     }
 
-    /// Removes a task from the line.
-    pub fn leave(&self, place: u64) {
+    /// Removes a task from the line. Returns whether it had been called, and not been polled since.
+    pub fn leave(&self, place: u64) -> bool {
         let mut tasks = lock(&self.tasks);
-        let waker = tasks.waiting.remove(&place);
+        let waiting = tasks.waiting.remove(&place);
+        let is_called = waiting.is_none();
+        if is_called {
+            tasks.note_answer();
+        }
         self.note_length(&tasks);
         drop(tasks);
-        drop(waker);
+        drop(waiting);
+        is_called
     }
 
     /// Removes a task whose future is dropped. If it has been called, the next task is called for
     /// its UID.
     pub fn give_up(&self, place: u64) {
-        if self.admits(Some(place)) {
+        if self.leave(place) {
             self.call_next();
-        } else {
-            self.leave(place);
         }
     }
 
@@ -253,6 +263,17 @@ mod tests {
         line.give_up(places[1]);
         assert_eq!(*lock(&woken), [0, 1, 2]);
         assert_eq!(lock(&line.tasks).called, 1, "only the third is on its way");
+    }
+
+    /// One that was polled for another reason, and found a UID by itself.
+    #[test]
+    fn a_called_task_that_leaves_is_no_longer_counted() {
+        let (line, places, woken) = three();
+        line.call(1);
+        assert!(line.leave(places[0]));
+        assert!(!line.leave(places[1]), "it was not called");
+        line.call(1);
+        assert_eq!(*lock(&woken), [0, 2], "there is one for the third");
     }
 
     #[test]

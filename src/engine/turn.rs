@@ -1,5 +1,6 @@
 //! [`Turn`]: one asynchronous take.
 
+use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 
 use crate::clock::Stopwatch;
@@ -104,7 +105,7 @@ impl<'a, T: Takes> Turn<'a, T> {
         }
         let line = self.engine.line();
         if line.admits(self.place)
-            && let Poll::Ready(result) = self.try_take()
+            && let Poll::Ready(result) = self.try_take(false)
         {
             return Poll::Ready(result);
         }
@@ -117,37 +118,46 @@ impl<'a, T: Takes> Turn<'a, T> {
         if !is_first {
             return Poll::Pending;
         }
-        let polled = self.try_take();
+        let polled = self.try_take(true);
         if polled.is_pending() {
             self.engine.first_waits();
         }
         polled
     }
 
-    /// Takes a UID and leaves the line, unless it is worth waiting for one.
-    fn try_take(&mut self) -> Poll<Result<T::Id, TakeError>> {
+    /// Takes a UID and leaves the line if it `has_joined`, unless it is worth waiting for one. A
+    /// task that was called is in the line no longer.
+    fn try_take(&mut self, has_joined: bool) -> Poll<Result<T::Id, TakeError>> {
         let engine = self.engine;
         let result = engine.try_take();
         if result.as_ref().is_err_and(|&error| engine.is_worth_waiting(error)) {
             return Poll::Pending;
         }
         let line = engine.line();
-        if let Some(place) = self.place.take() {
+        if let Some(place) = self.place.take()
+            && has_joined
+        {
             line.leave(place);
         }
         if !line.is_empty() {
             match result {
-                Err(error) if engine.is_news(error) => line.call_next(),
+                Err(error) if engine.is_news(error) => without_panic(|| line.call_next()),
                 Err(_) => {}
                 Ok(_) => match engine.at_hand() {
                     // The filler calls the waiting tasks with the next tick.
                     0 => engine.wake_filler(),
-                    uids => line.call(uids),
+                    uids => without_panic(|| line.call(uids)),
                 },
             }
         }
         Poll::Ready(result)
     }
+}
+
+/// Calls other tasks, whose wakers may panic. This one must not lose its UID by that, and it may be
+/// dropped by a panic already, where another one would end the process.
+fn without_panic(call: impl FnOnce()) {
+    let _ = catch_unwind(AssertUnwindSafe(call));
 }
 
 impl<T: Takes> Drop for Turn<'_, T> {
@@ -157,7 +167,7 @@ impl<T: Takes> Drop for Turn<'_, T> {
         if let Some(place) = self.place
             && !self.engine.is_forked()
         {
-            self.engine.line().give_up(place);
+            without_panic(|| self.engine.line().give_up(place));
         }
     }
 }
