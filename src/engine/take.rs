@@ -11,6 +11,9 @@ use crate::engine::{Engine, TakeError, waiters};
 use crate::ring::{self, Block, Ended};
 use crate::uid::Uid;
 
+/// Claims of more tickets than this are rare, and come from layouts with wide sequences.
+const MANY: u64 = 1 << 32;
+
 impl Engine {
     /// Claims `count` tickets. Waits while the ring is closed. Returns the first, with the base of
     /// its block if the ready range contains it.
@@ -24,7 +27,12 @@ impl Engine {
     #[inline(never)]
     fn claim_when_open(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
-            self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(()))?;
+            let open = self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(()));
+            if open.is_err() && count > MANY {
+                // The sum of such claims could reach the top bit before the filler resets it.
+                self.ring.cursor.reset_closed_cursor();
+            }
+            open?;
             let claim = self.ring.claim_many(count);
             if !ring::is_closed(claim.0) {
                 return Ok(claim);

@@ -67,8 +67,10 @@ use crate::uid::Uid;
 ///   has returned gets the larger UID. [`LeadLimit::NewWorker`] takes on another worker id, which
 ///   starts again at the present tick.
 /// * **Never blocked**: a take from the ring does no I/O, takes no lock and reads no clock. It is
-///   lock-free: a thread that is stopped at any point holds up no other. Only at the limit, when
-///   the ring has no UID left, does a take read the clock and wait.
+///   lock-free: a taker that is stopped at any point of it holds up no other. One take in
+///   thousands wakes the filler, which takes the lock of its sleep for a moment. Only at the limit,
+///   when the ring has no UID left, does a take read the clock, take locks, and wait.
+/// * **Not in the handler of a signal**: it may interrupt a take of the same thread.
 ///
 /// # Forks
 ///

@@ -61,7 +61,7 @@ const SOON: Duration = Duration::from_secs(30);
 fn in_time<T: Send + 'static>(call: impl FnOnce() -> T + Send + 'static) -> T {
     let (said, answer) = std::sync::mpsc::channel();
     std::thread::spawn(move || said.send(call()));
-    answer.recv_timeout(SOON).expect("it waits for the database")
+    answer.recv_timeout(SOON).unwrap_or_else(|_| panic!("it waits for the database"))
 }
 
 /// Waits until something holds that is done on another thread.
