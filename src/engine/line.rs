@@ -19,9 +19,9 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
-/// How long the filler waits for a called task to be polled. A busy executor takes a while, and
+/// How long a filler waits for a called task to be polled. A busy executor takes a while, and
 /// others that are called in place of its tasks are woken for nothing.
-const PATIENCE: Duration = Duration::from_millis(20);
+pub const PATIENCE: Duration = Duration::from_millis(20);
 
 /// The line of waiting tasks.
 #[derive(Debug, Default)]

@@ -8,6 +8,8 @@ use std::ops::Range;
 use std::time::Duration;
 
 use crate::by_name::ByName;
+#[cfg(feature = "async")]
+use crate::engine::line::PATIENCE;
 use crate::engine::{SegmentFailure, TakeError};
 use crate::filler::caught;
 use crate::segment::load::alarm::Alarms;
@@ -230,10 +232,16 @@ impl Scheduler {
         #[cfg(feature = "async")]
         if has_tasks {
             self.wake_ups.tasks.push(Arc::clone(tag));
-            if let Some(due) = engine.tasks.next_due(self.policy.max_wait).filter(|_| left == 0) {
+            let due = if left == 0 {
                 // A little late, so that tasks that started at about the same time are called
                 // together.
-                let due = due.saturating_add(self.policy.max_wait / 8);
+                let due = engine.tasks.next_due(self.policy.max_wait);
+                due.map(|due| due.saturating_add(self.policy.max_wait / 8))
+            } else {
+                // Those who are called now may never be polled.
+                Some(PATIENCE)
+            };
+            if let Some(due) = due {
                 self.set_timer(tag, &mut stock, now.saturating_add(due));
             }
         }
