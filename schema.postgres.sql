@@ -2,7 +2,8 @@
 -- According to the manuals, any version since 11 will do.
 --
 -- The first start of a `PostgresRegistry`, or the first tag of `PostgresSegments`, applies this
--- schema, if their user may create tables, and none of these tables is there. By hand:
+-- schema, if their user may create tables, and none of these tables is there, nor in another schema
+-- of the database, unless the address names the one that is meant. By hand:
 --
 --     psql "$DATABASE_URL" -f schema.postgres.sql
 --
@@ -108,7 +109,7 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
 );
 
 -- One row for each series: a kind of document whose numbers people see. What stands here is never
--- changed, but for closed_before and newest.
+-- changed, but for closed_before and changes.
 CREATE TABLE IF NOT EXISTS uidring_series (
     -- The name: 1 to 64 characters, compared exactly.
     name VARCHAR(64) PRIMARY KEY,
@@ -126,10 +127,10 @@ CREATE TABLE IF NOT EXISTS uidring_series (
     closed_before VARCHAR(10) NOT NULL,
     -- When the row was written, in milliseconds since 1970.
     created BIGINT NOT NULL,
-    -- The newest version of its pattern. A transaction that counts locks this row, and counts only
-    -- where its program knows that version.
-    newest BIGINT NOT NULL DEFAULT 1
-        CHECK (newest >= 1)
+    -- How often its pattern was changed. A transaction that counts locks this row, and counts only
+    -- where its program knows all changes.
+    changes BIGINT NOT NULL DEFAULT 0
+        CHECK (changes >= 0)
 );
 
 -- The patterns of a series, each from a day on. Rows are added, and never changed.

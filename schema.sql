@@ -113,7 +113,7 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
 );
 
 -- One row for each series: a kind of document whose numbers people see. What stands here is never
--- changed, but for closed_before and newest.
+-- changed, but for closed_before and changes.
 CREATE TABLE IF NOT EXISTS uidring_series (
     -- The name: 1 to 64 characters, compared exactly.
     name TEXT NOT NULL PRIMARY KEY
@@ -136,10 +136,10 @@ CREATE TABLE IF NOT EXISTS uidring_series (
     -- When the row was written, in milliseconds since 1970.
     created INTEGER NOT NULL
         CHECK (typeof(created) = 'integer'),
-    -- The newest version of its pattern. A transaction that counts locks this row, and counts only
-    -- where its program knows that version.
-    newest INTEGER NOT NULL DEFAULT 1
-        CHECK (typeof(newest) = 'integer' AND newest >= 1)
+    -- How often its pattern was changed. A transaction that counts locks this row, and counts only
+    -- where its program knows all changes.
+    changes INTEGER NOT NULL DEFAULT 0
+        CHECK (typeof(changes) = 'integer' AND changes >= 0)
 );
 
 -- The patterns of a series, each from a day on. Rows are added, and never changed.

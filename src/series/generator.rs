@@ -43,11 +43,13 @@ use crate::sync::Arc;
 ///   also at midnight. A clock that steps back over midnight gives numbers of yesterday again,
 ///   and none twice.
 /// * **Ordered**: in one process, a take from memory that starts after another has returned gets
-///   the larger number of the same period and scope. [`take_n_for`](SeriesGenerator::take_n_for)
-///   and a batch that memory cannot fill go on behind what is in memory. Between processes there is
-///   no order.
-/// * **Never blocked**: while numbers are in memory, a take reads the clock, does no I/O and takes
-///   no lock. The first take of a period waits for its first numbers.
+///   the larger number of the same period and scope. [`take_n_for`](SeriesGenerator::take_n_for),
+///   and a batch larger than what is in memory, take numbers from the store, which come after those
+///   in memory: a later take from memory may get a smaller one. Between processes there is no
+///   order.
+/// * **Never blocked**: while numbers are in memory, a take reads the clock, does no I/O and waits
+///   for nothing; now and then it wakes the loader, which takes the lock of its sleep for a moment.
+///   The first take of a period waits for its first numbers.
 ///
 /// A series that is not gapless has gaps: a process that is killed loses the numbers that it has in
 /// memory.
@@ -310,7 +312,8 @@ impl SeriesGenerator {
     /// # Errors
     ///
     /// [`SeriesError::NotGapless`], [`SeriesError::OtherDatabase`], [`SeriesError::Transaction`]
-    /// when the database refuses the statement, such as to avoid a deadlock; otherwise as
+    /// when the database refuses the statement, such as to avoid a deadlock,
+    /// [`SeriesError::Changed`] when the transaction began before a change; otherwise as
     /// [`take`](SeriesGenerator::take). Roll the transaction back after an error, and after a
     /// future that was dropped: the database may have counted, and a commit would leave a gap.
     #[cfg(any(

@@ -68,7 +68,8 @@ pub enum SeriesError {
         /// Why not and what to do, as a sentence.
         problem: String,
     },
-    /// The series was changed since this process read it. The next call knows the change.
+    /// The series was changed since this process read it. The next call knows the change. In a
+    /// transaction that began before the change, no call does: roll that back.
     Changed {
         /// The name.
         series: String,
@@ -264,7 +265,11 @@ impl fmt::Display for SeriesError {
                 write!(f, "the series {series:?} cannot be changed so: {problem}")
             }
             SeriesError::Changed { series } => {
-                write!(f, "the series {series:?} has just been changed; try again")
+                write!(
+                    f,
+                    "the series {series:?} has just been changed; try again, and in a new \
+                     transaction where the number is counted in one"
+                )
             }
             SeriesError::Gapless { series } => write!(
                 f,

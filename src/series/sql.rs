@@ -30,7 +30,7 @@ pub(crate) struct SqlSeries<D> {
 }
 
 /// The columns of `uidring_series` that a process reads.
-const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before";
+const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before, changes";
 /// Those of `uidring_series_version`.
 const VERSIONS: &str = "series, version, pattern, step, first_number, begins";
 /// The one counter with these three values.
@@ -244,7 +244,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             Date::MIN.to_string().as_str().into(),
         ];
         let sql = format!(
-            "INSERT INTO uidring_series ({SERIES}, created) VALUES (?, ?, ?, ?, ?, {{now}})"
+            "INSERT INTO uidring_series ({SERIES}, created) VALUES (?, ?, ?, ?, ?, 0, {{now}})"
         );
         let insert = |transaction: &mut Transaction<'_>| {
             Self::check_version(transaction)?;
@@ -319,8 +319,8 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             }
             Self::insert_version(transaction, name, number + 1, new, begins)?;
             // A transaction that counts, and sees the series as it was, finds another row.
-            let sql = "UPDATE uidring_series SET newest = ? WHERE name = ?";
-            transaction.write(sql, &[i64::from(number + 1).into(), name.into()])?;
+            let sql = "UPDATE uidring_series SET changes = changes + 1 WHERE name = ?";
+            transaction.write(sql, &[name.into()])?;
             self.get(transaction, name, false)
         })
     }
@@ -473,7 +473,8 @@ fn record<'a>(
         return Err(strange("a series has no row in uidring_series_version"));
     }
     let name = text(row, 0, "name")?.to_owned();
-    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)? })
+    let changes = int(row, 5, "changes")?;
+    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)?, changes })
 }
 
 /// The series in rows of texts that another driver has read, with the same columns.
@@ -493,7 +494,7 @@ pub(crate) fn record_of_texts(
         row.iter().enumerate().map(value).collect()
     };
     let versions: Vec<Row> = versions.iter().map(|row| values(row, &[1, 3, 4])).collect();
-    record(&values(series, &[2, 3]), versions.iter())
+    record(&values(series, &[2, 3, 5]), versions.iter())
 }
 
 fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {

@@ -92,6 +92,8 @@ pub struct SeriesRecord {
     pub versions: Vec<SeriesVersion>,
     /// Periods that end before this day are closed.
     pub closed_before: Date,
+    /// How often it was changed.
+    pub(crate) changes: i64,
 }
 
 /// A definition, from a day on.

@@ -83,8 +83,8 @@ impl<'a> Gapless<'a> {
             handle.check_text(version, date)?;
             let (first, pattern) = (definition.first_number(), definition.pattern());
             let counter = handle.counter(version, period);
-            let newest = known.record.newest().number;
-            let result = count_up(&mut driver, &counter, first, newest).await;
+            let changes = known.record.changes;
+            let result = count_up(&mut driver, &counter, first, changes).await;
             if let Some(number) = result.map_err(|error| self.failed(error))? {
                 if number > pattern.largest() {
                     let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
@@ -93,25 +93,25 @@ impl<'a> Gapless<'a> {
                 }
                 return Ok(handle.write(pattern, date, number, period));
             }
-            self.find_out_why(&mut driver, &counter, newest).await?;
+            self.find_out_why(&mut driver, &counter, changes).await?;
         }
         Err(SeriesError::Changed { series: handle.name().to_owned() })
     }
 
-    /// Says why the statement counted nothing, where this process knows versions up to `newest`.
-    /// Returns where the series was changed, which is known now.
+    /// Says why the statement counted nothing, where this process knows so many `changes`. Returns
+    /// where there are more, which are known now.
     async fn find_out_why(
         &self,
         driver: &mut impl Driver,
         counter: &Counter<'_>,
-        newest: u32,
+        changes: i64,
     ) -> Result<(), SeriesError> {
         let handle = self.handle;
         let words = Words::of(driver.dialect());
         let name = || vec![counter.series.into()];
         let sql = words.translate(
             "SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
-             {text}closed_before) FROM uidring_series WHERE name = ?",
+             {text}closed_before), {text}changes) FROM uidring_series WHERE name = ?",
         );
         let series = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
         let sql = words.translate(
@@ -136,7 +136,7 @@ impl<'a> Gapless<'a> {
             return Err(SeriesError::OtherDatabase { store, series });
         }
         // A transaction may see the series as it was when the transaction began.
-        if record.newest().number <= newest {
+        if record.changes <= changes {
             return Err(SeriesError::Changed { series: handle.name().to_owned() });
         }
         handle.shared.known.learn(record)?;
@@ -155,10 +155,10 @@ async fn count_up(
     driver: &mut impl Driver,
     counter: &Counter<'_>,
     first: u64,
-    newest: u32,
+    changes: i64,
 ) -> Result<Option<u64>, DriverError> {
     let (period, begins) = (counter.period.to_string(), counter.begins().to_string());
-    let (version, newest) = (i64::from(counter.version), i64::from(newest));
+    let version = i64::from(counter.version);
     let words = Words::of(driver.dialect());
     let values = vec![
         counter.scope.into(),
@@ -168,7 +168,7 @@ async fn count_up(
         first.into(),
         counter.series.into(),
         begins.as_str().into(),
-        newest.into(),
+        changes.into(),
     ];
     let rows = driver.rows(words.translate(COUNT), values).await?;
     let rows = if driver.dialect() == Dialect::MySql {
@@ -186,15 +186,15 @@ async fn count_up(
     number.map(|text| Ok(text.parse()?)).transpose()
 }
 
-/// Makes the counter or counts it up, where the series is there, gapless, not closed, and has no
-/// version that the caller does not know. The row of the series is locked, so that it stays so. The
-/// conditions are about this row alone: whoever has waited for its lock sees it as it is then, and
-/// other tables as they were.
+/// Makes the counter or counts it up, where the series is there, gapless, not closed, and was not
+/// changed without the caller's knowledge. The row of the series is locked, so that it stays so.
+/// The conditions are about this row alone: whoever has waited for its lock sees it as it is then,
+/// and other tables as they were.
 const COUNT: &str = "INSERT INTO uidring_series_counter \
     (scope, period, begins, version, last_number, series, modified, created) \
     SELECT {text?}, {text?}, {text?}, {number?}, {number?}, name, {now}, {now} \
     FROM uidring_series \
-    WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND newest = {number?} \
+    WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND changes = {number?} \
     {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
 

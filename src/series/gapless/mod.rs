@@ -1,7 +1,7 @@
 //! Numbers that are counted in the caller's transaction.
 //!
 //! One statement makes the counter or counts it up, where the series is there, gapless, not closed
-//! and has no version that the caller does not know. The row stays locked until the transaction
+//! and was not changed without the caller's knowledge. The row stays locked until the transaction
 //! ends, so the next number is given when it is known whether this one is used. The row of the
 //! series is locked for changes, so that no version begins and no period is closed meanwhile.
 
