@@ -21,7 +21,7 @@ use crate::sync::{AtomicU64, Mutex, Ordering, lock};
 
 /// How long a filler waits for a called task to be polled. A busy executor takes a while, and
 /// others that are called in place of its tasks are woken for nothing.
-pub const PATIENCE: Duration = Duration::from_millis(20);
+pub const CALL_PATIENCE: Duration = Duration::from_millis(20);
 
 /// The line of waiting tasks.
 #[derive(Debug, Default)]
@@ -120,12 +120,12 @@ impl Line {
     }
 
     /// Like [`call`](Line::call), but gives up on the tasks that were called before if none of them
-    /// has been polled for [`PATIENCE`]: they may never be. Called by the filler.
+    /// has been polled for [`CALL_PATIENCE`]: they may never be. Called by the filler.
     pub fn call_anew(&self, uids: u64) {
         if !self.is_empty() {
             self.call_some(|tasks| {
                 let since = tasks.unanswered.get_or_insert_with(Stopwatch::start);
-                if tasks.called == 0 || since.elapsed() >= PATIENCE {
+                if tasks.called == 0 || since.elapsed() >= CALL_PATIENCE {
                     tasks.called = 0;
                     *since = Stopwatch::start();
                 }
@@ -249,7 +249,7 @@ mod tests {
         // The second one is never polled.
         line.call_anew(1);
         assert_eq!(*lock(&woken), [0, 1]);
-        crate::sync::sleep(PATIENCE);
+        crate::sync::sleep(CALL_PATIENCE);
         line.call_anew(1);
         assert_eq!(*lock(&woken), [0, 1, 2]);
         assert!(line.is_empty());

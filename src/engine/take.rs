@@ -28,8 +28,10 @@ impl Engine {
     fn claim_when_open(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
             let open = self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(()));
-            if open.is_err() && count > MANY {
-                // The sum of such claims could reach the top bit before the filler resets it.
+            // The sum of such claims could reach the top bit before the filler resets it. At the
+            // end that is done already, and in a forked process no lock may be taken.
+            let is_over = matches!(open, Err(TakeError::ShutDown | TakeError::Forked));
+            if open.is_err() && count > MANY && !is_over {
                 self.ring.cursor.reset_closed_cursor();
             }
             open?;

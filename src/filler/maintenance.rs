@@ -29,8 +29,9 @@ pub struct Maintenance {
     last_run: Option<Stopwatch>,
     /// No local taker has a claim of an earlier tick.
     oldest_claimed_tick: u64,
-    /// Whether takers may still be at blocks of a previous worker.
-    is_behind_worker: bool,
+    /// The earliest tick of the workers taken on since takers were last at a block of a previous
+    /// one; `None` when they are past those.
+    first_tick: Option<u64>,
     demand: Demand,
     /// The end for which waiting takers were last woken.
     end: TakeableEnd,
@@ -105,7 +106,7 @@ impl Maintenance {
             seen: None,
             last_run: None,
             oldest_claimed_tick,
-            is_behind_worker: false,
+            first_tick: None,
             demand: Demand { taken: 0, until_ms: i64::MIN, is_busy: false },
             end: TakeableEnd::default(),
             state: State::default(),
@@ -327,9 +328,9 @@ impl Maintenance {
     fn change_worker(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
         let is_changed = self.leases.take_on_next(engine, now_ms);
         if is_changed {
-            self.oldest_claimed_tick =
-                self.oldest_claimed_tick.min(engine.limits.fresh_tick(now_ms));
-            self.is_behind_worker = true;
+            let fresh = engine.limits.fresh_tick(now_ms);
+            self.oldest_claimed_tick = self.oldest_claimed_tick.min(fresh);
+            self.first_tick = Some(self.first_tick.map_or(fresh, |first| first.min(fresh)));
         }
         is_changed
     }
@@ -390,6 +391,7 @@ impl Maintenance {
             engine.expire_claims();
             // Behind blocks of a previous worker, which may be far ahead, come those of this one.
             let next = engine.limits.fresh_tick(now_ms).min(engine.newest_tick() + 1);
+            let next = self.first_tick.map_or(next, |first| first.min(next));
             self.oldest_claimed_tick = current.unwrap_or(next);
         }
     }
@@ -405,9 +407,9 @@ impl Maintenance {
     /// first block of this one. Its UIDs may be further ahead than all that follow, and the limits
     /// are compared with the claim made last.
     fn leave_previous_worker(&mut self, engine: &Engine) {
-        if self.is_behind_worker && self.tick_of_cursor(engine).is_some() {
+        if self.first_tick.is_some() && self.tick_of_cursor(engine).is_some() {
             engine.expire_claims();
-            self.is_behind_worker = false;
+            self.first_tick = None;
         }
     }
 

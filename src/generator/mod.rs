@@ -70,7 +70,8 @@ use crate::uid::Uid;
 ///   lock-free: a taker that is stopped at any point of it holds up no other. One take in
 ///   thousands wakes the filler, which takes the lock of its sleep for a moment. Only at the limit,
 ///   when the ring has no UID left, does a take read the clock, take locks, and wait.
-/// * **Not in the handler of a signal**: it may interrupt a take of the same thread.
+/// * **Not for signal handlers**: do not take there, as the signal may have interrupted a take of
+///   the same thread.
 ///
 /// # Forks
 ///

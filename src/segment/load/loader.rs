@@ -16,7 +16,7 @@ use crate::segment::load::loaded_tag::LoadedTag;
 #[cfg(feature = "metrics")]
 use crate::segment::load::metrics::{Metrics, PERIOD, load_times};
 use crate::segment::load::policy::Policy;
-use crate::segment::load::scheduler::{Job, Scheduler};
+use crate::segment::load::scheduler::{Job, SHORT, Scheduler};
 use crate::segment::load::trouble::SourcePanicked;
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{SegmentError, SegmentSource};
@@ -49,8 +49,6 @@ pub struct Loader {
 
 /// How long the loader waits for a call to the source before it checks again whether it has ended.
 const RECHECK: Duration = Duration::from_secs(1);
-/// The shortest wait for such a call.
-const SHORT: Duration = Duration::from_millis(1);
 
 impl Loader {
     pub fn new(
@@ -123,10 +121,14 @@ impl Loader {
                 // Its numbers go back to the row before the next ones are taken, one call after the
                 // other.
                 drop(stock);
-                let Some(left) = self.policy.max_wait.checked_sub(since.elapsed()) else {
+                // Who waits for nothing else still waits for the call that is under way.
+                let patience = self.policy.max_wait.max(RECHECK);
+                let Some(left) = patience.checked_sub(since.elapsed()) else {
                     let error = scheduler.outage().map(|error| SegmentError::clone(&error));
                     return Err(error.unwrap_or_else(|| {
-                        SegmentError::unreachable("its numbers from before are still given back")
+                        SegmentError::unreachable(
+                            "the numbers that it had before are still on their way back",
+                        )
                     }));
                 };
                 scheduler = wait_timeout(&self.changed, scheduler, left.clamp(SHORT, RECHECK));

@@ -9,7 +9,7 @@ use std::time::Duration;
 
 use crate::by_name::ByName;
 #[cfg(feature = "async")]
-use crate::engine::line::PATIENCE;
+use crate::engine::line::CALL_PATIENCE;
 use crate::engine::{SegmentFailure, TakeError};
 use crate::filler::caught;
 use crate::segment::load::alarm::Alarms;
@@ -239,7 +239,7 @@ impl Scheduler {
                 due.map(|due| due.saturating_add(self.policy.max_wait / 8))
             } else {
                 // Those who are called now may never be polled.
-                Some(PATIENCE)
+                Some(CALL_PATIENCE)
             };
             if let Some(due) = due {
                 self.set_timer(tag, &mut stock, now.saturating_add(due));
@@ -720,4 +720,4 @@ impl Scheduler {
 /// The longest idle sleep.
 const LONG: Duration = Duration::from_secs(3600 * 24);
 /// The shortest sleep.
-const SHORT: Duration = Duration::from_millis(1);
+pub const SHORT: Duration = Duration::from_millis(1);
