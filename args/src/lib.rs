@@ -28,6 +28,6 @@ pub use table::Table;
 pub use tag_args::TagArgs;
 pub use terms::Terms;
 pub use variables::{is_near, is_variable, meant, mistaken, nearest, unknown};
-pub use visible::{is_hidden, visible};
+pub use visible::{escaped, visible};
 pub use worker_id_args::WorkerIdArgs;
 pub use worker_ids::{partition, worker_id, worker_ids};

@@ -6,24 +6,31 @@ use std::borrow::Cow;
 /// `text` in one line, with escapes for the characters that are not seen.
 #[must_use]
 pub fn visible(text: &str) -> Cow<'_, str> {
-    if !text.contains(is_hidden) {
-        return text.into();
-    }
-    let mut visible = String::with_capacity(text.len() * 2);
-    for character in text.chars() {
-        if is_hidden(character) {
-            visible.extend(character.escape_default());
+    escaped(text, &[], |character| character.escape_default().to_string())
+}
+
+/// `text` with `escape` in place of the characters that are not seen, but for the texts in `kept`.
+pub fn escaped<'a>(text: &'a str, kept: &[&str], escape: impl Fn(char) -> String) -> Cow<'a, str> {
+    let mut escaped = String::new();
+    let mut rest = text;
+    while let Some(at) = rest.find(is_hidden) {
+        let (before, hidden) = rest.split_at(at);
+        escaped += before;
+        rest = if let Some(kept) = kept.iter().find(|kept| hidden.starts_with(**kept)) {
+            escaped += kept;
+            &hidden[kept.len()..]
         } else {
-            visible.push(character);
-        }
+            let mut characters = hidden.chars();
+            escaped.extend(characters.next().map(&escape));
+            characters.as_str()
+        };
     }
-    visible.into()
+    if escaped.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(escaped + rest) }
 }
 
 /// Whether nothing is shown for this character, and something is done, such as to turn around the
 /// order of what follows.
-#[must_use]
-pub fn is_hidden(character: char) -> bool {
+fn is_hidden(character: char) -> bool {
     character.is_control()
         || matches!(character, '\u{61c}' | '\u{200b}' | '\u{200e}' | '\u{200f}'
             | '\u{2028}'..='\u{202e}' | '\u{2060}'..='\u{2069}' | '\u{feff}')

@@ -72,7 +72,8 @@ impl SqlRegistry<Postgres> {
     /// The registry at `url`, `postgres://user:password@host:port/database`, in the tables
     /// `uidring_layout` and `uidring_worker_node` of the user's first schema. Nothing is asked of
     /// the server yet. Where none of the tables is there, the first start makes them, by the file
-    /// `schema.postgres.sql`. Tables that this registry has seen are not made anew.
+    /// `schema.postgres.sql`. Tables that this registry has seen are not made anew. Where another
+    /// schema of the database has such tables, none are made, unless the address names a schema.
     ///
     /// The parameters are those of [`tokio_postgres::Config`], such as
     /// `?connect_timeout=2&options=-csearch_path=ids`. With `sslmode=require` the server's

@@ -788,19 +788,26 @@ fn a_commit_whose_wait_for_a_standby_was_ended_is_no_success() {
     {
         server.run(statement);
     }
-    let waits = thread::spawn(move || registry.assign(&request));
+    // The server takes a moment to wait for somebody.
+    let waits = thread::spawn(move || {
+        loop {
+            if let Err(error) = registry.assign(&request) {
+                return error;
+            }
+        }
+    });
     let since = Instant::now();
     let cancel = "SELECT pg_cancel_backend(pid) FROM pg_stat_activity WHERE wait_event = 'SyncRep'";
     while server.run(cancel).is_empty() {
         assert!(since.elapsed() < Duration::from_secs(60) && !waits.is_finished());
         thread::sleep(Duration::from_millis(20));
     }
-    let error = waits.join().unwrap().unwrap_err();
-    assert!(error.to_string().contains("it stopped to wait for its standbys"), "{error}");
+    let error = waits.join().unwrap();
+    assert!(error.to_string().contains("it stopped waiting for its standbys"), "{error}");
     assert!(error.is_transient(), "{error:?}");
     // What was committed is used up.
-    let row = server.run("SELECT MAX(id) FROM uidring_worker_node");
-    assert_eq!(row, (first.worker + 1).to_string());
+    let row: u64 = server.run("SELECT MAX(id) FROM uidring_worker_node").parse().unwrap();
+    assert!(row > first.worker, "{row}");
 }
 
 /// The search path of another user, or one that a pooler has left out, leads elsewhere.
@@ -814,7 +821,7 @@ fn no_second_registry_is_made_beside_one_in_another_schema() {
     let first = registry(&named("ids")).assign(&request()).unwrap().worker;
     let error = registry(&server.url()).assign(&request()).unwrap_err();
     let sentence = "its tables are in the schema ids, and this user's search_path does not lead \
-                    there; name the schema in the address, such as ?options=-csearch_path=ids, or";
+                    there; name the schema in the address, such as ?options=-csearch_path=ids; or";
     assert!(error.to_string().contains(sentence), "{error}");
     // Who says which one is meant gets it.
     assert_eq!(registry(&named("ids")).assign(&request()).unwrap().worker, first + 1);

@@ -1,9 +1,8 @@
-//! Texts of others, such as a description, a host name or what a server answers. They may hold what
-//! a terminal obeys instead of showing it.
+//! What the tool escapes on its pages and in its JSON, where they have texts of others.
 
 use std::borrow::Cow;
 
-use uidring_args::is_hidden;
+use uidring_args::escaped;
 
 /// What a page of the tool itself has beside text: the ends of its lines, and its colours.
 const OWN: [&str; 10] = [
@@ -29,24 +28,6 @@ pub(crate) fn visible_page(page: &str) -> Cow<'_, str> {
 pub(crate) fn visible_json(text: &str) -> Cow<'_, str> {
     // None of them is above U+FFFF.
     escaped(text, &[], |character| format!("\\u{:04x}", u32::from(character)))
-}
-
-fn escaped<'a>(text: &'a str, kept: &[&str], escape: impl Fn(char) -> String) -> Cow<'a, str> {
-    let mut escaped = String::new();
-    let mut rest = text;
-    while let Some(at) = rest.find(is_hidden) {
-        let (before, hidden) = rest.split_at(at);
-        escaped += before;
-        rest = if let Some(kept) = kept.iter().find(|kept| hidden.starts_with(**kept)) {
-            escaped += kept;
-            &hidden[kept.len()..]
-        } else {
-            let mut characters = hidden.chars();
-            escaped.extend(characters.next().map(&escape));
-            characters.as_str()
-        };
-    }
-    if escaped.is_empty() { Cow::Borrowed(text) } else { Cow::Owned(escaped + rest) }
 }
 
 #[cfg(test)]

@@ -322,7 +322,11 @@ fn build(
     let is_new = db::is_new(&registry, terms)?;
     let uids = build_on(builder, registry, layout)?;
     if is_new {
-        tracing::info!(%db, "no worker id was taken from this store before: they begin at 1");
+        tracing::info!(
+            %db,
+            "no worker id was taken from this store before; if programs had another one, their ids \
+             come again"
+        );
     }
     Ok(uids)
 }

@@ -418,12 +418,17 @@ impl Options {
             db::tokens(db)?;
         }
         let mut new = Vec::new();
-        let ids = |db| format!("no worker id was ever taken from {db}: they would begin at 1");
+        let ids = |db| {
+            format!(
+                "no worker id was ever taken from {db}: if programs had another store, their ids \
+                 would come again"
+            )
+        };
         if self.uids && db::try_out(db, &self.generator.terms(), *layout)? {
             new.push(ids(db));
         }
         if db::try_out_tags(db, self.table)? && !self.uids {
-            new.push(format!("no tag was ever created in {db}"));
+            new.push(format!("{db} has no tags"));
         }
         if let Some(db) = &leaf.db
             && db::try_out(db, &leaf.terms(), Some(leaf.layout))?

@@ -360,7 +360,10 @@ pub const GOOD: &str = "the options are good\na start with the database would su
 
 /// What it says besides where nobody has taken a worker id from `store`.
 pub fn begins(store: &str) -> String {
-    format!("no worker id was ever taken from {store}: they would begin at 1\n")
+    format!(
+        "no worker id was ever taken from {store}: if programs had another store, their ids would \
+         come again\n"
+    )
 }
 
 /// The exit code of `--check` with the database `url`, and what it says.

@@ -268,7 +268,8 @@ tests:
             exp_annotations:
               summary: 90 worker ids of the registry of a are left
               description: >-
-                When they are used up, no instance starts. Lease them, or plan a wider worker field.
+                When they are used up, no instance starts. Lease them. Another layout must exceed
+                all UIDs that were given: see docs/operations.md.
 ",
         alerts.display()
     );

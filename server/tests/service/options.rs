@@ -39,7 +39,7 @@ fn a_check_and_a_start_tell_of_a_store_that_is_new() {
     assert!(!again.log().contains(told), "{}", again.log());
     let folder = again.stop();
     let tags = ["--uids=false", "--db=other.db"];
-    let expected = GOOD.to_owned() + "no tag was ever created in other.db\n";
+    let expected = GOOD.to_owned() + "other.db has no tags\n";
     assert_eq!(check(folder.path(), &tags, &[]), (Some(0), expected));
 }
 

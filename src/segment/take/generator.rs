@@ -33,8 +33,9 @@ use crate::sync::Arc;
 /// * **Ordered**: in one process, a take that starts after another has returned gets the larger
 ///   number. Between processes there is no order. A source of several databases keeps the order of
 ///   each.
-/// * **Never blocked**: while numbers are in memory, a take does no I/O, takes no lock and reads no
-///   clock.
+/// * **Never blocked**: while numbers are in memory, a take does no I/O, waits for nothing and
+///   reads no clock; now and then it wakes the loader, which takes the lock of its sleep for a
+///   moment.
 ///
 /// In a child process created by `fork`, all takes fail with [`TakeError::Forked`].
 ///

@@ -237,8 +237,8 @@ fn provide_tables<D: Database, E>(
     if let Some(schema) = session.schema_elsewhere()? {
         return Err(Error::problem(format!(
             "its tables are in the schema {schema}, and this user's search_path does not lead \
-             there; name the schema in the address, such as ?options=-csearch_path={schema}, or \
-             the one that is to have other tables"
+             there; name the schema in the address, such as ?options=-csearch_path={schema}; or, \
+             if other tables are wanted here, name theirs so, or apply schema.postgres.sql by hand"
         ))
         .into());
     }

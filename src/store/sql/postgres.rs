@@ -351,8 +351,9 @@ impl Session for Conversation<'_> {
         self.batch("COMMIT")?;
         // Somebody has ended the wait for a standby, which may not have got it.
         if self.has_warned.load(Ordering::Relaxed) {
-            let problem = "it stopped to wait for its standbys, one of which may become the \
-                           primary without what it has committed; see that they run";
+            let problem = "it stopped waiting for its standbys, so one of them may become the \
+                           primary without what it has just committed; see that they run, and who \
+                           ends such waits";
             return Err(Error::Unreachable { problem: problem.to_owned(), source: None });
         }
         Ok(())

@@ -127,14 +127,16 @@ fn second_name(path: &Path, found: &fs::Metadata) -> Option<&'static str> {
     use std::os::unix::fs::MetadataExt as _;
     if found.nlink() > 1 {
         return Some(
-            "it has a second name, by a hard link, and after a crash who uses one name could undo \
-             what was given by the other; remove one of the names, or copy the file while nobody \
-             uses it",
+            "it has a second name, by a hard link; SQLite keeps its journal beside one name alone, \
+             so that after a crash a program that comes by the other could undo what was given; \
+             stop all programs, and remove the other name: if a file that ends in -journal lies \
+             beside one of them, keep that one",
         );
     }
     is_mounted(path).then_some(
-        "it is mounted by itself, without its folder, and after a crash who uses it from another \
-         place could undo what was given here; mount the folder that it lies in",
+        "it is mounted by itself, without its folder, where SQLite keeps its journal, so that \
+         after a crash a program that uses it from another place could undo what was given here; \
+         mount the folder that it lies in",
     )
 }
 

@@ -2,7 +2,7 @@
 
 use super::leaf::Leaf;
 use super::own::Own;
-use super::table::{Fault, Known, Table};
+use super::table::{Fault, Table};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
 use crate::segment::source::row::Row;
@@ -21,7 +21,7 @@ pub fn check_tables<T: Table>(
     check_table::<T, TinyId>(transaction, store, tag, first)
 }
 
-fn check_table<T: Table, Other: Known>(
+fn check_table<T: Table, Other: Table>(
     transaction: &mut Transaction<'_>,
     store: &str,
     tag: &str,
@@ -52,8 +52,8 @@ pub fn check_databases<T: Table>(
         Some([Value::Int(1..)]) => Err(Fault::Refused(SegmentError::BadTag {
             tag: row.tag.clone(),
             problem: format!(
-                "the tags in {} share their numbers with other databases, by a delta above 1; \
-                 insert its row in each of them by SQL, with one delta and a remainder of its own",
+                "tags in {} have a delta above 1, so other databases may give the numbers between; \
+                 insert its row by SQL, in each database with a remainder of its own",
                 T::NAME
             ),
         })),

@@ -4,7 +4,7 @@
 //! one less than the new one. Leaf makes the same two statements in one transaction, and nothing
 //! else, so servers with Leaf may go on beside this library.
 
-use super::table::{Known, Table, Tables};
+use super::table::{Table, Tables};
 use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
@@ -29,11 +29,8 @@ const WORDS: Words = Words {
         and delete for changes of tags",
 };
 
-impl Known for Leaf {
-    const READ: &'static [&'static str] = &["BIZ_TAG", "MAX_ID", "STEP"];
-}
-
 impl Table for Leaf {
+    const READ: &'static [&'static str] = &["BIZ_TAG", "MAX_ID", "STEP"];
     const NAME: &'static str = "leaf_alloc";
     const TAG: &'static str = "biz_tag";
     const WIDTH: usize = 128;

@@ -1,6 +1,6 @@
 //! The table `uidring_segment`, our own.
 
-use super::table::{Known, Table, Tables};
+use super::table::{Table, Tables};
 use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
@@ -11,11 +11,8 @@ use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 #[derive(Clone, Copy, Debug)]
 pub enum Own {}
 
-impl Known for Own {
-    const READ: &'static [&'static str] = &["TAG", "LAST_NUMBER", "STEP", "MAX_STEP", "CREATED"];
-}
-
 impl Table for Own {
+    const READ: &'static [&'static str] = &["TAG", "LAST_NUMBER", "STEP", "MAX_STEP", "CREATED"];
     const NAME: &'static str = "uidring_segment";
     const TAG: &'static str = "tag";
     const WIDTH: usize = 128;

@@ -89,10 +89,7 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
 
     /// The statement that inserts a row, and its values.
     fn insert(row: &Row, description: Option<&str>) -> (&'static str, Vec<Value>);
-}
 
-/// A table that may stand beside another one.
-pub trait Known: Table {
     /// The columns that are read, in capitals, by which the table is known.
     const READ: &'static [&'static str];
 

@@ -5,7 +5,7 @@
 //! conditions, as tinyid's servers have it, which may go on beside this library. They try three
 //! times where another was first. Here the row is locked before it is read, so nobody can be first.
 
-use super::table::{Known, Table, Tables};
+use super::table::{Table, Tables};
 use crate::segment::source::row::{Counting, Range, Row};
 use crate::store::sql::{Error, Schema, Transaction, Value, Words};
 
@@ -31,12 +31,9 @@ const WORDS: Words = Words {
         insert and delete for changes of tags",
 };
 
-impl Known for TinyId {
+impl Table for TinyId {
     const READ: &'static [&'static str] =
         &["BIZ_TYPE", "MAX_ID", "STEP", "DELTA", "REMAINDER", "VERSION", "ID"];
-}
-
-impl Table for TinyId {
     const NAME: &'static str = "tiny_id_info";
     const TAG: &'static str = "biz_type";
     const WIDTH: usize = 63;
