@@ -77,7 +77,7 @@ static void an_array_is_filled(void) {
     CHECK(filled == 0);
 }
 
-/* With a clock that stands at a full tick, only some of an array can be filled. */
+/* Only what is left of a tick can be filled: a whole one, unless the second turns meanwhile. */
 static void what_was_filled_before_a_failure_is_told(void) {
     uidring_generator uids = {0};
     const char *const options[] = {"layout=41,10,12",    "tick=1s",     "max_lead=1s",
@@ -86,7 +86,7 @@ static void what_was_filled_before_a_failure_is_told(void) {
     static uint64_t many[100000];
     size_t filled = 0;
     FAILS(uidring_fill(uids, many, 100000, &filled), UIDRING_UNAVAILABLE, "max_lead is used up");
-    CHECK(filled >= 4096 && filled < 100000 && many[filled - 1] > many[0] && many[filled] == 0);
+    CHECK(filled > 0 && filled < 100000 && many[filled - 1] >= many[0] && many[filled] == 0);
     WORKS(uidring_close(uids));
 }
 
