@@ -6,7 +6,8 @@
 use redis::{Cmd, Value};
 
 use super::super::Error;
-use super::said::{good, meaning, strange, text};
+use super::Redis;
+use super::said::{good, meaning, said, strange, text};
 
 /// The settings that are asked for, in this order.
 const SETTINGS: [&str; 5] =
@@ -42,25 +43,25 @@ pub fn command(words: &[&str]) -> Cmd {
 }
 
 /// Whether a server that answers so to [`questions`] keeps what it confirms. Its replicas count as
-/// none if they are `never_promoted`.
-pub fn judge(answers: Vec<Value>, never_promoted: bool, folder: &str) -> Result<Keeping, Error> {
+/// none if the address says that they are never promoted.
+pub fn judge(answers: Vec<Value>, store: &Redis) -> Result<Keeping, Error> {
     let mut answers = answers.into_iter();
     let mut info = String::new();
     for answer in answers.by_ref().take(4) {
-        info += &text(good(answer, folder)?).ok_or_else(|| strange("INFO"))?;
+        info += &text(good(answer, store)?).ok_or_else(|| strange("INFO"))?;
         info.push('\n');
     }
     let info = Info(&info);
     of_its_kind(&info)?;
     let watchers = answers.next().unwrap_or_default();
-    let watchers = number_of_watchers(good(watchers, folder)?).ok_or_else(|| strange("PUBSUB"))?;
-    alone(&info, watchers, never_promoted)?;
+    let watchers = number_of_watchers(good(watchers, store)?).ok_or_else(|| strange("PUBSUB"))?;
+    alone(&info, watchers, store.never_promoted)?;
     if info.get("aof_enabled") == Some("0") {
         return Err(no_file("no"));
     }
     let mut settings = Vec::new();
     for (name, answer) in SETTINGS.into_iter().zip(answers) {
-        settings.push(setting(name, answer, folder)?);
+        settings.push(setting(name, answer, store)?);
     }
     let [file, sync, no_sync, policy, limit] = &settings[..] else {
         return Err(strange("CONFIG"));
@@ -218,10 +219,10 @@ fn later(problem: &str) -> Error {
 }
 
 /// The value of the setting `name` in the answer to `CONFIG GET`.
-fn setting(name: &str, answer: Value, folder: &str) -> Result<String, Error> {
+fn setting(name: &str, answer: Value, store: &Redis) -> Result<String, Error> {
     let pairs = match answer {
         Value::ServerError(error) if error.code() == "ERR" => {
-            let said = format!("ERR {}", error.details().unwrap_or_default());
+            let said = said(&error, store);
             return Err(Error::Unusable {
                 problem: format!(
                     "it does not answer CONFIG GET, as most of those that are run for others do \
@@ -231,7 +232,7 @@ fn setting(name: &str, answer: Value, folder: &str) -> Result<String, Error> {
                 source: Some(said.into()),
             });
         }
-        Value::ServerError(error) => return Err(meaning(&error, folder)),
+        Value::ServerError(error) => return Err(meaning(&error, store)),
         Value::Array(parts) => parts,
         _ => return Err(strange("CONFIG")),
     };
@@ -279,7 +280,11 @@ impl Info<'_> {
 mod tests {
     use redis::{Value, parse_redis_value};
 
-    use super::{Error, Keeping, judge};
+    use super::{Error, Keeping, Redis, judge};
+
+    fn store() -> Redis {
+        Redis::at("redis://h/0/ids").unwrap()
+    }
 
     /// What Redis 7.0.15 answers, without the lines between.
     const REDIS: [&str; 4] = [
@@ -328,7 +333,7 @@ mod tests {
             let value = changed.iter().find(|it| it.0 == name).map_or(value, |it| it.1);
             answers.push(Value::Array(vec![bulk(name), bulk(value)]));
         }
-        judge(answers, false, "ids")
+        judge(answers, &store())
     }
 
     fn problem(result: Result<Keeping, Error>) -> String {
@@ -436,7 +441,7 @@ mod tests {
             let mut answers: Vec<Value> = REDIS.map(bulk).into();
             answers.push(Value::Array(vec![bulk("__sentinel__:hello"), Value::Int(0)]));
             answers.push(answer);
-            let problem = problem(judge(answers, false, "ids"));
+            let problem = problem(judge(answers, &store()));
             assert!(problem.starts_with(said), "{problem}");
         }
     }

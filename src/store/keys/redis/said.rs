@@ -3,6 +3,10 @@
 use redis::{ServerError, Value};
 
 use super::super::Error;
+use super::Redis;
+
+/// The most characters of what a server said in an error.
+const WORDS: usize = 200;
 
 /// What a user needs, in the words of `ACL SETUSER`.
 pub const RIGHTS: &str = "+select +info +config|get +pubsub|numsub +multi +exec +eval +get +mget \
@@ -61,14 +65,29 @@ enum Kind {
     Unusable(&'static str),
 }
 
+/// The words of `error`, short, in one line, and without the password: a server that does not know
+/// a command repeats what came with it.
+pub fn said(error: &ServerError, store: &Redis) -> String {
+    let mut said = format!("{} {}", error.code(), error.details().unwrap_or_default());
+    if let Some((_, password)) = store.user.as_ref().filter(|(_, password)| !password.is_empty()) {
+        said = said.replace(password.as_str(), "(the password)");
+    }
+    let line = said.split(|c: char| c.is_whitespace() || c.is_control());
+    let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
+    match line.char_indices().nth(WORDS) {
+        Some((end, _)) => format!("{}...", &line[..end]),
+        None => line,
+    }
+}
+
 /// What `error` means.
-pub fn meaning(error: &ServerError, folder: &str) -> Error {
+pub fn meaning(error: &ServerError, store: &Redis) -> Error {
     let (code, details) = (error.code(), error.details().unwrap_or_default());
-    let said = format!("{code} {details}");
+    let said = said(error, store);
     let fits = |(word, part, _): &&(&str, &str, Kind)| code == *word && details.contains(part);
     match KNOWN.iter().find(fits).map(|(_, _, kind)| *kind) {
         Some(Kind::Denied) => {
-            let rights = format!("{said}; the user needs ~{folder}/* {RIGHTS}");
+            let rights = format!("{said}; the user needs ~{}/* {RIGHTS}", store.folder);
             Error::Denied(rights.into())
         }
         Some(Kind::Full) => Error::Full(said.into()),
@@ -83,9 +102,9 @@ pub fn meaning(error: &ServerError, folder: &str) -> Error {
 }
 
 /// The answer, unless it is an error.
-pub fn good(answer: Value, folder: &str) -> Result<Value, Error> {
+pub fn good(answer: Value, store: &Redis) -> Result<Value, Error> {
     match answer {
-        Value::ServerError(error) => Err(meaning(&error, folder)),
+        Value::ServerError(error) => Err(meaning(&error, store)),
         answer => Ok(answer),
     }
 }
@@ -112,11 +131,28 @@ pub fn strange(command: &str) -> Error {
 mod tests {
     use redis::parse_redis_value;
 
-    use super::{Error, good};
+    use super::{Error, Redis, good};
+
+    /// As Redis says it where `AUTH` has another name.
+    #[test]
+    fn no_error_has_the_password() {
+        let store = Redis::at("redis://me:se%20cret@h/0/ids").unwrap();
+        let said =
+            b"-ERR unknown command 'AUTH', with args beginning with: 'me' 'se cret' \x1b[2J\r\n";
+        let error = good(parse_redis_value(said).unwrap(), &store).unwrap_err();
+        let said = match error {
+            Error::Other(said) => said.to_string(),
+            error => format!("{error:?}"),
+        };
+        let expected = "ERR unknown command 'AUTH', with args beginning with: 'me' '(the \
+                        password)' [2J";
+        assert_eq!(said, expected);
+    }
 
     /// As the servers' sources have them.
     #[test]
     fn errors_say_what_they_mean() {
+        let store = Redis::at("redis://h/0/ids").unwrap();
         for (said, kind) in [
             ("MISCONF Errors writing to the AOF file: No space left on device", "full"),
             ("MISCONF Redis is configured to save RDB snapshots, but it is unable to", "unusable"),
@@ -149,7 +185,7 @@ mod tests {
             ("ERR something new", "other"),
         ] {
             let answer = parse_redis_value(format!("-{said}\r\n").as_bytes()).unwrap();
-            let error = good(answer, "ids").unwrap_err();
+            let error = good(answer, &store).unwrap_err();
             let (found, cause) = match &error {
                 Error::Full(cause) => ("full", Some(cause)),
                 Error::Denied(cause) => ("denied", Some(cause)),

@@ -1,5 +1,7 @@
 //! A call's conversation with a server.
 
+use std::time::Duration;
+
 use redis::{Cmd, Value};
 
 use super::super::{Change, Entry, Error, Session, Version};
@@ -8,6 +10,9 @@ use super::connection::Connection;
 use super::keeping::{Keeping, command, judge, questions};
 use super::said::{good, strange, text};
 use super::script;
+
+/// No disk takes so long.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// How many values are asked for in one command.
 const TOGETHER: usize = 500;
@@ -46,13 +51,13 @@ impl<'a> Conversation<'a> {
         let tried = answers.split_off(commands.len() - 3);
         let mut answers = answers.into_iter();
         if store.user.is_some() {
-            good(answers.next().unwrap_or_default(), &store.folder)?;
+            good(answers.next().unwrap_or_default(), store)?;
         }
         let selected = answers.next().unwrap_or_default();
-        let keeping = judge(answers.collect(), store.never_promoted, &store.folder)?;
-        good(selected, &store.folder)?;
+        let keeping = judge(answers.collect(), store)?;
+        good(selected, store)?;
         for answer in tried.into_iter().take(if keeping.tells { 3 } else { 2 }) {
-            good(answer, &store.folder)?;
+            good(answer, store)?;
         }
         Ok(Conversation { store, connection, keeping })
     }
@@ -73,9 +78,9 @@ impl<'a> Conversation<'a> {
         let mut answers = self.connection.ask(&commands)?;
         let rest = answers.split_off(count);
         let answers =
-            answers.into_iter().map(|answer| good(answer, self.folder())).collect::<Result<_, _>>();
+            answers.into_iter().map(|answer| good(answer, self.store)).collect::<Result<_, _>>();
         for answer in rest {
-            is_synced(good(answer, self.folder())?)?;
+            is_synced(good(answer, self.store)?)?;
         }
         answers
     }
@@ -107,10 +112,10 @@ impl<'a> Conversation<'a> {
             ran => return Err(self.discarded(answers.into_iter().chain(ran).collect())),
         };
         let mut ran = ran.into_iter();
-        let answer = good(ran.next().unwrap_or_default(), self.folder())?;
+        let answer = good(ran.next().unwrap_or_default(), self.store)?;
         let is_kept = || {
-            judge(ran.collect(), self.store.never_promoted, self.folder())?;
-            rest.into_iter().try_for_each(|answer| is_synced(good(answer, self.folder())?))
+            judge(ran.collect(), self.store)?;
+            rest.into_iter().try_for_each(|answer| is_synced(good(answer, self.store)?))
         };
         match is_kept() {
             Err(error) if has_written(&answer) || !self.keeping.is_always => Err(unknown(error)),
@@ -123,7 +128,7 @@ impl<'a> Conversation<'a> {
         // Without a transaction, the command is run at once.
         let is_begun = answers.first() == Some(&Value::Okay);
         let is_refused = matches!(answers.get(1), Some(Value::ServerError(_)));
-        let refusal = answers.into_iter().find_map(|answer| good(answer, self.folder()).err());
+        let refusal = answers.into_iter().find_map(|answer| good(answer, self.store).err());
         match refusal {
             // What kept one of the commands out says why none was run.
             Some(error) if is_begun || is_refused => error,
@@ -134,7 +139,8 @@ impl<'a> Conversation<'a> {
     /// Waits until all that this connection has written, and all before, is on the disk: nearly as
     /// long as there is time, so that the answer still comes. Zero would mean for ever.
     fn wait(&self) -> Cmd {
-        let ms = (self.connection.deadline().left() * 9 / 10).as_millis().max(1);
+        let left = self.connection.deadline().left().min(LONGEST_WAIT);
+        let ms = (left * 9 / 10).as_millis().max(1);
         command(&["WAITAOF", "1", "0", &ms.to_string()])
     }
 }
@@ -199,7 +205,7 @@ impl Session for Conversation<'_> {
         let answers = self.connection.ask(&[command(&["SMEMBERS", &names])])?;
         let mut names = Vec::new();
         for answer in answers {
-            let Value::Array(members) = good(answer, self.folder())? else {
+            let Value::Array(members) = good(answer, self.store)? else {
                 return Err(strange("SMEMBERS"));
             };
             for member in members {
@@ -224,7 +230,7 @@ impl Session for Conversation<'_> {
 
     fn now(&mut self) -> Result<i64, Error> {
         let answer = self.connection.ask(&[command(&["TIME"])])?.pop().unwrap_or_default();
-        let Value::Array(time) = good(answer, self.folder())? else {
+        let Value::Array(time) = good(answer, self.store)? else {
             return Err(strange("TIME"));
         };
         let mut numbers = time.into_iter().map(|part| text(part)?.parse::<i64>().ok());
