@@ -23,6 +23,9 @@ use server::{Reply, Request, Server, not_found, ok};
 /// No error may say it.
 const TOKEN: &str = "0f673adf80504e2eaa552f5d791b644c";
 
+/// The segment of a service for the tag `orders`.
+const SEGMENT: &str = r#"{"tag":"orders","first":"1001","count":"1000","delta":"1"}"#;
+
 /// The text of an error and its causes.
 fn with_causes(error: &dyn Error) -> String {
     let cause = |cause| format!(": {}", with_causes(cause));

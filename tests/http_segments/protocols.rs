@@ -1,11 +1,12 @@
 //! The requests of both protocols, and the meaning of correct answers.
 
+use std::sync::Arc;
+use std::sync::atomic::AtomicBool;
+
 use uidring::segment::{Segment, SegmentSource, Segments, Tag};
 
 use super::server::{json, problem};
 use super::*;
-
-const SEGMENT: &str = r#"{"tag":"orders","first":"1001","count":"1000","delta":"1"}"#;
 
 fn numbers(segment: &Segment) -> (u64, u64, u64) {
     (segment.first, segment.count, segment.delta)
@@ -62,6 +63,40 @@ fn a_service_gets_the_wish_and_the_token_in_a_header() {
     HttpSegments::new([server.url()], "").load("orders", None).unwrap();
     let last = server.requests().pop().unwrap();
     assert!(!last.headers.iter().any(|header| header.starts_with("authorization")), "{last:?}");
+}
+
+/// A proxy answers in its place for a while. Its token goes into no address.
+#[test]
+fn a_service_is_not_taken_for_tinyids_server_later() {
+    let is_away = Arc::new(AtomicBool::new(false));
+    let answers = Arc::clone(&is_away);
+    let server = Server::start(move |request| match answers.load(Ordering::Relaxed) {
+        false => json("200 OK", SEGMENT),
+        true if request.is_tinyid() => ok("1,2,30,1,0"),
+        true => not_found(),
+    });
+    let source = source(&server);
+    source.load("orders", None).unwrap();
+    is_away.store(true, Ordering::Relaxed);
+    let error = text(source.load("orders", None));
+    assert!(error.contains("see what has answered in its place"), "{error}");
+    assert!(source.tags().is_err());
+    assert!(!server.lines().iter().any(|line| line.contains("tinyid")), "{:?}", server.lines());
+    is_away.store(false, Ordering::Relaxed);
+    source.load("orders", None).unwrap();
+}
+
+/// Some proxies refuse a path with an encoded slash, and the service has tinyid's paths, too.
+#[test]
+fn a_tag_that_a_proxy_refuses_says_nothing_of_the_others() {
+    let server = Server::start(|request| match &*request.line {
+        line if line.contains("%2Fb/segments") => not_found(),
+        _ if request.is_tinyid() => ok("1,2,30,1,0"),
+        _ => json("200 OK", SEGMENT),
+    });
+    let source = source(&server);
+    assert_eq!(numbers(&source.load("a/b", None).unwrap()), (2, 29, 1));
+    assert_eq!(numbers(&source.load("orders", None).unwrap()), (1001, 1000, 1));
 }
 
 #[test]

@@ -7,7 +7,7 @@ use std::thread;
 use uidring::segment::{SegmentSource, Segments};
 use uidring::{SegmentFailure, TakeError};
 
-use super::server::answer;
+use super::server::{answer, json};
 use super::*;
 
 /// Two servers of tinyid on one database.
@@ -82,6 +82,28 @@ fn what_all_would_say_is_asked_of_one() {
     let error = text(of(&servers).load("orders", None));
     assert!(error.contains("its delta is 0"), "{error}");
     assert_eq!(servers.iter().map(|server| server.lines().len()).sum::<usize>(), 1);
+}
+
+/// One that answers in JSON, and is no server of numbers.
+#[test]
+fn another_is_asked_where_one_is_no_server_of_numbers() {
+    for body in ["{\"status\":\"ok\"}", "{\"tag\":\"b\",\"first\":1,\"count\":9,\"delta\":1}"] {
+        let servers = [
+            Server::start(move |_| json("200 OK", body)),
+            Server::start(|_| json("200 OK", SEGMENT)),
+        ];
+        let source = HttpSegments::new(servers.iter().map(Server::url), TOKEN);
+        for _ in 0..4 {
+            assert_eq!(source.load("orders", None).unwrap().first, 1001);
+        }
+    }
+}
+
+#[test]
+fn no_time_limit_is_too_long() {
+    let server = Server::start(|_| json("200 OK", SEGMENT));
+    let source = source(&server).with_timeout(Duration::MAX);
+    assert_eq!(source.load("orders", None).unwrap().first, 1001);
 }
 
 #[test]

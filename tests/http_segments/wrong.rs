@@ -66,18 +66,18 @@ fn what_is_no_segment_of_tinyid_is_refused() {
 fn what_is_no_segment_of_the_service_is_refused() {
     for (body, problem) in [
         ("{", "its answer is not one of uidring-server's (200: {)"),
-        ("{}", "the server gives null as its first, and that begins at 1"),
-        (r#"{"first":"1","count":"10"}"#, "the server gives null as its delta"),
-        (r#"{"first":"0","count":"10","delta":"1"}"#, "the server gives \"0\" as its first"),
-        (r#"{"first":"1","count":"-1","delta":"1"}"#, "the server gives \"-1\" as its count"),
-        (r#"{"first":"1","count":"10","delta":0.5}"#, "the server gives 0.5 as its delta"),
+        ("{}", "its answer is not one of uidring-server's (200: {})"),
+        (r#"{"first":"1","count":"10"}"#, "not one of uidring-server's (200: {\"count\""),
+        (r#"{"first":"0","count":"10","delta":"1"}"#, "the server gives 0 as its first"),
+        (r#"{"first":"1","count":"-1","delta":"1"}"#, "not one of uidring-server's"),
+        (r#"{"first":"1","count":"10","delta":0.5}"#, "not one of uidring-server's"),
         (
             r#"{"first":"9223372036854775807","count":"2","delta":"1"}"#,
             "2 numbers from 9223372036854775807 on, 1 apart, do not lie in 1..=9223372036854775807",
         ),
         (
             r#"{"tag":"invoices","first":"1","count":"2","delta":"1"}"#,
-            "the server answers for another tag, \"invoices\"",
+            "not one of uidring-server's",
         ),
     ] {
         let error = error(move |_| json("200 OK", body));

@@ -24,6 +24,8 @@ pub const SHORT: u64 = 64 << 10;
 pub const LONG: u64 = 64 << 20;
 /// The most characters of a server's message that an error repeats.
 const WORDS: usize = 200;
+/// No answer takes so long.
+const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// The HTTP client and the token, shared by all calls.
 pub struct Client {
@@ -214,9 +216,11 @@ impl Server<'_> {
         agent.run(request)
     }
 
-    /// The remaining time. Never zero, because ureq takes zero for no limit.
+    /// The remaining time. Never zero, because ureq takes zero for no limit, and never too long,
+    /// because it adds it to the time of a clock, which has an end.
     fn left(&self) -> Duration {
-        self.timeout.saturating_sub(self.since.elapsed()).max(Duration::from_millis(1))
+        let left = self.timeout.saturating_sub(self.since.elapsed());
+        left.clamp(Duration::from_millis(1), LONGEST_WAIT)
     }
 
     /// The meaning of a call that ended without an answer.

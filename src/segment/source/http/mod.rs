@@ -15,7 +15,7 @@ use crate::clock::Stopwatch;
 use crate::segment::source::turns::{Turns, telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::store::StorageError;
-use crate::sync::{AtomicBool, Ordering};
+use crate::sync::{AtomicU8, Ordering};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 
@@ -76,19 +76,49 @@ pub struct HttpSegments {
 struct Place {
     /// The address, or what is wrong with it.
     address: Result<Address, &'static str>,
-    /// Whether it has given numbers in tinyid's protocol.
-    is_tinyid: AtomicBool,
+    /// The [`Protocol`] in which it has answered, or 0.
+    protocol: AtomicU8,
+}
+
+#[derive(Clone, Copy, Debug)]
+enum Protocol {
+    Service = 1,
+    TinyId,
 }
 
 impl Place {
-    fn is_tinyid(&self) -> bool {
-        // ORDERING: a hint. The next answer corrects a stale value.
-        self.is_tinyid.load(Ordering::Relaxed)
+    fn speaks(&self, protocol: Protocol) -> bool {
+        // ORDERING: a hint, as others may learn of it at the same time.
+        self.protocol.load(Ordering::Relaxed) == protocol as u8
     }
 
-    fn set_tinyid(&self) {
-        // ORDERING: see `is_tinyid`.
-        self.is_tinyid.store(true, Ordering::Relaxed);
+    fn note(&self, protocol: Protocol) {
+        // ORDERING: see `speaks`.
+        self.protocol.store(protocol as u8, Ordering::Relaxed);
+    }
+
+    /// What the server has answered in the protocol of `uidring-server`. `None` where it may be one
+    /// of tinyid. Who has answered in it before is none: a proxy has answered in its place.
+    fn of_service<T>(
+        &self,
+        server: &Server<'_>,
+        ask: impl FnOnce() -> Result<Option<T>, Trouble>,
+    ) -> Result<Option<T>, Trouble> {
+        if self.speaks(Protocol::TinyId) {
+            return Ok(None);
+        }
+        match ask()? {
+            None if self.speaks(Protocol::Service) => Err(server.strange(
+                "its answer is not one of uidring-server's, as those before; see what has answered \
+                 in its place"
+                    .to_owned(),
+            )),
+            None => Ok(None),
+            answer => {
+                self.note(Protocol::Service);
+                Ok(answer)
+            }
+        }
     }
 }
 
@@ -103,10 +133,8 @@ impl HttpSegments {
         servers: impl IntoIterator<Item = A>,
         token: impl AsRef<str>,
     ) -> HttpSegments {
-        let place = |server: A| Place {
-            address: Address::of(server.as_ref()),
-            is_tinyid: AtomicBool::new(false),
-        };
+        let place =
+            |server: A| Place { address: Address::of(server.as_ref()), protocol: AtomicU8::new(0) };
         let servers: Vec<Place> = servers.into_iter().map(place).collect();
         HttpSegments {
             client: Client::new(token.as_ref()),
@@ -119,7 +147,7 @@ impl HttpSegments {
     /// Uses only tinyid's protocol, for servers of tinyid or compatible ones.
     #[must_use]
     pub fn tinyid(self) -> HttpSegments {
-        self.servers.iter().for_each(Place::set_tinyid);
+        self.servers.iter().for_each(|place| place.note(Protocol::TinyId));
         self
     }
 
@@ -223,18 +251,19 @@ impl SegmentSource for HttpSegments {
                 return Err(server.no_such_tag(tag));
             }
             // tinyid's protocol has the tag in the query, so this applies only to paths.
-            if !place.is_tinyid()
+            if !place.speaks(Protocol::TinyId)
                 && let Some(problem) = service::unnameable(tag)
             {
                 return Err(Trouble::last(bad_tag(tag, problem)));
             }
-            if !place.is_tinyid()
-                && let Some(segment) = service::load(server, tag, count)?
-            {
+            if let Some(segment) = place.of_service(server, || service::load(server, tag, count))? {
                 return Ok(segment);
             }
             let segment = tinyid::load(server, tag)?;
-            place.set_tinyid();
+            // A proxy may have refused the path of any other tag.
+            if address::encoded(tag) == tag {
+                place.note(Protocol::TinyId);
+            }
             Ok(segment)
         })
     }
@@ -247,7 +276,7 @@ impl SegmentSource for HttpSegments {
     /// Lists all tags of `uidring-server`. Servers of tinyid cannot list them.
     fn tags(&self) -> Result<Vec<TagRecord>, SegmentError> {
         self.ask(|place, server| {
-            let tags = if place.is_tinyid() { None } else { service::tags(server)? };
+            let tags = place.of_service(server, || service::tags(server))?;
             tags.ok_or_else(|| not_of_tinyid(server, "do not list their tags"))
         })
     }
@@ -259,7 +288,7 @@ impl SegmentSource for HttpSegments {
             return Err(bad_tag(tag, problem));
         }
         self.ask(|place, server| {
-            let record = if place.is_tinyid() { None } else { service::create(server, tag, new)? };
+            let record = place.of_service(server, || service::create(server, tag, new))?;
             record.ok_or_else(|| not_of_tinyid(server, "create no tags"))
         })
     }

@@ -48,8 +48,11 @@ pub fn load(
         });
     }
     let Some(answer) = object(server, &answer)? else { return Ok(None) };
-    let found = segment(tag, &answer).map_err(|problem| server.bad_row(tag, problem))?;
-    Ok(Some(found))
+    match segment(tag, &answer) {
+        Ok(segment) => Ok(Some(segment)),
+        Err(Wrong::Row(problem)) => Err(server.bad_row(tag, problem)),
+        Err(Wrong::Answer) => Err(not_understood(server, &answer.to_string())),
+    }
 }
 
 /// Creates `tag`, or returns the existing one.
@@ -201,24 +204,34 @@ fn number(value: &Value) -> Option<u64> {
     }
 }
 
-/// Parses a segment, or returns what is wrong, as a sentence about the row.
-fn segment(tag: &str, answer: &Value) -> Result<Segment, String> {
-    if let Some(other) = answer["tag"].as_str().filter(|other| *other != tag) {
-        return Err(format!("the server answers for another tag, {other:?}"));
+/// Why an answer gives no segment.
+#[derive(Debug)]
+enum Wrong {
+    /// It is none, or is one of another tag. Another server may have one.
+    Answer,
+    /// No server would have a better one: what is wrong, as a sentence about the row.
+    Row(String),
+}
+
+/// Parses a segment.
+fn segment(tag: &str, answer: &Value) -> Result<Segment, Wrong> {
+    if answer["tag"].as_str().is_some_and(|other| other != tag) {
+        return Err(Wrong::Answer);
     }
-    let field = |name: &str| {
-        let found = number(&answer[name]).filter(|number| *number > 0);
-        found.ok_or_else(|| {
-            format!("the server gives {} as its {name}, and that begins at 1", answer[name])
-        })
+    let field = |name: &str| match number(&answer[name]) {
+        None => Err(Wrong::Answer),
+        Some(0) => {
+            Err(Wrong::Row(format!("the server gives 0 as its {name}, and that begins at 1")))
+        }
+        Some(number) => Ok(number),
     };
     let (first, count, delta) = (field("first")?, field("count")?, field("delta")?);
     let last = (count - 1).checked_mul(delta).and_then(|length| first.checked_add(length));
     let Some(last) = last.filter(|last| *last <= Number::MAX.get()) else {
-        return Err(format!(
+        return Err(Wrong::Row(format!(
             "{count} numbers from {first} on, {delta} apart, do not lie in 1..={}",
             Number::MAX
-        ));
+        )));
     };
     let mut segment = Segment::new(first, count, delta, last);
     // Each remainder belongs to one database behind the server.
