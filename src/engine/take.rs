@@ -27,18 +27,27 @@ impl Engine {
     #[inline(never)]
     fn claim_when_open(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
-            let open = self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(()));
-            // The sum of such claims could reach the top bit before the filler resets it. At the
-            // end that is done already, and in a forked process no lock may be taken.
-            let is_over = matches!(open, Err(TakeError::ShutDown | TakeError::Forked));
-            if open.is_err() && count > MANY && !is_over {
-                self.ring.cursor.reset_closed_cursor();
+            if let Err(error) = self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(())) {
+                if count > MANY {
+                    self.undo_claims(error);
+                }
+                return Err(error);
             }
-            open?;
             let claim = self.ring.claim_many(count);
             if !ring::is_closed(claim.0) {
                 return Ok(claim);
             }
+        }
+    }
+
+    /// Undoes what failed claims have added to the cursor of a closed ring: their sum could reach
+    /// the top bit before the filler does it. At the end that is done already, and in a forked
+    /// process no lock may be taken.
+    #[cold]
+    #[inline(never)]
+    fn undo_claims(&self, error: TakeError) {
+        if !matches!(error, TakeError::ShutDown | TakeError::Forked) {
+            self.ring.cursor.reset_closed_cursor();
         }
     }
 
