@@ -288,6 +288,7 @@ mod by_name;
 mod crockford;
 mod engine;
 mod filler;
+mod foreign;
 mod generator;
 mod integer;
 mod layout;

@@ -20,7 +20,7 @@ macro_rules! event {
         #[cfg(feature = "tracing")]
         {
             let emit = || tracing::$level!(name: $name, target: "uidring", $($rest)+);
-            let _ = std::panic::catch_unwind(std::panic::AssertUnwindSafe(emit));
+            $crate::foreign::caught(emit);
         }
     };
 }

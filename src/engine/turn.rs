@@ -1,6 +1,5 @@
 //! [`Turn`]: one asynchronous take.
 
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::task::{Context, Poll};
 
 use crate::clock::Stopwatch;
@@ -9,6 +8,7 @@ use crate::engine::TakeError;
 use crate::engine::kind::by_kind;
 use crate::engine::line::Line;
 use crate::engine::timing::Timing as _;
+use crate::foreign::caught;
 use crate::uid::Uid;
 
 /// A source of ids for tasks: a generator or a tag.
@@ -140,24 +140,19 @@ impl<'a, T: Takes> Turn<'a, T> {
             line.leave(place);
         }
         if !line.is_empty() {
-            match result {
-                Err(error) if engine.is_news(error) => without_panic(|| line.call_next()),
+            // A panic of another task's waker must not lose this one its UID.
+            caught(|| match result {
+                Err(error) if engine.is_news(error) => line.call_next(),
                 Err(_) => {}
                 Ok(_) => match engine.at_hand() {
                     // The filler calls the waiting tasks with the next tick.
                     0 => engine.wake_filler(),
-                    uids => without_panic(|| line.call(uids)),
+                    uids => line.call(uids),
                 },
-            }
+            });
         }
         Poll::Ready(result)
     }
-}
-
-/// Calls other tasks, whose wakers may panic. This one must not lose its UID by that, and it may be
-/// dropped by a panic already, where another one would end the process.
-fn without_panic(call: impl FnOnce()) {
-    let _ = catch_unwind(AssertUnwindSafe(call));
 }
 
 impl<T: Takes> Drop for Turn<'_, T> {
@@ -167,7 +162,8 @@ impl<T: Takes> Drop for Turn<'_, T> {
         if let Some(place) = self.place
             && !self.engine.is_forked()
         {
-            without_panic(|| self.engine.line().give_up(place));
+            // This may be dropped by a panic, where another one would end the process.
+            caught(|| self.engine.line().give_up(place));
         }
     }
 }

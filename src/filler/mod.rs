@@ -13,7 +13,6 @@ mod registry_calls;
 
 use std::io;
 use std::mem;
-use std::panic::{AssertUnwindSafe, catch_unwind};
 use std::time::Duration;
 
 use crate::clock::Stopwatch;
@@ -24,6 +23,7 @@ use crate::engine::fork;
 use crate::engine::signal::FillerState;
 use crate::filler::maintenance::Maintenance;
 use crate::filler::registry_calls::CallThread;
+use crate::foreign::caught;
 use crate::registry::RegistryError;
 use crate::sync::{Arc, AtomicBool, Condvar, Mutex, Ordering, Parker, lock, thread, wait_timeout};
 
@@ -226,12 +226,6 @@ fn finish(engine: &Arc<Engine>, mut maintenance: Maintenance) -> Result<(), (u64
     caught(|| drop(maintenance));
     events::stopped(engine.worker(), engine.taken());
     result.unwrap_or_else(|| Err((engine.worker(), RegistryError::other("the filler panicked"))))
-}
-
-/// The result of `call`, or `None` if it panics. Most of what the filler does may call foreign
-/// code: the clock, the registry, a task's waker, a subscriber of events, a recorder of metrics.
-pub fn caught<T>(call: impl FnOnce() -> T) -> Option<T> {
-    catch_unwind(AssertUnwindSafe(call)).ok()
 }
 
 #[cfg(test)]

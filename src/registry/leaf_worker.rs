@@ -8,7 +8,8 @@ use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::clock::unix_ms;
 use crate::layout::Layout;
 use crate::store::StorageError;
-use crate::store::call::{Deadline, Error, Words, random_text};
+use crate::store::call::{Error, Words, random_text};
+use crate::store::deadline::Deadline;
 use crate::store::keys::{LeafNode, LeafServer, LeafSession, ZooKeeper, read_leaf};
 
 /// How long a call may take, unless set otherwise.

@@ -1,11 +1,10 @@
-//! A call to a store: its deadline, and why it failed.
+//! Why a call to a store failed.
 
 use std::fs;
 use std::io;
 use std::time::Duration;
 
 use super::storage_error::StorageError;
-use crate::clock::Stopwatch;
 use crate::sync::Arc;
 
 /// What a store or its driver said.
@@ -142,33 +141,6 @@ pub fn random_text() -> Result<String, Error> {
         Error::problem(format!("the system has no random numbers to make a name of: {error}"))
     })?;
     Ok(format!("{:032x}", u128::from_ne_bytes(bytes)))
-}
-
-/// The time that a call has, all in all.
-#[derive(Debug)]
-pub struct Deadline {
-    pub(super) timeout: Duration,
-    pub(super) since: Stopwatch,
-}
-
-impl Deadline {
-    pub fn after(timeout: Duration) -> Deadline {
-        Deadline { timeout, since: Stopwatch::start() }
-    }
-
-    /// The time that is left.
-    #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
-    pub fn left(&self) -> Duration {
-        self.timeout.saturating_sub(self.since.elapsed())
-    }
-
-    /// For how long the call has waited, as an error tells it: in milliseconds, unless it is the
-    /// whole timeout.
-    pub fn waited(&self) -> Duration {
-        let waited = self.since.elapsed();
-        let ms = Duration::from_millis(u64::try_from(waited.as_millis()).unwrap_or(u64::MAX));
-        if waited < self.timeout { ms } else { self.timeout }
-    }
 }
 
 #[cfg(test)]

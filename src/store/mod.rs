@@ -44,6 +44,16 @@ pub(crate) mod address;
     feature = "zookeeper"
 ))]
 pub(crate) mod call;
+#[cfg(any(
+    feature = "etcd",
+    feature = "http",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+pub(crate) mod deadline;
 mod error;
 pub mod etcd;
 #[cfg(any(feature = "etcd", feature = "redis", feature = "zookeeper"))]
@@ -66,6 +76,8 @@ pub mod redis;
 mod refusals;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod rows;
+#[cfg(any(feature = "etcd", feature = "http", feature = "redis"))]
+pub(crate) mod said;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod server;
 #[cfg(any(

@@ -32,6 +32,7 @@ const FLOORS: &[Floor] = &[
         rooms: &[
             "sync",
             "told",
+            "foreign",
             "pem",
             "by_name",
             "integer",
@@ -45,6 +46,8 @@ const FLOORS: &[Floor] = &[
             "masked", // the ground floor
             "store/address",
             "store/storage_error",
+            "store/deadline",
+            "store/said",
             "store/call",
             "store/options",
             "store/keys",

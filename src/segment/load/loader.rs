@@ -9,7 +9,7 @@ use crate::clock::Stopwatch;
 use crate::engine::TakeError;
 #[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
 use crate::engine::fork::{self, Abandon};
-use crate::filler::caught;
+use crate::foreign::caught;
 use crate::segment::load::events;
 use crate::segment::load::label::Label;
 use crate::segment::load::loaded_tag::LoadedTag;

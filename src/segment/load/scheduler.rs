@@ -11,7 +11,7 @@ use crate::by_name::ByName;
 #[cfg(feature = "async")]
 use crate::engine::line::CALL_PATIENCE;
 use crate::engine::{SegmentFailure, TakeError};
-use crate::filler::caught;
+use crate::foreign::caught;
 use crate::segment::load::alarm::Alarms;
 #[cfg(feature = "metrics")]
 use crate::segment::load::alarm::Measured;

@@ -24,7 +24,8 @@ mod tls;
 #[cfg(feature = "zookeeper")]
 mod zookeeper;
 
-pub use super::call::{Deadline, Error, Fault, Words};
+pub use super::call::{Error, Fault, Words};
+pub use super::deadline::Deadline;
 pub use client::{Call, Client, Transaction};
 pub use document::Document;
 #[cfg(feature = "etcd")]

@@ -29,7 +29,8 @@ pub use sqlite::Sqlite;
 use std::fmt::{self, Debug};
 use std::io;
 
-pub use super::call::{Cause, Deadline, Error, Fault, Words};
+pub use super::call::{Cause, Error, Fault, Words};
+pub use super::deadline::Deadline;
 
 /// The columns of a row.
 pub type Row = Vec<Value>;

@@ -92,13 +92,12 @@ impl<'a> Executor<'a> {
 
     /// What `future` comes to, if it does in time.
     pub fn wait<F: Future>(&self, future: F) -> Result<F::Output, Error> {
-        let Deadline { timeout: all, since } = self.deadline;
-        let in_time = async { timeout(all.saturating_sub(since.elapsed()), future).await };
+        let in_time = async { timeout(self.deadline.left(), future).await };
         self.runtime().block_on(in_time).map_err(|_| Error::Unreachable {
             problem: format!(
                 "it did not answer for {}; see that the server runs, is not overloaded, and can be \
                  reached from here",
-                human(*all)
+                human(self.deadline.timeout)
             ),
             source: None,
         })

@@ -11,10 +11,12 @@ use ureq::tls::{Certificate, RootCerts, TlsConfig};
 use ureq::{Agent, Body};
 
 use super::address::{Address, encoded};
-use crate::clock::{Stopwatch, human};
+use crate::clock::human;
 use crate::pem;
 use crate::segment::SegmentError;
 use crate::store::StorageError;
+use crate::store::deadline::Deadline;
+use crate::store::said;
 use crate::sync::Arc;
 use crate::told::Told;
 
@@ -22,10 +24,6 @@ use crate::told::Told;
 /// limit.
 pub const SHORT: u64 = 64 << 10;
 pub const LONG: u64 = 64 << 20;
-/// The most characters of a server's message that an error repeats.
-const WORDS: usize = 200;
-/// No answer takes so long.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// The HTTP client and the token, shared by all calls.
 pub struct Client {
@@ -45,9 +43,8 @@ struct Token {
 pub struct Server<'a> {
     pub client: &'a Client,
     pub address: &'a Address,
-    pub since: Stopwatch,
     /// The time limit for all questions of the call.
-    pub timeout: Duration,
+    pub deadline: Deadline,
 }
 
 /// An HTTP request.
@@ -114,27 +111,10 @@ impl Client {
         encoded(&self.token.text)
     }
 
-    /// A server's message in a form fit for an error: short, in one line, and without the token.
-    pub fn words(&self, said: &str) -> String {
-        let token = self.token.text.as_str();
-        let mut said = said.to_owned();
-        if !token.is_empty() {
-            // As it is, as an address has it, and as JSON has it, with escapes.
-            let json = Value::from(token).to_string();
-            let json = &json[1..json.len() - 1];
-            for secret in [token, self.encoded_token().as_str(), json] {
-                said = said.replace(secret, "(the token)");
-            }
-        }
-        let line: Vec<&str> = said
-            .split(|c: char| c.is_whitespace() || c.is_control())
-            .filter(|w| !w.is_empty())
-            .collect();
-        let line = line.join(" ");
-        match line.char_indices().nth(WORDS) {
-            Some((end, _)) => format!("{}...", &line[..end]),
-            None => line,
-        }
+    /// What a server said, in a form fit for an error.
+    pub fn fit(&self, said: &str) -> String {
+        // The second is what is in an address.
+        said::fit(said, &[&self.token.text, &self.encoded_token()], "(the token)")
     }
 }
 
@@ -205,7 +185,8 @@ impl Server<'_> {
         if !body.is_empty() {
             request = request.header(CONTENT_TYPE, HeaderValue::from_static("application/json"));
         }
-        let left = self.left();
+        // Not zero, which ureq takes for no limit.
+        let left = self.deadline.left().max(Duration::from_millis(1));
         let agent = &self.client.agent;
         let request = agent
             .configure_request(request.body(body)?)
@@ -216,20 +197,13 @@ impl Server<'_> {
         agent.run(request)
     }
 
-    /// The remaining time. Never zero, because ureq takes zero for no limit, and never too long,
-    /// because it adds it to the time of a clock, which has an end.
-    fn left(&self) -> Duration {
-        let left = self.timeout.saturating_sub(self.since.elapsed());
-        left.clamp(Duration::from_millis(1), LONGEST_WAIT)
-    }
-
     /// The meaning of a call that ended without an answer.
     fn unanswered(&self, error: ureq::Error) -> Trouble {
         match error {
             ureq::Error::Timeout(_) => self.away(format!(
                 "it did not answer for {}; see that the server runs, is not overloaded, and can be \
                  reached from here",
-                human(self.timeout)
+                human(self.deadline.timeout)
             )),
             ureq::Error::Io(error) if error.kind() == std::io::ErrorKind::InvalidData => {
                 self.bad_certificate(ureq::Error::Io(error))
@@ -304,9 +278,9 @@ impl Server<'_> {
     }
 
     pub fn said_with(&self, code: &str, text: &str) -> String {
-        match self.client.words(text) {
-            words if words.is_empty() => format!(" ({code})"),
-            words => format!(" ({code}: {words})"),
+        match self.client.fit(text) {
+            said if said.is_empty() => format!(" ({code})"),
+            said => format!(" ({code}: {said})"),
         }
     }
 }
@@ -360,15 +334,13 @@ mod tests {
     use super::*;
 
     #[test]
-    fn words_are_bounded_and_have_no_token() {
+    fn what_is_said_has_no_token() {
         let client = Client::new("se cret").unwrap_or_else(|problem| unreachable!("{problem}"));
-        let said = "no\r\n\tse cret\u{7}and se%20cret";
-        assert_eq!(client.words(said), "no (the token) and (the token)");
-        let quoted = Client::new("a\"b\\c").unwrap_or_else(|problem| unreachable!("{problem}"));
-        let said = r#"{"detail":"a\"b\\c of a"b\c"}"#;
-        assert_eq!(quoted.words(said), r#"{"detail":"(the token) of (the token)"}"#);
-        let words = client.words(&"\u{e9}".repeat(5000));
-        assert_eq!(words.chars().count(), WORDS + 3);
+        assert_eq!(client.fit("se cret\nand se%20cret"), "(the token) and (the token)");
+    }
+
+    #[test]
+    fn a_token_that_no_header_can_hold_is_refused() {
         for token in ["a\nb", "a\0", "\u{7f}"] {
             assert!(Client::new(token).is_err(), "{token:?}");
         }

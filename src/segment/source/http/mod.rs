@@ -11,10 +11,10 @@ use std::time::Duration;
 
 use self::address::Address;
 use self::client::{Client, Server, Trouble};
-use crate::clock::Stopwatch;
 use crate::segment::source::turns::{Turns, telling};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::store::StorageError;
+use crate::store::deadline::Deadline;
 use crate::sync::{AtomicU8, Ordering};
 
 const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
@@ -186,19 +186,19 @@ impl HttpSegments {
         if let Some(problem) = self.servers.iter().find_map(|place| place.address.as_ref().err()) {
             return Err(refuse(problem));
         }
-        let since = Stopwatch::start();
+        let deadline = Deadline::after(self.timeout);
         let order = self.turns.next();
         let mut failure = None;
         for (asked, &index) in order.iter().enumerate() {
             let place = &self.servers[index];
             let Ok(address) = &place.address else { continue };
-            let left = self.timeout.saturating_sub(since.elapsed());
+            let left = deadline.left();
             if left.is_zero() && failure.is_some() {
                 break;
             }
             let others = u32::try_from(order.len() - asked).unwrap_or(u32::MAX);
-            let timeout = left / others;
-            match question(place, &Server { client, address, since: Stopwatch::start(), timeout }) {
+            let deadline = Deadline::after(left / others);
+            match question(place, &Server { client, address, deadline }) {
                 Ok(answer) => {
                     self.turns.answered(index);
                     return Ok(answer);

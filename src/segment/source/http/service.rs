@@ -74,7 +74,7 @@ pub fn create(server: &Server<'_>, tag: &str, new: &Tag) -> Result<Option<TagRec
             "behind" => behind(server, tag, new, &problem),
             "differs" => differs(server, tag, new).unwrap_or_else(|| problem.trouble(server, tag)),
             "bad-tag" | "bad-number" => {
-                let (tag, problem) = (tag.to_owned(), server.client.words(problem.words));
+                let (tag, problem) = (tag.to_owned(), server.client.fit(problem.words));
                 Trouble::last(SegmentError::BadTag { tag, problem })
             }
             _ => problem.trouble(server, tag),

@@ -5,9 +5,7 @@ use ureq::http::StatusCode;
 
 use super::http::Reply;
 use crate::store::keys::Error;
-
-/// The most characters of a server's message that an error repeats.
-const WORDS: usize = 200;
+use crate::store::said;
 
 /// What a server says instead of an answer.
 #[derive(Debug)]
@@ -82,7 +80,8 @@ pub fn read(reply: &Reply, secrets: &[&str]) -> Result<Value, Refusal> {
         };
         return json.ok_or_else(strange);
     }
-    let said = |text: &str| format!("{}: {}", status.as_u16(), words(text, secrets));
+    let said =
+        |text: &str| format!("{}: {}", status.as_u16(), said::fit(text, secrets, "(a secret)"));
     // Gateways of 3.4 and 3.5 have both members.
     let message =
         json.as_ref().and_then(|json| json["message"].as_str().or(json["error"].as_str()));
@@ -145,22 +144,4 @@ fn not_etcd(status: StatusCode, said: &str) -> Refusal {
         ),
         _ => because("it is not etcd that answers; see the address"),
     })
-}
-
-/// A server's message in a form fit for an error: short, in one line, and without `secrets`.
-fn words(said: &str, secrets: &[&str]) -> String {
-    let mut said = said.to_owned();
-    for secret in secrets.iter().filter(|secret| !secret.is_empty()) {
-        // As it is, and as JSON has it, with escapes.
-        let json = Value::from(*secret).to_string();
-        for form in [secret, &json[1..json.len() - 1]] {
-            said = said.replace(form, "(a secret)");
-        }
-    }
-    let line = said.split(|c: char| c.is_whitespace() || c.is_control());
-    let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(WORDS) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
-    }
 }

@@ -4,9 +4,7 @@ use redis::{ServerError, Value};
 
 use super::super::Error;
 use super::Redis;
-
-/// The most characters of what a server said in an error.
-const WORDS: usize = 200;
+use crate::store::said::fit;
 
 /// What a user needs, in the words of `ACL SETUSER`.
 pub const RIGHTS: &str = "+select +info +config|get +pubsub|numsub +multi +exec +eval +get +mget \
@@ -65,19 +63,11 @@ enum Kind {
     Unusable(&'static str),
 }
 
-/// The words of `error`, short, in one line, and without the password: a server that does not know
-/// a command repeats what came with it.
+/// The words of `error`, in a form fit for one of ours.
 pub fn said(error: &ServerError, store: &Redis) -> String {
-    let mut said = format!("{} {}", error.code(), error.details().unwrap_or_default());
-    if let Some((_, password)) = store.user.as_ref().filter(|(_, password)| !password.is_empty()) {
-        said = said.replace(password.as_str(), "(the password)");
-    }
-    let line = said.split(|c: char| c.is_whitespace() || c.is_control());
-    let line = line.filter(|word| !word.is_empty()).collect::<Vec<_>>().join(" ");
-    match line.char_indices().nth(WORDS) {
-        Some((end, _)) => format!("{}...", &line[..end]),
-        None => line,
-    }
+    let said = format!("{} {}", error.code(), error.details().unwrap_or_default());
+    let password = store.user.as_ref().map(|(_, password)| password.as_str());
+    fit(&said, &[password.unwrap_or_default()], "(the password)")
 }
 
 /// What `error` means.

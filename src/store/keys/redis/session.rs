@@ -1,7 +1,5 @@
 //! A call's conversation with a server.
 
-use std::time::Duration;
-
 use redis::{Cmd, Value};
 
 use super::super::{Change, Entry, Error, Session, Version};
@@ -10,9 +8,6 @@ use super::connection::Connection;
 use super::keeping::{Keeping, command, judge, questions};
 use super::said::{good, strange, text};
 use super::script;
-
-/// No disk takes so long.
-const LONGEST_WAIT: Duration = Duration::from_secs(24 * 3600);
 
 /// How many values are asked for in one command.
 const TOGETHER: usize = 500;
@@ -139,7 +134,7 @@ impl<'a> Conversation<'a> {
     /// Waits until all that this connection has written, and all before, is on the disk: nearly as
     /// long as there is time, so that the answer still comes. Zero would mean for ever.
     fn wait(&self) -> Cmd {
-        let left = self.connection.deadline().left().min(LONGEST_WAIT);
+        let left = self.connection.deadline().left();
         let ms = (left * 9 / 10).as_millis().max(1);
         command(&["WAITAOF", "1", "0", &ms.to_string()])
     }

@@ -11,7 +11,8 @@ use serde_json::{Map, Value};
 use ureq::Agent;
 
 use super::connection::Server;
-use crate::store::call::{Deadline, Error};
+use crate::store::call::Error;
+use crate::store::deadline::Deadline;
 use crate::store::keys::address::server_name;
 
 /// The longest answer to a word, and of the admin server.

@@ -10,7 +10,8 @@ use std::time::Duration;
 use rustls::ClientConfig;
 
 use super::wire::{Body, Reply};
-use crate::store::call::{Deadline, Error};
+use crate::store::call::Error;
+use crate::store::deadline::Deadline;
 use crate::store::keys::address::server_name;
 use crate::store::keys::socket::{Stream, Timed, certified_name};
 use crate::sync::Arc;
