@@ -160,7 +160,15 @@ impl Timing for Ahead {
         let Engine { ring, counters, .. } = engine;
         let block = ticket >> ring.shift();
         let found = ring.publish_up_to(block, &counters.refilled_inline);
-        let Block::Published(base) = found else { return found };
+        let base = match found {
+            Block::Published(base) => base,
+            Block::Overwritten => {
+                // The cursor may have been given back to it. Then nobody claims the rest of it.
+                ring.cursor.advance_to((block + 1) << ring.shift(), |_| 0);
+                return found;
+            }
+            Block::Beyond => return found,
+        };
         let left = ring.blocks_from(block);
         // The last block is a range of its own, so that the ring is refilled before it is empty.
         if ring.advance(ticket, base, self.longest_range.min(left.saturating_sub(1)))
@@ -170,8 +178,9 @@ impl Timing for Ahead {
             let is_left_to_takers = block < self.undisturbed_until.load(Ordering::Relaxed);
             // One block is left, so the filler has been woken but has not run yet.
             if is_left_to_takers || left <= 1 {
+                let current = engine.first_in_use(block);
                 (0..self.longest_range)
-                    .all(|_| ring.publish_if_room(block, &counters.refilled_inline));
+                    .all(|_| ring.publish_if_room(current, &counters.refilled_inline));
             }
             if !is_left_to_takers {
                 engine.signal.wake_filler();

@@ -165,9 +165,8 @@ impl Engine {
 
     /// The number of UIDs that have been taken or claimed.
     pub fn taken(&self) -> u64 {
-        (self.ring.cursor.position() - self.first_ticket)
-            .saturating_sub(self.ring.cursor.skipped())
-            .saturating_sub(self.ring.cursor.lost())
+        let claimed = self.ring.cursor.position().saturating_sub(self.first_ticket);
+        claimed.saturating_sub(self.ring.cursor.skipped()).saturating_sub(self.ring.cursor.lost())
     }
 
     /// The number of UIDs in the ring that takes can get now.

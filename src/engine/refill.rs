@@ -14,12 +14,18 @@ impl Engine {
     /// the filler.
     pub fn refill(&self) -> bool {
         // The cursor is read only once, because each read takes its cache line from the takers.
-        let current = self.ring.cursor_block();
+        let current = self.first_in_use(self.ring.cursor_block());
         let mut is_any = false;
         while self.ring.publish_if_room(current, &self.counters.refilled_by_filler) {
             is_any = true;
         }
         is_any
+    }
+
+    /// The block `current`, or an earlier one whose tickets waiting threads hold. A ring that is
+    /// refilled from there on keeps their blocks until they have been woken.
+    pub fn first_in_use(&self, current: u64) -> u64 {
+        current.min(self.waiters.first_ticket() >> self.ring.shift())
     }
 
     /// Moves the cursor forward to `offset` in `block`, unless it is there already. Returns whether

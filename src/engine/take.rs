@@ -11,43 +11,32 @@ use crate::engine::{Engine, TakeError, waiters};
 use crate::ring::{self, Block, Ended};
 use crate::uid::Uid;
 
-/// Claims of more tickets than this are rare, and come from layouts with wide sequences.
-const MANY: u64 = 1 << 32;
-
 impl Engine {
     /// Claims `count` tickets. Waits while the ring is closed. Returns the first, with the base of
     /// its block if the ready range contains it.
     #[inline]
     pub fn claim_many(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         let claim = self.ring.claim_many(count);
-        if ring::is_closed(claim.0) { self.claim_when_open(count) } else { Ok(claim) }
+        if ring::is_closed(claim.0) { self.claim_when_open(claim.0, count) } else { Ok(claim) }
     }
 
+    /// Claims `count` tickets when the ring is open. `ticket` was claimed from the closed one.
     #[cold]
     #[inline(never)]
-    fn claim_when_open(&self, count: u64) -> Result<(u64, Option<NonZeroU64>), TakeError> {
+    fn claim_when_open(
+        &self,
+        mut ticket: u64,
+        count: u64,
+    ) -> Result<(u64, Option<NonZeroU64>), TakeError> {
         loop {
-            if let Err(error) = self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(())) {
-                if count > MANY {
-                    self.undo_claims(error);
-                }
-                return Err(error);
-            }
+            // First of all, because the clock, which is foreign code, may panic.
+            self.ring.cursor.keep_closed(ticket);
+            self.wait_until(None, |now_ms| self.is_open(now_ms).then_some(()))?;
             let claim = self.ring.claim_many(count);
             if !ring::is_closed(claim.0) {
                 return Ok(claim);
             }
-        }
-    }
-
-    /// Undoes what failed claims have added to the cursor of a closed ring: their sum could reach
-    /// the top bit before the filler does it. At the end that is done already, and in a forked
-    /// process no lock may be taken.
-    #[cold]
-    #[inline(never)]
-    fn undo_claims(&self, error: TakeError) {
-        if !matches!(error, TakeError::ShutDown | TakeError::Forked) {
-            self.ring.cursor.reset_closed_cursor();
+            ticket = claim.0;
         }
     }
 

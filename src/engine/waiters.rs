@@ -10,7 +10,7 @@ use std::time::Duration;
 
 #[cfg(feature = "async")]
 use crate::engine::line::Line;
-use crate::sync::{Mutex, lock, thread};
+use crate::sync::{AtomicU64, Mutex, Ordering, lock, thread};
 
 /// The longest sleep of a waiting taker. It then checks by itself, since the filler may be starved.
 pub const LONGEST_WAIT: Duration = Duration::from_secs(1);
@@ -18,9 +18,12 @@ pub const LONGEST_WAIT: Duration = Duration::from_secs(1);
 pub const SHORTEST_WAIT: Duration = Duration::from_millis(1);
 
 /// The threads and tasks to wake when something has changed.
-#[derive(Debug, Default)]
+#[derive(Debug)]
 pub struct Waiters {
     threads: Mutex<Threads>,
+    /// The first ticket that a thread waits with, or the largest number there is. Written under the
+    /// lock.
+    first_ticket: AtomicU64,
     #[cfg(feature = "async")]
     pub line: Line,
 }
@@ -33,6 +36,17 @@ struct Threads {
     count: u64,
 }
 
+impl Default for Waiters {
+    fn default() -> Waiters {
+        Waiters {
+            threads: Mutex::default(),
+            first_ticket: AtomicU64::new(u64::MAX),
+            #[cfg(feature = "async")]
+            line: Line::default(),
+        }
+    }
+}
+
 impl Waiters {
     /// Registers this thread until the result is dropped. It is then woken from [`park`] when
     /// `ticket` may have a UID, and when the state that takes depend on changes in any other way.
@@ -42,7 +56,20 @@ impl Waiters {
         threads.count += 1;
         let key = (ticket, threads.count);
         threads.waiting.insert(key, thread::current());
+        self.note_first(&threads);
         WaitingThread { waiters: self, key }
+    }
+
+    /// The first ticket that a thread waits with. Larger than any if none waits.
+    pub fn first_ticket(&self) -> u64 {
+        // ORDERING: a hint. Where it is missed, a ticket may be lost.
+        self.first_ticket.load(Ordering::Relaxed)
+    }
+
+    fn note_first(&self, threads: &Threads) {
+        let first = threads.waiting.first_key_value().map_or(u64::MAX, |(&(ticket, _), _)| ticket);
+        // ORDERING: as in `first_ticket`.
+        self.first_ticket.store(first, Ordering::Relaxed);
     }
 
     /// Wakes the threads that wait with a ticket below `end`.
@@ -82,7 +109,9 @@ pub struct WaitingThread<'a> {
 
 impl Drop for WaitingThread<'_> {
     fn drop(&mut self) {
-        lock(&self.waiters.threads).waiting.remove(&self.key);
+        let mut threads = lock(&self.waiters.threads);
+        threads.waiting.remove(&self.key);
+        self.waiters.note_first(&threads);
     }
 }
 

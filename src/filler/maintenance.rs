@@ -11,6 +11,7 @@ use crate::engine::exact::SHARDS;
 use crate::engine::kind::{Kind, by_kind};
 use crate::engine::lead::LeadLimit;
 use crate::engine::timing::Timing as _;
+use crate::engine::waiters::SHORTEST_WAIT;
 use crate::filler::lease_manager::LeaseManager;
 #[cfg(feature = "metrics")]
 use crate::filler::metrics::Metrics;
@@ -171,7 +172,8 @@ impl Maintenance {
         let pause = if is_watching || cfg!(feature = "metrics") { WATCH } else { LONG_REST };
         let pause = self.leases.rest(engine, now_ms).map_or(pause, |rest| rest.min(pause));
         // Wakes before the clock can reach the end of the window.
-        let pause = self.max_forward_jump.map_or(pause, |jump| pause.min(jump / 2));
+        let often = |jump| pause.min(jump / 2).max(SHORTEST_WAIT);
+        let pause = self.max_forward_jump.map_or(pause, often);
         engine.pause_for_tasks(pause, now_ms)
     }
 
@@ -216,9 +218,6 @@ impl Maintenance {
     /// from being handed out: they are dropped in favour of a new worker's blocks, or held back
     /// until they are due. Returns whether the blocks at the cursor are held back.
     fn enforce_lead_limit(&mut self, engine: &Arc<Engine>, now_ms: i64) -> bool {
-        if engine.ring.cursor.is_closed() {
-            engine.ring.cursor.reset_closed_cursor();
-        }
         self.drop_far_blocks(engine, now_ms);
         let is_beyond = |tick: Option<u64>| {
             let is_far = |now_ms| tick.is_some_and(|tick| !engine.limits.is_due(tick, now_ms));
@@ -484,7 +483,6 @@ fn watch_exact(engine: &Engine, now_ms: i64) {
         engine.flags.clear_ahead();
     }
     if engine.ring.cursor.is_closed() {
-        engine.ring.cursor.reset_closed_cursor();
         engine.try_open(now_ms);
     }
     // Takers that wait for the next tick hold its tickets, so one tick ahead is usual.

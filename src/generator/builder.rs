@@ -264,7 +264,11 @@ impl Builder {
     /// limit then uses up that layout in 14 months. With zero it takes on none.
     ///
     /// While none is available, takes at the limit wait as with [`LeadLimit::Wait`], and
-    /// [`status`](UidGenerator::status) says so. Leased ids are given back and do not count.
+    /// [`status`](UidGenerator::status) says so. Leased ids come back and do not count. But one
+    /// that was used up to the lead limit comes back only after half of
+    /// [`max_lead`](Builder::max_lead). Where generators take more than twice the UIDs that the
+    /// whole layout has for that time, none is left for those that start: choose
+    /// [`LeadLimit::Wait`] there, a shorter lead, or a layout with more UIDs.
     ///
     /// ```
     /// # use uidring::{UidGenerator, registry::FixedWorker};

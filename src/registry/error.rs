@@ -210,8 +210,9 @@ impl fmt::Display for RegistryError {
             ),
             RegistryError::Exhausted { used, capacity } => write!(
                 f,
-                "worker ids ran out: {used} of {capacity} used; start a new registry with other \
-                 ids, or for a layout with more worker bits whose UIDs exceed those in use"
+                "worker ids ran out: {used} of {capacity} used; if they are leased, try again \
+                 when one comes back; else start a new registry with other ids, or for a layout \
+                 with more worker bits whose UIDs exceed those in use"
             ),
             RegistryError::FixedInUse { worker } => write!(
                 f,

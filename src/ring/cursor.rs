@@ -12,6 +12,8 @@ use crate::sync::{AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 /// Set in the cursor while the ring is closed, and therefore in each ticket claimed meanwhile. No
 /// real ticket is this large (see [`Cursor`]).
 const CLOSED: u64 = 1 << 63;
+/// Half of the way from a closed cursor to one whose top bit has overflown.
+const HALFWAY: u64 = 1 << 62;
 /// Whether `ticket` was claimed while the ring was closed, and so is not a ticket at all.
 pub fn is_closed(ticket: u64) -> bool {
     ticket & CLOSED != 0
@@ -23,7 +25,7 @@ pub fn is_closed(ticket: u64) -> bool {
 /// beyond those, one claim for each thread: those who wait with it, or those who find it void, once
 /// for each load. No two tickets have the same number, and there are fewer than 2^63 numbers; the
 /// field `cursor` of [`Ring`](crate::ring::Ring) counts those of blocks. While the ring is closed,
-/// what claims add is undone.
+/// takers undo what claims add.
 #[derive(Debug)]
 #[repr(C)]
 pub struct Cursor {
@@ -151,8 +153,18 @@ impl Cursor {
         }
     }
 
-    /// Undoes what claims have added to the cursor of a closed ring. Otherwise the sum would reach
-    /// the top bit some day.
+    /// Keeps what claims add to the cursor of a closed ring from reaching the top bit, which would
+    /// open the ring. Whoever has claimed `ticket` from a closed ring calls this before anything
+    /// else: when half of the way is gone, it undoes what was added. The other half has room for a
+    /// claim of 2^41 tickets, the largest of any layout, by each of two million threads.
+    pub fn keep_closed(&self, ticket: u64) {
+        // At the end that is done already, and in a forked process no lock may be taken.
+        if ticket & HALFWAY != 0 && self.ended().is_none() {
+            self.reset_closed_cursor();
+        }
+    }
+
+    /// Undoes what claims have added to the cursor of a closed ring.
     pub fn reset_closed_cursor(&self) {
         let resume = lock(&self.resume);
         // ORDERING: as in `open`.
@@ -191,8 +203,8 @@ impl Cursor {
         self.left_at.store(position, Ordering::Relaxed);
     }
 
-    /// Why the ring is closed for good, if it is. Such a ring has no filler to reset its cursor.
-    /// Each claim from it ends up here, so this resets the cursor.
+    /// Why the ring is closed for good, if it is. Each claim from such a ring ends up here, so this
+    /// resets the cursor.
     pub fn ended(&self) -> Option<Ended> {
         // ORDERING: Acquire, pairs with `shut_down`: the store below comes after the `fetch_or`
         // that reads the cursor. If it came first, the position at the shutdown would be lost.

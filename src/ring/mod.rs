@@ -112,7 +112,7 @@ pub struct Ring {
     /// `(2^worker_bits - 1) * 2^time_bits` blocks. That leaves at least
     /// `2^(time_bits + sequence_bits)` tickets below 2^63. The first lap, which is never published,
     /// needs at most a sixteenth of these, because a ring has at most 2^16 slots and a time field
-    /// has at least 20 bits. While the ring is closed, the filler resets what claims add.
+    /// has at least 20 bits. While the ring is closed, takers undo what claims add.
     pub cursor: CachePadded<Cursor>,
     /// What a take reads first.
     front: CachePadded<Front>,

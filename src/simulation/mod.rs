@@ -30,6 +30,7 @@ use crate::engine::status::Status;
 use crate::filler::Filler;
 use crate::filler::lease_manager::LeaseManager;
 use crate::filler::maintenance::Maintenance;
+use crate::foreign::caught;
 use crate::generator::UidGenerator;
 use crate::generator::builder::Builder;
 use crate::generator::local::LocalTaker;
@@ -709,23 +710,6 @@ fn idling_through_the_whole_time_field_leaves_room_for_tickets() {
     }
 }
 
-/// What claims add to the cursor of a closed ring is reset before it reaches the top bit.
-#[test]
-fn claims_from_a_closed_ring_do_not_open_it_however_many() {
-    let mut world = World::new(Settings { policy: LeadLimit::Fail, ..settings() });
-    while world.take_by(take_or_wait).is_ok() {}
-    let position = world.engine.ring.cursor.position();
-    for _ in 0..10 {
-        world.engine.ring.cursor.claim(1 << 60);
-        world.run_filler();
-        assert!(world.engine.ring.cursor.is_closed());
-    }
-    assert_eq!(world.engine.ring.cursor.position(), position);
-    world.pass(SECOND);
-    // The ticket that found the end of the window is lost.
-    world.take_many(7);
-}
-
 /// The clock goes back until half of the ring lies beyond the limit, and then forward again. That
 /// publishes nothing, but there are UIDs to take again.
 #[cfg(feature = "async")]
@@ -790,6 +774,52 @@ fn rollback_drops_what_a_waiting_taker_holds_of_a_worker_before() {
     assert!(parts.time <= world.now() + world.limits.max_lead, "{parts:?}");
 }
 
+/// The clock goes on by more ticks than the ring has slots at once: the blocks of the threads that
+/// wait are not overwritten before these have been woken.
+#[test]
+fn waiting_threads_keep_their_tickets_however_far_the_clock_goes_on() {
+    let (max_lead, max_lag, policy) = (Duration::ZERO, HOUR, LeadLimit::Wait);
+    let mut world = World::new(Settings { max_lead, max_lag, policy, ..settings() });
+    while world.engine.try_take().is_ok() {}
+    world.engine.ring.cursor.open();
+    // Half a block each, in order: those of eight blocks, as many as the ring has.
+    let claims: Vec<_> = (0..16).map(|_| world.engine.ring.cursor.claim(4)).collect();
+    let waiting: Vec<_> = claims
+        .iter()
+        .map(|&first| {
+            let engine = Arc::clone(&world.engine);
+            thread::spawn(move || engine.wait_for_base(first..first + 4).unwrap())
+        })
+        .collect();
+    while world.engine.waiters.first_ticket() != claims[0] {
+        thread::yield_now();
+    }
+    world.jump(world.now() + 100 * SECOND);
+    let bases: Vec<_> = waiting.into_iter().map(|thread| thread.join().unwrap()).collect();
+    assert!(bases.iter().all(Option::is_some) && bases.is_sorted(), "{bases:?}");
+    assert_eq!(world.status().lost, 0);
+}
+
+/// Of a block that was overwritten before its tickets were given back, one is tried, not each.
+#[test]
+fn blocks_that_are_gone_are_left_at_once() {
+    let mut world = World::new(settings());
+    world.take_many(8);
+    let count = 8 * 8;
+    let first = world.engine.ring.cursor.claim(count);
+    // It refills the ring from the cursor on.
+    world.run_filler();
+    let cursor = &world.engine.ring.cursor;
+    cursor.close();
+    cursor.give_back(first..first + count);
+    cursor.open();
+    while world.engine.ring.cursor.position() < first + count {
+        world.take().unwrap();
+    }
+    let lost = world.engine.ring.cursor.lost();
+    assert!((1..8).contains(&lost), "{lost}");
+}
+
 /// A clock that lets something happen right after it was read, as if its reader was suspended.
 #[derive(Clone)]
 struct Slow {
@@ -808,6 +838,37 @@ impl Clock for Slow {
         }
         now
     }
+}
+
+/// What claims add to the cursor of a closed ring is undone before it reaches the top bit, also
+/// while the filler hangs and the clock panics.
+#[test]
+fn claims_from_a_closed_ring_do_not_open_it_however_many() {
+    let Settings { layout, start, .. } = settings();
+    let clock = ManualClock::new(start);
+    let slow = Slow { clock: clock.clone(), then: Arc::default() };
+    let builder = Builder::new()
+        .registry(Counting(0))
+        .layout(layout)
+        .clock(slow.clone())
+        .max_lead(Duration::ZERO)
+        .on_lead_limit(LeadLimit::Fail);
+    let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
+    maintenance.run_once(&engine);
+    while engine.take_slowly(engine.ring.cursor.claim(1)).is_ok() {}
+    let position = engine.ring.cursor.position();
+    for count in 0..80 {
+        if count < 40 {
+            *lock(&slow.then) = Some(Box::new(|| panic!("the clock is broken")));
+        }
+        let claim = caught(|| engine.claim_many(1 << 60));
+        assert!(claim.is_none_or(|claim| claim.is_err()), "{count}");
+        assert!(engine.ring.cursor.is_closed(), "{count}");
+    }
+    assert_eq!(engine.ring.cursor.position(), position);
+    clock.advance(SECOND);
+    maintenance.run_once(&engine);
+    assert!(engine.try_take().is_ok());
 }
 
 #[test]

@@ -155,8 +155,9 @@ fn ids_run_out_at_the_last_one_that_fits() {
     for _ in 0..3 {
         assert_eq!(
             text(registry.assign_id(&small)),
-            "worker ids ran out: 7 of 7 used; start a new registry with other ids, or for a layout \
-             with more worker bits whose UIDs exceed those in use"
+            "worker ids ran out: 7 of 7 used; if they are leased, try again when one comes back; \
+             else start a new registry with other ids, or for a layout with more worker bits whose \
+             UIDs exceed those in use"
         );
     }
     // The refused starts have used nothing up, and old rows do not come back by being deleted.
