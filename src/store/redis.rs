@@ -12,18 +12,26 @@
 //!
 //! A commit is one Lua script, and Redis runs one at a time. With `appendfsync always`, it syncs
 //! its append-only file before it sends the answers of a round of its loop. So what was answered is
-//! on the disk, and so is all that was read. With `appendfsync everysec`, which needs version 7.2,
-//! `WAITAOF` tells when it is. A server that may do without is refused.
+//! on the disk, and so is all that was read. With `appendfsync everysec`, `WAITAOF` tells when it
+//! is, which needs Redis or Valkey 7.2, or Redis from 7.4.3 on. A server that may do without is
+//! refused.
 //!
 //! A server can be told at any time to do without. A restart does not go unnoticed, as it ends the
 //! connection, which was made to the server that was looked at. For `CONFIG SET`, the server is
 //! looked at again in the transaction that runs the script, and what it says then is from the same
 //! round of its loop as the write. If it no longer keeps what it confirms, the outcome counts as
-//! unknown. From version 7.2 on, `WAITAOF` after that closes the rest of the round. Before, a
+//! unknown. Where `WAITAOF` is right, it closes the rest of the round after that. Elsewhere, a
 //! `CONFIG SET` of others in just that round stays unnoticed, and loses the write only if the
 //! server or its machine fails within the same second.
 //!
 //! # Which servers are refused
+//!
+//! Redis before 7.0: with `appendfsync always`, too, it may answer before it has synced, where it
+//! has several threads, clients that wait or slow scripts, and some versions go on after a sync
+//! that has failed.
+//!
+//! With `appendfsync everysec`, Redis 7.4.0 to 7.4.2 and Valkey from 8.0 on: their `WAITAOF` says
+//! up to a second too early that a write is on the disk. With `appendfsync always` they are fine.
 //!
 //! A failover to a replica forgets what the replica had not got yet, and `WAIT` does not change
 //! that: a replica that was away can be promoted as well. So a master with replicas is refused,
@@ -67,10 +75,11 @@
 //!
 //! # What was tried, and what nobody can see
 //!
-//! This was tried with Redis 7.0.15 and Valkey 9.1.2. What is said of Redis 7.2 to 8, `KeyDB` and
-//! Dragonfly rests on their manuals. Nobody can see from here whether the disk keeps what it has
-//! synced; whether the files are on a disk at all; whether somebody other than a Sentinel puts a
-//! replica in the master's place; and whether the files are an old copy.
+//! This was tried with Redis 7.0.15 and Valkey 9.1.2. What is said of other versions of Redis, of
+//! `KeyDB` and of Dragonfly rests on their manuals and change logs. Nobody can see from here
+//! whether the disk keeps what it has synced; whether the files are on a disk at all; whether
+//! somebody other than a Sentinel puts a replica in the master's place; and whether the files are
+//! an old copy.
 
 use super::kind::Kind;
 

@@ -72,8 +72,8 @@ pub fn judge(answers: Vec<Value>, store: &Redis) -> Result<Keeping, Error> {
     if info.get("aof_enabled") != Some("1") {
         return Err(strange("INFO"));
     }
-    let tells = info.version() >= (7, 2);
-    let is_always = synced(sync, no_sync, tells)?;
+    let tells = info.version() >= [7, 2, 0];
+    let is_always = synced(&info, sync, no_sync, tells)?;
     if policy != "noeviction" && limit != "0" {
         return Err(Error::problem(format!(
             "its maxmemory-policy is {policy} and its maxmemory is {limit}, so that it may throw \
@@ -115,8 +115,17 @@ fn of_its_kind(info: &Info<'_>) -> Result<(), Error> {
     if info.get("executable").is_some_and(|program| program.contains("keydb")) {
         return problem("it is KeyDB, of which it is not known that it keeps what it confirms");
     }
-    if info.get("redis_version").is_none() {
+    let Some(version) = info.get("redis_version") else {
         return problem("it does not say that it is Redis");
+    };
+    // Some of these answer before they sync where they have several threads, clients that wait or
+    // slow scripts, and some go on when the sync has failed.
+    if info.version() < [7, 0, 0] {
+        return Err(Error::problem(format!(
+            "its version is {version}, and this store needs Redis 7.0 or later: an older one may \
+             answer before it has synced its append-only file, also with appendfsync always; \
+             upgrade it"
+        )));
     }
     // Valkey has the other name.
     match info.get("redis_mode").or_else(|| info.get("server_mode")) {
@@ -187,10 +196,17 @@ fn alone(info: &Info<'_>, watchers: i64, never_promoted: bool) -> Result<(), Err
 
 /// Whether a server with these settings syncs before it answers; it fails where it does not sync in
 /// time.
-fn synced(sync: &str, no_sync: &str, tells: bool) -> Result<bool, Error> {
-    let is_always = match sync {
-        "always" => true,
-        "everysec" if tells => false,
+fn synced(info: &Info<'_>, sync: &str, no_sync: &str, tells: bool) -> Result<bool, Error> {
+    let is_always = match (sync, tells_too_early(info)) {
+        ("always", _) => true,
+        ("everysec", Some(server)) => {
+            return Err(Error::problem(format!(
+                "its appendfsync is everysec, and {server} says by WAITAOF that a write is on the \
+                 disk up to a second before it is; run CONFIG SET appendfsync always and CONFIG \
+                 REWRITE, or use Redis 7.2, or 7.4.3 or later"
+            )));
+        }
+        ("everysec", None) if tells => false,
         _ => {
             return Err(Error::problem(format!(
                 "its appendfsync is {sync}, so that a power failure could take ids back that have \
@@ -205,6 +221,18 @@ fn synced(sync: &str, no_sync: &str, tells: bool) -> Result<bool, Error> {
         )));
     }
     Ok(is_always)
+}
+
+/// The name of a server whose `WAITAOF` is wrong unless it syncs before it answers: Redis 7.4.0 to
+/// 7.4.2, and Valkey from 8.0 on. The candidates for 8.0 of both have the version 7.9.
+fn tells_too_early(info: &Info<'_>) -> Option<String> {
+    if let Some(version) = info.get("valkey_version") {
+        return (numbers(version) >= [7, 3, 0]).then(|| format!("Valkey {version}"));
+    }
+    let version = info.version();
+    let early = [[7, 4, 0]..[7, 4, 3], [7, 5, 0]..[8, 0, 0]];
+    let is_early = early.iter().any(|versions| versions.contains(&version));
+    is_early.then(|| format!("Redis {}", info.get("redis_version").unwrap_or_default()))
 }
 
 fn no_file(value: &str) -> Error {
@@ -267,12 +295,16 @@ impl Info<'_> {
         self.0.lines().find_map(value).map(str::trim)
     }
 
-    /// The first two numbers of the version. A server with another name says which Redis it is as.
-    fn version(&self) -> (u32, u32) {
-        let mut numbers = self.get("redis_version").unwrap_or_default().split('.');
-        let mut next = || numbers.next().and_then(|number| number.parse().ok()).unwrap_or(0);
-        (next(), next())
+    /// The version. A server with another name says which Redis it is as.
+    fn version(&self) -> [u32; 3] {
+        numbers(self.get("redis_version").unwrap_or_default())
     }
+}
+
+/// The first three numbers of a version.
+fn numbers(version: &str) -> [u32; 3] {
+    let mut numbers = version.split('.').map(|number| number.parse().unwrap_or(0));
+    [(); 3].map(|()| numbers.next().unwrap_or(0))
 }
 
 #[cfg(test)]
@@ -350,11 +382,6 @@ mod tests {
         assert_eq!(of(REDIS, &[], &[]).unwrap(), always);
         let valkey = [VALKEY, REDIS[1], REDIS[2], REDIS[3]];
         assert_eq!(of(valkey, &[], &[]).unwrap(), Keeping { tells: true, is_always: true });
-        let each_second = [("appendfsync", "everysec")];
-        assert_eq!(
-            of(valkey, &[], &each_second).unwrap(),
-            Keeping { tells: true, is_always: false }
-        );
         // It tells when the file was written for the first time.
         of(valkey, &[("aof_rewrite_in_progress", "1")], &[]).unwrap();
         of(REDIS, &[], &[("maxmemory", "1000")]).unwrap();
@@ -362,8 +389,45 @@ mod tests {
         for version in ["7.2.0", "7.4.1", "8.0.3", "10.0.0", "255.255.255"] {
             assert!(of(REDIS, &[("redis_version", version)], &[]).unwrap().tells, "{version}");
         }
-        for version in ["6.2.14", "7.0.15", "7.1.241", "7", "x"] {
+        for version in ["7.0.0", "7.0.15", "7.1.241", "7"] {
             assert!(!of(REDIS, &[("redis_version", version)], &[]).unwrap().tells, "{version}");
+        }
+    }
+
+    #[test]
+    fn versions_that_answer_before_they_sync_are_refused() {
+        for version in ["6.2.14", "6.2.21", "5.0.0", "x"] {
+            let problem = problem(of(REDIS, &[("redis_version", version)], &[]));
+            let said = format!("its version is {version}, and this store needs Redis 7.0");
+            assert!(problem.starts_with(&said), "{problem}");
+        }
+    }
+
+    /// By redis/redis#13793, and tried with Valkey 9.1.2.
+    #[test]
+    fn versions_that_tell_too_early_are_refused_with_a_sync_each_second() {
+        let each_second = [("appendfsync", "everysec")];
+        let valkey = [VALKEY, REDIS[1], REDIS[2], REDIS[3]];
+        for version in ["7.2.0", "7.2.4", "7.2.14", "7.4.3", "8.0.0", "8.2.1", "255.255.255"] {
+            let keeping = of(REDIS, &[("redis_version", version)], &each_second).unwrap();
+            assert_eq!(keeping, Keeping { tells: true, is_always: false }, "{version}");
+        }
+        for version in ["7.4.0", "7.4.1", "7.4.2", "7.9.227"] {
+            let lines = [("redis_version", version)];
+            let problem = problem(of(REDIS, &lines, &each_second));
+            let said = format!("its appendfsync is everysec, and Redis {version} says");
+            assert!(problem.starts_with(&said), "{problem}");
+            assert!(of(REDIS, &lines, &[]).unwrap().is_always, "{version}");
+        }
+        for version in ["7.2.4", "7.2.11"] {
+            of(valkey, &[("valkey_version", version)], &each_second).unwrap();
+        }
+        for version in ["7.9.240", "8.0.0", "8.1.4", "9.1.2", "10.0.0"] {
+            let lines = [("valkey_version", version)];
+            let problem = problem(of(valkey, &lines, &each_second));
+            let said = format!("its appendfsync is everysec, and Valkey {version} says");
+            assert!(problem.starts_with(&said), "{problem}");
+            assert!(of(valkey, &lines, &[]).unwrap().is_always, "{version}");
         }
     }
 
