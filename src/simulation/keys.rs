@@ -206,6 +206,21 @@ fn a_tag_that_others_have_created_meanwhile_is_not_removed() {
     assert_eq!(other.load("orders", None).unwrap().first, 1);
 }
 
+/// The commit that removes a tag is lost, and others take more numbers and remove it. What this
+/// call has seen of it is too old by then to tell where a new tag may begin.
+#[test]
+fn a_tag_that_others_have_removed_meanwhile_is_not_told_of() {
+    let store = Memory::default();
+    let (one, other) = (KeySegments::on(store.clone()), KeySegments::on(store.clone()));
+    one.create("orders", &Tag::new()).unwrap();
+    store.lose_commit(move || {
+        other.load("orders", None).unwrap();
+        assert_eq!(other.remove("orders", None).unwrap().next, 1001);
+    });
+    let error = one.remove("orders", None).unwrap_err();
+    assert!(matches!(error, SegmentError::NoSuchTag { .. }), "{error}");
+}
+
 #[test]
 fn who_lives_notices_lost_keys_and_an_old_copy() {
     let store = Memory::default();

@@ -47,8 +47,9 @@ pub trait SegmentAdmin: SegmentSource {
     ///
     /// # Errors
     ///
-    /// [`SegmentError::NoSuchTag`]; [`SegmentError::Moved`] if the tag has another next number;
-    /// otherwise as for [`load`](SegmentSource::load).
+    /// [`SegmentError::NoSuchTag`], also where the answer to the removal was lost and the row is
+    /// gone, which this call or another one may have removed; [`SegmentError::Moved`] if the tag
+    /// has another next number; otherwise as for [`load`](SegmentSource::load).
     fn remove(&self, tag: &str, next: Option<u64>) -> Result<TagRecord, SegmentError>;
 }
 

@@ -283,10 +283,10 @@ impl Change<'_> {
     /// was, then: what others wrote later may have hidden other changes.
     fn is_made(&self, entry: Option<Entry>) -> bool {
         match self.action {
-            Action::Check => false,
+            // A key that is gone may have been removed by others, after others had written it.
+            Action::Check | Action::Remove => false,
             // The random part of the value is that of this transaction.
             Action::Write(value) => entry.is_some_and(|entry| entry.value == value),
-            Action::Remove => entry.is_none(),
         }
     }
 }

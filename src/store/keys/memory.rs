@@ -24,8 +24,9 @@ struct State {
     amid: Option<Box<dyn FnOnce() + Send>>,
     /// The commits that were not answered, and may still be made.
     late: Vec<Vec<Owned>>,
-    /// What happens before it is found out that the next commit was made, which is not answered.
-    meanwhile: Option<Box<dyn FnOnce() + Send>>,
+    /// Whether the next commit is made, which is not answered, and what happens before anybody
+    /// finds out.
+    meanwhile: Option<(bool, Box<dyn FnOnce() + Send>)>,
     rng: fastrand::Rng,
 }
 
@@ -48,7 +49,12 @@ impl Memory {
 
     /// Makes the next commit without an answer, and lets this happen before anybody looks.
     pub fn lose_answer(&self, meanwhile: impl FnOnce() + Send + 'static) {
-        lock(&self.0).meanwhile = Some(Box::new(meanwhile));
+        lock(&self.0).meanwhile = Some((true, Box::new(meanwhile)));
+    }
+
+    /// Loses the next commit, and lets this happen before anybody looks.
+    pub fn lose_commit(&self, meanwhile: impl FnOnce() + Send + 'static) {
+        lock(&self.0).meanwhile = Some((false, Box::new(meanwhile)));
     }
 
     /// Lets this happen in the midst of the next read of several keys, after its first one.
@@ -173,8 +179,12 @@ impl Session for Memory {
             }
             return Err(error);
         }
-        let is_made = state.commit(&changes);
-        let Some(meanwhile) = state.meanwhile.take() else { return Ok(is_made) };
+        let Some((arrives, meanwhile)) = state.meanwhile.take() else {
+            return Ok(state.commit(&changes));
+        };
+        if arrives {
+            state.commit(&changes);
+        }
         drop(state);
         meanwhile();
         Err(not_answered())
