@@ -21,8 +21,9 @@
 //!
 //! These are refused, each with what to do:
 //!
-//! * a version that loses what it has confirmed: 3.5.0 to 3.5.2, 3.5.5 and 3.4.21; and in a cluster
-//!   of one member all of 3.4 before 3.4.21, and 3.5.3 and 3.5.4;
+//! * a version that loses what it has confirmed: 3.5.0 to 3.5.2, 3.5.5 and 3.4.21; in a cluster of
+//!   one member all of 3.4 before 3.4.21, and 3.5.3 and 3.5.4; and in a cluster of several members
+//!   all of 3.5 before 3.5.14, and with a user in the address all of 3.4 before 3.4.8;
 //! * a member with `--unsafe-no-fsync`: its metrics count the syncs of its log. Where they are too
 //!   few to tell, a transaction that changes nothing is made, which must make them more;
 //! * a learner, if no other member of the address answers;
@@ -41,6 +42,11 @@
 //!   not write, nobody notices `--unsafe-no-fsync`. Members that are not in the address are not
 //!   looked at.
 //! * A disk that forgets what it has confirmed to etcd.
+//! * In 3.4 before 3.4.32, too, a member of several that crashes during a compaction can come back
+//!   with a lower revision than the others, and confirm what they refuse. This takes a compaction
+//!   up to a revision that has removed a key, and a crash between two of its steps. These versions
+//!   are not refused, as distributions have no others: Debian 12 has 3.4.23. It is one more reason
+//!   to use 3.5.14 or later.
 //! * A process that starts after a restore has seen nothing of what was there before.
 //! * The time is that of the header `Date`, in whole seconds, by the clock of the member that
 //!   answers. Each member has its own clock: keep them together, as by NTP.

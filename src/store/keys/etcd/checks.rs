@@ -20,19 +20,34 @@ pub struct Status {
 
 type Version = [u64; 3];
 
-/// Versions that lose what they have confirmed, by their change logs: the first and the last of
-/// them, and the one in which that is mended.
-const LOSSY: &[(Version, Version, &str)] = &[
-    // A crash under load leaves members with other data.
-    ([3, 5, 0], [3, 5, 2], "3.5.3"),
-    // So does a member that recovers from a snapshot.
-    ([3, 4, 21], [3, 4, 21], "3.4.22"),
-    ([3, 5, 5], [3, 5, 5], "3.5.6"),
-];
+/// In which clusters a version loses what it has confirmed.
+#[derive(Clone, Copy, PartialEq, Eq)]
+enum Where {
+    Everywhere,
+    OneMember,
+    /// A member has other data than the others after a crash, and confirms what they refuse.
+    SeveralMembers,
+    /// The same, where the cluster authenticates its users.
+    SeveralWithUsers,
+}
 
-/// Versions that confirm a transaction before it is on the disk, where there is but one member.
-const LOSSY_ALONE: &[(Version, Version, &str)] =
-    &[([3, 4, 0], [3, 4, 20], "3.4.22"), ([3, 5, 3], [3, 5, 4], "3.5.6")];
+/// Versions that lose what they have confirmed, by their change logs: the first and the last of
+/// them, the clusters in which they do, and the version in which all of that is mended.
+const LOSSY: &[(Version, Version, Where, &str)] = &[
+    // A crash under load leaves members with other data.
+    ([3, 5, 0], [3, 5, 2], Where::Everywhere, "3.5.14"),
+    // So does a member that recovers from a snapshot.
+    ([3, 4, 21], [3, 4, 21], Where::Everywhere, "3.4.22"),
+    ([3, 5, 5], [3, 5, 5], Where::Everywhere, "3.5.14"),
+    // A transaction is confirmed before it is on the disk.
+    ([3, 4, 0], [3, 4, 20], Where::OneMember, "3.4.22"),
+    ([3, 5, 3], [3, 5, 4], Where::OneMember, "3.5.14"),
+    // A crash during a defragmentation, up to 3.5.5, or a compaction makes revisions differ. After
+    // a compaction they can in 3.4, too, before 3.4.32: see the documentation of the store.
+    ([3, 5, 3], [3, 5, 13], Where::SeveralMembers, "3.5.14"),
+    // A member that starts again may have forgotten changes of users, and refuses writes for it.
+    ([3, 4, 0], [3, 4, 7], Where::SeveralWithUsers, "3.4.22"),
+];
 
 impl Status {
     pub fn of(answer: &Value) -> Result<Status, Bad> {
@@ -57,7 +72,7 @@ impl Status {
                 "its version is {version}, and this store needs 3.4 or later; upgrade it"
             )));
         }
-        if let Some(fixed) = among(LOSSY, parts) {
+        if let Some(fixed) = self.fixed(|place| place == Where::Everywhere) {
             return Some(Error::problem(format!(
                 "its version {version} can lose what it has confirmed; upgrade all members to \
                  {fixed} or later"
@@ -67,23 +82,42 @@ impl Status {
         is_corrupt.then(|| Error::problem(CORRUPT))
     }
 
-    /// In which version that is mended which makes this one unfit for a cluster of one member.
-    pub fn fixed_alone(&self) -> Option<&'static str> {
-        among(LOSSY_ALONE, parts(&self.version))
+    /// Whether it can be relied on in some clusters alone.
+    pub fn depends_on_members(&self) -> bool {
+        self.fixed(|_| true).is_some()
     }
 
-    /// Why a cluster with these `members` cannot be relied on, if `fixed` is the version in which
-    /// that is mended.
-    pub fn refusal_alone(&self, members: &Value, fixed: &str) -> Option<Error> {
+    /// Why a cluster with these `members` cannot be relied on, which may have users.
+    pub fn refusal_among(&self, members: &Value, has_users: bool) -> Option<Error> {
+        let Status { version, .. } = self;
         let all = members["members"].as_array()?;
         let voting = all.iter().filter(|member| member["isLearner"].as_bool() != Some(true));
-        (voting.count() < 2).then(|| {
-            Error::problem(format!(
-                "its version {} confirms transactions before they are on the disk if a cluster has \
-                 one member, as this one; upgrade it to {fixed} or later",
-                self.version
-            ))
-        })
+        let alone = || self.fixed(|place| place == Where::OneMember);
+        if let Some(fixed) = (voting.count() < 2).then(alone).flatten() {
+            return Some(Error::problem(format!(
+                "its version {version} confirms transactions before they are on the disk if a \
+                 cluster has one member, as this one; upgrade it to {fixed} or later"
+            )));
+        }
+        // A learner may be promoted at any time.
+        let several = || {
+            self.fixed(|place| {
+                place == Where::SeveralMembers || has_users && place == Where::SeveralWithUsers
+            })
+        };
+        let fixed = (all.len() > 1).then(several).flatten()?;
+        Some(Error::problem(format!(
+            "its version {version} is unfit for a cluster of several members: one of them may have \
+             other data than others after a crash, and confirm what they refuse; upgrade all \
+             members to {fixed} or later"
+        )))
+    }
+
+    /// In which version that is mended which makes this one lossy there.
+    fn fixed(&self, is_there: impl Fn(Where) -> bool) -> Option<&'static str> {
+        let version = parts(&self.version);
+        let mut lossy = LOSSY.iter().filter(|(first, last, ..)| (first..=last).contains(&&version));
+        lossy.find(|(_, _, place, _)| is_there(*place)).map(|(.., fixed)| *fixed)
     }
 }
 
@@ -91,12 +125,6 @@ impl Status {
 fn parts(version: &str) -> Version {
     let mut numbers = version.split(['.', '-', '+']).map(|part| part.parse().unwrap_or(0));
     [(); 3].map(|()| numbers.next().unwrap_or(0))
-}
-
-/// In which version that is mended for which `version` is in the list.
-fn among(list: &[(Version, Version, &'static str)], version: Version) -> Option<&'static str> {
-    let found = list.iter().find(|(first, last, _)| (first..=last).contains(&&version));
-    found.map(|(.., fixed)| *fixed)
 }
 
 /// How a member has written its log since its start, by its metrics.

@@ -168,9 +168,10 @@ impl<'a> Conversation<'a> {
             let problem = LEARNER.to_owned();
             return Err(Trouble::Elsewhere(Error::Unreachable { problem, source: None }));
         }
-        if let Some(fixed) = status.fixed_alone() {
+        if status.depends_on_members() {
             let members = self.authorized(&Question::members(), share)?;
-            if let Some(error) = status.refusal_alone(&members, fixed) {
+            let has_users = self.store.login.is_some();
+            if let Some(error) = status.refusal_among(&members, has_users) {
                 return Err(Trouble::Final(error));
             }
         }

@@ -562,11 +562,12 @@ fn a_full_database_is_told_and_no_write_is_lost() {
     assert_eq!(value(&store, "a"), last);
 }
 
+const HEADER: &str = "\"header\":{\"cluster_id\":\"1\",\"member_id\":\"2\",\"revision\":\"3\",\
+                      \"raft_term\":\"4\"}";
+
 /// The answers of other versions, by their documentation, and of what is no etcd.
 #[test]
 fn other_versions_and_other_servers_are_told_apart() {
-    const HEADER: &str = "\"header\":{\"cluster_id\":\"1\",\"member_id\":\"2\",\
-                          \"revision\":\"3\",\"raft_term\":\"4\"}";
     let said = |status: u16, text: &str, members: &'static str| {
         let text = text.to_owned();
         let relay = Relay::start("nowhere:0", move |path, _| match path {
@@ -585,24 +586,10 @@ fn other_versions_and_other_servers_are_told_apart() {
     let version = |version: &str, members| {
         said(200, &format!("{{{HEADER},\"version\":\"{version}\"}}"), members)
     };
-    let (one, three) = ("{\"ID\":\"2\"}", "{},{},{}");
-    for (lossy, fixed) in
-        [("3.5.0", "3.5.3"), ("3.5.1", "3.5.3"), ("3.5.2", "3.5.3"), ("3.5.5", "3.5.6")]
-    {
-        let error = version(lossy, three).unwrap_err();
-        assert!(error.contains("can lose what it has confirmed"), "{error}");
-        assert!(error.contains(&format!("to {fixed} or later")), "{error}");
-    }
-    assert!(version("3.4.21", three).unwrap_err().contains("3.4.22"));
-    assert!(version("3.3.27", three).unwrap_err().contains("needs 3.4 or later"));
+    let one = "{\"ID\":\"2\"}";
+    assert!(version("3.3.27", one).unwrap_err().contains("needs 3.4 or later"));
     for good in ["3.4.23", "3.5.6", "3.5.17", "3.6.0-rc.1", "3.6.5", "3.10.0", "4.0.0"] {
         assert_eq!(version(good, one).unwrap(), None);
-    }
-    for (alone, fixed) in [("3.4.0", "3.4.22"), ("3.4.20", "3.4.22"), ("3.5.4", "3.5.6")] {
-        let error = version(alone, one).unwrap_err();
-        assert!(error.contains("if a cluster has one member") && error.contains(fixed), "{error}");
-        version(alone, "{\"ID\":\"2\"},{\"isLearner\":true}").unwrap_err();
-        assert_eq!(version(alone, three).unwrap(), None);
     }
     let alarm = "\"version\":\"3.6.0\",\"errors\":[\"memberID:2 alarm:CORRUPT \"]";
     assert!(said(200, &format!("{{{HEADER},{alarm}}}"), one).unwrap_err().contains("CORRUPT"));
@@ -622,6 +609,68 @@ fn other_versions_and_other_servers_are_told_apart() {
     ] {
         let error = said(status, text, one).unwrap_err();
         assert!(error.contains(problem), "{error}");
+    }
+}
+
+/// By the change logs of etcd.
+#[test]
+fn versions_that_lose_what_they_confirm_are_refused() {
+    const NOBODY: &str = "";
+    const SOMEBODY: &str = "me:secret@";
+    const ONE: &str = "{\"ID\":\"2\"}";
+    const LEARNING: &str = "{\"ID\":\"2\"},{\"isLearner\":true}";
+    const THREE: &str = "{},{},{}";
+    let ask = |user: &str, version: &str, members: &'static str| {
+        let version = version.to_owned();
+        let relay = Relay::start("nowhere:0", move |path, _| {
+            let rest = match path {
+                "/v3/maintenance/status" => format!("\"version\":\"{version}\""),
+                "/v3/cluster/member/list" => format!("\"members\":[{members}]"),
+                "/v3/auth/authenticate" => "\"token\":\"x\"".to_owned(),
+                "/v3/kv/txn" => "\"responses\":[{\"response_range\":{}}]".to_owned(),
+                _ => return Act::Say(404, String::new()),
+            };
+            Act::Say(200, format!("{{{HEADER},{rest}}}"))
+        });
+        let store = Etcd::at(&format!("etcd://{user}{}/ids", relay.place())).unwrap();
+        read(&store, "a").map_err(|error| unusable(&error))
+    };
+    let all = "can lose what it has confirmed; upgrade all members to";
+    let alone = "if a cluster has one member, as this one; upgrade it to";
+    let several = "may have other data than others after a crash";
+    for (user, version, members, said, fixed) in [
+        (NOBODY, "3.5.0", ONE, all, "3.5.14"),
+        (NOBODY, "3.5.2", THREE, all, "3.5.14"),
+        (NOBODY, "3.5.5", ONE, all, "3.5.14"),
+        (NOBODY, "3.4.21", THREE, all, "3.4.22"),
+        (NOBODY, "3.4.0", ONE, alone, "3.4.22"),
+        (NOBODY, "3.4.20", ONE, alone, "3.4.22"),
+        (NOBODY, "3.5.3", ONE, alone, "3.5.14"),
+        (NOBODY, "3.5.4", LEARNING, alone, "3.5.14"),
+        (NOBODY, "3.5.3", THREE, several, "3.5.14"),
+        (NOBODY, "3.5.4", THREE, several, "3.5.14"),
+        (NOBODY, "3.5.6", THREE, several, "3.5.14"),
+        (SOMEBODY, "3.5.13", THREE, several, "3.5.14"),
+        (NOBODY, "3.5.13", LEARNING, several, "3.5.14"),
+        (SOMEBODY, "3.4.0", THREE, several, "3.4.22"),
+        (SOMEBODY, "3.4.7", THREE, several, "3.4.22"),
+    ] {
+        let error = ask(user, version, members).expect_err(version);
+        assert!(error.contains(&format!("its version {version} ")), "{error}");
+        assert!(error.contains(said), "{version}: {error}");
+        assert!(error.contains(&format!("to {fixed} or later")), "{version}: {error}");
+    }
+    for (user, version, members) in [
+        (NOBODY, "3.4.7", THREE),
+        (SOMEBODY, "3.4.8", THREE),
+        (SOMEBODY, "3.4.22", THREE),
+        (SOMEBODY, "3.4.23", ONE),
+        (NOBODY, "3.5.6", ONE),
+        (SOMEBODY, "3.5.13", ONE),
+        (SOMEBODY, "3.5.14", THREE),
+        (NOBODY, "3.6.0", THREE),
+    ] {
+        assert_eq!(ask(user, version, members).unwrap(), None);
     }
 }
 
