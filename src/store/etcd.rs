@@ -30,7 +30,10 @@
 //! * a cluster with the alarm CORRUPT. One with the alarm NOSPACE is read, and not written to.
 //!
 //! A member is asked for its version and for alarms before its answers are relied on, and again
-//! after a minute; its syncs are looked at every ten minutes.
+//! after a minute; its syncs are looked at every ten minutes. With authentication, some versions
+//! tell these to users with the role root alone, such as 3.5.28 to 3.5.31 and 3.6.0 to 3.6.11. For
+//! other users, `/version` tells the version; that the member reads for them shows that it is no
+//! learner; and the alarm CORRUPT shows when it refuses a write.
 //!
 //! Each answer names its cluster, revision and term. A process that has seen them notices that the
 //! cluster was restored from a backup, as the revision or the term goes back, or that it is another

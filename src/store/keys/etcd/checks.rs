@@ -161,6 +161,11 @@ impl Log {
     }
 }
 
+/// What to do about a member whose version cannot be known.
+pub const HIDDEN: &str = "it tells its status to users with the role root alone, as 3.5.28 to \
+                          3.5.31 and 3.6.0 to 3.6.11 do, and no version at /version; upgrade it to \
+                          3.5.32, 3.6.12 or later, or let /version be asked";
+
 pub const NO_SYNC: &str = "it does not sync its log, so that a power failure could take ids back \
                            that have been given; start it without --unsafe-no-fsync";
 

@@ -156,8 +156,12 @@ impl<'a> Conversation<'a> {
     /// Asks the server for its version, its part in the cluster, and alarms.
     fn check(&mut self, share: &Deadline) -> Result<(), Trouble> {
         let seen = self.known().seen;
-        let answer = self.authorized(&Question::status(), share)?;
-        let status = Status::of(&answer).map_err(strange)?;
+        let status = match self.authorized(&Question::status(), share) {
+            Ok(answer) => Status::of(&answer).map_err(strange)?,
+            // Some versions tell it to users with the role root alone.
+            Err(Trouble::Final(Error::Denied(_))) => self.visible_status(share)?,
+            Err(trouble) => return Err(trouble),
+        };
         // It tells how far this member has come, which may be less far than others.
         let seen = seen.map(|seen| Header { cluster: seen.cluster, ..status.header });
         let change = seen.and_then(|seen| checks::change(&seen, &status.header));
@@ -179,6 +183,24 @@ impl<'a> Conversation<'a> {
         known.members[self.at] = Some(member);
         known.checked.insert(member, Stopwatch::start());
         Ok(())
+    }
+
+    /// The status of a server as far as each user sees it. A learner refuses to read, and what a
+    /// server with the alarm CORRUPT refuses is a write.
+    fn visible_status(&mut self, share: &Deadline) -> Result<Status, Trouble> {
+        let answer = self.authorized(&Question::read(&[self.full("store")]), share)?;
+        let header = Header::of(&answer).map_err(strange)?;
+        let url = format!("{}/version", self.store.servers[self.at].url);
+        let reply = http::send(&self.agent, &url, None, None, share.left());
+        let reply = reply.map_err(Refusal::from)?;
+        let json: Value = serde_json::from_str(&reply.text).unwrap_or_default();
+        match json["etcdserver"].as_str() {
+            Some(version) => {
+                let (version, errors) = (version.to_owned(), Vec::new());
+                Ok(Status { header, version, is_learner: false, errors })
+            }
+            None => Err(Trouble::Final(Error::problem(checks::HIDDEN))),
+        }
     }
 
     /// Looks whether the server syncs its log, as far as that can be told.

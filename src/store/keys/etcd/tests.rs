@@ -674,6 +674,48 @@ fn versions_that_lose_what_they_confirm_are_refused() {
     }
 }
 
+/// With authentication, some versions tell their status to the role root alone.
+#[test]
+fn a_user_who_may_not_see_the_status_is_served() {
+    const DENIED: &str = "{\"code\":7,\"message\":\"etcdserver: permission denied\"}";
+    let ask = |version: (u16, &str), txn: (u16, &str)| {
+        let version = (version.0, version.1.to_owned());
+        let txn = (txn.0, txn.1.to_owned());
+        let relay = Relay::start("nowhere:0", move |path, _| match path {
+            "/v3/auth/authenticate" => Act::Say(200, format!("{{{HEADER},\"token\":\"x\"}}")),
+            "/v3/maintenance/status" => Act::Say(403, DENIED.to_owned()),
+            "/v3/cluster/member/list" => Act::Say(200, "{\"members\":[{},{},{}]}".to_owned()),
+            "/version" => Act::Say(version.0, version.1.clone()),
+            "/v3/kv/txn" => Act::Say(txn.0, txn.1.clone()),
+            _ => Act::Say(404, String::new()),
+        });
+        let store = Etcd::at(&format!("etcd://me:secret@{}/ids", relay.place())).unwrap();
+        let found = read(&store, "a");
+        (found, relay.seen())
+    };
+    let found = format!("{{{HEADER},\"responses\":[{{\"response_range\":{{}}}}]}}");
+    let good = (200, &*found);
+    let version = (200, "{\"etcdserver\":\"3.6.5\",\"etcdcluster\":\"3.6.0\"}");
+    let (read, seen) = ask(version, good);
+    assert_eq!(read.unwrap(), None);
+    let asked = ["/v3/maintenance/status", "/v3/kv/txn", "/version"];
+    assert_eq!(seen.iter().filter(|path| asked.contains(&&***path)).count(), 4, "{seen:?}");
+
+    // All else is still looked at.
+    let lossy = (200, "{\"etcdserver\":\"3.5.5\"}");
+    let error = unusable(&ask(lossy, good).0.unwrap_err());
+    assert!(error.contains("its version 3.5.5 can lose"), "{error}");
+    let learner = "{\"code\":14,\"message\":\"etcdserver: rpc not supported for learner\"}";
+    let error = unreachable(&ask(version, (503, learner)).0.unwrap_err());
+    assert!(error.contains("it is a learner"), "{error}");
+    let error = ask(version, (403, DENIED)).0.unwrap_err();
+    assert!(matches!(error, Error::Denied(_)), "{error:?}");
+    for hidden in [(404, "no"), (200, "<html>"), (200, "{}")] {
+        let error = unusable(&ask(hidden, good).0.unwrap_err());
+        assert!(error.contains("upgrade it to 3.5.32, 3.6.12 or later"), "{error}");
+    }
+}
+
 /// etcd makes the transaction that fills it, and says that it is full. So it did in a test of its
 /// own sources; here its answers are recorded.
 #[test]
