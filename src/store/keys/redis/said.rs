@@ -16,6 +16,10 @@ const CLUSTER: &str = "it is a part of a Redis Cluster, in which a failover forg
                        has confirmed; give the address of a Redis that stands alone";
 const NO_SPACE: &str = "No space left";
 
+/// What comes before the arguments of an unknown command. They end in the midst of a long password,
+/// which is not found then.
+const ARGUMENTS: &str = ", with args beginning with";
+
 /// What is wrong, by the first word of the error and by what is in it. The first that fits counts.
 const KNOWN: &[(&str, &str, Kind)] = &[
     ("NOPERM", "", Kind::Denied),
@@ -65,7 +69,9 @@ enum Kind {
 
 /// The words of `error`, in a form fit for one of ours.
 pub fn said(error: &ServerError, store: &Redis) -> String {
-    let said = format!("{} {}", error.code(), error.details().unwrap_or_default());
+    let details = error.details().unwrap_or_default();
+    let details = details.split_once(ARGUMENTS).map_or(details, |(before, _)| before);
+    let said = format!("{} {details}", error.code());
     let password = store.user.as_ref().map(|(_, password)| password.as_str());
     fit(&said, &[password.unwrap_or_default()], "(the password)")
 }
@@ -123,20 +129,25 @@ mod tests {
 
     use super::{Error, Redis, good};
 
-    /// As Redis says it where `AUTH` has another name.
+    /// As Redis says it where `AUTH` has another name: it repeats the first 128 characters of what
+    /// it was sent.
     #[test]
     fn no_error_has_the_password() {
-        let store = Redis::at("redis://me:se%20cret@h/0/ids").unwrap();
-        let said =
-            b"-ERR unknown command 'AUTH', with args beginning with: 'me' 'se cret' \x1b[2J\r\n";
-        let error = good(parse_redis_value(said).unwrap(), &store).unwrap_err();
-        let said = match error {
-            Error::Other(said) => said.to_string(),
-            error => format!("{error:?}"),
-        };
-        let expected = "ERR unknown command 'AUTH', with args beginning with: 'me' '(the \
-                        password)' [2J";
-        assert_eq!(said, expected);
+        let long = "0123456789abcdef".repeat(10);
+        for password in ["se cret", &long] {
+            let url = format!("redis://me:{}@h/0/ids", password.replace(' ', "%20"));
+            let store = Redis::at(&url).unwrap();
+            let arguments: String = format!("'me' '{password}").chars().take(128).collect();
+            let said = format!(
+                "-ERR unknown command 'AUTH', with args beginning with: {arguments}' \x1b[2J\r\n"
+            );
+            let error = good(parse_redis_value(said.as_bytes()).unwrap(), &store).unwrap_err();
+            let said = match error {
+                Error::Other(said) => said.to_string(),
+                error => format!("{error:?}"),
+            };
+            assert_eq!(said, "ERR unknown command 'AUTH'");
+        }
     }
 
     /// As the servers' sources have them.
