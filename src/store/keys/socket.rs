@@ -116,9 +116,9 @@ fn resolve(
     }
 }
 
-/// Whether nothing came, which a system may say a moment early.
+/// Whether nothing came until now: a system may say so a moment early, and when a signal comes.
 fn is_timeout(error: &io::Error) -> bool {
-    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock)
+    matches!(error.kind(), ErrorKind::TimedOut | ErrorKind::WouldBlock | ErrorKind::Interrupted)
 }
 
 impl Read for Timed<'_> {
@@ -183,5 +183,50 @@ impl Write for Stream<'_> {
             Stream::Plain(stream) => stream.flush(),
             Stream::Tls(stream) => stream.flush(),
         }
+    }
+}
+
+#[cfg(all(test, unix))]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use std::io::{Read, Write};
+    use std::net::TcpListener;
+    use std::process::{Command, exit};
+    use std::time::Duration;
+
+    use super::{Deadline, Timed};
+    use crate::sync::sleep;
+
+    /// Linux ends a read with a limit then, though nothing handles the signals. The process is one
+    /// of its own, as all threads of a process are stopped together.
+    #[test]
+    fn a_read_outlives_a_stop_of_the_process() {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let server = ("127.0.0.1".to_owned(), listener.local_addr().unwrap().port());
+        let child = match fork::fork().unwrap() {
+            fork::Fork::Child => {
+                let deadline = Deadline::after(Duration::from_secs(10));
+                let socket = Timed::connect(&server, &deadline, deadline.timeout);
+                let echoed = socket.and_then(|mut socket| {
+                    let mut byte = [0];
+                    let count = socket.read(&mut byte)?;
+                    socket.write_all(&byte[..count])
+                });
+                exit(i32::from(echoed.is_err()));
+            }
+            fork::Fork::Parent(child) => child,
+        };
+        let mut socket = listener.accept().unwrap().0;
+        for signal in ["-STOP", "-CONT"] {
+            sleep(Duration::from_millis(100));
+            let kill = Command::new("kill").args([signal, &child.to_string()]).status();
+            assert!(kill.unwrap().success());
+        }
+        sleep(Duration::from_millis(100));
+        socket.write_all(b"x").unwrap();
+        let mut echo = Vec::new();
+        let _ = socket.read_to_end(&mut echo);
+        fork::waitpid(child).unwrap();
+        assert_eq!(echo, b"x");
     }
 }
