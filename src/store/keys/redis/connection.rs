@@ -7,10 +7,12 @@ use std::error::Error as StdError;
 use std::io::{self, Write};
 
 use redis::{Cmd, Parser, Value};
-use rustls::{AlertDescription, ClientConfig};
+use rustls::AlertDescription;
 
 use super::super::socket::{Stream, Timed, certified_name};
 use super::super::{Deadline, Error};
+use super::Redis;
+use super::said::meaning;
 use crate::clock::human;
 use crate::sync::Arc;
 use crate::told::Told;
@@ -24,51 +26,57 @@ const NO_TLS: &str = "see that the server speaks TLS at this port; without TLS, 
                       with redis://";
 
 pub struct Connection<'a> {
+    store: &'a Redis,
     stream: Stream<'a>,
     parser: Parser,
     deadline: &'a Deadline,
 }
 
 impl<'a> Connection<'a> {
-    pub fn open(
-        server: &(String, u16),
-        tls: Option<&Arc<ClientConfig>>,
-        deadline: &'a Deadline,
-    ) -> Result<Connection<'a>, Error> {
-        let socket = Timed::connect(server, deadline, deadline.timeout);
+    pub fn open(store: &'a Redis, deadline: &'a Deadline) -> Result<Connection<'a>, Error> {
+        let socket = Timed::connect(&store.server, deadline, deadline.timeout);
         let socket = socket.map_err(|error| failed(error, deadline))?;
-        let stream = match tls {
+        let stream = match &store.tls {
             Some(config) => {
-                let stream = socket.in_tls(certified_name(&server.0)?, config);
+                let stream = socket.in_tls(certified_name(&store.server.0)?, config);
                 stream.map_err(|error| not_in_tls(error, deadline))?
             }
             None => Stream::Plain(socket),
         };
-        Ok(Connection { stream, parser: Parser::new(), deadline })
+        Ok(Connection { store, stream, parser: Parser::new(), deadline })
     }
 
     /// Sends the commands together, and returns the answer to each. After an error it is unknown
     /// which of them were run, and each later call fails: the parser stays at what it could not
     /// read.
     pub fn ask(&mut self, commands: &[Cmd]) -> Result<Vec<Value>, Error> {
-        self.exchange(commands).map_err(|error| failed(error, self.deadline))
+        let mut answers = Vec::with_capacity(commands.len());
+        match (self.exchange(commands, &mut answers), &answers[..]) {
+            (Ok(()), _) => Ok(answers),
+            // A server that turns a client away says why, whatever it was sent, and nothing else.
+            (Err(_), [Value::ServerError(error)]) => Err(meaning(error, self.store)),
+            (Err(error), _) => Err(failed(error, self.deadline)),
+        }
     }
 
     fn exchange(
         &mut self,
         commands: &[Cmd],
-    ) -> Result<Vec<Value>, Box<dyn StdError + Send + Sync>> {
+        answers: &mut Vec<Value>,
+    ) -> Result<(), Box<dyn StdError + Send + Sync>> {
         let mut bytes = Vec::new();
         for command in commands {
             command.write_packed_command(&mut bytes);
         }
-        self.stream.write_all(&bytes)?;
-        self.stream.flush()?;
-        let mut answers = Vec::with_capacity(commands.len());
+        let sent = self.stream.write_all(&bytes).and_then(|()| self.stream.flush());
         while answers.len() < commands.len() {
-            answers.push(self.parser.parse_value(&mut self.stream)?);
+            match self.parser.parse_value(&mut self.stream) {
+                Ok(answer) => answers.push(answer),
+                // What could not be sent is why no answer came.
+                Err(error) => return sent.map_err(Into::into).and(Err(error.into())),
+            }
         }
-        Ok(answers)
+        sent.map_err(Into::into)
     }
 
     pub fn deadline(&self) -> &'a Deadline {

@@ -88,8 +88,7 @@ impl Redis {
 
     /// Connects, and sees that the server keeps what it confirms.
     fn converse<'a>(&'a self, deadline: &'a Deadline) -> Result<Conversation<'a>, Error> {
-        let connection = Connection::open(&self.server, self.tls.as_ref(), deadline)?;
-        Conversation::begin(self, connection)
+        Conversation::begin(self, Connection::open(self, deadline)?)
     }
 }
 

@@ -382,7 +382,7 @@ fn a_server_that_never_ends_its_answer_ends_a_call_by_its_deadline() {
 #[test]
 fn a_connection_that_has_failed_is_not_used_again() {
     let listener = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = listener.local_addr().unwrap().port();
+    let store = Redis::at(&format!("redis://{}", listener.local_addr().unwrap())).unwrap();
     let server = thread::spawn(move || {
         let mut socket = listener.accept().unwrap().0;
         for answer in [":x\r\n", "+OK\r\n"] {
@@ -391,14 +391,36 @@ fn a_connection_that_has_failed_is_not_used_again() {
         }
     });
     let deadline = deadline();
-    let mut connection =
-        Connection::open(&("127.0.0.1".to_owned(), port), None, &deadline).unwrap();
+    let mut connection = Connection::open(&store, &deadline).unwrap();
     for _ in 0..2 {
         let error = connection.ask(&[command(&["PING"])]).unwrap_err();
         assert!(matches!(error, Error::Unreachable { .. }), "{error:?}");
     }
     drop(connection);
     server.join().unwrap();
+}
+
+/// A server that turns a client away says why and closes the connection, whatever it was sent.
+#[test]
+fn what_a_server_says_before_it_closes_the_connection_is_told() {
+    for (said, part, may_pass) in [
+        ("DENIED Redis is running in protected mode", "it is in protected mode", false),
+        ("ERR max number of clients reached", "see who uses its connections", true),
+        ("", "see that the server runs", true),
+    ] {
+        let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+        let url = format!("redis://{}", listener.local_addr().unwrap());
+        let server = thread::spawn(move || {
+            let mut socket = listener.accept().unwrap().0;
+            if !said.is_empty() {
+                socket.write_all(format!("-{said}\r\n").as_bytes()).unwrap();
+            }
+        });
+        let (text, is_transient) = refusal(&url);
+        assert!(text.contains(part) && text.contains(said), "{text}");
+        assert_eq!(is_transient, may_pass, "{text}");
+        server.join().unwrap();
+    }
 }
 
 #[test]
