@@ -416,7 +416,8 @@ fn time(record: &Document, name: &str, field: &str) -> Result<i64, Error> {
 
 /// What operators see of a record.
 fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
-    let bad = |field: &str| record.bad(&format!("{WORKERS}/{name}"), field);
+    let key = format!("{WORKERS}/{name}");
+    let bad = |field: &str| record.bad(&key, field);
     let text = |field: &str| record.text(field).map(str::to_owned).ok_or_else(|| bad(field));
     let at = |field: &str| {
         let ms = time(record, name, field)?;
@@ -427,7 +428,7 @@ fn worker(name: &str, record: &Document) -> Result<WorkerRecord, Error> {
     } else {
         Some(LeaseRecord {
             holder: record.text(HOLDER).map(str::to_owned),
-            reserved_until: record.number(name, RESERVED_UNTIL)?,
+            reserved_until: record.number(&key, RESERVED_UNTIL)?,
             until: at(LEASE_UNTIL)?,
         })
     };

@@ -336,6 +336,18 @@ fn a_row_that_was_made_anew_is_noticed() {
 }
 
 #[test]
+fn a_record_that_cannot_be_read_is_named_by_its_key() {
+    let store = Memory::default();
+    leased(&store, Duration::from_secs(2)).assign(&request(NOW)).unwrap();
+    let mut keys = store.copy();
+    let record = keys.get_mut("workers/1").unwrap();
+    record.value = record.value.replace("\"reserved_until\":", "\"reserved_until\":-");
+    store.restore(keys);
+    let error = KeyRegistry::on(store).workers().unwrap_err().to_string();
+    assert!(error.contains("in its key workers/1 the member reserved_until is -"), "{error}");
+}
+
+#[test]
 fn trying_out_leaves_nothing() {
     let store = Memory::default();
     KeyRegistry::on(store.clone()).try_out(&Layout::DEFAULT).unwrap();
