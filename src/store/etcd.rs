@@ -27,7 +27,8 @@
 //! * a member with `--unsafe-no-fsync`: its metrics count the syncs of its log. Where they are too
 //!   few to tell, a transaction that changes nothing is made, which must make them more;
 //! * a learner, if no other member of the address answers;
-//! * a cluster with the alarm CORRUPT. One with the alarm NOSPACE is read, and not written to.
+//! * a cluster with the alarm CORRUPT. One with the alarm NOSPACE is read, and not written to; 3.4
+//!   before 3.4.20 and 3.5 before 3.5.7 do not let it be read either, as reads are transactions.
 //!
 //! A member is asked for its version and for alarms before its answers are relied on, and again
 //! after a minute; its syncs are looked at every ten minutes. With authentication, some versions
