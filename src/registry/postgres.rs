@@ -57,7 +57,10 @@ use crate::store::without_password;
 /// * PostgreSQL since 11 has all that is asked of it.
 /// * A pooler may give each transaction another connection, as no setting and no prepared statement
 ///   outlasts one. It has to keep a transaction on one connection: PgBouncer's modes `session` and
-///   `transaction` do, `statement` does not.
+///   `transaction` do, `statement` does not. It may leave the startup parameter `options` out, as
+///   PgBouncer does where `ignore_startup_parameters` names it: each transaction sets the
+///   `search_path` of the address by itself. Name one there if other clients of the pooler set
+///   theirs, which can stay behind on a connection.
 /// * CockroachDB and other servers that speak PostgreSQL's language refuse one of two conflicting
 ///   transactions, some at its commit; that is tried again.
 ///
@@ -74,6 +77,7 @@ impl SqlRegistry<Postgres> {
     /// the server yet. Where none of the tables is there, the first start makes them, by the file
     /// `schema.postgres.sql`. Tables that this registry has seen are not made anew. Where another
     /// schema of the database has such tables, none are made, unless the address names a schema.
+    /// Where it names several, the tables are made in the first, and nowhere if that is missing.
     ///
     /// The parameters are those of [`tokio_postgres::Config`], such as
     /// `?connect_timeout=2&options=-csearch_path=ids`. With `sslmode=require` the server's

@@ -22,6 +22,8 @@ use uidring::{
 };
 
 use crate::databases::{OwnServer, Server, TABLES, free_port, recipe};
+#[cfg(feature = "postgres")]
+use crate::pooler::without_options;
 
 const URL: &str = "UIDRING_TEST_URL";
 
@@ -828,6 +830,35 @@ fn no_second_registry_is_made_beside_one_in_another_schema() {
     assert_eq!(registry(&named("public")).assign(&request()).unwrap().worker, 1);
     // And now nobody makes any.
     assert_eq!(registry(&server.url()).assign(&request()).unwrap().worker, 2);
+}
+
+/// The schema that the address names is the one, also where a pooler does not tell the server.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn the_address_names_the_schema_also_behind_a_pooler_that_drops_it() {
+    let server = OwnServer::start(Server::Postgres);
+    server.run("CREATE SCHEMA ids; CREATE SCHEMA \"Made, too\"");
+    let path = |url: &str, path: &str| registry(&format!("{url}?options=-csearch_path={path}"));
+    let assign = |mut registry: StoreRegistry| registry.assign(&request()).unwrap().worker;
+    assert_eq!(assign(path(&server.url(), "ids")), 1);
+    let pooler = without_options(&server.url());
+    assert_eq!(assign(path(&pooler, "ids")), 2);
+    assert_eq!(assign(path(&pooler, "ids,public")), 3);
+    assert_eq!(path(&pooler, "ids").workers().unwrap().len(), 3);
+    // Where there is none yet, the first schema gets it, or nobody.
+    let text = refusal(path(&pooler, "nowhere,public"));
+    assert!(text.contains("make the schema, or name another in search_path"), "{text}");
+    path(&pooler, "nowhere,public").try_out(&Layout::DEFAULT).unwrap_err();
+    path(&pooler, "%22Made,%5c%20too%22,public").try_out(&Layout::DEFAULT).unwrap();
+    assert_eq!(assign(path(&pooler, "%22Made,%5c%20too%22,public")), 1);
+    let places = "SELECT string_agg(table_schema, '; ' ORDER BY table_schema) \
+                  FROM information_schema.tables WHERE table_name = 'uidring_layout'";
+    assert_eq!(server.run(places), "Made, too; ids");
+    // A column that is missing is told from the right place.
+    server.run("ALTER TABLE ids.uidring_worker_node DROP COLUMN holder CASCADE");
+    let text = refusal(leased(&format!("{pooler}?options=-csearch_path=ids"), 60));
+    assert!(text.contains("does not have the column holder"), "{text}");
 }
 
 /// A table may be several: its partitions, and those that inherit from it.

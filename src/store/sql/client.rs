@@ -168,8 +168,10 @@ impl<D: Database> Client<D> {
     /// them, and not always its table.
     fn lacking(&self, schema: &Schema, deadline: &Deadline) -> Option<Error> {
         let look = |session: &mut dyn Session| {
+            session.begin(Access::Read)?;
             let mut transaction = Transaction { session, dialect: D::DIALECT };
             let found = columns::lacking(schema, |table| transaction.columns(table))?;
+            session.roll_back()?;
             Ok::<_, Fault<Infallible>>(found)
         };
         self.connected(schema, deadline, look).ok().flatten()
@@ -264,7 +266,9 @@ fn provide_tables<D: Database, E>(
 /// Which of the tables of this library are there.
 fn tables_there<D: Database>(session: &mut dyn Session) -> Result<Vec<&'static str>, Error> {
     let names = MADE.map(|table| format!("'{table}'")).join(", ");
+    session.begin(Access::Read)?;
     let rows = session.rows(&D::DIALECT.tables.replace("{names}", &names), &[])?;
+    session.roll_back()?;
     let is_there = |table: &&str| {
         rows.iter().any(|row| matches!(&row[..], [Value::Text(there)] if there == table))
     };

@@ -134,22 +134,60 @@ impl Database for Postgres {
         };
         let has_warned = Arc::new(AtomicBool::new(false));
         let connection = executor.beside(attend(connection, Arc::clone(&has_warned)));
-        let names_schema =
-            self.config.get_options().is_some_and(|options| options.contains("search_path"));
-        Ok(Conversation {
-            client,
-            connection,
-            has_warned,
-            executor,
-            schema,
-            deadline,
-            names_schema,
-        })
+        let search_path = self.config.get_options().and_then(search_path);
+        Ok(Conversation { client, connection, has_warned, executor, schema, deadline, search_path })
     }
 
     fn run<T: Send>(call: impl FnOnce() -> T + Send) -> io::Result<T> {
         outside_of_a_runtime(call)
     }
+}
+
+/// The `search_path` that the server's options in an address name, read as the server reads them:
+/// `-c name=value` or `--name=value`, with a backslash in front of a space that is no end.
+fn search_path(options: &str) -> Option<String> {
+    let mut words = vec![String::new()];
+    let mut letters = options.chars();
+    while let Some(letter) = letters.next() {
+        if letter.is_ascii_whitespace() {
+            words.push(String::new());
+        } else if let (Some(word), Some(letter)) =
+            (words.last_mut(), if letter == '\\' { letters.next() } else { Some(letter) })
+        {
+            word.push(letter);
+        }
+    }
+    let mut words = words.into_iter().filter(|word| !word.is_empty());
+    let mut found = None;
+    while let Some(word) = words.next() {
+        let setting = match word.strip_prefix("-c").or_else(|| word.strip_prefix("--")) {
+            Some("") => words.next().unwrap_or_default(),
+            Some(setting) => setting.to_owned(),
+            None => continue,
+        };
+        if let Some((name, value)) = setting.split_once('=')
+            && name.replace('-', "_").eq_ignore_ascii_case("search_path")
+        {
+            found = Some(value.to_owned());
+        }
+    }
+    found
+}
+
+/// The first schema of a `search_path`, as it is written there.
+fn first_of(search_path: &str) -> &str {
+    let mut is_quoted = false;
+    let end = search_path.find(|letter| {
+        is_quoted ^= letter == '"';
+        letter == ',' && !is_quoted
+    });
+    &search_path[..end.unwrap_or(search_path.len())]
+}
+
+/// The statement that sets the `search_path` of one transaction.
+fn set_search_path(search_path: &str) -> String {
+    let text = search_path.replace('\\', r"\\").replace('\'', "''");
+    format!("SELECT set_config('search_path', E'{text}', true);")
 }
 
 impl From<tokio_postgres::Error> for Error {
@@ -314,8 +352,10 @@ struct Conversation<'a> {
     executor: Executor<'a>,
     schema: &'a Schema,
     deadline: &'a Deadline,
-    /// Whether the address says in which schema the tables are.
-    names_schema: bool,
+    /// Where the tables are, if the address says so. A pooler may have left it out when it
+    /// connected, or hand over a connection on which another client has set its own. So each
+    /// transaction sets it.
+    search_path: Option<String>,
 }
 
 impl Session for Conversation<'_> {
@@ -324,14 +364,15 @@ impl Session for Conversation<'_> {
         // The server gives up on a lock before this side does. Else it would go on waiting, with a
         // connection for each call, and the error would say that it is away.
         let lock_ms = ms / 2;
+        let place = self.search_path.as_deref().map(set_search_path).unwrap_or_default();
         let sql = format!(
-            "BEGIN ISOLATION LEVEL READ COMMITTED; \
+            "BEGIN ISOLATION LEVEL READ COMMITTED; {place} \
              SET LOCAL idle_in_transaction_session_timeout = {ms}; \
              SET LOCAL lock_timeout = {lock_ms}; {}",
             settings(self.schema)
         );
         let answer = self.wait(self.client.simple_query(&sql))?;
-        let row = answer.iter().find_map(|message| match message {
+        let row = answer.iter().rev().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
         });
@@ -364,7 +405,7 @@ impl Session for Conversation<'_> {
     }
 
     fn schema_elsewhere(&mut self) -> Result<Option<String>, Error> {
-        if self.names_schema {
+        if self.search_path.is_some() {
             return Ok(None);
         }
         let names = self.schema.tables.iter().map(|table| format!("'{table}'"));
@@ -383,12 +424,12 @@ impl Session for Conversation<'_> {
     }
 
     fn make_tables(&mut self) -> Result<(), Error> {
-        self.batch(&statements(self.schema.sql))
+        self.batch(&self.making())
     }
 
     fn try_out_tables(&mut self) -> Result<(), Error> {
         // The statements are one transaction.
-        self.batch(&statements(self.schema.sql).replace("COMMIT;", "ROLLBACK;"))
+        self.batch(&self.making().replace("COMMIT;", "ROLLBACK;"))
     }
 
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
@@ -414,6 +455,14 @@ impl Conversation<'_> {
         answer: impl Future<Output = Result<T, tokio_postgres::Error>>,
     ) -> Result<T, Error> {
         Ok(self.executor.wait(answer)??)
+    }
+
+    /// The statements that make the tables. Where the address names schemas, they are made in the
+    /// first one, or nowhere: a user who may use another schema would make a second registry there.
+    fn making(&self) -> String {
+        let first = self.search_path.as_deref().map(first_of);
+        let place = first.map(set_search_path).unwrap_or_default();
+        statements(self.schema.sql).replacen("BEGIN;", &format!("BEGIN; {place}"), 1)
     }
 
     fn batch(&self, sql: &str) -> Result<(), Error> {
@@ -461,4 +510,31 @@ fn row(row: &tokio_postgres::Row) -> Result<Row, Error> {
         Ok(value.unwrap_or(Value::Null))
     };
     row.columns().iter().enumerate().map(value).collect()
+}
+
+#[cfg(test)]
+mod tests {
+    use super::{first_of, search_path};
+
+    #[test]
+    fn a_search_path_is_found_among_the_options_of_an_address() {
+        for (options, found) in [
+            ("", None),
+            ("-cstatement_timeout=100 -e", None),
+            ("-csearch_path=ids", Some("ids")),
+            ("-c  search_path=ids -cgeqo=off", Some("ids")),
+            ("--search-path=a,b -c", Some("a,b")),
+            ("-cSearch_Path=a -csearch_path=b", Some("b")),
+            (r#"-csearch_path=a,\ "\\b""#, Some(r#"a, "\b""#)),
+        ] {
+            assert_eq!(search_path(options).as_deref(), found, "{options}");
+        }
+    }
+
+    #[test]
+    fn the_first_schema_of_a_search_path_may_be_quoted() {
+        for (path, first) in [("a", "a"), ("a, b", "a"), (r#""a,""b",c"#, r#""a,""b""#), ("", "")] {
+            assert_eq!(first_of(path), first, "{path}");
+        }
+    }
 }
