@@ -365,8 +365,10 @@ impl Session for Conversation<'_> {
         // connection for each call, and the error would say that it is away.
         let lock_ms = ms / 2;
         let place = self.search_path.as_deref().map(set_search_path).unwrap_or_default();
+        // A warning is all that tells of a wait for a standby that somebody has ended.
         let sql = format!(
             "BEGIN ISOLATION LEVEL READ COMMITTED; {place} \
+             SET LOCAL client_min_messages = warning; \
              SET LOCAL idle_in_transaction_session_timeout = {ms}; \
              SET LOCAL lock_timeout = {lock_ms}; {}",
             settings(self.schema)
@@ -395,7 +397,8 @@ impl Session for Conversation<'_> {
             let problem = "it stopped waiting for its standbys, so one of them may become the \
                            primary without what it has just committed; see that they run, and who \
                            ends such waits";
-            return Err(Error::Unreachable { problem: problem.to_owned(), source: None });
+            // Not for another try, which would use up another id.
+            return Err(Error::problem(problem));
         }
         Ok(())
     }
