@@ -52,14 +52,14 @@ use crate::store::without_password;
 /// without, nor at `ALTER INSTANCE DISABLE INNODB REDO_LOG`. And nothing tells it of a disk that
 /// acknowledges a sync before it is done.
 ///
-/// A server whose `read_only` or `transaction_read_only` is on takes no writes, and that is not
-/// overridden. By default, neither is on at a replica: put `read_only = ON` into the configuration
-/// of each server that is not the primary, the former primary, too, or a program that gets the
-/// address of another one gives the same ids. A replica that is promoted and lacks the last commits
-/// gives ids again.
-/// Replication is asynchronous unless set up otherwise, and semi-synchronous replication falls back
-/// to that after a timeout: see that a replica has everything before you promote it, or treat it as
-/// an old copy, as `schema.mysql.sql` tells.
+/// A server whose `read_only` or `transaction_read_only` is on gives no ids, and that is not
+/// overridden. The server itself lets an administrator write in spite of `read_only`: so each call
+/// looks at it, whoever the user is. By default, neither is on at a replica: put `read_only = ON`
+/// into the configuration of each server that is not the primary, the former primary, too, or a
+/// program that gets the address of another one gives the same ids. A replica that is promoted and
+/// lacks the last commits gives ids again. Replication is asynchronous unless set up otherwise, and
+/// semi-synchronous replication falls back to that after a timeout: see that a replica has
+/// everything before you promote it, or treat it as an old copy, as `schema.mysql.sql` tells.
 ///
 /// # Tried on
 ///

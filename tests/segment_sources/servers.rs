@@ -365,9 +365,14 @@ on_servers! {
                 let error = text(open(&server.url(), Table::Leaf).load("orders", None));
                 assert!(error.contains("its transactions only read, as transaction_"), "{error}");
                 server.run("SET GLOBAL tx_read_only = OFF; SET GLOBAL read_only = ON");
-                let url = server.url().replace("root@", "me@");
                 let read_only = "its read_only is on; if it is the primary and may be written \
                                  again, run SET GLOBAL read_only = OFF";
+                let url = server.url().replace("root@", "me@");
+                assert_eq!(open(&url, Table::Leaf).tags().unwrap().len(), 1);
+                let error = text(open(&url, Table::Leaf).load("orders", None));
+                assert!(error.contains(read_only), "{error}");
+                // The server itself would let root write.
+                let url = server.url();
                 assert_eq!(open(&url, Table::Leaf).tags().unwrap().len(), 1);
                 (open(&url, Table::Leaf).load("orders", None).unwrap_err(), read_only)
             }

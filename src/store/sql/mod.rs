@@ -88,7 +88,7 @@ pub struct Schema {
     pub witness: &'static str,
 }
 
-/// Whether a transaction may write. Only files make a difference.
+/// Whether a transaction may write. A server that takes no writes is refused only then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,

@@ -153,11 +153,10 @@ fn diagnose(error: &mysql_async::Error) -> Diagnosis {
 }
 
 /// A replica, or a primary that is being moved.
-const READ_ONLY: Diagnosis = Diagnosis::Later(
-    "its read_only is on; if it is the primary and may be written again, run SET GLOBAL read_only \
-     = OFF, which ends super_read_only, too; if not, give the address of the primary, or make this \
-     server the primary",
-);
+const READ_ONLY: Diagnosis = Diagnosis::Later(NO_WRITES);
+const NO_WRITES: &str = "its read_only is on; if it is the primary and may be written again, run \
+    SET GLOBAL read_only = OFF, which ends super_read_only, too; if not, give the address of the \
+    primary, or make this server the primary";
 const ONLY_READS: Diagnosis = Diagnosis::Later(
     "its transactions only read, as transaction_read_only is on, or tx_read_only on MariaDB; if it \
      may be written again, run SET GLOBAL transaction_read_only = OFF, or of tx_read_only",
@@ -234,7 +233,8 @@ const CODES: &[(u16, Diagnosis)] = &[
 
 /// What decides whether a commit lasts: five settings, and the kind and the engine of each table,
 /// which all its partitions have. The tables are those of this database, if they are there. Newer
-/// servers show a temporary table beside the one that it hides.
+/// servers show a temporary table beside the one that it hides. Before the tables, whether the
+/// server is one to be written at all: `super_read_only` switches `read_only` on as well.
 fn settings(schema: &Schema) -> String {
     let kind = |table: &&str| {
         format!(
@@ -246,7 +246,7 @@ fn settings(schema: &Schema) -> String {
     let kinds: String = schema.tables.iter().map(kind).collect();
     format!(
         "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_flush_method, \
-         @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format{kinds}"
+         @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format, @@GLOBAL.read_only{kinds}"
     )
 }
 
@@ -322,15 +322,20 @@ struct Conversation<'a> {
 }
 
 impl Session for Conversation<'_> {
-    fn begin(&mut self, _: Access) -> Result<(), Error> {
+    fn begin(&mut self, access: Access) -> Result<(), Error> {
         let answer = self.executor.wait(self.connection.query_first(settings(self.schema)))?;
         let row: Option<mysql_async::Row> = answer?;
         let setting = |column: usize| row.as_ref()?.get_opt(column)?.ok();
         let setting = |column| setting(column).unwrap_or_default();
-        let kinds = self.schema.tables.iter().zip(5..).map(|(table, at)| (*table, setting(at)));
+        let kinds = self.schema.tables.iter().zip(6..).map(|(table, at)| (*table, setting(at)));
         let kinds: Vec<_> = kinds.collect();
         if let Some(problem) = problem_of([0, 1, 2, 3, 4].map(setting), &kinds) {
             return Err(Error::problem(problem));
+        }
+        // The server refuses the writes of most users by itself, but not those of an administrator.
+        // MariaDB 12 has words for it, and several for on.
+        if access == Access::Write && !["0", "OFF"].contains(&setting(5).as_str()) {
+            return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
         }
         let seconds = self.deadline.timeout.as_secs().clamp(1, 3600);
         // The server gives up on a lock before this side does, so that the error says what is so.
