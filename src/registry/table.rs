@@ -102,6 +102,21 @@ fn write<D: Tables>(
     transaction.write(&sql.replace("{workers}", D::WORKERS), values)
 }
 
+/// Writes one row, or fails: a trigger, say, can drop it and let the statement succeed.
+fn write_row<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    sql: &str,
+    values: &[Value],
+) -> Result<(), Error> {
+    if write::<D>(transaction, sql, values)? == 1 {
+        return Ok(());
+    }
+    Err(Error::problem(
+        "its tables did not take what was written: something there drops or moves it, such as a \
+         trigger; see what, and remove it",
+    ))
+}
+
 /// The layout that the registry was first used with, and which of its ids it gives.
 pub(super) fn used_with<D: Tables>(
     transaction: &mut Transaction<'_>,
@@ -141,23 +156,27 @@ pub(super) fn used_with<D: Tables>(
 /// How many numbers `USED_WITH` returns after the version.
 const USED_WITH_NUMBERS: usize = 8;
 
-/// Stores the layout and the ids.
-fn use_with<D: Tables>(
-    transaction: &mut Transaction<'_>,
-    layout: &Layout,
-    ids: &RangeInclusive<u64>,
-) -> Result<(), Error> {
-    let values: [Value; USED_WITH_NUMBERS] = [
+/// A layout, as a row has it.
+pub(super) fn numbers_of(layout: &Layout) -> [Value; 6] {
+    [
         u64::from(layout.time_bits()).into(),
         u64::from(layout.worker_bits()).into(),
         u64::from(layout.sequence_bits()).into(),
         u64::from(layout.order() == FieldOrder::WorkerFirst).into(),
         u64::from(layout.tick_ms()).into(),
         layout.epoch_ms().into(),
-        (*ids.start()).into(),
-        (*ids.end()).into(),
-    ];
-    write::<D>(transaction, D::USE_WITH, &values).map(drop)
+    ]
+}
+
+/// Stores the layout and the ids.
+fn use_with<D: Tables>(
+    transaction: &mut Transaction<'_>,
+    layout: &Layout,
+    ids: &RangeInclusive<u64>,
+) -> Result<(), Error> {
+    let mut values = numbers_of(layout).to_vec();
+    values.extend([(*ids.start()).into(), (*ids.end()).into()]);
+    write_row::<D>(transaction, D::USE_WITH, &values)
 }
 
 /// The largest id ever given, even if its row is deleted. 0 before the first.
@@ -265,7 +284,7 @@ pub(super) fn give<D: Tables>(
     }
     let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
     let lease = lease(worker, request.now);
-    write::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
+    write_row::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
     Ok((lease, created))
 }
 
@@ -287,10 +306,10 @@ fn new_worker<D: Tables>(
         host.kind.code().into(),
         now.into(),
     ];
-    write::<D>(transaction, sql, &values)?;
+    write_row::<D>(transaction, sql, &values)?;
     if !D::IS_FILE {
         let sql = "UPDATE uidring_layout SET last_worker = ? WHERE id = 1";
-        write::<D>(transaction, sql, &[worker.into()])?;
+        write_row::<D>(transaction, sql, &[worker.into()])?;
     }
     Ok((worker, now))
 }

@@ -567,6 +567,30 @@ fn a_lost_layout_is_not_begun_anew() {
     );
 }
 
+/// A trigger that drops a row lets its statement succeed.
+#[test]
+fn an_id_whose_row_is_dropped_is_not_given() {
+    let (_dir, path) = place();
+    assert_eq!(start(&path).unwrap(), 1);
+    let db = Connection::open(&path).unwrap();
+    let begin = SqliteRegistry::open(&path).unwrap().leased(Duration::from_secs(60));
+    for event in ["INSERT", "UPDATE"] {
+        db.execute_batch(&format!(
+            "CREATE TRIGGER drops BEFORE {event} ON worker_node BEGIN SELECT RAISE(IGNORE); END"
+        ))
+        .unwrap();
+        let dropped = "its tables did not take what was written: something there drops or moves \
+                       it, such as a trigger; see what, and remove it";
+        let error = begin.clone().assign_id(&Layout::DEFAULT).unwrap_err();
+        assert_eq!(problem(&error, &path), dropped);
+        if event == "INSERT" {
+            assert_eq!(problem(&start(&path).unwrap_err(), &path), dropped);
+        }
+        db.execute_batch("DROP TRIGGER drops").unwrap();
+    }
+    assert_eq!(start(&path).unwrap(), 2);
+}
+
 /// With a log, what was given while another program had the file open would not be in the file.
 #[test]
 fn a_file_in_wal_mode_alone_knows_all_ids() {
