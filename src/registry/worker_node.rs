@@ -3,7 +3,7 @@
 use std::ops::RangeInclusive;
 use std::time::SystemTime;
 
-use super::beside::largest;
+use super::beside::{check_own, largest};
 use super::host::Host;
 use super::records;
 use super::rules::Fault;
@@ -29,6 +29,8 @@ use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value
 ///   left. There, do not delete the newest rows. All of them forget it when the table is truncated
 ///   or made anew.
 /// * The server is refused if it may forget a commit, as a [`MySqlRegistry`] does.
+/// * An id that this library's own tables in the same database may give for the same layout is
+///   refused. `UidGenerator` itself does not look for that.
 /// * The table does not know the layout. All programs that share it must have the same widths,
 ///   epoch and tick.
 #[derive(Clone, Debug)]
@@ -119,7 +121,10 @@ fn insert(
         // Without AUTO_INCREMENT there is no key.
         Ok(0) | Err(_) => Err(foreign_tables().into()),
         Ok(worker) if worker > max => Err(Fault::Database(too_large(worker, max))),
-        Ok(worker) => Ok(Lease::permanent(worker, &request.layout)),
+        Ok(worker) => {
+            check_own(transaction, &request.layout, worker)?;
+            Ok(Lease::permanent(worker, &request.layout))
+        }
     }
 }
 
@@ -203,6 +208,7 @@ impl RegistryAdmin for UidGeneratorRegistry {
             if next > layout.max_worker() {
                 return Err(Fault::Database(too_large(next, layout.max_worker())));
             }
+            check_own(transaction, layout, next)?;
             transaction.write(no_row, &[])?;
             Ok(())
         })

@@ -5,10 +5,10 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-use uidring::registry::{MySqlRegistry, UidGeneratorRegistry, WorkerRegistry};
-use uidring::{BuildError, Builder, RegistryError, UidGenerator};
+use uidring::registry::{MySqlRegistry, RegistryAdmin, UidGeneratorRegistry, WorkerRegistry};
+use uidring::{BuildError, Builder, Layout, RegistryError, UidGenerator};
 
-use crate::databases::Server;
+use crate::databases::{Database, Server};
 
 fn builder(registry: impl WorkerRegistry) -> Builder {
     UidGenerator::builder().registry(registry).start_deadline(Duration::ZERO)
@@ -151,4 +151,43 @@ fn a_registry_is_not_begun_beside_uid_generator_until_somebody_says_which_ids_ar
     database.run("DROP TABLE WORKER_NODE");
     database.run(WORKER_NODE);
     assert_eq!(builder(registry()).build().unwrap().worker_id(), 2);
+}
+
+/// A table of `UidGenerator` that is new gives the ids again that a registry has given.
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn no_id_of_uid_generator_is_taken_that_a_registry_in_the_same_database_may_give() {
+    let own = |database: &Database| MySqlRegistry::open(&database.url).unwrap();
+    let refused = |registry: UidGeneratorRegistry, id: u64, ids: &str| {
+        let tried = registry.try_out(&Layout::DEFAULT).unwrap_err();
+        for error in [with_causes(&tried), with_causes(&builder(registry).build().unwrap_err())] {
+            let both = format!(
+                "its table WORKER_NODE has come to the id {id}, and this library's own table \
+                 uidring_layout in the same database gives {ids} for the same layout"
+            );
+            assert!(error.contains(&both), "{error}");
+        }
+    };
+    let database = Server::MySql.database();
+    assert_eq!(builder(own(&database)).build().unwrap().worker_id(), 1);
+    database.run(WORKER_NODE);
+    // Each try uses an id up, and an id that the registry has not given yet is no better.
+    for id in 1..=3 {
+        let error = with_causes(&builder(own(&database).uid_generator()).build().unwrap_err());
+        let both = format!("has come to the id {id}, and this library's own table");
+        assert!(error.contains(&both), "{error}");
+    }
+    assert_eq!(database.run("SELECT COUNT(*) FROM WORKER_NODE").trim(), "0");
+    // UIDs of another layout are not compared with these.
+    let other = Layout::new(29, 21, 13).unwrap();
+    let with_other = builder(own(&database).uid_generator()).layout(other).build();
+    assert!(with_other.unwrap().worker_id() > 3);
+    // Those who have chosen their ids.
+    let database = Server::MySql.database();
+    let chosen = own(&database).worker_ids(1000..=2000).unwrap();
+    assert_eq!(builder(chosen).build().unwrap().worker_id(), 1000);
+    database.run(WORKER_NODE);
+    assert_eq!(builder(own(&database).uid_generator()).build().unwrap().worker_id(), 1);
+    database.run(&ITS_START.replace("(HOST", "(ID, HOST").replace("VALUES (", "VALUES (999, "));
+    refused(own(&database).uid_generator(), 1000, "1000 to 2000");
 }
