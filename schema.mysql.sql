@@ -27,8 +27,8 @@
 --   period whose row in uidring_series_counter is deleted, unless it is closed.
 -- * The server must keep what it has committed, even through a power failure. A server is
 --   refused if its innodb_flush_log_at_trx_commit is 0 or 2, if it writes a binary log and its
---   sync_binlog is not 1, if its innodb_flush_method is nosync, or if a table is a view, or has
---   another engine than InnoDB.
+--   sync_binlog is not 1, if its innodb_flush_method leaves out syncs, or if a table is a view, or
+--   has another engine than InnoDB.
 -- * Do not restore an old copy of the database, nor promote a replica that lacks the last commits:
 --   the ids and numbers given since would be given again. If nothing else is left, first stop all
 --   generators. Then raise the counter above all of their ids, and delete the leased ids, because

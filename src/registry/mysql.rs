@@ -41,7 +41,9 @@ use crate::store::without_password;
 /// * `sync_binlog` must be 1 where there is a binary log: after a crash the server rolls a
 ///   transaction back that the binary log has lost, although its commit was acknowledged. MariaDB's
 ///   default is 0.
-/// * `innodb_flush_method` must not be `nosync` or `littlesync`, which leave out syncs.
+/// * `innodb_flush_method` must not be `nosync`, `littlesync` or `O_DIRECT_NO_FSYNC`, which leave
+///   out syncs. The last one keeps a commit where the data files and the redo log are on one
+///   device; that does not show, so it is refused as well.
 /// * `binlog_format` must be `ROW` or `MIXED` where there is a binary log: InnoDB refuses to write
 ///   by statements under `READ COMMITTED`.
 /// * The engine of both tables must be InnoDB: others have no transactions, or other settings.

@@ -678,12 +678,33 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
         OwnServer::start_with(Server::MySql, &["--sync-binlog=0", "--binlog-format=STATEMENT"]);
     builder(registry(&server.url())).build().unwrap();
     // Settings that a running server cannot change.
-    let server = OwnServer::start_with(Server::MySql, &["--innodb-flush-method=nosync"]);
-    let text = refusal(registry(&server.url()));
-    assert!(
-        text.contains("its innodb_flush_method is nosync, so that a power failure could"),
-        "{text}"
-    );
+    for (method, better) in [("nosync", "fsync"), ("O_DIRECT_NO_FSYNC", "O_DIRECT")] {
+        let method_is = format!("--innodb-flush-method={method}");
+        let server = OwnServer::start_with(Server::MySql, &[&method_is]);
+        let text = refusal(registry(&server.url()));
+        for words in [
+            &format!("its innodb_flush_method is {method}, so that a power failure could"),
+            &format!("put innodb_flush_method = {better} into"),
+        ] {
+            assert!(text.contains(words), "{text}");
+        }
+    }
+}
+
+/// Whoever changes a table keeps others waiting, also those who lock no row.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn a_table_that_is_locked_as_a_whole_is_told() {
+    let database = Server::MySql.database();
+    builder(registry(&database.url)).build().unwrap();
+    let locked = database.lock("LOCK TABLES uidring_layout WRITE");
+    let error = builder(registry(&database.url)).build().unwrap_err();
+    let is_locked =
+        matches!(error, BuildError::Registry(RegistryError::Storage(StorageError::Locked { .. })));
+    assert!(is_locked, "{error}");
+    drop(locked);
+    assert_eq!(builder(registry(&database.url)).build().unwrap().worker_id(), 2);
 }
 
 /// What a power failure may take away is what was not synced: of a binary log that is synced now

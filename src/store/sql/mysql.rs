@@ -6,7 +6,7 @@ use std::io;
 use std::path::Path;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Conn, DriverError, IoError, Opts, OptsBuilder, SslOpts};
+use mysql_async::{Column, Conn, DriverError, IoError, Opts, OptsBuilder, SslOpts};
 use rustls::crypto::{self, CryptoProvider};
 
 use super::address::{Form, NO_HOST, take_file};
@@ -270,11 +270,14 @@ fn problem_of(settings: [String; 5], kinds: &[(&str, String)]) -> Option<String>
     if logged && synced != "1" {
         return forgets("sync_binlog", &synced);
     }
-    if ["nosync", "littlesync"].iter().any(|none| method.eq_ignore_ascii_case(none)) {
+    // Without syncs of the data files, a commit is safe only where they are on the device of the
+    // redo log, by MySQL's manual.
+    let methods = [("nosync", "fsync"), ("littlesync", "fsync"), ("O_DIRECT_NO_FSYNC", "O_DIRECT")];
+    if let Some((_, better)) = methods.iter().find(|(bad, _)| method.eq_ignore_ascii_case(bad)) {
         return Some(format!(
             "its innodb_flush_method is {method}, so that a power failure could take ids back that \
-             have been given; put innodb_flush_method = fsync into the server's configuration, and \
-             restart it"
+             have been given; put innodb_flush_method = {better} into the server's configuration, \
+             and restart it"
         ));
     }
     // Switching this session alone to rows takes a right that few users have, and would stop a
@@ -323,6 +326,14 @@ struct Conversation<'a> {
 
 impl Session for Conversation<'_> {
     fn begin(&mut self, access: Access) -> Result<(), Error> {
+        let seconds = self.deadline.timeout.as_secs().clamp(1, 3600);
+        // The server gives up on a lock before this side does, so that the error says what is so:
+        // on that of a row, and on that of a table, for which it would wait a day.
+        let lock_seconds = (seconds / 2).max(1);
+        self.batch(&format!(
+            "SET SESSION wait_timeout = {seconds}, SESSION lock_wait_timeout = {lock_seconds}, \
+             SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL'"
+        ))?;
         let answer = self.executor.wait(self.connection.query_first(settings(self.schema)))?;
         let row: Option<mysql_async::Row> = answer?;
         let setting = |column: usize| row.as_ref()?.get_opt(column)?.ok();
@@ -337,13 +348,6 @@ impl Session for Conversation<'_> {
         if access == Access::Write && !["0", "OFF"].contains(&setting(5).as_str()) {
             return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
         }
-        let seconds = self.deadline.timeout.as_secs().clamp(1, 3600);
-        // The server gives up on a lock before this side does, so that the error says what is so.
-        let lock_seconds = (seconds / 2).max(1);
-        self.batch(&format!(
-            "SET SESSION wait_timeout = {seconds}, \
-             SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL'"
-        ))?;
         self.batch("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
         // Not READ WRITE: where writes have been switched off, that may be for a move to another
         // server, and what is written then would be lost.
@@ -377,7 +381,12 @@ impl Session for Conversation<'_> {
     fn rows(&mut self, sql: &str, values: &[Value]) -> Result<Vec<Row>, Error> {
         let rows: Vec<mysql_async::Row> =
             self.executor.wait(self.connection.exec(sql, parameters(values)))??;
-        rows.into_iter().map(|row| row.unwrap().into_iter().map(value).collect()).collect()
+        let row = |row: mysql_async::Row| {
+            let columns = row.columns();
+            let values = row.unwrap().into_iter().zip(columns.iter());
+            values.map(|(found, column)| value(found, column)).collect()
+        };
+        rows.into_iter().map(row).collect()
     }
 
     fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Error> {
@@ -406,23 +415,24 @@ fn parameters(values: &[Value]) -> Vec<mysql_async::Value> {
     values.iter().map(parameter).collect()
 }
 
-fn value(value: mysql_async::Value) -> Result<Value, Error> {
-    let strange = |value: mysql_async::Value| {
+fn value(value: mysql_async::Value, column: &Column) -> Result<Value, Error> {
+    // Not the value, which may be a secret.
+    let strange = || {
         Error::problem(format!(
-            "it answered {value:?}, which no column of its tables can hold; see whose tables they \
-             are"
+            "its column {} has a value that is neither a text nor a whole number below 2^63; see \
+             whose tables they are",
+            column.name_str()
         ))
     };
     match value {
         mysql_async::Value::NULL => Ok(Value::Null),
         mysql_async::Value::Int(number) => Ok(Value::Int(number)),
         mysql_async::Value::UInt(number) => {
-            i64::try_from(number).map(Value::Int).map_err(|_| strange(value))
+            i64::try_from(number).map(Value::Int).map_err(|_| strange())
         }
-        mysql_async::Value::Bytes(ref bytes) => match String::from_utf8(bytes.clone()) {
-            Ok(text) => Ok(Value::Text(text)),
-            Err(_) => Err(strange(value)),
-        },
-        value => Err(strange(value)),
+        mysql_async::Value::Bytes(bytes) => {
+            String::from_utf8(bytes).map(Value::Text).map_err(|_| strange())
+        }
+        _ => Err(strange()),
     }
 }
