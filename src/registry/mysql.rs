@@ -72,8 +72,16 @@ use crate::store::without_password;
 /// * MySQL since 5.7 and MariaDB since 10.2 have all that is asked of them.
 /// * Group replication, too, refuses one of two conflicting transactions, at its commit.
 /// * Galera and group replication acknowledge a commit when the other nodes have received it, and
-///   not when they have synced it. An outage of all nodes loses nothing if the settings above hold
-///   on each of them. A call looks only at the node that it is made to.
+///   not when they have synced it. A call looks at the settings above only on the node that it is
+///   made to: have them on each.
+/// * Galera can lose commits that it has acknowledged, also with these settings: Jepsen saw that of
+///   [MariaDB 12.1.2 to 12.2.2](https://jepsen.io/blog/2026-03-16-mariadb-galera-cluster-12.1.2)
+///   when processes crashed and the network was cut (MDEV-38974, 38976, 38977, 38999). After
+///   either, treat the cluster as an old copy, as `schema.mysql.sql` tells, and
+///   `docs/operations.md` step by step.
+/// * Give the programs one node of a cluster to write to, and another only when that one is gone: a
+///   row that one node has locked can be written on another, which shows at a commit, if at all.
+///   Series need this, as a gapless number is counted under such a lock.
 /// * A part of a cluster that is made to go on without the others (Galera's `pc.ignore_sb`,
 ///   `pc.ignore_quorum` and `pc.bootstrap`, group replication's `group_replication_force_members`)
 ///   gives the same ids as they do.
