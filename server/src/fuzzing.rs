@@ -52,7 +52,7 @@ impl Service {
         let files = Plan::make(1, 1, options.limits.max_connections)?;
         let access = Access::new(options.is_open(), options.security.admin_token.clone());
         access.set_file(checked.tokens.unwrap_or_default());
-        let app = App::new(options, files, access, None, checked.leaf.layout, checked.masked);
+        let app = App::new(options, files, access, None, checked.leaf_layout, checked.masked);
         let app: &'static App = Box::leak(Box::new(app));
         app::enter_thread(0);
         let problem = |unusable: db::Unusable| unusable.problem;

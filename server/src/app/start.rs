@@ -13,8 +13,8 @@ use uidring_args::{Db, Terms, build_on, with_causes};
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
 use crate::config::db::{self, Unusable};
+use crate::config::leaf::LeafRegistry;
 use crate::config::listen::ListenAddress;
-use crate::config::options::Leaf;
 use crate::process::end::{EndSender, fail};
 use crate::process::threads::{self, Panicked, caught};
 use crate::process::{output, supervisor};
@@ -40,7 +40,6 @@ pub(crate) struct Starter {
     app: &'static App,
     db: Db,
     layout: Option<Layout>,
-    leaf: Leaf,
     /// The tokens of tinyid's table, until they have been read for the first time.
     tokens: Option<TokenTable>,
     /// The registry that probes ask.
@@ -64,12 +63,11 @@ impl Starter {
         app: &'static App,
         db: Db,
         layout: Option<Layout>,
-        leaf: Leaf,
         tokens: Option<TokenTable>,
         addresses: Addresses,
     ) -> Starter {
         let is_announced = false;
-        Starter { app, db, layout, leaf, tokens, registry: None, addresses, is_announced }
+        Starter { app, db, layout, tokens, registry: None, addresses, is_announced }
     }
 
     fn run(&mut self, end: &EndSender) {
@@ -196,10 +194,12 @@ impl Starter {
     }
 
     fn start_snowflakes(&self) -> Result<(), Unusable> {
-        if let Some(db) = &self.leaf.db
-            && self.app.snowflakes().is_err()
-        {
-            self.app.set_snowflakes(snowflakes(db, &self.leaf)?);
+        if self.app.snowflakes().is_ok() {
+            return Ok(());
+        }
+        let (options, layout) = (&self.app.options, self.app.leaf_layout);
+        if let Some(leaf) = options.find_leaf_registry(&self.db, self.layout, layout)? {
+            self.app.set_snowflakes(snowflakes(&leaf, layout)?);
         }
         Ok(())
     }
@@ -308,8 +308,8 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
 }
 
 /// Starts the generator of Leaf's snowflakes. Each snowflake has the time of its take.
-fn snowflakes(db: &Db, leaf: &Leaf) -> Result<UidGenerator, Unusable> {
-    build(builder().exact_time(), db, &leaf.terms(), Some(leaf.layout))
+fn snowflakes(leaf: &LeafRegistry, layout: Layout) -> Result<UidGenerator, Unusable> {
+    build(builder().exact_time(), &leaf.db, &leaf.terms, Some(layout))
 }
 
 fn build(

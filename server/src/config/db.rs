@@ -23,7 +23,7 @@ pub(crate) struct Unusable {
 
 impl Unusable {
     /// A permanent problem.
-    fn as_it_is(problem: String) -> Unusable {
+    pub(crate) fn as_it_is(problem: String) -> Unusable {
         Unusable { cause: Cause::Unusable, is_transient: false, problem }
     }
 
@@ -122,6 +122,14 @@ pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<
     };
     registry.try_out(&layout)?;
     Ok(is_new)
+}
+
+/// The layout of the registry, if a worker id was ever taken from it. Creates nothing.
+pub(crate) fn remembered_layout(db: &Db) -> Result<Option<Layout>, Unusable> {
+    if to_be_made(db).is_some() {
+        return Ok(None);
+    }
+    Ok(db.existing_store()?.registry()?.layout()?)
 }
 
 /// Whether nobody has ever taken a worker id from this registry. `UidGenerator`'s table does not

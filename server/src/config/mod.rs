@@ -2,6 +2,7 @@
 
 pub(crate) mod db;
 pub(crate) mod generate;
+pub(crate) mod leaf;
 pub(crate) mod limits;
 pub(crate) mod listen;
 pub(crate) mod open_files;

@@ -19,9 +19,6 @@ use crate::routes::{Group, Route};
 use crate::security::access::{Secret, Tokens};
 use crate::security::tls::Tls;
 
-/// Leaf's layout has few worker ids, so they are always given back.
-const LEAF_LEASE: Duration = Duration::from_secs(10 * 60);
-
 /// UIDs, dense numbers and numbers of series, for programs in any language.
 #[derive(Clone, Debug, Parser)]
 #[command(
@@ -161,10 +158,11 @@ pub(crate) struct Paths {
     pub(crate) leaf_snowflake: bool,
 
     /// Take only the worker ids A to B for Leaf's snowflakes, and leave the
-    /// others to Leaf's own servers
+    /// others to Leaf's own servers. Needed on machines with a file each and
+    /// --worker-ids; the part of --partition also holds for the snowflakes
     #[arg(long, value_name = "A-B", env = "UIDRING_SERVER_LEAF_WORKER_IDS",
         value_parser = worker_ids)]
-    leaf_worker_ids: Option<RangeInclusive<u64>>,
+    pub(crate) leaf_worker_ids: Option<RangeInclusive<u64>>,
 
     /// When the ids of Leaf's snowflakes begin: RFC 3339, or a date
     /// [default: Leaf's own, 2010-11-04T01:42:54.657Z]
@@ -173,8 +171,8 @@ pub(crate) struct Paths {
     pub(crate) leaf_epoch: Option<std::time::SystemTime>,
 
     /// The registry of the worker ids of Leaf's snowflakes, as a registry has
-    /// one layout [default: that of --db with --preset twitter, else the file
-    /// beside it with the ending .leaf.db]
+    /// one layout [default: that of --db if its layout is theirs, as with
+    /// --preset twitter, else the file beside it with the ending .leaf.db]
     #[arg(long, value_name = "FILE|URL", env = "UIDRING_SERVER_LEAF_DB", hide_env_values = true,
         value_parser = Db::parser())]
     pub(crate) leaf_db: Option<Db>,
@@ -292,27 +290,11 @@ impl GeneratorOptions {
 pub(crate) struct Checked {
     pub(crate) db: Db,
     pub(crate) layout: Option<Layout>,
-    pub(crate) leaf: Leaf,
+    /// That of Leaf's snowflakes.
+    pub(crate) leaf_layout: Layout,
     pub(crate) tokens: Option<Tokens>,
     pub(crate) tls: Option<Tls>,
     pub(crate) masked: Option<Masked>,
-}
-
-/// Leaf's snowflakes.
-#[derive(Clone)]
-pub(crate) struct Leaf {
-    pub(crate) layout: Layout,
-    /// The registry of their worker ids, if they are enabled.
-    pub(crate) db: Option<Db>,
-    pub(crate) worker_ids: Option<RangeInclusive<u64>>,
-}
-
-impl Leaf {
-    /// The registry configuration for their worker ids.
-    pub(crate) fn terms(&self) -> Terms {
-        let (lease, worker_ids) = (Some(LEAF_LEASE), self.worker_ids.clone());
-        Terms { lease, worker_ids, ..Terms::default() }
-    }
 }
 
 impl Options {
@@ -348,42 +330,8 @@ impl Options {
         let masked = keys.map_err(|problem| about("mask-key", problem))?.map(|keys| keys.masked());
         let fits = admin_token.as_ref().map_or(Ok(()), Secret::check);
         fits.map_err(|problem| about("admin-token", problem))?;
-        let leaf_db = self.leaf_db(&db, layout, leaf_layout);
-        let leaf_db = leaf_db.map_err(|problem| about("leaf-db", problem))?;
-        let worker_ids = self.paths.leaf_worker_ids.clone();
-        let is_shared = self.paths.leaf_db.is_none() && layout == Some(leaf_layout);
-        if let Some(kept) = worker_ids.as_ref().filter(|_| is_shared && self.uids) {
-            let is_within =
-                |ids: &RangeInclusive<u64>| kept.contains(ids.start()) && kept.contains(ids.end());
-            if !self.generator.terms().worker_ids.as_ref().is_some_and(is_within) {
-                let problem = "the UIDs of /v1 have the same layout and registry, and would have \
-                               the other worker ids, too; keep them within these with \
-                               --worker-ids, or turn these UIDs off with --uids=false";
-                return Err(about("leaf-worker-ids", problem.to_owned()));
-            }
-        }
-        let leaf = Leaf { layout: leaf_layout, db: leaf_db, worker_ids };
-        Ok(Checked { db, layout, leaf, tokens, tls, masked })
-    }
-
-    /// The registry of the worker ids of Leaf's snowflakes. It may differ from `db`, because a
-    /// registry has one layout.
-    fn leaf_db(&self, db: &Db, layout: Option<Layout>, leaf: Layout) -> Result<Option<Db>, String> {
-        if !self.paths.leaf_snowflake {
-            return Ok(None);
-        }
-        if let Some(named) = &self.paths.leaf_db {
-            db::check(named)?;
-            return Ok(Some(named.clone()));
-        }
-        if layout == Some(leaf) {
-            return Ok(Some(db.clone()));
-        }
-        let beside = db::beside(db, "leaf.db").ok_or(
-            "name another database for the worker ids of --leaf-snowflake, or give the UIDs of \
-             --db the same layout with --preset twitter",
-        )?;
-        Ok(Some(beside))
+        self.leaf_registry(&db, layout, leaf_layout)?;
+        Ok(Checked { db, layout, leaf_layout, tokens, tls, masked })
     }
 
     /// Whether the path is enabled.
@@ -413,7 +361,7 @@ impl Options {
     /// Checks whether a start with the databases would succeed. Returns a sentence for each that is
     /// new.
     pub(crate) fn try_out(&self, checked: &Checked) -> Result<Vec<String>, Unusable> {
-        let Checked { db, layout, leaf, .. } = checked;
+        let Checked { db, layout, leaf_layout, .. } = checked;
         if self.has_token_table() {
             db::tokens(db)?;
         }
@@ -430,10 +378,10 @@ impl Options {
         if db::try_out_tags(db, self.table)? && !self.uids {
             new.push(format!("{db} has no tags"));
         }
-        if let Some(db) = &leaf.db
-            && db::try_out(db, &leaf.terms(), Some(leaf.layout))?
+        if let Some(leaf) = self.find_leaf_registry(db, *layout, *leaf_layout)?
+            && db::try_out(&leaf.db, &leaf.terms, Some(*leaf_layout))?
         {
-            new.push(ids(db));
+            new.push(ids(&leaf.db));
         }
         // Both may be one.
         new.dedup();

@@ -80,10 +80,10 @@ pub(crate) fn serve(
     options.resp_listen = resp.as_ref().map(Listener::address).transpose()?;
     let addresses = Addresses { http: options.listen.clone(), resp: options.resp_listen.clone() };
     let access = Access::new(options.is_open(), options.security.admin_token.clone());
-    let Checked { db, layout, leaf, tokens, tls, masked } = checked;
+    let Checked { db, layout, leaf_layout, tokens, tls, masked } = checked;
     access.set_file(tokens.unwrap_or_default());
     // Leaked on purpose: it lives as long as the process, so requests need no reference count.
-    let app = App::new(options, files, access, tls, leaf.layout, masked);
+    let app = App::new(options, files, access, tls, leaf_layout, masked);
     let app: &'static App = Box::leak(Box::new(app));
     let workers = (0..threads).map(|index| {
         let listeners =
@@ -99,7 +99,7 @@ pub(crate) fn serve(
     let table = app.options.has_token_table().then(|| TokenTable::new(db.clone()));
     let reload = reload::begin(app, table.clone(), end)?;
     signals.begin(end, move || reload.ask(), || app.begin_end())?;
-    start::begin(Starter::new(app, db, layout, leaf, table, addresses), end)?;
+    start::begin(Starter::new(app, db, layout, table, addresses), end)?;
 
     let end = runtime.block_on(async {
         let end = ended.wait_for(Option::is_some).await;

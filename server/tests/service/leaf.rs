@@ -1,6 +1,6 @@
 //! Leaf's paths: byte by byte what its server answers.
 
-use crate::common::{Answer, Server};
+use crate::common::{Answer, GOOD, Server, command};
 
 const TEXT: &str = "text/plain;charset=UTF-8";
 const JSON: &str = "application/json;charset=UTF-8";
@@ -101,6 +101,50 @@ fn snowflakes_are_twitters() {
     assert_eq!(answer.text(), expected);
     let now = std::time::SystemTime::now().duration_since(std::time::UNIX_EPOCH).unwrap();
     assert!(u128::from(ms) <= now.as_millis() && u128::from(ms) + 60_000 > now.as_millis());
+}
+
+/// The worker id of a snowflake of `server`.
+fn snowflakes_worker(server: &Server) -> u64 {
+    let id: u64 = server.get("/api/snowflake/get/x").text().parse().unwrap();
+    id >> 12 & 0x3ff
+}
+
+/// Their files do not know of each other.
+#[test]
+fn machines_with_a_part_each_have_other_snowflakes() {
+    let of_part = |part: &str, options: &[&str]| {
+        let partition = format!("--partition={part}");
+        let server = Server::start(&[&["--leaf-snowflake", &partition], options].concat());
+        snowflakes_worker(&server)
+    };
+    assert_eq!((of_part("0/2", &[]), of_part("1/2", &[])), (1, 512));
+    let twitter = ["--preset=twitter", "--lease=10m"];
+    let (one, other) = (of_part("0/2", &twitter), of_part("1/2", &twitter));
+    assert!(one < 512 && other >= 512, "{one} {other}");
+    assert_eq!(of_part("1/2", &["--leaf-worker-ids=7-9"]), 7);
+    assert_eq!(of_part("1/2", &["--leaf-db=other.db"]), 512);
+}
+
+/// The store remembers the layout, so a start need not name it again.
+#[test]
+fn snowflakes_stay_in_the_registry_of_uids_of_the_same_layout() {
+    let twitter = ["--preset=twitter", "--lease=10m", "--leaf-snowflake"];
+    let folder = Server::start(&twitter).stop();
+    let server = Server::start_on(folder, &twitter[1..]);
+    assert!(!server.folder().join("ids.leaf.db").exists());
+    let worker: u64 = server.worker().parse().unwrap();
+    assert_ne!(worker, snowflakes_worker(&server));
+    let file = server.file();
+    let folder = server.stop();
+    let check = |options: &[&str]| {
+        let mut command = command(folder.path());
+        let done = command.arg("--check").args(options).output().unwrap();
+        (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+    };
+    assert_eq!(check(&twitter[1..]), (Some(0), GOOD.to_owned()), "{}", file.display());
+    let (code, said) = check(&["--leaf-snowflake", "--leaf-worker-ids=512-1023"]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("have the same layout and registry"), "{said}");
 }
 
 #[test]

@@ -144,6 +144,16 @@ fn bad_options_are_refused_with_what_and_where() {
             "",
             "--leaf-worker-ids: the UIDs of /v1 have the same layout and",
         ),
+        (
+            &["--leaf-snowflake", "--worker-ids=1-9"],
+            "",
+            "--leaf-snowflake: --worker-ids is for the layout of the UIDs, and the snowflakes have",
+        ),
+        (
+            &["--leaf-snowflake", "--partition=0/1024"],
+            "",
+            "--leaf-snowflake: --partition leaves no worker id for the snowflakes, whose layout",
+        ),
         (&["--config=nowhere.toml"], "", "the file of options nowhere.toml: "),
         (
             &["--config=o.toml"],
