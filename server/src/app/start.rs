@@ -160,9 +160,10 @@ impl Starter {
             tokens.read(app)?;
             self.tokens = None;
         }
-        // Each starts independently, because they may have different databases and tables.
+        // Each starts independently, because they may have different databases and tables. The UIDs
+        // come last: they may use a worker id up, which a start that fails must not do each time.
         let mut first_trouble = Ok(());
-        for start in [Starter::start_uids, Starter::start_tags, Starter::start_snowflakes] {
+        for start in [Starter::start_tags, Starter::start_snowflakes, Starter::start_uids] {
             match start(self) {
                 // Return at the first error: the program has not announced its address yet, and an
                 // operator waits for that line.
@@ -320,6 +321,10 @@ fn build(
 ) -> Result<UidGenerator, Unusable> {
     let registry = db::registry(db, terms)?;
     let is_new = db::is_new(&registry, terms)?;
+    // A build takes its worker id before it starts its thread. Where no thread can be started, each
+    // of the tries to come would use an id up.
+    let thread = thread::Builder::new().spawn(|| ());
+    thread.map_err(|error| Unusable::for_now(format!("cannot start a thread: {error}")))?;
     let uids = build_on(builder, registry, layout)?;
     if is_new {
         tracing::info!(

@@ -35,6 +35,21 @@ fn a_request_under_way_is_answered_at_the_end() {
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());
 }
 
+/// A start that fails each time, as after a wrong option, uses no worker ids up.
+#[test]
+fn a_start_that_fails_leaves_the_worker_ids() {
+    let folder = Server::start(&["--leaf-snowflake"]).stop();
+    for options in [&["--leaf-snowflake", "--leaf-epoch=2020-01-01"][..], &["--table=leaf"]] {
+        for _ in 0..2 {
+            let mut command = command(folder.path());
+            let done = command.arg("--listen=127.0.0.1:0").args(options).output().unwrap();
+            assert_eq!(done.status.code(), Some(1), "{options:?}: {done:?}");
+        }
+    }
+    let server = Server::start_on(folder, &[]);
+    assert_eq!(server.worker(), "2");
+}
+
 #[test]
 fn what_does_not_end_is_cut_off() {
     let mut server = Server::start(&["--grace=200ms"]);
