@@ -86,10 +86,10 @@ pub(crate) fn serve(
     let app = App::new(options, files, access, tls, leaf_layout, masked);
     let app: &'static App = Box::leak(Box::new(app));
     let workers = (0..threads).map(|index| {
-        let listeners =
-            (listener.try_clone()?, resp.as_ref().map(Listener::try_clone).transpose()?);
+        let mut listeners =
+            (Some(listener.try_clone()?), resp.as_ref().map(Listener::try_clone).transpose()?);
         let ended = ended.clone();
-        let body = move || work(app, index, &listeners, &ended);
+        let body = move || work(app, index, &mut listeners, &ended);
         threads::begin(format!("uidring-http-{index}"), end, body)
     });
     let workers = workers.collect::<Result<Vec<_>, String>>()?;
@@ -107,13 +107,14 @@ pub(crate) fn serve(
     });
     app.begin_end();
     supervisor::stopping();
-    for worker in workers {
-        // The thread catches its own panics.
-        let _ = worker.join();
-    }
+    // At once: the next process may listen there as soon as the threads have closed theirs.
     remove_file();
     if let Some(remove_other) = remove_other {
         remove_other();
+    }
+    for worker in workers {
+        // The thread catches its own panics.
+        let _ = worker.join();
     }
     let given_back = caught(|| app.give_back());
     let uids = sum(&app.counters, |of| &of.uids);
@@ -126,26 +127,20 @@ pub(crate) fn serve(
     }
 }
 
-/// The body of one worker thread: accepts connections and answers their requests.
+/// The body of one worker thread: accepts connections and answers their requests. A listener is
+/// taken away once the end has come, so that a thread which panics later does not listen again.
 fn work(
     app: &'static App,
     index: usize,
-    (http, resp): &(Listener, Option<Listener>),
+    (http, resp): &mut (Option<Listener>, Option<Listener>),
     ended: &EndReceiver,
 ) -> Result<(), String> {
     app::enter_thread(index);
-    let http = http.try_clone()?;
-    let resp = resp.as_ref().map(Listener::try_clone).transpose()?;
     // Blocking calls are rare: calls to the database, and waiting for the first numbers of a tag.
     let runtime = one_threaded(2 * CALLS)?;
     let answer_all = async {
         let of_http = accept_until_end(app, http, Door::Http(http::Service::new(app)), ended);
-        let of_resp = async {
-            match resp {
-                Some(resp) => accept_until_end(app, resp, Door::Resp, ended).await,
-                None => Ok(()),
-            }
-        };
+        let of_resp = accept_until_end(app, resp, Door::Resp, ended);
         tokio::try_join!(of_http, of_resp)
     };
     runtime.block_on(answer_all).map_err(|error: io::Error| error.to_string())?;
@@ -161,19 +156,21 @@ enum Door {
     Resp,
 }
 
+/// Accepts connections at `listener`, if there is one, and closes it once the end has come.
 async fn accept_until_end(
     app: &'static App,
-    listener: Listener,
+    listener: &mut Option<Listener>,
     door: Door,
     ended: &EndReceiver,
 ) -> io::Result<()> {
-    let listener = AsyncListener::new(listener)?;
+    let Some(kept) = &*listener else { return Ok(()) };
+    let accepting = AsyncListener::new(kept.try_clone().map_err(io::Error::other)?)?;
     let mut ends = ended.clone();
     let mut tasks = JoinSet::new();
     let mut is_failing = false;
     loop {
         let accepted = tokio::select! {
-            accepted = listener.accept() => accepted,
+            accepted = accepting.accept() => accepted,
             // Removes finished connections, which frees their places.
             Some(_) = tasks.join_next() => continue,
             _ = ends.wait_for(Option::is_some) => break,
@@ -194,11 +191,12 @@ async fn accept_until_end(
     }
     // Accepts what the kernel had already queued, so that these clients get answers. This bypasses
     // the runtime, which may not have noticed it yet.
-    let listener = listener.into_std()?;
-    while let Some(socket) = listener.accept_now() {
+    let accepting = accepting.into_std()?;
+    while let Some(socket) = accepting.accept_now() {
         admit(app, &mut tasks, socket, &door, ended);
     }
-    drop(listener);
+    // Both of them. Where one stayed open, clients could connect, and nobody would answer them.
+    drop((accepting, listener.take()));
     let all = async { while tasks.join_next().await.is_some() {} };
     if timeout(app.options.limits.grace, all).await.is_err() {
         tracing::warn!(connections = tasks.len(), "cut off what had not ended in time");

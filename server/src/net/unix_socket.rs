@@ -5,7 +5,7 @@ use std::io;
 use std::os::unix::fs::{FileTypeExt as _, MetadataExt as _, PermissionsExt as _};
 use std::os::unix::net::UnixListener;
 use std::path::{Path, PathBuf};
-use std::time::Duration;
+use std::time::{Duration, SystemTime};
 
 use tokio::net::{UnixSocket, UnixStream};
 use tokio::time::{Instant, sleep};
@@ -17,12 +17,16 @@ use crate::config::listen::UnixMode;
 const LOCKED: Duration = Duration::from_secs(3);
 const LOCK_PAUSE: Duration = Duration::from_millis(20);
 
+/// Device, number, and when it was made, where the file system knows that. A file system may give
+/// the number of a file that was removed to the next one.
+type FileId = (u64, u64, Option<SystemTime>);
+
 /// The file of a socket that this process listens on.
 #[derive(Clone, Debug)]
 pub(crate) struct SocketFile {
     path: PathBuf,
-    /// Its device and number, by which it is known again; `None` for a file that is systemd's.
-    file: Option<(u64, u64)>,
+    /// By what it is known again; `None` for a file that is systemd's.
+    file: Option<FileId>,
 }
 
 impl SocketFile {
@@ -43,9 +47,9 @@ impl SocketFile {
     }
 }
 
-fn file_of(path: &Path) -> io::Result<(u64, u64)> {
+fn file_of(path: &Path) -> io::Result<FileId> {
     let metadata = fs::symlink_metadata(path)?;
-    Ok((metadata.dev(), metadata.ino()))
+    Ok((metadata.dev(), metadata.ino(), metadata.created().ok()))
 }
 
 /// Listens on a socket at `path`. Replaces one that nobody listens on.

@@ -3,6 +3,7 @@
 use std::fs;
 use std::io::{BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
+use std::os::unix::net::UnixStream;
 use std::thread;
 use std::time::{Duration, Instant};
 
@@ -33,6 +34,36 @@ fn a_request_under_way_is_answered_at_the_end() {
     let answer = Answer::read(&mut BufReader::new(stream));
     assert_eq!((answer.status, answer.header("connection")), (201, "close"));
     assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+}
+
+/// Whoever connects meanwhile is told so at once, and the next process can listen.
+#[test]
+fn the_addresses_are_free_while_requests_under_way_are_answered() {
+    let folder = folder();
+    let path = folder.path().join("resp.sock");
+    let resp = format!("--resp-listen=unix:{}", path.display());
+    let mut server = Server::start_on(folder, &[&resp, "--grace=1h"]);
+    let mut stream = server.connect();
+    let head = "PUT /v1/tags/late HTTP/1.1\r\nhost: localhost\r\n\
+                content-type: application/json\r\ncontent-length: 2\r\n\r\n{";
+    stream.write_all(head.as_bytes()).unwrap();
+    // It is known when the server has begun to answer.
+    let mut idle = server.connect();
+    idle.write_all(b"GET /livez HTTP/1.1\r\nhost: localhost\r\n\r\n").unwrap();
+    assert_eq!(Answer::read(&mut BufReader::new(idle)).status, 200);
+    server.terminate();
+    server.wait_for("closed", || {
+        TcpStream::connect(server.address).is_err() && UnixStream::connect(&path).is_err()
+    });
+    let listen = format!("--listen={}", server.address);
+    let next = Server::start(&[&listen, &resp]);
+    assert!(server.has_ended().is_none(), "{}", server.log());
+    stream.write_all(b"}").unwrap();
+    assert_eq!(Answer::read(&mut BufReader::new(stream)).status, 201);
+    assert_eq!(server.wait().code(), Some(0), "{}", server.log());
+    // The socket is the next one's, and stays.
+    assert!(UnixStream::connect(&path).is_ok());
+    assert_eq!(next.get("/livez").status, 200);
 }
 
 /// A start that fails each time, as after a wrong option, uses no worker ids up.
