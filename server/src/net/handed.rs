@@ -1,6 +1,7 @@
 //! Sockets that systemd has opened, and hands over to the service that it starts.
 
 use std::env;
+use std::fmt;
 use std::io;
 use std::net::TcpListener;
 use std::os::unix::net::UnixListener;
@@ -16,39 +17,60 @@ pub(crate) enum Handed {
     Unix(UnixListener, PathBuf),
 }
 
-/// Takes the socket whose unit has `FileDescriptorName=` this `name`.
-pub(crate) fn take(name: &str) -> Result<Handed, String> {
-    let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
-    let mut handed = ListenFd::from_env();
-    // Of variables that were meant for another process, nothing is left.
-    let names: Vec<&str> = names.split(':').take(handed.len()).collect();
-    let mut places = names.iter().enumerate().filter(|(_, there)| **there == name);
-    let index = match (places.next(), places.next()) {
-        (Some((index, _)), None) => index,
-        (Some(_), Some(_)) => {
-            return Err(format!(
-                "systemd hands over several sockets named {name}; give each a unit with a \
-                 FileDescriptorName= of its own"
-            ));
-        }
-        (None, _) => {
-            let there = if names.is_empty() {
-                "no sockets; start the unit whose name ends with .socket".to_owned()
-            } else {
-                format!("only {}; see FileDescriptorName= of the socket's unit", names.join(", "))
-            };
-            return Err(format!("systemd hands over {there}"));
-        }
-    };
-    let told = |error: io::Error| error.to_string();
-    // Looking at a socket as one of the other kind leaves it there.
-    if let Ok(Some(listener)) = handed.take_tcp_listener(index) {
-        listener.set_nonblocking(true).map_err(told)?;
-        return Ok(Handed::Tcp(listener));
+/// All sockets that were handed over, and their names.
+pub(crate) struct HandedOver {
+    names: Vec<String>,
+    sockets: ListenFd,
+}
+
+impl HandedOver {
+    /// Reads the variables that tell of the sockets. They can be read once: this removes them.
+    pub(crate) fn receive() -> HandedOver {
+        let names = env::var("LISTEN_FDNAMES").unwrap_or_default();
+        let sockets = ListenFd::from_env();
+        // Of variables that were meant for another process, nothing is left.
+        let names = names.split(':').take(sockets.len()).map(ToOwned::to_owned).collect();
+        HandedOver { names, sockets }
     }
-    let unix = handed.take_unix_listener(index).ok().flatten();
-    let listener = unix.ok_or("it is neither TCP nor a Unix socket; use ListenStream=")?;
-    listener.set_nonblocking(true).map_err(told)?;
-    let path = listener.local_addr().map_err(told)?.as_pathname().map(ToOwned::to_owned);
-    Ok(Handed::Unix(listener, path.ok_or("its socket has no path; give it one")?))
+
+    /// Takes the socket whose unit has `FileDescriptorName=` this `name`.
+    pub(crate) fn take(&mut self, name: &str) -> Result<Handed, String> {
+        let HandedOver { names, sockets } = self;
+        let mut places = names.iter().enumerate().filter(|(_, there)| **there == name);
+        let index = match (places.next(), places.next()) {
+            (Some((index, _)), None) => index,
+            (Some(_), Some(_)) => {
+                return Err(format!(
+                    "systemd hands over several sockets named {name}; give each a unit with a \
+                     FileDescriptorName= of its own"
+                ));
+            }
+            (None, _) => {
+                let there = if names.is_empty() {
+                    "no sockets; start the unit whose name ends with .socket".to_owned()
+                } else {
+                    let names = names.join(", ");
+                    format!("only {names}; see FileDescriptorName= of the socket's unit")
+                };
+                return Err(format!("systemd hands over {there}"));
+            }
+        };
+        let told = |error: io::Error| error.to_string();
+        // Looking at a socket as one of the other kind leaves it there.
+        if let Ok(Some(listener)) = sockets.take_tcp_listener(index) {
+            listener.set_nonblocking(true).map_err(told)?;
+            return Ok(Handed::Tcp(listener));
+        }
+        let unix = sockets.take_unix_listener(index).ok().flatten();
+        let listener = unix.ok_or("it is neither TCP nor a Unix socket; use ListenStream=")?;
+        listener.set_nonblocking(true).map_err(told)?;
+        let path = listener.local_addr().map_err(told)?.as_pathname().map(ToOwned::to_owned);
+        Ok(Handed::Unix(listener, path.ok_or("its socket has no path; give it one")?))
+    }
+}
+
+impl fmt::Debug for HandedOver {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("HandedOver").field("names", &self.names).finish_non_exhaustive()
+    }
 }

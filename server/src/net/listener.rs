@@ -11,7 +11,7 @@ use tokio::net::{UnixListener, UnixStream};
 
 use crate::config::listen::{ListenAddress, UnixMode};
 #[cfg(unix)]
-use crate::net::handed::{self, Handed};
+use crate::net::handed::{Handed, HandedOver};
 #[cfg(unix)]
 use crate::net::unix_socket::{self, SocketFile};
 
@@ -42,38 +42,59 @@ pub(crate) enum AsyncListener {
     Unix(UnixListener, SocketFile),
 }
 
-impl Listener {
+/// Opens listening sockets.
+#[derive(Debug)]
+pub(crate) struct Opener {
+    mode: UnixMode,
+    /// Those that systemd hands over, once one of them is asked for.
+    #[cfg(unix)]
+    handed: Option<HandedOver>,
+}
+
+impl Opener {
+    pub(crate) fn new(mode: UnixMode) -> Opener {
+        Opener {
+            mode,
+            #[cfg(unix)]
+            handed: None,
+        }
+    }
+
     /// Listens on an address that `option` names.
     pub(crate) async fn open(
+        &mut self,
         address: &ListenAddress,
-        mode: UnixMode,
         option: &str,
     ) -> Result<Listener, String> {
         match address {
             ListenAddress::Tcp(address) => Listener::open_tcp(*address, option),
             #[cfg(unix)]
             ListenAddress::Unix(path) => {
-                let (listener, file) = unix_socket::listen(path, mode, BACKLOG)
+                let (listener, file) = unix_socket::listen(path, self.mode, BACKLOG)
                     .await
                     .map_err(|problem| format!("cannot listen on {address}: {problem}"))?;
                 Ok(Listener::Unix(listener, file))
             }
             #[cfg(unix)]
-            ListenAddress::Systemd(name) => match handed::take(name) {
-                Ok(Handed::Tcp(listener)) => Ok(Listener::Tcp(listener)),
-                Ok(Handed::Unix(listener, path)) => {
-                    Ok(Listener::Unix(listener, SocketFile::by_systemd(path)))
+            ListenAddress::Systemd(name) => {
+                match self.handed.get_or_insert_with(HandedOver::receive).take(name) {
+                    Ok(Handed::Tcp(listener)) => Ok(Listener::Tcp(listener)),
+                    Ok(Handed::Unix(listener, path)) => {
+                        Ok(Listener::Unix(listener, SocketFile::by_systemd(path)))
+                    }
+                    Err(problem) => Err(format!("cannot listen on {address}: {problem}")),
                 }
-                Err(problem) => Err(format!("cannot listen on {address}: {problem}")),
-            },
+            }
             #[cfg(not(unix))]
             ListenAddress::Unix(_) | ListenAddress::Systemd(_) => {
-                let _ = mode;
+                let _ = self.mode;
                 Err(format!("cannot listen on {address}: this system has no such sockets"))
             }
         }
     }
+}
 
+impl Listener {
     fn open_tcp(address: SocketAddr, option: &str) -> Result<Listener, String> {
         let listen = || {
             let socket = match address {

@@ -24,7 +24,7 @@ use crate::config::open_files::Plan;
 use crate::config::options::{Checked, Options};
 use crate::http;
 use crate::net::connection::Connection;
-use crate::net::listener::{AsyncListener, Listener, Socket};
+use crate::net::listener::{AsyncListener, Listener, Opener, Socket};
 use crate::process::end::{EndReason, EndReceiver, EndSender, LAST_REQUEST};
 use crate::process::signals::Signals;
 use crate::process::supervisor;
@@ -56,8 +56,8 @@ pub(crate) fn serve(
     let signals = Signals::listen()?;
     let runtime = one_threaded(1)?;
     let (listener, resp) = runtime.block_on(async {
-        let open = |address, option| Listener::open(address, options.unix_mode, option);
-        let http = open(&options.listen, "--listen").await?;
+        let mut opener = Opener::new(options.unix_mode);
+        let http = opener.open(&options.listen, "--listen").await?;
         let resp = options.resp_listen.as_ref();
         // Two that take the same one would each get a part of what comes.
         if let Some(address @ ListenAddress::Systemd(_)) = resp.filter(|it| **it == options.listen)
@@ -66,7 +66,7 @@ pub(crate) fn serve(
             return Err(format!("cannot listen on {address}: {problem}"));
         }
         let resp = match resp {
-            Some(address) => Some(open(address, "--resp-listen").await?),
+            Some(address) => Some(opener.open(address, "--resp-listen").await?),
             None => None,
         };
         Ok::<_, String>((http, resp))

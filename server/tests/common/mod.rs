@@ -91,6 +91,19 @@ impl Server {
         command
     }
 
+    /// The same with two sockets. What it writes to stderr is in the file `log`.
+    pub fn command_with_two(sockets: [OwnedFd; 2], names: &str, folder: &Path) -> Command {
+        let mut command = prepared(Command::new("/bin/sh"), folder);
+        let shell = format!(
+            "exec 3<&0 4<&2 </dev/null 2>log; \
+             export LISTEN_PID=$$ LISTEN_FDS=2 LISTEN_FDNAMES={names}; exec \"$0\" \"$@\""
+        );
+        let [one, other] = sockets;
+        command.args(["-c", &shell, env!("CARGO_BIN_EXE_uidring-server")]);
+        command.stdin(one).stderr(other);
+        command
+    }
+
     /// Starts it.
     pub fn launch_with_socket(
         socket: impl Into<OwnedFd>,

@@ -1,6 +1,6 @@
 //! What systemd hands over, the sockets that it has opened before the start, and what it is told.
 
-use std::io::{BufReader, Read, Write};
+use std::io::{BufRead, BufReader, Read, Write};
 use std::net::{TcpListener, TcpStream};
 use std::os::unix::net::{UnixDatagram, UnixListener, UnixStream};
 use std::path::Path;
@@ -162,6 +162,27 @@ fn a_unix_socket_stays_where_systemd_has_put_it() {
     assert_eq!(&answer, b"+PONG\r\n");
     let folder = server.stop();
     assert!(path.exists(), "{}", folder.path().display());
+}
+
+#[test]
+fn both_sockets_may_be_from_systemd() {
+    let folder = folder();
+    let [http, resp] = [(); 2].map(|()| TcpListener::bind("127.0.0.1:0").unwrap());
+    let sockets = [http.try_clone().unwrap().into(), resp.try_clone().unwrap().into()];
+    let mut command = Server::command_with_two(sockets, "http:resp", folder.path());
+    let options = ["--listen=systemd:http", "--resp-listen=systemd:resp"];
+    let mut server = command.args(options).spawn().unwrap();
+    drop(command);
+    let mut said = String::new();
+    let mut stdout = BufReader::new(server.stdout.take().unwrap());
+    stdout.read_line(&mut said).unwrap();
+    let log = || std::fs::read_to_string(folder.path().join("log")).unwrap();
+    assert!(said.starts_with("uidring-server listens on "), "{}", log());
+    assert_eq!(Answer::read(&mut ask(&http, "/livez")).status, 200, "{}", log());
+    let stream = TcpStream::connect(resp.local_addr().unwrap()).unwrap();
+    assert_eq!(Client(BufReader::new(stream)).ask("PING"), "+PONG", "{}", log());
+    signal(server.id(), "TERM");
+    assert_eq!(server.wait().unwrap().code(), Some(0), "{}", log());
 }
 
 #[test]
