@@ -62,6 +62,8 @@ pub(crate) struct App {
     pub(crate) calls: Semaphore,
     /// Permits to wait for the first numbers of a tag.
     pub(crate) first_uses: Semaphore,
+    /// The permit to make a list of all tags or of all series, besides one to call the database.
+    pub(crate) lists: Semaphore,
     /// The permit to read the counters of a series, besides one to call the database.
     pub(crate) counter_reads: Semaphore,
     pub(crate) leaf_layout: Layout,
@@ -143,6 +145,7 @@ impl App {
             series: AppSeries::new(files.loads),
             calls: Semaphore::new(files.calls),
             first_uses: Semaphore::new(files.calls),
+            lists: Semaphore::new(1),
             counter_reads: Semaphore::new(1),
             leaf_layout,
             description: OnceLock::new(),

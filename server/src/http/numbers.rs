@@ -108,6 +108,17 @@ pub(crate) async fn apart<T: Send + 'static>(
     }
 }
 
+/// Reads a list of all tags or of all series. The permit that comes with it is to be kept until the
+/// answer is made: a list may be long, so there is one at a time in memory.
+pub(crate) async fn one_list<T: Send + 'static, E: Send + 'static>(
+    app: &'static App,
+    read: impl FnOnce() -> Result<T, E> + Send + 'static,
+) -> Result<Result<(T, SemaphorePermit<'static>), E>, NoNumbers> {
+    let turn = turn(&app.lists).await?;
+    // The call has the permit, so that it is held even if the client has disconnected.
+    apart(&app.calls, move || read().map(|list| (list, turn))).await
+}
+
 /// The tag's generator, which is then remembered for this thread.
 async fn know(app: &'static App, tag: &str) -> Result<SegmentGenerator, NoNumbers> {
     // If another thread has used the tag, no call to the database is needed.

@@ -5,7 +5,7 @@ use std::io::{BufReader, Write};
 use std::net::TcpStream;
 
 use crate::common::resp::Client;
-use crate::common::{Answer, Server, metric};
+use crate::common::{Answer, Server, metric, request};
 
 /// The most memory that the process has had, in KiB.
 fn peak(server: &Server) -> u64 {
@@ -138,6 +138,40 @@ fn large_answers_without_room_are_refused() {
     assert_eq!(server.get("/v1/uids").status, 200);
     drop(clients);
     server.wait_for("free", || server.get(MANY).status == 200);
+}
+
+/// Any token may ask for the list of tags, also where it is shown none of them.
+#[test]
+#[cfg(target_os = "linux")]
+fn many_lists_at_once_cost_about_as_much_as_one() {
+    let tokens = "[[token]]\ntoken = '0123456789abcdef-small'\ntags = ['a']";
+    let server = Server::start_with_tokens(tokens, &["--threads=1"]);
+    let mut file = rusqlite::Connection::open(server.file()).unwrap();
+    let rows = file.transaction().unwrap();
+    for index in 0..50_000 {
+        let sql = "INSERT INTO uidring_segment (tag, last_number, step) VALUES (?1, 0, 1)";
+        rows.execute(sql, [format!("tag-{index:06}")]).unwrap();
+    }
+    rows.commit().unwrap();
+    let headers = ["authorization: Bearer 0123456789abcdef-small"];
+    let asked = request("GET", "/v1/tags", &headers, "");
+    let before = peak(&server);
+    assert_eq!(server.raw(&asked).status, 200);
+    let one = peak(&server) - before;
+    let streams: Vec<_> = (0..40)
+        .map(|_| {
+            let mut stream = server.connect();
+            stream.write_all(asked.as_bytes()).unwrap();
+            BufReader::new(stream)
+        })
+        .collect();
+    for mut stream in streams {
+        // Some wait for too long, and are to come again.
+        let status = Answer::read(&mut stream).status;
+        assert!([200, 503].contains(&status), "{status}");
+    }
+    let all = peak(&server) - before;
+    assert!(all < 4 * one, "{one} KiB for one list, and {all} KiB for many");
 }
 
 #[test]

@@ -8,6 +8,7 @@ use axum::response::{IntoResponse, Response};
 use jiff::Timestamp;
 use jiff::tz::TimeZone;
 use serde::Serialize;
+use tokio::sync::SemaphorePermit;
 use uidring::segment::TagRecord;
 use utoipa::ToSchema;
 
@@ -17,7 +18,7 @@ use crate::http::compat::html;
 use crate::http::compat::spring::SpringError;
 use crate::http::describe::Problems;
 use crate::http::no_numbers::NoNumbers;
-use crate::http::numbers::{blocking, is_tag, take_one, take_uids};
+use crate::http::numbers::{is_tag, one_list, take_one, take_uids};
 use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::http::{ids, params};
@@ -271,13 +272,14 @@ pub(crate) async fn db(
     headers: HeaderMap,
 ) -> Result<Result<Response, Problem>, MayNotLook> {
     may_look(app, &headers)?;
-    Ok(rows(app).await.map(|rows| html::table("Leaf", &["tag", "max", "step", "update"], &rows)))
+    let head = ["tag", "max", "step", "update"];
+    Ok(rows(app).await.map(|(rows, _turn)| html::table("Leaf", &head, &rows)))
 }
 
-async fn rows(app: &'static App) -> Result<Vec<Vec<String>>, Problem> {
+async fn rows(app: &'static App) -> Result<(Vec<Vec<String>>, SemaphorePermit<'static>), Problem> {
     let source = app.tags()?.source.clone();
-    let records = blocking(&app.calls, move || source.tags()).await?;
-    Ok(records.into_iter().map(row).collect())
+    let (records, turn) = one_list(app, move || source.tags()).await??;
+    Ok((records.into_iter().map(row).collect(), turn))
 }
 
 fn row(record: TagRecord) -> Vec<String> {

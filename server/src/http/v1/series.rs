@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::{HeaderMap, StatusCode};
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use serde::Deserialize;
 use serde_json::Value;
 use uidring::series::{SeriesDefinition, SeriesError, SeriesRecord};
@@ -17,7 +17,7 @@ use crate::config::limits::{MAX_COUNTERS, MAX_IDS};
 use crate::http::bearer::bearer;
 use crate::http::describe::{Problems, number_or_text};
 use crate::http::idempotency::Repeatable;
-use crate::http::numbers::{apart, turn};
+use crate::http::numbers::{apart, one_list, turn};
 use crate::http::problem::{Details, Problem};
 use crate::http::series_numbers::{self, GivenNumbers, Wanted};
 use crate::http::series_problem;
@@ -153,18 +153,19 @@ pub(crate) async fn take(
 pub(crate) async fn list(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Json<SeriesRows>, Problem> {
+) -> Result<Response, Problem> {
     let token = bearer(&headers);
     let is_admin = match app.access.may(token, Permission::Admin) {
         Ok(()) => true,
         Err(Denied::NotAllowed) => false,
         Err(denied) => return Err(denied.into()),
     };
-    let records = apart(&app.calls, || Ok::<_, NoSeries>(app.series.all()?.list()?)).await?;
-    let records = records.map_err(|error| told(app, &headers, error))?;
+    let listed = one_list(app, || Ok::<_, NoSeries>(app.series.all()?.list()?)).await?;
+    let (records, _turn) = listed.map_err(|error| told(app, &headers, error))?;
     let may_see = |name: &str| is_admin || app.access.may(token, Permission::Series(name)).is_ok();
     let shown = records.iter().filter(|record| may_see(&record.name));
-    Ok(Json(SeriesRows { series: shown.map(|record| SeriesRow::of(record, None)).collect() }))
+    let series = shown.map(|record| SeriesRow::of(record, None)).collect();
+    Ok(Json(SeriesRows { series }).into_response())
 }
 
 /// Shows a series, and to administrators, with the parameter `counters`, what it has counted.

@@ -5,7 +5,7 @@ use axum::body::Body;
 use axum::extract::rejection::PathRejection;
 use axum::extract::{Path, RawQuery, State};
 use axum::http::HeaderMap;
-use axum::response::Response;
+use axum::response::{IntoResponse as _, Response};
 use jiff::Timestamp;
 use serde::{Deserialize, Serialize};
 use uidring::segment::{Tag, TagRecord};
@@ -15,7 +15,7 @@ use crate::app::App;
 use crate::config::limits::MAX_SEGMENT;
 use crate::http::bearer::bearer;
 use crate::http::describe::{Problems, number_or_text};
-use crate::http::numbers::{self, blocking};
+use crate::http::numbers::{self, blocking, one_list};
 use crate::http::problem::{Details, Problem};
 use crate::http::v1::created;
 use crate::http::{body, ids, negotiate, params};
@@ -182,7 +182,7 @@ pub(crate) struct TagRows {
 pub(crate) async fn list(
     State(app): State<&'static App>,
     headers: HeaderMap,
-) -> Result<Json<TagRows>, Problem> {
+) -> Result<Response, Problem> {
     let token = bearer(&headers);
     let is_admin = match app.access.may(token, Permission::Admin) {
         Ok(()) => true,
@@ -190,10 +190,10 @@ pub(crate) async fn list(
         Err(denied) => return Err(denied.into()),
     };
     let source = app.tags()?.source.clone();
-    let records = blocking(&app.calls, move || source.tags()).await?;
+    let (records, _turn) = one_list(app, move || source.tags()).await??;
     let is_shown = |tag: &str| is_admin || app.access.may(token, Permission::Tag(tag)).is_ok();
     let shown = records.into_iter().filter(|record| is_shown(&record.tag));
-    Ok(Json(TagRows { tags: shown.map(TagRow::from).collect() }))
+    Ok(Json(TagRows { tags: shown.map(TagRow::from).collect() }).into_response())
 }
 
 /// The definition of a new tag.
