@@ -8,7 +8,7 @@ use uidring::registry::{RegistryAdmin, RegistryError};
 use uidring::segment::{SegmentSource, Segments};
 use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
-use uidring_args::{Db, Terms, build_on, with_causes};
+use uidring_args::{Db, Table, Terms, build_on, with_causes};
 
 use crate::app::reload::TokenTable;
 use crate::app::{App, DenseNumbers};
@@ -174,6 +174,9 @@ impl Starter {
         first_trouble?;
         if app.options.uids {
             self.registry = Some(db::existing_registry(&self.db, &app.options.generator.terms())?);
+        } else if app.options.table == Table::Own {
+            // In the same store as the tags. To look at one tag there means to list all of them.
+            self.registry = Some(db::existing_registry(&self.db, &Terms::default())?);
         }
         Ok(())
     }
