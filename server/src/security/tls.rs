@@ -23,13 +23,20 @@ pub(crate) struct Tls {
     current: RwLock<Current>,
 }
 
+/// When a certificate becomes valid, and when it expires.
+#[derive(Clone, Copy)]
+struct Validity {
+    begins: SystemTime,
+    ends: SystemTime,
+}
+
 /// A certificate with its matching key.
 #[derive(Clone)]
 struct Current {
     acceptor: TlsAcceptor,
-    /// When the service's own certificate expires, which is the first one of the file. `None` if it
-    /// cannot be parsed.
-    own_ends: Option<SystemTime>,
+    /// When the service's own certificate becomes valid and when it expires. It is the first one of
+    /// the file. `None` if it cannot be parsed.
+    own: Option<Validity>,
     /// When a certificate of the chain expires, whichever is the earliest. `None` if one of them
     /// cannot be parsed.
     ends: Option<SystemTime>,
@@ -52,8 +59,16 @@ impl Tls {
     pub(crate) fn read_again(&self) -> Result<(), String> {
         let new = Current::read(&self.cert, &self.key)?;
         // Clients may do without the others: authorities leave old ones at the end of a chain.
-        if let Some(ends) = new.own_ends.filter(|&ends| ends <= SystemTime::now()) {
-            return Err(format!("--tls-cert: {}: it ended at {}", self.cert.display(), text(ends)));
+        let (now, cert) = (SystemTime::now(), self.cert.display());
+        match new.own {
+            Some(Validity { ends, .. }) if ends <= now => {
+                return Err(format!("--tls-cert: {cert}: it ended at {}", text(ends)));
+            }
+            Some(Validity { begins, .. }) if begins > now => {
+                let begins = text(begins);
+                return Err(format!("--tls-cert: {cert}: it is not valid before {begins}"));
+            }
+            _ => {}
         }
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
         if let Some(trouble) = self.trouble() {
@@ -71,13 +86,17 @@ impl Tls {
         self.current().ends
     }
 
-    /// A warning about the certificate and those of its chain, if one has expired or soon will.
+    /// A warning about the certificate and those of its chain, if one has expired or soon will, or
+    /// if the service's own is not valid yet.
     pub(crate) fn trouble(&self) -> Option<String> {
-        let Current { own_ends, ends, .. } = self.current();
-        let (Some(own_ends), Some(ends)) = (own_ends, ends) else {
+        let Current { own, ends, .. } = self.current();
+        let (Some(own), Some(ends)) = (own, ends) else {
             return Some("nobody can tell when the certificate ends".to_owned());
         };
-        let of_own = trouble("the certificate", own_ends);
+        if own.begins > SystemTime::now() {
+            return Some(format!("the certificate is not valid before {}", text(own.begins)));
+        }
+        let of_own = trouble("the certificate", own.ends);
         of_own.or_else(|| trouble("a certificate of its chain", ends))
     }
 
@@ -97,9 +116,9 @@ impl Current {
         if chain.is_empty() {
             return Err(wrong("tls-cert", cert, "it holds no certificate in PEM".to_owned()));
         }
-        let ends = chain.iter().map(|one| end(one)).collect::<Option<Vec<_>>>();
-        let ends = ends.and_then(|ends| ends.into_iter().min());
-        let own_ends = chain.first().and_then(|own| end(own));
+        let all = chain.iter().map(|one| validity(one)).collect::<Option<Vec<_>>>();
+        let ends = all.and_then(|all| all.into_iter().map(|one| one.ends).min());
+        let own = chain.first().and_then(|own| validity(own));
         let private = PrivateKeyDer::from_pem_file(key)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         let provider = Arc::new(rustls::crypto::ring::default_provider());
@@ -111,7 +130,7 @@ impl Current {
             .with_single_cert(chain, private)
             .map_err(|error| wrong("tls-key", key, error.to_string()))?;
         config.alpn_protocols = vec![b"http/1.1".to_vec()];
-        Ok(Current { acceptor: TlsAcceptor::from(Arc::new(config)), own_ends, ends })
+        Ok(Current { acceptor: TlsAcceptor::from(Arc::new(config)), own, ends })
     }
 }
 
@@ -124,10 +143,11 @@ fn trouble(certificate: &str, ends: SystemTime) -> Option<String> {
     }
 }
 
-/// When the certificate expires, if it can be parsed.
-fn end(certificate: &[u8]) -> Option<SystemTime> {
-    let certificate = Certificate::from_der(certificate).ok()?;
-    Some(certificate.tbs_certificate.validity.not_after.to_system_time())
+/// When the certificate is valid, if it can be parsed.
+fn validity(certificate: &[u8]) -> Option<Validity> {
+    let validity = Certificate::from_der(certificate).ok()?.tbs_certificate.validity;
+    let (begins, ends) = (validity.not_before, validity.not_after);
+    Some(Validity { begins: begins.to_system_time(), ends: ends.to_system_time() })
 }
 
 fn text(time: SystemTime) -> String {

@@ -360,7 +360,7 @@ pub fn in_browser(server: &Server, case: &str) -> String {
 }
 
 /// Copies a certificate for localhost and its key to `folder`. The certificate ends with the
-/// beginning of `year`: 2021, 2100 or 2101.
+/// beginning of `year`: 2021, 2100 or 2101, or 2102 for one that is not valid before 2101.
 pub fn certify(folder: &Path, year: i32) -> CertificateDer<'static> {
     let made = Path::new(env!("CARGO_MANIFEST_DIR")).join("../tests/certificates");
     fs::copy(made.join(format!("localhost-{year}.pem")), folder.join("cert.pem")).unwrap();

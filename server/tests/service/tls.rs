@@ -54,10 +54,11 @@ fn a_certificate_is_read_again() {
     };
     let of_2100 = 4_102_444_800.0;
     assert_eq!(ends(&old), Some((of_2100, 0.0)));
-    // A key that does not fit, no key at all, and a certificate that has ended: all stays.
+    // A key that does not fit, no key at all, a certificate that has ended, and one that has not
+    // begun: all stays.
     let (cert_file, key_file) = (server.folder().join("cert.pem"), server.folder().join("key.pem"));
     let (cert_text, key_text) = (fs::read(&cert_file).unwrap(), fs::read(&key_file).unwrap());
-    let bad = [(2101, Some(&key_text[..])), (2101, Some(b"")), (2021, None)];
+    let bad = [(2101, Some(&key_text[..])), (2101, Some(b"")), (2021, None), (2102, None)];
     for (told, (year, key)) in (1..).zip(bad) {
         certify(server.folder(), year);
         if let Some(key) = key {
