@@ -51,10 +51,15 @@ pub fn grouped(number: u64) -> String {
 }
 
 const MOST: u64 = 1_000_000_000_000;
+const COMMA: &str = "a comma stands before each three digits, as in 1,500,000, and a point before \
+                     decimals, as in 1.5M";
+
 /// Why a text is no number.
 enum Wrong {
     Text,
     Negative,
+    /// It has a comma that does not stand before a group of three digits.
+    Comma,
     /// It has too many digits before the point, or too large a unit.
     Large,
     /// It has too many decimals.
@@ -78,9 +83,17 @@ fn thousandths(text: &str) -> Result<u128, Wrong> {
         Some(number) => (number, 1000),
         None => text.strip_suffix('M').map_or((text, 1), |number| (number, 1_000_000)),
     };
-    let plain: String =
-        number.chars().filter(|character| !matches!(character, '_' | ',')).collect();
+    let plain = number.replace('_', "");
     let (whole, decimals) = plain.split_once('.').unwrap_or((&plain, ""));
+    // In many languages a comma stands before decimals. Such a number would be read as another.
+    let mut groups = whole.split(',');
+    let is_first = groups.next().is_some_and(|first| (1..=3).contains(&first.len()));
+    if whole.contains(',') && !(is_first && groups.all(|group| group.len() == 3))
+        || decimals.contains(',')
+    {
+        return Err(Wrong::Comma);
+    }
+    let whole = &whole.replace(',', "");
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
     if whole.is_empty() || !digits(whole) || !digits(decimals) || number.ends_with('.') {
         return Err(Wrong::of(text));
@@ -110,6 +123,7 @@ pub fn quantity(text: &str) -> Result<Quantity, String> {
         Err(Wrong::Large) => Err(format!("a number is at most {}", grouped(MOST))),
         Err(Wrong::Fine) => Err("a number has at most three decimals, such as 0.033".to_owned()),
         Err(Wrong::Negative) => Err("a number cannot be negative".to_owned()),
+        Err(Wrong::Comma) => Err(COMMA.to_owned()),
         Err(Wrong::Text) => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
     }
 }
@@ -127,6 +141,7 @@ pub fn count(text: &str) -> Result<u64, String> {
     count.map_err(|wrong| match wrong {
         Wrong::Large => format!("a count is at most {}", grouped(u64::MAX)),
         Wrong::Negative => "a count cannot be negative".to_owned(),
+        Wrong::Comma => COMMA.to_owned(),
         Wrong::Text | Wrong::Fine => {
             "a count is a whole number such as 500, 20k or 1.5M".to_owned()
         }
@@ -184,7 +199,7 @@ pub fn rounded(number: f64) -> u64 {
 
 #[cfg(test)]
 mod tests {
-    use super::{Quantity, quantity};
+    use super::{Quantity, count, quantity};
 
     #[test]
     fn numbers_are_exact() {
@@ -194,7 +209,8 @@ mod tests {
             ("0.5", 500),
             ("20k", 20_000_000),
             ("1.5M", 1_500_000_000),
-            ("1_000,5", 10_005_000),
+            ("1,000,005", 1_000_005_000),
+            ("10_005.5", 10_005_500),
         ] {
             assert_eq!(quantity(text), Ok(Quantity { thousandths }), "{text}");
         }
@@ -202,6 +218,10 @@ mod tests {
             ["", "k", ".5", "5.", "1e3", "-1", "1.2.3", "0.0001", "ten", "1 0", "5G", "2000000000M"]
         {
             assert!(quantity(wrong).is_err(), "{wrong}");
+        }
+        for decimal in ["1,5M", "1,5", "1,0000", ",5", "1000,000", "1,,000", "1.5,000", "1,000,"] {
+            assert_eq!(quantity(decimal), Err(super::COMMA.to_owned()), "{decimal}");
+            assert_eq!(count(decimal), Err(super::COMMA.to_owned()), "{decimal}");
         }
         let texts =
             [Quantity::whole(20_000), Quantity { thousandths: 1500 }, Quantity { thousandths: 20 }];
