@@ -330,7 +330,7 @@ fn build(
     thread.map_err(|error| Unusable::for_now(format!("cannot start a thread: {error}")))?;
     let uids = build_on(builder, registry, layout)?;
     if is_new {
-        tracing::info!(
+        tracing::warn!(
             %db,
             "no worker id was taken from this store before; if programs had another one, their ids \
              come again"
