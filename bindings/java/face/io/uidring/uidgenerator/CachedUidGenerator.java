@@ -12,6 +12,10 @@ import java.time.format.DateTimeFormatter;
 import java.time.format.DateTimeParseException;
 import java.util.HashMap;
 import java.util.Map;
+import java.util.concurrent.ExecutionException;
+import java.util.concurrent.FutureTask;
+import java.util.concurrent.TimeUnit;
+import java.util.concurrent.TimeoutException;
 
 /**
  * A generator with the properties and the methods of Baidu's {@code CachedUidGenerator} and
@@ -26,13 +30,21 @@ import java.util.Map;
  * that {@code address} names: there, each start inserts a row into the table {@code WORKER_NODE},
  * as theirs does, so programs with either share the table.
  *
- * <p>It starts at {@link #afterPropertiesSet}, or else at the first {@link #getUID}. Spring calls
- * {@link #close} when its context is closed, because a bean that is {@link AutoCloseable} asks for
- * that. Any number of threads may take ids at once. The properties are set before the start.
+ * <p>It starts at {@link #afterPropertiesSet}, which Spring calls where the bean names it as its
+ * {@code init-method}, or a bean of Java code as {@code @Bean(initMethod = "afterPropertiesSet")}.
+ * Otherwise it starts at the first {@link #getUID}. Spring calls {@link #close} when its context is
+ * closed, because a bean that is {@link AutoCloseable} asks for that. Any number of threads may
+ * take ids at once. The properties are set before the start.
  */
 public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     /** Their default: the midnight in China with which 2016-05-20 began. */
     private static final long DEFAULT_EPOCH = 1_463_673_600;
+
+    /**
+     * How many seconds the first id waits for an assigner in another thread. That may never answer
+     * if it needs a lock which the caller holds.
+     */
+    private static final long PATIENCE = 60;
 
     /** One digit is enough, as for them. */
     private static final DateTimeFormatter DAY = DateTimeFormatter.ofPattern("u-M-d");
@@ -46,7 +58,22 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     private Map<String, String> options = Map.of();
 
     private volatile io.uidring.UidGenerator uids;
+
+    // The monitor of this object guards these.
+    private FutureTask<io.uidring.UidGenerator> starting;
     private boolean isClosed;
+
+    // The thread that runs `starting` uses these alone.
+    private FutureTask<Long> assigning;
+    private Long worker;
+
+    /** Where the worker id assigner runs. */
+    private enum AssignedIn {
+        /** In the thread of the call, as Spring makes one bean at a time: others wait for it. */
+        THIS_THREAD,
+        /** In a new thread, which is in no transaction of the caller's. */
+        NEW_THREAD
+    }
 
     /** With the properties that are the defaults of theirs. */
     public CachedUidGenerator() {}
@@ -61,7 +88,7 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     public long getUID() {
         io.uidring.UidGenerator started = uids;
         try {
-            return (started == null ? start() : started).take();
+            return (started == null ? start(AssignedIn.NEW_THREAD) : started).take();
         } catch (UidringException error) {
             throw new UidGenerateException(error);
         }
@@ -102,27 +129,61 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
     /**
      * Starts the generator: Spring calls it if the bean says
      * {@code init-method="afterPropertiesSet"}. Then a database that cannot be reached is told at
-     * the start of the program, and not at the first id.
+     * the start of the program, and not at the first id. The worker id assigner runs in the thread
+     * of this call, so do not call it in a transaction: a rollback would take the row of the worker
+     * id away.
      *
      * @throws UidringException if the generator cannot start
      * @throws IllegalStateException if neither {@code workerIdAssigner} nor {@code address} is set,
      *     or both are
      */
     public void afterPropertiesSet() {
-        start();
+        start(AssignedIn.THIS_THREAD);
     }
 
-    private synchronized io.uidring.UidGenerator start() {
-        if (uids == null) {
-            if (isClosed) {
-                throw new UidGenerateException("the generator was closed before it had started");
+    /** Starts the generator. Calls that come meanwhile wait for the same start. */
+    private io.uidring.UidGenerator start(AssignedIn thread) {
+        FutureTask<io.uidring.UidGenerator> start;
+        synchronized (this) {
+            if (uids != null) {
+                return uids;
             }
-            uids = open();
+            if (isClosed) {
+                throw closedEarly();
+            }
+            if (starting == null) {
+                starting = new FutureTask<>(() -> startNow(thread));
+            }
+            start = starting;
         }
-        return uids;
+        // Does nothing if another thread runs it, or has run it.
+        start.run();
+        return result(start, "another thread has not started the generator for " + PATIENCE + " s");
     }
 
-    private io.uidring.UidGenerator open() {
+    private io.uidring.UidGenerator startNow(AssignedIn thread) {
+        try {
+            io.uidring.UidGenerator opened = open(thread);
+            synchronized (this) {
+                if (!isClosed) {
+                    uids = opened;
+                    return opened;
+                }
+            }
+            opened.close();
+            throw closedEarly();
+        } finally {
+            synchronized (this) {
+                starting = null;
+            }
+        }
+    }
+
+    private static UidGenerateException closedEarly() {
+        return new UidGenerateException("the generator was closed before it had started");
+    }
+
+    private io.uidring.UidGenerator open(AssignedIn thread) {
         Map<String, String> all = new HashMap<>();
         all.put("layout", timeBits + "," + workerBits + "," + seqBits);
         all.put("epoch", Instant.ofEpochSecond(epochSeconds).toString());
@@ -133,10 +194,77 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
         }
         if (workerIdAssigner != null && address == null) {
             all.putAll(options);
-            return io.uidring.UidGenerator.fixed(workerIdAssigner.assignWorkerId(), all);
+            return io.uidring.UidGenerator.fixed(workerId(thread), all);
         }
         throw new IllegalStateException("set either workerIdAssigner or address: the one gives "
                 + "worker ids, the other names the database that has the table WORKER_NODE");
+    }
+
+    /**
+     * The worker id of the assigner. It is kept if the generator cannot start with it, so that
+     * tries do not use worker ids up.
+     */
+    private long workerId(AssignedIn thread) {
+        if (worker != null) {
+            return worker;
+        }
+        if (assigning == null) {
+            assigning = assign(thread);
+        }
+        try {
+            worker = result(assigning, "the worker id assigner has not answered for " + PATIENCE
+                    + " s: see what its thread uidring-worker-id waits for, and start the bean by "
+                    + "init-method=\"afterPropertiesSet\" if that is a lock of this thread");
+            return worker;
+        } finally {
+            // The next call waits on for one that has not answered, and asks anew after a failure.
+            if (assigning.isDone()) {
+                assigning = null;
+            }
+        }
+    }
+
+    private FutureTask<Long> assign(AssignedIn thread) {
+        FutureTask<Long> task = new FutureTask<>(workerIdAssigner::assignWorkerId);
+        if (thread == AssignedIn.THIS_THREAD) {
+            task.run();
+        } else {
+            // Without what threads inherit, which could be a connection with a transaction.
+            Thread fresh = new Thread(null, task, "uidring-worker-id", 0, false);
+            fresh.setContextClassLoader(Thread.currentThread().getContextClassLoader());
+            fresh.setDaemon(true);
+            fresh.start();
+        }
+        return task;
+    }
+
+    /** What a task returns or throws. An interrupt does not end the wait. */
+    private static <T> T result(FutureTask<T> task, String late) {
+        long end = System.nanoTime() + TimeUnit.SECONDS.toNanos(PATIENCE);
+        boolean isInterrupted = false;
+        try {
+            while (true) {
+                try {
+                    return task.get(end - System.nanoTime(), TimeUnit.NANOSECONDS);
+                } catch (InterruptedException interrupt) {
+                    isInterrupted = true;
+                }
+            }
+        } catch (TimeoutException timeout) {
+            throw new UidGenerateException(late, timeout);
+        } catch (ExecutionException failed) {
+            if (failed.getCause() instanceof RuntimeException problem) {
+                throw problem;
+            }
+            if (failed.getCause() instanceof Error problem) {
+                throw problem;
+            }
+            throw new UidGenerateException(failed.getCause());
+        } finally {
+            if (isInterrupted) {
+                Thread.currentThread().interrupt();
+            }
+        }
     }
 
     /** Ends the generator. A second call does nothing. */
@@ -159,12 +287,14 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
      * @return a JSON object
      */
     public String status() {
-        return start().status();
+        return start(AssignedIn.NEW_THREAD).status();
     }
 
     /**
      * Where the worker id comes from, asked once at the start. It must not give a worker id that
-     * another start had, unless the option {@code state} names a file that keeps used times.
+     * another start had, unless the option {@code state} names a file that keeps used times. If the
+     * generator starts at the first {@link #getUID}, the assigner runs in a new thread, so that it
+     * is not part of a transaction of the caller's, whose rollback would take its row away.
      *
      * @param workerIdAssigner such as Baidu's {@code DisposableWorkerIdAssigner}
      */

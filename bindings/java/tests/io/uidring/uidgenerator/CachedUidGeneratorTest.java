@@ -11,13 +11,21 @@ import com.baidu.fsg.uid.exception.UidGenerateException;
 import com.baidu.fsg.uid.worker.WorkerIdAssigner;
 import io.uidring.ClosedException;
 import io.uidring.RefusedException;
+import java.util.ArrayList;
+import java.util.List;
 import java.util.Locale;
 import java.util.Map;
+import java.util.Queue;
 import java.util.TimeZone;
 import java.util.TreeSet;
+import java.util.concurrent.ConcurrentLinkedQueue;
+import java.util.concurrent.CountDownLatch;
+import java.util.concurrent.atomic.AtomicInteger;
 import org.junit.jupiter.api.AfterEach;
 import org.junit.jupiter.api.BeforeEach;
 import org.junit.jupiter.api.Test;
+import org.springframework.beans.factory.BeanFactory;
+import org.springframework.beans.factory.BeanFactoryAware;
 import org.springframework.context.support.GenericXmlApplicationContext;
 import org.springframework.core.io.ByteArrayResource;
 
@@ -128,8 +136,139 @@ public final class CachedUidGeneratorTest {
         assertThrows(UidGenerateException.class, early::getUID);
     }
 
+    @Test
+    void aFirstIdStartsItOutsideOfTheCallersTransaction() {
+        // Transactions belong to threads.
+        List<Thread> threads = new ArrayList<>();
+        CachedUidGenerator lazy = bean();
+        lazy.setWorkerIdAssigner(() -> {
+            threads.add(Thread.currentThread());
+            return 4;
+        });
+        try (lazy) {
+            Thread.currentThread().interrupt();
+            assertTrue(lazy.getUID() > 0);
+            assertTrue(Thread.interrupted(), "an interrupt ends no start, and stays");
+            assertNotEquals(lazy.getUID(), lazy.getUID());
+            lazy.afterPropertiesSet();
+        }
+        assertEquals(1, threads.size());
+        assertNotEquals(Thread.currentThread(), threads.get(0));
+    }
+
+    /** Looks a bean up that is not made yet, as one with {@code @Transactional} may. */
+    public static final class LooksUp implements WorkerIdAssigner, BeanFactoryAware {
+        private BeanFactory beans;
+
+        @Override
+        public void setBeanFactory(BeanFactory beans) {
+            this.beans = beans;
+        }
+
+        @Override
+        public long assignWorkerId() {
+            return beans.getBean("later").toString().isEmpty() ? 5 : 4;
+        }
+    }
+
+    @Test
+    void springStartsItInTheThreadThatMayMakeBeans() {
+        try (GenericXmlApplicationContext context = spring(
+                "<property name=\"workerIdAssigner\" ref=\"disposableWorkerIdAssigner\"/>",
+                LooksUp.class)) {
+            assertTrue(context.getBean(CachedUidGenerator.class).status()
+                    .contains("\"worker_id\":5"));
+        }
+    }
+
+    @Test
+    void startsThatFailUseOneWorkerIdUp() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        CachedUidGenerator bean = bean();
+        bean.setWorkerIdAssigner(asked::incrementAndGet);
+        bean.setOptions(Map.of("max_lead", "a day"));
+        for (int i = 0; i < 10; i++) {
+            assertThrows(UidGenerateException.class, bean::getUID);
+        }
+        assertEquals(1, asked.get());
+        // Once it can start, it does so with that one.
+        bean.setOptions(Map.of());
+        try (bean) {
+            assertTrue(bean.status().contains("\"worker_id\":1"), bean.status());
+        }
+        assertEquals(1, asked.get());
+    }
+
+    @Test
+    void callsThatComeDuringAStartShareItsResult() throws Exception {
+        AtomicInteger asked = new AtomicInteger();
+        CountDownLatch goesOn = new CountDownLatch(1);
+        CachedUidGenerator bean = bean();
+        bean.setWorkerIdAssigner(() -> {
+            asked.incrementAndGet();
+            try {
+                goesOn.await();
+            } catch (InterruptedException interrupt) {
+                throw new AssertionError(interrupt);
+            }
+            throw new IllegalStateException("the database is away");
+        });
+        Queue<Throwable> problems = new ConcurrentLinkedQueue<>();
+        List<Thread> callers = new ArrayList<>();
+        for (int i = 0; i < 8; i++) {
+            callers.add(new Thread(() ->
+                    problems.add(assertThrows(IllegalStateException.class, bean::getUID))));
+        }
+        callers.forEach(Thread::start);
+        for (Thread caller : callers) {
+            while (caller.getState() != Thread.State.TIMED_WAITING) {
+                assertTrue(caller.isAlive(), "each waits");
+                Thread.onSpinWait();
+            }
+        }
+        goesOn.countDown();
+        for (Thread caller : callers) {
+            caller.join();
+        }
+        assertEquals(8, problems.size());
+        assertEquals(1, asked.get());
+        // Later calls try again.
+        assertThrows(IllegalStateException.class, bean::getUID);
+        assertEquals(2, asked.get());
+    }
+
+    @Test
+    void aCloseDuringAStartEndsIt() throws Exception {
+        CountDownLatch isAsked = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        CachedUidGenerator bean = bean();
+        bean.setWorkerIdAssigner(() -> {
+            isAsked.countDown();
+            try {
+                goesOn.await();
+            } catch (InterruptedException interrupt) {
+                throw new AssertionError(interrupt);
+            }
+            return 4;
+        });
+        Queue<Throwable> problems = new ConcurrentLinkedQueue<>();
+        Thread caller = new Thread(() ->
+                problems.add(assertThrows(UidGenerateException.class, bean::getUID)));
+        caller.start();
+        isAsked.await();
+        bean.close();
+        goesOn.countDown();
+        caller.join();
+        assertTrue(problems.remove().getMessage().contains("was closed before"));
+        assertThrows(UidGenerateException.class, bean::getUID);
+    }
+
     /** The beans of UidGenerator's README, with another class. */
     private static GenericXmlApplicationContext spring(String worker) {
+        return spring(worker, Four.class);
+    }
+
+    private static GenericXmlApplicationContext spring(String worker, Class<?> assigner) {
         String xml = """
             <?xml version="1.0" encoding="UTF-8"?>
             <beans xmlns="http://www.springframework.org/schema/beans"
@@ -147,8 +286,9 @@ public final class CachedUidGeneratorTest {
                 <property name="scheduleInterval" value="60"></property>
               </bean>
               <bean id="disposableWorkerIdAssigner" class="%s" />
+              <bean id="later" class="java.lang.String" />
             </beans>
-            """.formatted(CachedUidGenerator.class.getName(), worker, Four.class.getName());
+            """.formatted(CachedUidGenerator.class.getName(), worker, assigner.getName());
         return new GenericXmlApplicationContext(new ByteArrayResource(xml.getBytes()));
     }
 
