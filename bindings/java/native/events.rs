@@ -33,6 +33,8 @@ extern "system" fn take<'local>(
 ) -> JStrings<'local> {
     call(&mut env, |env| {
         let Some(event) = events::take() else { return Ok(JStrings::null()) };
+        #[cfg(feature = "for-tests")]
+        crate::for_tests::read_event()?;
         let level = match event.level {
             Level::Error => "ERROR",
             Level::Warn => "WARNING",

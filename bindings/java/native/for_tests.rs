@@ -1,6 +1,7 @@
 //! Native methods of the tests.
 
 use std::ffi::c_void;
+use std::sync::atomic::{AtomicBool, Ordering};
 
 use jni::EnvUnowned;
 use jni::objects::JClass;
@@ -11,8 +12,15 @@ use crate::Method;
 use crate::errors::{Failure, call};
 use crate::handles::live;
 
-pub(crate) fn methods() -> [Method; 2] {
-    [Method("fail", "(I)V", fail as *mut c_void), Method("handles", "()I", handles as *mut c_void)]
+/// Whether the next event cannot be read.
+static FAILS_NEXT_EVENT: AtomicBool = AtomicBool::new(false);
+
+pub(crate) fn methods() -> [Method; 3] {
+    [
+        Method("fail", "(I)V", fail as *mut c_void),
+        Method("failNextEvent", "()V", fail_next_event as *mut c_void),
+        Method("handles", "()I", handles as *mut c_void),
+    ]
 }
 
 /// Fails in the way of a kind, by its code. A panic is a real one.
@@ -26,6 +34,18 @@ extern "system" fn fail(mut env: EnvUnowned<'_>, _: JClass<'_>, code: jint) {
             None => Err(Error::argument(format!("there is no kind {code}")).into()),
         }
     });
+}
+
+extern "system" fn fail_next_event(_: EnvUnowned<'_>, _: JClass<'_>) {
+    FAILS_NEXT_EVENT.store(true, Ordering::SeqCst);
+}
+
+/// Fails once if a test has asked for it.
+pub(crate) fn read_event() -> Result<(), Failure> {
+    if FAILS_NEXT_EVENT.swap(false, Ordering::SeqCst) {
+        return Err(Error::internal("asked for by a test").into());
+    }
+    Ok(())
 }
 
 /// How many handles Java has not freed.

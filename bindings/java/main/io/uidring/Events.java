@@ -144,13 +144,23 @@ final class Events {
                 round = ++begun;
             }
             String[] event;
-            while ((event = Native.takeEvent()) != null) {
+            while ((event = take()) != null) {
                 log(event[0], event[1]);
             }
             synchronized (Events.class) {
                 finished = round;
                 Events.class.notifyAll();
             }
+        }
+    }
+
+    /** The next event. If it cannot be read, as there is no memory for it, the round ends. */
+    private static String[] take() {
+        try {
+            return Native.takeEvent();
+        } catch (Throwable problem) {
+            report(problem);
+            return null;
         }
     }
 
@@ -162,7 +172,7 @@ final class Events {
         }
     }
 
-    /** What a handler or a filter of the program throws ends neither the log nor a close. */
+    /** What is thrown, as by a handler of the program, ends neither the log nor a close. */
     private static void report(Throwable problem) {
         Thread thread = Thread.currentThread();
         try {

@@ -168,6 +168,24 @@ final class EventsTest {
     }
 
     @Test
+    void anEventThatCannotBeReadEndsNothing() throws Exception {
+        try (UidGenerator uids = UidGenerator.fixed(1)) {
+            await("started: the generator has started worker=1");
+            List<Thread> before = tellers();
+            CountDownLatch isReported = new CountDownLatch(1);
+            before.get(0).setUncaughtExceptionHandler((thread, problem) -> isReported.countDown());
+            NativeForTests.failNextEvent();
+            try (UidGenerator others = UidGenerator.fixed(2)) {
+                assertTrue(isReported.await(60, TimeUnit.SECONDS), "it is told");
+                assertTrue(others.take() > 0);
+            }
+            await("stopped: the generator has stopped worker=2");
+            assertTrue(uids.take() > 0);
+            assertEquals(before, tellers());
+        }
+    }
+
+    @Test
     void aCloseThatIsInterruptedHasToldAllAsWell() throws Exception {
         for (int i = 0; i < 100; i++) {
             UidGenerator uids = UidGenerator.fixed(7);

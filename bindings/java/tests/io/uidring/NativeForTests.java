@@ -9,4 +9,7 @@ final class NativeForTests {
 
     /** Fails in the way of a kind, by its code. */
     static native void fail(int kind);
+
+    /** Has the next event fail while it is read. */
+    static native void failNextEvent();
 }
