@@ -6,4 +6,7 @@ fn main() {
     // Before 1.0.0, each minor version may be so. `install` makes the file of this name.
     let (major, minor) = (env!("CARGO_PKG_VERSION_MAJOR"), env!("CARGO_PKG_VERSION_MINOR"));
     println!("cargo::rustc-cdylib-link-arg=-Wl,-soname,libuidring.so.{major}.{minor}");
+    // A thread that makes a call to a store may run on for a moment after the close, so the code
+    // stays where a program calls `dlclose`.
+    println!("cargo::rustc-cdylib-link-arg=-Wl,-z,nodelete");
 }
