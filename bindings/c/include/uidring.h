@@ -23,6 +23,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+/* The compiler warns of a call whose code nobody looks at. */
+#if defined(__GNUC__)
+#define UIDRING_MUST_USE __attribute__((warn_unused_result))
+#else
+#define UIDRING_MUST_USE
+#endif
+
 /**
  * What a call returns: 0, or why it failed.
  */
@@ -219,7 +226,7 @@ extern "C" {
  *
  * `event` can be written to.
  */
-uidring_code uidring_next_event(uint64_t wait_ms, uidring_event *event);
+UIDRING_MUST_USE uidring_code uidring_next_event(uint64_t wait_ms, uidring_event *event);
 
 /**
  * Opens a generator with a worker id from the store at `address`: the path of a SQLite file, or
@@ -229,6 +236,7 @@ uidring_code uidring_next_event(uint64_t wait_ms, uidring_event *event);
  * `address` is a text that ends with a zero byte, `options` is as said, and `generator` can be
  * written to.
  */
+UIDRING_MUST_USE
 uidring_code uidring_open(const char *address,
                           const char *const *options,
                           uidring_generator *generator);
@@ -238,16 +246,17 @@ uidring_code uidring_open(const char *address,
  *
  * As `uidring_open`.
  */
+UIDRING_MUST_USE
 uidring_code uidring_open_fixed(uint64_t worker_id,
                                 const char *const *options,
                                 uidring_generator *generator);
 
 /**
- * Takes a UID. Lock-free, unless it has to wait.
+ * Takes a UID. Lock-free, unless it has to wait. Where it fails, it writes 0, which is no UID.
  *
  * `uid` can be written to.
  */
-uidring_code uidring_take(uidring_generator generator, uint64_t *uid);
+UIDRING_MUST_USE uidring_code uidring_take(uidring_generator generator, uint64_t *uid);
 
 /**
  * Fills `uids` with `count` ascending UIDs. Where it fails, as many as it writes to `filled`, from
@@ -255,6 +264,7 @@ uidring_code uidring_take(uidring_generator generator, uint64_t *uid);
  *
  * `uids` has room for `count` numbers, and `filled` is null or can be written to.
  */
+UIDRING_MUST_USE
 uidring_code uidring_fill(uidring_generator generator,
                           uint64_t *uids,
                           size_t count,
@@ -265,7 +275,10 @@ uidring_code uidring_fill(uidring_generator generator,
  *
  * `parts` can be written to.
  */
-uidring_code uidring_decode(uidring_generator generator, uint64_t uid, uidring_parts *parts);
+UIDRING_MUST_USE
+uidring_code uidring_decode(uidring_generator generator,
+                            uint64_t uid,
+                            uidring_parts *parts);
 
 /**
  * Writes the state of the generator to `buffer`, which has `size` bytes, as a JSON object that
@@ -274,7 +287,11 @@ uidring_code uidring_decode(uidring_generator generator, uint64_t uid, uidring_p
  *
  * `buffer` has room for `size` bytes, and `length` is null or can be written to.
  */
-uidring_code uidring_status(uidring_generator generator, char *buffer, size_t size, size_t *length);
+UIDRING_MUST_USE
+uidring_code uidring_status(uidring_generator generator,
+                            char *buffer,
+                            size_t size,
+                            size_t *length);
 
 /**
  * Ends all takes, and gives a leased worker id back. A second close succeeds. If it fails, the
@@ -288,14 +305,14 @@ uidring_code uidring_close(uidring_generator generator);
  *
  * `keys` is a text that ends with a zero byte, and `masked` can be written to.
  */
-uidring_code uidring_masked_open(const char *keys, uidring_masked *masked);
+UIDRING_MUST_USE uidring_code uidring_masked_open(const char *keys, uidring_masked *masked);
 
 /**
- * Masks an id: a UID, or a dense number.
+ * Masks an id: a UID, or a dense number. Where it fails, it writes 0.
  *
  * `masked_id` can be written to.
  */
-uidring_code uidring_mask(uidring_masked masked, uint64_t id, uint64_t *masked_id);
+UIDRING_MUST_USE uidring_code uidring_mask(uidring_masked masked, uint64_t id, uint64_t *masked_id);
 
 /**
  * Writes the masked forms of `count` ids in their place, each in a fraction of the time. If one is
@@ -303,14 +320,18 @@ uidring_code uidring_mask(uidring_masked masked, uint64_t id, uint64_t *masked_i
  *
  * `ids` has `count` numbers.
  */
-uidring_code uidring_mask_many(uidring_masked masked, uint64_t *ids, size_t count);
+UIDRING_MUST_USE uidring_code uidring_mask_many(uidring_masked masked, uint64_t *ids, size_t count);
 
 /**
- * Reads a masked id. Each number from 1 to 2^63-1 is the masked form of some id.
+ * Reads a masked id. Each number from 1 to 2^63-1 is the masked form of some id. Where it fails,
+ * it writes 0.
  *
  * `id` can be written to.
  */
-uidring_code uidring_unmask(uidring_masked masked, uint64_t masked_id, uint64_t *id);
+UIDRING_MUST_USE
+uidring_code uidring_unmask(uidring_masked masked,
+                            uint64_t masked_id,
+                            uint64_t *id);
 
 /**
  * Overwrites the library's copy of the keys. A second close succeeds.
@@ -323,7 +344,10 @@ uidring_code uidring_masked_close(uidring_masked masked);
  *
  * `keys` and `prefix` are texts that end with a zero byte, and `opaque` can be written to.
  */
-uidring_code uidring_opaque_open(const char *keys, const char *prefix, uidring_opaque *opaque);
+UIDRING_MUST_USE
+uidring_code uidring_opaque_open(const char *keys,
+                                 const char *prefix,
+                                 uidring_opaque *opaque);
 
 /**
  * Writes the text of an id to `buffer`, which has `size` bytes, with a zero byte behind it, and
@@ -331,6 +355,7 @@ uidring_code uidring_opaque_open(const char *keys, const char *prefix, uidring_o
  *
  * `buffer` has room for `size` bytes, and `length` is null or can be written to.
  */
+UIDRING_MUST_USE
 uidring_code uidring_opaque_encode(uidring_opaque opaque,
                                    uint64_t id,
                                    char *buffer,
@@ -339,10 +364,14 @@ uidring_code uidring_opaque_encode(uidring_opaque opaque,
 
 /**
  * Reads the text of an id. One that was made up, or is of another kind, is an invalid argument.
+ * Where it fails, it writes 0.
  *
  * `text` is a text that ends with a zero byte, and `id` can be written to.
  */
-uidring_code uidring_opaque_decode(uidring_opaque opaque, const char *text, uint64_t *id);
+UIDRING_MUST_USE
+uidring_code uidring_opaque_decode(uidring_opaque opaque,
+                                   const char *text,
+                                   uint64_t *id);
 
 /**
  * Overwrites the library's copy of the keys. A second close succeeds.
@@ -354,6 +383,7 @@ uidring_code uidring_opaque_close(uidring_opaque opaque);
  *
  * As `uidring_open`.
  */
+UIDRING_MUST_USE
 uidring_code uidring_segments_open(const char *address,
                                    const char *const *options,
                                    uidring_segments *segments);
@@ -364,25 +394,28 @@ uidring_code uidring_segments_open(const char *address,
  * `name` is a text that ends with a zero byte, `options` is as `uidring_open` takes it, and `tag`
  * can be written to.
  */
+UIDRING_MUST_USE
 uidring_code uidring_segments_create(uidring_segments segments,
                                      const char *name,
                                      const char *const *options,
                                      uidring_tag *tag);
 
 /**
- * Finds a tag that is there. Keep it: each call makes another handle, which lasts until the
- * segments are closed.
+ * Finds a tag that is there. The same name has the same handle until the segments are closed.
  *
  * As `uidring_segments_create`.
  */
-uidring_code uidring_segments_tag(uidring_segments segments, const char *name, uidring_tag *tag);
+UIDRING_MUST_USE
+uidring_code uidring_segments_tag(uidring_segments segments,
+                                  const char *name,
+                                  uidring_tag *tag);
 
 /**
- * Takes a number. Lock-free, unless it has to wait.
+ * Takes a number. Lock-free, unless it has to wait. Where it fails, it writes 0, which is none.
  *
  * `number` can be written to.
  */
-uidring_code uidring_tag_take(uidring_tag tag, uint64_t *number);
+UIDRING_MUST_USE uidring_code uidring_tag_take(uidring_tag tag, uint64_t *number);
 
 /**
  * Fills `numbers` with `count` ascending numbers. Where it fails, as many as it writes to
@@ -390,14 +423,22 @@ uidring_code uidring_tag_take(uidring_tag tag, uint64_t *number);
  *
  * `numbers` has room for `count` numbers, and `filled` is null or can be written to.
  */
-uidring_code uidring_tag_fill(uidring_tag tag, uint64_t *numbers, size_t count, size_t *filled);
+UIDRING_MUST_USE
+uidring_code uidring_tag_fill(uidring_tag tag,
+                              uint64_t *numbers,
+                              size_t count,
+                              size_t *filled);
 
 /**
  * Writes the state of the tag to `buffer`, as `uidring_status` does.
  *
  * As `uidring_status`.
  */
-uidring_code uidring_tag_status(uidring_tag tag, char *buffer, size_t size, size_t *length);
+UIDRING_MUST_USE
+uidring_code uidring_tag_status(uidring_tag tag,
+                                char *buffer,
+                                size_t size,
+                                size_t *length);
 
 /**
  * Ends all takes, and gives back what is left of each tag. A second close succeeds. If it fails,
@@ -410,6 +451,7 @@ uidring_code uidring_segments_close(uidring_segments segments);
  *
  * As `uidring_open`.
  */
+UIDRING_MUST_USE
 uidring_code uidring_series_open(const char *address,
                                  const char *const *options,
                                  uidring_series *series);
@@ -420,6 +462,7 @@ uidring_code uidring_series_open(const char *address,
  * `name` and `pattern` are texts that end with a zero byte, and `options` is as `uidring_open`
  * takes it.
  */
+UIDRING_MUST_USE
 uidring_code uidring_series_create(uidring_series series,
                                    const char *name,
                                    const char *pattern,
@@ -433,6 +476,7 @@ uidring_code uidring_series_create(uidring_series series,
  * `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts,
  * `numbers` has room for `count`, and `taken` is null or can be written to.
  */
+UIDRING_MUST_USE
 uidring_code uidring_series_next(uidring_series series,
                                  const char *name,
                                  const char *scope,
@@ -447,6 +491,7 @@ uidring_code uidring_series_next(uidring_series series,
  * `name` and `text` are texts that end with a zero byte, and `number` is null or can be written
  * to.
  */
+UIDRING_MUST_USE
 uidring_code uidring_series_parse(uidring_series series,
                                   const char *name,
                                   const char *text,
@@ -459,6 +504,7 @@ uidring_code uidring_series_parse(uidring_series series,
  * `name` is a text that ends with a zero byte, `scope` is null or one, and the rest is as for
  * `uidring_status`.
  */
+UIDRING_MUST_USE
 uidring_code uidring_series_status(uidring_series series,
                                    const char *name,
                                    const char *scope,

@@ -27,8 +27,11 @@ pub(crate) unsafe fn optional<'a>(
     }
     // SAFETY: it is not null, and the caller promises the rest.
     let text = unsafe { CStr::from_ptr(text) };
-    let problem = || Error::argument(format!("{name} is not UTF-8: {}", text.to_string_lossy()));
-    text.to_str().map(Some).map_err(|_| problem())
+    // The text may be a key or hold a password, so the sentence must not repeat it.
+    text.to_str().map(Some).map_err(|error| {
+        let good = error.valid_up_to();
+        Error::argument(format!("{name} is not UTF-8 after its first {good} bytes"))
+    })
 }
 
 /// The options at `options`, each `name=value`; none if it is null.
@@ -60,6 +63,24 @@ pub(crate) unsafe fn options<'a>(
 pub(crate) unsafe fn place<'a, T>(place: *mut T, name: &str) -> Result<&'a mut T, Error> {
     // SAFETY: as the caller promises.
     unsafe { place.as_mut() }.ok_or_else(|| is_null(name))
+}
+
+/// Writes the number that `call` returns to `place`, the argument `name`, and 0 if it fails: a
+/// program that does not look at the code finds no id there, and not the last one.
+///
+/// # Safety
+/// As [`place`].
+pub(crate) unsafe fn number(
+    place: *mut u64,
+    name: &str,
+    call: impl FnOnce() -> Result<u64, Error>,
+) -> Result<(), Error> {
+    // SAFETY: as the caller promises.
+    let place = unsafe { self::place(place, name) }?;
+    // If `call` panics, this is what the caller finds.
+    *place = 0;
+    *place = call()?;
+    Ok(())
 }
 
 /// The array of `count` elements at `array`, which is the argument `name`. It may be null if it has

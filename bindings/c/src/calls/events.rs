@@ -64,6 +64,7 @@ impl From<Level> for uidring_level {
 /// # Safety
 /// `event` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_next_event(
     wait_ms: u64,
     event: *mut uidring_event,

@@ -41,6 +41,7 @@ pub struct uidring_parts {
 /// `address` is a text that ends with a zero byte, `options` is as said, and `generator` can be
 /// written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_open(
     address: *const c_char,
     options: *const *const c_char,
@@ -60,6 +61,7 @@ pub unsafe extern "C" fn uidring_open(
 /// # Safety
 /// As `uidring_open`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_open_fixed(
     worker_id: u64,
     options: *const *const c_char,
@@ -74,17 +76,16 @@ pub unsafe extern "C" fn uidring_open_fixed(
     })
 }
 
-/// Takes a UID. Lock-free, unless it has to wait.
+/// Takes a UID. Lock-free, unless it has to wait. Where it fails, it writes 0, which is no UID.
 ///
 /// # Safety
 /// `uid` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_take(generator: uidring_generator, uid: *mut u64) -> uidring_code {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let uid = unsafe { texts::place(uid, "uid") }?;
-        *uid = Uids::with(generator.id, Uids::take)??;
-        Ok(())
+        unsafe { texts::number(uid, "uid", || Uids::with(generator.id, Uids::take)?) }
     })
 }
 
@@ -94,6 +95,7 @@ pub unsafe extern "C" fn uidring_take(generator: uidring_generator, uid: *mut u6
 /// # Safety
 /// `uids` has room for `count` numbers, and `filled` is null or can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_fill(
     generator: uidring_generator,
     uids: *mut u64,
@@ -116,6 +118,7 @@ pub unsafe extern "C" fn uidring_fill(
 /// # Safety
 /// `parts` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_decode(
     generator: uidring_generator,
     uid: u64,
@@ -141,6 +144,7 @@ pub unsafe extern "C" fn uidring_decode(
 /// # Safety
 /// `buffer` has room for `size` bytes, and `length` is null or can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_status(
     generator: uidring_generator,
     buffer: *mut c_char,

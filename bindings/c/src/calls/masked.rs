@@ -35,6 +35,7 @@ pub struct uidring_opaque {
 /// # Safety
 /// `keys` is a text that ends with a zero byte, and `masked` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_masked_open(
     keys: *const c_char,
     masked: *mut uidring_masked,
@@ -48,21 +49,21 @@ pub unsafe extern "C" fn uidring_masked_open(
     })
 }
 
-/// Masks an id: a UID, or a dense number.
+/// Masks an id: a UID, or a dense number. Where it fails, it writes 0.
 ///
 /// # Safety
 /// `masked_id` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_mask(
     masked: uidring_masked,
     id: u64,
     masked_id: *mut u64,
 ) -> uidring_code {
     guarded(|| {
+        let mask = || MaskedIds::with(masked.id, |masked| masked.mask(id))?;
         // SAFETY: as the caller promises.
-        let masked_id = unsafe { texts::place(masked_id, "masked_id") }?;
-        *masked_id = MaskedIds::with(masked.id, |masked| masked.mask(id))??;
-        Ok(())
+        unsafe { texts::number(masked_id, "masked_id", mask) }
     })
 }
 
@@ -72,6 +73,7 @@ pub unsafe extern "C" fn uidring_mask(
 /// # Safety
 /// `ids` has `count` numbers.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_mask_many(
     masked: uidring_masked,
     ids: *mut u64,
@@ -86,21 +88,22 @@ pub unsafe extern "C" fn uidring_mask_many(
     })
 }
 
-/// Reads a masked id. Each number from 1 to 2^63-1 is the masked form of some id.
+/// Reads a masked id. Each number from 1 to 2^63-1 is the masked form of some id. Where it fails,
+/// it writes 0.
 ///
 /// # Safety
 /// `id` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_unmask(
     masked: uidring_masked,
     masked_id: u64,
     id: *mut u64,
 ) -> uidring_code {
     guarded(|| {
+        let unmask = || MaskedIds::with(masked.id, |masked| masked.unmask(masked_id))?;
         // SAFETY: as the caller promises.
-        let id = unsafe { texts::place(id, "id") }?;
-        *id = MaskedIds::with(masked.id, |masked| masked.unmask(masked_id))??;
-        Ok(())
+        unsafe { texts::number(id, "id", unmask) }
     })
 }
 
@@ -119,6 +122,7 @@ pub extern "C" fn uidring_masked_close(masked: uidring_masked) -> uidring_code {
 /// # Safety
 /// `keys` and `prefix` are texts that end with a zero byte, and `opaque` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_opaque_open(
     keys: *const c_char,
     prefix: *const c_char,
@@ -144,6 +148,7 @@ pub unsafe extern "C" fn uidring_opaque_open(
 /// # Safety
 /// `buffer` has room for `size` bytes, and `length` is null or can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_opaque_encode(
     opaque: uidring_opaque,
     id: u64,
@@ -159,20 +164,25 @@ pub unsafe extern "C" fn uidring_opaque_encode(
 }
 
 /// Reads the text of an id. One that was made up, or is of another kind, is an invalid argument.
+/// Where it fails, it writes 0.
 ///
 /// # Safety
 /// `text` is a text that ends with a zero byte, and `id` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_opaque_decode(
     opaque: uidring_opaque,
     text: *const c_char,
     id: *mut u64,
 ) -> uidring_code {
     guarded(|| {
+        let decode = || {
+            // SAFETY: as the caller promises.
+            let text = unsafe { texts::text(text, "text") }?;
+            OpaqueIds::with(opaque.id, |opaque| opaque.decode(text))?
+        };
         // SAFETY: as the caller promises.
-        let (text, id) = unsafe { (texts::text(text, "text")?, texts::place(id, "id")?) };
-        *id = OpaqueIds::with(opaque.id, |opaque| opaque.decode(text))??;
-        Ok(())
+        unsafe { texts::number(id, "id", decode) }
     })
 }
 

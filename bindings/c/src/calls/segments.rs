@@ -1,13 +1,24 @@
 //! Dense numbers.
 
+use std::collections::HashMap;
 use std::ffi::c_char;
+use std::sync::Arc;
 
+use arc_swap::ArcSwap;
 use uidring_bindings::{Error, Numbers, TagNumbers};
 
 use crate::calls::open;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
 use crate::texts;
+
+/// Segments, and the handles of the tags that were opened of them, by name.
+#[derive(Clone)]
+struct OpenSegments {
+    numbers: Numbers,
+    /// Changed without a lock, as the table of handles is.
+    tags: Arc<ArcSwap<HashMap<String, u64>>>,
+}
 
 /// A tag, and the segments that it is of.
 #[derive(Clone)]
@@ -16,8 +27,39 @@ struct OpenTag {
     segments: u64,
 }
 
-kept!(Numbers, "the segments were");
+kept!(OpenSegments, "the segments were");
 kept!(OpenTag, "the segments of the tag were");
+
+impl OpenSegments {
+    fn open(address: &str, options: &[(&str, &str)]) -> Result<OpenSegments, Error> {
+        Ok(OpenSegments { numbers: Numbers::open(address, options)?, tags: Arc::default() })
+    }
+
+    fn known(&self, name: &str) -> Option<u64> {
+        self.tags.load().get(name).copied()
+    }
+
+    /// The handle of the tag `name`: the one it has, or else a new one. `segments` is the handle of
+    /// these segments.
+    fn keep(&self, segments: u64, name: &str, numbers: TagNumbers) -> u64 {
+        if let Some(known) = self.known(name) {
+            return known;
+        }
+        let new = OpenTag { numbers, segments }.keep();
+        let mut handle = new;
+        self.tags.rcu(|tags| {
+            handle = tags.get(name).copied().unwrap_or(new);
+            let mut tags = HashMap::clone(tags);
+            tags.insert(name.to_owned(), handle);
+            tags
+        });
+        if handle != new {
+            // Another thread has opened the same tag meanwhile.
+            OpenTag::retain(|other, _| other != new);
+        }
+        handle
+    }
+}
 
 /// The dense numbers of a store. Any thread may use it. All zero is none.
 #[derive(Clone, Copy, Debug)]
@@ -42,6 +84,7 @@ pub struct uidring_tag {
 /// # Safety
 /// As `uidring_open`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_segments_open(
     address: *const c_char,
     options: *const *const c_char,
@@ -51,7 +94,7 @@ pub unsafe extern "C" fn uidring_segments_open(
         // SAFETY: as the caller promises.
         let segments = unsafe { texts::place(segments, "segments") }?;
         // SAFETY: as the caller promises.
-        segments.id = unsafe { open(address, options, Numbers::open) }?;
+        segments.id = unsafe { open(address, options, OpenSegments::open) }?;
         Ok(())
     })
 }
@@ -62,6 +105,7 @@ pub unsafe extern "C" fn uidring_segments_open(
 /// `name` is a text that ends with a zero byte, `options` is as `uidring_open` takes it, and `tag`
 /// can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_segments_create(
     segments: uidring_segments,
     name: *const c_char,
@@ -73,16 +117,20 @@ pub unsafe extern "C" fn uidring_segments_create(
         let (name, options, tag) = unsafe {
             (texts::text(name, "name")?, texts::options(options)?, texts::place(tag, "tag")?)
         };
-        keep(segments, tag, |segments| segments.create(name, &options))
+        let create = |open: &OpenSegments| -> Result<u64, Error> {
+            Ok(open.keep(segments.id, name, open.numbers.create(name, &options)?))
+        };
+        tag.id = OpenSegments::with(segments.id, create)??;
+        Ok(())
     })
 }
 
-/// Finds a tag that is there. Keep it: each call makes another handle, which lasts until the
-/// segments are closed.
+/// Finds a tag that is there. The same name has the same handle until the segments are closed.
 ///
 /// # Safety
 /// As `uidring_segments_create`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_segments_tag(
     segments: uidring_segments,
     name: *const c_char,
@@ -91,31 +139,29 @@ pub unsafe extern "C" fn uidring_segments_tag(
     guarded(|| {
         // SAFETY: as the caller promises.
         let (name, tag) = unsafe { (texts::text(name, "name")?, texts::place(tag, "tag")?) };
-        keep(segments, tag, |segments| segments.tag(name))
+        let find = |open: &OpenSegments| -> Result<u64, Error> {
+            match open.known(name) {
+                Some(known) => Ok(known),
+                None => Ok(open.keep(segments.id, name, open.numbers.tag(name)?)),
+            }
+        };
+        tag.id = OpenSegments::with(segments.id, find)??;
+        Ok(())
     })
 }
 
-fn keep(
-    segments: uidring_segments,
-    tag: &mut uidring_tag,
-    open: impl Fn(&Numbers) -> Result<TagNumbers, Error>,
-) -> Result<(), Error> {
-    let numbers = Numbers::with(segments.id, open)??;
-    tag.id = OpenTag { numbers, segments: segments.id }.keep();
-    Ok(())
-}
-
-/// Takes a number. Lock-free, unless it has to wait.
+/// Takes a number. Lock-free, unless it has to wait. Where it fails, it writes 0, which is none.
 ///
 /// # Safety
 /// `number` can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_tag_take(tag: uidring_tag, number: *mut u64) -> uidring_code {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let number = unsafe { texts::place(number, "number") }?;
-        *number = OpenTag::with(tag.id, |tag| tag.numbers.take())??;
-        Ok(())
+        unsafe {
+            texts::number(number, "number", || OpenTag::with(tag.id, |tag| tag.numbers.take())?)
+        }
     })
 }
 
@@ -125,6 +171,7 @@ pub unsafe extern "C" fn uidring_tag_take(tag: uidring_tag, number: *mut u64) ->
 /// # Safety
 /// `numbers` has room for `count` numbers, and `filled` is null or can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_tag_fill(
     tag: uidring_tag,
     numbers: *mut u64,
@@ -147,6 +194,7 @@ pub unsafe extern "C" fn uidring_tag_fill(
 /// # Safety
 /// As `uidring_status`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_tag_status(
     tag: uidring_tag,
     buffer: *mut c_char,
@@ -165,8 +213,8 @@ pub unsafe extern "C" fn uidring_tag_status(
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_segments_close(segments: uidring_segments) -> uidring_code {
     guarded(|| {
-        let Some(numbers) = Numbers::remove(segments.id)? else { return Ok(()) };
+        let Some(open) = OpenSegments::remove(segments.id)? else { return Ok(()) };
         OpenTag::retain(|_, tag| tag.segments != segments.id);
-        numbers.close()
+        open.numbers.close()
     })
 }

@@ -39,6 +39,7 @@ pub struct uidring_series_number {
 /// # Safety
 /// As `uidring_open`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_series_open(
     address: *const c_char,
     options: *const *const c_char,
@@ -59,6 +60,7 @@ pub unsafe extern "C" fn uidring_series_open(
 /// `name` and `pattern` are texts that end with a zero byte, and `options` is as `uidring_open`
 /// takes it.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_series_create(
     series: uidring_series,
     name: *const c_char,
@@ -82,6 +84,7 @@ pub unsafe extern "C" fn uidring_series_create(
 /// `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts,
 /// `numbers` has room for `count`, and `taken` is null or can be written to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_series_next(
     series: uidring_series,
     name: *const c_char,
@@ -123,6 +126,7 @@ pub unsafe extern "C" fn uidring_series_next(
 /// `name` and `text` are texts that end with a zero byte, and `number` is null or can be written
 /// to.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_series_parse(
     series: uidring_series,
     name: *const c_char,
@@ -148,6 +152,7 @@ pub unsafe extern "C" fn uidring_series_parse(
 /// `name` is a text that ends with a zero byte, `scope` is null or one, and the rest is as for
 /// `uidring_status`.
 #[unsafe(no_mangle)]
+#[must_use]
 pub unsafe extern "C" fn uidring_series_status(
     series: uidring_series,
     name: *const c_char,
