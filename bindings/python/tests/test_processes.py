@@ -165,6 +165,50 @@ def test_a_program_that_ends_gives_back_what_is_left(db: Path) -> None:
     assert len({worker for _, worker in numbers}) < 3
 
 
+def test_two_threads_that_open_at_the_same_time_are_closed_at_the_end() -> None:
+    program = """
+        import os
+        from uidring import _exit
+        class Holder:
+            def __init__(self, name): self.name = name
+            def close(self): print(self.name)
+        one, other = Holder("one"), Holder("other")
+        calls, real = [], os.getpid
+        def getpid():
+            calls.append(1)
+            if len(calls) == 2:
+                # A second thread comes in the midst of the first one's call.
+                _exit.remember(other)
+            return real()
+        os.getpid = getpid
+        _exit.remember(one)
+        """
+    end = run(program)
+    assert (end.returncode, end.stderr) == (0, "")
+    assert sorted(end.stdout.split()) == ["one", "other"]
+
+
+@forks
+def test_a_process_of_multiprocessing_gives_back_what_a_hook_has_opened(db: Path) -> None:
+    program = """
+        import multiprocessing, os, sys, uidring
+        def open_segments():
+            global segments
+            segments = uidring.Segments.open(sys.argv[1])
+        def work():
+            print(segments.tag("orders").take(), flush=True)
+        with uidring.Segments.open(sys.argv[1]) as first:
+            first.create("orders", step=1000)
+        os.register_at_fork(after_in_child=open_segments)
+        for _ in range(3):
+            process = multiprocessing.get_context("fork").Process(target=work)
+            process.start()
+            process.join()
+        """
+    end = run(program, db)
+    assert (end.returncode, end.stdout.split()) == (0, ["1", "2", "3"]), end.stderr
+
+
 def test_an_exception_at_the_top_ends_as_ever(db: Path) -> None:
     program = """
         import sys, uidring

@@ -10,7 +10,7 @@ import os
 import sys
 import weakref
 from collections import deque
-from typing import Optional, Protocol
+from typing import Callable, Optional, Protocol
 
 from . import _events
 from ._uidring import _end, _forked
@@ -30,12 +30,12 @@ def remember(holder: _Closes) -> None:
     global _process
     if _process != os.getpid():
         _process = os.getpid()
-        # What the parent has opened is the parent's to close.
-        _open.clear()
-        # A process of multiprocessing ends without calling what is registered with `atexit`.
         util = sys.modules.get("multiprocessing.util")
         if util is not None:
-            util.Finalize(None, close_all, exitpriority=0)
+            _finalize(close_all)
+            # A process of multiprocessing begins by forgetting what it is to call at its end, so
+            # what a hook of `os.fork` opens before that has to be registered after it.
+            util.register_after_fork(close_all, _finalize)
     _open.append(weakref.ref(holder))
     # Looks at the two that were looked at longest ago, and forgets those that are gone. There is
     # one to look at even if other threads do the same, because each has added its own before.
@@ -43,6 +43,17 @@ def remember(holder: _Closes) -> None:
         known = _open.popleft()
         if known() is not None:
             _open.append(known)
+
+
+def _finalize(call: Callable[[], None]) -> None:
+    """A process of multiprocessing ends without calling what is registered with `atexit`."""
+    sys.modules["multiprocessing.util"].Finalize(None, call, exitpriority=0)
+
+
+def _after_fork() -> None:
+    _forked()
+    # What the parent has opened is the parent's to close.
+    _open.clear()
 
 
 def close_all() -> None:
@@ -65,4 +76,4 @@ def close_all() -> None:
 
 atexit.register(close_all)
 if hasattr(os, "register_at_fork"):
-    os.register_at_fork(after_in_child=_forked)
+    os.register_at_fork(after_in_child=_after_fork)
