@@ -47,7 +47,10 @@ pub fn address(address: &Bound<'_, PyAny>) -> PyResult<String> {
     let py = address.py();
     let path = call(py, &PATH, ("os", "fspath"), (address,)).map_err(|error| {
         if error.is_instance_of::<PyTypeError>(py) {
-            PyTypeError::new_err(format!("an address is a text or a path, and not {address:?}"))
+            // By its type alone: an address of another package's may show its password.
+            let what = address.get_type().name().map(|name| name.to_string()).unwrap_or_default();
+            let problem = format!("an address is a text or a path, and not of the type {what}");
+            PyTypeError::new_err(problem)
         } else {
             error
         }

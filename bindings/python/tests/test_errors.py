@@ -57,7 +57,14 @@ def test_an_option_of_a_wrong_type_is_told(db: Path, value: Any) -> None:
 
 @pytest.mark.parametrize("opens", [UidGenerator.open, Segments.open, Series.open])
 def test_a_wrong_address_is_told(opens: Callable[..., Any]) -> None:
-    with pytest.raises(TypeError, match="an address is a text or a path, and not 7"):
+    # As pydantic's `PostgresDsn`.
+    class Dsn:
+        def __repr__(self) -> str:
+            return "Dsn(postgres://ids:secret@db/ids)"
+
+    with pytest.raises(TypeError, match="a text or a path, and not of the type Dsn$"):
+        opens(Dsn())
+    with pytest.raises(TypeError, match="an address is a text or a path, and not of the type int"):
         opens(7)
     with pytest.raises(uidring.InvalidArgumentError, match="oracle"):
         opens("oracle://ids@db.example.com/ids")
