@@ -147,9 +147,10 @@
 //!
 //! * **A forked child must build its own generator**, see [forks](UidGenerator#forks). On Unix
 //!   every take from the parent's copy fails with [`TakeError::Forked`].
-//! * **A machine must not be resumed twice from one snapshot** while a generator runs in it: both
-//!   copies would hand out the same UIDs, because nothing tells them apart. A copy whose programs
-//!   are started anew is safe with a server's registry.
+//! * **A machine or a process must not be resumed twice from one snapshot** (CRIU, CRaC, AWS
+//!   SnapStart) while a generator runs in it: both copies would hand out the same UIDs, because
+//!   nothing tells them apart. End the generator before the snapshot, and build another afterwards.
+//!   A copy whose programs are started anew is safe with a server's registry.
 //!
 //! # Events
 //!

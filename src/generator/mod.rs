@@ -205,8 +205,10 @@ impl UidGenerator {
         std::future::poll_fn(|context| turn.poll(context)).await
     }
 
-    /// Fills `buffer` with new UIDs. They strictly increase, and are consecutive within a tick. The
-    /// buffer may have any length; one atomic add claims up to half a block.
+    /// Fills `buffer` with new UIDs. Within one worker id they strictly increase, and within a tick
+    /// they are consecutive. A change of the worker id in between, by [`LeadLimit::NewWorker`] or
+    /// the loss of a lease, begins again at the present tick. The buffer may have any length; one
+    /// atomic add claims up to half a block.
     ///
     /// ```
     /// # use uidring::{Uid, UidGenerator, registry::FixedWorker};
@@ -237,9 +239,9 @@ impl UidGenerator {
         Ok(())
     }
 
-    /// Takes `count` UIDs, one with each call of the iterator's `next`. They strictly increase. One
-    /// atomic add claims up to half a block, as with [`fill`](UidGenerator::fill), but no buffer is
-    /// needed.
+    /// Takes `count` UIDs, one with each call of the iterator's `next`. Within one worker id they
+    /// strictly increase. One atomic add claims up to half a block, as with
+    /// [`fill`](UidGenerator::fill), but no buffer is needed.
     ///
     /// An error is the last item. The UIDs before it are the caller's to use. If the iterator is
     /// dropped before its end, the rest of its claim is lost: at most half a block.
@@ -286,9 +288,9 @@ impl UidGenerator {
     /// used up. In an asynchronous handler this would stop a thread of the runtime, with every task
     /// on it, so such a handler calls `take_async` (feature `async`).
     ///
-    /// The UIDs that one thread takes in this way from one generator strictly increase. There is
-    /// no order between threads, so a task that moves from one thread to another between two takes
-    /// can get the smaller UID last.
+    /// Within one worker id, the UIDs that one thread takes in this way from one generator strictly
+    /// increase. There is no order between threads, so a task that moves from one thread to another
+    /// between two takes can get the smaller UID last.
     ///
     /// What is left of a claim is lost when the thread ends, and when its ticks become older than
     /// [`max_lag`](Builder::max_lag). A thread keeps the claims of up to 16 generators.

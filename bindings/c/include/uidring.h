@@ -3,8 +3,10 @@
  *
  * Each call returns UIDRING_OK or why it failed, and uidring_last_error() says that in a sentence.
  * Handles are numbers: one that was closed is an error, and never leads to freed memory. Any thread
- * may use any handle. After a fork, open anew in the child. Texts are UTF-8 and end with a zero
- * byte.
+ * may use any handle. Texts are UTF-8 and end with a zero byte.
+ *
+ * After a fork, open anew in the child. Fork while no other thread starts, ends or is in a call
+ * that opens, closes or asks a store: an open in the child could wait for a lock for ever.
  *
  * Options are texts such as "lease=10m". Those of a generator are lease, partition, worker_ids,
  * uid_generator, exact_time, max_lead, max_lag, on_lead_limit, max_new_workers, slots, preset,
@@ -242,7 +244,10 @@ uidring_code uidring_open(const char *address,
                           uidring_generator *generator);
 
 /**
- * Opens a generator with a worker id of your own, which no other generator may have.
+ * Opens a generator with a worker id of your own, which no other generator may have at a time.
+ * Without the option `state`, a restart may repeat UIDs: those of the tick in which it begins, and
+ * those that the first run took ahead of the clock. "state=/data/uidring.state" names a file that
+ * keeps which times were used.
  *
  * As `uidring_open`.
  */
@@ -259,7 +264,8 @@ uidring_code uidring_open_fixed(uint64_t worker_id,
 UIDRING_MUST_USE uidring_code uidring_take(uidring_generator generator, uint64_t *uid);
 
 /**
- * Fills `uids` with `count` ascending UIDs. Where it fails, as many as it writes to `filled`, from
+ * Fills `uids` with `count` UIDs, which ascend within one worker id: a change of the worker id in
+ * between begins again at the present time. Where it fails, as many as it writes to `filled`, from
  * the start, are new and yours to use. `filled` may be null.
  *
  * `uids` has room for `count` numbers, and `filled` is null or can be written to.

@@ -50,7 +50,8 @@ impl Numbers {
         Ok(TagNumbers(self.segments.tag(tag)?))
     }
 
-    /// Ends all takes, and gives back what is left of each tag. A second close succeeds.
+    /// Ends all takes, and gives back what is left of each tag. A second close succeeds,
+    /// unless the first has failed.
     ///
     /// # Errors
     /// Numbers have not been given back in time, and are lost. All takes have ended even so.

@@ -144,7 +144,8 @@ impl SeriesStore {
         Ok(status::series(name, scope, &series.status()))
     }
 
-    /// Ends all takes, and gives back what is left of each scope. A second close succeeds.
+    /// Ends all takes, and gives back what is left of each scope. A second close succeeds,
+    /// unless the first has failed.
     ///
     /// # Errors
     /// Numbers have not been given back in time, and are lost. All takes have ended even so.

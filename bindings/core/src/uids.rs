@@ -57,6 +57,7 @@ impl Uids {
     }
 
     /// Opens a generator with a worker id of the caller's own, which no other generator may have.
+    /// Without the option `state`, a restart may repeat UIDs.
     ///
     /// # Errors
     /// The options are wrong, or the state file cannot be used.
@@ -101,7 +102,7 @@ impl Uids {
         }
     }
 
-    /// Fills `buffer` with ascending UIDs.
+    /// Fills `buffer` with UIDs, which ascend within one worker id.
     ///
     /// # Errors
     /// As [`take`](Uids::take), with how many UIDs from the start of the buffer are new and the
@@ -155,7 +156,8 @@ impl Uids {
         status::uids(&self.0.status(), &self.layout())
     }
 
-    /// Ends all takes, and gives a leased worker id back. A second close succeeds.
+    /// Ends all takes, and gives a leased worker id back. A second close succeeds,
+    /// unless the first has failed.
     ///
     /// # Errors
     /// The worker id has not been given back in time. The generator has ended even so.

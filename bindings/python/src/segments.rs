@@ -96,7 +96,8 @@ impl Segments {
         convert::coroutine(slf.py(), "take_of", (slf, tag))
     }
 
-    /// Ends all takes, and gives back what is left of each tag. A second close does nothing.
+    /// Ends all takes, and gives back what is left of each tag. A second close does nothing,
+    /// unless the first has failed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         apart(py, || self.numbers.close())
     }

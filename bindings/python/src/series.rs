@@ -113,7 +113,8 @@ impl Series {
         convert::status(py, &apart(py, || self.0.status(name, scope))?)
     }
 
-    /// Ends all takes, and gives back what is left of each scope. A second close does nothing.
+    /// Ends all takes, and gives back what is left of each scope. A second close does nothing,
+    /// unless the first has failed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         apart(py, || self.0.close())
     }

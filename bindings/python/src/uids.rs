@@ -41,7 +41,10 @@ impl UidGenerator {
         held::open(py, UidGenerator, || Uids::open(&address, &convert::borrowed(&options)))
     }
 
-    /// Opens a generator with a worker id of your own, which no other generator may have.
+    /// Opens a generator with a worker id of your own, which no other generator may have at a time.
+    ///
+    /// Without `state`, the path of a file that keeps which times were used, a restart may repeat
+    /// UIDs: those of the tick in which it begins, and those that were taken ahead of the clock.
     ///
     /// >>> with UidGenerator.fixed(7) as uids:
     /// ...     uids.worker_id
@@ -72,7 +75,8 @@ impl UidGenerator {
         convert::coroutine(slf.py(), "take", (slf,))
     }
 
-    /// Takes `count` UIDs as an ascending list.
+    /// Takes `count` UIDs as a list. They ascend within one worker id: if it changes in between,
+    /// they begin again at the present time.
     ///
     /// If that fails half-way, the exception has the UIDs that were taken as `numbers`.
     ///
@@ -85,8 +89,9 @@ impl UidGenerator {
         numbers::take_many(count.py(), &*self.0, convert::count(count)?)
     }
 
-    /// Fills a writable buffer of 64-bit whole numbers with ascending UIDs: an `array.array("Q")`
-    /// or `("q")`, a numpy array of `uint64` or `int64`, a `memoryview` of one.
+    /// Fills a writable buffer of 64-bit whole numbers with UIDs, which ascend within one worker
+    /// id: an `array.array("Q")` or `("q")`, a numpy array of `uint64` or `int64`, a `memoryview`
+    /// of one.
     ///
     /// If that fails half-way, the exception says as `filled` how many items at the start of the
     /// buffer are new. No other thread may use the buffer meanwhile.
@@ -133,7 +138,8 @@ impl UidGenerator {
         convert::status(py, &self.0.status())
     }
 
-    /// Ends all takes, and gives a leased worker id back. A second close does nothing.
+    /// Ends all takes, and gives a leased worker id back. A second close does nothing, unless
+    /// the first has failed.
     fn close(&self, py: Python<'_>) -> PyResult<()> {
         apart(py, || self.0.close())
     }

@@ -56,7 +56,10 @@ pub unsafe extern "C" fn uidring_open(
     })
 }
 
-/// Opens a generator with a worker id of your own, which no other generator may have.
+/// Opens a generator with a worker id of your own, which no other generator may have at a time.
+/// Without the option `state`, a restart may repeat UIDs: those of the tick in which it begins, and
+/// those that the first run took ahead of the clock. "state=/data/uidring.state" names a file that
+/// keeps which times were used.
 ///
 /// # Safety
 /// As `uidring_open`.
@@ -89,7 +92,8 @@ pub unsafe extern "C" fn uidring_take(generator: uidring_generator, uid: *mut u6
     })
 }
 
-/// Fills `uids` with `count` ascending UIDs. Where it fails, as many as it writes to `filled`, from
+/// Fills `uids` with `count` UIDs, which ascend within one worker id: a change of the worker id in
+/// between begins again at the present time. Where it fails, as many as it writes to `filled`, from
 /// the start, are new and yours to use. `filled` may be null.
 ///
 /// # Safety

@@ -199,7 +199,7 @@ public final class Series implements AutoCloseable {
 
     /**
      * Ends all takes, and gives back what is left of each scope, which may take until the option
-     * {@code shutdown_deadline}. A second close succeeds.
+     * {@code shutdown_deadline}. A second close succeeds, unless the first has failed.
      *
      * @throws UnavailableException if numbers were not given back in time, and are lost; all takes
      *     have ended even so

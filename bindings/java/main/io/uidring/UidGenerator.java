@@ -20,6 +20,7 @@ import java.util.Objects;
  *
  * <p>An interrupt does not end a call. A take that has to wait, because a limit is reached, waits
  * on and leaves the thread's interrupt flag as it is; a virtual thread keeps its carrier meanwhile.
+ * A take that waits for the clock has no deadline; {@code on_lead_limit=fail} lets it fail instead.
  * A take from the ring, as nearly all are, does not wait.
  */
 public final class UidGenerator implements AutoCloseable {
@@ -77,9 +78,9 @@ public final class UidGenerator implements AutoCloseable {
 
     /**
      * Opens a generator with a worker id of your own. No other generator may have it: two with the
-     * same worker id make the same ids. A restart with the same worker id repeats ids as well, if
-     * the ids of the first run were ahead of the clock, unless the option {@code state} names a
-     * file that keeps the times that were used.
+     * same worker id make the same ids. A restart with the same worker id may repeat ids as well,
+     * those of the tick in which it begins and those that the first run took ahead of the clock,
+     * unless the option {@code state} names a file that keeps the times that were used.
      *
      * @param worker the worker id, from 0 to the layout's largest: 1,048,575 by default
      * @param options each {@code name=value}, such as {@code state=/data/uidring.state}
@@ -129,7 +130,8 @@ public final class UidGenerator implements AutoCloseable {
     }
 
     /**
-     * Fills an array with ascending ids, at a fraction of the cost of as many takes.
+     * Fills an array with ids, at a fraction of the cost of as many takes. They ascend within one
+     * worker id: if it changes in between, the ids begin again at the present time.
      *
      * @param uids the array
      * @throws UidringException as {@link #take}; its {@link UidringException#filled} says how many
@@ -144,7 +146,7 @@ public final class UidGenerator implements AutoCloseable {
     }
 
     /**
-     * Takes ascending ids.
+     * Takes ids, which ascend within one worker id, as those of {@link #take(long[])}.
      *
      * @param count how many, at least 0
      * @return as many ids
@@ -217,7 +219,8 @@ public final class UidGenerator implements AutoCloseable {
     /**
      * Ends the generator. Takes of other threads that are under way succeed or throw a
      * {@link ClosedException}, as later ones do. A leased worker id is given back, which may take
-     * until the option {@code shutdown_deadline}. A second close succeeds.
+     * until the option {@code shutdown_deadline}. A second close succeeds, unless the first has
+     * failed.
      *
      * @throws UnavailableException if the worker id was not given back in time; the generator has
      *     ended even so, and the lease runs out by itself

@@ -100,6 +100,7 @@ final class EventsTest {
         assertTrue(warning.getMessage().contains("it is a directory"), warning.getMessage());
         assertThrows(UnavailableException.class, uids::close);
         await("not_released: ");
+        assertThrows(UnavailableException.class, uids::close, "as the first");
     }
 
     @Test

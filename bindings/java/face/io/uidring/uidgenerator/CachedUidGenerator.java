@@ -267,12 +267,12 @@ public class CachedUidGenerator implements UidGenerator, AutoCloseable {
         }
     }
 
-    /** Ends the generator. A second call does nothing. */
+    /** Ends the generator. A second call does nothing, unless the first has failed. */
     public void destroy() {
         close();
     }
 
-    /** Ends the generator. A second call does nothing. */
+    /** Ends the generator. A second call does nothing, unless the first has failed. */
     @Override
     public synchronized void close() {
         isClosed = true;
