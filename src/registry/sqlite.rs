@@ -36,9 +36,12 @@ use crate::store::sql::{Database, Deadline, Schema, Sqlite, VERSION, Words};
 /// second name, by a hard link or a mount of the file alone, is refused. A process that runs takes
 /// no id from another file than the one that gave its ids.
 ///
-/// The locks of the file are those of the process. A program that opens the file in another way
-/// than by this library, such as to copy it, and closes it again, drops the locks of its own calls
-/// that are under way: do that from another process.
+/// SQLite's locks of the file are those of the process. So, on a Unix, each call also locks a file
+/// of its own, such as `uidring.db-lock`, which lies beside the registry during the call: copies of
+/// this library in one process, as in two applications of one Java server, keep out each other as
+/// processes do. A program that opens the file in another way than by this library, such as to copy
+/// it, and closes it again, drops SQLite's locks of its own calls that are under way, so that other
+/// programs than this library may write in between: do that from another process.
 ///
 /// # Cost
 ///

@@ -440,6 +440,42 @@ fn a_lock_that_lasts_is_an_error_after_the_timeout() {
     assert_eq!(registry.with_timeout(Duration::MAX).assign_id(&Layout::DEFAULT).unwrap(), 2);
 }
 
+/// What a second copy of the library does in the same process, whose SQLite would get the locks of
+/// the first one: it locks a file beside the database, by whichever link it came.
+#[test]
+#[cfg(unix)]
+fn another_copy_of_the_library_is_waited_for() {
+    let (dir, path) = place();
+    let registry = SqliteRegistry::open(&path).unwrap();
+    let link = dir.path().join("link");
+    std::os::unix::fs::symlink(&path, &link).unwrap();
+    let beside = dir.path().join("uidring.db-lock");
+    for (id, path) in [(1, &path), (2, &link)] {
+        let mut brief = SqliteRegistry::open(path).unwrap().with_timeout(Duration::from_millis(50));
+        let other = fs::File::create(&beside).unwrap();
+        other.lock().unwrap();
+        assert_eq!(text(brief.assign_id(&Layout::DEFAULT)), locked(path, "50 ms"));
+        assert_eq!(text(brief.workers()), locked(path, "50 ms"));
+        let (sender, asked) = mpsc::channel();
+        thread::scope(|scope| {
+            let starter = scope.spawn(move || {
+                sender.send(()).unwrap();
+                brief.with_timeout(Duration::from_secs(60)).assign_id(&Layout::DEFAULT).unwrap()
+            });
+            asked.recv().unwrap();
+            thread::sleep(Duration::from_millis(30));
+            assert!(!starter.is_finished());
+            other.unlock().unwrap();
+            assert_eq!(starter.join().unwrap(), id);
+        });
+        assert!(!beside.exists());
+    }
+    // One that was killed leaves it, and nobody waits for it.
+    fs::write(&beside, "").unwrap();
+    assert_eq!(registry.clone().assign_id(&Layout::DEFAULT).unwrap(), 3);
+    assert!(!beside.exists());
+}
+
 // ------------------------------------------------------------------------------------------------
 // Files that are no registry
 

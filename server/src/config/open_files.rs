@@ -3,8 +3,8 @@
 
 use crate::config::limits::CALLS;
 
-/// Files that one call to the database opens: for SQLite the file, its journal and its folder; for
-/// a server the connection and the runtime that waits for it.
+/// Files that one call to the database opens: for SQLite the file, its lock, its journal and its
+/// folder; for a server the connection and the runtime that waits for it.
 const CALL: u64 = 4;
 /// Loads of numbers that run at once.
 const LOADS: usize = 4;

@@ -8,6 +8,8 @@
 mod address;
 mod client;
 mod columns;
+#[cfg(all(unix, feature = "sqlite"))]
+mod file_lock;
 #[cfg(feature = "mysql")]
 mod mysql;
 pub mod now;

@@ -6,6 +6,8 @@
 //! open keeps in the log what was given meanwhile, and whoever loses the log or copies the file
 //! alone gives it again. So a file that somebody has put into WAL mode is put back before it is
 //! written to: a setting of the file is changed there, and nothing that it holds.
+//!
+//! On a Unix, SQLite's locks belong to the process, so each call takes one more: see `file_lock`.
 
 use std::cell::Cell;
 use std::fs;
@@ -16,6 +18,8 @@ use std::time::Duration;
 use rusqlite::types::ValueRef;
 use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_iter};
 
+#[cfg(unix)]
+use super::file_lock::FileLock;
 use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now};
 use crate::sync::sleep;
 use crate::told::Told;
@@ -60,7 +64,7 @@ impl Sqlite {
         }
         file.check()?;
         // Said now, and not by the call that writes later.
-        if file.db.is_readonly(MAIN_DB)? {
+        if file.lock.is_none() || file.db.is_readonly(MAIN_DB)? {
             return Err(Error::problem(READ_ONLY));
         }
         if file.has_log()? { file.leave_log() } else { Ok(()) }
@@ -74,7 +78,48 @@ impl Sqlite {
     ) -> Result<File<'a>, Error> {
         self.look(!create.is_empty())?;
         LEFT.set(deadline.timeout);
-        Ok(File { db: self.connection(create)?, place: self, schema })
+        let lock = self.lock()?;
+        Ok(File { db: self.connection(create)?, lock, place: self, schema })
+    }
+
+    /// Waits for the lock that keeps out other copies of this library in this process. `None` where
+    /// this user may not write to the folder: then no copy here can write to the file.
+    #[cfg(unix)]
+    fn lock(&self) -> Result<Option<FileLock>, Error> {
+        let mut tries = 0;
+        loop {
+            tries += 1;
+            let error = match FileLock::try_take(&self.path) {
+                Ok(Some(lock)) => return Ok(Some(lock)),
+                Ok(None) if wait(tries) => continue,
+                Ok(None) => return Err(Error::Locked),
+                Err(error) => error,
+            };
+            return match error.kind() {
+                // Another user's call ends soon, unless it was killed.
+                io::ErrorKind::ResourceBusy if tries < 20 && wait(tries) => continue,
+                io::ErrorKind::PermissionDenied
+                | io::ErrorKind::ReadOnlyFilesystem
+                | io::ErrorKind::ResourceBusy => Ok(None),
+                io::ErrorKind::StorageFull | io::ErrorKind::QuotaExceeded => {
+                    Err(Error::Full(error.into()))
+                }
+                io::ErrorKind::Unsupported => Err(Error::Unusable {
+                    problem: "its file system has no locks; put the file on another, or use a \
+                              server"
+                        .into(),
+                    source: Some(error.into()),
+                }),
+                _ => Err(Error::Other(error.into())),
+            };
+        }
+    }
+
+    /// Elsewhere the locks of SQLite belong to the open file.
+    #[cfg(not(unix))]
+    #[allow(clippy::unnecessary_wraps, clippy::unused_self, reason = "as on Unix")]
+    fn lock(&self) -> Result<Option<()>, Error> {
+        Ok(Some(()))
     }
 
     fn connection(&self, create: OpenFlags) -> Result<Connection, Error> {
@@ -260,7 +305,12 @@ fn foreign_tables(source: Option<super::Cause>) -> Error {
 
 /// An open file, during a call.
 struct File<'a> {
+    /// Closed before the lock ends.
     db: Connection,
+    #[cfg(unix)]
+    lock: Option<FileLock>,
+    #[cfg(not(unix))]
+    lock: Option<()>,
     place: &'a Sqlite,
     schema: &'a Schema,
 }
@@ -361,6 +411,9 @@ impl Session for File<'_> {
         }
         loop {
             self.db.execute_batch("BEGIN IMMEDIATE")?;
+            if self.lock.is_none() {
+                return Err(Error::problem(READ_ONLY));
+            }
             // Nobody can change that while this transaction lasts.
             if !self.has_log()? {
                 return Ok(());
