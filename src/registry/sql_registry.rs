@@ -20,7 +20,7 @@ use crate::sync::{Arc, Mutex, lock};
 /// as the features have them. [`RegistryAdmin`] lists the ids that were given.
 #[derive(Clone, Debug)]
 pub struct SqlRegistry<D> {
-    pub(super) client: Client<D>,
+    pub(crate) client: Client<D>,
     pub(crate) config: Config,
     /// What all clones have been given. It lets a running process notice that other tables have
     /// replaced its own.
@@ -145,12 +145,11 @@ impl<D: Tables> SqlRegistry<D> {
     /// The registry in `database`, which errors call `name`.
     pub(crate) fn new(name: &str, database: Result<D, Error>) -> Result<Self, RegistryError> {
         let told = |error: Error| error.told(&D::WORDS, name, "open the registry", Duration::ZERO);
-        Ok(SqlRegistry::on(database.map_err(told)?))
+        Ok(SqlRegistry::on(Client::new(database.map_err(told)?)))
     }
 
-    /// The registry in `database`.
-    pub(crate) fn on(database: D) -> Self {
-        let client = Client::new(database);
+    /// The registry in the database that `client` calls.
+    pub(crate) fn on(client: Client<D>) -> Self {
         SqlRegistry { client, config: Config::PERMANENT, given: Arc::default() }
     }
 

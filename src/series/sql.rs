@@ -4,8 +4,6 @@
 //! end. A row is made under the lock of its series' row, so that a change or a closing that is made
 //! meanwhile comes before it or after it.
 
-use std::time::Duration;
-
 use super::answers;
 use super::counter::Counter;
 use super::date::Date;
@@ -26,7 +24,7 @@ type Fault = sql::Fault<SeriesError>;
 /// Series in a database.
 #[derive(Clone, Debug)]
 pub(crate) struct SqlSeries<D> {
-    pub(super) client: Client<D>,
+    pub(crate) client: Client<D>,
 }
 
 /// The columns of `uidring_series` that a process reads.
@@ -63,13 +61,9 @@ impl<D: SegmentTables> SqlSeries<D> {
             and to select in uidring_layout",
     };
 
-    pub(crate) fn on(database: D) -> SqlSeries<D> {
-        SqlSeries { client: Client::new(database) }
-    }
-
-    pub(crate) fn with_timeout(mut self, timeout: Duration) -> SqlSeries<D> {
-        self.client.timeout = timeout;
-        self
+    /// The series in the database that `client` calls.
+    pub(crate) fn on(client: Client<D>) -> SqlSeries<D> {
+        SqlSeries { client }
     }
 
     fn call(doing: &str, access: Access) -> Call<'_> {

@@ -45,7 +45,9 @@ pub(super) fn open<K: KeyStore>(
 ) -> Result<Arc<dyn Backend>, StoreError> {
     let address = address.to_string_lossy();
     let store = at(&address).map_err(|error| server_address::refused(&address, error))?;
-    let (registry, segments) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
+    let (registry, mut segments) = (KeyRegistry::on(store.clone()), KeySegments::on(store.clone()));
+    // Each knows what the other has seen of the keys, and makes none anew that were lost.
+    segments.client = registry.client.clone();
     let cosid = cosid(&store);
     Ok(Arc::new(Server { scheme, store, registry, segments, cosid }))
 }

@@ -80,10 +80,10 @@ impl<R: RegistryAdmin + Sync + Clone> AnyRegistry for R {
 
 /// What holds for all calls to a store.
 #[derive(Clone, Copy, Debug)]
-#[cfg_attr(not(feature = "sqlite"), allow(dead_code))]
+#[cfg_attr(not(any(feature = "mysql", feature = "postgres", feature = "sqlite")), allow(dead_code))]
 pub(super) struct Calls {
     /// How long each may take; `None` where the kind decides.
     pub(super) timeout: Option<Duration>,
-    /// Whether a file that is missing is made.
+    /// Whether a file that is missing is made, or tables that are.
     pub(super) may_make: bool,
 }

@@ -167,8 +167,8 @@ impl Store {
         Store::at(address.as_ref(), true)
     }
 
-    /// The same, where a file must exist. Nothing is written to open it, and a file that may only
-    /// be read will do for reading.
+    /// The same, where a file must exist, and so must the tables on a server. Nothing is written to
+    /// open it, and a file that may only be read will do for reading.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {

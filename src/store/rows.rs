@@ -10,10 +10,11 @@ use crate::segment::{
 };
 #[cfg(feature = "series")]
 use crate::series::SqlSeries;
+use crate::store::sql::Client;
 use crate::sync::Arc;
 
-/// What a store with SQL gives clones of, so that each of them knows what the others have seen of
-/// the tables: a table that was lost is not made anew by any.
+/// What a store with SQL gives clones of. All have clones of one client, so that each of them knows
+/// what the others have seen of the tables: a table that was lost is not made anew by any.
 #[derive(Debug)]
 pub(super) struct Rows<D> {
     registry: SqlRegistry<D>,
@@ -26,12 +27,13 @@ pub(super) struct Rows<D> {
 
 impl<D: RegistryTables + SegmentTables> Rows<D> {
     pub(super) fn of(database: D) -> Rows<D> {
-        let own = SqlSegments::on(database.clone());
+        let client = Client::new(database);
+        let own = SqlSegments::on(client.clone());
         let (leaf, tinyid) = (own.clone().leaf(), own.clone().tinyid());
         #[cfg(feature = "series")]
-        let series = SqlSeries::on(database.clone());
+        let series = SqlSeries::on(client.clone());
         Rows {
-            registry: SqlRegistry::on(database),
+            registry: SqlRegistry::on(client),
             own,
             leaf,
             tinyid,
@@ -47,31 +49,27 @@ impl<D: RegistryTables + SegmentTables> Rows<D> {
         calls: Calls,
     ) -> Result<SqlRegistry<D>, RegistryError> {
         let mut registry = self.registry.clone();
-        if let Some(timeout) = calls.timeout {
-            registry = registry.with_timeout(timeout);
-        }
+        set(&mut registry.client, calls);
         registry.config.set(options)?;
         Ok(registry)
     }
 
     /// The source on this library's own table.
     pub(super) fn own(&self, calls: Calls) -> SqlSegments<D> {
-        timed(&self.own, calls)
+        source(&self.own, calls)
     }
 
     /// The source on tinyid's table.
     pub(super) fn tinyid(&self, calls: Calls) -> SqlSegments<D, TinyId> {
-        timed(&self.tinyid, calls)
+        source(&self.tinyid, calls)
     }
 
     /// The series.
     #[cfg(feature = "series")]
     pub(super) fn series(&self, calls: Calls) -> SqlSeries<D> {
-        let series = self.series.clone();
-        match calls.timeout {
-            Some(timeout) => series.with_timeout(timeout),
-            None => series,
-        }
+        let mut series = self.series.clone();
+        set(&mut series.client, calls);
+        series
     }
 
     /// The source on `table`.
@@ -82,21 +80,26 @@ impl<D: RegistryTables + SegmentTables> Rows<D> {
     ) -> Result<Arc<dyn SegmentAdmin>, SegmentError> {
         Ok(match table {
             Table::Own => Arc::new(self.own(calls)),
-            Table::Leaf => Arc::new(timed(&self.leaf, calls)),
+            Table::Leaf => Arc::new(source(&self.leaf, calls)),
             Table::TinyId => Arc::new(self.tinyid(calls)),
             Table::CosId => return Err(no_cosid(&self.own.name()).into()),
         })
     }
 }
 
-/// A clone of `source` whose calls take as long as `calls` may.
-fn timed<D: SegmentTables, T: SegmentTable>(
+/// A clone of `source` whose calls do as `calls` say.
+fn source<D: SegmentTables, T: SegmentTable>(
     source: &SqlSegments<D, T>,
     calls: Calls,
 ) -> SqlSegments<D, T> {
-    let source = source.clone();
-    match calls.timeout {
-        Some(timeout) => source.with_timeout(timeout),
-        None => source,
+    let mut source = source.clone();
+    set(&mut source.client, calls);
+    source
+}
+
+fn set<D>(client: &mut Client<D>, calls: Calls) {
+    client.may_make = calls.may_make;
+    if let Some(timeout) = calls.timeout {
+        client.timeout = timeout;
     }
 }

@@ -131,3 +131,24 @@ fn redis() {
     let address = server.url("/0/read");
     is_readable(&address, |key| server.run(&["GET", &format!("read/{key}")]));
 }
+
+/// As after the first step of many a restore. New keys would give the first id again.
+#[test]
+#[ignore = "needs Redis' server"]
+fn what_one_part_has_seen_the_other_does_not_make_anew() {
+    let server = OwnRedis::start("");
+    let store = Store::open(server.url("/0/ids")).unwrap();
+    let gives_an_id = || {
+        let built = UidGenerator::builder().registry(store.registry().unwrap()).build();
+        built.map(drop).map_err(|error| format!("{error:?}"))
+    };
+    let gives_a_number = || {
+        let created = store.segments().unwrap().create("orders", &Tag::new());
+        created.map(drop).map_err(|error| format!("{error:?}"))
+    };
+    gives_an_id().unwrap();
+    server.run(&["FLUSHALL"]);
+    for error in [gives_a_number().unwrap_err(), gives_an_id().unwrap_err()] {
+        assert!(error.contains("its keys are gone"), "{error}");
+    }
+}

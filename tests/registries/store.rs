@@ -193,21 +193,29 @@ mod sqlite {
     /// the same store makes new ones in their place, which would begin with the first id again.
     #[test]
     fn a_file_that_was_lost_is_not_made_anew() {
-        let (_folder, path) = folder();
-        let store = Store::open(&path).unwrap();
-        let uids = UidGenerator::builder().registry(store.registry().unwrap()).build().unwrap();
-        assert_eq!(uids.worker_id(), 1);
-        store.segments().unwrap().create("orders", &Tag::new()).unwrap();
-        fs::remove_file(&path).unwrap();
-        let store = store.clone();
-        for error in [
-            with_causes(&store.registry().unwrap_err()),
-            with_causes(&store.registry_with(RegistryOptions::new().partition(1, 2)).unwrap_err()),
-            with_causes(&store.segments().unwrap_err()),
-        ] {
-            assert!(error.contains("there is no such file"), "{error}");
+        let gives_an_id = |store: &Store| {
+            let registry = store.registry().unwrap();
+            assert_eq!(UidGenerator::builder().registry(registry).build().unwrap().worker_id(), 1);
+        };
+        let gives_a_number = |store: &Store| {
+            store.segments().unwrap().create("orders", &Tag::new()).unwrap();
+        };
+        for gives in [&gives_an_id as &dyn Fn(&Store), &gives_a_number] {
+            let (_folder, path) = folder();
+            let store = Store::open(&path).unwrap();
+            gives(&store);
+            fs::remove_file(&path).unwrap();
+            let store = store.clone();
+            let part = RegistryOptions::new().partition(1, 2);
+            for error in [
+                with_causes(&store.registry().unwrap_err()),
+                with_causes(&store.registry_with(part).unwrap_err()),
+                with_causes(&store.segments().unwrap_err()),
+            ] {
+                assert!(error.contains("there is no such file"), "{error}");
+            }
+            assert!(!store.file().unwrap().exists());
         }
-        assert!(!store.file().unwrap().exists());
     }
 
     #[test]
@@ -397,10 +405,72 @@ mod sqlite {
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod servers {
     use uidring::registry::RegistryAdmin;
-    use uidring::segment::{SegmentAdmin, Segments, Tag};
+    use uidring::segment::{SegmentAdmin, SegmentSource, Segments, Tag};
+    #[cfg(feature = "series")]
+    use uidring::series::{Series, SeriesDefinition};
     use uidring::{RegistryOptions, Store, UidGenerator};
 
-    use crate::databases::Server;
+    use super::with_causes;
+    use crate::databases::{Database, Server, TABLES};
+
+    type Maker = fn(&Store) -> Result<(), String>;
+
+    /// What makes the tables of a store, each by itself.
+    const MAKERS: &[Maker] = &[
+        |store| {
+            let registry = store.registry().unwrap();
+            let built = UidGenerator::builder().registry(registry).build();
+            built.map(drop).map_err(|error| with_causes(&error))
+        },
+        |store| {
+            let created = store.segments().unwrap().create("orders", &Tag::new());
+            created.map(drop).map_err(|error| with_causes(&error))
+        },
+        #[cfg(feature = "series")]
+        |store| {
+            let series = Series::builder().store(store).build().unwrap();
+            let definition = SeriesDefinition::new("B{yyyy}-{n:6}").unwrap();
+            series.create("bookings", definition).map(drop).map_err(|error| with_causes(&error))
+        },
+    ];
+
+    fn tables(database: &Database) -> String {
+        let names = TABLES.join("', '");
+        database.run(&format!(
+            "SELECT COUNT(*) FROM information_schema.tables \
+             WHERE table_schema = '{}' AND table_name IN ('{names}')",
+            database.name()
+        ))
+    }
+
+    /// As after the first step of many a restore. New tables would give the first id again.
+    fn what_one_part_has_seen_no_other_makes_anew(server: Server) {
+        for (first, make) in MAKERS.iter().enumerate() {
+            let database = server.database();
+            let store = Store::open(&database.url).unwrap();
+            make(&store).unwrap();
+            database.script(&format!("DROP TABLE {}", TABLES.join(", ")));
+            for (second, make) in MAKERS.iter().enumerate() {
+                let error = make(&store.clone()).unwrap_err();
+                assert!(error.contains("are gone"), "{second} after {first}: {error}");
+            }
+            assert_eq!(tables(&database), "0");
+        }
+    }
+
+    fn a_store_that_has_to_exist_makes_no_tables(server: Server) {
+        let database = server.database();
+        let store = Store::open_existing(&database.url).unwrap();
+        for make in MAKERS {
+            let error = make(&store).unwrap_err();
+            assert!(error.contains("tables"), "{error}");
+        }
+        assert_eq!(tables(&database), "0");
+        MAKERS[0](&Store::open(&database.url).unwrap()).unwrap();
+        for make in MAKERS {
+            make(&store).unwrap();
+        }
+    }
 
     fn one_address_gives_worker_ids_and_numbers(server: Server) {
         let database = server.database();
@@ -421,6 +491,8 @@ mod servers {
     #[ignore = "needs a PostgreSQL server"]
     fn postgres() {
         one_address_gives_worker_ids_and_numbers(Server::Postgres);
+        what_one_part_has_seen_no_other_makes_anew(Server::Postgres);
+        a_store_that_has_to_exist_makes_no_tables(Server::Postgres);
     }
 
     #[cfg(feature = "mysql")]
@@ -428,6 +500,8 @@ mod servers {
     #[ignore = "needs a MySQL or MariaDB server"]
     fn mysql() {
         one_address_gives_worker_ids_and_numbers(Server::MySql);
+        what_one_part_has_seen_no_other_makes_anew(Server::MySql);
+        a_store_that_has_to_exist_makes_no_tables(Server::MySql);
     }
 }
 

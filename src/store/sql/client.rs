@@ -1,5 +1,6 @@
 //! [`Client`]: how a registry or a source calls its database.
 
+use std::collections::BTreeSet;
 use std::convert::Infallible;
 use std::time::Duration;
 
@@ -34,9 +35,11 @@ pub struct Client<D> {
     pub database: D,
     /// How long a call may take.
     pub timeout: Duration,
-    /// Whether a call of this client, or of a clone, has seen the tables of this library. So a
-    /// process that runs notices where they have been lost.
-    has_seen_tables: Arc<Mutex<bool>>,
+    /// Whether a call may make the tables where they are missing.
+    pub may_make: bool,
+    /// The tables of this library that a call of this client, or of a clone, has seen. So a process
+    /// that runs notices where they have been lost.
+    seen: Arc<Mutex<BTreeSet<&'static str>>>,
 }
 
 /// What is called, and what is said if it fails.
@@ -51,10 +54,8 @@ pub struct Call<'a> {
 
 /// What becomes of a transaction on a server that finds its tables missing. Where some of them are
 /// there, the others have been lost, and none is made in their place: an empty table would give
-/// again what the lost one has given.
+/// again what the lost one has given. The same holds where this process has seen any of them.
 pub enum Missing<'a, E> {
-    /// They were there before. The transaction fails, and says that they are gone.
-    Gone,
     /// The transaction fails.
     Fail,
     /// They are made, unless this refuses it, and the transaction is made then.
@@ -65,12 +66,12 @@ pub enum Missing<'a, E> {
 
 impl<D: Database> Client<D> {
     pub fn new(database: D) -> Client<D> {
-        Client { database, timeout: DEFAULT_TIMEOUT, has_seen_tables: Arc::default() }
+        Client { database, timeout: DEFAULT_TIMEOUT, may_make: true, seen: Arc::default() }
     }
 
     #[cfg(feature = "sqlite")]
     pub fn has_seen_tables(&self) -> bool {
-        *lock(&self.has_seen_tables)
+        !lock(&self.seen).is_empty()
     }
 
     /// The error of something other than a transaction that could not do what it was `doing`.
@@ -91,8 +92,6 @@ impl<D: Database> Client<D> {
         let deadline = Deadline::after(self.timeout);
         // Those of others are not missed.
         let are_ours = !call.schema.sql.is_empty();
-        let had_them = are_ours && *lock(&self.has_seen_tables);
-        let missing = if had_them { &Missing::Gone } else { missing };
         let attempt = |session: &mut dyn Session| {
             session.begin(call.access)?;
             let result = body(&mut Transaction { session, dialect: D::DIALECT })?;
@@ -101,7 +100,7 @@ impl<D: Database> Client<D> {
         };
         let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
             Err(Fault::Database(Error::NoTables(cause))) => {
-                provide_tables::<D, E>(session, call.schema, &deadline, missing, cause)?;
+                self.provide_tables(session, call.schema, &deadline, missing, cause)?;
                 attempt(session)
             }
             result => result,
@@ -109,7 +108,7 @@ impl<D: Database> Client<D> {
         match (result, unmade) {
             (Ok(result), _) => {
                 if are_ours {
-                    *lock(&self.has_seen_tables) = true;
+                    lock(&self.seen).extend(call.schema.tables);
                 }
                 Ok(result)
             }
@@ -139,7 +138,7 @@ impl<D: Database> Client<D> {
         let result = self.connected(call.schema, &deadline, |session| match attempt(session) {
             Err(Fault::Database(Error::NoTables(cause))) => {
                 let missing = Missing::TryOut(may_be_made);
-                provide_tables::<D, E>(session, call.schema, &deadline, &missing, cause)
+                self.provide_tables(session, call.schema, &deadline, &missing, cause)
             }
             result => result,
         });
@@ -198,68 +197,74 @@ impl<D: Database> Client<D> {
             }
         }
     }
-}
 
-/// Sees to it that the tables are there after a transaction that found some missing, for the
-/// `cause` that the database named. Fails if that must not be.
-fn provide_tables<D: Database, E>(
-    session: &mut dyn Session,
-    schema: &Schema,
-    deadline: &Deadline,
-    missing: &Missing<'_, E>,
-    cause: Option<Cause>,
-) -> Result<(), Fault<E>> {
-    if schema.sql.is_empty() || !D::MAKES_TABLES {
-        return Err(Error::NoTables(cause).into());
-    }
-    let had_them = matches!(missing, Missing::Gone);
-    session.roll_back()?;
-    let mut there = tables_there::<D>(session)?;
-    // Another process may be about to make the others.
-    let patience = MAKING.min(deadline.timeout / 2);
-    while !D::MAKES_AT_ONCE
-        && !had_them
-        && (1..MADE.len()).contains(&there.len())
-        && deadline.waited() < patience
-    {
-        sleep(Duration::from_millis(20));
-        there = tables_there::<D>(session)?;
-    }
-    let lost: Vec<&str> =
-        schema.tables.iter().copied().filter(|table| !there.contains(table)).collect();
-    if lost.is_empty() {
-        return Ok(());
-    }
-    if had_them || !there.is_empty() {
-        return Err(gone(&lost, had_them, cause).into());
-    }
-    let (Missing::Make(may_be_made) | Missing::TryOut(may_be_made)) = missing else {
-        return Err(Error::NoTables(cause).into());
-    };
-    if let Some(schema) = session.schema_elsewhere()? {
-        return Err(Error::problem(format!(
-            "its tables are in the schema {schema}, and this user's search_path does not lead \
-             there; name the schema in the address, such as ?options=-csearch_path={schema}; or, \
-             if other tables are wanted here, name theirs so, or apply schema.postgres.sql by hand"
-        ))
-        .into());
-    }
-    session.begin(Access::Write)?;
-    may_be_made(&mut Transaction { session, dialect: D::DIALECT })?;
-    session.roll_back()?;
-    let made = match missing {
-        Missing::TryOut(_) => session.try_out_tables(),
-        _ => session.make_tables(),
-    };
-    match made {
-        // No cause, which would be told after the statements.
-        Err(Error::Denied(_)) => Err(Error::problem(format!(
-            "its tables are not there, and this user may not make them; have somebody who may run \
-             this:\n\n{}\n",
-            statements(schema.sql)
-        ))
-        .into()),
-        made => Ok(made?),
+    /// Sees to it that the tables are there after a transaction that found some missing, for the
+    /// `cause` that the database named. Fails if that must not be.
+    fn provide_tables<E>(
+        &self,
+        session: &mut dyn Session,
+        schema: &Schema,
+        deadline: &Deadline,
+        missing: &Missing<'_, E>,
+        cause: Option<Cause>,
+    ) -> Result<(), Fault<E>> {
+        if schema.sql.is_empty() || !D::MAKES_TABLES {
+            return Err(Error::NoTables(cause).into());
+        }
+        let seen = lock(&self.seen).clone();
+        let had_them = !seen.is_empty();
+        session.roll_back()?;
+        let mut there = tables_there::<D>(session)?;
+        // Another process may be about to make the others, unless this one has had them.
+        let patience = MAKING.min(deadline.timeout / 2);
+        while !D::MAKES_AT_ONCE
+            && !schema.tables.iter().all(|table| seen.contains(table))
+            && (1..MADE.len()).contains(&there.len())
+            && deadline.waited() < patience
+        {
+            sleep(Duration::from_millis(20));
+            there = tables_there::<D>(session)?;
+        }
+        let lost: Vec<&str> =
+            schema.tables.iter().copied().filter(|table| !there.contains(table)).collect();
+        if lost.is_empty() {
+            return Ok(());
+        }
+        if had_them || !there.is_empty() {
+            return Err(gone(&lost, had_them, cause).into());
+        }
+        let may_be_made = match missing {
+            Missing::Make(may_be_made) | Missing::TryOut(may_be_made) if self.may_make => {
+                may_be_made
+            }
+            _ => return Err(Error::NoTables(cause).into()),
+        };
+        if let Some(schema) = session.schema_elsewhere()? {
+            return Err(Error::problem(format!(
+                "its tables are in the schema {schema}, and this user's search_path does not lead \
+                 there; name the schema in the address, such as ?options=-csearch_path={schema}; \
+                 or, if other tables are wanted here, name theirs so, or apply \
+                 schema.postgres.sql by hand"
+            ))
+            .into());
+        }
+        session.begin(Access::Write)?;
+        may_be_made(&mut Transaction { session, dialect: D::DIALECT })?;
+        session.roll_back()?;
+        let made = match missing {
+            Missing::TryOut(_) => session.try_out_tables(),
+            _ => session.make_tables(),
+        };
+        match made {
+            // No cause, which would be told after the statements.
+            Err(Error::Denied(_)) => Err(Error::problem(format!(
+                "its tables are not there, and this user may not make them; have somebody who may \
+                 run this:\n\n{}\n",
+                statements(schema.sql)
+            ))
+            .into()),
+            made => Ok(made?),
+        }
     }
 }
 

@@ -35,16 +35,16 @@ use crate::sync::{Arc, Mutex, lock};
 /// and created again, gives numbers again. A process that has taken numbers from a row knows it
 /// again, and takes none from another that stands in its place.
 ///
-/// Tables are made by [`create`](SegmentSource::create) alone, where none of them is there and this
-/// source has not seen them before. One that has been removed or renamed is not made anew: calls
-/// fail until it is back.
+/// Tables are made by [`create`](SegmentSource::create) alone, where none of them is there and
+/// nothing of the same [`Store`](crate::Store) has seen them before. One that has been removed or
+/// renamed is not made anew: calls fail until it is back.
 ///
 /// # Cost
 ///
 /// Each call connects and makes one transaction. No connection is held in between.
 #[derive(Clone, Debug)]
 pub struct SqlSegments<D, T = Own> {
-    pub(super) client: Client<D>,
+    pub(crate) client: Client<D>,
     /// The keys of the rows that its calls and those of its clones took numbers from, by their
     /// tags. So a process that runs notices where another row stands in the place of one.
     rows: Arc<Mutex<BTreeMap<String, i64>>>,
@@ -55,12 +55,11 @@ impl<D: Tables> SqlSegments<D> {
     /// The tags in `database`, which errors call `store`.
     pub(crate) fn new(store: &str, database: Result<D, Error>) -> Result<Self, SegmentError> {
         let told = |error: Error| error.told(&D::OWN_WORDS, store, "open", Duration::ZERO);
-        Ok(SqlSegments::on(database.map_err(told)?))
+        Ok(SqlSegments::on(Client::new(database.map_err(told)?)))
     }
 
-    /// The tags in `database`.
-    pub(crate) fn on(database: D) -> Self {
-        let client = Client::new(database);
+    /// The tags in the database that `client` calls.
+    pub(crate) fn on(client: Client<D>) -> Self {
         SqlSegments { client, rows: Arc::default(), table: PhantomData }
     }
 
