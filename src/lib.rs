@@ -94,8 +94,9 @@
 //!   second machine, or a replica that lacks the last commits is promoted, worker ids are given
 //!   again. If only an old copy is left, do what the schema files say, or step by step what stands
 //!   in `docs/operations.md`.
-//! * **A SQLite file serves the processes of one machine**, from a local disk. Machines that share
-//!   a registry need a server. Machines without a server need a file each, with
+//! * **A SQLite file serves the processes of one machine**, from a local disk. A container has a
+//!   file system of its own: put the file on a volume that all programs share, or use a server.
+//!   Machines that share a registry need a server. Machines without a server need a file each, with
 //!   [`partition`](registry::SqliteRegistry::partition).
 //! * **A server must keep what it has committed.** [`PostgresRegistry`](registry::PostgresRegistry)
 //!   and [`MySqlRegistry`](registry::MySqlRegistry) say which settings and tables they refuse, and

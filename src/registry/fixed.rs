@@ -98,9 +98,18 @@ impl FixedWorker {
         Ok(FixedWorker::new(number))
     }
 
-    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 on the host `orders-3`. No two
-    /// pods of a set have the same at a time; several sets that share a layout need numbers of
-    /// their own.
+    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 on the host `orders-3`. Several
+    /// sets that share a layout need numbers of their own.
+    ///
+    /// Kubernetes runs one pod of each ordinal at a time, unless somebody removes a pod by force
+    /// (`kubectl delete --force`) whose node is cut off: it goes on beside the one that takes its
+    /// place. Keep the [state file](FixedWorker::with_state) on a volume that one pod at a time can
+    /// have, with the access mode `ReadWriteOncePod`.
+    ///
+    /// With `hostNetwork: true` a pod has the host name of its node, so that two pods on the node
+    /// `worker-2` would both have the number 2. Give such a pod a variable with its label
+    /// `apps.kubernetes.io/pod-index`, by the downward API, and use
+    /// [`from_env`](FixedWorker::from_env).
     ///
     /// ```no_run
     /// # use uidring::registry::FixedWorker;

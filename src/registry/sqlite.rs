@@ -31,10 +31,11 @@ use crate::store::sql::{Database, Deadline, Schema, Sqlite, VERSION, Words};
 ///   rollback journal before an id is given; while a program keeps it in that mode, none is given.
 ///
 /// They rest on the file: putting back an old copy of it, or using a copy on a second machine,
-/// gives ids again. So does a start that finds no file and makes one, and so does a network file
-/// system whose locks do not work; machines that share a registry need a server. A file with a
-/// second name, by a hard link or a mount of the file alone, is refused. A process that runs takes
-/// no id from another file than the one that gave its ids.
+/// gives ids again. So does a start that finds no file and makes one. A container has a file system
+/// of its own: put the file on a volume that all programs share, or use a server. A network file
+/// system whose locks do not work gives ids again, too; machines that share a registry need a
+/// server. A file with a second name, by a hard link or a mount of the file alone, is refused. A
+/// process that runs takes no id from another file than the one that gave its ids.
 ///
 /// SQLite's locks of the file are those of the process. So, on a Unix, each call also locks a file
 /// of its own, such as `uidring.db-lock`, which lies beside the registry during the call: copies of
