@@ -285,6 +285,9 @@ impl Segments {
         &self,
         PendingTag(tag): &PendingTag,
     ) -> Option<Result<SegmentGenerator, SegmentError>> {
+        if let Err(error) = self.running.loader.check_end() {
+            return Some(Err(error));
+        }
         let numbers = || SegmentGenerator::new(Arc::clone(tag), Arc::clone(&self.running));
         tag.first_load().map(|result| result.map(|()| numbers()))
     }

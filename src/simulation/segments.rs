@@ -650,3 +650,24 @@ fn a_tag_that_slows_down_loads_less_and_an_idle_one_nothing() {
     let size = lock(&simulation.tag.stock).last_size;
     assert!((8_900..9_200).contains(&size), "{size}");
 }
+
+#[test]
+fn a_first_load_that_outlasts_the_end_gives_takers_nothing() {
+    let mut simulation = Simulation::new(10);
+    let (first, _) = simulation.scheduler.enter("others", &simulation.requests, SECOND);
+    let Some(Job::Load { tag, .. }) = simulation.scheduler.next_job(SECOND) else { panic!("none") };
+    assert!(Arc::ptr_eq(&tag, &first));
+    for tag in simulation.scheduler.end() {
+        tag.engine.shut_down();
+    }
+    simulation.scheduler.loaded(&first, Ok(Segment::new(1, 10, 1, 11)), SECOND, 2 * SECOND);
+    assert_eq!(first.engine.try_take(), Err(TakeError::ShutDown));
+    simulation.scheduler.clear_out(2 * SECOND);
+    let jobs = std::iter::from_fn(|| simulation.scheduler.next_job(2 * SECOND));
+    let given_back: Vec<Job> = jobs.collect();
+    let is_whole = |job: &Job| match job {
+        Job::GiveBack { tag, unused } => Arc::ptr_eq(tag, &first) && unused.count == 10,
+        Job::Load { .. } => false,
+    };
+    assert!(given_back.iter().any(is_whole), "{given_back:?}");
+}

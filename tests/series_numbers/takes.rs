@@ -2,8 +2,10 @@
 
 use std::collections::BTreeSet;
 use std::thread;
+use std::time::Duration;
 
 use rusqlite::Connection;
+use uidring::TakeError;
 use uidring::series::{Series, SeriesError, SeriesGenerator};
 
 use super::{SOON, clock, definition, file, in_time, series, texts, time, until};
@@ -164,6 +166,29 @@ fn a_take_that_does_not_wait_reads_no_definition() {
     until("the first number comes", || {
         orders.try_take().is_ok_and(|number| number.as_str() == "2027-00001")
     });
+}
+
+/// What a load brings after a shutdown has begun goes back, and is given by the next process.
+#[test]
+fn the_first_numbers_that_come_after_a_shutdown_has_begun_are_given_once() {
+    let (folder, store) = file();
+    let store = store.with_timeout(10 * SOON);
+    let clock = clock("2026-11-24T12:00:00Z");
+    let here = series(&store, &clock);
+    let orders = here.create("orders", definition("{yyyy}-{n}")).unwrap();
+    let db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    db.execute_batch("BEGIN IMMEDIATE").unwrap();
+    assert!(matches!(orders.try_take(), Err(SeriesError::Loading { .. })));
+    // The load begins, and then the shutdown.
+    thread::sleep(Duration::from_millis(200));
+    let shutdown = thread::spawn(move || here.shutdown());
+    thread::sleep(Duration::from_millis(200));
+    drop(db);
+    shutdown.join().unwrap().unwrap();
+    let error = orders.try_take().unwrap_err();
+    assert!(matches!(error, SeriesError::Take(TakeError::ShutDown)), "{error:?}");
+    let next = series(&store, &clock).get("orders").unwrap();
+    assert_eq!(next.take().unwrap().as_str(), "2026-1");
 }
 
 #[test]

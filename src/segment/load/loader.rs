@@ -179,6 +179,19 @@ impl Loader {
         self.enter(&mut scheduler, name)
     }
 
+    /// Fails if the loader ends or belongs to the parent process.
+    #[cfg(feature = "series")]
+    pub fn check_end(&self) -> Result<(), SegmentError> {
+        let cause = if self.is_forked() {
+            TakeError::Forked
+        } else if lock(&self.scheduler).has_ended {
+            TakeError::ShutDown
+        } else {
+            return Ok(());
+        };
+        Err(SegmentError::Ended { cause })
+    }
+
     /// Whether takers fail for good, because the loader ends or belongs to the parent process.
     #[cfg(feature = "series")]
     pub fn has_ended(&self) -> bool {

@@ -648,11 +648,12 @@ impl Scheduler {
     }
 
     /// Starts the end: no load begins from now on. Returns all tags, which the caller shuts down.
+    /// A tag whose first load is running is one of them, because what that brings goes back.
     pub fn end(&mut self) -> Vec<Arc<LoadedTag>> {
         self.has_ended = true;
         self.queue.clear();
         self.timers.clear();
-        self.tags.clone()
+        self.names.iter().map(|ByName(tag)| Arc::clone(tag)).collect()
     }
 
     /// Prepares the calls that give back what is left. All loads have ended, and no tag hands out
