@@ -61,8 +61,9 @@ impl Segments {
     }
 
     /// The numbers of `tag`. The first use of the tag in this process waits until its first load
-    /// has ended. While the source is known to be away, it waits at most for
-    /// [`max_wait`](Builder::max_wait).
+    /// has ended. Before that load begins, because the source is known to be away or because others
+    /// load, it waits at most for [`max_wait`](Builder::max_wait), or for a second if that is longer
+    /// and the source answers.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -273,10 +274,12 @@ impl Segments {
         apart("uidring-shutdown", move || self.shutdown())
     }
 
-    /// Begins to load the first numbers of `tag`, unless it has some. Nothing is waited for.
+    /// Begins to load the first numbers of `tag`, unless it has some. Nothing is waited for. `None`
+    /// if so many first loads are about to begin that this one has to be asked for again. A load
+    /// that has not begun when the result is dropped is left out.
     #[cfg(feature = "series")]
-    pub(crate) fn begin_tag(&self, tag: &str) -> Result<PendingTag, SegmentError> {
-        Ok(PendingTag(self.running.loader.begin(tag)?))
+    pub(crate) fn begin_tag(&self, tag: &str) -> Result<Option<PendingTag>, SegmentError> {
+        Ok(self.running.loader.begin(tag)?.map(PendingTag))
     }
 
     /// The numbers of a tag whose first load has ended, or why there are none. `None` before that.

@@ -60,6 +60,8 @@ struct Simulation {
     requests: Arc<RequestList>,
     scheduler: Scheduler,
     tags: Vec<Arc<LoadedTag>>,
+    /// Those that the program waits for.
+    entered: Vec<Arc<LoadedTag>>,
     calls: Vec<Call>,
     next: BTreeMap<String, u64>,
     states: BTreeMap<String, State>,
@@ -86,6 +88,7 @@ impl Simulation {
             requests: Arc::new(RequestList::new().0),
             scheduler: Scheduler::new(policy, 3, "the rows".to_owned(), rng),
             tags: Vec::new(),
+            entered: Vec::new(),
             calls: Vec::new(),
             next: BTreeMap::new(),
             states: BTreeMap::new(),
@@ -106,7 +109,8 @@ impl Simulation {
     fn enter(&mut self) {
         let name = format!("tag {}", self.names);
         self.names += 1;
-        self.scheduler.enter(&name, &self.requests, self.now);
+        let (tag, _) = self.scheduler.enter(&name, &self.requests, self.now);
+        self.entered.push(tag);
         self.run_due();
     }
 

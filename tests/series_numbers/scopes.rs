@@ -172,3 +172,50 @@ fn scopes_that_nobody_uses_are_forgotten() {
     }
     assert!(orders.status().scopes < 5_000, "{} scopes", orders.status().scopes);
 }
+
+/// A series in a file that others have locked for as long as the connection lives, and that is
+/// waited for without end. `first_uses` scopes have asked for their first numbers.
+fn asked_while_locked(first_uses: usize) -> (SeriesGenerator, Connection, TempDir) {
+    let (folder, store) = file();
+    let store = store.with_timeout(10 * SOON);
+    let builder = Series::builder().store(&store).clock(clock("2026-11-24T12:00:00Z"));
+    let builder = builder.max_wait(Duration::from_millis(100));
+    let series = builder.shutdown_deadline(Duration::ZERO).build().unwrap();
+    let orders = series.create("orders", definition("{scope}-{n}")).unwrap();
+    let db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    db.execute_batch("BEGIN EXCLUSIVE").unwrap();
+    for index in 0..first_uses {
+        let error = orders.scope(&format!("s{index}")).try_take().unwrap_err();
+        assert!(matches!(error, SeriesError::Loading { .. }), "{error:?}");
+    }
+    // The first loads begin, and wait for the file.
+    thread::sleep(Duration::from_millis(200));
+    (orders, db, folder)
+}
+
+/// Any text can be a scope, so those that are asked for once and never again are of no number.
+#[test]
+fn few_scopes_that_nobody_waits_for_are_loaded_before_one_that_somebody_waits_for() {
+    let (orders, db, _folder) = asked_while_locked(1000);
+    drop(db);
+    let shop = orders.scope("shop");
+    // Others are before it in the queue, so this may take longer than a take waits.
+    until("it comes", || shop.take().is_ok_and(|number| number.as_str() == "shop-1"));
+    let scopes = orders.counters().unwrap().len();
+    assert!((5..100).contains(&scopes), "{scopes} scopes");
+    // The others get theirs when they ask again.
+    until("they come", || (900..1000).all(|at| orders.scope(&format!("s{at}")).try_take().is_ok()));
+}
+
+#[test]
+fn a_take_whose_load_does_not_begin_ends_and_leaves_the_queue() {
+    let (orders, db, _folder) = asked_while_locked(10);
+    let gone = orders.scope("gone");
+    let error = in_time(move || gone.take()).unwrap_err();
+    assert!(error.is_transient(), "{error:?}");
+    drop(db);
+    until("the next one comes", || orders.scope("shop").take().is_ok());
+    let scopes: Vec<String> =
+        orders.counters().unwrap().into_iter().map(|counter| counter.scope).collect();
+    assert!(!scopes.contains(&"gone".to_owned()), "{scopes:?}");
+}

@@ -135,16 +135,24 @@ impl Loader {
                 tag = self.enter(&mut scheduler, name)?;
                 continue;
             }
-            // A running load is always waited for, because it ends within the source's own time
-            // limit.
-            let outage = scheduler.outage().filter(|_| !stock.is_loading());
+            let is_loading = stock.is_loading();
             drop(stock);
             let mut pause = RECHECK;
-            if let Some(error) = outage {
-                if since.elapsed() >= self.policy.max_wait {
-                    return Err(SegmentError::clone(&error));
+            // A running load is always waited for, because it ends within the source's own time
+            // limit. Nobody knows when one begins that waits for others.
+            if !is_loading {
+                let outage = scheduler.outage();
+                let patience = self.policy.max_wait;
+                let patience = if outage.is_some() { patience } else { patience.max(RECHECK) };
+                if since.elapsed() >= patience {
+                    scheduler.drop_unwanted(&tag);
+                    return Err(outage.map_or_else(too_busy, |error| SegmentError::clone(&error)));
                 }
-                pause = tag.engine.pause(since);
+                pause = if outage.is_some() {
+                    tag.engine.pause(since)
+                } else {
+                    patience.saturating_sub(since.elapsed()).max(SHORT)
+                };
             }
             scheduler = wait_timeout(&self.changed, scheduler, pause.min(RECHECK));
         }
@@ -166,9 +174,10 @@ impl Loader {
         Ok(tag)
     }
 
-    /// The tag of this name, whose first load is queued if it is new. Nothing is waited for.
+    /// The tag of this name, whose first load is queued if it is new. Nothing is waited for. `None`
+    /// if too many others wait for theirs.
     #[cfg(feature = "series")]
-    pub fn begin(&self, name: &str) -> Result<Arc<LoadedTag>, SegmentError> {
+    pub fn begin(&self, name: &str) -> Result<Option<Arc<LoadedTag>>, SegmentError> {
         if self.is_forked() {
             return Err(SegmentError::Ended { cause: TakeError::Forked });
         }
@@ -176,7 +185,10 @@ impl Loader {
         if scheduler.has_ended {
             return Err(SegmentError::Ended { cause: TakeError::ShutDown });
         }
-        self.enter(&mut scheduler, name)
+        if scheduler.is_too_many(name) {
+            return Ok(None);
+        }
+        self.enter(&mut scheduler, name).map(Some)
     }
 
     /// Fails if the loader ends or belongs to the parent process.
@@ -406,6 +418,14 @@ impl Abandon for Loader {
         // ORDERING: the child has one thread.
         self.is_forked.store(true, Ordering::Relaxed);
     }
+}
+
+/// The error of a first load that has not begun in time.
+fn too_busy() -> SegmentError {
+    SegmentError::unreachable(
+        "the first load of the tag waits for loads of other tags; try again, and let more loads \
+         run at once if this happens often",
+    )
 }
 
 /// Unlocks the scheduler, then wakes the takers for whom something has changed. Wakers are foreign

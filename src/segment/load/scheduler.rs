@@ -55,6 +55,8 @@ pub struct Scheduler {
     gone: Totals,
     /// The tags that wait for a load. The key is (whether no taker waits for it, order of arrival).
     queue: BTreeMap<(bool, u64), Arc<LoadedTag>>,
+    /// How many of them wait for their first load.
+    first_loads: usize,
     /// When each tag next needs maintenance.
     timers: BTreeMap<(Duration, u64), Arc<LoadedTag>>,
     /// Makes the keys of the queue and the timers unique.
@@ -165,6 +167,7 @@ impl Scheduler {
             #[cfg(feature = "metrics")]
             gone: Totals::default(),
             queue: BTreeMap::new(),
+            first_loads: 0,
             timers: BTreeMap::new(),
             count: 0,
             running: 0,
@@ -193,8 +196,33 @@ impl Scheduler {
         let stock = Mutex::new(Stock::new(now));
         let tag = Arc::new(LoadedTag { name: name.into(), engine, stock });
         self.names.insert(ByName(Arc::clone(&tag)));
+        self.first_loads += 1;
         self.maintain(&tag, now);
         (tag, true)
+    }
+
+    /// Whether `name` has to be asked for again later, because it is new and too many first loads
+    /// wait already. The limit lets a take that waits for its first load wait for few others.
+    #[cfg(feature = "series")]
+    pub fn is_too_many(&self, name: &str) -> bool {
+        self.first_loads >= MOST_FIRST_LOADS * self.limit && !self.names.contains(name)
+    }
+
+    /// Drops `tag` if it waits for its first load and nobody but the caller has it. Returns whether
+    /// it did.
+    pub fn drop_unwanted(&mut self, tag: &Arc<LoadedTag>) -> bool {
+        let stock = lock(&tag.stock);
+        let LoadState::Queued(key) = stock.state else { return false };
+        // The names, the queue and the caller have it. Nobody gets it from them meanwhile, because
+        // the scheduler is locked.
+        if stock.last_size > 0 || Arc::strong_count(tag) > 3 {
+            return false;
+        }
+        drop(stock);
+        self.queue.remove(&key);
+        self.first_loads -= 1;
+        self.names.remove(&*tag.name);
+        true
     }
 
     /// Maintains the tags that requested it, and those whose timer has expired.
@@ -321,11 +349,19 @@ impl Scheduler {
             self.running += 1;
             return Some(job);
         }
-        let (_, tag) = self.queue.pop_first()?;
+        let (key, tag) = loop {
+            let (key, tag) = self.queue.first_key_value()?;
+            let (key, tag) = (*key, Arc::clone(tag));
+            if !self.drop_unwanted(&tag) {
+                break (key, tag);
+            }
+        };
+        self.queue.remove(&key);
         let mut stock = lock(&tag.stock);
         stock.state = LoadState::Loading;
         let Level { left, wanted, .. } = tag.engine.level();
         let count = if stock.last_size == 0 {
+            self.first_loads -= 1;
             None
         } else {
             if left == 0
@@ -652,6 +688,7 @@ impl Scheduler {
     pub fn end(&mut self) -> Vec<Arc<LoadedTag>> {
         self.has_ended = true;
         self.queue.clear();
+        self.first_loads = 0;
         self.timers.clear();
         self.names.iter().map(|ByName(tag)| Arc::clone(tag)).collect()
     }
@@ -717,6 +754,10 @@ impl Scheduler {
         self.running > 0 || !self.left_over.is_empty()
     }
 }
+
+/// The most first loads that wait for each call that may run at once, where nobody waits for them.
+#[cfg(feature = "series")]
+const MOST_FIRST_LOADS: usize = 8;
 
 /// The longest idle sleep.
 const LONG: Duration = Duration::from_secs(3600 * 24);
