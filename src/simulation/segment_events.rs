@@ -16,7 +16,7 @@ use crate::segment::load::trouble::{SourcePanicked, Trouble};
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{Segment, SegmentError};
 use crate::store::StorageError;
-use crate::sync::Arc;
+use crate::sync::{Arc, lock};
 
 const STEP: u64 = 20;
 
@@ -71,6 +71,10 @@ struct Simulation {
     expected: Vec<Told>,
     told: Vec<Told>,
     names: u32,
+    /// Those that were given up.
+    retired: Vec<Arc<LoadedTag>>,
+    /// How the source answers what gives numbers back.
+    returns: Answer,
 }
 
 impl Simulation {
@@ -97,6 +101,8 @@ impl Simulation {
             expected: Vec::new(),
             told: Vec::new(),
             names: 0,
+            retired: Vec::new(),
+            returns: Answer::Numbers,
         };
         for _ in 0..3 {
             simulation.enter();
@@ -135,7 +141,19 @@ impl Simulation {
 
     fn begin_calls(&mut self) {
         while let Some(job) = self.scheduler.next_job(self.now) {
-            let Job::Load { tag, .. } = job else { unreachable!("it does not end") };
+            let tag = match job {
+                Job::Load { tag, .. } => tag,
+                Job::GiveBack { tag, unused } => {
+                    let is_back = self.returns == Answer::Numbers;
+                    let result =
+                        if is_back { Ok(true) } else { Err(SegmentError::unreachable("away")) };
+                    self.scheduler.gave_back(&tag, &unused, result, self.now);
+                    if is_back {
+                        self.expect_back();
+                    }
+                    continue;
+                }
+            };
             let is_known = self.states.get(&*tag.name).is_some_and(|state| state.is_known);
             let is_empty = is_known && tag.engine.left() == 0;
             let empty_since = is_empty.then_some(self.now);
@@ -145,6 +163,9 @@ impl Simulation {
 
     /// Takes so many numbers of a tag and, if that were all, tries once more.
     fn take(&mut self, tag: usize, count: u64) {
+        if self.tags.is_empty() {
+            return;
+        }
         let tag = &self.tags[tag % self.tags.len()];
         for _ in 0..count {
             let _ = tag.engine.try_take();
@@ -152,6 +173,31 @@ impl Simulation {
         if tag.engine.left() == 0 {
             assert!(tag.engine.try_take().is_err());
         }
+    }
+
+    /// A tag is given up. What is left of it goes back, if the source takes it.
+    fn retire(&mut self, tag: usize, answer: Answer) {
+        if self.tags.is_empty() {
+            return;
+        }
+        let tag = self.tags.remove(tag % self.tags.len());
+        if !self.scheduler.retire(&tag) {
+            return;
+        }
+        // A load that is running is answered first.
+        while let Some(call) = self.calls.iter().position(|call| Arc::ptr_eq(&call.tag, &tag)) {
+            self.answer(call, answer);
+        }
+        tag.engine.shut_down();
+        self.scheduler.retired(&tag, self.now);
+        self.states.remove(&*tag.name);
+        self.away.remove(&*tag.name);
+        if self.scheduler.outage().is_none() {
+            self.expect_back();
+        }
+        self.retired.push(tag);
+        self.returns = answer;
+        self.begin_calls();
     }
 
     fn answer(&mut self, call: usize, answer: Answer) {
@@ -209,8 +255,8 @@ impl Simulation {
 
     /// Records the events that operators must get when a load of `tag` ends in this way.
     fn expect(&mut self, tag: &str, trouble: Option<Trouble>, is_slow: bool) {
-        let state = self.states.get_mut(tag).unwrap();
         if trouble == Some(Trouble::Away) {
+            let state = self.states.get_mut(tag).unwrap();
             if state.is_known {
                 self.away.insert(tag.to_owned());
                 state.since.get_or_insert(self.now);
@@ -224,11 +270,9 @@ impl Simulation {
         // A panic does not show that the source answers.
         if trouble != Some(Trouble::Panicked) {
             self.away.remove(tag);
-            if let Some(since) = self.away_since.filter(|_| self.away.is_empty()) {
-                self.away_since = None;
-                self.expected.push(Told::Back { away: self.now - since });
-            }
+            self.expect_back();
         }
+        let state = self.states.get_mut(tag).unwrap();
         match trouble {
             Some(trouble) if state.is_known => {
                 state.since.get_or_insert(self.now);
@@ -250,6 +294,14 @@ impl Simulation {
                 state.troubles.clear();
                 state.is_known = true;
             }
+        }
+    }
+
+    /// Records the event that the source is back, unless a tag has not reached it.
+    fn expect_back(&mut self) {
+        if let Some(since) = self.away_since.filter(|_| self.away.is_empty()) {
+            self.away_since = None;
+            self.expected.push(Told::Back { away: self.now - since });
         }
     }
 
@@ -283,6 +335,9 @@ impl Simulation {
         let failing = self.states.values().filter(|state| !state.troubles.is_empty()).count();
         prop_assert_eq!(self.scheduler.alarms.failing_tags(), failing as u64);
         prop_assert_eq!(self.scheduler.alarms.away_since(), self.away_since);
+        for tag in &self.retired {
+            prop_assert_eq!(lock(&tag.stock).alarm.since(), None);
+        }
         Ok(())
     }
 }
@@ -292,6 +347,7 @@ enum Step {
     Wait(u64),
     Take(usize, u64),
     Enter,
+    Retire(usize, Answer),
     Answer(usize, Answer),
 }
 
@@ -313,6 +369,7 @@ fn step() -> impl Strategy<Value = Step> {
         4 => (0_u64..4000).prop_map(Step::Wait),
         4 => (0_usize..8, 1..2 * STEP).prop_map(|(tag, count)| Step::Take(tag, count)),
         1 => Just(Step::Enter),
+        1 => (0_usize..8, answer.clone()).prop_map(|(tag, answer)| Step::Retire(tag, answer)),
         6 => (0_usize..4, answer).prop_map(|(call, answer)| Step::Answer(call, answer)),
     ]
 }
@@ -330,6 +387,7 @@ proptest! {
                 Step::Wait(ms) => simulation.now += Duration::from_millis(ms),
                 Step::Take(tag, count) => simulation.take(tag, count),
                 Step::Enter => simulation.enter(),
+                Step::Retire(tag, answer) => simulation.retire(tag, answer),
                 Step::Answer(call, answer) => simulation.answer(call, answer),
             }
             simulation.run_due();

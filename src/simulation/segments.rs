@@ -154,7 +154,7 @@ impl Simulation {
                     _ => Ok(self.give_back(&unused)),
                 };
                 let is_given_back = matches!(result, Ok(true));
-                self.scheduler.gave_back(&tag, &unused, result);
+                self.scheduler.gave_back(&tag, &unused, result, self.now);
                 if is_given_back {
                     self.given_back_ever += unused.count;
                     self.given_back = Some(unused);

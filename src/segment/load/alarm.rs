@@ -212,11 +212,17 @@ impl Alarms {
         }
     }
 
-    /// Forgets the troubles of a tag that is given up.
-    pub fn given_up(&mut self, alarm: &mut TagAlarm) {
+    /// Forgets the troubles of a tag that is given up. If no other tag keeps the source away, it is
+    /// back, unless the last call that was made did not reach it.
+    pub fn given_up(&mut self, alarm: &mut TagAlarm, is_away: bool, now: Duration) {
         if let Some(known) = &mut alarm.0 {
             self.failing_tags -= u64::from(known.is_failing());
+            self.away_tags -= u64::from(known.remove(Trouble::Away));
             known.troubles = 0;
+            (known.since, known.empty_since, known.is_slow) = (None, None, false);
+        }
+        if !is_away {
+            self.reached(now);
         }
     }
 
@@ -266,6 +272,11 @@ impl Alarms {
         if let Some(known) = &mut alarm.0 {
             self.away_tags -= u64::from(known.remove(Trouble::Away));
         }
+        self.reached(now);
+    }
+
+    /// Records that the source has answered a call that was not a load of a tag.
+    pub fn reached(&mut self, now: Duration) {
         if self.away_tags == 0
             && let Some(since) = self.away_since.take()
         {

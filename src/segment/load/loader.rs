@@ -289,7 +289,7 @@ impl Loader {
                 Job::Load { tag, count } => self.load(&tag, count),
                 Job::GiveBack { tag, unused } => {
                     let result = self.call(|| self.source.give_back(&tag.name, &unused));
-                    lock(&self.scheduler).gave_back(&tag, &unused, result);
+                    lock(&self.scheduler).gave_back(&tag, &unused, result, self.now());
                 }
             }
             self.changed.notify_all();

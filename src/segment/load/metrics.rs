@@ -106,11 +106,18 @@ impl Metrics {
         }
         self.state.source = source;
         self.source.show(&self.state);
-        for (tag, series) in &mut self.tags {
-            series.show(&SegmentStatus::of(tag, now, self.ahead));
-        }
-        // Those that were given up are shown for the last time.
-        self.tags.retain(|(tag, _)| !lock(&tag.stock).is_retired());
+        self.tags.retain_mut(|(tag, series)| {
+            let is_retired = lock(&tag.stock).is_retired();
+            let mut status = SegmentStatus::of(tag, now, self.ahead);
+            if is_retired {
+                // It is shown for the last time, and these would stay for ever.
+                (status.failing_for, status.empty_in) = (None, None);
+                (status.in_memory, status.segment) = (0, 0);
+                (status.load_time, status.longest_wait) = (Duration::ZERO, Duration::ZERO);
+            }
+            series.show(&status);
+            !is_retired
+        });
         is_complete
     }
 

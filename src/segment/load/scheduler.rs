@@ -536,7 +536,7 @@ impl Scheduler {
         }
         stock.retirement = Retirement::Cleared;
         let unused = self.clear_out_tag(tag, &mut stock, now);
-        self.alarms.given_up(&mut stock.alarm);
+        self.alarms.given_up(&mut stock.alarm, self.outage.is_some(), now);
         drop(stock);
         if unused.is_empty() {
             self.forget(tag);
@@ -713,9 +713,15 @@ impl Scheduler {
         tag: &Arc<LoadedTag>,
         unused: &Segment,
         result: Result<bool, SegmentError>,
+        now: Duration,
     ) {
         self.running -= 1;
         if !self.has_ended {
+            // What is not given back may not have been asked for.
+            if matches!(result, Ok(true)) {
+                self.outage = None;
+                self.alarms.reached(now);
+            }
             let is_of_tag = |job: &Job| match job {
                 Job::GiveBack { tag: other, .. } => Arc::ptr_eq(tag, other),
                 Job::Load { .. } => false,
