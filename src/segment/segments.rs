@@ -394,8 +394,9 @@ impl Builder {
         Builder { source: Some(Box::new(source)), ..self }
     }
 
-    /// How many loads of different tags run at once: 4 unless set. 0 counts as 1. A tag whose row
-    /// is slow does not delay other tags.
+    /// How many loads of different tags run at once: 4 unless set. 0 counts as 1. Tags whose last
+    /// load failed, as where others hold their rows, get at most half of them, so that they do not
+    /// delay other tags. With 1, all share it.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {

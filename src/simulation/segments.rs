@@ -671,3 +671,69 @@ fn a_first_load_that_outlasts_the_end_gives_takers_nothing() {
     };
     assert!(given_back.iter().any(is_whole), "{given_back:?}");
 }
+
+/// Takes from one tag that is well, and from eight for each slot whose rows others hold: a load of
+/// those fails after two seconds. Returns how many numbers of the first did not come at once after
+/// each of the others had failed, and how often these were tried.
+fn beside_held_rows(loads: usize) -> (u64, u64) {
+    let rng = fastrand::Rng::with_seed(7);
+    let mut scheduler = Scheduler::new(policy(), loads, "the rows".to_owned(), rng);
+    let requests = Arc::new(RequestList::new().0);
+    let mut tags = Vec::new();
+    for index in 0..=8 * loads {
+        let name = if index == 0 { "well".to_owned() } else { format!("held {index}") };
+        let (tag, _) = scheduler.enter(&name, &requests, Duration::ZERO);
+        let Some(Job::Load { .. }) = scheduler.next_job(Duration::ZERO) else { panic!("none") };
+        let segment = Segment::new(1, 100, 1, 101);
+        scheduler.loaded(&tag, Ok(segment), 10 * MS, Duration::ZERO);
+        tags.push(tag);
+    }
+    let (mut calls, mut missing, mut retries) = (Vec::<Call>::new(), 0, 0);
+    let mut now = Duration::ZERO;
+    while now < 120 * SECOND {
+        for tag in &tags {
+            let is_taken = tag.engine.try_take().is_ok();
+            let is_known = now > 40 * SECOND;
+            missing += u64::from(!is_taken && &*tag.name == "well" && is_known);
+            if !is_taken {
+                tag.engine.request_maintenance();
+            }
+        }
+        scheduler.run_due(&requests, now);
+        let takes = |call: &Call| match &call.job {
+            Job::Load { tag, .. } if &*tag.name == "well" => 10 * MS,
+            _ => 2 * SECOND,
+        };
+        while let Some(due) = calls.iter().position(|call| now >= call.since + takes(call)) {
+            let Call { job: Job::Load { tag, count }, since } = calls.remove(due) else {
+                panic!("nothing ends")
+            };
+            let result = if &*tag.name == "well" {
+                let (first, count) = (tag.engine.loaded.get() + 1, count.unwrap());
+                Ok(Segment { step: 100, ..Segment::new(first, count, 1, first + count) })
+            } else {
+                retries += 1;
+                Err(StorageError::Locked { what: "the rows".to_owned(), waited: SECOND }.into())
+            };
+            scheduler.loaded(&tag, result, now - since, now);
+        }
+        while let Some(job) = scheduler.next_job(now) {
+            calls.push(Call { job, since: now });
+        }
+        scheduler.take_wake_ups().wake_takers();
+        now += 10 * MS;
+    }
+    (missing, retries)
+}
+
+#[test]
+fn a_tag_gets_its_numbers_ahead_while_others_wait_for_rows_that_are_held() {
+    for loads in [2, 4, 5] {
+        let (missing, retries) = beside_held_rows(loads);
+        assert_eq!(missing, 0, "with {loads} loads at once");
+        // The others are tried again all the time, in half of the slots.
+        assert!(retries as usize >= 40 * (loads / 2), "{retries} with {loads} loads at once");
+    }
+    // The only slot is free in between.
+    assert!(beside_held_rows(1).1 >= 20);
+}

@@ -18,7 +18,7 @@ use crate::segment::load::alarm::Measured;
 use crate::segment::load::events::Event;
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::{Policy, pause};
-use crate::segment::load::stock::{LoadState, Retirement, Stock};
+use crate::segment::load::stock::{LoadState, Rank, Retirement, Stock};
 use crate::segment::load::trouble::{Trouble, kind};
 use crate::segment::tag::engine::{Level, TagEngine, is_worth_waiting};
 use crate::segment::tag::request_list::RequestList;
@@ -53,8 +53,8 @@ pub struct Scheduler {
     /// The totals of the tags that were given up, of which nothing is in memory any more.
     #[cfg(feature = "metrics")]
     gone: Totals,
-    /// The tags that wait for a load. The key is (whether no taker waits for it, order of arrival).
-    queue: BTreeMap<(bool, u64), Arc<LoadedTag>>,
+    /// The tags that wait for a load. The key is (rank, order of arrival).
+    queue: BTreeMap<(Rank, u64), Arc<LoadedTag>>,
     /// How many of them wait for their first load.
     first_loads: usize,
     /// When each tag next needs maintenance.
@@ -63,11 +63,15 @@ pub struct Scheduler {
     count: u64,
     /// How many calls are running.
     running: usize,
+    /// How many of them are loads of tags that are stuck.
+    stuck: usize,
     outage: Option<Outage>,
     /// The tags whose takers are woken after the scheduler is unlocked.
     wake_ups: WakeUps,
     /// The calls that give numbers back: of tags that are given up, and at the end of all tags.
-    left_over: Vec<Job>,
+    left_over: VecDeque<Job>,
+    /// Whether the next call is one of them even if a tag waits for a load.
+    is_their_turn: bool,
     pub has_ended: bool,
     /// What operators know, and the events still to be sent.
     pub alarms: Alarms,
@@ -171,9 +175,11 @@ impl Scheduler {
             timers: BTreeMap::new(),
             count: 0,
             running: 0,
+            stuck: 0,
             outage: None,
             wake_ups: WakeUps::default(),
-            left_over: Vec::new(),
+            left_over: VecDeque::new(),
+            is_their_turn: false,
             has_ended: false,
             alarms: Alarms::default(),
             end: None,
@@ -221,7 +227,7 @@ impl Scheduler {
         drop(stock);
         self.queue.remove(&key);
         self.first_loads -= 1;
-        self.names.remove(&*tag.name);
+        self.free_name(tag);
         true
     }
 
@@ -293,6 +299,11 @@ impl Scheduler {
             stock.last_failure = Some(Arc::clone(&outage.error));
             engine.set_failure(Some(kind(&outage.error)));
         }
+        let rank = match is_waited_for {
+            _ if stock.is_stuck => Rank::Stuck,
+            true => Rank::Empty,
+            false => Rank::Ahead,
+        };
         match stock.state {
             LoadState::Loading if is_waited_for && stock.last_size > 0 => {
                 if let Some(at) = self.alarms.is_loading(&tag.name, &mut stock.alarm, now) {
@@ -304,14 +315,13 @@ impl Scheduler {
                 let at = stock.retry_at;
                 self.set_timer(tag, &mut stock, at);
             }
-            LoadState::Queued((false, _)) => {}
-            LoadState::Queued(_) if !is_waited_for => {}
+            LoadState::Queued((before, _)) if before <= rank => {}
             before => {
                 if let LoadState::Queued(key) = before {
                     self.queue.remove(&key);
                 }
                 self.count += 1;
-                let key = (!is_waited_for, self.count);
+                let key = (rank, self.count);
                 stock.state = LoadState::Queued(key);
                 self.queue.insert(key, Arc::clone(tag));
             }
@@ -337,27 +347,27 @@ impl Scheduler {
             return None;
         }
         if self.has_ended {
-            let job = self.left_over.pop()?;
+            let job = self.left_over.pop_front()?;
             self.running += 1;
             return Some(job);
         }
         if self.outage.as_ref().is_some_and(|outage| now < outage.until) {
             return None;
         }
-        let is_waited_for = self.queue.first_key_value().is_some_and(|((ahead, _), _)| !ahead);
-        if !is_waited_for && let Some(job) = self.left_over.pop() {
+        let next = self.next_queued();
+        // One after the other, so that neither kind waits for ever.
+        if (next.is_none() || self.is_their_turn)
+            && let Some(job) = self.left_over.pop_front()
+        {
+            self.is_their_turn = false;
             self.running += 1;
             return Some(job);
         }
-        let (key, tag) = loop {
-            let (key, tag) = self.queue.first_key_value()?;
-            let (key, tag) = (*key, Arc::clone(tag));
-            if !self.drop_unwanted(&tag) {
-                break (key, tag);
-            }
-        };
+        let (key, tag) = next?;
+        self.is_their_turn = true;
         self.queue.remove(&key);
         let mut stock = lock(&tag.stock);
+        self.stuck += usize::from(stock.is_stuck);
         stock.state = LoadState::Loading;
         let Level { left, wanted, .. } = tag.engine.level();
         let count = if stock.last_size == 0 {
@@ -374,6 +384,21 @@ impl Scheduler {
         drop(stock);
         self.running += 1;
         Some(Job::Load { tag, count })
+    }
+
+    /// The queued tag whose load is next, and its key. Stuck tags get half of the calls, so that
+    /// the others go on even if each load of those takes as long as the source waits.
+    fn next_queued(&mut self) -> Option<((Rank, u64), Arc<LoadedTag>)> {
+        loop {
+            let (&key, tag) = self.queue.first_key_value()?;
+            if key.0 == Rank::Stuck && self.stuck >= (self.limit / 2).max(1) {
+                return None;
+            }
+            let tag = Arc::clone(tag);
+            if !self.drop_unwanted(&tag) {
+                return Some((key, tag));
+            }
+        }
     }
 
     /// How long the loader may sleep, unless it is woken.
@@ -399,6 +424,7 @@ impl Scheduler {
         self.running -= 1;
         let mut stock = lock(&tag.stock);
         stock.state = LoadState::Idle;
+        self.stuck -= usize::from(stock.is_stuck);
         let is_new = stock.last_size == 0;
         let (result, refused) = match result {
             Ok(segment) => match self.accept(tag, &mut stock, &segment) {
@@ -423,6 +449,7 @@ impl Scheduler {
                 self.outage = None;
                 stock.load_time = took.max(stock.load_time.mul_f64(0.75));
                 (stock.failures, stock.retry_at) = (0, Duration::ZERO);
+                stock.is_stuck = false;
                 stock.last_failure = None;
                 tag.engine.set_failure(None);
                 tag.engine.clear_request();
@@ -537,6 +564,8 @@ impl Scheduler {
         stock.retirement = Retirement::Cleared;
         let unused = self.clear_out_tag(tag, &mut stock, now);
         self.alarms.given_up(&mut stock.alarm, self.outage.is_some(), now);
+        // There is one for each database at most.
+        stock.returns = u32::try_from(unused.len()).unwrap_or(u32::MAX);
         drop(stock);
         if unused.is_empty() {
             self.forget(tag);
@@ -558,9 +587,16 @@ impl Scheduler {
         unused.into_iter().map(|unused| Job::GiveBack { tag: Arc::clone(tag), unused }).collect()
     }
 
+    /// Lets the name of `tag` be entered again.
+    fn free_name(&mut self, tag: &Arc<LoadedTag>) {
+        if self.names.get(&*tag.name).is_some_and(|ByName(known)| Arc::ptr_eq(known, tag)) {
+            self.names.remove(&*tag.name);
+        }
+    }
+
     /// Forgets a tag that was given up. Its name can be entered again.
     fn forget(&mut self, tag: &Arc<LoadedTag>) {
-        self.names.remove(&*tag.name);
+        self.free_name(tag);
         #[cfg(feature = "metrics")]
         {
             self.gone.add(&tag.engine);
@@ -604,6 +640,8 @@ impl Scheduler {
         stock.failures = stock.failures.saturating_add(1);
         stock.retry_at = now + pause(stock.failures, &mut self.rng);
         stock.last_failure = Some(Arc::clone(&error));
+        // What does not reach the source says nothing about the tag.
+        stock.is_stuck = trouble != Trouble::Away;
         let is_new = stock.last_size == 0;
         self.alarms.failed(&tag.name, &mut stock.alarm, is_new, trouble, &error, now);
         if trouble == Trouble::Away {
@@ -616,7 +654,7 @@ impl Scheduler {
             self.outage = None;
         }
         if is_new {
-            self.names.remove(&*tag.name);
+            self.free_name(tag);
         } else if is_worth_waiting {
             let at = stock.retry_at;
             self.set_timer(tag, stock, at);
@@ -630,7 +668,7 @@ impl Scheduler {
 
     /// Records for all queued tags why they get no numbers.
     fn tell_queued(&self, error: &Arc<SegmentError>, cause: SegmentFailure) {
-        for (_, tag) in self.queue.iter().filter(|((is_ahead, _), _)| !is_ahead) {
+        for (_, tag) in self.queue.iter().filter(|((rank, _), _)| *rank != Rank::Ahead) {
             let mut stock = lock(&tag.stock);
             // A new tag has no takers yet, and its first load may still succeed.
             if stock.last_size > 0 {
@@ -722,11 +760,13 @@ impl Scheduler {
                 self.outage = None;
                 self.alarms.reached(now);
             }
-            let is_of_tag = |job: &Job| match job {
-                Job::GiveBack { tag: other, .. } => Arc::ptr_eq(tag, other),
-                Job::Load { .. } => false,
+            let left = {
+                let returns = &mut lock(&tag.stock).returns;
+                *returns = returns.saturating_sub(1);
+                *returns
             };
-            if !self.left_over.iter().any(is_of_tag) {
+            // Others of its calls may be running.
+            if left == 0 {
                 self.forget(tag);
             }
             // What a source that is away does not take back is lost, as what others do not.

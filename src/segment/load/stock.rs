@@ -35,6 +35,10 @@ pub struct Stock {
     pub retirement: Retirement,
     /// Failed loads since the last success.
     pub failures: u32,
+    /// Whether the last load failed although the source answers, as where others hold the row.
+    pub is_stuck: bool,
+    /// How many calls are still to give back what is left of a tag that was given up.
+    pub returns: u32,
     /// No load begins before this time.
     pub retry_at: Duration,
     pub state: LoadState,
@@ -49,8 +53,19 @@ pub enum LoadState {
     #[default]
     Idle,
     /// Waiting in the queue, with this key.
-    Queued((bool, u64)),
+    Queued((Rank, u64)),
     Loading,
+}
+
+/// The order in which queued tags get their loads.
+#[derive(Clone, Copy, Debug, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Rank {
+    /// No numbers are left, so a taker may wait.
+    Empty,
+    /// Numbers are left.
+    Ahead,
+    /// The last load failed, and the next one may take as long.
+    Stuck,
 }
 
 /// How far a tag is given up.
@@ -90,6 +105,8 @@ impl Stock {
             went_back: false,
             retirement: Retirement::default(),
             failures: 0,
+            is_stuck: false,
+            returns: 0,
             retry_at: Duration::ZERO,
             state: LoadState::Idle,
             timer: None,
