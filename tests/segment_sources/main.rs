@@ -382,6 +382,12 @@ fn a_row_made_anew_gives_nothing_to_those_who_took_before(place: &dyn Place) {
     b.remove("orders", None).unwrap();
     b.create("orders", &Tag::new().first(9000)).unwrap();
     assert_eq!(b.load("orders", None).unwrap().first, 9000);
+    // What is left of the row before does not go back to one that has come to the same end.
+    let left = b.load("orders", None).unwrap();
+    b.remove("orders", None).unwrap();
+    a.create("orders", &Tag::new().first(left.first)).unwrap();
+    assert_eq!(place.open(Table::Own).load("orders", None).unwrap().row_end, left.row_end);
+    assert!(!b.give_back("orders", &left).unwrap());
 }
 
 fn tags_are_changed_and_removed(place: &dyn Place, name: &str) {

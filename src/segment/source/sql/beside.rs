@@ -41,8 +41,8 @@ fn check_table<T: Table, Other: Table>(
     }
 }
 
-/// Refuses a new row with all numbers in it, where those of its table share them with databases
-/// that this call does not know.
+/// Refuses a row with delta 1 where other rows have a larger delta: other databases may give the
+/// numbers between.
 pub fn check_databases<T: Table>(
     transaction: &mut Transaction<'_>,
     row: &Row,

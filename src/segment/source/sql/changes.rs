@@ -111,7 +111,7 @@ impl<D: Tables, T: Table> SegmentAdmin for SqlSegments<D, T> {
             transaction.write(&sql, &[tag.into()])?;
             Ok(record)
         })?;
-        self.forget(tag);
+        self.removed(tag);
         Ok(removed)
     }
 }

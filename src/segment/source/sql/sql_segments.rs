@@ -47,8 +47,17 @@ pub struct SqlSegments<D, T = Own> {
     pub(crate) client: Client<D>,
     /// The keys of the rows that its calls and those of its clones took numbers from, by their
     /// tags. So a process that runs notices where another row stands in the place of one.
-    rows: Arc<Mutex<BTreeMap<String, i64>>>,
+    rows: Arc<Mutex<BTreeMap<String, KnownRow>>>,
     table: PhantomData<T>,
+}
+
+/// A row that numbers were taken from.
+#[derive(Clone, Copy, Debug)]
+struct KnownRow {
+    key: i64,
+    /// Whether it has been removed. Another one may then stand in its place, but what is left of
+    /// its numbers does not go back to that one.
+    is_removed: bool,
 }
 
 impl<D: Tables> SqlSegments<D> {
@@ -153,9 +162,11 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         self.client.transact(&Self::call(doing), &Missing::Fail, Some(&unmade), body)
     }
 
-    /// Forgets the row of `tag`, which has been removed.
-    pub(super) fn forget(&self, tag: &str) {
-        lock(&self.rows).remove(tag);
+    /// Records that the row of `tag` has been removed.
+    pub(super) fn removed(&self, tag: &str) {
+        if let Some(row) = lock(&self.rows).get_mut(tag) {
+            row.is_removed = true;
+        }
     }
 
     /// The row of `tag`, locked until the end of the transaction, if there is one. It may be that
@@ -195,7 +206,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
     /// The row of `tag`, locked: the one that gave numbers before, with values that give more.
     fn good_row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
         let row = self.row(transaction, tag)?;
-        let known = lock(&self.rows).get(tag).copied();
+        let known = lock(&self.rows).get(tag).filter(|row| !row.is_removed).map(|row| row.key);
         match row.check_key(known).or_else(|| row.problem(T::COUNTING)) {
             None => Ok(row),
             Some(problem) => {
@@ -261,8 +272,8 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
         let take = |transaction: &mut Transaction<'_>| self.take(transaction, tag, count);
         let (segment, key) = self.write(tag, "take numbers from", take)?;
         let rows = &mut lock(&self.rows);
-        if !rows.contains_key(tag) {
-            rows.insert(tag.to_owned(), key);
+        if rows.get(tag).is_none_or(|row| row.is_removed) {
+            rows.insert(tag.to_owned(), KnownRow { key, is_removed: false });
         }
         Ok(segment)
     }
@@ -275,7 +286,7 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
         }
         let mut values = vec![end.into(), tag.into(), row_end.into()];
         // Another row may have come to the same end.
-        let key = lock(&self.rows).get(tag).copied();
+        let key = lock(&self.rows).get(tag).map(|row| row.key);
         let sql = match (T::KEY, key) {
             (Some(column), Some(key)) => {
                 values.push(key.into());
