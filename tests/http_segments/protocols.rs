@@ -44,6 +44,17 @@ fn a_server_that_is_said_to_be_tinyids_is_asked_in_no_other_way() {
     assert_eq!(server.lines().len(), 2);
 }
 
+/// The token is in no query, whatever answers.
+#[test]
+fn a_server_that_is_said_to_be_a_service_is_asked_in_no_other_way() {
+    let server = Server::start(tinyid(0, 10, 1, 0));
+    let source = source(&server).service();
+    for error in [text(source.load("orders", None)), text(source.tags())] {
+        assert!(error.contains("see what has answered in its place"), "{error}");
+    }
+    assert!(!server.lines().iter().any(|line| line.contains(TOKEN)), "{:?}", server.lines());
+}
+
 #[test]
 fn a_service_gets_the_wish_and_the_token_in_a_header() {
     let server = Server::start(|_| json("200 OK", SEGMENT));

@@ -43,7 +43,10 @@ const DEFAULT_TIMEOUT: Duration = Duration::from_secs(5);
 /// header. If it does not answer in this protocol, it is asked as tinyid: `POST
 /// /tinyid/id/nextSegmentIdSimple`, with the token in the query, where tinyid expects it. Once a
 /// server has given numbers in tinyid's protocol, only that is used for it.
-/// [`tinyid`](HttpSegments::tinyid) selects it from the beginning.
+/// [`tinyid`](HttpSegments::tinyid) selects it from the beginning. A server that has once answered
+/// as `uidring-server` is not asked as tinyid until the process restarts.
+/// [`service`](HttpSegments::service) rules that out from the beginning, so that a token is never
+/// sent in a query, where proxies may log it.
 ///
 /// tinyid gives one step of the row per call. With high demand, several are loaded in a row, so a
 /// larger step means fewer calls.
@@ -98,7 +101,8 @@ impl Place {
     }
 
     /// What the server has answered in the protocol of `uidring-server`. `None` where it may be one
-    /// of tinyid. Who has answered in it before is none: a proxy has answered in its place.
+    /// of tinyid. A server that has answered in it before is not one of tinyid: a proxy has answered in
+    /// its place.
     fn of_service<T>(
         &self,
         server: &Server<'_>,
@@ -109,8 +113,7 @@ impl Place {
         }
         match ask()? {
             None if self.speaks(Protocol::Service) => Err(server.strange(
-                "its answer is not one of uidring-server's, as those before; see what has answered \
-                 in its place"
+                "its answer is not one of uidring-server's; see what has answered in its place"
                     .to_owned(),
             )),
             None => Ok(None),
@@ -148,6 +151,13 @@ impl HttpSegments {
     #[must_use]
     pub fn tinyid(self) -> HttpSegments {
         self.servers.iter().for_each(|place| place.note(Protocol::TinyId));
+        self
+    }
+
+    /// Uses only the protocol of `uidring-server`, so that the token is sent in no query.
+    #[must_use]
+    pub fn service(self) -> HttpSegments {
+        self.servers.iter().for_each(|place| place.note(Protocol::Service));
         self
     }
 
