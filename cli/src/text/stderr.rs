@@ -7,10 +7,22 @@ use uidring_args::visible;
 use crate::text::page::{error_columns, folded};
 use crate::text::visible::visible_page;
 
+/// The words of the library before statements that somebody has to run. Nothing comes after these.
+const BEFORE_STATEMENTS: &str = "have somebody who may run this:\n\n";
+
 /// Writes a sentence to standard error, which may have texts of others. If that fails too, there is
 /// nobody left to tell.
 pub(crate) fn complain(sentence: &str) {
-    complain_at_length(&visible(sentence));
+    complain_at_length(&shown(sentence));
+}
+
+/// `sentence` in one line, and statements at its end in lines of their own.
+fn shown(sentence: &str) -> String {
+    let Some((words, statements)) = sentence.split_once(BEFORE_STATEMENTS) else {
+        return visible(sentence).into_owned();
+    };
+    let lines: Vec<_> = statements.trim_end().split('\n').map(visible).collect();
+    format!("{}{BEFORE_STATEMENTS}{}", visible(words), lines.join("\n"))
 }
 
 /// The same with lines or colours of the tool itself.
@@ -22,4 +34,17 @@ pub(crate) fn complain_at_length(page: &str) {
 pub(crate) fn say(page: &str) {
     let page = folded(&visible_page(page), error_columns(), 0);
     let _ = anstream::stderr().write_all(page.as_bytes());
+}
+
+#[cfg(test)]
+mod tests {
+    use super::shown;
+
+    #[test]
+    fn statements_that_somebody_has_to_run_are_lines() {
+        let sentence = "the\nstore: have somebody who may run this:\n\nBEGIN;\nCOMMIT;\u{7}\n\n";
+        let page = "the\\nstore: have somebody who may run this:\n\nBEGIN;\nCOMMIT;\\u{7}";
+        assert_eq!(shown(sentence), page);
+        assert_eq!(shown("a\nb"), "a\\nb");
+    }
 }
