@@ -62,8 +62,8 @@ impl Segments {
 
     /// The numbers of `tag`. The first use of the tag in this process waits until its first load
     /// has ended. Before that load begins, because the source is known to be away or because others
-    /// load, it waits at most for [`max_wait`](Builder::max_wait), or for a second if that is longer
-    /// and the source answers.
+    /// load, it waits at most for [`max_wait`](Builder::max_wait), or for a second if that is
+    /// longer and the source answers.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
