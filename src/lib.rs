@@ -148,10 +148,10 @@
 //!
 //! * **A forked child must build its own generator**, see [forks](UidGenerator#forks). On Unix
 //!   every take from the parent's copy fails with [`TakeError::Forked`].
-//! * **A machine or a process must not be resumed twice from one snapshot** (CRIU, CRaC, AWS
-//!   SnapStart) while a generator runs in it: both copies would hand out the same UIDs, because
-//!   nothing tells them apart. End the generator before the snapshot, and build another afterwards.
-//!   A copy whose programs are started anew is safe with a server's registry.
+//! * **A machine or a process must not be resumed twice from one snapshot**, such as one of CRIU,
+//!   while a generator runs in it: both copies would hand out the same UIDs, because nothing tells
+//!   them apart. End the generator before the snapshot, and build another afterwards. A copy whose
+//!   programs are started anew is safe with a server's registry.
 //!
 //! # Events
 //!
