@@ -1,7 +1,7 @@
-//! A storm over tables: generators with leased worker ids and takers of segments go on while their
-//! tables are renamed, dropped, made anew by hand and put back, one of them or all, in any order.
-//! No id and no number comes twice, nothing is made in the place of a table that is gone, and all
-//! go on when the old ones are back.
+//! A storm over tables: generators with leased worker ids and takers of segments and of series go
+//! on while their tables are renamed, dropped, made anew by hand and put back, one of them or all,
+//! in any order. No id and no number comes twice, nothing is made in the place of a table that is
+//! gone, and all go on when the old ones are back.
 //!
 //! Where all tables are gone, nobody can know that there were any: so nobody starts then. Those who
 //! run already go on all the time.
@@ -18,6 +18,7 @@ mod databases;
 #[path = "common/takers.rs"]
 mod takers;
 
+use std::error::Error;
 use std::fs;
 use std::path::{Path, PathBuf};
 use std::sync::atomic::{AtomicBool, AtomicU32, Ordering};
@@ -28,13 +29,14 @@ use std::time::{Duration, Instant};
 use databases::{Database, Server, TABLES};
 use takers::{number, until_shown};
 use uidring::segment::{Number, SegmentError, SegmentSource, Segments, Tag};
+use uidring::series::{Date, Series, SeriesDefinition, SeriesError, SeriesGenerator, SeriesNumber};
 use uidring::store::{StoreRegistry, StoreSegments};
 use uidring::{RegistryError, RegistryOptions, Store, Uid, UidGenerator};
 
 /// The shortest lease there is, so that each generator asks often.
 const LEASE: Duration = Duration::from_secs(1);
 const TIMEOUT: Duration = Duration::from_secs(2);
-/// So many generators, and so many takers of segments.
+/// So many generators, and so many takers of segments and of series.
 const TAKERS: usize = 3;
 
 #[test]
@@ -133,6 +135,18 @@ impl Place {
     }
 }
 
+fn orders_as_asked() -> SeriesDefinition {
+    SeriesDefinition::new("{n}").unwrap().step(50)
+}
+
+/// A process's own series. Its scope rests now and then.
+fn series_of(place: &Place) -> Result<(Series, SeriesGenerator), SeriesError> {
+    let series = Series::builder().store(&place.store()).max_wait(Duration::from_millis(20));
+    let series = series.rest(Duration::from_secs(1)).build()?;
+    let orders = series.create("orders", orders_as_asked())?;
+    Ok((series, orders))
+}
+
 fn away(file: &Path) -> PathBuf {
     file.with_extension("away")
 }
@@ -157,6 +171,7 @@ struct Storm<'a> {
     starts: RwLock<()>,
     uids: Runs,
     numbers: Runs,
+    of_series: Runs,
     started: AtomicU32,
     not_started: AtomicU32,
     failed: AtomicU32,
@@ -177,6 +192,7 @@ fn storm_for(seconds: u64, place: &Place) -> bool {
         starts: RwLock::default(),
         uids: Runs::default(),
         numbers: Runs::default(),
+        of_series: Runs::default(),
         started: AtomicU32::new(0),
         not_started: AtomicU32::new(0),
         failed: AtomicU32::new(0),
@@ -186,15 +202,17 @@ fn storm_for(seconds: u64, place: &Place) -> bool {
     // The tables already exist.
     drop(UidGenerator::builder().registry(place.registry().unwrap()).build().unwrap());
     place.source().unwrap().create("orders", &Tag::new().step(100)).unwrap();
+    drop(series_of(place).unwrap());
     let mut rng = fastrand::Rng::with_seed(seed);
     let [some, all, by_hand, made] = thread::scope(|scope| {
         for taker in 0..TAKERS {
             let rng = fastrand::Rng::with_seed(seed + taker as u64);
-            let [a, b, c] = [rng.clone(), rng.clone(), rng];
+            let [a, b, c, d] = [(); 4].map(|()| rng.clone());
             let storm = &storm;
             scope.spawn(move || storm.generators(a));
             scope.spawn(move || storm.segments(b));
             scope.spawn(move || storm.sources(c));
+            scope.spawn(move || storm.series(d));
         }
         let counts = storm.disturb(&mut rng, Duration::from_secs(seconds));
         storm.stop.store(true, Ordering::Relaxed);
@@ -205,16 +223,18 @@ fn storm_for(seconds: u64, place: &Place) -> bool {
     let failed = [&storm.failed, &storm.gone, &storm.anew].map(count);
     let uids = none_twice("UID", seed, storm.uids);
     let numbers = none_twice("number", seed, storm.numbers);
+    let of_series = none_twice("number of a series", seed, storm.of_series);
     println!(
-        "seed {seed}: {uids} UIDs and {numbers} numbers, none twice; some tables were away {some} \
-         times, all of them {all} times, {by_hand} of these with others in their place; {made} \
-         tables were made by a process; {} starts, {} refused; {} failed calls, {} as tables were \
-         gone, {} as others were there",
+        "seed {seed}: {uids} UIDs, {numbers} numbers and {of_series} of a series, none twice; some \
+         tables were away {some} times, all of them {all} times, {by_hand} of these with others \
+         in their place; {made} tables were made by a process; {} starts, {} refused; {} failed \
+         calls, {} as tables were gone, {} as others were there",
         started[0], started[1], failed[0], failed[1], failed[2]
     );
     assert_eq!(made, 0, "a process has made tables in the place of others, with seed {seed}");
     uids > 1000 * seconds
         && numbers > 100 * seconds
+        && of_series > 10 * seconds
         && all > 0
         && by_hand > 0
         && (some > 0 || matches!(place, Place::File(_)))
@@ -253,12 +273,12 @@ impl Storm<'_> {
         result.ok()
     }
 
-    fn note_failure(&self, error: &SegmentError) {
+    fn note_failure(&self, error: &impl Error) {
         self.failed.fetch_add(1, Ordering::Relaxed);
         let text = error.to_string();
         if ["gone", "no such file"].iter().any(|gone| text.contains(gone)) {
             self.gone.fetch_add(1, Ordering::Relaxed);
-        } else if text.contains("is not the one") || text.contains("no tag") {
+        } else if ["is not the one", "no tag", "no series"].iter().any(|new| text.contains(new)) {
             self.anew.fetch_add(1, Ordering::Relaxed);
         }
         thread::sleep(Duration::from_millis(5));
@@ -344,6 +364,49 @@ impl Storm<'_> {
                 goes_on("a source", || {
                     source.load("orders", None).map_err(|error| error.to_string())
                 });
+            }
+        }
+    }
+
+    /// Series as programs have them, in all ways to take.
+    fn series(&self, mut rng: fastrand::Rng) {
+        // Any day is of the one period.
+        let today: Date = "2026-11-24".parse().unwrap();
+        while !self.is_over() {
+            let start = || {
+                let (series, orders) = series_of(self.place)?;
+                let first = orders.take()?;
+                self.of_series.lock().unwrap().push((first.value(), 1));
+                Ok::<_, SeriesError>((series, orders))
+            };
+            let Some((series, orders)) = self.start(start) else { continue };
+            let (since, life) = (Instant::now(), Duration::from_millis(rng.u64(300..6000)));
+            while since.elapsed() < life && !self.is_over() {
+                let count = rng.usize(1..60);
+                let taken = match rng.u8(0..4) {
+                    0 => orders.take_batch(count),
+                    1 => orders.take_n_for(today, count as u64),
+                    _ => orders.take_n(count).collect(),
+                };
+                match taken {
+                    Ok(taken) => {
+                        let numbers: Vec<u64> = taken.iter().map(SeriesNumber::value).collect();
+                        let runs = numbers.chunk_by(|one, next| one + 1 == *next);
+                        let runs = runs.map(|run| (run[0], run.len() as u64));
+                        self.of_series.lock().unwrap().extend(runs);
+                    }
+                    Err(error) => self.note_failure(&error),
+                }
+                thread::sleep(Duration::from_millis(2));
+                // Many programs create their series whenever they want one.
+                if rng.u8(0..20) == 0
+                    && let Err(error) = series.create("orders", orders_as_asked())
+                {
+                    self.note_failure(&error);
+                }
+            }
+            if self.is_over() {
+                goes_on("a series", || orders.take().map_err(|error| error.to_string()));
             }
         }
     }

@@ -168,14 +168,20 @@ impl Current {
                 largest: open.open_period.pattern.largest(),
             },
             TakeError::SegmentExhausted { cause: SegmentFailure::Failed } => {
-                // Others have closed the period, or the store says something else that the status
-                // tells. The next take asks the store again.
                 let failure = open.numbers.status().last_failure;
-                self.forget(open);
-                open.numbers.retire();
-                failure.map_or(SeriesError::Take(error), |failure| {
+                let error = failure.map_or(SeriesError::Take(error), |failure| {
                     SeriesError::of_segment(SegmentError::clone(&failure))
-                })
+                });
+                // Others have closed or changed the series, and the next take begins anew. After
+                // any other failure the same numbers go on.
+                if let SeriesError::Closed { .. }
+                | SeriesError::Changed { .. }
+                | SeriesError::NoSuchSeries { .. } = error
+                {
+                    self.forget(open);
+                    open.numbers.retire();
+                }
+                error
             }
             error => SeriesError::Take(error),
         })

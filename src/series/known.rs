@@ -7,6 +7,7 @@ use jiff::tz::TimeZone;
 
 use super::counter::Counter;
 use super::date::Date;
+use super::given::Given;
 use super::open_period::OpenPeriod;
 use super::period::Period;
 use super::series_error::SeriesError;
@@ -31,6 +32,7 @@ pub(crate) struct KnownSeries {
 pub(crate) struct Known {
     pub store: Arc<dyn SeriesStore>,
     series: Mutex<HashMap<String, Entry>>,
+    pub given: Given,
 }
 
 /// A series that this process has used.
@@ -92,7 +94,7 @@ impl KnownSeries {
 
 impl Known {
     pub fn new(store: Arc<dyn SeriesStore>) -> Known {
-        Known { store, series: Mutex::default() }
+        Known { store, series: Mutex::default(), given: Given::default() }
     }
 
     /// The series of this name, which is read from the store where this process does not know it.
@@ -150,6 +152,9 @@ impl Known {
         };
         let definition = &version.definition;
         let (first, largest) = (definition.first_number(), definition.pattern().largest());
-        self.store.take(counter, Wanted { count, first, largest })
+        let wanted = Wanted { count, first, largest, given: &self.given };
+        let taken = self.store.take(counter, wanted)?;
+        self.given.note(counter, taken.first, taken.last);
+        Ok(taken)
     }
 }

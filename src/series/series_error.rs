@@ -168,6 +168,7 @@ impl SeriesError {
     pub(crate) fn into_segment(self, tag: &str, store: String) -> SegmentError {
         match self {
             SeriesError::Storage(error) => SegmentError::Storage(error),
+            SeriesError::Load(error) => error,
             SeriesError::Full { largest: last, .. } => {
                 SegmentError::RanOut { store, tag: tag.to_owned(), last }
             }

@@ -70,6 +70,8 @@ impl SegmentSource for Ranges {
 
     fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
         let counter = self.counter(tag)?;
+        // Before the row is: whoever finds it lower knows why.
+        self.known.given.give_back(&counter, unused.first, unused.row_end);
         let given = self.known.store.give_back(&counter, unused.first, unused.row_end);
         lock(&self.known.rested(counter.series)).insert(counter.scope.into());
         given.map_err(|error| self.error(tag, error))

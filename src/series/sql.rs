@@ -4,6 +4,8 @@
 //! end. A row is made under the lock of its series' row, so that a change or a closing that is made
 //! meanwhile comes before it or after it.
 
+use std::collections::HashMap;
+
 use super::answers;
 use super::counter::Counter;
 use super::date::Date;
@@ -18,6 +20,7 @@ use crate::store::sql::{
     self, Access, Call, Cause, Client, Error, Missing, Row, Schema, Transaction, VERSION, Value,
     Words,
 };
+use crate::sync::{Arc, Mutex, lock};
 
 type Fault = sql::Fault<SeriesError>;
 
@@ -25,10 +28,12 @@ type Fault = sql::Fault<SeriesError>;
 #[derive(Clone, Debug)]
 pub(crate) struct SqlSeries<D> {
     pub(crate) client: Client<D>,
+    /// When the row of each series was written that this process has had numbers of.
+    created: Arc<Mutex<HashMap<String, i64>>>,
 }
 
 /// The columns of `uidring_series` that a process reads.
-const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before, changes";
+const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before, changes, created";
 /// Those of `uidring_series_version`.
 const VERSIONS: &str = "series, version, pattern, step, first_number, begins";
 /// The one counter with these three values.
@@ -63,7 +68,7 @@ impl<D: SegmentTables> SqlSeries<D> {
 
     /// The series in the database that `client` calls.
     pub(crate) fn on(client: Client<D>) -> SqlSeries<D> {
-        SqlSeries { client }
+        SqlSeries { client, created: Arc::default() }
     }
 
     fn call(doing: &str, access: Access) -> Call<'_> {
@@ -160,24 +165,43 @@ impl<D: SegmentTables> SqlSeries<D> {
         transaction.write(&sql, &values).map(drop)
     }
 
-    /// Takes numbers of a counter that is there.
+    /// Fails where the row of the series is not the one that gave numbers to this process before.
+    fn check_created(&self, series: &str, created: i64) -> Result<(), Error> {
+        match lock(&self.created).get(series) {
+            Some(known) if *known != created => Err(Error::problem(format!(
+                "the series {series:?} in it is not the one that this process took numbers from \
+                 before, and may give them again; put back the one that was there, or restart \
+                 this program to use the new one"
+            ))),
+            _ => Ok(()),
+        }
+    }
+
+    /// Takes numbers of a counter that is there. Returns them, and when the row of its series was
+    /// written.
     fn take_more(
+        &self,
         transaction: &mut Transaction<'_>,
         counter: &Counter<'_>,
         (last, version): (u64, u32),
-        wanted: Wanted,
-    ) -> Result<Taken, Fault> {
+        wanted: Wanted<'_>,
+    ) -> Result<(Taken, i64), Fault> {
         let series = counter.series.to_owned();
+        let sql = "SELECT closed_before, created FROM uidring_series WHERE name = ?";
+        let rows = transaction.rows(sql, &[counter.series.into()])?;
+        let Some(row) = rows.first() else {
+            return Err(Fault::Refused(self.no_such_series(&series, Vec::new())));
+        };
+        let (closed_before, created) = (date(row, 0)?, int(row, 1, "created")?);
+        self.check_created(&series, created)?;
         if version != counter.version {
             return Err(Fault::Refused(SeriesError::Changed { series }));
         }
-        let sql = "SELECT closed_before FROM uidring_series WHERE name = ?";
-        let rows = transaction.rows(sql, &[counter.series.into()])?;
-        let closed_before = rows.first().map_or(Ok(Date::MAX), |row| date(row, 0))?;
         if counter.begins() < closed_before {
             let period = counter.period;
             return Err(Fault::Refused(SeriesError::Closed { series, period }));
         }
+        wanted.given.check(counter, last, true, || self.name()).map_err(Fault::Refused)?;
         let taken = next(counter, last, wanted)?;
         let [series, scope, period] = key(counter);
         let values = [taken.last.into(), series, scope, period, last.into()];
@@ -187,21 +211,22 @@ impl<D: SegmentTables> SqlSeries<D> {
         );
         // Happens only where a database ignores the lock.
         let is_written = transaction.write(&sql, &values)? == 1;
-        if is_written { Ok(taken) } else { Err(Error::Locked.into()) }
+        if is_written { Ok((taken, created)) } else { Err(Error::Locked.into()) }
     }
 
-    /// Makes a counter, and takes its first numbers.
+    /// Makes a counter, and takes its first numbers. Returns what `take_more` does.
     fn take_first(
         &self,
         transaction: &mut Transaction<'_>,
         counter: &Counter<'_>,
-        wanted: Wanted,
-    ) -> Result<Taken, Fault> {
+        wanted: Wanted<'_>,
+    ) -> Result<(Taken, i64), Fault> {
         let record = self.get(transaction, counter.series, true)?;
         // Another process may have made it while this one waited for the lock.
         if let Some(found) = find_counter(transaction, counter)? {
-            return Self::take_more(transaction, counter, found, wanted);
+            return self.take_more(transaction, counter, found, wanted);
         }
+        self.check_created(counter.series, record.created)?;
         let series = counter.series.to_owned();
         if record.version_on(counter.begins()).number != counter.version {
             return Err(Fault::Refused(SeriesError::Changed { series }));
@@ -210,6 +235,7 @@ impl<D: SegmentTables> SqlSeries<D> {
             let period = counter.period;
             return Err(Fault::Refused(SeriesError::Closed { series, period }));
         }
+        wanted.given.check(counter, 0, false, || self.name()).map_err(Fault::Refused)?;
         let taken = next(counter, wanted.first - 1, wanted)?;
         let [series, scope, period] = key(counter);
         let begins = counter.begins().to_string();
@@ -220,7 +246,7 @@ impl<D: SegmentTables> SqlSeries<D> {
                    (series, scope, period, begins, version, last_number, modified, created) \
                    VALUES (?, ?, ?, ?, ?, ?, {now}, {now})";
         transaction.write(sql, &values)?;
-        Ok(taken)
+        Ok((taken, record.created))
     }
 }
 
@@ -237,9 +263,8 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             i64::from(new.is_gapless()).into(),
             Date::MIN.to_string().as_str().into(),
         ];
-        let sql = format!(
-            "INSERT INTO uidring_series ({SERIES}, created) VALUES (?, ?, ?, ?, ?, 0, {{now}})"
-        );
+        let sql =
+            format!("INSERT INTO uidring_series ({SERIES}) VALUES (?, ?, ?, ?, ?, 0, {{now}})");
         let insert = |transaction: &mut Transaction<'_>| {
             Self::check_version(transaction)?;
             if let Some(record) = Self::find(transaction, name, true)? {
@@ -319,14 +344,18 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         })
     }
 
-    fn take(&self, counter: &Counter<'_>, wanted: Wanted) -> Result<Taken, SeriesError> {
+    fn take(&self, counter: &Counter<'_>, wanted: Wanted<'_>) -> Result<Taken, SeriesError> {
         let doing = "take numbers from";
-        self.transact(counter.series, doing, Access::Write, |transaction| {
-            match find_counter(transaction, counter)? {
-                Some(found) => Self::take_more(transaction, counter, found, wanted),
-                None => self.take_first(transaction, counter, wanted),
-            }
-        })
+        let take = |transaction: &mut Transaction<'_>| match find_counter(transaction, counter)? {
+            Some(found) => self.take_more(transaction, counter, found, wanted),
+            None => self.take_first(transaction, counter, wanted),
+        };
+        let (taken, made) = self.transact(counter.series, doing, Access::Write, take)?;
+        let created = &mut lock(&self.created);
+        if !created.contains_key(counter.series) {
+            created.insert(counter.series.to_owned(), made);
+        }
+        Ok(taken)
     }
 
     fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) -> Result<bool, SeriesError> {
@@ -338,7 +367,12 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         let values = [first.saturating_sub(1).into(), series, scope, period, last.into()];
         let doing = "give numbers back to";
         self.transact(counter.series, doing, Access::Write, |transaction| {
-            Ok(transaction.write(&sql, &values)? == 1)
+            // The counter of another series of this name may have come to the same number.
+            let created = "SELECT created FROM uidring_series WHERE name = ?";
+            let rows = transaction.rows(created, &[counter.series.into()])?;
+            let made = rows.first().map(|row| int(row, 0, "created")).transpose()?;
+            let known = lock(&self.created).get(counter.series).copied();
+            Ok(made == known && transaction.write(&sql, &values)? == 1)
         })
     }
 
@@ -406,8 +440,8 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
 }
 
 /// The numbers that come after `last`.
-fn next(counter: &Counter<'_>, last: u64, wanted: Wanted) -> Result<Taken, Fault> {
-    let Wanted { count, first, largest } = wanted;
+fn next(counter: &Counter<'_>, last: u64, wanted: Wanted<'_>) -> Result<Taken, Fault> {
+    let Wanted { count, first, largest, .. } = wanted;
     let first = (last + 1).max(first);
     if first > largest {
         let Counter { series, scope, period, .. } = *counter;
@@ -467,8 +501,8 @@ fn record<'a>(
         return Err(strange("a series has no row in uidring_series_version"));
     }
     let name = text(row, 0, "name")?.to_owned();
-    let changes = int(row, 5, "changes")?;
-    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)?, changes })
+    let (changes, created) = (int(row, 5, "changes")?, int(row, 6, "created")?);
+    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)?, changes, created })
 }
 
 /// The series in rows of texts that another driver has read, with the same columns.
@@ -488,7 +522,7 @@ pub(crate) fn record_of_texts(
         row.iter().enumerate().map(value).collect()
     };
     let versions: Vec<Row> = versions.iter().map(|row| values(row, &[1, 3, 4])).collect();
-    record(&values(series, &[2, 3, 5]), versions.iter())
+    record(&values(series, &[2, 3, 5, 6]), versions.iter())
 }
 
 fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {

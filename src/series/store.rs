@@ -6,6 +6,7 @@ use std::time::SystemTime;
 use super::counter::Counter;
 use super::date::Date;
 use super::definition::SeriesDefinition;
+use super::given::Given;
 use super::period::Period;
 use super::series_error::SeriesError;
 
@@ -34,8 +35,8 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
 
     /// Takes at most `count` numbers of `counter`, which are at least `first` and at most
     /// `largest`. When this returns, nobody else can get them. The counter is made if it is not
-    /// there.
-    fn take(&self, counter: &Counter<'_>, wanted: Wanted) -> Result<Taken, SeriesError>;
+    /// there. Fails where the row would give numbers that this process has had.
+    fn take(&self, counter: &Counter<'_>, wanted: Wanted<'_>) -> Result<Taken, SeriesError>;
 
     /// Gives back the numbers from `first` to `last`, if `last` is the last one given. Returns
     /// whether it was.
@@ -67,12 +68,14 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
 /// Which numbers a process would like.
 #[derive(Clone, Copy, Debug)]
 #[cfg_attr(not(any(feature = "mysql", feature = "postgres", feature = "sqlite")), allow(dead_code))]
-pub(crate) struct Wanted {
+pub(crate) struct Wanted<'a> {
     pub count: u64,
     /// The first number of a period.
     pub first: u64,
     /// The largest number that fits.
     pub largest: u64,
+    /// What this process was given before.
+    pub given: &'a Given,
 }
 
 /// The numbers that a process has got, at least one.
@@ -94,6 +97,8 @@ pub struct SeriesRecord {
     pub closed_before: Date,
     /// How often it was changed.
     pub(crate) changes: i64,
+    /// When its row was written, which tells it from another series of this name.
+    pub(crate) created: i64,
 }
 
 /// A definition, from a day on.

@@ -68,6 +68,7 @@ const FLOORS: &[Floor] = &[
             "series/definition",
             "series/series_error",
             "series/counter",
+            "series/given",
             "series/store",
             "series/answers",
             "series/sql",

@@ -11,6 +11,7 @@ mod folder;
 mod forecast;
 mod gapless;
 mod midnight;
+mod old_copies;
 mod scopes;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 mod servers;

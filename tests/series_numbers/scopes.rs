@@ -6,8 +6,8 @@ use std::time::Duration;
 use rusqlite::Connection;
 use tempfile::TempDir;
 use uidring::series::{Series, SeriesError, SeriesGenerator, SeriesNumber};
-use uidring::{SegmentFailure, TakeError};
 
+use super::old_copies::is_went_back;
 use super::{SOON, clock, definition, file, in_time, series, texts, until};
 
 #[test]
@@ -107,10 +107,7 @@ fn a_counter_that_went_back_gives_nothing_after_a_rest_either() {
     assert_eq!(orders.take_n(30).filter_map(Result::ok).count(), 30);
     let db = Connection::open(folder.path().join("uidring.db")).unwrap();
     db.execute_batch("UPDATE uidring_series_counter SET last_number = 3").unwrap();
-    let went_back = |taken| {
-        let cause = SegmentFailure::WentBack;
-        matches!(taken, Err(SeriesError::Take(e)) if e == TakeError::SegmentExhausted { cause })
-    };
+    let went_back = |taken: Result<_, _>| taken.is_err_and(|error| is_went_back(&error));
     // What was loaded before is good.
     until("it is noticed", || went_back(orders.take()));
     for _ in 0..5 {

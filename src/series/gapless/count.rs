@@ -111,7 +111,8 @@ impl<'a> Gapless<'a> {
         let name = || vec![counter.series.into()];
         let sql = words.translate(
             "SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
-             {text}closed_before), {text}changes) FROM uidring_series WHERE name = ?",
+             {text}closed_before), {text}changes), {text}created) FROM uidring_series \
+             WHERE name = ?",
         );
         let series = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
         let sql = words.translate(

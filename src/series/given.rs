@@ -1,0 +1,185 @@
+//! [`Given`], the last numbers that this process was given.
+
+use std::collections::HashMap;
+use std::mem;
+
+use super::counter::Counter;
+use super::series_error::SeriesError;
+use crate::segment::SegmentError;
+use crate::sync::{Mutex, lock};
+
+/// How many counters are remembered at least: those that were used last.
+const FEW: usize = 50_000;
+
+/// The last number that this process was given of each counter, so that it notices where a row goes
+/// back. It outlives the numbers in memory: a counter is remembered after its scope rests, after
+/// its period ends, and after an outage. Only other counters push it out.
+#[derive(Debug, Default)]
+pub(crate) struct Given(Mutex<Counters>);
+
+#[derive(Debug, Default)]
+struct Counters {
+    recent: HashMap<Box<str>, Last>,
+    /// Those that were not used since `recent` was begun.
+    older: HashMap<Box<str>, Last>,
+}
+
+#[derive(Clone, Copy, Debug)]
+struct Last {
+    number: u64,
+    /// The first number of a run up to that one, all of which this process was given.
+    run_first: u64,
+    /// The last number that it was given before that run.
+    before: u64,
+    /// Whether the row gave numbers again. It is unknown which of its numbers others have, so this
+    /// process takes no more of them.
+    went_back: bool,
+}
+
+impl Given {
+    /// Fails where a row whose last number is `last` would give numbers that this process has had,
+    /// or has once done so. Without a row, `last` is 0. The row is locked, so that no other call of
+    /// this process changes it meanwhile.
+    pub fn check(
+        &self,
+        counter: &Counter<'_>,
+        last: u64,
+        is_there: bool,
+        store: impl Fn() -> String,
+    ) -> Result<(), SeriesError> {
+        let counters = &mut *lock(&self.0);
+        let Some(known) = counters.get(&name(counter)) else { return Ok(()) };
+        if !known.went_back && known.number <= last {
+            return Ok(());
+        }
+        // A table that is gone may come back.
+        known.went_back |= is_there;
+        let (first, before) = (last.saturating_add(1), known.number);
+        let (store, tag) = (store(), counter.tag());
+        Err(SeriesError::Load(SegmentError::WentBack { store, tag, first, last: before }))
+    }
+
+    /// This process was given the numbers of `counter` from `first` to `last`.
+    pub fn note(&self, counter: &Counter<'_>, first: u64, last: u64) {
+        let counters = &mut *lock(&self.0);
+        let name = name(counter);
+        if let Some(known) = counters.get(&name) {
+            known.note(first, last);
+            return;
+        }
+        let new = Last { number: last, run_first: first, before: 0, went_back: false };
+        counters.insert(name, new);
+    }
+
+    /// The numbers from `first` to `last` are about to go back to the row, and nobody has had them.
+    pub fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) {
+        let counters = &mut *lock(&self.0);
+        if let Some(known) = counters.get(&name(counter)).filter(|known| known.number == last) {
+            known.give_back(first);
+        }
+    }
+}
+
+impl Last {
+    fn note(&mut self, first: u64, last: u64) {
+        if last < self.number {
+            // A call that was made later was noted sooner.
+            self.before = self.before.max(last);
+            return;
+        }
+        if first > self.number + 1 {
+            (self.before, self.run_first) = (self.number, first);
+        }
+        self.number = last;
+    }
+
+    /// Forgets the numbers from `first` on. What came before the run may have been others', who
+    /// give it back themselves.
+    fn give_back(&mut self, first: u64) {
+        if first > self.run_first {
+            self.number = first - 1;
+        } else {
+            self.number = self.before.min(first.saturating_sub(1));
+            (self.run_first, self.before) = (self.number, 0);
+        }
+    }
+}
+
+impl Counters {
+    /// What is known of a counter, which is one of the recent ones from now on.
+    fn get(&mut self, name: &str) -> Option<&mut Last> {
+        if let Some((name, last)) = self.older.remove_entry(name) {
+            self.insert(name, last);
+        }
+        self.recent.get_mut(name)
+    }
+
+    fn insert(&mut self, name: Box<str>, last: Last) {
+        if self.recent.len() >= FEW {
+            self.older = mem::take(&mut self.recent);
+        }
+        self.recent.insert(name, last);
+    }
+}
+
+/// The name of the row. All versions of a series share one.
+fn name(counter: &Counter<'_>) -> Box<str> {
+    let Counter { series, period, scope, .. } = counter;
+    format!("{series}/{period}/{scope}").into()
+}
+
+#[cfg(test)]
+#[allow(clippy::unwrap_used)]
+mod tests {
+    use super::*;
+
+    /// Two processes whose ranges alternate, and both give back what they have not used.
+    #[test]
+    fn a_row_may_go_back_to_the_last_number_that_this_process_keeps() {
+        let given = Given::default();
+        let period = "2026".parse().unwrap();
+        let counter = Counter { series: "orders", version: 1, period, scope: "" };
+        let least = || lock(&given.0).get(&name(&counter)).unwrap().number;
+        given.note(&counter, 1, 10);
+        given.note(&counter, 11, 20);
+        // From 21 to 30 they are another's.
+        given.note(&counter, 31, 40);
+        assert_eq!(least(), 40);
+        // Not the last ones.
+        given.give_back(&counter, 15, 20);
+        assert_eq!(least(), 40);
+        given.give_back(&counter, 31, 40);
+        assert_eq!(least(), 20);
+        given.note(&counter, 21, 30);
+        given.give_back(&counter, 25, 30);
+        assert_eq!(least(), 24);
+        // Noted late, because its thread was stopped.
+        given.note(&counter, 41, 50);
+        given.note(&counter, 31, 35);
+        given.give_back(&counter, 41, 50);
+        assert_eq!(least(), 35);
+    }
+
+    #[test]
+    fn counters_that_were_used_last_are_remembered_and_no_more_than_twice_as_many() {
+        let given = Given::default();
+        let scopes: Vec<String> = (0..5 * FEW).map(|scope| format!("shop-{scope}")).collect();
+        let counter = |scope| Counter {
+            series: "orders",
+            version: 1,
+            period: "2026".parse().unwrap(),
+            scope,
+        };
+        let is_known = |scope| given.check(&counter(scope), 4, true, String::new).is_err();
+        for scope in &scopes {
+            given.note(&counter(scope), 1, 5);
+            // One that is used all the time.
+            given.note(&counter("always"), 1, 5);
+        }
+        assert!(is_known("always"));
+        assert!(scopes.iter().rev().take(FEW - 2).all(|scope| is_known(scope)));
+        let counters = lock(&given.0);
+        let kept = counters.recent.len() + counters.older.len();
+        assert!(kept <= 2 * FEW, "{kept} counters");
+    }
+}
