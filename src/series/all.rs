@@ -77,7 +77,7 @@ impl Series {
         name: &str,
         new: SeriesDefinition,
     ) -> Result<SeriesGenerator, SeriesError> {
-        self.check_fork()?;
+        self.shared.check_fork()?;
         check_name(name)?;
         new.check()?;
         let record = self.shared.known.store.create(name, &new)?;
@@ -91,7 +91,7 @@ impl Series {
     ///
     /// [`SeriesError::NoSuchSeries`], with similar names, or [`SeriesError::Storage`].
     pub fn get(&self, name: &str) -> Result<SeriesGenerator, SeriesError> {
-        self.check_fork()?;
+        self.shared.check_fork()?;
         self.generator(self.shared.known.store.record(name)?)
     }
 
@@ -141,7 +141,7 @@ impl Series {
         new: SeriesDefinition,
         begins: Date,
     ) -> Result<SeriesRecord, SeriesError> {
-        self.check_fork()?;
+        self.shared.check_fork()?;
         new.check()?;
         let record = self.shared.known.store.record(name)?;
         let newest = record.newest();
@@ -164,7 +164,7 @@ impl Series {
     ///
     /// [`SeriesError::Storage`].
     pub fn list(&self) -> Result<Vec<SeriesRecord>, SeriesError> {
-        self.check_fork()?;
+        self.shared.check_fork()?;
         self.shared.known.store.records()
     }
 
@@ -177,7 +177,7 @@ impl Series {
     ///
     /// [`SeriesError::NotClosable`] if the period is not over, or is none of the series.
     pub fn close(&self, name: &str, period: Period) -> Result<SeriesRecord, SeriesError> {
-        self.check_fork()?;
+        self.shared.check_fork()?;
         let known = self.shared.known.learn_again(name)?;
         let refused =
             |problem| Err(SeriesError::NotClosable { series: name.to_owned(), period, problem });
@@ -203,7 +203,7 @@ impl Series {
     ///
     /// [`SeriesError::NoSuchSeries`] or [`SeriesError::Storage`].
     pub fn prune(&self, name: &str) -> Result<u64, SeriesError> {
-        self.check_fork()?;
+        self.shared.check_fork()?;
         self.shared.known.store.prune(name)
     }
 
@@ -282,14 +282,6 @@ impl Series {
                 Err(SeriesError::Differs { store, series, field, there, asked })
             }
         }
-    }
-
-    /// Fails in a forked process, where the store's connections belong to the parent.
-    fn check_fork(&self) -> Result<(), SeriesError> {
-        if self.shared.segments.is_forked() {
-            return Err(crate::engine::TakeError::Forked.into());
-        }
-        Ok(())
     }
 }
 
@@ -381,9 +373,10 @@ impl Builder {
     }
 
     /// How long a scope may give no number before it is given up, and what is left of its range
-    /// goes back: 10 minutes unless set. It may take half as long again.
+    /// goes back: 10 minutes unless set, and at least a second. It may take half as long again.
     pub fn rest(self, rest: Duration) -> Builder {
-        Builder { rest, ..self }
+        // The loader looks twice in this time.
+        Builder { rest: rest.max(Duration::from_secs(1)), ..self }
     }
 
     /// How long a shutdown waits until everything left has been given back: 15 seconds unless set.

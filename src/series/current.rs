@@ -25,6 +25,12 @@ pub(crate) struct Shared {
 }
 
 impl Shared {
+    /// Fails in a forked process, where the store's connections belong to the parent, and where
+    /// another thread of it may have held a lock.
+    pub fn check_fork(&self) -> Result<(), SeriesError> {
+        if self.segments.is_forked() { Err(TakeError::Forked.into()) } else { Ok(()) }
+    }
+
     /// The time, in milliseconds since 1970.
     pub fn now_ms(&self) -> i64 {
         in_ms(self.clock.now())
@@ -198,6 +204,7 @@ impl Current {
         let open = if let Some(open) = self.opened(now) {
             open
         } else {
+            shared.check_fork()?;
             let known = shared.known.get(series)?.load_full();
             if known.is_gapless() || known.at(in_ms(now))?.1.period != period {
                 return Ok(None);
@@ -254,6 +261,7 @@ impl Current {
         now: SystemTime,
     ) -> Result<Arc<Open>, SeriesError> {
         self.check()?;
+        shared.check_fork()?;
         let mut known = shared.known.get(series)?.load_full();
         for _ in 0..MOST_CHANGES {
             let at = self.counter_at(&known, now)?;
@@ -278,6 +286,7 @@ impl Current {
         now: SystemTime,
     ) -> Result<Arc<Open>, SeriesError> {
         self.check()?;
+        shared.check_fork()?;
         let known = shared.known.last(series)?;
         let at = self.counter_at(&known, now)?;
         let mut pending = lock(&self.pending);

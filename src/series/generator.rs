@@ -5,7 +5,7 @@ use std::iter::FusedIterator;
 
 #[cfg(feature = "async")]
 use super::current::Open;
-use super::current::{IfNone, Shared};
+use super::current::{Current, IfNone, Shared};
 use super::date::Date;
 use super::error::ParseError;
 use super::forecast::{self, Forecast};
@@ -109,7 +109,10 @@ impl SeriesGenerator {
     /// ```
     #[must_use]
     pub fn scope(&self, scope: &str) -> SeriesGenerator {
-        let current = self.handle.scopes.get(scope);
+        let is_forked = self.handle.shared.segments.is_forked();
+        // In a forked process another thread may have held the lock of the others.
+        let current =
+            if is_forked { Arc::new(Current::new(scope)) } else { self.handle.scopes.get(scope) };
         SeriesGenerator { handle: Handle { current, ..self.handle.clone() } }
     }
 
@@ -373,7 +376,11 @@ impl SeriesGenerator {
         let known = self.handle.scopes.known.load();
         let mut error = None;
         for version in known.record.versions.iter().rev() {
-            let end = known.record.version(version.number + 1).map_or(Date::MAX, |v| v.begins);
+            let end = version
+                .number
+                .checked_add(1)
+                .and_then(|next| known.record.version(next))
+                .map_or(Date::MAX, |next| next.begins);
             match version.definition.pattern().parse(text) {
                 Ok(parsed) => {
                     let begins = parsed.period().first().unwrap_or(Date::MIN);
@@ -395,6 +402,7 @@ impl SeriesGenerator {
     ///
     /// [`SeriesError::NoSuchSeries`] or [`SeriesError::Storage`].
     pub fn record(&self) -> Result<SeriesRecord, SeriesError> {
+        self.handle.shared.check_fork()?;
         Ok(self.handle.shared.known.learn_again(self.name())?.record.clone())
     }
 
@@ -405,7 +413,18 @@ impl SeriesGenerator {
     ///
     /// [`SeriesError::Storage`].
     pub fn counters(&self) -> Result<Vec<CounterRecord>, SeriesError> {
-        self.handle.shared.known.store.counters(self.name())
+        self.counters_up_to(usize::MAX)
+    }
+
+    /// Does what [`counters`](SeriesGenerator::counters) does, for `most` of them if there are
+    /// more. Which ones they are then is not said.
+    ///
+    /// # Errors
+    ///
+    /// [`SeriesError::Storage`].
+    pub fn counters_up_to(&self, most: usize) -> Result<Vec<CounterRecord>, SeriesError> {
+        self.handle.shared.check_fork()?;
+        self.handle.shared.known.store.counters(self.name(), most)
     }
 
     /// How far the numbers of the present period go, for each scope that has given some. If none
@@ -431,6 +450,7 @@ impl SeriesGenerator {
     ///
     /// [`SeriesError::NoSuchSeries`], [`SeriesError::Storage`], or [`SeriesError::Clock`].
     pub fn forecast(&self) -> Result<Vec<Forecast>, SeriesError> {
+        self.handle.shared.check_fork()?;
         let known = self.handle.shared.known.learn_again(self.name())?;
         forecast::forecast(&known, &self.counters()?, self.handle.shared.now_ms())
     }
@@ -438,11 +458,13 @@ impl SeriesGenerator {
     /// The state of this scope in this process.
     #[must_use]
     pub fn status(&self) -> SeriesStatus {
-        let open = self.handle.current.opened(self.handle.shared.clock.now());
+        let Handle { shared, scopes, current } = &self.handle;
+        let open = current.opened(shared.clock.now());
         SeriesStatus {
             period: open.as_ref().map(|open| open.period()),
             numbers: open.map(|open| open.numbers.status()),
-            scopes: self.handle.scopes.len(),
+            // As for `scope`.
+            scopes: if shared.segments.is_forked() { 0 } else { scopes.len() },
         }
     }
 }

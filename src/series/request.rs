@@ -15,6 +15,7 @@ impl SeriesGenerator {
     ///
     /// [`SeriesError::NoSuchSeries`] or [`SeriesError::Storage`].
     pub fn recall(&self, request: &str) -> Result<Option<Remembered>, SeriesError> {
+        self.handle.shared.check_fork()?;
         self.handle.shared.known.store.recall(self.name(), request)
     }
 
@@ -54,6 +55,7 @@ impl SeriesGenerator {
         if !is_short || !request.bytes().all(|byte| byte.is_ascii_graphic()) {
             return Err(SeriesError::BadRequest { request: request.to_owned() });
         }
+        self.handle.shared.check_fork()?;
         self.handle.shared.known.store.remember(self.name(), request, asked, answer)
     }
 }

@@ -326,6 +326,10 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             if record.newest().number != number {
                 return Err(Fault::Refused(SeriesError::Changed { series }));
             }
+            let Some(next) = number.checked_add(1) else {
+                let problem = format!("{number} is the largest number of a version");
+                return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
+            };
             let sql = "SELECT COUNT(*) FROM uidring_series_counter \
                        WHERE series = ? AND begins >= ?";
             let values = [name.into(), begins.to_string().as_str().into()];
@@ -336,7 +340,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
                 );
                 return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
             }
-            Self::insert_version(transaction, name, number + 1, new, begins)?;
+            Self::insert_version(transaction, name, next, new, begins)?;
             // A transaction that counts, and sees the series as it was, finds another row.
             let sql = "UPDATE uidring_series SET changes = changes + 1 WHERE name = ?";
             transaction.write(sql, &[name.into()])?;
@@ -423,12 +427,16 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         }
     }
 
-    fn counters(&self, name: &str) -> Result<Vec<CounterRecord>, SeriesError> {
-        let sql = "SELECT scope, period, version, last_number, created, modified \
-                   FROM uidring_series_counter WHERE series = ?";
+    fn counters(&self, name: &str, most: usize) -> Result<Vec<CounterRecord>, SeriesError> {
+        // Databases count rows by this type.
+        let most = i64::try_from(most).unwrap_or(i64::MAX);
+        let sql = format!(
+            "SELECT scope, period, version, last_number, created, modified \
+             FROM uidring_series_counter WHERE series = ? LIMIT {most}"
+        );
         self.transact(name, "read a series in", Access::Read, |transaction| {
             self.get(transaction, name, false)?;
-            let rows = transaction.rows(sql, &[name.into()])?;
+            let rows = transaction.rows(&sql, &[name.into()])?;
             let mut counters =
                 rows.iter().map(|row| counter_of(row)).collect::<Result<Vec<_>, _>>()?;
             counters.sort_by(|one, other| {
@@ -510,7 +518,7 @@ fn record<'a>(
 pub(crate) fn record_of_texts(
     series: &[Option<String>],
     versions: &[Vec<Option<String>>],
-) -> Result<SeriesRecord, Error> {
+) -> Result<SeriesRecord, Cause> {
     let values = |row: &[Option<String>], numbers: &[usize]| -> Row {
         let value = |(index, text): (usize, &Option<String>)| match text {
             None => Value::Null,
@@ -522,7 +530,10 @@ pub(crate) fn record_of_texts(
         row.iter().enumerate().map(value).collect()
     };
     let versions: Vec<Row> = versions.iter().map(|row| values(row, &[1, 3, 4])).collect();
-    record(&values(series, &[2, 3, 5, 6]), versions.iter())
+    record(&values(series, &[2, 3, 5, 6]), versions.iter()).map_err(|error| match error {
+        Error::ForeignTables(Some(cause)) => cause,
+        _ => Cause::from("the row of the series cannot be read"),
+    })
 }
 
 fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {
@@ -543,13 +554,13 @@ fn counter_of(row: &[Value]) -> Result<CounterRecord, Error> {
 fn text<'a>(row: &'a [Value], index: usize, name: &str) -> Result<&'a str, Error> {
     match row.get(index) {
         Some(Value::Text(text)) => Ok(text),
-        other => Err(strange(&format!("the column {name} holds {other:?}"))),
+        other => Err(strange(&format!("the column {name} holds {}", shown(other)))),
     }
 }
 
 fn int(row: &[Value], index: usize, name: &str) -> Result<i64, Error> {
     let number = row.get(index).and_then(Value::int);
-    number.ok_or_else(|| strange(&format!("the column {name} holds {:?}", row.get(index))))
+    number.ok_or_else(|| strange(&format!("the column {name} holds {}", shown(row.get(index)))))
 }
 
 fn unsigned(row: &[Value], index: usize, name: &str) -> Result<u64, Error> {
@@ -565,6 +576,14 @@ fn version(row: &[Value], index: usize) -> Result<u32, Error> {
 fn date(row: &[Value], index: usize) -> Result<Date, Error> {
     let text = text(row, index, "of a day")?;
     text.parse().map_err(|error| strange(&format!("a column of a day holds: {error}")))
+}
+
+fn shown(value: Option<&Value>) -> String {
+    match value {
+        Some(Value::Text(text)) => format!("the text {text:?}"),
+        Some(Value::Int(number)) => format!("the number {number}"),
+        Some(Value::Null) | None => "nothing".to_owned(),
+    }
 }
 
 fn strange(problem: &str) -> Error {

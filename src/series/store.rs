@@ -61,8 +61,8 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
         answer: &str,
     ) -> Result<Remembered, SeriesError>;
 
-    /// The counters of a series, sorted by the period and then by the scope.
-    fn counters(&self, name: &str) -> Result<Vec<CounterRecord>, SeriesError>;
+    /// `most` of the counters of a series, sorted by the period and then by the scope.
+    fn counters(&self, name: &str, most: usize) -> Result<Vec<CounterRecord>, SeriesError>;
 }
 
 /// Which numbers a process would like.

@@ -142,6 +142,7 @@ const FLOORS: &[Floor] = &[
             "definition", // what a number says
             "series_error",
             "counter",
+            "given",
             "store",
             "answers",
             "sql",

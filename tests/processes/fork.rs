@@ -600,6 +600,68 @@ fn a_child_waits_for_no_lock_that_another_thread_held() {
     });
 }
 
+/// The same for series: also for a scope that is not in use, and that this child makes.
+#[test]
+#[cfg(all(feature = "series", feature = "sqlite"))]
+fn a_child_waits_for_no_lock_of_its_parents_series() {
+    use uidring::Store;
+    use uidring::series::{Series, SeriesDefinition, SeriesError};
+
+    alone("fork::a_child_waits_for_no_lock_of_its_parents_series", || {
+        let dir = tempfile::tempdir().unwrap();
+        let store = Store::open(dir.path().join("uidring.db")).unwrap();
+        let series = Series::builder().store(&store).build().unwrap();
+        let definition = SeriesDefinition::new("{n}").unwrap();
+        let orders = series.create("orders", definition.clone()).unwrap();
+        let today = "2026-11-24".parse().unwrap();
+        orders.take().unwrap();
+        let stop = AtomicBool::new(false);
+        thread::scope(|scope| {
+            for taker in 0..3 {
+                let (stop, series, orders) = (&stop, &series, &orders);
+                scope.spawn(move || {
+                    for number in 0.. {
+                        if stop.load(Ordering::Relaxed) {
+                            break;
+                        }
+                        let scope = orders.scope(&format!("shop-{taker}-{}", number % 5000));
+                        let _ = (scope.try_take(), scope.status(), series.get("orders"));
+                    }
+                });
+            }
+            let stop = Stop(&stop);
+            for _ in 0..50 {
+                let child = in_child(|| {
+                    let is_forked =
+                        |error: SeriesError| matches!(error, SeriesError::Take(TakeError::Forked));
+                    for numbers in [orders.clone(), orders.scope("shop-0-1"), orders.scope("a")] {
+                        let refused = [
+                            numbers.take(),
+                            numbers.try_take(),
+                            numbers.take_for(today),
+                            #[cfg(feature = "async")]
+                            pollster::block_on(numbers.take_async()),
+                        ];
+                        assert!(refused.into_iter().all(|taken| taken.is_err_and(is_forked)));
+                        assert!(numbers.take_batch(3).is_err_and(is_forked));
+                        assert!(numbers.try_take_batch(3).is_err_and(is_forked));
+                        assert!(numbers.take_n_for(today, 3).is_err_and(is_forked));
+                        assert!(numbers.record().is_err_and(is_forked));
+                        assert!(numbers.counters().is_err_and(is_forked));
+                        assert!(numbers.forecast().is_err_and(is_forked));
+                        assert!(numbers.recall("a").is_err_and(is_forked));
+                        let _ = numbers.status();
+                    }
+                    assert!(series.get("orders").is_err_and(is_forked));
+                    Vec::new()
+                });
+                assert_eq!(child, []);
+            }
+            drop(stop);
+        });
+    });
+}
+
 #[test]
 fn programs_are_started_as_ever() {
     alone("fork::programs_are_started_as_ever", || {

@@ -204,9 +204,11 @@ pub(crate) async fn show(
     let read = move || {
         let series = app.series.find(&name)?.generator;
         // The permit is held until the call ends, even if its client has disconnected.
-        let counters = counters_turn.as_ref().map(|_| series.counters()).transpose()?;
-        if let Some(count) = counters.as_ref().map(Vec::len).filter(|&count| count > MAX_COUNTERS) {
-            return Ok(Err(too_many_counters(&name, count)));
+        // One more tells whether there are too many.
+        let read = |_| series.counters_up_to(MAX_COUNTERS + 1);
+        let counters = counters_turn.as_ref().map(read).transpose()?;
+        if counters.as_ref().is_some_and(|counters| counters.len() > MAX_COUNTERS) {
+            return Ok(Err(too_many_counters(&name)));
         }
         Ok::<_, NoSeries>(Ok(SeriesRow::of(&series.record()?, counters)))
     };
@@ -214,11 +216,12 @@ pub(crate) async fn show(
     row.map_err(|error| told(app, &headers, error))?.map(Json)
 }
 
-fn too_many_counters(name: &str, count: usize) -> Problem {
+fn too_many_counters(name: &str) -> Problem {
     let title = "the series has too many counters for an answer";
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many-counters", title).detail(format!(
-        "it has {count}, and an answer shows {MAX_COUNTERS}: `uidring series list {name}` shows \
-         all of them, and `uidring series prune {name}` removes those of closed periods"
+        "it has more than {MAX_COUNTERS}, which is all that an answer shows: `uidring series list \
+         {name}` shows all of them, and `uidring series prune {name}` removes those of closed \
+         periods"
     ))
 }
 
