@@ -106,6 +106,12 @@ fn a_transaction_of_another_database_counts_nothing() {
     let mut db = Connection::open(other_folder.path().join("uidring.db")).unwrap();
     let error = invoices.take_in(&mut db.transaction().unwrap()).unwrap_err();
     assert!(matches!(error, SeriesError::OtherDatabase { .. }), "{error:?}");
+    // Nor are those of another series of this name its own, such as in another schema.
+    std::thread::sleep(std::time::Duration::from_millis(5));
+    let theirs = others.create("invoices", definition("{yyyy}-{n}").gapless()).unwrap();
+    let error = invoices.take_in(&mut db.transaction().unwrap()).unwrap_err();
+    assert!(matches!(error, SeriesError::OtherDatabase { .. }), "{error:?}");
+    assert!(theirs.take_in(&mut db.transaction().unwrap()).is_ok());
     let said = "the transaction's database does not have the series \"invoices\"";
     assert!(error.to_string().starts_with(said), "{error}");
 }

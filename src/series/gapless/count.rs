@@ -10,6 +10,7 @@ use super::super::known::MOST_CHANGES;
 use super::super::number::SeriesNumber;
 use super::super::series_error::SeriesError;
 use super::super::sql::record_of_texts;
+use super::super::store::SeriesRecord;
 use crate::store::sql::{Value, now};
 use crate::sync::Arc;
 
@@ -83,8 +84,7 @@ impl<'a> Gapless<'a> {
             handle.check_text(version, date)?;
             let (first, pattern) = (definition.first_number(), definition.pattern());
             let counter = handle.counter(version, period);
-            let changes = known.record.changes;
-            let result = count_up(&mut driver, &counter, first, changes).await;
+            let result = count_up(&mut driver, &counter, first, &known.record).await;
             if let Some(number) = result.map_err(|error| self.failed(error))? {
                 if number > pattern.largest() {
                     let (series, scope) = (counter.series.to_owned(), counter.scope.to_owned());
@@ -93,18 +93,18 @@ impl<'a> Gapless<'a> {
                 }
                 return Ok(handle.write(pattern, date, number, period));
             }
-            self.find_out_why(&mut driver, &counter, changes).await?;
+            self.find_out_why(&mut driver, &counter, &known.record).await?;
         }
         Err(SeriesError::Changed { series: handle.name().to_owned() })
     }
 
-    /// Says why the statement counted nothing, where this process knows so many `changes`. Returns
-    /// where there are more, which are known now.
+    /// Says why the statement counted nothing for the series that is `known`. Returns where it was
+    /// changed since, which is known now.
     async fn find_out_why(
         &self,
         driver: &mut impl Driver,
         counter: &Counter<'_>,
-        changes: i64,
+        known: &SeriesRecord,
     ) -> Result<(), SeriesError> {
         let handle = self.handle;
         let words = Words::of(driver.dialect());
@@ -126,20 +126,21 @@ impl<'a> Gapless<'a> {
             let (store, series) = (store.name(), handle.name().to_owned());
             return Err(SeriesError::OtherDatabase { store, series });
         };
-        let record = record_of_texts(series, &versions)
-            .map_err(|error| self.failed(format!("{error:?}").into()))?;
+        let record = record_of_texts(series, &versions).map_err(|error| self.failed(error))?;
+        // Another series of this name, such as in another schema.
+        if record.created != known.created {
+            let (store, series) = (store.name(), handle.name().to_owned());
+            return Err(SeriesError::OtherDatabase { store, series });
+        }
         if record.is_closed(counter.period) {
             let (series, period) = (handle.name().to_owned(), counter.period);
             return Err(SeriesError::Closed { series, period });
         }
-        if !record.newest().definition.is_gapless() {
-            let (store, series) = (store.name(), handle.name().to_owned());
-            return Err(SeriesError::OtherDatabase { store, series });
-        }
         // A transaction may see the series as it was when the transaction began.
-        if record.changes <= changes {
+        if record.changes <= known.changes {
             return Err(SeriesError::Changed { series: handle.name().to_owned() });
         }
+        handle.shared.check_fork()?;
         handle.shared.known.learn(record)?;
         Ok(())
     }
@@ -156,7 +157,7 @@ async fn count_up(
     driver: &mut impl Driver,
     counter: &Counter<'_>,
     first: u64,
-    changes: i64,
+    known: &SeriesRecord,
 ) -> Result<Option<u64>, DriverError> {
     let (period, begins) = (counter.period.to_string(), counter.begins().to_string());
     let version = i64::from(counter.version);
@@ -169,7 +170,8 @@ async fn count_up(
         first.into(),
         counter.series.into(),
         begins.as_str().into(),
-        changes.into(),
+        known.changes.into(),
+        known.created.into(),
     ];
     let rows = driver.rows(words.translate(COUNT), values).await?;
     let rows = if driver.dialect() == Dialect::MySql {
@@ -187,16 +189,16 @@ async fn count_up(
     number.map(|text| Ok(text.parse()?)).transpose()
 }
 
-/// Makes the counter or counts it up, where the series is there, gapless, not closed, and was not
-/// changed without the caller's knowledge. The row of the series is locked, so that it stays so.
-/// The conditions are about this row alone: whoever has waited for its lock sees it as it is then,
-/// and other tables as they were.
+/// Makes the counter or counts it up, where the series is there and the caller's own, gapless, not
+/// closed, and was not changed without the caller's knowledge. The row of the series is locked, so
+/// that it stays so. The conditions are about this row alone: whoever has waited for its lock sees
+/// it as it is then, and other tables as they were.
 const COUNT: &str = "INSERT INTO uidring_series_counter \
     (scope, period, begins, version, last_number, series, modified, created) \
     SELECT {text?}, {text?}, {text?}, {number?}, {number?}, name, {now}, {now} \
     FROM uidring_series \
     WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND changes = {number?} \
-    {lock} {if there} \
+    AND created = {number?} {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
 
 /// The words of a kind of database.
