@@ -68,8 +68,9 @@ pub enum SeriesError {
         /// Why not and what to do, as a sentence.
         problem: String,
     },
-    /// The series was changed since this process read it. The next call knows the change. In a
-    /// transaction that began before the change, no call does: roll that back.
+    /// The series was changed since this process read it. The next call that asks the store learns
+    /// the change: each but those that do not wait, and those ask for it. In a transaction that
+    /// began before the change, no call does: roll that back.
     Changed {
         /// The name.
         series: String,

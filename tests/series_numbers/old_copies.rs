@@ -150,7 +150,7 @@ fn a_batch_has_no_number_twice() {
 fn a_row_that_goes_back_while_its_scope_rests_gives_nothing_again() {
     let (folder, store) = file();
     let builder = Series::builder().store(&store).clock(clock("2026-11-24T12:00:00Z"));
-    let series = builder.rest(Duration::from_millis(50)).build().unwrap();
+    let series = builder.rest(Duration::from_secs(1)).build().unwrap();
     let orders = series.create("orders", definition("{yyyy}-{n}").step(10)).unwrap();
     let mut given = Given::default();
     given.note(&orders.take_batch(5).unwrap());

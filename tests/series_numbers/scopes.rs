@@ -32,7 +32,7 @@ fn a_scope_that_rests_gives_its_numbers_back() {
     let (_folder, store) = file();
     let clock = clock("2026-11-24T12:00:00Z");
     let build = || Series::builder().store(&store).clock(clock.clone());
-    let resting = build().rest(Duration::from_millis(50)).build().unwrap();
+    let resting = build().rest(Duration::from_secs(1)).build().unwrap();
     let other = build().build().unwrap();
     let orders = resting.create("orders", definition("{yyyy}-{n}")).unwrap();
     assert_eq!(orders.take().unwrap().as_str(), "2026-1");
@@ -50,7 +50,7 @@ fn resting_in_an_outage() -> (SeriesGenerator, Connection, TempDir) {
     let (folder, store) = file();
     let store = store.with_timeout(10 * SOON);
     let builder = Series::builder().store(&store).clock(clock("2026-11-24T12:00:00Z"));
-    let builder = builder.rest(Duration::from_millis(50)).max_wait(Duration::from_millis(100));
+    let builder = builder.rest(Duration::from_secs(1)).max_wait(Duration::from_millis(100));
     let builder = builder.shutdown_deadline(Duration::ZERO);
     let series = builder.build().unwrap();
     let orders = series.create("orders", definition("{yyyy}-{n}")).unwrap();
@@ -66,7 +66,7 @@ fn taken_at_rest(orders: &SeriesGenerator, take: Take) -> SeriesError {
     in_time(move || {
         loop {
             // A scope that is used does not rest yet.
-            thread::sleep(Duration::from_millis(200));
+            thread::sleep(Duration::from_secs(2));
             if let Err(error) = take(&orders) {
                 return error;
             }
@@ -102,7 +102,7 @@ fn a_take_of_a_scope_that_rests_waits_for_so_long_and_no_longer() {
 fn a_counter_that_went_back_gives_nothing_after_a_rest_either() {
     let (folder, store) = file();
     let builder = Series::builder().store(&store).clock(clock("2026-11-24T12:00:00Z"));
-    let series = builder.rest(Duration::from_millis(50)).build().unwrap();
+    let series = builder.rest(Duration::from_secs(1)).build().unwrap();
     let orders = series.create("orders", definition("{yyyy}-{n}").step(10)).unwrap();
     assert_eq!(orders.take_n(30).filter_map(Result::ok).count(), 30);
     let db = Connection::open(folder.path().join("uidring.db")).unwrap();
@@ -110,8 +110,8 @@ fn a_counter_that_went_back_gives_nothing_after_a_rest_either() {
     let went_back = |taken: Result<_, _>| taken.is_err_and(|error| is_went_back(&error));
     // What was loaded before is good.
     until("it is noticed", || went_back(orders.take()));
-    for _ in 0..5 {
-        thread::sleep(Duration::from_millis(100));
+    for _ in 0..3 {
+        thread::sleep(Duration::from_secs(2));
         assert!(went_back(orders.take()));
     }
 }

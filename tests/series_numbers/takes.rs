@@ -261,3 +261,26 @@ fn a_clock_beyond_all_years_is_an_error() {
     let error = short.take().unwrap_err().to_string();
     assert!(error.contains("2100-01-01"), "{error}");
 }
+
+#[test]
+fn rows_that_others_have_written_are_told_as_they_are() {
+    let (folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let orders = series.create("orders", definition("{yyyy}-{n:4}")).unwrap();
+    let today = "2026-11-24".parse().unwrap();
+    orders.take_for(today).unwrap();
+    let db = Connection::open(folder.path().join("uidring.db")).unwrap();
+    // No version can follow this one.
+    db.execute("UPDATE uidring_series_version SET version = 4294967295", []).unwrap();
+    let orders = series.get("orders").unwrap();
+    assert_eq!(orders.parse("2026-0001").unwrap().value(), 1);
+    let next_year = "2027-01-01".parse().unwrap();
+    let error = series.change("orders", definition("{yyyy}-{n:5}"), next_year).unwrap_err();
+    assert!(matches!(error, SeriesError::BadChange { .. }), "{error:?}");
+    db.execute("UPDATE uidring_series_version SET version = 1", []).unwrap();
+    let orders = series.get("orders").unwrap();
+    db.execute("DELETE FROM uidring_series", []).unwrap();
+    let error = orders.take_n_for(today, 1).unwrap_err();
+    assert!(matches!(error, SeriesError::NoSuchSeries { .. }), "{error:?}");
+}
