@@ -63,6 +63,10 @@ mod forecast;
 ))]
 mod gapless;
 mod generator;
+#[cfg_attr(
+    not(any(feature = "mysql", feature = "postgres", feature = "sqlite")),
+    allow(dead_code) // the databases look at it
+)]
 mod given;
 mod handle;
 mod known;

@@ -175,6 +175,7 @@ const FLOORS: &[Floor] = &[
             "worker_ids",
             "variables",
             "visible",
+            "passwords",
             "table",
             "terms",
             "worker_id_args",

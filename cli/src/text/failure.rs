@@ -8,9 +8,8 @@ use uidring::segment::{self, SegmentError};
 use uidring::series::SeriesError;
 use uidring::store::StoreError;
 use uidring::{BuildError, LayoutError, RegistryError, TakeError};
-use uidring_args::{BesideUidGenerator, with_causes};
+use uidring_args::{BesideUidGenerator, with_causes, without_passwords};
 
-use crate::text::passwords::without_passwords;
 use crate::text::stderr::{complain, complain_at_length};
 use crate::text::words::counted;
 

@@ -2,7 +2,6 @@
 
 mod failure;
 mod page;
-mod passwords;
 mod picture;
 mod shell;
 mod stderr;

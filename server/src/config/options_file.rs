@@ -5,13 +5,14 @@
 
 use std::ffi::OsString;
 use std::fs;
+use std::io::{self, Write as _};
 use std::path::Path;
 use std::process::ExitCode;
 
 use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::parser::ValueSource;
 use clap::{Arg, ArgAction, ArgMatches, Command, CommandFactory, FromArgMatches};
-use uidring_args::nearest;
+use uidring_args::{nearest, without_passwords};
 
 use crate::config::options::Options;
 use crate::process::end::USAGE;
@@ -32,7 +33,14 @@ impl Refusal {
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Refusal::Clap(error) => {
-                let _ = error.print();
+                let text = error.render().to_string();
+                let shown = without_passwords(&text);
+                // Printed by clap, it has colours.
+                let _ = if shown == text {
+                    error.print()
+                } else {
+                    io::stderr().write_all(shown.as_bytes())
+                };
                 ExitCode::from(u8::try_from(error.exit_code()).unwrap_or(USAGE))
             }
             Refusal::File(problem) => {
@@ -145,7 +153,7 @@ fn check(argument: &OsString) -> Result<(), String> {
         Err(error) if !matches!(error.kind(), ArgumentConflict | MissingRequiredArgument) => {
             let text = error.to_string();
             let first = text.split("\n\n").next().unwrap_or_default();
-            Err(first.trim_start_matches("error: ").replace('\n', " "))
+            Err(without_passwords(first.trim_start_matches("error: ")).replace('\n', " "))
         }
         _ => Ok(()),
     }

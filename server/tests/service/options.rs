@@ -189,6 +189,13 @@ fn bad_options_are_refused_with_what_and_where() {
         // With a blank behind the sign, they are arguments of their own.
         (&["--db=", "mysql://me:secret@db/x"], "", "an argument belongs to no option; it"),
         (&["--admin-token=", "a-secret-of-somebody"], "", "an argument belongs to no option; it"),
+        // At the key of something else.
+        (&["--listen=mysql://me:secret@db/x"], "", "invalid value 'mysql://me@db/x' for '--listen"),
+        (
+            &["--config=o.toml"],
+            "threads = 'mysql://me:secret@db/x'",
+            "the key \"threads\": invalid value 'mysql://me@db/x' for '--threads",
+        ),
         (&["unexpected"], "", "unexpected argument 'unexpected' found"),
         (&["--config=o.toml"], "tls-key = 'k.pem'", "--tls-cert"),
         // Also where something else goes before it.

@@ -101,8 +101,7 @@ impl Place {
     }
 
     /// What the server has answered in the protocol of `uidring-server`. `None` where it may be one
-    /// of tinyid. A server that has answered in it before is not one of tinyid: a proxy has answered
-    /// in its place.
+    /// of tinyid. One that has answered in it before is not: a proxy has answered in its place.
     fn of_service<T>(
         &self,
         server: &Server<'_>,

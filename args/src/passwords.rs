@@ -3,7 +3,7 @@
 use uidring::store::without_password;
 
 /// `text` with [`without_password`] applied to each address in it.
-pub(crate) fn without_passwords(text: &str) -> String {
+pub fn without_passwords(text: &str) -> String {
     let word = |word: &str| {
         let Some(colon) = word.find("://") else { return word.to_owned() };
         // An address may follow an option, or stand in quotes.
