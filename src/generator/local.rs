@@ -12,12 +12,12 @@ use crate::uid::Uid;
 
 /// Claims many UIDs at once for one thread, so that most takes write to no shared memory.
 ///
-/// The UIDs of one taker strictly increase. There is no order between two takers, since each holds
-/// a claim. The rest of a claim is lost when the taker drops, and when its ticks become older than
-/// [`max_lag`](crate::Builder::max_lag). A thread that takes a UID only now and then should use
-/// [`take`](UidGenerator::take). The first claim has 64 UIDs, and each further one twice as many,
-/// up to 4,096. So busy takers seldom contend, and a taker loses at most 63 UIDs more than it has
-/// handed out.
+/// The UIDs of one taker strictly increase within one worker id. There is no order between two
+/// takers, since each holds a claim. The rest of a claim is lost when the taker drops, and when its
+/// ticks become older than [`max_lag`](crate::Builder::max_lag). A thread that takes a UID only now
+/// and then should use [`take`](UidGenerator::take). The first claim has 64 UIDs, and each further
+/// one twice as many, up to 4,096. So busy takers seldom contend, and a taker loses at most 63 UIDs
+/// more than it has handed out.
 ///
 /// ```
 /// # use uidring::{UidGenerator, registry::FixedWorker};
