@@ -234,9 +234,9 @@ impl<D: Database> Client<D> {
             return Err(gone(&lost, had_them, cause).into());
         }
         let may_be_made = match missing {
-            Missing::Make(may_be_made) | Missing::TryOut(may_be_made) if self.may_make => {
-                may_be_made
-            }
+            Missing::Make(may_be_made) if self.may_make => may_be_made,
+            // It makes none that stay.
+            Missing::TryOut(may_be_made) => may_be_made,
             _ => return Err(Error::NoTables(cause).into()),
         };
         if let Some(schema) = session.schema_elsewhere()? {

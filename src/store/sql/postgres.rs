@@ -8,7 +8,7 @@ use rustls::{ClientConfig, RootCertStore, crypto};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
 use tokio_postgres::config::SslMode;
-use tokio_postgres::error::Severity;
+use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
@@ -336,6 +336,8 @@ where
     while let Some(Ok(message)) = poll_fn(|context| connection.poll_message(context)).await {
         if let AsyncMessage::Notice(notice) = message
             && notice.parsed_severity() == Some(Severity::Warning)
+            // Not of its own end, which the next statement finds out.
+            && *notice.code() == SqlState::WARNING
         {
             // ORDERING: both sides are tasks of one thread.
             has_warned.store(true, Ordering::Relaxed);
