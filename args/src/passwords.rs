@@ -19,19 +19,22 @@ pub fn without_passwords(text: &str) -> String {
 }
 
 #[cfg(test)]
-mod tests {
+pub(crate) mod tests {
     use super::without_passwords;
+
+    /// Addresses, and how each is shown.
+    pub(crate) const ADDRESSES: [(&str, &str); 6] = [
+        ("postgres://me:secret@db:5432/ids?sslmode=require", "postgres://me@db:5432/ids"),
+        ("mysql://me:se@cret@db/ids", "mysql://me@db/ids"),
+        ("mysql://me:sec?ret@db/ids", "mysql://(an address)"),
+        ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
+        ("mysql://me:sec/ret@db/ids", "mysql://me@db/ids"),
+        ("postgres://db/ids?password=secret", "postgres://db/ids"),
+    ];
 
     #[test]
     fn passwords_are_not_shown() {
-        for (url, shown) in [
-            ("postgres://me:secret@db:5432/ids?sslmode=require", "postgres://me@db:5432/ids"),
-            ("mysql://me:se@cret@db/ids", "mysql://me@db/ids"),
-            ("mysql://me:sec?ret@db/ids", "mysql://(an address)"),
-            ("mysql://me:sec#ret@db/ids", "mysql://(an address)"),
-            ("mysql://me:sec/ret@db/ids", "mysql://me@db/ids"),
-            ("postgres://db/ids?password=secret", "postgres://db/ids"),
-        ] {
+        for (url, shown) in ADDRESSES {
             let sentence = format!("unexpected argument '--bd={url}' found\n\nUsage: uidring");
             assert_eq!(without_passwords(&sentence), sentence.replace(url, shown));
         }

@@ -42,8 +42,8 @@ use crate::store::without_password;
 ///   transaction back that the binary log has lost, although its commit was acknowledged. MariaDB's
 ///   default is 0.
 /// * `innodb_flush_method` must not be `nosync`, `littlesync` or `O_DIRECT_NO_FSYNC`, which leave
-///   out syncs. The last one keeps a commit where the data files and the redo log are on one
-///   device; that does not show, so it is refused as well.
+///   out syncs. The last one is safe only where the data files and the redo log are on one device,
+///   which the server does not tell.
 /// * `binlog_format` must be `ROW` or `MIXED` where there is a binary log: InnoDB refuses to write
 ///   by statements under `READ COMMITTED`.
 /// * The engine of both tables must be InnoDB: others have no transactions, or other settings.

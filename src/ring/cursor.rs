@@ -12,7 +12,7 @@ use crate::sync::{AtomicU8, AtomicU64, Mutex, MutexGuard, Ordering, lock};
 /// Set in the cursor while the ring is closed, and therefore in each ticket claimed meanwhile. No
 /// real ticket is this large (see [`Cursor`]).
 const CLOSED: u64 = 1 << 63;
-/// Half of the way from a closed cursor to one whose top bit has overflown.
+/// Set in the cursor of a closed ring once claims have added half of what would open it again.
 const HALFWAY: u64 = 1 << 62;
 /// Whether `ticket` was claimed while the ring was closed, and so is not a ticket at all.
 pub fn is_closed(ticket: u64) -> bool {
@@ -153,10 +153,10 @@ impl Cursor {
         }
     }
 
-    /// Keeps what claims add to the cursor of a closed ring from reaching the top bit, which would
-    /// open the ring. Whoever has claimed `ticket` from a closed ring calls this before anything
-    /// else: when half of the way is gone, it undoes what was added. The other half has room for a
-    /// claim of 2^41 tickets, the largest of any layout, by each of two million threads.
+    /// Keeps a closed ring closed, although claims add to its cursor: their sum would overflow the
+    /// top bit some day. Whoever has claimed `ticket` from a closed ring calls this before anything
+    /// else. Once claims have added 2^62, it undoes that. The rest has room for a claim of 2^41
+    /// tickets, the largest of any layout, by each of two million threads.
     pub fn keep_closed(&self, ticket: u64) {
         // At the end that is done already, and in a forked process no lock may be taken.
         if ticket & HALFWAY != 0 && self.ended().is_none() {

@@ -840,21 +840,26 @@ impl Clock for Slow {
     }
 }
 
-/// What claims add to the cursor of a closed ring is undone before it reaches the top bit, also
-/// while the filler hangs and the clock panics.
-#[test]
-fn claims_from_a_closed_ring_do_not_open_it_however_many() {
+/// A generator that borrows nothing, whose filler has run once.
+fn with_slow_clock(policy: LeadLimit) -> (Slow, Arc<Engine>, Maintenance) {
     let Settings { layout, start, .. } = settings();
-    let clock = ManualClock::new(start);
-    let slow = Slow { clock: clock.clone(), then: Arc::default() };
+    let slow = Slow { clock: ManualClock::new(start), then: Arc::default() };
     let builder = Builder::new()
         .registry(Counting(0))
         .layout(layout)
         .clock(slow.clone())
         .max_lead(Duration::ZERO)
-        .on_lead_limit(LeadLimit::Fail);
+        .on_lead_limit(policy);
     let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
     maintenance.run_once(&engine);
+    (slow, engine, maintenance)
+}
+
+/// What claims add to the cursor of a closed ring is undone before it reaches the top bit, also
+/// while the filler hangs and the clock panics.
+#[test]
+fn claims_from_a_closed_ring_do_not_open_it_however_many() {
+    let (slow, engine, mut maintenance) = with_slow_clock(LeadLimit::Fail);
     while engine.take_slowly(engine.ring.cursor.claim(1)).is_ok() {}
     let position = engine.ring.cursor.position();
     for count in 0..80 {
@@ -866,26 +871,17 @@ fn claims_from_a_closed_ring_do_not_open_it_however_many() {
         assert!(engine.ring.cursor.is_closed(), "{count}");
     }
     assert_eq!(engine.ring.cursor.position(), position);
-    clock.advance(SECOND);
+    slow.clock.advance(SECOND);
     maintenance.run_once(&engine);
     assert!(engine.try_take().is_ok());
 }
 
 #[test]
 fn a_late_maintenance_takes_no_clock_that_went_on_for_one_that_went_back() {
-    let Settings { layout, start, .. } = settings();
-    let clock = ManualClock::new(start);
-    let slow = Slow { clock: clock.clone(), then: Arc::default() };
-    let builder = Builder::new()
-        .registry(Counting(0))
-        .layout(layout)
-        .clock(slow.clone())
-        .max_lead(Duration::ZERO);
-    let (engine, mut maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).unwrap();
-    maintenance.run_once(&engine);
+    let (slow, engine, mut maintenance) = with_slow_clock(LeadLimit::Wait);
     engine.try_take().unwrap();
     // While the filler is suspended, takers go on to the next tick.
-    let takers = Arc::clone(&engine);
+    let (takers, clock) = (Arc::clone(&engine), slow.clock.clone());
     *lock(&slow.then) = Some(Box::new(move || {
         while takers.try_take().is_ok() {}
         clock.advance(SECOND);

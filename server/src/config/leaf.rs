@@ -51,12 +51,11 @@ impl Options {
                 .worker_ids
                 .is_some_and(|ids| kept.contains(ids.start()) && kept.contains(ids.end()));
             if is_shared && self.uids && !is_within {
-                return Err(
-                    "--leaf-worker-ids: the UIDs of /v1 have the same layout and registry, \
-                            and would have the other worker ids, too; keep them within these with \
-                            --worker-ids, or turn these UIDs off with --uids=false"
-                        .to_owned(),
-                );
+                let problem = "--leaf-worker-ids: the UIDs of /v1 have the same layout and \
+                               registry, and would have the other worker ids, too; keep them \
+                               within these with --worker-ids, or turn these UIDs off with \
+                               --uids=false";
+                return Err(problem.to_owned());
             }
             terms.worker_ids = Some(kept.clone());
         } else if is_shared {

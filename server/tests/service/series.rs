@@ -223,7 +223,7 @@ fn counters_are_shown_as_long_as_they_are_few() {
     assert_eq!(told(&refused), (422, "too-many-counters".to_owned(), None));
     let detail = refused.json()["detail"].as_str().unwrap().to_owned();
     assert!(
-        detail.starts_with("it has more than 10000, which is all that an answer shows: "),
+        detail.starts_with("it has more than 10000, and an answer shows no more: "),
         "{detail}"
     );
     assert!(detail.contains("`uidring series list shops`"), "{detail}");

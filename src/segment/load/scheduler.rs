@@ -801,7 +801,8 @@ impl Scheduler {
     }
 }
 
-/// The most first loads that wait for each call that may run at once, where nobody waits for them.
+/// How many first loads may wait, for each call that may run at once, before a take that does not
+/// wait has to come again for its own.
 #[cfg(feature = "series")]
 const MOST_FIRST_LOADS: usize = 8;
 

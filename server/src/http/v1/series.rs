@@ -219,7 +219,7 @@ pub(crate) async fn show(
 fn too_many_counters(name: &str) -> Problem {
     let title = "the series has too many counters for an answer";
     Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "too-many-counters", title).detail(format!(
-        "it has more than {MAX_COUNTERS}, which is all that an answer shows: `uidring series list \
+        "it has more than {MAX_COUNTERS}, and an answer shows no more: `uidring series list \
          {name}` shows all of them, and `uidring series prune {name}` removes those of closed \
          periods"
     ))

@@ -403,7 +403,7 @@ mod tests {
         }
     }
 
-    /// By redis/redis#13793, and tried with Valkey 9.1.2.
+    /// By redis/redis#13793. Valkey has what that mends from its 8.0 on, by its source.
     #[test]
     fn versions_that_tell_too_early_are_refused_with_a_sync_each_second() {
         let each_second = [("appendfsync", "everysec")];
