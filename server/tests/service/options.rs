@@ -32,10 +32,12 @@ fn good_options_pass() {
 fn a_check_and_a_start_tell_of_a_store_that_is_new() {
     let server = Server::start(&[]);
     let told = "no worker id was taken from this store before";
-    assert!(server.log().contains(told), "{}", server.log());
+    server.wait_for("told", || server.log().contains(told));
     let folder = server.stop();
     assert_eq!(check(folder.path(), &[], &[]), (Some(0), GOOD.to_owned()));
     let again = Server::start_on(folder, &[]);
+    // Logged after that would be.
+    again.wait_for("ready", || again.log().contains("health: ready"));
     assert!(!again.log().contains(told), "{}", again.log());
     let folder = again.stop();
     let tags = ["--uids=false", "--db=other.db"];
