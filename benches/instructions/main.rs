@@ -12,7 +12,7 @@ use uidring::registry::FixedWorker;
 use uidring::segment::{
     Segment, SegmentError, SegmentGenerator, SegmentSource, Segments, Tag, TagRecord,
 };
-use uidring::{Layout, LeadLimit, Uid, UidGenerator};
+use uidring::{Builder, Layout, LeadLimit, Uid, UidGenerator};
 
 /// UIDs from the beginning of a cache line on: where they begin decides how many are written one by
 /// one, and the stack begins elsewhere in each environment.
@@ -21,16 +21,29 @@ struct Buffer([Uid; 1024]);
 
 /// One that has no UID to give for now, and says so.
 fn exhausted() -> UidGenerator {
-    let clock = ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000));
-    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(clock);
+    let builder = UidGenerator::builder().registry(FixedWorker::new(1)).clock(clock());
     let uids = builder.max_lead(Duration::ZERO).on_lead_limit(LeadLimit::Fail).build().unwrap();
     while uids.take().is_ok() {}
     uids
 }
 
-fn generator() -> UidGenerator {
+fn builder() -> Builder {
     let builder = UidGenerator::builder().registry(FixedWorker::new(1));
-    builder.max_lead(Duration::from_secs(1 << 40)).build().unwrap()
+    builder.max_lead(Duration::from_secs(1 << 40))
+}
+
+fn generator() -> UidGenerator {
+    builder().build().unwrap()
+}
+
+/// One that starts in the same second each time. The second decides at which UID of a block it
+/// begins, and so how many buffers are filled from two blocks.
+fn generator_of_one_second() -> UidGenerator {
+    builder().clock(clock()).build().unwrap()
+}
+
+fn clock() -> ManualClock {
+    ManualClock::new(Layout::DEFAULT.epoch() + Duration::from_secs(1_000_000))
 }
 
 /// One whose UIDs have exact time. All of them are of one tick.
@@ -117,7 +130,7 @@ fn main() {
         "try_take" => repeat(times, || uids.try_take().unwrap()),
         "local" => take_locally(&uids, times),
         "take_local" => repeat(times, || uids.take_local().unwrap()),
-        "fill" => fill(&uids, times),
+        "fill" => fill(&generator_of_one_second(), times),
         "exact" => repeat(times, || exact.take().unwrap()),
         "segment" => repeat(times, || numbers.take().unwrap()),
         "segment_try" => repeat(times, || numbers.try_take().unwrap()),
