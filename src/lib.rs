@@ -169,7 +169,7 @@
 //! | `lease_lost` | warn | `worker` | lease for longer, unless the process stood still |
 //! | `worker_id_changed` | info | `worker`, `before` | widen the sequence if it comes often |
 //! | `no_new_worker` | warn | `error` | see that the registry runs and has ids left |
-//! | `new_workers_used_up` | warn | `max_new_workers` | widen the sequence, or lease worker ids |
+//! | `new_workers_used_up` | warn | `most`, `period` | widen the sequence, or take fewer UIDs |
 //! | `not_released` | warn | `worker`, `error` | nothing: the id is free when its lease expires |
 //! | `lead_limit` | warn | `lead`, `policy` | widen the sequence, or see to the clock |
 //! | `clock_back` | warn | `by` | see who sets the clock back |

@@ -51,15 +51,16 @@ pub fn grouped(number: u64) -> String {
 }
 
 const MOST: u64 = 1_000_000_000_000;
-const COMMA: &str = "a comma stands before each three digits, as in 1,500,000, and a point before \
-                     decimals, as in 1.5M";
+const SEPARATORS: &str = "a comma stands before each three digits, as in 1,500,000, and a point \
+                          before decimals, as in 1.5M";
 
 /// Why a text is no number.
 enum Wrong {
     Text,
     Negative,
-    /// It has a comma that does not stand before a group of three digits.
-    Comma,
+    /// It has a comma that does not stand before a group of three digits, or a point that may be
+    /// meant to.
+    Separator,
     /// It has too many digits before the point, or too large a unit.
     Large,
     /// It has too many decimals.
@@ -91,7 +92,7 @@ fn thousandths(text: &str) -> Result<u128, Wrong> {
     if whole.contains(',') && !(is_first && groups.all(|group| group.len() == 3))
         || decimals.contains(',')
     {
-        return Err(Wrong::Comma);
+        return Err(Wrong::Separator);
     }
     let whole = &whole.replace(',', "");
     let digits = |text: &str| text.bytes().all(|byte| byte.is_ascii_digit());
@@ -123,7 +124,7 @@ pub fn quantity(text: &str) -> Result<Quantity, String> {
         Err(Wrong::Large) => Err(format!("a number is at most {}", grouped(MOST))),
         Err(Wrong::Fine) => Err("a number has at most three decimals, such as 0.033".to_owned()),
         Err(Wrong::Negative) => Err("a number cannot be negative".to_owned()),
-        Err(Wrong::Comma) => Err(COMMA.to_owned()),
+        Err(Wrong::Separator) => Err(SEPARATORS.to_owned()),
         Err(Wrong::Text) => Err("a number is such as 500, 20k, 1.5M or 0.5".to_owned()),
     }
 }
@@ -133,15 +134,18 @@ pub fn quantity(text: &str) -> Result<Quantity, String> {
 /// # Errors
 /// The text is no whole number, or it is too large.
 pub fn count(text: &str) -> Result<u64, String> {
+    // In many languages a point stands before each three digits: 100.000 is not meant to be 100.
+    let is_grouped = text.contains('.') && !text.ends_with(['k', 'K', 'M']);
     let count = match thousandths(text) {
         Ok(thousandths) if !thousandths.is_multiple_of(1000) => Err(Wrong::Text),
+        Ok(_) if is_grouped => Err(Wrong::Separator),
         Ok(thousandths) => u64::try_from(thousandths / 1000).map_err(|_| Wrong::Large),
         Err(wrong) => Err(wrong),
     };
     count.map_err(|wrong| match wrong {
         Wrong::Large => format!("a count is at most {}", grouped(u64::MAX)),
         Wrong::Negative => "a count cannot be negative".to_owned(),
-        Wrong::Comma => COMMA.to_owned(),
+        Wrong::Separator => SEPARATORS.to_owned(),
         Wrong::Text | Wrong::Fine => {
             "a count is a whole number such as 500, 20k or 1.5M".to_owned()
         }
@@ -220,9 +224,17 @@ mod tests {
             assert!(quantity(wrong).is_err(), "{wrong}");
         }
         for decimal in ["1,5M", "1,5", "1,0000", ",5", "1000,000", "1,,000", "1.5,000", "1,000,"] {
-            assert_eq!(quantity(decimal), Err(super::COMMA.to_owned()), "{decimal}");
-            assert_eq!(count(decimal), Err(super::COMMA.to_owned()), "{decimal}");
+            assert_eq!(quantity(decimal), Err(super::SEPARATORS.to_owned()), "{decimal}");
+            assert_eq!(count(decimal), Err(super::SEPARATORS.to_owned()), "{decimal}");
         }
+        for grouped in ["100.000", "5.000", "1.0", "7."] {
+            assert!(count(grouped).is_err(), "{grouped}");
+        }
+        assert_eq!(count("100.000"), Err(super::SEPARATORS.to_owned()));
+        assert_eq!(
+            (count("1.5k"), count("1.500k"), count("1,500")),
+            (Ok(1500), Ok(1500), Ok(1500))
+        );
         let texts =
             [Quantity::whole(20_000), Quantity { thousandths: 1500 }, Quantity { thousandths: 20 }];
         assert_eq!(texts.map(|quantity| quantity.to_string()), ["20,000", "1.5", "0.02"]);

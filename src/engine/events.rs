@@ -94,12 +94,14 @@ pub fn no_new_worker(error: &RegistryError) {
     );
 }
 
-pub fn new_workers_used_up(max_new_workers: u128) {
+/// No more than `most` worker ids may be taken on in `period`.
+pub fn new_workers_used_up(most: u64, period: Duration) {
     event!(
         warn,
         "new_workers_used_up",
-        max_new_workers,
-        "as many worker ids as max_new_workers allows are used up; takes at the lead limit wait \
+        most,
+        ?period,
+        "as many worker ids as a generator may take on are used up; takes at the lead limit wait \
          for the clock"
     );
 }

@@ -164,17 +164,18 @@ impl Engine {
         found
     }
 
-    /// How long the filler may sleep: no longer than `pause`, and while tasks wait, until their
-    /// tick begins. Threads wake by themselves.
+    /// How long the filler may sleep: no longer than `pause`, and while tasks wait, until a tick
+    /// may be used that has UIDs for them. Threads wake by themselves.
     #[cfg_attr(not(feature = "async"), allow(clippy::unused_self, unused_variables))]
     pub fn pause_for_tasks(&self, pause: Duration, now_ms: i64) -> Duration {
         #[cfg(feature = "async")]
         if !self.waiters.line.is_empty()
             && !self.is_past_window(self.ring.cursor.position(), now_ms)
+            && let Some(last) = self.limits.last_tick(now_ms)
+            && last < self.limits.final_tick
         {
-            // The UIDs of the present tick are for those who have been called.
-            let next = self.limits.clock_tick(now_ms) + 1;
-            let tick = self.ring.cursor_block().max(next);
+            // The UIDs that may be used now are for those who have been called.
+            let tick = self.ring.cursor_block().max(last + 1);
             return pause.min(self.sleep_until(tick << self.ring.shift()));
         }
         pause

@@ -12,8 +12,9 @@ use std::time::Duration;
 pub enum LeadLimit {
     /// The filler takes another worker id from the registry and starts again at the clock's tick.
     /// Throughput continues, but the order of UIDs starts anew with each worker id, and worker ids
-    /// are used up: as many as [`max_new_workers`](crate::Builder::max_new_workers) allows. Beyond
-    /// that, and if the registry has no worker id, takes wait as with [`Wait`](LeadLimit::Wait).
+    /// are used up. [`max_new_workers`](crate::Builder::max_new_workers) says how many at most.
+    /// Beyond that, and if the registry has no worker id, takes wait as with
+    /// [`Wait`](LeadLimit::Wait).
     NewWorker,
     /// A take parks its thread until the next tick is due, so that no more than `2^sequence_bits`
     /// UIDs are taken in a tick. Waiting threads are served in order. Waiting tasks are served in

@@ -241,6 +241,14 @@ impl Engine {
         number >= self.claims_end.load(Ordering::Relaxed)
     }
 
+    /// How many worker ids the registry gives in order, if these can run out.
+    pub fn worker_id_count(&self) -> Option<u64> {
+        self.worker_ids.as_ref().map(|ids| {
+            let difference = ids.end().checked_sub(*ids.start());
+            difference.map_or(0, |difference| difference.saturating_add(1))
+        })
+    }
+
     /// The state of the generator, for operators.
     pub fn status(&self) -> Status {
         let now_ms = self.trusted_now_ms();
@@ -248,7 +256,7 @@ impl Engine {
         let (layout, worker, ids) = (self.limits.layout, self.worker(), self.worker_ids.as_ref());
         Status {
             worker_id: worker,
-            worker_ids: ids.map(|ids| (ids.end() + 1).saturating_sub(*ids.start())),
+            worker_ids: self.worker_id_count(),
             worker_ids_left: ids.map(|ids| ids.end().saturating_sub(worker)),
             new_workers: self.counters.new_workers.get(),
             at_worker_limit: self.flags.is_at_worker_limit(),

@@ -24,8 +24,8 @@ pub struct Status {
     /// Worker ids taken on after the first one: by
     /// [`LeadLimit::NewWorker`](crate::LeadLimit::NewWorker), or because a lease was lost.
     pub new_workers: u64,
-    /// Whether [`max_new_workers`](crate::Builder::max_new_workers) allows no further worker id for
-    /// now. Leased ids do not count.
+    /// Whether the generator may take on no further worker id at the lead limit for now:
+    /// [`max_new_workers`](crate::Builder::max_new_workers) says how many it may.
     pub at_worker_limit: bool,
     /// The tick of the next UID.
     pub oldest: SystemTime,

@@ -99,6 +99,12 @@ impl Waiters {
         }
         lock(&self.threads).waiting.is_empty()
     }
+
+    /// How many threads wait.
+    #[cfg(test)]
+    pub fn threads(&self) -> usize {
+        lock(&self.threads).waiting.len()
+    }
 }
 
 /// The registration of a thread among the [`Waiters`].

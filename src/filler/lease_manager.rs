@@ -9,6 +9,7 @@ use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
 use crate::filler::alarm::{Alarm, Rest};
+use crate::filler::allowance::Allowance;
 use crate::filler::registry_calls::{Answer, CallThread, RegistryCalls};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
@@ -54,27 +55,12 @@ struct ReservationPlan {
     retry: Retry,
 }
 
-/// How many worker ids that are never given back may be taken on: a number per hour, which may be
-/// used all at once. The unit is worker ids times the nanoseconds of an hour, so that `per_hour`
-/// ids per hour are `per_hour` units per nanosecond.
-struct Allowance {
-    per_hour: u128,
-    /// What was in use at the last update, less what had been restored by then.
-    used: u128,
-    /// The time since the last update.
-    counted: Stopwatch,
-    /// Whether the event for a used-up allowance was sent since all of it was last available.
-    is_announced: bool,
-}
-
 /// A pause after a refusal, which doubles with each further one.
 #[derive(Default)]
 struct Retry {
     refused: Option<(Stopwatch, Duration)>,
 }
 
-/// In nanoseconds.
-const HOUR: u128 = 3_600_000_000_000;
 const FIRST_RETRY: Duration = Duration::from_secs(1);
 const LAST_RETRY: Duration = Duration::from_secs(60);
 /// Shorter than `LAST_RETRY`, since takes may be waiting for the reservation.
@@ -82,17 +68,20 @@ const LAST_RESERVE_RETRY: Duration = Duration::from_secs(5);
 /// If the registry does not answer within this time, or within an eighth of the lease, there is an
 /// event.
 const LONGEST_PATIENCE: Duration = Duration::from_secs(5);
+/// A lease that is shorter is reserved as often as one of this duration. A registry of one's own
+/// may name a duration below the time that its calls take.
+const SHORTEST_DURATION: Duration = Duration::from_secs(1);
 /// The shortest sleep of the filler if only the lease needs it.
 const SHORTEST_REST: Duration = Duration::from_millis(10);
 /// If a reservation is used up within this time, the next one has twice as many ticks.
 const BUSY_PERIOD: Duration = Duration::from_millis(500);
 
 impl LeaseManager {
-    /// Starts with `lease`. Up to `max_new_workers` further ids may be taken on per hour.
+    /// Starts with `lease`. `allowance` says how many further ids may be taken on.
     pub fn new(
         registry: Box<dyn WorkerRegistry>,
         lease: Lease,
-        max_new_workers: u32,
+        allowance: Allowance,
     ) -> LeaseManager {
         LeaseManager {
             calls: RegistryCalls::new(registry),
@@ -105,7 +94,7 @@ impl LeaseManager {
             is_spare_awaited: false,
             retired: Vec::new(),
             retry: Retry::default(),
-            allowance: Allowance::new(max_new_workers),
+            allowance,
         }
     }
 
@@ -186,8 +175,8 @@ impl LeaseManager {
         if self.calls.is_busy() || !self.retry.is_due() {
             return;
         }
-        // Leased ids are given back, so the allowance does not cover them.
-        if self.lease.is_permanent() && !self.allowance.is_any_left() {
+        // A generator that has lost its lease has none that it could go on with.
+        if !self.is_lost && !self.allowance.is_any_left() {
             self.allowance.announce();
             return;
         }
@@ -277,6 +266,9 @@ impl LeaseManager {
             return Some(FIRST_RETRY);
         }
         let duration = self.lease.duration()?;
+        if self.lease.last >= engine.limits.layout.max_tick() {
+            return None;
+        }
         // Reservations are due at half of what is left, or of the duration, so this is in time.
         let left = engine.limits.lead(self.lease.last, now_ms).min(duration);
         Some((left / 4).max(SHORTEST_REST))
@@ -298,15 +290,14 @@ impl LeaseManager {
         }
     }
 
-    /// Handles the answer of a registry call, if there is one.
-    pub fn handle_answer(&mut self, engine: &Engine) {
+    /// Handles the answer of a registry call, if there is one. Fails with the worker id that the
+    /// answer says was not given back.
+    pub fn handle_answer(&mut self, engine: &Engine) -> Result<(), (u64, RegistryError)> {
         match self.calls.take_answer() {
             Some(Answer::Assigned(Ok(lease))) => {
                 self.retry.refused = None;
                 // The id is used up when it is assigned, whether or not it is taken on.
-                if lease.is_permanent() {
-                    self.allowance.use_one();
-                }
+                self.allowance.use_one();
                 self.spare = Some(lease);
             }
             Some(Answer::Assigned(Err(error))) => {
@@ -319,9 +310,12 @@ impl LeaseManager {
             Some(Answer::Reserved(lease, result)) if lease.is(&self.lease) => {
                 self.handle_reservation(engine, result);
             }
-            Some(Answer::Released(worker, result)) => drop(handle_release(worker, result)),
+            Some(Answer::Released(worker, result)) => {
+                return handle_release(worker, result).map_err(|error| (worker, error));
+            }
             Some(Answer::Reserved(..)) | None => {}
         }
+        Ok(())
     }
 
     fn handle_reservation(&mut self, engine: &Engine, result: Result<u64, RegistryError>) {
@@ -354,20 +348,19 @@ impl LeaseManager {
     pub fn finish(&mut self, engine: &Engine) -> Result<(), (u64, RegistryError)> {
         // This is final, since no ticket is claimed any more.
         let used = self.used(engine);
-        self.handle_answer(engine);
+        let mut result = self.handle_answer(engine);
         // A permanent id need not be given back, so nothing waits for a call that hangs. Its thread
         // ends by itself.
         let is_any_leased = !self.retired.iter().chain([&self.lease]).all(Lease::is_permanent);
         if self.calls.is_busy() && !is_any_leased {
-            return Ok(());
+            return result;
         }
         // Waits for the running call.
         self.calls.finish();
-        self.handle_answer(engine);
+        result = result.and(self.handle_answer(engine));
         let retired = self.retired.drain(..).map(|lease| (lease.last, lease));
         // It was not used.
         let spare = self.spare.take().map(|lease| (lease.first.saturating_sub(1), lease));
-        let mut result = Ok(());
         for (used, lease) in retired.chain([(used, self.lease.clone())]).chain(spare) {
             let release = |registry: &mut dyn WorkerRegistry| registry.release(&lease, used);
             let released = self.calls.call_now(giving_back(lease.worker), release);
@@ -442,7 +435,7 @@ impl ReservationPlan {
         duration: Duration,
         layout: &Layout,
     ) -> Option<u64> {
-        let is_late = self.since() >= duration / 2;
+        let is_late = self.since() >= duration.max(SHORTEST_DURATION) / 2;
         if reserved >= layout.max_tick() {
             None
         } else if reserved.saturating_sub(used) < (self.ticks / 2).max(1) {
@@ -482,39 +475,6 @@ impl ReservationPlan {
     fn done(&mut self, last: u64) {
         self.covered = last.saturating_sub(self.from);
         (self.since, self.retry.refused) = (Some(Stopwatch::start()), None);
-    }
-}
-
-impl Allowance {
-    fn new(per_hour: u32) -> Allowance {
-        Allowance {
-            per_hour: per_hour.into(),
-            used: 0,
-            counted: Stopwatch::start(),
-            is_announced: false,
-        }
-    }
-
-    fn used(&self) -> u128 {
-        self.used.saturating_sub(self.counted.elapsed().as_nanos().saturating_mul(self.per_hour))
-    }
-
-    fn is_any_left(&self) -> bool {
-        self.used() + HOUR <= self.per_hour * HOUR
-    }
-
-    fn use_one(&mut self) {
-        let used = self.used();
-        self.is_announced &= used > 0;
-        (self.used, self.counted) = (used + HOUR, Stopwatch::start());
-    }
-
-    /// Sends the event, only once until the whole allowance is available again. Otherwise each
-    /// single id that becomes available would cause another event.
-    fn announce(&mut self) {
-        if !mem::replace(&mut self.is_announced, true) {
-            events::new_workers_used_up(self.per_hour);
-        }
     }
 }
 

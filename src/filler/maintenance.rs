@@ -125,7 +125,8 @@ impl Maintenance {
     pub fn run_once(&mut self, engine: &Arc<Engine>) -> Duration {
         let (now_ms, since) = self.read_clock(engine);
         self.demand.update(engine, now_ms);
-        self.leases.handle_answer(engine);
+        // An event has told of a worker id that was not given back.
+        let _ = self.leases.handle_answer(engine);
         self.reserve_or_replace(engine, now_ms);
         engine.move_window(self.leases.lease(), now_ms);
         match &engine.kind {

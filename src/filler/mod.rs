@@ -5,6 +5,7 @@
 //! publishes by itself. So takes continue even if the filler is starved or dies.
 
 mod alarm;
+pub mod allowance;
 pub mod lease_manager;
 pub mod maintenance;
 #[cfg(feature = "metrics")]

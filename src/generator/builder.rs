@@ -9,6 +9,7 @@ use crate::engine::lead::LeadLimit;
 use crate::engine::limits::Limits;
 use crate::engine::{Engine, Setup};
 use crate::filler::Filler;
+use crate::filler::allowance::Allowance;
 use crate::filler::lease_manager::LeaseManager;
 use crate::filler::maintenance::Maintenance;
 use crate::generator::BuildError;
@@ -264,11 +265,12 @@ impl Builder {
     /// limit then uses up that layout in 14 months. With zero it takes on none.
     ///
     /// While none is available, takes at the limit wait as with [`LeadLimit::Wait`], and
-    /// [`status`](UidGenerator::status) says so. Leased ids come back and do not count. But one
-    /// that was used up to the lead limit comes back only after half of
-    /// [`max_lead`](Builder::max_lead). Where generators take more than twice the UIDs that the
-    /// whole layout has for that time, none is left for those that start: choose
-    /// [`LeadLimit::Wait`] there, a shorter lead, or a layout with more UIDs.
+    /// [`status`](UidGenerator::status) says so.
+    ///
+    /// Leased ids come back and do not count. But one that was used up to the lead limit comes back
+    /// only after half of [`max_lead`](Builder::max_lead). So that ids are left for others that
+    /// start, a generator takes on at most a sixteenth of the registry's in that time, and at least
+    /// one. An id that replaces a lost lease is taken on in any case.
     ///
     /// ```
     /// # use uidring::{UidGenerator, registry::FixedWorker};
@@ -441,8 +443,14 @@ impl Builder {
         });
         events::started(&lease, &registry.name(), &layout, is_exact);
         let oldest = engine.tick_of_block(engine.ring.cursor_block()).unwrap_or(lease.first);
-        let max_new_workers = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
-        let workers = LeaseManager::new(registry, lease, max_new_workers);
+        let allowance = if lease.is_permanent() {
+            let per_hour = self.max_new_workers.unwrap_or_else(|| new_workers_of(&layout));
+            Allowance::new(per_hour.into(), Duration::from_secs(3600))
+        } else {
+            let ids = engine.worker_id_count().unwrap_or_else(|| layout.max_worker());
+            Allowance::new(leased_workers_of(ids), max_lead / 2)
+        };
+        let workers = LeaseManager::new(registry, lease, allowance);
         let mut maintenance = Maintenance::new(workers, rng, self.max_forward_jump, oldest);
         maintenance.follow(engine.now_ms());
         Ok((Arc::new(engine), maintenance, parker))
@@ -465,6 +473,12 @@ impl fmt::Debug for Builder {
             .field("shutdown_deadline", &self.shutdown_deadline)
             .finish_non_exhaustive()
     }
+}
+
+/// How many of so many leased worker ids a generator may take on in half of `max_lead`. One that
+/// was used up comes back after that time, so a generator never has more than an eighth of many.
+fn leased_workers_of(ids: u64) -> u64 {
+    (ids / 16).max(1)
 }
 
 /// How many worker ids a generator may take on per hour unless `max_new_workers` is set.

@@ -2,7 +2,7 @@
 //!
 //! Diesel's error names the field with a value that is neither, and its `source()` says why.
 //!
-//! ```
+//! ```standalone_crate
 //! # extern crate diesel_2 as diesel;
 //! # fn main() -> Result<(), Box<dyn std::error::Error>> {
 //! use diesel::prelude::*;

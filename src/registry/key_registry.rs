@@ -10,14 +10,13 @@ use std::time::SystemTime;
 use super::admin::{LeaseRecord, RegistryAdmin, WorkerKind, WorkerRecord};
 use super::host::Host;
 use super::rules::{
-    Config, Fault, Given, check_use, layout_of, lease_of, next_id, others, whole_ms,
+    Config, Fault, Given, GivenBefore, check_use, layout_of, lease_of, next_id, others, whole_ms,
 };
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
 use crate::store::call::random_text;
 use crate::store::keys::{Call, Client, Document, Error, KeyStore, Transaction, Words};
-use crate::sync::{Arc, Mutex, lock};
 
 const LAYOUT: &str = "layout";
 const WORKERS: &str = "workers";
@@ -39,7 +38,7 @@ pub struct KeyRegistry<K> {
     pub(crate) client: Client<K>,
     pub(crate) config: Config,
     /// What all clones have been given.
-    given: Arc<Mutex<Given>>,
+    given: Given,
 }
 
 /// How the registry was used until now.
@@ -56,7 +55,7 @@ impl<K: KeyStore> KeyRegistry<K> {
     /// The registry in `store`.
     pub(crate) fn on(store: K) -> Self {
         let client = Client::new(store);
-        KeyRegistry { client, config: Config::PERMANENT, given: Arc::default() }
+        KeyRegistry { client, config: Config::PERMANENT, given: Given::default() }
     }
 
     /// Runs `body` in a transaction that fails if the registry was never used.
@@ -96,17 +95,17 @@ const ASSIGN: Call<'static> = Call { doing: "store a worker id in the registry",
 
 impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let given = lock(&self.given).clone();
+        let given = self.given.before();
         let give =
             |transaction: &mut Transaction<'_>| give(transaction, &self.config, request, &given);
         let (lease, created) = self.client.transact(&ASSIGN, give)?;
-        lock(&self.given).insert(lease.worker, created);
+        self.given.add(&lease, created);
         Ok(lease)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
-        let (worker, given) = (lease.worker, lock(&self.given).clone());
+        let (worker, given) = (lease.worker, self.given.before());
         let doing = "reserve ticks in the registry";
         self.change(worker, doing, |transaction, record| {
             let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
@@ -124,12 +123,14 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
             transaction.put(&key, record);
             Ok(())
         })?;
+        self.given.reserved(worker, last);
         Ok(last)
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let LeaseKind::Leased { holder, .. } = &lease.kind else { return Ok(()) };
         let worker = lease.worker;
+        self.given.releasing(worker, used);
         let doing = "give a worker id back to the registry";
         self.change(worker, doing, |transaction, record| {
             let Some(record) = record.filter(|record| record.text(HOLDER) == Some(holder)) else {
@@ -201,7 +202,7 @@ impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
     fn try_out(&self, layout: &Layout) -> Result<(), RegistryError> {
         let request = &Request { layout: *layout, now: 0, latest: layout.max_tick() };
         self.client.try_out(&ASSIGN, |transaction| {
-            give(transaction, &self.config, request, &Given::default())
+            give(transaction, &self.config, request, &Given::default().before())
         })
     }
 }
@@ -278,12 +279,12 @@ fn give(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
-    given: &Given,
+    given: &GivenBefore,
 ) -> Result<(Lease, i64), Fault> {
     let layout = request.layout;
     let ids = config.ids.of(&layout)?;
-    if let Some((last, _)) = given.last_key_value() {
-        check_identity(transaction, given, *last)?;
+    if let Some(last) = given.largest() {
+        check_identity(transaction, given, last)?;
     }
     let largest = match used(transaction)? {
         None => 0,
@@ -302,6 +303,9 @@ fn give(
     if config.lease.is_some()
         && let Some(free) = find_free(transaction, &ids, request.latest, now)?
     {
+        if given.contradicts(free.worker, free.created, Some(free.reserved_until)) {
+            return Err(others(RECORDS, free.worker).into());
+        }
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         transaction.put(&key_of(free.worker), launched(free.record, &lease, &host, now));
         return Ok((lease, free.created));
@@ -390,17 +394,21 @@ fn free(transaction: &mut Transaction<'_>, worker: u64, record: Document) -> Res
 /// record of `worker` shows it.
 fn check_identity(
     transaction: &mut Transaction<'_>,
-    given: &Given,
+    given: &GivenBefore,
     worker: u64,
 ) -> Result<(), Error> {
     let largest = used(transaction)?.map_or(0, |used| used.largest);
     let record = transaction.read(&key_of(worker))?;
     // The record of an id may have been removed.
-    let is_another = match (record, given.get(&worker)) {
-        (Some(record), Some(before)) => time(&record, &worker.to_string(), CREATED)? != *before,
-        _ => false,
+    let is_another = match record {
+        Some(record) => {
+            let created = time(&record, &worker.to_string(), CREATED)?;
+            let reserved_until = record.int(RESERVED_UNTIL).and_then(|tick| tick.try_into().ok());
+            given.contradicts(worker, created, reserved_until)
+        }
+        None => false,
     };
-    let went_back = given.last_key_value().is_some_and(|(last, _)| largest < *last);
+    let went_back = given.largest().is_some_and(|last| largest < last);
     if is_another || went_back { Err(others(RECORDS, worker)) } else { Ok(()) }
 }
 

@@ -23,6 +23,9 @@ const RESERVED: Duration = Duration::from_secs(6);
 /// since is not later than this.
 const LEAF_BEHIND: Duration = Duration::from_secs(5);
 
+/// A server of Leaf that has written while it was watched runs, unless it is silent for so long.
+const LEAF_ENDED: Duration = Duration::from_secs(60);
+
 /// The largest worker id that fits Leaf's ten bits.
 const MAX_WORKER: u64 = 1_023;
 
@@ -61,13 +64,19 @@ const WORDS: Words = Words {
 ///
 /// * A node whose time is ahead of the clock, by more than a generator can begin ahead, is refused
 ///   with [`RegistryError::UsedAhead`].
-/// * So is one that a server of Leaf wrote less than five seconds ago: it may be running, and what
-///   it has used since is not written anywhere.
+/// * So is one that a server of Leaf wrote less than five seconds ago, by the clock here: it may be
+///   running, and what it has used since is not written anywhere. A start waits for as long. If the
+///   server writes meanwhile, it runs, and the start fails. One that wrote longer ago may be
+///   running, too, as Leaf goes on without ZooKeeper, and its clock may be behind the one here. So
+///   see that its process has ended.
 /// * Another generator with the same address takes the node over. The first then gets
 ///   [`RegistryError::LeaseLost`], before it has used anything that the other may.
-/// * A server of Leaf that starts with the address of a generator refuses, as long as the time is
-///   ahead of its clock. Never start one while the generator runs: Leaf does not look whether
-///   anybody else has its address.
+/// * Never start a server of Leaf with the address of a generator that runs: Leaf does not look
+///   whether anybody else has its address. It refuses a node whose time is ahead of its clock, but
+///   then goes on with the worker id of its last start on that machine, from its file
+///   `NAME/leafconf/PORT/workerID.properties` in the folder for temporary files, and repeats what
+///   the generator gives. Remove that file when Leaf has ended there: without it, such a start
+///   fails.
 /// * Without ZooKeeper, a generator goes on for as long as it has reserved: up to six seconds.
 ///
 /// The number 0 is never used: those of Leaf's servers that start where there is no node yet take
@@ -82,6 +91,18 @@ pub struct LeafWorker {
     timeout: Duration,
     /// The node that was taken last.
     held: Option<Held>,
+    /// The lease that was lost last. Whatever its node says then, the next one begins after it.
+    lost: Option<Lease>,
+    /// What a server of Leaf had written when its node was looked at last.
+    seen: Option<Seen>,
+}
+
+#[derive(Debug)]
+struct Seen {
+    path: String,
+    ms: i64,
+    /// Whether it has written while its node was watched.
+    is_running: bool,
 }
 
 #[derive(Debug)]
@@ -89,8 +110,19 @@ struct Held {
     node: LeafNode,
     /// That of the lease.
     holder: String,
-    /// What was sent since the last answer: nobody knows whether one of these was written.
-    unsure: Vec<String>,
+    /// The mark of the next write. Each write has the one after that of the write before.
+    next_mark: u64,
+    /// How many were sent since the last answer: nobody knows whether one of these was written.
+    unsure: u64,
+}
+
+impl Held {
+    /// Whether the data is of a write without an answer.
+    fn is_unsure(&self, data: &str) -> bool {
+        let mark = read_leaf(data).and_then(|time| time.mark);
+        let before = mark.map(|mark| self.next_mark.wrapping_sub(mark));
+        before.is_some_and(|before| (1..=self.unsure).contains(&before))
+    }
 }
 
 /// Whether the holder still had its node.
@@ -111,7 +143,7 @@ impl LeafWorker {
         let timeout = timeout.unwrap_or(DEFAULT_TIMEOUT);
         let server = LeafServer::new(name, address)
             .map_err(|error| told(&store, "name a server of Leaf in", error, Duration::ZERO))?;
-        Ok(LeafWorker { store, server, timeout, held: None })
+        Ok(LeafWorker { store, server, timeout, held: None, lost: None, seen: None })
     }
 
     /// Runs `call` in a session of its own, for one that was `doing` this.
@@ -127,7 +159,7 @@ impl LeafWorker {
 
     /// Takes the node over, from the tick behind those that were used.
     fn take_over(
-        &self,
+        &mut self,
         node: LeafNode,
         request: &Request,
     ) -> Result<(LeafNode, Lease), RegistryError> {
@@ -141,20 +173,34 @@ impl LeafWorker {
             );
             self.unusable(problem)
         })?;
-        let (behind, latest) = if time.is_ours {
-            (Duration::ZERO, request.latest)
-        } else {
+        let is_running = time.mark.is_none() && self.is_running(&node, time.ms);
+        let (behind, latest) = match time.mark {
+            Some(_) => (Duration::ZERO, request.latest),
             // The clock itself must be past it: a server that runs is never so far behind.
-            (LEAF_BEHIND, request.now)
+            None if is_running => (LEAF_ENDED, request.now),
+            None => (LEAF_BEHIND, request.now),
         };
         let ms = i128::from(time.ms) - i128::from(request.layout.epoch_ms());
         let used = u64::try_from(ms + i128::try_from(behind.as_millis()).unwrap_or_default()).ok();
         let first = used.map_or(0, |used| used.saturating_add(1));
         if first > latest {
+            if is_running {
+                return Err(self.unusable(format!(
+                    "a server of Leaf runs with this address: it writes its time in the node {}; \
+                     end it, wait for a minute, and start again",
+                    node.path
+                )));
+            }
             return Err(used_ahead(number, first - 1, request, latest));
         }
+        // Somebody may have put an old time there.
+        let lost = self.lost.as_ref().filter(|lost| lost.worker == number);
+        let first = first.max(lost.map_or(0, |lost| lost.last.saturating_add(1)));
+        if first > request.latest {
+            return Err(used_ahead(number, first - 1, request, request.latest));
+        }
         let lease = lease(number, first, request)?;
-        let data = self.data(lease.last)?;
+        let data = self.data(lease.last, first_mark(&lease));
         let mut taken = node;
         let is_taken =
             self.call("take a worker id in", |session| session.write(&mut taken, data))?;
@@ -170,10 +216,18 @@ impl LeafWorker {
         Err(StorageError::Unreachable { what, problem, source: None }.into())
     }
 
+    /// Whether a server of Leaf has written in its node since the node was looked at first.
+    fn is_running(&mut self, node: &LeafNode, ms: i64) -> bool {
+        let seen = self.seen.take().filter(|seen| seen.path == node.path);
+        let is_running = seen.is_some_and(|seen| seen.is_running || seen.ms < ms);
+        self.seen = Some(Seen { path: node.path.clone(), ms, is_running });
+        is_running
+    }
+
     /// Makes a node.
     fn make(&self, request: &Request) -> Result<(LeafNode, Lease), RegistryError> {
         let mut lease = lease(0, 0, request)?;
-        let data = self.data(lease.last)?;
+        let data = self.data(lease.last, first_mark(&lease));
         let made = self.call("take a worker id in", |session| {
             let next = session.next_number(&self.server)?.unwrap_or_default();
             // Each node that is made uses a number up.
@@ -195,10 +249,12 @@ impl LeafWorker {
     /// Writes up to which tick the holder of `lease` may go.
     fn write(&mut self, lease: &Lease, last: u64, doing: &str) -> Result<(), RegistryError> {
         let taken = RegistryError::LeaseLost { worker: lease.worker };
-        let data = self.data(last)?;
         let Some(mut held) = self.held.take_if(|held| is_of(&held.holder, lease)) else {
             return Err(taken);
         };
+        let data = self.data(last, held.next_mark);
+        held.next_mark = held.next_mark.wrapping_add(1);
+        held.unsure += 1;
         let mut node = held.node.clone();
         let result = self.call(doing, |session| {
             if session.write(&mut node, data.clone())? {
@@ -206,7 +262,7 @@ impl LeafWorker {
             }
             // It may be this holder's own write, whose answer was lost.
             match session.find(&self.server)? {
-                Some(found) if found.path == node.path && held.unsure.contains(&found.data) => {
+                Some(found) if found.path == node.path && held.is_unsure(&found.data) => {
                     node = found;
                     let is_written = session.write(&mut node, data.clone())?;
                     Ok(if is_written { Written::Yes } else { Written::Lost })
@@ -216,12 +272,14 @@ impl LeafWorker {
         });
         match result {
             Ok(Written::Yes) => {
-                self.held = Some(Held { node, unsure: Vec::new(), ..held });
+                self.held = Some(Held { node, unsure: 0, ..held });
                 Ok(())
             }
-            Ok(Written::Lost) => Err(taken),
+            Ok(Written::Lost) => {
+                self.lost = Some(lease.clone());
+                Err(taken)
+            }
             Err(error) => {
-                held.unsure.push(data);
                 self.held = Some(held);
                 Err(error)
             }
@@ -229,12 +287,9 @@ impl LeafWorker {
     }
 
     /// What the node says when all ticks up to `last` may be used.
-    fn data(&self, last: u64) -> Result<String, RegistryError> {
+    fn data(&self, last: u64, mark: u64) -> String {
         let ms = i64::try_from(unix_ms(Layout::TWITTER.begin_of(last))).unwrap_or(i64::MAX);
-        let mark = random_text().map(|text| u64::from_str_radix(&text[..16], 16).unwrap_or(0));
-        let mark =
-            mark.map_err(|error| told(&self.store, "mark the time in", error, Duration::ZERO))?;
-        Ok(self.server.data(ms, mark))
+        self.server.data(ms, mark)
     }
 
     fn unusable(&self, problem: String) -> RegistryError {
@@ -257,7 +312,8 @@ impl WorkerRegistry for LeafWorker {
             None => self.make(request)?,
         };
         if let LeaseKind::Leased { holder, .. } = &lease.kind {
-            self.held = Some(Held { node, holder: holder.clone(), unsure: Vec::new() });
+            let next_mark = first_mark(&lease).wrapping_add(1);
+            self.held = Some(Held { node, holder: holder.clone(), next_mark, unsure: 0 });
         }
         Ok(lease)
     }
@@ -296,6 +352,12 @@ fn lease(worker: u64, first: u64, request: &Request) -> Result<Lease, RegistryEr
         RegistryError::from(error.told(&WORDS, "ZooKeeper", "name a lease in", Duration::ZERO))
     })?;
     Ok(Lease::leased(worker, first..=last, RESERVED, holder))
+}
+
+/// The mark of the write that takes the node: at random, as the holder is.
+fn first_mark(lease: &Lease) -> u64 {
+    let LeaseKind::Leased { holder, .. } = &lease.kind else { return 0 };
+    holder.get(..16).and_then(|digits| u64::from_str_radix(digits, 16).ok()).unwrap_or_default()
 }
 
 fn is_of(holder: &str, lease: &Lease) -> bool {

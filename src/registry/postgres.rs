@@ -79,6 +79,10 @@ impl SqlRegistry<Postgres> {
     /// schema of the database has such tables, none are made, unless the address names a schema.
     /// Where it names several, the tables are made in the first, and nowhere if that is missing.
     ///
+    /// Several hosts, `host1:port,host2:port`, are asked in this order: each that accepts no
+    /// connection within its share of the time of a call, or within `connect_timeout` if that is
+    /// set, is passed over. With `target_session_attrs=read-write` so is each that takes no writes.
+    ///
     /// The parameters are those of [`tokio_postgres::Config`], such as
     /// `?connect_timeout=2&options=-csearch_path=ids`. With `sslmode=require` the server's
     /// certificate and name are checked, as with `verify-full`. With `prefer`, which holds unless

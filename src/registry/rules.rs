@@ -3,6 +3,7 @@
 
 use std::collections::BTreeMap;
 use std::ops::RangeInclusive;
+use std::process;
 use std::time::Duration;
 
 use super::host::Host;
@@ -11,15 +12,88 @@ use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
 use crate::store::RegistryOptions;
 use crate::store::call::{self, Error};
+use crate::sync::{Arc, Mutex, lock};
 
 pub(super) type Fault = call::Fault<RegistryError>;
 
 /// The widest worker field has 42 bits.
 const MOST_IDS: u64 = 1 << 42;
 
-/// The worker ids that a process has been given, each with the time at which its record was made.
-/// They identify the store: in another one, the record of an id is younger or does not exist.
-pub type Given = BTreeMap<u64, i64>;
+/// What the clones of a registry have been given. It identifies the store: in another one, the
+/// record of an id is younger or does not exist, and in an old copy fewer ticks are reserved.
+#[derive(Clone, Debug, Default)]
+pub struct Given(Arc<Mutex<BTreeMap<u64, Known>>>);
+
+/// What a process knows of a worker id that it has been given.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+struct Known {
+    /// When its record was made.
+    created: i64,
+    /// Of a leased id, up to which tick the record says at least that it is reserved.
+    reserved_until: Option<u64>,
+    /// The process that knows this. A child of it does not know what it gives back later.
+    process: u32,
+}
+
+/// What was given before a transaction has read anything.
+#[derive(Debug)]
+pub struct GivenBefore {
+    before: BTreeMap<u64, Known>,
+    given: Given,
+}
+
+impl Given {
+    /// As it is now.
+    pub fn before(&self) -> GivenBefore {
+        GivenBefore { before: lock(&self.0).clone(), given: self.clone() }
+    }
+
+    /// The store has given `lease`, of an id whose record was made at `created`.
+    pub fn add(&self, lease: &Lease, created: i64) {
+        let reserved_until = (!lease.is_permanent()).then_some(lease.last);
+        let known = Known { created, reserved_until, process: process::id() };
+        lock(&self.0).insert(lease.worker, known);
+    }
+
+    /// The store has reserved the ticks of `worker` up to `last`.
+    pub fn reserved(&self, worker: u64, last: u64) {
+        if let Some(known) = lock(&self.0).get_mut(&worker) {
+            known.reserved_until = known.reserved_until.max(Some(last));
+        }
+    }
+
+    /// The store may be told from now on that no tick of `worker` after `used` was used.
+    pub fn releasing(&self, worker: u64, used: u64) {
+        if let Some(known) = lock(&self.0).get_mut(&worker) {
+            known.reserved_until = known.reserved_until.min(Some(used));
+        }
+    }
+}
+
+impl GivenBefore {
+    /// The largest of the ids.
+    pub fn largest(&self) -> Option<u64> {
+        self.before.last_key_value().map(|(largest, _)| *largest)
+    }
+
+    #[cfg(feature = "mysql")]
+    pub fn has(&self, worker: u64) -> bool {
+        self.before.contains_key(&worker)
+    }
+
+    /// Whether a record of `worker` that was made at `created`, and has its ticks reserved up to
+    /// `reserved_until`, is another one than this process knows, or an old copy.
+    pub fn contradicts(&self, worker: u64, created: i64, reserved_until: Option<u64>) -> bool {
+        let Some(known) = self.before.get(&worker) else { return false };
+        if known.created != created {
+            return true;
+        }
+        // What has changed since may explain the difference.
+        known.reserved_until > reserved_until
+            && known.process == process::id()
+            && lock(&self.given.0).get(&worker) == Some(known)
+    }
+}
 
 /// A shorter lease could expire before its first reservation is written.
 const SHORTEST_LEASE: Duration = Duration::from_secs(1);
@@ -213,4 +287,33 @@ pub(super) fn layout_of(
 /// The duration as a record has it, with room for a time to be added.
 pub(super) fn whole_ms(duration: Duration) -> i64 {
     i64::try_from(duration.as_millis()).unwrap_or(i64::MAX / 4).min(i64::MAX / 4)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    /// A parent gives its id back without telling its children.
+    #[test]
+    fn a_forked_child_does_not_know_what_its_parent_has_reserved_since() {
+        let given = Given::default();
+        given.add(&Lease::leased(7, 10..=20, SHORTEST_LEASE, "a1b2"), 5);
+        assert!(given.before().contradicts(7, 5, Some(19)));
+        assert!(!given.before().contradicts(7, 5, Some(20)));
+        for known in lock(&given.0).values_mut() {
+            known.process ^= 1;
+        }
+        assert!(!given.before().contradicts(7, 5, Some(19)));
+        assert!(given.before().contradicts(7, 6, Some(20)));
+    }
+
+    #[test]
+    fn what_is_given_back_in_the_middle_of_a_transaction_is_no_old_copy() {
+        let given = Given::default();
+        given.add(&Lease::leased(7, 10..=20, SHORTEST_LEASE, "a1b2"), 5);
+        let before = given.before();
+        given.releasing(7, 15);
+        assert!(!before.contradicts(7, 5, Some(15)));
+        assert!(given.before().contradicts(7, 5, Some(14)));
+    }
 }

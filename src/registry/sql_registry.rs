@@ -11,7 +11,6 @@ use super::table::{self, Tables};
 use super::{Lease, LeaseKind, RegistryError, Request, WorkerRegistry};
 use crate::layout::Layout;
 use crate::store::sql::{Access, Call, Client, Error, Missing, Transaction};
-use crate::sync::{Arc, Mutex, lock};
 
 /// Worker ids from a database. What is particular to each kind of database stands at its own name:
 #[cfg_attr(feature = "sqlite", doc = "[`SqliteRegistry`](super::SqliteRegistry),")]
@@ -24,7 +23,7 @@ pub struct SqlRegistry<D> {
     pub(crate) config: Config,
     /// What all clones have been given. It lets a running process notice that other tables have
     /// replaced its own.
-    given: Arc<Mutex<Given>>,
+    given: Given,
 }
 
 impl<D: Tables> SqlRegistry<D> {
@@ -150,7 +149,7 @@ impl<D: Tables> SqlRegistry<D> {
 
     /// The registry in the database that `client` calls.
     pub(crate) fn on(client: Client<D>) -> Self {
-        SqlRegistry { client, config: Config::PERMANENT, given: Arc::default() }
+        SqlRegistry { client, config: Config::PERMANENT, given: Given::default() }
     }
 
     /// Checks whether there is a registry, without reading more.
@@ -203,7 +202,7 @@ impl<D: Tables> SqlRegistry<D> {
 
 impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-        let given = lock(&self.given).clone();
+        let given = self.given.before();
         let may_make = |transaction: &mut Transaction<'_>| {
             table::may_begin::<D>(transaction, &self.config, request)
         };
@@ -212,21 +211,23 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
         };
         let missing = Missing::Make(&may_make);
         let (lease, created) = self.client.transact(&Self::ASSIGN, &missing, None, give)?;
-        lock(&self.given).insert(lease.worker, created);
+        self.given.add(&lease, created);
         Ok(lease)
     }
 
     fn reserve(&mut self, lease: &Lease, last: u64) -> Result<u64, RegistryError> {
         let LeaseKind::Leased { duration, holder } = &lease.kind else { return Ok(lease.last) };
-        let given = lock(&self.given).clone();
+        let given = self.given.before();
         self.write("reserve ticks in the registry", |transaction| {
             table::reserve::<D>(transaction, lease.worker, holder, *duration, last, &given)
         })?;
+        self.given.reserved(lease.worker, last);
         Ok(last)
     }
 
     fn release(&mut self, lease: &Lease, used: u64) -> Result<(), RegistryError> {
         let LeaseKind::Leased { holder, .. } = &lease.kind else { return Ok(()) };
+        self.given.releasing(lease.worker, used);
         self.write("give a worker id back to the registry", |transaction| {
             table::release::<D>(transaction, lease.worker, holder, used)
         })
@@ -276,7 +277,7 @@ impl<D: Tables> RegistryAdmin for SqlRegistry<D> {
             table::may_begin::<D>(transaction, &self.config, request)
         };
         self.client.try_out(&Self::ASSIGN, &may_make, |transaction| {
-            table::give::<D>(transaction, &self.config, request, &Given::default())
+            table::give::<D>(transaction, &self.config, request, &Given::default().before())
         })
     }
 

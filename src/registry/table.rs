@@ -10,7 +10,7 @@ use std::time::{Duration, SystemTime};
 
 use super::host::Host;
 use super::rules::{
-    Config, Fault, Given, Ids, check_use, layout_of, lease_of, next_id, others, whole_ms,
+    Config, Fault, GivenBefore, Ids, check_use, layout_of, lease_of, next_id, others, whole_ms,
 };
 use super::{Lease, RegistryError, Request};
 use crate::clock::from_unix_ms;
@@ -108,13 +108,14 @@ fn write_row<D: Tables>(
     sql: &str,
     values: &[Value],
 ) -> Result<(), Error> {
-    if write::<D>(transaction, sql, values)? == 1 {
-        return Ok(());
-    }
-    Err(Error::problem(
+    if write::<D>(transaction, sql, values)? == 1 { Ok(()) } else { Err(not_written()) }
+}
+
+fn not_written() -> Error {
+    Error::problem(
         "its tables did not take what was written: something there drops or moves it, such as a \
          trigger; see what, and remove it",
-    ))
+    )
 }
 
 /// The layout that the registry was first used with, and which of its ids it gives.
@@ -199,18 +200,21 @@ fn largest_given_and_now<D: Tables>(
 /// `worker` shows it.
 fn check_identity<D: Tables>(
     transaction: &mut Transaction<'_>,
-    given: &Given,
+    given: &GivenBefore,
     worker: u64,
 ) -> Result<(), Error> {
     let largest = largest_given::<D>(transaction)?;
-    let sql = "SELECT created FROM {workers} WHERE id = ?";
+    let sql = "SELECT created, reserved_until FROM {workers} WHERE id = ?";
     let row = rows::<D>(transaction, sql, &[worker.into()])?.pop();
     // The row of an id may have been deleted.
-    let is_another = match (row.as_deref(), given.get(&worker)) {
-        (Some([Value::Int(created)]), Some(before)) => created != before,
+    let is_another = match row.as_deref() {
+        Some([Value::Int(created), reserved_until]) => {
+            let reserved_until = reserved_until.int().map(number).transpose()?;
+            given.contradicts(worker, *created, reserved_until)
+        }
         _ => false,
     };
-    let went_back = given.last_key_value().is_some_and(|(last, _)| largest < *last);
+    let went_back = given.largest().is_some_and(|last| largest < last);
     if !is_another && !went_back {
         return Ok(());
     }
@@ -244,15 +248,15 @@ pub(super) fn give<D: Tables>(
     transaction: &mut Transaction<'_>,
     config: &Config,
     request: &Request,
-    given: &Given,
+    given: &GivenBefore,
 ) -> Result<(Lease, i64), Fault> {
     let layout = request.layout;
     let ids = config.ids.of(&layout)?;
     let used_with = used_with::<D>(transaction, true)?;
-    if let Some((last, _)) = given.last_key_value() {
-        check_identity::<D>(transaction, given, *last)?;
+    if let Some(last) = given.largest() {
+        check_identity::<D>(transaction, given, last)?;
         if used_with.is_none() {
-            return Err(others(RECORDS, *last).into());
+            return Err(others(RECORDS, last).into());
         }
     }
     match used_with {
@@ -276,11 +280,20 @@ pub(super) fn give<D: Tables>(
         reserved_until: lease.last,
         duration_ms: whole_ms(duration),
     };
+    let mut refused = None;
     while let Some(free) = free::<D>(transaction, &ids, request.latest)? {
+        // Its holder has not returned: the row is as it was.
+        if refused == Some((free.worker, free.reserved_until)) {
+            return Err(not_written().into());
+        }
+        if given.contradicts(free.worker, free.created, Some(free.reserved_until)) {
+            return Err(others(RECORDS, free.worker).into());
+        }
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         if lend_again::<D>(transaction, &free, &grant(&lease))? {
             return Ok((lease, free.created));
         }
+        refused = Some((free.worker, free.reserved_until));
     }
     let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
     let lease = lease(worker, request.now);
@@ -387,7 +400,7 @@ pub(super) fn reserve<D: Tables>(
     holder: &str,
     duration: Duration,
     last: u64,
-    given: &Given,
+    given: &GivenBefore,
 ) -> Result<(), Fault> {
     // Never lowers the value, because a write that timed out may take effect after the next one.
     let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \

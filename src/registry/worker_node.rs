@@ -6,7 +6,7 @@ use std::time::SystemTime;
 use super::beside::{check_own, largest};
 use super::host::Host;
 use super::records;
-use super::rules::Fault;
+use super::rules::{Fault, Given, GivenBefore, others};
 use super::table::foreign_tables;
 use super::{
     Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry,
@@ -28,6 +28,7 @@ use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value
 ///   and MariaDB before 10.2.4 forget it when they restart, and go on after the largest row that is
 ///   left. There, do not delete the newest rows. All of them forget it when the table is truncated
 ///   or made anew.
+///   A process takes no id a second time, and says then that the table is an old copy.
 /// * The server is refused if it may forget a commit, as a [`MySqlRegistry`] does.
 /// * An id that this library's own tables in the same database may give for the same layout is
 ///   refused. `UidGenerator` itself does not look for that.
@@ -36,6 +37,8 @@ use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value
 #[derive(Clone, Debug)]
 pub struct UidGeneratorRegistry {
     server: MySqlRegistry,
+    /// What all clones have been given.
+    given: Given,
 }
 
 /// The table is created by `UidGenerator`, not by this library.
@@ -72,7 +75,7 @@ impl MySqlRegistry {
     /// ```
     #[must_use]
     pub fn uid_generator(self) -> UidGeneratorRegistry {
-        UidGeneratorRegistry { server: self }
+        UidGeneratorRegistry { server: self, given: Given::default() }
     }
 }
 
@@ -102,6 +105,7 @@ fn insert(
     transaction: &mut Transaction<'_>,
     host: &Host,
     request: &Request,
+    given: &GivenBefore,
 ) -> Result<Lease, Fault> {
     let clipped = |text: &str| text.chars().take(WIDTH).collect::<String>();
     let sql = "INSERT INTO WORKER_NODE (HOST_NAME, PORT, TYPE, LAUNCH_DATE, MODIFIED, CREATED) \
@@ -121,6 +125,8 @@ fn insert(
         // Without AUTO_INCREMENT there is no key.
         Ok(0) | Err(_) => Err(foreign_tables().into()),
         Ok(worker) if worker > max => Err(Fault::Database(too_large(worker, max))),
+        // The counter went back, as in an old copy or in a table that was emptied.
+        Ok(worker) if given.has(worker) => Err(others("tables", worker).into()),
         Ok(worker) => {
             check_own(transaction, &request.layout, worker)?;
             Ok(Lease::permanent(worker, &request.layout))
@@ -140,10 +146,14 @@ fn too_large(worker: u64, max: u64) -> Error {
 impl WorkerRegistry for UidGeneratorRegistry {
     fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
         self.check()?;
-        let host = self.server.config.host();
-        self.transact("store a worker id in the registry", Access::Write, |transaction| {
-            insert(transaction, &host, request)
-        })
+        let (host, given) = (self.server.config.host(), self.given.before());
+        let doing = "store a worker id in the registry";
+        let lease = self.transact(doing, Access::Write, |transaction| {
+            insert(transaction, &host, request, &given)
+        })?;
+        // When its row was made is not looked at.
+        self.given.add(&lease, 0);
+        Ok(lease)
     }
 
     fn name(&self) -> String {

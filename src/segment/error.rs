@@ -278,16 +278,17 @@ fn no_such_tag(
     alike: &[String],
 ) -> fmt::Result {
     write!(f, "{store} has no tag {tag:?}; ")?;
-    match alike {
-        [] => f.write_str("create it first"),
-        [most @ .., last] => {
-            f.write_str("did you mean ")?;
-            for tag in most {
-                write!(f, "{tag:?} or ")?;
-            }
-            write!(f, "{last:?}? If it is new, create it first")
+    if let [most @ .., last] = alike {
+        f.write_str("did you mean ")?;
+        for tag in most {
+            write!(f, "{tag:?} or ")?;
         }
+        write!(f, "{last:?}? If not, ")?;
     }
+    f.write_str(
+        "create it first, and if it was there before, with a first number above all that were \
+         given",
+    )
 }
 
 impl Error for SegmentError {

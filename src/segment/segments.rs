@@ -63,7 +63,7 @@ impl Segments {
     /// The numbers of `tag`. The first use of the tag in this process waits until its first load
     /// has ended. Before that load begins, because the source is known to be away or because others
     /// load, it waits at most for [`max_wait`](Builder::max_wait), or for a second if that is
-    /// longer and the source answers.
+    /// longer and the source answers, or may be asked again now.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {

@@ -130,10 +130,10 @@ impl Series {
     ///
     /// # Errors
     ///
-    /// [`SeriesError::BadChange`] if the day is within a period, or is one of which numbers have
-    /// been given, or if a number of the new version could have the text of an older one;
-    /// [`SeriesError::Differs`] if something else than the pattern, the step or the first number
-    /// differs; otherwise as for [`create`](Series::create).
+    /// [`SeriesError::BadChange`] if the day is within a period, or is closed, or is one of which
+    /// numbers have been given, or if a number of the new version could have the text of an older
+    /// one; [`SeriesError::Differs`] if something else than the pattern, the step or the first
+    /// number differs; otherwise as for [`create`](Series::create).
     #[allow(clippy::needless_pass_by_value)]
     pub fn change(
         &self,

@@ -321,9 +321,7 @@ impl Current {
         }
         version.definition.pattern().check_date(span.date)?;
         let (scope, number, period) = (&*self.scope, version.number, span.period);
-        if scope.is_empty() && version.definition.pattern().has_scope() {
-            return Err(super::error::FormatError::NoScope.into());
-        }
+        version.definition.pattern().check_scope_alone(scope)?;
         let tag = Counter { series: name, version: number, period, scope }.tag();
         Ok(CounterAt { open_period: known.open(version, span), tag })
     }

@@ -92,7 +92,8 @@ impl SeriesGenerator {
     ///
     /// A scope is 1 to 64 characters: letters and digits of ASCII, `-`, `_` and `.`. The takes of
     /// another one fail. A scope that rests costs nothing. If the pattern does not show the scope,
-    /// numbers of two scopes have the same text: keep the scope beside it.
+    /// numbers of two scopes have the same text: keep the scope beside it. A take of today with a
+    /// date for a scope fails then, as the date was meant.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {
@@ -290,6 +291,11 @@ impl SeriesGenerator {
     ///
     /// Until it ends, all other transactions that count in the same period and scope wait: count
     /// as the last step before the commit.
+    ///
+    /// Show the number to nobody before the commit has succeeded: after a rollback, also one to a
+    /// savepoint, another document gets it. So it does where a crash takes the commit back. How
+    /// safe commits are is a setting of the caller's connection, such as `synchronous_commit` of
+    /// PostgreSQL and `PRAGMA synchronous` of SQLite, which is to be `EXTRA` here.
     ///
     /// ```
     /// # #[cfg(feature = "sqlite")] {

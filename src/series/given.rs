@@ -31,6 +31,8 @@ struct Last {
     run_first: u64,
     /// The last number that it was given before that run.
     before: u64,
+    /// When the row was written, which tells it from another one of the same counter.
+    created: i64,
     /// Whether the row gave numbers again. It is unknown which of its numbers others have, so this
     /// process takes no more of them.
     went_back: bool,
@@ -38,45 +40,53 @@ struct Last {
 
 impl Given {
     /// Fails where a row whose last number is `last` would give numbers that this process has had,
-    /// or has once done so. Without a row, `last` is 0. The row is locked, so that no other call of
-    /// this process changes it meanwhile.
+    /// or has once done so, and where the row is another one, which may have given them to others.
+    /// `row` is its last number, and when it was written; `None` where there is none. It is locked,
+    /// so that no other call of this process changes it meanwhile.
     pub fn check(
         &self,
         counter: &Counter<'_>,
-        last: u64,
-        is_there: bool,
+        row: Option<(u64, i64)>,
         store: impl Fn() -> String,
     ) -> Result<(), SeriesError> {
         let counters = &mut *lock(&self.0);
         let Some(known) = counters.get(&name(counter)) else { return Ok(()) };
-        if !known.went_back && known.number <= last {
+        let last = row.map_or(0, |(last, _)| last);
+        // A row that is gone, or another one, may be replaced by the one that was there.
+        let is_same = row.is_some_and(|(_, created)| created == known.created);
+        let is_unused = known.number == 0;
+        if !known.went_back && known.number <= last && (is_same || is_unused) {
             return Ok(());
         }
-        // A table that is gone may come back.
-        known.went_back |= is_there;
+        known.went_back |= is_same;
         let (first, before) = (last.saturating_add(1), known.number);
         let (store, tag) = (store(), counter.tag());
         Err(SeriesError::Load(SegmentError::WentBack { store, tag, first, last: before }))
     }
 
-    /// This process was given the numbers of `counter` from `first` to `last`.
-    pub fn note(&self, counter: &Counter<'_>, first: u64, last: u64) {
+    /// This process was given the numbers of `counter` from `first` to `last`, of a row that was
+    /// written at `created`.
+    pub fn note(&self, counter: &Counter<'_>, first: u64, last: u64, created: i64) {
         let counters = &mut *lock(&self.0);
         let name = name(counter);
         if let Some(known) = counters.get(&name) {
+            known.created = created;
             known.note(first, last);
             return;
         }
-        let new = Last { number: last, run_first: first, before: 0, went_back: false };
+        let new = Last { number: last, run_first: first, before: 0, created, went_back: false };
         counters.insert(name, new);
     }
 
     /// The numbers from `first` to `last` are about to go back to the row, and nobody has had them.
-    pub fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) {
+    /// Returns when the row was written to which they may go; `None` where they may not.
+    pub fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) -> Option<i64> {
         let counters = &mut *lock(&self.0);
-        if let Some(known) = counters.get(&name(counter)).filter(|known| known.number == last) {
+        let known = counters.get(&name(counter)).filter(|known| !known.went_back)?;
+        if known.number == last {
             known.give_back(first);
         }
+        Some(known.created)
     }
 }
 
@@ -133,6 +143,24 @@ fn name(counter: &Counter<'_>) -> Box<str> {
 mod tests {
     use super::*;
 
+    #[test]
+    fn nothing_goes_back_to_a_row_that_went_back_or_is_another() {
+        let period = "2026".parse().unwrap();
+        let counter = Counter { series: "orders", version: 1, period, scope: "" };
+        let given = Given::default();
+        assert_eq!(given.give_back(&counter, 1, 100), None);
+        given.note(&counter, 1, 100, 7);
+        let check = |row| given.check(&counter, row, String::new).is_ok();
+        assert!(check(Some((100, 7))) && check(Some((200, 7))));
+        // Made anew, and at the same number by chance; and then the one that was there is put back.
+        assert!(!check(Some((100, 8))) && !check(Some((200, 8))) && !check(None));
+        assert!(check(Some((100, 7))));
+        assert_eq!(given.give_back(&counter, 60, 100), Some(7));
+        assert!(!check(Some((40, 7))));
+        assert!(!check(Some((100, 7))));
+        assert_eq!(given.give_back(&counter, 50, 59), None);
+    }
+
     /// Two processes whose ranges alternate, and both give back what they have not used.
     #[test]
     fn a_row_may_go_back_to_the_last_number_that_this_process_keeps() {
@@ -140,23 +168,23 @@ mod tests {
         let period = "2026".parse().unwrap();
         let counter = Counter { series: "orders", version: 1, period, scope: "" };
         let least = || lock(&given.0).get(&name(&counter)).unwrap().number;
-        given.note(&counter, 1, 10);
-        given.note(&counter, 11, 20);
+        given.note(&counter, 1, 10, 7);
+        given.note(&counter, 11, 20, 7);
         // From 21 to 30 they are another's.
-        given.note(&counter, 31, 40);
+        given.note(&counter, 31, 40, 7);
         assert_eq!(least(), 40);
         // Not the last ones.
-        given.give_back(&counter, 15, 20);
+        assert_eq!(given.give_back(&counter, 15, 20), Some(7));
         assert_eq!(least(), 40);
-        given.give_back(&counter, 31, 40);
+        assert_eq!(given.give_back(&counter, 31, 40), Some(7));
         assert_eq!(least(), 20);
-        given.note(&counter, 21, 30);
-        given.give_back(&counter, 25, 30);
+        given.note(&counter, 21, 30, 7);
+        assert_eq!(given.give_back(&counter, 25, 30), Some(7));
         assert_eq!(least(), 24);
         // Noted late, because its thread was stopped.
-        given.note(&counter, 41, 50);
-        given.note(&counter, 31, 35);
-        given.give_back(&counter, 41, 50);
+        given.note(&counter, 41, 50, 7);
+        given.note(&counter, 31, 35, 7);
+        assert_eq!(given.give_back(&counter, 41, 50), Some(7));
         assert_eq!(least(), 35);
     }
 
@@ -170,11 +198,11 @@ mod tests {
             period: "2026".parse().unwrap(),
             scope,
         };
-        let is_known = |scope| given.check(&counter(scope), 4, true, String::new).is_err();
+        let is_known = |scope| given.check(&counter(scope), Some((4, 7)), String::new).is_err();
         for scope in &scopes {
-            given.note(&counter(scope), 1, 5);
+            given.note(&counter(scope), 1, 5, 7);
             // One that is used all the time.
-            given.note(&counter("always"), 1, 5);
+            given.note(&counter("always"), 1, 5, 7);
         }
         assert!(is_known("always"));
         assert!(scopes.iter().rev().take(FEW - 2).all(|scope| is_known(scope)));

@@ -4,7 +4,6 @@
 use super::counter::Counter;
 use super::current::{Current, Shared};
 use super::date::Date;
-use super::error::FormatError;
 use super::known::KnownSeries;
 use super::number::SeriesNumber;
 use super::pattern::Pattern;
@@ -38,10 +37,7 @@ impl Handle {
     pub fn check_text(&self, version: &SeriesVersion, date: Date) -> Result<(), SeriesError> {
         let pattern = version.definition.pattern();
         pattern.check_date(date)?;
-        if self.current.scope.is_empty() && pattern.has_scope() {
-            return Err(FormatError::NoScope.into());
-        }
-        Ok(())
+        Ok(pattern.check_scope(&self.current.scope)?)
     }
 
     pub fn counter<'a>(&'a self, version: &SeriesVersion, period: Period) -> Counter<'a> {

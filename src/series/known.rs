@@ -152,9 +152,10 @@ impl Known {
         };
         let definition = &version.definition;
         let (first, largest) = (definition.first_number(), definition.pattern().largest());
-        let wanted = Wanted { count, first, largest, given: &self.given };
+        let (given, created) = (&self.given, known.record.created);
+        let wanted = Wanted { count, first, largest, given, created };
         let taken = self.store.take(counter, wanted)?;
-        self.given.note(counter, taken.first, taken.last);
+        self.given.note(counter, taken.first, taken.last, taken.created);
         Ok(taken)
     }
 }

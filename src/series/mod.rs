@@ -41,7 +41,8 @@
 //! In a SQLite file, or in a database of PostgreSQL, MySQL or MariaDB, beside worker ids and tags,
 //! in the tables `uidring_series`, `uidring_series_version`, `uidring_series_counter` and
 //! `uidring_request`. An old copy of the database that is put back gives numbers again. A process
-//! that has been given them notices it, and takes no more. In a Galera cluster, or with group
+//! that has been given them notices it, and takes no more. It does not notice it of gapless
+//! numbers, which go back together with their documents. In a Galera cluster, or with group
 //! replication that has several primaries, all programs have to write to one node, as a row is
 //! locked on that node alone.
 

@@ -222,6 +222,11 @@ impl From<TakeError> for SeriesError {
     }
 }
 
+/// What to do where no version of the series will do. With the same pattern and the same first
+/// number, the other one would write the texts of this one again.
+const ANOTHER: &str = "create one of another name, and give it a pattern that writes other texts, \
+                       because it counts from its first number";
+
 /// What a scope is called after a series, if it was named.
 struct InScope<'a>(&'a str);
 
@@ -260,7 +265,7 @@ impl fmt::Display for SeriesError {
                 match *field {
                     "pattern" | "step" | "first" => "change it from a later day on",
                     // No version changes them.
-                    _ => "create one of another name",
+                    _ => ANOTHER,
                 }
             ),
             SeriesError::BadChange { series, problem } => {
@@ -344,7 +349,7 @@ pub(crate) fn not_a_beginning(series: &str, day: Date, period: Period) -> Series
             "a version begins with a period, and {day} is within {period}; name {}",
             match (period.first(), period.next().and_then(Period::first)) {
                 (Some(first), Some(next)) => format!("{first} or {next}"),
-                _ => "no day, as it never ends: create another series".to_owned(),
+                _ => format!("no day, as it never ends: {ANOTHER}"),
             }
         ),
     }

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::counter::Counter;
 use super::known::Known;
 use super::series_error::SeriesError;
+use super::store::Taken;
 use crate::clock::{Clock, unix_ms};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::sync::{Arc, lock};
@@ -70,9 +71,12 @@ impl SegmentSource for Ranges {
 
     fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
         let counter = self.counter(tag)?;
+        let (first, last) = (unused.first, unused.row_end);
         // Before the row is: whoever finds it lower knows why.
-        self.known.given.give_back(&counter, unused.first, unused.row_end);
-        let given = self.known.store.give_back(&counter, unused.first, unused.row_end);
+        let row = self.known.given.give_back(&counter, first, last);
+        let given = row.map_or(Ok(false), |created| {
+            self.known.store.give_back(&counter, Taken { first, last, created })
+        });
         lock(&self.known.rested(counter.series)).insert(counter.scope.into());
         given.map_err(|error| self.error(tag, error))
     }

@@ -166,9 +166,9 @@ impl<D: SegmentTables> SqlSeries<D> {
     }
 
     /// Fails where the row of the series is not the one that gave numbers to this process before.
-    fn check_created(&self, series: &str, created: i64) -> Result<(), Error> {
-        match lock(&self.created).get(series) {
-            Some(known) if *known != created => Err(Error::problem(format!(
+    fn check_created(&self, series: &str, created: i64, known: i64) -> Result<(), Error> {
+        match lock(&self.created).get(series).unwrap_or(&known) {
+            known if *known != created => Err(Error::problem(format!(
                 "the series {series:?} in it is not the one that this process took numbers from \
                  before, and may give them again; put back the one that was there, or restart \
                  this program to use the new one"
@@ -183,7 +183,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         &self,
         transaction: &mut Transaction<'_>,
         counter: &Counter<'_>,
-        (last, version): (u64, u32),
+        found: Found,
         wanted: Wanted<'_>,
     ) -> Result<(Taken, i64), Fault> {
         let series = counter.series.to_owned();
@@ -193,25 +193,28 @@ impl<D: SegmentTables> SqlSeries<D> {
             return Err(Fault::Refused(self.no_such_series(&series, Vec::new())));
         };
         let (closed_before, created) = (date(row, 0)?, int(row, 1, "created")?);
-        self.check_created(&series, created)?;
-        if version != counter.version {
+        self.check_created(&series, created, wanted.created)?;
+        if found.version != counter.version {
             return Err(Fault::Refused(SeriesError::Changed { series }));
         }
         if counter.begins() < closed_before {
             let period = counter.period;
             return Err(Fault::Refused(SeriesError::Closed { series, period }));
         }
-        wanted.given.check(counter, last, true, || self.name()).map_err(Fault::Refused)?;
-        let taken = next(counter, last, wanted)?;
+        let Found { last, created: made, .. } = found;
+        wanted.given.check(counter, Some((last, made)), || self.name()).map_err(Fault::Refused)?;
+        let (first, new_last) = next(counter, last, wanted)?;
         let [series, scope, period] = key(counter);
-        let values = [taken.last.into(), series, scope, period, last.into()];
+        let values = [new_last.into(), series, scope, period, last.into()];
         let sql = format!(
             "UPDATE uidring_series_counter SET last_number = ?, modified = {{now}} \
              WHERE {ITS_KEY} AND last_number = ?"
         );
         // Happens only where a database ignores the lock.
-        let is_written = transaction.write(&sql, &values)? == 1;
-        if is_written { Ok((taken, created)) } else { Err(Error::Locked.into()) }
+        if transaction.write(&sql, &values)? != 1 {
+            return Err(Error::Locked.into());
+        }
+        Ok((Taken { first, last: new_last, created: made }, created))
     }
 
     /// Makes a counter, and takes its first numbers. Returns what `take_more` does.
@@ -226,7 +229,7 @@ impl<D: SegmentTables> SqlSeries<D> {
         if let Some(found) = find_counter(transaction, counter)? {
             return self.take_more(transaction, counter, found, wanted);
         }
-        self.check_created(counter.series, record.created)?;
+        self.check_created(counter.series, record.created, wanted.created)?;
         let series = counter.series.to_owned();
         if record.version_on(counter.begins()).number != counter.version {
             return Err(Fault::Refused(SeriesError::Changed { series }));
@@ -235,18 +238,18 @@ impl<D: SegmentTables> SqlSeries<D> {
             let period = counter.period;
             return Err(Fault::Refused(SeriesError::Closed { series, period }));
         }
-        wanted.given.check(counter, 0, false, || self.name()).map_err(Fault::Refused)?;
-        let taken = next(counter, wanted.first - 1, wanted)?;
+        wanted.given.check(counter, None, || self.name()).map_err(Fault::Refused)?;
+        let (first, last) = next(counter, wanted.first - 1, wanted)?;
         let [series, scope, period] = key(counter);
         let begins = counter.begins().to_string();
         let version = i64::from(counter.version);
-        let values =
-            [series, scope, period, begins.as_str().into(), version.into(), taken.last.into()];
+        let values = [series, scope, period, begins.as_str().into(), version.into(), last.into()];
         let sql = "INSERT INTO uidring_series_counter \
                    (series, scope, period, begins, version, last_number, modified, created) \
                    VALUES (?, ?, ?, ?, ?, ?, {now}, {now})";
         transaction.write(sql, &values)?;
-        Ok((taken, record.created))
+        let Found { created, .. } = find_counter(transaction, counter)?.ok_or(Error::Locked)?;
+        Ok((Taken { first, last, created }, record.created))
     }
 }
 
@@ -330,6 +333,15 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
                 let problem = format!("{number} is the largest number of a version");
                 return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
             };
+            // The counters of these days may have been removed, although they gave numbers.
+            let closed_before = record.closed_before;
+            if begins < closed_before {
+                let problem = format!(
+                    "the days before {closed_before} are closed, and their numbers would come \
+                     again; name {closed_before} or a later day"
+                );
+                return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
+            }
             let sql = "SELECT COUNT(*) FROM uidring_series_counter \
                        WHERE series = ? AND begins >= ?";
             let values = [name.into(), begins.to_string().as_str().into()];
@@ -362,13 +374,15 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         Ok(taken)
     }
 
-    fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) -> Result<bool, SeriesError> {
+    fn give_back(&self, counter: &Counter<'_>, unused: Taken) -> Result<bool, SeriesError> {
         let sql = format!(
             "UPDATE uidring_series_counter SET last_number = ?, modified = {{now}} \
-             WHERE {ITS_KEY} AND last_number = ?"
+             WHERE {ITS_KEY} AND last_number = ? AND created = ?"
         );
+        let Taken { first, last, created } = unused;
         let [series, scope, period] = key(counter);
-        let values = [first.saturating_sub(1).into(), series, scope, period, last.into()];
+        let first = first.saturating_sub(1);
+        let values = [first.into(), series, scope, period, last.into(), Value::Int(created)];
         let doing = "give numbers back to";
         self.transact(counter.series, doing, Access::Write, |transaction| {
             // The counter of another series of this name may have come to the same number.
@@ -447,8 +461,8 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
     }
 }
 
-/// The numbers that come after `last`.
-fn next(counter: &Counter<'_>, last: u64, wanted: Wanted<'_>) -> Result<Taken, Fault> {
+/// The first and the last of the numbers that come after `last`.
+fn next(counter: &Counter<'_>, last: u64, wanted: Wanted<'_>) -> Result<(u64, u64), Fault> {
     let Wanted { count, first, largest, .. } = wanted;
     let first = (last + 1).max(first);
     if first > largest {
@@ -456,7 +470,7 @@ fn next(counter: &Counter<'_>, last: u64, wanted: Wanted<'_>) -> Result<Taken, F
         let (series, scope) = (series.to_owned(), scope.to_owned());
         return Err(Fault::Refused(SeriesError::Full { series, scope, period, largest }));
     }
-    Ok(Taken { first, last: first.saturating_add(count.max(1) - 1).min(largest) })
+    Ok((first, first.saturating_add(count.max(1) - 1).min(largest)))
 }
 
 fn key(counter: &Counter<'_>) -> [Value; 3] {
@@ -464,17 +478,29 @@ fn key(counter: &Counter<'_>) -> [Value; 3] {
     [counter.series.into(), counter.scope.into(), period.as_str().into()]
 }
 
-/// The last number and the version of a counter, which is locked until the end of the transaction,
-/// if it is there.
+/// The row of a counter.
+#[derive(Clone, Copy)]
+struct Found {
+    last: u64,
+    version: u32,
+    created: i64,
+}
+
+/// The row of a counter, which is locked until the end of the transaction, if it is there.
 fn find_counter(
     transaction: &mut Transaction<'_>,
     counter: &Counter<'_>,
-) -> Result<Option<(u64, u32)>, Error> {
+) -> Result<Option<Found>, Error> {
     let sql = format!(
-        "SELECT last_number, version FROM uidring_series_counter WHERE {ITS_KEY} {{for update}}"
+        "SELECT last_number, version, created FROM uidring_series_counter \
+         WHERE {ITS_KEY} {{for update}}"
     );
     let rows = transaction.rows(&sql, &key(counter))?;
-    rows.first().map(|row| Ok((unsigned(row, 0, "last_number")?, version(row, 1)?))).transpose()
+    let found = |row: &Row| {
+        let (last, version) = (unsigned(row, 0, "last_number")?, version(row, 1)?);
+        Ok(Found { last, version, created: int(row, 2, "created")? })
+    };
+    rows.first().map(found).transpose()
 }
 
 /// The series in a row with the columns [`SERIES`], and its versions in rows with [`VERSIONS`].

@@ -25,6 +25,7 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
     fn records(&self) -> Result<Vec<SeriesRecord>, SeriesError>;
 
     /// Adds a version that begins with the day `begins`, where the newest one has this `number`.
+    /// Fails if the day is closed, or if numbers of a period from it on have been given.
     fn change(
         &self,
         name: &str,
@@ -38,9 +39,9 @@ pub(crate) trait SeriesStore: Debug + Send + Sync {
     /// there. Fails where the row would give numbers that this process has had.
     fn take(&self, counter: &Counter<'_>, wanted: Wanted<'_>) -> Result<Taken, SeriesError>;
 
-    /// Gives back the numbers from `first` to `last`, if `last` is the last one given. Returns
-    /// whether it was.
-    fn give_back(&self, counter: &Counter<'_>, first: u64, last: u64) -> Result<bool, SeriesError>;
+    /// Gives back these numbers, if the last of them is the last one given, and the row is theirs.
+    /// Returns whether it was.
+    fn give_back(&self, counter: &Counter<'_>, unused: Taken) -> Result<bool, SeriesError>;
 
     /// Closes all periods that end before the day `before`.
     fn close(&self, name: &str, before: Date) -> Result<SeriesRecord, SeriesError>;
@@ -76,6 +77,8 @@ pub(crate) struct Wanted<'a> {
     pub largest: u64,
     /// What this process was given before.
     pub given: &'a Given,
+    /// When the row of the series was written that this process knows.
+    pub created: i64,
 }
 
 /// The numbers that a process has got, at least one.
@@ -83,6 +86,8 @@ pub(crate) struct Wanted<'a> {
 pub(crate) struct Taken {
     pub first: u64,
     pub last: u64,
+    /// When the row of the counter was written.
+    pub created: i64,
 }
 
 /// What a store knows of a series.

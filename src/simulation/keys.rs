@@ -10,7 +10,8 @@ use crate::registry::{
     KeyRegistry, Lease, RegistryAdmin, RegistryError, Request, WorkerRegistry, contract,
 };
 use crate::segment::{
-    KeySegments, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange, contract as segments,
+    KeySegments, Segment, SegmentAdmin, SegmentError, SegmentSource, Tag, TagChange,
+    contract as segments,
 };
 use crate::store::RegistryOptions;
 use crate::store::keys::{KeyStore, Memory, Version};
@@ -193,6 +194,28 @@ fn numbers_that_others_have_taken_meanwhile_are_not_given_back_again() {
     assert_eq!(other.load("orders", None).unwrap().first, 1001);
 }
 
+/// The process that removes a tag still has numbers of it, and others have taken those of the next
+/// row to where the one before ended.
+#[test]
+fn numbers_of_a_removed_tag_do_not_go_back_to_the_next_one() {
+    let store = Memory::default();
+    let (one, other) = (KeySegments::on(store.clone()), KeySegments::on(store.clone()));
+    one.create("orders", &Tag::new()).unwrap();
+    let left = one.load("orders", None).unwrap();
+    one.remove("orders", None).unwrap();
+    other.create("orders", &Tag::new()).unwrap();
+    assert_eq!(other.load("orders", None).unwrap().row_end, left.row_end);
+    assert!(!one.give_back("orders", &left).unwrap());
+    // Nor when it knows the next row itself.
+    assert_eq!(one.load("orders", None).unwrap().first, 1001);
+    let merged = Segment { count: 2000, row_end: 2000, ..left };
+    assert!(!one.give_back("orders", &merged).unwrap());
+    assert_eq!(other.load("orders", None).unwrap().first, 2001);
+    // What is left of the next row itself goes back.
+    let last = one.load("orders", None).unwrap();
+    assert!(one.give_back("orders", &last).unwrap());
+}
+
 /// As above, and another process creates the tag again.
 #[test]
 fn a_tag_that_others_have_created_meanwhile_is_not_removed() {
@@ -274,6 +297,29 @@ fn who_lives_notices_lost_keys_and_an_old_copy() {
     store.restore(nameless);
     let error = fresh().assign(&request(NOW)).unwrap_err().to_string();
     assert!(error.contains("its key store is gone, and other keys are there"), "{error}");
+}
+
+/// An old copy in which the id that a process holds is free: it would take the id again, from the
+/// present on, and repeat what it has given itself.
+#[test]
+fn a_process_takes_its_own_id_from_no_old_copy() {
+    let store = Memory::default();
+    let open = || leased(&store, Duration::from_secs(600));
+    let (mut first, mut ids) = (open(), open());
+    let lease = first.assign(&request(NOW)).unwrap();
+    first.release(&lease, lease.first).unwrap();
+    let copy = store.copy();
+    let lease = ids.assign(&request(NOW)).unwrap();
+    assert_eq!(lease.worker, 1);
+    let current = store.copy();
+    store.restore(copy);
+    let reserved = ids.reserve(&lease, lease.last + 1).map(|_| lease.clone());
+    for given in [reserved, ids.assign(&request(NOW))] {
+        let error = given.unwrap_err().to_string();
+        assert!(error.contains("that gave worker id 1 to this process, or an old"), "{error}");
+    }
+    store.restore(current);
+    assert_eq!(ids.reserve(&lease, lease.last + 1).unwrap(), lease.last + 1);
 }
 
 /// Another process makes the first commit of all while this one reads, which has seen that there

@@ -10,13 +10,15 @@ use proptest::prelude::*;
 
 use crate::clock::{Clock, ManualClock};
 use crate::engine::Engine;
+use crate::engine::kind::by_kind;
 use crate::engine::lead::LeadLimit;
+use crate::engine::timing::Timing;
 use crate::filler::maintenance::Maintenance;
 use crate::generator::builder::Builder;
 use crate::layout::{FieldOrder, Layout, Parts};
 use crate::registry::RegistryError;
 use crate::registry::{Lease, LeaseKind, Request, WorkerRegistry};
-use crate::ring::is_closed;
+use crate::ring::{Block, is_closed};
 use crate::sync::{Arc, Mutex, MutexGuard, lock};
 use crate::uid::Uid;
 
@@ -194,8 +196,9 @@ impl Registry {
         Registry { flaky, layout: layout() }
     }
 
-    fn with_order(self, order: FieldOrder) -> Registry {
-        Registry { layout: self.layout.with_order(order), ..self }
+    fn with_layout(self, order: FieldOrder, sequence_bits: u32) -> Registry {
+        let layout = Layout::new(40, 12, sequence_bits).unwrap().with_order(order);
+        Registry { layout, ..self }
     }
 
     fn flaky(&self) -> MutexGuard<'_, Flaky> {
@@ -251,15 +254,25 @@ struct Generator {
     clock: ManualClock,
     engine: Arc<Engine>,
     maintenance: Maintenance,
+    /// The tickets of takers that have claimed, and do not go on yet.
+    held: Vec<u64>,
 }
 
 impl Generator {
     fn start(registry: &Registry, clock: ManualClock) -> Option<Generator> {
+        Generator::start_with(registry, clock, |builder| builder)
+    }
+
+    fn start_with(
+        registry: &Registry,
+        clock: ManualClock,
+        options: impl Fn(Builder) -> Builder,
+    ) -> Option<Generator> {
         let builder =
             Builder::new().registry(registry.clone()).layout(registry.layout).clock(clock.clone());
-        let builder = builder.slots(4).start_deadline(Duration::ZERO);
+        let builder = options(builder.slots(4).start_deadline(Duration::ZERO));
         let (engine, maintenance, _) = builder.assemble(fastrand::Rng::with_seed(7)).ok()?;
-        let mut generator = Generator { clock, engine, maintenance };
+        let mut generator = Generator { clock, engine, maintenance, held: Vec::new() };
         generator.run_filler();
         Some(generator)
     }
@@ -273,21 +286,47 @@ impl Generator {
         uid
     }
 
-    /// Returns the UID of a taker that has claimed its ticket before, and gets it after.
-    fn shut_down(self, is_ahead: bool) -> Option<Uid> {
+    /// As many takers claim a ticket each.
+    fn hold(&mut self, takers: u16) {
+        let tickets = (0..takers).map(|_| self.engine.ring.cursor.claim(1));
+        self.held.extend(tickets.filter(|ticket| !is_closed(*ticket)));
+    }
+
+    /// The takers with tickets go on. Those whose tick is still to come keep their tickets.
+    fn go_on(&mut self) -> Vec<Uid> {
+        let engine = &self.engine;
+        let mut uids = Vec::new();
+        self.held.retain(|&ticket| {
+            let block = by_kind!(engine, resolve, ticket);
+            match block {
+                Block::Published(base) => uids.push(engine.ring.uid(ticket, base)),
+                Block::Overwritten => by_kind!(engine, drop_tickets, 1),
+                Block::Beyond => {}
+            }
+            matches!(block, Block::Beyond)
+        });
+        uids
+    }
+
+    /// Returns the UIDs of takers that have claimed their tickets before, and go on after. One more
+    /// claims the next ticket or, if `is_ahead`, one of a block that is not published yet.
+    fn shut_down(mut self, is_ahead: bool) -> Vec<Uid> {
         let engine = Arc::clone(&self.engine);
-        if is_ahead && !engine.ring.cursor.is_closed() {
-            let end = engine.ring.tail() << engine.ring.shift();
-            engine.ring.cursor.claim(end.saturating_sub(engine.ring.cursor.position()));
+        let ring = &engine.ring;
+        if is_ahead && !ring.cursor.is_closed() {
+            let position = ring.cursor.position();
+            let end = (ring.tail() << ring.shift()).max(position + ring.max_offset() + 1);
+            ring.cursor.claim(end - position);
         }
-        let ticket = engine.ring.cursor.claim(1);
-        engine.ring.cursor.shut_down();
+        self.hold(1);
+        ring.cursor.shut_down();
+        let held = mem::take(&mut self.held);
         self.end();
-        if is_closed(ticket) {
-            return None;
-        }
-        let base = engine.wait_for_base(ticket..ticket + 1).ok()??;
-        Some(engine.ring.uid(ticket, base))
+        let go_on = |ticket: u64| {
+            let base = engine.wait_for_base(ticket..ticket + 1).ok()??;
+            Some(ring.uid(ticket, base))
+        };
+        held.into_iter().filter_map(go_on).collect()
     }
 
     fn end(mut self) {
@@ -307,6 +346,10 @@ enum Step {
     /// Starts a generator whose clock is this many seconds ahead.
     Start(i64),
     Take(u16),
+    /// As many takers claim tickets, and do not go on yet.
+    Hold(u16),
+    /// The takers with tickets go on.
+    GoOn,
     /// Makes claims without using them, as at the end of what is reserved.
     Lose(u64),
     Maintain,
@@ -316,8 +359,8 @@ enum Step {
     Jump(i64),
     Kill,
     End,
-    /// Shuts a generator down while a taker holds a ticket: the next one, or one of a block that is
-    /// not published yet.
+    /// Shuts a generator down while takers hold tickets. One more claims the next ticket, or one of
+    /// a block that is not published yet.
     ShutDown(bool),
     FaultMode(FaultMode),
     /// Calls that failed as `Late` take effect.
@@ -334,8 +377,10 @@ fn step() -> impl Strategy<Value = (usize, Step)> {
         1 => Just(FaultMode::Late),
     ];
     let step = prop_oneof![
-        3 => (-50i64..50).prop_map(Step::Start),
+        3 => prop_oneof![Just(0), -50i64..50].prop_map(Step::Start),
         10 => prop_oneof![0u16..60, 0u16..400].prop_map(Step::Take),
+        3 => prop_oneof![1u16..4, 1u16..40].prop_map(Step::Hold),
+        3 => Just(Step::GoOn),
         2 => (1u64..4).prop_map(Step::Lose),
         6 => Just(Step::Maintain),
         3 => prop_oneof![1u64..6000, 1u64..100].prop_map(Step::Pass),
@@ -452,23 +497,27 @@ fn a_shutdown_names_the_worker_id_that_was_not_given_back() {
 }
 
 /// Runs `steps`. Returns a UID that was taken twice, if there is one.
-fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> {
+fn comes_twice(
+    registry: &Registry,
+    options: impl Fn(Builder) -> Builder,
+    steps: Vec<(usize, Step)>,
+) -> Option<Parts> {
     let clock = clock();
     let mut generators = [const { None::<Generator> }; 3];
     let mut seen = HashSet::new();
     let mut passed = Duration::ZERO;
     for (which, step) in steps {
         let place = &mut generators[which];
+        let mut taken = Vec::new();
         match (step, place.as_mut()) {
-            (Step::Start(by), None) => *place = Generator::start(registry, moved(&clock, by)),
-            (Step::Take(count), Some(generator)) => {
-                for _ in 0..count {
-                    let Some(uid) = generator.take() else { break };
-                    if !seen.insert(uid) {
-                        return Some(registry.layout.parts(uid));
-                    }
-                }
+            (Step::Start(by), None) => {
+                *place = Generator::start_with(registry, moved(&clock, by), &options);
             }
+            (Step::Take(count), Some(generator)) => {
+                taken.extend((0..count).map_while(|_| generator.take()));
+            }
+            (Step::Hold(takers), Some(generator)) => generator.hold(takers),
+            (Step::GoOn, Some(generator)) => taken = generator.go_on(),
             (Step::Lose(count), Some(generator)) => {
                 generator.engine.ring.cursor.claim(count);
                 generator.engine.ring.cursor.close();
@@ -480,12 +529,7 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
             (Step::Kill, Some(_)) => *place = None,
             (Step::End, Some(_)) => place.take().unwrap().end(),
             (Step::ShutDown(is_ahead), Some(_)) => {
-                let generator = place.take().unwrap();
-                if let Some(uid) = generator.shut_down(is_ahead)
-                    && !seen.insert(uid)
-                {
-                    return Some(registry.layout.parts(uid));
-                }
+                taken = place.take().unwrap().shut_down(is_ahead);
             }
             (Step::Pass(ms), _) => {
                 let time = Duration::from_millis(ms);
@@ -500,6 +544,9 @@ fn comes_twice(registry: &Registry, steps: Vec<(usize, Step)>) -> Option<Parts> 
             (Step::Expire, _) => registry.pass(LEASE),
             (_, None) | (Step::Start(_), Some(_)) => {}
         }
+        if let Some(twice) = taken.into_iter().find(|uid| !seen.insert(*uid)) {
+            return Some(registry.layout.parts(twice));
+        }
     }
     None
 }
@@ -509,9 +556,23 @@ proptest! {
     fn unique_whatever_becomes_of_leases(
         steps in proptest::collection::vec(step(), 1..120),
         order in prop_oneof![Just(FieldOrder::TimeFirst), Just(FieldOrder::WorkerFirst)],
+        sequence_bits in 1u32..5,
     ) {
-        let registry = Registry::new(Memory::default()).with_order(order);
-        prop_assert_eq!(comes_twice(&registry, steps), None);
+        let registry = Registry::new(Memory::default()).with_layout(order, sequence_bits);
+        prop_assert_eq!(comes_twice(&registry, |builder| builder, steps), None);
+    }
+
+    #[test]
+    fn unique_in_exact_time_whatever_becomes_of_leases(
+        steps in proptest::collection::vec(step(), 1..120),
+        order in prop_oneof![Just(FieldOrder::TimeFirst), Just(FieldOrder::WorkerFirst)],
+        sequence_bits in 1u32..5,
+        max_lead in prop_oneof![Just(0u64), 0u64..60],
+    ) {
+        let registry = Registry::new(Memory::default()).with_layout(order, sequence_bits);
+        let max_lead = Duration::from_secs(max_lead);
+        let options = |builder: Builder| builder.exact_time().max_lead(max_lead);
+        prop_assert_eq!(comes_twice(&registry, options, steps), None);
     }
 }
 
@@ -522,6 +583,7 @@ proptest! {
     fn unique_whatever_becomes_of_leases_in_a_sqlite_file(
         steps in proptest::collection::vec(step(), 1..120),
     ) {
-        prop_assert_eq!(comes_twice(&Registry::new(File::new()), steps), None);
+        let registry = Registry::new(File::new());
+        prop_assert_eq!(comes_twice(&registry, |builder| builder, steps), None);
     }
 }

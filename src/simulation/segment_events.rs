@@ -192,7 +192,7 @@ impl Simulation {
         self.scheduler.retired(&tag, self.now);
         self.states.remove(&*tag.name);
         self.away.remove(&*tag.name);
-        if self.scheduler.outage().is_none() {
+        if self.scheduler.outage(Duration::ZERO).is_none() {
             self.expect_back();
         }
         self.retired.push(tag);

@@ -7,11 +7,13 @@ use proptest::prelude::*;
 
 use super::{HOUR, SECOND};
 use crate::engine::TakeError;
+use crate::ring::segments::{Found, SegmentChain};
 use crate::segment::load::loaded_tag::LoadedTag;
 use crate::segment::load::policy::Policy;
 use crate::segment::load::scheduler::{Job, Scheduler};
 use crate::segment::tag::claim::{Claim, Numbers};
 use crate::segment::tag::request_list::RequestList;
+use crate::segment::tag::supply::Supply;
 use crate::segment::{Segment, SegmentError};
 use crate::store::StorageError;
 use crate::sync::{Arc, lock};
@@ -175,7 +177,8 @@ impl Simulation {
             Answer::Failed => return Err(SegmentError::other("broken")),
             // Another process was first.
             Answer::AfterAnother => self.next += self.step,
-            // A copy is restored, the process loads, and the operator mends the row.
+            // A copy is restored, the process loads, and the operator mends the row. It gets
+            // nothing back.
             Answer::WentBack => {
                 let segment = Segment::new(1, self.step, 1, 1 + self.step);
                 return Ok(segment);
@@ -426,7 +429,9 @@ impl Simulation {
         let is_last = self.segments.last().unwrap().row_end == row_end;
         let given_back = self.given_back.as_ref().map_or(0, |unused| unused.count);
         assert!(given_back <= left);
-        if is_last && left > 0 {
+        let has_gone_back = lock(&self.tag.stock).has_gone_back();
+        assert!(!has_gone_back || given_back == 0);
+        if is_last && left > 0 && !has_gone_back {
             assert!(given_back > 0, "{left} numbers left, and none given back");
             // All that follows without a gap up to the end.
             let mut tail = self.segments.pop().unwrap();
@@ -520,6 +525,33 @@ proptest! {
         }
         simulation.end();
     }
+}
+
+/// The front needs no lock. So the chain may get room between the two looks of one call: that which
+/// finds no number to claim, and that which hands numbers out.
+#[test]
+fn what_is_given_back_to_a_chain_that_has_got_room_comes_before_the_rest() {
+    let (chain, mut supply) = (SegmentChain::default(), Supply::default());
+    for first in [1, 101, 201] {
+        supply.add(first, 10, 1);
+        assert!(supply.open(&chain));
+    }
+    // A taker claims all, and has not looked up where its tickets lead.
+    let (held, _) = chain.claim_many(30);
+    supply.add(301, 10, 1);
+    assert!(!supply.open(&chain), "there is no room");
+    assert!(matches!(chain.resolve(held + 25), (Found::Ready(_), true)));
+    let mut claim = supply.hand_out(&chain, 4).unwrap();
+    let origin = claim.range.take().unwrap().origin;
+    assert_eq!(chain.number(claim.next, origin), 301);
+    supply.take_back(&chain, claim.next + 1..claim.end, origin);
+    assert!(supply.open(&chain));
+    let mut rest = Vec::new();
+    while let Ok((ticket, _)) = chain.try_claim() {
+        let (Found::Ready(range), _) = chain.resolve(ticket) else { continue };
+        rest.push(chain.number(ticket, range.origin));
+    }
+    assert_eq!(rest, (302..=310).collect::<Vec<_>>());
 }
 
 #[derive(Clone, Debug)]

@@ -112,10 +112,26 @@ pub fn without_password(address: &str) -> String {
         // Not the port and the parameters, perhaps, but two parts of a password.
         return format!("{scheme}://{UNCLEAR}");
     }
-    let (user, host) =
-        rest.rsplit_once('@').map_or((None, rest), |(user, host)| (Some(user), host));
-    let user = user.map(|user| user.split(':').next().unwrap_or(user));
-    user.map_or_else(|| format!("{scheme}://{host}"), |user| format!("{scheme}://{user}@{host}"))
+    match rest.rsplit_once('@') {
+        Some((user, host)) => {
+            format!("{scheme}://{}@{host}", user.split(':').next().unwrap_or(user))
+        }
+        // What follows a host may be a port. Anything else may be the password of a user.
+        None if ports(rest).any(|port| !port.bytes().all(|byte| byte.is_ascii_digit())) => {
+            format!("{scheme}://{UNCLEAR}")
+        }
+        None => format!("{scheme}://{rest}"),
+    }
+}
+
+/// What follows the colon of each host, in an address without a user.
+fn ports(rest: &str) -> impl Iterator<Item = &str> {
+    let hosts = rest.split('/').next().unwrap_or(rest).split(',');
+    hosts.filter_map(|host| {
+        // In brackets there are colons, too.
+        let behind = host.rsplit_once(']').map_or(host, |(_, behind)| behind);
+        behind.split_once(':').map(|(_, port)| port)
+    })
 }
 
 /// Nothing that may be a part of a password.

@@ -16,8 +16,9 @@
 //!
 //! A commit is one transaction of etcd, which compares the `mod_revision` of each key. It is on the
 //! disks of a majority of the members when it is confirmed. All reads are linearizable. If no
-//! answer comes after a commit was sent, its outcome is unknown, and the session does not send it
-//! again.
+//! answer comes after a commit was sent, the same commit is sent again as long as there is time. It
+//! is made once at most, because it names versions, and changes them. If no answer comes at all,
+//! its outcome is unknown.
 //!
 //! These are refused, each with what to do:
 //!

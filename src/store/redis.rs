@@ -28,7 +28,8 @@
 //!
 //! Redis before 7.0: with `appendfsync always`, too, it may answer before it has synced, where it
 //! has several threads, clients that wait or slow scripts, and some versions go on after a sync
-//! that has failed.
+//! that has failed. Redis 7.0.0 to 7.0.2: they rename files and do not sync the folder, so that a
+//! power failure after a rewrite may bring back the old append-only file.
 //!
 //! With `appendfsync everysec`, Redis 7.4.0 to 7.4.2 and Valkey from 8.0 on: their `WAITAOF` says
 //! up to a second too early that a write is on the disk. With `appendfsync always` they are fine.

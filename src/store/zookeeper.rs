@@ -25,7 +25,8 @@
 //! A commit is one multi-operation, which compares the versions of the nodes. It is on the disks of
 //! most servers when it is confirmed. Before a read, the server gets all that was confirmed to
 //! anybody before. If no answer comes after a commit was sent, the session ends or the connection
-//! breaks, its outcome is unknown, and it is not sent again.
+//! breaks, the same commit is sent again as long as there is time. It is made once at most, because
+//! it names versions, and changes them. If no answer comes at all, its outcome is unknown.
 //!
 //! A session lasts as long as a call. It holds no node, so that a process that is killed leaves
 //! nothing behind but a session that expires by itself. No thread outlives a call, but one that the

@@ -151,7 +151,8 @@ fn why_tinyid_answers_with_nothing_is_asked() {
         ),
         (
             r#"{"data":null,"code":6,"message":"can not find biztype:orders"}"#,
-            "{} has no tag \"orders\"; create it first",
+            "{} has no tag \"orders\"; create it first, and if it was there before, with a first \
+             number above all that were given",
         ),
         (
             r#"{"data":null,"code":6,"message":"get next segmentId conflict"}"#,
@@ -213,13 +214,15 @@ fn what_a_service_refuses_is_told() {
             "404 Not Found",
             "no-such-tag",
             r#""detail":"create it with PUT /v1/tags/TAG""#,
-            "{} has no tag \"orders\"; create it first",
+            "{} has no tag \"orders\"; create it first, and if it was there before, with a first \
+             number above all that were given",
         ),
         (
             "400 Bad Request",
             "bad-tag",
             r#""detail":"a tag has 1 to 63 characters""#,
-            "{} has no tag \"orders\"; create it first",
+            "{} has no tag \"orders\"; create it first, and if it was there before, with a first \
+             number above all that were given",
         ),
         (
             "401 Unauthorized",

@@ -3,6 +3,8 @@
 
 use std::fs;
 use std::path::{Path, PathBuf};
+#[cfg(feature = "async")]
+use std::task::{Context, Waker};
 use std::thread;
 use std::time::{Duration, SystemTime};
 
@@ -56,6 +58,33 @@ fn a_step_back_wakes_the_filler_once_a_second() {
         thread::sleep(Duration::from_secs(2));
         let woken = switches(&task) - before;
         assert!(woken <= 8, "{woken} switches");
+    });
+}
+
+/// Tasks that were called and are not polled: the filler looks once a tick, also where ticks to
+/// come may be used.
+#[cfg(feature = "async")]
+#[test]
+fn tasks_that_are_not_polled_cost_little() {
+    alone("exact::tasks_that_are_not_polled_cost_little", || {
+        let layout = Layout::new(31, 22, 1).unwrap();
+        let lead = Duration::from_secs(2);
+        let uids = builder().layout(layout).max_lead(lead).build().unwrap();
+        // Each task that is called makes room for the next one after 20 ms.
+        let mut tasks: Vec<_> = (0..1000).map(|_| Box::pin(uids.take_async())).collect();
+        let mut context = Context::from_waker(Waker::noop());
+        let mut waiting = 0;
+        for task in &mut tasks {
+            waiting += usize::from(task.as_mut().poll(&mut context).is_pending());
+        }
+        assert!(waiting > 900, "{waiting}");
+        // The first tick after these has been called.
+        thread::sleep(Duration::from_millis(1500));
+        let task = filler_task();
+        let before = switches(&task);
+        thread::sleep(Duration::from_secs(2));
+        let woken = switches(&task) - before;
+        assert!(woken <= 20, "{woken} switches");
     });
 }
 

@@ -176,6 +176,14 @@ fn a_counter_that_is_none_gives_nothing() {
     server.run(&["SET", KEY, "many"]);
     let error = source.load(TAG, None).unwrap_err().to_string();
     assert!(error.contains("of another kind"), "{error}");
+    // Redis counts up no number in another form than its own.
+    for text in ["0100", "+100", "-0"] {
+        server.run(&["SET", KEY, text]);
+        let error = source.load(TAG, None).unwrap_err().to_string();
+        assert!(error.contains("of another kind") || error.contains("no number"), "{error}");
+        let error = source.set(TAG, &TagChange::new().next(501)).unwrap_err().to_string();
+        assert!(error.contains(&format!("is \"{text}\", and no number")), "{error}");
+    }
     // A number that Lua would round.
     let large = 9_007_199_254_740_993_u64;
     server.run(&["SET", KEY, &large.to_string()]);

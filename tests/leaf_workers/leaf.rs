@@ -30,7 +30,8 @@ impl Leaf {
         Leaf { socket, number: 0, folder, ip: ip.to_owned() }
     }
 
-    /// The worker id that it starts with at the time `now`; `None` if it refuses.
+    /// The worker id that it starts with at the time `now`, on a machine without the file of an
+    /// earlier start; `None` if it refuses. With such a file, it would go on with the id in that.
     pub fn start(&mut self, now: i64) -> Option<u64> {
         let folder = self.folder.clone();
         if self.ask(3, &[&text(&folder), b"\0"]).0 == NO_NODE {

@@ -193,6 +193,24 @@ fn a_time_ahead_of_the_clock_is_refused(servers: &ZooKeepers) {
     let lease = worker.assign(&request_at(now, 30_000)).unwrap();
     assert_eq!((lease.worker, lease.first), (id, tick(now)));
     drop(worker);
+    // One that writes meanwhile is running, also where it is late once.
+    let mut worker = place.worker();
+    leaf.beat(id, now);
+    assert!(matches!(
+        worker.assign(&request_at(now, 30_000)),
+        Err(RegistryError::UsedAhead { .. })
+    ));
+    leaf.beat(id, now + 3_000);
+    for late in [5_001, 60_000] {
+        let error = worker.assign(&request_at(now + 3_000 + late, 30_000)).unwrap_err();
+        assert!(!error.is_transient(), "{error}");
+        assert!(error.to_string().contains("a server of Leaf runs with this address"), "{error}");
+    }
+    let ended = worker.assign(&request_at(now + 3_000 + 60_001, 30_000)).unwrap();
+    assert_eq!(ended.worker, id);
+    // As if that had not been.
+    leaf.beat(id, now - 5_001);
+    let lease = place.worker().assign(&request_at(now, 30_000)).unwrap();
     // Our own time may be ahead by as much as a generator can begin ahead.
     let ahead = i64::try_from(lease.last - tick(now)).unwrap();
     let early = place.worker().assign(&request_at(now - 60_000, 60_000 + 6_000));
@@ -220,7 +238,19 @@ fn a_node_that_another_has_taken_over_is_lost(servers: &ZooKeepers) {
     assert_eq!(second.reserve(&next, next.last + 10).unwrap(), next.last + 10);
     // So is one that Leaf has written.
     place.leaf().beat(next.worker, now_ms());
-    lost(second.reserve(&next, next.last + 20));
+    let mut held = next.clone();
+    held.last += 10;
+    lost(second.reserve(&held, held.last + 10));
+    // What the second has used is not used again, even if an old time is put back.
+    let now = now_ms();
+    place.leaf().beat(next.worker, now - 60_000);
+    let again = second.assign(&request_at(now, 30_000)).unwrap();
+    assert_eq!((again.worker, again.first), (next.worker, held.last + 1));
+    // Nor does it begin later than it may.
+    place.leaf().beat(next.worker, now - 60_000);
+    lost(second.reserve(&again, again.last + 10));
+    let early = second.assign(&request_at(now, again.last - tick(now)));
+    assert!(matches!(early, Err(RegistryError::UsedAhead { .. })), "{early:?}");
 }
 
 fn a_lost_answer_loses_no_node(servers: &ZooKeepers) {

@@ -2,6 +2,7 @@
 
 use std::collections::{BTreeSet, HashSet};
 use std::fs;
+use std::ops::RangeInclusive;
 use std::path::Path;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::{Arc, mpsc};
@@ -230,6 +231,29 @@ fn never_blocked_a_registry_that_has_no_more_is_asked_now_and_then_and_takes_fai
     assert!(asked <= 3, "asked {asked} times in three seconds");
 }
 
+/// Says that it has the worker ids of this range.
+struct Ranged(RangeInclusive<u64>);
+
+impl WorkerRegistry for Ranged {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let ticks = request.now..=request.now + 100;
+        Ok(Lease::leased(1, ticks, Duration::from_secs(10), "one"))
+    }
+
+    fn worker_ids_of(&self, _: &Layout) -> Option<RangeInclusive<u64>> {
+        Some(self.0.clone())
+    }
+}
+
+#[test]
+fn any_range_of_worker_ids_is_counted() {
+    let last = u64::MAX;
+    for (first, last, count) in [(1, 1, 1), (0, last - 1, last), (0, last, last), (7, 6, 0)] {
+        let uids = UidGenerator::builder().registry(Ranged(first..=last)).build().unwrap();
+        assert_eq!(uids.status().worker_ids, Some(count));
+    }
+}
+
 /// As `schema.sql` says, where nothing but an old copy of the registry is left.
 #[test]
 fn an_old_copy_can_be_made_good() {
@@ -251,6 +275,64 @@ fn an_old_copy_can_be_made_good() {
     let recipe = crate::databases::recipe(include_str!("../../schema.sql"), 100);
     rusqlite::Connection::open(&file).unwrap().execute_batch(&recipe).unwrap();
     run(101);
+}
+
+/// An old copy in which the id that a process holds is free: it would take the id again, from the
+/// present on, and repeat what it has given itself.
+#[test]
+fn a_process_takes_its_own_id_from_no_old_copy() {
+    let dir = folder();
+    let path = |name| dir.path().join(name);
+    let (file, copy, current) = (path("uidring.db"), path("copy.db"), path("current.db"));
+    let open = || SqliteRegistry::open(&file).unwrap().leased(LEASE);
+    let request = Request::new(Layout::DEFAULT, 10_000_000, 20_000_000);
+    let mut before = open();
+    let lease = before.assign(&request).unwrap();
+    before.release(&lease, lease.first).unwrap();
+    fs::copy(&file, &copy).unwrap();
+    let mut registry = open();
+    let lease = registry.assign(&request).unwrap();
+    assert_eq!(lease.worker, 1);
+    let last = registry.reserve(&lease, lease.last + 1000).unwrap();
+    fs::rename(&file, &current).unwrap();
+    fs::rename(&copy, &file).unwrap();
+    for _ in 0..2 {
+        let reserved = registry.reserve(&lease, last + 1000).map(|_| lease.clone());
+        for given in [reserved, registry.clone().assign(&request)] {
+            let error = given.expect_err("it is an old copy").to_string();
+            assert!(error.contains("that gave worker id 1 to this process, or an old"), "{error}");
+        }
+    }
+    // What was given back is known as well.
+    fs::rename(&file, &copy).unwrap();
+    fs::rename(&current, &file).unwrap();
+    registry.release(&lease, last - 10).unwrap();
+    fs::rename(&file, &current).unwrap();
+    fs::rename(&copy, &file).unwrap();
+    registry.assign(&request).unwrap_err();
+    fs::rename(&current, &file).unwrap();
+    let again = registry.assign(&request).unwrap();
+    assert_eq!((again.worker, again.first), (1, last - 9));
+}
+
+/// One gives back what the other finds free: no record of theirs is old.
+#[test]
+fn those_who_give_back_and_those_who_start_in_one_process_meet_no_old_copy() {
+    let dir = folder();
+    let registry = SqliteRegistry::open(dir.path().join("uidring.db")).unwrap().leased(LEASE);
+    let request = Request::new(Layout::DEFAULT, 10_000_000, 20_000_000);
+    thread::scope(|scope| {
+        for _ in 0..4 {
+            let mut registry = registry.clone();
+            scope.spawn(move || {
+                for _ in 0..size(200, 20) {
+                    let lease = registry.assign(&request).unwrap();
+                    registry.reserve(&lease, lease.last + 100).unwrap();
+                    registry.release(&lease, lease.first).unwrap();
+                }
+            });
+        }
+    });
 }
 
 #[test]

@@ -610,11 +610,14 @@ fn an_id_whose_row_is_dropped_is_not_given() {
     assert_eq!(start(&path).unwrap(), 1);
     let db = Connection::open(&path).unwrap();
     let begin = SqliteRegistry::open(&path).unwrap().leased(Duration::from_secs(60));
-    for event in ["INSERT", "UPDATE"] {
+    let drop_each = |event: &str| {
         db.execute_batch(&format!(
             "CREATE TRIGGER drops BEFORE {event} ON worker_node BEGIN SELECT RAISE(IGNORE); END"
         ))
         .unwrap();
+    };
+    for event in ["INSERT", "UPDATE"] {
+        drop_each(event);
         let dropped = "its tables did not take what was written: something there drops or moves \
                        it, such as a trigger; see what, and remove it";
         let error = begin.clone().assign_id(&Layout::DEFAULT).unwrap_err();
@@ -624,7 +627,17 @@ fn an_id_whose_row_is_dropped_is_not_given() {
         }
         db.execute_batch("DROP TRIGGER drops").unwrap();
     }
-    assert_eq!(start(&path).unwrap(), 2);
+    // Nor one that is given again.
+    let mut holder = begin.clone();
+    let now = Layout::DEFAULT.tick_at(SystemTime::now()).unwrap();
+    let request = Request::new(Layout::DEFAULT, now, Layout::DEFAULT.max_tick());
+    let lease = holder.assign(&request).unwrap();
+    holder.release(&lease, lease.first).unwrap();
+    drop_each("UPDATE");
+    let error = begin.clone().assign(&request).unwrap_err();
+    assert!(error.to_string().contains("its tables did not take what was written"), "{error}");
+    db.execute_batch("DROP TRIGGER drops").unwrap();
+    assert_eq!(start(&path).unwrap(), lease.worker + 1);
 }
 
 /// With a log, what was given while another program had the file open would not be in the file.

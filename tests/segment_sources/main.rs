@@ -388,6 +388,44 @@ fn a_row_made_anew_gives_nothing_to_those_who_took_before(place: &dyn Place) {
     a.create("orders", &Tag::new().first(left.first)).unwrap();
     assert_eq!(place.open(Table::Own).load("orders", None).unwrap().row_end, left.row_end);
     assert!(!b.give_back("orders", &left).unwrap());
+    // Nor where it knows the next row itself.
+    let next = b.load("orders", None).unwrap();
+    assert_eq!(next.first, left.row_end + 1);
+    let mut merged = left;
+    (merged.count, merged.row_end) = (merged.count + next.count, next.row_end);
+    assert!(!b.give_back("orders", &merged).unwrap());
+    assert!(b.give_back("orders", &next).unwrap(), "its own");
+}
+
+/// Leaf's table has no key by which a row is known again.
+fn a_removed_row_of_leaf_gives_its_numbers_to_none(place: &dyn Place) {
+    let (a, b) = (place.open(Table::Leaf), place.open(Table::Leaf));
+    a.create("orders", &Tag::new()).unwrap();
+    let left = a.load("orders", None).unwrap();
+    a.remove("orders", None).unwrap();
+    b.create("orders", &Tag::new()).unwrap();
+    assert_eq!(b.load("orders", None).unwrap(), left);
+    assert!(!a.give_back("orders", &left).unwrap());
+    assert_eq!(b.load("orders", None).unwrap().first, 1001);
+}
+
+/// An operator adds a database or takes one out: the numbers between are then others'.
+fn a_row_with_another_delta_takes_nothing_back(place: &dyn Place) {
+    for (before, after) in [("2", "1"), ("2", "3"), ("1", "2")] {
+        place.run("DELETE FROM tiny_id_info");
+        place.run(&format!(
+            "INSERT INTO tiny_id_info (biz_type, max_id, step, delta, remainder) \
+             VALUES ('orders', 0, 12, {before}, 0)"
+        ));
+        let source = place.open(Table::TinyId);
+        let segment = source.load("orders", None).unwrap();
+        assert_eq!(segment.row_end, 12);
+        let set = |delta: &str| place.run(&format!("UPDATE tiny_id_info SET delta = {delta}"));
+        set(after);
+        assert!(!source.give_back("orders", &segment).unwrap(), "{before}, {after}");
+        set(before);
+        assert!(source.give_back("orders", &segment).unwrap(), "{before}, {after}");
+    }
 }
 
 fn tags_are_changed_and_removed(place: &dyn Place, name: &str) {
@@ -413,8 +451,8 @@ fn tags_are_changed_and_removed(place: &dyn Place, name: &str) {
         assert_eq!(
             text(source.set("order", &TagChange::new())),
             format!(
-                "{name} has no tag \"order\"; did you mean \"orders\"? If it is new, create it \
-                 first"
+                "{name} has no tag \"order\"; did you mean \"orders\"? If not, create it first, \
+                 and if it was there before, with a first number above all that were given"
             )
         );
         let described = source.set("orders", &TagChange::new().description("of the shop"));

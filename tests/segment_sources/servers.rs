@@ -306,6 +306,14 @@ on_servers! {
         a_row_made_anew_gives_nothing_to_those_who_took_before(&place);
     }
 
+    fn a_removed_row_of_leaf(server) {
+        a_removed_row_of_leaf_gives_its_numbers_to_none(&OnServer::with_others(server));
+    }
+
+    fn a_row_with_another_delta(server) {
+        a_row_with_another_delta_takes_nothing_back(&OnServer::with_others(server));
+    }
+
     fn what_is_behind_the_name_of_a_table_is_looked_at(server) {
         let place = OnServer::with_others(server);
         place.open(Table::Own).create("orders", &Tag::new()).unwrap();

@@ -194,6 +194,16 @@ fn a_row_made_anew() {
     a_row_made_anew_gives_nothing_to_those_who_took_before(&file);
 }
 
+#[test]
+fn a_removed_row_of_leaf() {
+    a_removed_row_of_leaf_gives_its_numbers_to_none(&File::with_others());
+}
+
+#[test]
+fn a_row_with_another_delta() {
+    a_row_with_another_delta_takes_nothing_back(&File::with_others());
+}
+
 /// At rest a file is all there is: its numbers are not in a log beside it.
 #[test]
 fn a_file_in_wal_mode_is_put_back_before_numbers_are_given() {
@@ -373,13 +383,12 @@ fn a_lock_is_waited_for_and_told() {
 
 #[test]
 fn an_unknown_tag_names_those_that_are_alike() {
+    const CREATE: &str = "create it first, and if it was there before, with a first number above \
+                          all that were given";
     let file = File::new();
     let source = file.own();
     let unknown = |tag: &str| text(source.load(tag, None));
-    assert_eq!(
-        unknown("orders"),
-        format!("{} has no tag \"orders\"; create it first", file.name())
-    );
+    assert_eq!(unknown("orders"), format!("{} has no tag \"orders\"; {CREATE}", file.name()));
     for tag in ["orders", "order_items", "invoices", "orders2", "Orders3", "orders4"] {
         source.create(tag, &Tag::new()).unwrap();
     }
@@ -387,12 +396,12 @@ fn an_unknown_tag_names_those_that_are_alike() {
         unknown("ordesr"),
         format!(
             "{} has no tag \"ordesr\"; did you mean \"orders\" or \"Orders3\" or \"orders2\"? If \
-             it is new, create it first",
+             not, {CREATE}",
             file.name()
         )
     );
     let error = unknown("zebra");
-    assert!(error.ends_with("no tag \"zebra\"; create it first"), "{error}");
+    assert!(error.ends_with(&format!("no tag \"zebra\"; {CREATE}")), "{error}");
 }
 
 // ------------------------------------------------------------------------------------------------

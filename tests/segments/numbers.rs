@@ -236,6 +236,17 @@ fn while_the_source_is_away_takes_go_on_then_fail_and_then_go_on_by_themselves()
 }
 
 #[test]
+fn a_tag_that_is_new_finds_out_that_the_source_is_back_also_where_nobody_waits() {
+    let rows = Rows::default().with("a", row(100));
+    let segments = rows.builder().max_wait(Duration::ZERO).build().unwrap();
+    rows.fail(Some(unreachable));
+    assert!(segments.tag("a").unwrap_err().is_transient());
+    assert!(segments.tag("a").unwrap_err().is_transient());
+    rows.fail(None);
+    wait_for("number", || segments.tag("a").is_ok_and(|tag| tag.try_take().is_ok()));
+}
+
+#[test]
 fn a_source_that_is_away_is_not_stormed() {
     let mut rows = Rows::default();
     for tag in 0..100 {
@@ -359,6 +370,28 @@ fn a_row_that_went_back_is_refused() {
         thread::sleep(Duration::from_millis(20));
     }
     assert_eq!(rows.next("a"), next);
+}
+
+/// Others have taken the row to where it ended for this process, so that it looks untouched.
+#[test]
+fn what_is_left_does_not_go_back_to_a_row_that_went_back() {
+    let fresh = Row { max_step: Some(100), ..row(100) };
+    let rows = Rows::default().with("a", fresh);
+    let (segments, second) = (rows.segments(), rows.segments());
+    let tag = segments.tag("a").unwrap();
+    numbers(&tag, 51);
+    wait_for("load", || tag.status().loads == 2);
+    assert_eq!(rows.next("a"), 201);
+    // A restored copy, and a load of each of the two.
+    let _ = rows.clone().with("a", fresh);
+    numbers(&tag, 120);
+    wait_for("refusal", || tag.status().last_failure.is_some());
+    assert_eq!(rows.next("a"), 101);
+    let theirs = second.tag("a").unwrap().take().unwrap().get();
+    assert_eq!((theirs, rows.next("a")), (101, 201));
+    segments.shutdown().unwrap();
+    let third = rows.segments().tag("a").unwrap().take().unwrap().get();
+    assert_eq!(third, 201, "the numbers below are those of others");
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn a_change_that_could_repeat_a_text_is_refused() {
         assert!(error.to_string().contains(said), "{error}");
     };
     refused("{yyyy}-{n:5}", "2027-01-02", "is within 2027; name 2027-01-01 or 2028-01-01");
-    refused("{n}", "2027-01-01", "create another series");
+    refused("{n}", "2027-01-01", "as it never ends: create one of another name");
     refused("{n:4}-{yyyy}", "2027-01-01", "could write the text of a number");
     orders.take_for(day("2027-06-01")).unwrap();
     refused("{yyyy}-{n:5}", "2027-01-01", "numbers of periods from 2027-01-01 on have been given");
@@ -110,4 +110,27 @@ fn a_change_that_could_repeat_a_text_is_refused() {
     let gapless = series.change("orders", definition("{yyyy}-{n:6}").gapless(), day("2029-01-01"));
     assert!(matches!(gapless, Err(SeriesError::Differs { field: "gapless", .. })));
     assert_eq!(orders.record().unwrap().versions.len(), 2);
+}
+
+/// Its counters are gone, so that nothing else tells that its numbers have been given.
+#[test]
+fn a_change_does_not_begin_before_what_is_closed() {
+    let (_folder, store) = file();
+    let clock = clock("2026-12-01T00:00:00Z");
+    let series = series(&store, &clock);
+    let orders = series.create("orders", definition("{yyyy}-{MM}{n:4}")).unwrap();
+    assert_eq!(orders.take_for(day("2026-01-31")).unwrap().as_str(), "2026-010001");
+    series.close("orders", "2026-11".parse().unwrap()).unwrap();
+    assert_eq!(series.prune("orders").unwrap(), 1);
+    let yearly = definition("{yyyy}-{n:6}").first(10_001);
+    match series.change("orders", yearly, day("2026-01-01")) {
+        Ok(_) => panic!("{} is given again", orders.take().unwrap()),
+        Err(error) => {
+            let said = "the days before 2026-12-01 are closed, and their numbers would come again; \
+                        name 2026-12-01 or a later day";
+            assert!(error.to_string().ends_with(said), "{error}");
+        }
+    }
+    series.change("orders", definition("{yyyy}-{MM}{n:5}"), day("2026-12-01")).unwrap();
+    assert_eq!(orders.take().unwrap().as_str(), "2026-1200001");
 }

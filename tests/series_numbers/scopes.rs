@@ -27,6 +27,28 @@ fn each_scope_counts_by_itself() {
     }
 }
 
+/// In many a binding and command the scope comes first, and the date after it. A counter of its own
+/// would have given the texts of today again.
+#[test]
+fn a_date_in_the_place_of_a_scope_is_refused() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let series = series(&store, &clock);
+    let orders = series.create("orders", definition("{yyyy}{MM}{dd}-{n}")).unwrap();
+    assert_eq!(texts(orders.take_n(1)), ["20261124-1"]);
+    let misplaced = orders.scope("2026-11-24");
+    for taken in [misplaced.take().map(|number| vec![number]), misplaced.take_batch(2)] {
+        let error = taken.unwrap_err().to_string();
+        assert!(error.contains("scope \"2026-11-24\"") && error.ends_with("give none"), "{error}");
+    }
+    // Any other scope is the caller's to keep apart, and so is one beside a date.
+    assert_eq!(texts(orders.scope("2026-11-24a").take_n(1)), ["20261124-1"]);
+    let date = "2026-11-25".parse().unwrap();
+    assert_eq!(misplaced.take_for(date).unwrap().as_str(), "20261125-1");
+    let rooms = series.create("rooms", definition("{scope}/{n:3}")).unwrap();
+    assert_eq!(texts(rooms.scope("2026-11-24").take_n(1)), ["2026-11-24/001"]);
+}
+
 #[test]
 fn a_scope_that_rests_gives_its_numbers_back() {
     let (_folder, store) = file();

@@ -229,6 +229,22 @@ fn a_series_that_is_there_is_used_only_as_it_is() {
     }
 }
 
+/// With the same pattern it would write the same texts.
+#[test]
+fn who_is_sent_to_another_series_is_told_to_give_it_another_pattern() {
+    let (_folder, store) = file();
+    let series = series(&store, &clock("2026-11-24T12:00:00Z"));
+    series.create("customers", definition("C-{n}")).unwrap();
+    let gapless = series.create("customers", definition("C-{n}").gapless());
+    let step = definition("C-{n}").step(1000);
+    let step = series.change("customers", step, "2027-01-01".parse().unwrap());
+    for error in [gapless.unwrap_err(), step.unwrap_err()] {
+        let said = "create one of another name, and give it a pattern that writes other texts, \
+                    because it counts from its first number";
+        assert!(error.to_string().ends_with(said), "{error}");
+    }
+}
+
 #[test]
 fn what_cannot_be_a_series_is_refused_with_the_reason() {
     let (_folder, store) = file();

@@ -5,6 +5,8 @@ use std::collections::{BTreeSet, HashSet};
 use std::env;
 use std::error::Error;
 use std::io::Read;
+#[cfg(feature = "postgres")]
+use std::net::{TcpListener, TcpStream};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
@@ -597,6 +599,31 @@ on_servers! {
         assert_eq!(build().worker_id(), 101);
     }
 
+    /// As after a failover to a replica that lacks the last commits.
+    fn a_process_takes_its_own_id_from_no_old_copy(server) {
+        let database = server.database();
+        let open = || leased(&database.url, 600);
+        let (mut first, mut registry) = (open(), open());
+        let lease = first.assign(&request()).unwrap();
+        first.release(&lease, lease.first).unwrap();
+        let lease = registry.assign(&request()).unwrap();
+        assert_eq!(lease.worker, 1);
+        database.run(&format!(
+            "UPDATE uidring_worker_node SET holder = NULL, lease_until = 0, reserved_until = {}",
+            lease.first - 1
+        ));
+        let reserved = registry.reserve(&lease, lease.last + 1).map(|_| lease.clone());
+        for given in [registry.assign(&request()), reserved] {
+            let text = with_causes(&given.expect_err("it is an old copy"));
+            assert!(text.contains("that gave worker id 1 to this process, or an old"), "{text}");
+        }
+        // When somebody has made it good.
+        database.run(&recipe(schema(server), 100));
+        let lost = registry.reserve(&lease, lease.last + 1).unwrap_err();
+        assert!(matches!(lost, RegistryError::LeaseLost { worker: 1 }), "{lost}");
+        assert_eq!(registry.assign(&request()).unwrap().worker, 101);
+    }
+
     fn worker_ids_outside_of_a_range_are_left_alone(server) {
         let database = server.database();
         let build = |options| builder(registry_with(&database.url, options)).build();
@@ -927,6 +954,23 @@ fn each_part_of_a_table_is_looked_at() {
          CREATE FOREIGN TABLE far () INHERITS (uidring_layout) SERVER elsewhere",
     );
     refused("its table far is on another server, which need not keep a commit");
+}
+
+/// The machine of the first one is off, which says nothing, not even that it is away.
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn a_host_that_does_not_answer_leaves_time_for_the_others() {
+    let database = Server::Postgres.database();
+    let silent = TcpListener::bind("127.0.0.1:0").unwrap();
+    let address = silent.local_addr().unwrap();
+    // Nobody accepts these, and when there are too many, the system answers no more.
+    let connect = || TcpStream::connect_timeout(&address, Duration::from_millis(300)).ok();
+    let waiting: Vec<_> = std::iter::from_fn(connect).collect();
+    let (user, host) = database.url.split_once('@').unwrap();
+    let url = format!("{user}@{address},{host}");
+    assert_eq!(builder(registry(&url)).build().unwrap().worker_id(), 1);
+    drop(waiting);
 }
 
 /// A standby takes no writes until it is promoted.

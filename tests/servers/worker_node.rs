@@ -5,7 +5,9 @@ use std::error::Error;
 use std::thread;
 use std::time::Duration;
 
-use uidring::registry::{MySqlRegistry, RegistryAdmin, UidGeneratorRegistry, WorkerRegistry};
+use uidring::registry::{
+    MySqlRegistry, RegistryAdmin, Request, UidGeneratorRegistry, WorkerRegistry,
+};
 use uidring::{BuildError, Builder, Layout, RegistryError, UidGenerator};
 
 use crate::databases::{Database, Server};
@@ -60,6 +62,20 @@ fn unique_beside_programs_with_uid_generator() {
     // Each start of either kind has its row.
     let rows = "SELECT COUNT(*), COUNT(DISTINCT ID), MIN(TYPE) > 0 FROM WORKER_NODE";
     assert_eq!(database.run(rows).split_whitespace().collect::<Vec<_>>(), ["64", "64", "1"]);
+}
+
+/// As in an old copy: a process that took its own id again would repeat what it has given.
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn a_process_takes_its_own_id_no_second_time() {
+    let database = Server::MySql.database();
+    database.run(WORKER_NODE);
+    let request = Request::new(Layout::DEFAULT, 10_000_000, Layout::DEFAULT.max_tick());
+    let mut registry = MySqlRegistry::open(&database.url).unwrap().uid_generator();
+    assert_eq!(registry.assign(&request).unwrap().worker, 1);
+    database.run("TRUNCATE WORKER_NODE");
+    let error = registry.clone().assign(&request).unwrap_err().to_string();
+    assert!(error.contains("that gave worker id 1 to this process, or an old copy"), "{error}");
 }
 
 #[test]

@@ -483,22 +483,56 @@ fn a_generator_takes_on_few_of_its_layouts_worker_ids_an_hour() {
     }
 }
 
-/// They are given back.
-#[test]
-fn leased_worker_ids_are_not_counted() {
-    struct Leasing(Counting);
+/// Leases so many ticks at a time, and loses each lease before its first reservation.
+struct Leasing {
+    ids: Counting,
+    ticks: u64,
+}
 
-    impl WorkerRegistry for Leasing {
-        fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
-            let lease = self.0.assign(request)?;
-            let ticks = request.now..=lease.last;
-            Ok(Lease::leased(lease.worker, ticks, Duration::from_secs(3600), "one"))
-        }
+impl WorkerRegistry for Leasing {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let lease = self.ids.assign(request)?;
+        let last = lease.last.min(request.now + self.ticks);
+        Ok(Lease::leased(lease.worker, request.now..=last, Duration::from_secs(3600), "one"))
     }
 
-    let (clock, builder) = saturated(20, Leasing(Counting(0)));
+    fn reserve(&mut self, lease: &Lease, _: u64) -> Result<u64, RegistryError> {
+        Err(RegistryError::LeaseLost { worker: lease.worker })
+    }
+}
+
+/// Without a lead they come back at once.
+#[test]
+fn leased_worker_ids_that_come_back_are_not_counted() {
+    let (clock, builder) = saturated(20, Leasing { ids: Counting(0), ticks: u64::MAX / 2 });
     let uids = builder.on_lead_limit(LeadLimit::NewWorker).max_new_workers(1).build().unwrap();
     while uids.status().new_workers < 5 {
         workers_of_ticks(&uids, &clock, 1);
     }
+}
+
+/// What is used up to the end of a lead comes back after half of it.
+#[test]
+fn a_generator_takes_on_few_of_the_leased_worker_ids_while_they_are_away() {
+    for (worker_bits, most) in [(2, 1), (4, 1), (6, 3), (7, 7)] {
+        let registry = Leasing { ids: Counting(0), ticks: 1 << 20 };
+        let builder = saturated(worker_bits, registry).1.max_lead(Duration::from_secs(3600));
+        let builder = builder.layout(Layout::new(30, worker_bits, 4).unwrap());
+        let uids = builder.max_new_workers(1000).build().unwrap();
+        while !uids.status().at_worker_limit || uids.try_take().is_ok() {
+            let _ = uids.try_take();
+        }
+        assert_eq!(uids.status().new_workers, most, "{worker_bits} bits");
+    }
+}
+
+/// Otherwise it could give no UID until the time is over.
+#[test]
+fn a_lost_lease_is_replaced_however_many_there_were() {
+    let (clock, builder) = saturated(4, Leasing { ids: Counting(0), ticks: 20 });
+    let uids = builder.max_lead(Duration::from_secs(3600)).build().unwrap();
+    while uids.status().new_workers < 5 {
+        workers_of_ticks(&uids, &clock, 1);
+    }
+    assert!(uids.status().at_worker_limit);
 }

@@ -107,7 +107,7 @@ fn used_up_worker_ids_are_told_once() {
             UidGenerator::builder().registry(Counting::new(u64::MAX)).layout(layout).clock(clock);
         let builder = builder.max_lead(Duration::ZERO).on_lead_limit(LeadLimit::NewWorker);
         let uids = builder.max_new_workers(600).build().unwrap();
-        let used_up = format!("{} as many worker ids as max_new_workers allows", Level::WARN);
+        let used_up = format!("{} as many worker ids as a generator may take on", Level::WARN);
         let since = Instant::now();
         let mut before = None;
         while before.is_none_or(|before| uids.status().new_workers == before) {

@@ -6,7 +6,9 @@
  * may use any handle. Texts are UTF-8 and end with a zero byte.
  *
  * After a fork, open anew in the child. Fork while no other thread starts, ends or is in a call
- * that opens, closes or asks a store: an open in the child could wait for a lock for ever.
+ * that opens, closes or asks a store: an open in the child could wait for a lock for ever. A child
+ * made by _Fork, or by the system call fork or clone itself, is not noticed, and gives the same
+ * ids.
  *
  * Options are texts such as "lease=10m". Those of a generator are lease, partition, worker_ids,
  * uid_generator, exact_time, max_lead, max_lag, on_lead_limit, max_new_workers, slots, preset,
@@ -357,7 +359,8 @@ uidring_code uidring_opaque_open(const char *keys,
 
 /**
  * Writes the text of an id to `buffer`, which has `size` bytes, with a zero byte behind it, and
- * its length to `length`, which may be null. It has 27 characters behind its prefix.
+ * its length to `length`, which may be null. It has 27 characters behind its prefix. Where it
+ * fails, it writes an empty text.
  *
  * `buffer` has room for `size` bytes, and `length` is null or can be written to.
  */
@@ -477,7 +480,9 @@ uidring_code uidring_series_create(uidring_series series,
 /**
  * Takes the next `count` numbers, at least one and at most a million. Where fewer fit the pattern,
  * it takes those, and writes how many to `taken`, which may be null if `count` is 1. `scope` is
- * null or names a scope; `date` is null for today, or such as "2026-11-24".
+ * null or names a scope, which counts by itself: without `{scope}` in the pattern, numbers of two
+ * scopes have the same text. `date` is null for today, or such as "2026-11-24". Where it fails, it
+ * writes 0 to `taken`, and the first of `numbers` has the value 0 and empty texts.
  *
  * `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts,
  * `numbers` has room for `count`, and `taken` is null or can be written to.

@@ -11,6 +11,7 @@
 mod calls;
 mod handles;
 mod last_error;
+mod sigpipe;
 mod texts;
 
 pub use calls::{events, generator, masked, segments, series};

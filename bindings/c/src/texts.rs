@@ -3,7 +3,7 @@
 use std::ffi::{CStr, c_char};
 use std::slice;
 
-use uidring_bindings::Error;
+use uidring_bindings::{Error, without_passwords};
 
 /// The text at `text`, which is the argument `name`.
 ///
@@ -50,7 +50,11 @@ pub(crate) unsafe fn options<'a>(
         let option = unsafe { *options.add(index) };
         // SAFETY: as the caller promises.
         let Some(option) = (unsafe { optional(option, "an option") })? else { break };
-        let problem = || Error::argument(format!("the option {option:?} is not name=value"));
+        let problem = || {
+            // It may be the address, in the wrong place.
+            let option = without_passwords(option);
+            Error::argument(format!("the option {option:?} is not name=value"))
+        };
         pairs.push(option.split_once('=').ok_or_else(problem)?);
     }
     Ok(pairs)

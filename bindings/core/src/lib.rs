@@ -20,4 +20,5 @@ pub use masked::{MaskedIds, OpaqueIds};
 pub use numbers::{Numbers, TagNumbers};
 pub use options::{OptionList, options_of};
 pub use series::{Issued, SeriesStore};
+pub use uidring_args::without_passwords;
 pub use uids::{Parts, Uids};

@@ -10,7 +10,7 @@ use clap::error::{ContextKind, ContextValue, ErrorKind};
 use clap::{Arg, ArgAction, Command, CommandFactory, Parser};
 use uidring_args::{
     GeneratorArgs, LayoutArgs, SeriesArgs, Table, TagArgs, length, quantity, some_length,
-    with_causes,
+    with_causes, without_passwords,
 };
 
 use crate::error::Error;
@@ -170,6 +170,7 @@ pub(crate) fn parse<O: Parser>(options: &[(&str, &str)]) -> Result<O, Error> {
             (ArgAction::SetTrue, "true") => args.push(format!("--{long}")),
             (ArgAction::SetTrue, "false") => {}
             (ArgAction::SetTrue, _) => {
+                let value = without_passwords(value);
                 let problem = format!("the option {name} is true or false, and not {value:?}");
                 return Err(Error::argument(problem));
             }
@@ -206,7 +207,8 @@ pub(crate) fn of_uids(sentence: &str) -> String {
 fn unknown(command: &Command, name: &str) -> Error {
     let names: Vec<String> = command.get_arguments().filter_map(Arg::get_long).map(spelt).collect();
     let names: Vec<&str> = names.iter().map(String::as_str).collect();
-    Error::argument(uidring_args::unknown("option", name, &names))
+    // It may be the address, in the wrong place.
+    Error::argument(uidring_args::unknown("option", &without_passwords(name), &names))
 }
 
 /// What clap refuses, as a sentence about options.
@@ -223,12 +225,12 @@ fn told(command: &Command, error: &clap::Error) -> String {
         match error.kind() {
             ErrorKind::ValueValidation => {
                 let why = std::error::Error::source(error)?;
-                let value = text(ContextKind::InvalidValue)?;
+                let value = without_passwords(&text(ContextKind::InvalidValue)?);
                 let why = respelt(command, &with_causes(why));
                 Some(format!("the option {invalid} cannot be {value:?}: {why}"))
             }
             ErrorKind::InvalidValue => {
-                let value = text(ContextKind::InvalidValue)?;
+                let value = without_passwords(&text(ContextKind::InvalidValue)?);
                 let valid = match error.get(ContextKind::ValidValue) {
                     Some(ContextValue::Strings(valid)) => valid.join(", "),
                     _ => return None,
@@ -242,7 +244,7 @@ fn told(command: &Command, error: &clap::Error) -> String {
             _ => None,
         }
     };
-    sentence().unwrap_or_else(|| respelt(command, &error.to_string()))
+    sentence().unwrap_or_else(|| respelt(command, &without_passwords(&error.to_string())))
 }
 
 #[cfg(test)]
@@ -286,6 +288,22 @@ mod tests {
         assert!(said.contains("options are table, max_wait, ahead,"), "{said}");
         let said = refused::<UidOptions>(&[("help", "true")]);
         assert!(said.starts_with("there is no option \"help\"; the options are lease, "), "{said}");
+    }
+
+    #[test]
+    fn no_password_of_an_address_in_the_wrong_place_is_told() {
+        let address = "mysql://ids:secret@db/ids";
+        let with_parameter = "mysql://ids:secret@db/ids?ssl-ca";
+        for (name, value) in [
+            (address, "10m"),
+            (with_parameter, "ca.pem"),
+            ("lease", address),
+            ("preset", address),
+            ("exact_time", address),
+        ] {
+            let said = refused::<UidOptions>(&[(name, value)]);
+            assert!(said.contains("\"mysql://ids@db/ids\"") && !said.contains("secret"), "{said}");
+        }
     }
 
     #[test]

@@ -47,7 +47,8 @@ impl Series {
     }
 
     /// Takes the next number: of a `scope`, if one is named, and of the period of a `date` instead
-    /// of today's. A date is a `datetime.date`, or a text such as `2026-11-24`.
+    /// of today's. A date is a `datetime.date`, or a text such as `2026-11-24`. Each scope counts
+    /// by itself: without `{scope}` in the pattern, numbers of two scopes have the same text.
     #[pyo3(signature = (name, scope=None, date=None))]
     fn next<'py>(
         &self,

@@ -61,11 +61,13 @@ impl TagStore<'_> {
         [strings(["uidring", "take"]), tag, self.options()].concat()
     }
 
-    /// The failure for `error`, with the command that fixes it.
-    pub(crate) fn failure(self, error: &SegmentError) -> Failure {
+    /// The failure for `error`, with the command that fixes it. A tag begins at `first` then.
+    pub(crate) fn failure(self, error: &SegmentError, first: Option<u64>) -> Failure {
         let why = with_causes(error);
         match error {
-            SegmentError::NoSuchTag { tag, .. } => complaint(&(why + ":"), &self.create(tag, None)),
+            SegmentError::NoSuchTag { tag, .. } => {
+                complaint(&(why + ":"), &self.create(tag, first))
+            }
             _ => Failure::Failed(why),
         }
     }

@@ -31,7 +31,7 @@ pub enum Rule {
     SameRow,
     /// A process hands out no segment that is not behind those before it.
     InOrder,
-    /// A process loads no more once its row has gone back.
+    /// Once its row has gone back, a process loads no more and gives nothing back.
     StopsAfterGoingBack,
 }
 

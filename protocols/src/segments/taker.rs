@@ -63,6 +63,10 @@ impl Taker {
 
     /// What is given back at the end.
     pub fn unused(&self, rules: Rules) -> Option<Segment> {
+        // Others may have taken the row to the same end again.
+        if self.went_back && rules.have(Rule::StopsAfterGoingBack) {
+            return None;
+        }
         let mut tail = *self.loaded.last()?;
         if !rules.have(Rule::GaplessTail) {
             tail.first = self.loaded.first()?.first;

@@ -48,13 +48,13 @@ fn step() -> impl Strategy<Value = Step> {
     ]
 }
 
-/// The model and the file, and the leases that both have given.
+/// The model and the file, and the leases that both have given, each with its start.
 struct Pair {
     model: model::Registry,
     rules: Rules,
     file: PathBuf,
     starts: Vec<(model::Terms, StoreRegistry)>,
-    leases: Vec<(model::Lease, Lease)>,
+    leases: Vec<(usize, model::Lease, Lease)>,
     texts: BTreeMap<Text, String>,
     _folder: tempfile::TempDir,
 }
@@ -98,20 +98,20 @@ impl Pair {
         match step {
             Step::Assign(start, now, lead) => self.assign(*start, *now, *lead)?,
             Step::Reserve(lease, by) if !self.leases.is_empty() => {
-                let (one, other) = self.leases[lease.index(self.leases.len())].clone();
+                let (start, one, other) = self.leases[lease.index(self.leases.len())].clone();
                 let Some(text) = one.text else { return Ok(()) };
                 let last = u16::try_from((i32::from(one.last) + by).max(1)).unwrap();
                 let id = (one.worker, text);
                 let modelled = self.model.reserve(id, last, LEASE.cast_signed(), self.rules);
-                let real = self.starts[0].1.reserve(&other, last.into());
+                let real = self.starts[start].1.reserve(&other, last.into());
                 same(step, &modelled.is_ok(), &is_done(real.map(drop)))?;
             }
             Step::Release(lease, left) if !self.leases.is_empty() => {
-                let (one, other) = self.leases[lease.index(self.leases.len())].clone();
+                let (start, one, other) = self.leases[lease.index(self.leases.len())].clone();
                 let used = one.last.saturating_sub(*left);
                 let Some(text) = one.text else { return Ok(()) };
                 let modelled = self.model.release((one.worker, text), used, self.rules);
-                let real = self.starts[0].1.release(&other, used.into());
+                let real = self.starts[start].1.release(&other, used.into());
                 same(step, &modelled.is_ok(), &is_done(real))?;
             }
             Step::Revoke(worker) if self.model.ids.is_some() => {
@@ -143,7 +143,7 @@ impl Pair {
                 let last = other.last.min(terms.max_tick.into());
                 let modelled = (u64::from(one.worker), u64::from(one.first), u64::from(one.last));
                 same(&"a lease", &modelled, &(other.worker, other.first, last))?;
-                self.leases.push((one, other));
+                self.leases.push((start, one, other));
                 Ok(())
             }
             (Err(model::Refusal::Exhausted), Err(RegistryError::Exhausted { .. }))

@@ -2,10 +2,10 @@
 //! Its changes are logged.
 //!
 //! **Ready** means: the service has started, is not ending, and can give at least one of the things
-//! that clients asked for in the last minute, even if only from memory. So a single failing tag
-//! does not make the service unready, and neither does a database that is away while memory lasts.
-//! Both are the same for all instances, so a load balancer that removed all of them would cause an
-//! outage.
+//! that clients asked for in the last minute, even if only from memory. So a database that is away
+//! does not make the service unready while memory lasts. Nor does a fault in the row of a tag, even
+//! if nobody asked for anything else. Both are the same for all instances, so a load balancer that
+//! removed all of them would cause an outage.
 //!
 //! While the database is away, the last minute with requests counts, however long ago it was. The
 //! service notices by itself when the database is back, because it keeps loading. In all other
@@ -94,7 +94,7 @@ fn refusal_by_last_look(app: &App) -> Option<Refusal> {
     let window = app.watch.asked.window(is_away(&database) || is_away(&loads))?;
     let mut cause = None;
     let mut refused = |found: Option<Cause>| {
-        cause = cause.or(found);
+        cause = cause.or(found.filter(|cause| !cause.is_of_row()));
         found.is_some()
     };
     let is_out = window.generators.iter().all(|kind| {

@@ -17,6 +17,10 @@ use crate::stats::trouble::Cause;
 /// The most characters of an invalid value that an answer repeats.
 const LONGEST_VALUE: usize = 200;
 
+/// What is said to clients where the lease of the worker id gives no more.
+const NO_TICKS: &str = "the ticks reserved for the worker id are used up, and the registry grants \
+                        no more; make sure that it can be reached";
+
 /// An error answer.
 #[derive(Debug)]
 pub(crate) struct Problem {
@@ -189,7 +193,11 @@ pub(crate) fn broken(detail: String) -> Problem {
 impl From<TakeError> for Problem {
     fn from(error: TakeError) -> Problem {
         use SegmentFailure::{BadRow, Failed, NoSuchTag, RanOut, WentBack};
-        let detail = error.to_string();
+        let detail = match error {
+            // Without the worker id, which masked UIDs hide.
+            TakeError::LeaseExhausted { .. } => NO_TICKS.to_owned(),
+            error => error.to_string(),
+        };
         match error {
             TakeError::SegmentExhausted { cause: NoSuchTag } => no_such_tag(detail),
             TakeError::SegmentExhausted { cause: RanOut } => ran_out(detail),
@@ -240,8 +248,9 @@ impl From<SegmentError> for Problem {
         match &error {
             // Omits the similar tags, because not every client may see them.
             SegmentError::NoSuchTag { tag, .. } => {
-                let problem = no_such_tag("create it with PUT /v1/tags/TAG".to_owned());
-                problem.value(tag)
+                let advice = "create it with PUT /v1/tags/TAG; if it was there before, with a \
+                              first number above all that were given, as it begins at 1";
+                no_such_tag(advice.to_owned()).value(tag)
             }
             // The error's own text is safe: it only describes the name or the definition of the
             // tag.

@@ -32,7 +32,9 @@ fn of(none: NoSeries, may_see: impl Fn(&str) -> bool) -> Problem {
             let alike = alike.iter().find(|alike| may_see(alike));
             let detail = match alike {
                 Some(alike) => format!("did you mean {alike:?}? If it is new, create it"),
-                None => "create it with PUT /v1/series/NAME".to_owned(),
+                None => "create it with PUT /v1/series/NAME; if it was there before, its counters \
+                         first have to be raised above all that were given, as they begin anew"
+                    .to_owned(),
             };
             let title = "there is no such series";
             Problem::new(StatusCode::NOT_FOUND, "no-such-series", title)
@@ -67,6 +69,9 @@ fn of_error(error: SeriesError) -> Problem {
             }
         }
         SeriesError::Format(FormatError::NoScope) => bad("no-scope", "a scope is needed"),
+        SeriesError::Format(FormatError::ScopeNotShown { scope }) => {
+            bad("bad-scope", "there can be no such scope").value(&scope)
+        }
         SeriesError::Format(FormatError::Date { date, .. }) => {
             bad("bad-date", "the series has no numbers of this date").value(&date.to_string())
         }

@@ -10,6 +10,9 @@ use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::stats::commands::AnswerKind;
 
+/// The first bytes of TLS: a handshake of version 3.
+const TLS: &[u8] = b"\x16\x03";
+
 /// The id of the next connection.
 static NEXT: AtomicU64 = AtomicU64::new(1);
 
@@ -100,6 +103,12 @@ impl Session {
             // A page in a browser can send this, with commands in its body.
             self.is_closing = true;
             return Refusal::error("this is the Redis protocol; HTTP has the address of --listen");
+        }
+        if name.starts_with(TLS) {
+            // A page can have its browser send this with a ticket in it, which the page's own
+            // server has chosen: lines with commands.
+            self.is_closing = true;
+            return Refusal::error("this is TLS, which is not spoken here; see --tls-cert");
         }
         Refusal::error(format!(
             "unknown command '{}'; the service has UID.NEXT, TAG.NEXT, INCR and SERIES.NEXT, and \

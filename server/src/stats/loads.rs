@@ -249,10 +249,16 @@ impl Loads {
         }
     }
 
-    fn begin_to_give_back(&self) {
-        let (begun, running) = &mut self.lock().given_back;
+    /// Returns whether the row may take numbers back. One that went back may not: others may have
+    /// taken it to where it ended for this process.
+    fn begin_to_give_back(&self, tag: &str) -> bool {
+        let State { tags, given_back: (begun, running), .. } = &mut *self.lock();
+        if tags.get(tag).is_some_and(|loads| loads.went_back.is_some()) {
+            return false;
+        }
         *begun += 1;
         *running += 1;
+        true
     }
 
     /// Records that a call to give numbers back has ended. If the row accepted them, it will give
@@ -324,7 +330,9 @@ impl SegmentSource for RecordedSource {
     }
 
     fn give_back(&self, tag: &str, unused: &Segment) -> Result<bool, SegmentError> {
-        self.loads.begin_to_give_back();
+        if !self.loads.begin_to_give_back(tag) {
+            return Ok(false);
+        }
         let result = self.source.give_back(tag, unused);
         let has_taken = result.as_ref().is_ok_and(|taken| *taken);
         self.loads.gave_back(tag, has_taken.then_some(unused.first));
@@ -450,6 +458,7 @@ mod tests {
             for source in [&here, &client] {
                 assert!(matches!(source.load("a", None), Err(SegmentError::WentBack { .. })));
             }
+            assert_eq!(client.give_back("a", &unused).ok(), Some(false));
             assert_eq!(*row.0.lock().unwrap(), 1000);
             let trouble = loads.tag("a").and_then(|loads| loads.trouble);
             assert!(trouble.is_some_and(|trouble| trouble.cause == Cause::WentBack));

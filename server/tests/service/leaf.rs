@@ -147,6 +147,43 @@ fn snowflakes_stay_in_the_registry_of_uids_of_the_same_layout() {
     assert!(said.contains("have the same layout and registry"), "{said}");
 }
 
+/// Another service may still have its worker id from there.
+#[test]
+fn snowflakes_do_not_leave_the_registry_that_gave_their_worker_ids() {
+    let beside = Server::start(&["--uids=false", "--leaf-snowflake"]);
+    assert_eq!(snowflakes_worker(&beside), 1);
+    let start = |options: &[&str]| {
+        let mut command = command(beside.folder());
+        let options = [&["--preset=twitter", "--leaf-snowflake", "--check"], options].concat();
+        let done = command.args(options).output().unwrap();
+        (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+    };
+    let (code, said) = start(&[]);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("ids.leaf.db has given the worker ids of the snowflakes"), "{said}");
+    assert_eq!(start(&["--leaf-db=ids.leaf.db"]).0, Some(0));
+}
+
+/// With a later epoch they would be those that were given as long ago.
+#[test]
+fn snowflakes_keep_their_epoch() {
+    let options = ["--preset=twitter", "--leaf-snowflake"];
+    let other = ["--preset=twitter", "--leaf-snowflake", "--leaf-epoch=2020-01-01"];
+    // Where none were given before, any epoch will do.
+    drop(Server::start_on(Server::start(&other).stop(), &other));
+    let folder = Server::start(&options).stop();
+    let check = |options: &[&str]| {
+        let mut command = command(folder.path());
+        let done = command.arg("--check").args(options).output().unwrap();
+        (done.status.code(), String::from_utf8([done.stdout, done.stderr].concat()).unwrap())
+    };
+    assert_eq!(check(&options), (Some(0), GOOD.to_owned()));
+    let (code, said) = check(&other);
+    assert_eq!(code, Some(1), "{said}");
+    assert!(said.contains("has the layout of the snowflakes with another epoch"), "{said}");
+    assert_eq!(check(&[&other[..], &["--leaf-db=ids.leaf.db"]].concat()).0, Some(0));
+}
+
 #[test]
 fn what_cannot_be_decoded_is_said_in_leafs_words() {
     let server = Server::start(&[]);

@@ -88,6 +88,16 @@ fn only_an_administrator_may_ask_what_is_behind_a_mask() {
 }
 
 #[test]
+fn an_error_does_not_tell_the_worker_behind_a_mask() {
+    let server = Server::start_on(with_key(), &["--mask-key=mask.key", "--lease=1s"]);
+    fs::rename(server.file(), server.folder().join("away.db")).unwrap();
+    server.wait_for("without UIDs", || server.get("/v1/uids").status == 503);
+    let answer = server.get("/v1/uids").json();
+    let detail = answer["detail"].as_str().unwrap();
+    assert!(detail.starts_with("the ticks reserved for the worker id are used up"), "{detail}");
+}
+
+#[test]
 fn the_key_can_be_named_in_the_file_of_options_and_is_never_shown() {
     let folder = with_key();
     fs::write(folder.path().join("o.toml"), "mask-key = 'mask.key'").unwrap();

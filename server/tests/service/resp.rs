@@ -59,7 +59,7 @@ fn ids_and_numbers_are_those_of_http() {
     assert_eq!(client.ask(&of("a 2025-12-31")), "'R2025-0001'");
     let two = "['R2025-0002' 'R2025-0003']";
     assert_eq!(client.ask(&of("a 2025-01-01 2")), two);
-    // A scope may look like a date.
+    // A scope may look like a date, where there is a date as well.
     assert_eq!(client.ask(&of("2025-01-01 2025-01-01")), "'R2025-0001'");
     let today = client.ask("SERIES.NEXT invoices");
     assert!(today.starts_with("'R2") && today.ends_with("-0001'"), "{today}");
@@ -156,7 +156,7 @@ fn an_error_names_the_value_and_what_to_do() {
         ("INCR orders 5", "-ERR wrong number of arguments for 'incr' command; ", &[]),
         ("PING a b", "-ERR wrong number of arguments for 'ping' command; ", &[]),
         ("QUIT now", "-ERR wrong number of arguments for 'quit' command; write QUIT", &[]),
-        ("INCR nope", "-ERR there is no such tag: 'nope'; ", &["create it with PUT"]),
+        ("INCR nope", "-ERR there is no such tag: 'nope'; ", &["if it was there before"]),
         ("TAG.NEXT nope 3", "-ERR there is no such tag: 'nope'; ", &[]),
         (&format!("INCR {long}"), "-ERR there can be no such tag: ", &["1 to 128 characters"]),
         ("UID.NEXT 0", "-ERR value is not an integer or out of range: '0'; ", &["1 to 100000"]),
@@ -167,6 +167,11 @@ fn an_error_names_the_value_and_what_to_do() {
         ("SERIES.NEXT a/b", "-ERR there can be no such series: 'a/b'; ", &[]),
         ("SERIES.NEXT gapless", "-ERR the series is gapless: 'gapless'; ", &["take_in"]),
         ("SERIES.NEXT invoices /", "-ERR there can be no such scope: '/'; ", &[]),
+        (
+            "SERIES.NEXT invoices 2025-11-01",
+            "-ERR there can be no such scope: '2025-11-01'; ",
+            &["has no {scope}", "give none"],
+        ),
         ("SERIES.NEXT invoices  2025-02-30", "-ERR the date is none: '2025-02-30'; ", &[]),
         ("SERIES.NEXT invoices   0", "-ERR value is not an integer or out of ", &["'0'"]),
         ("SELECT 1", "-ERR DB index is out of range: '1'; use 0", &[]),
@@ -231,6 +236,13 @@ fn a_request_of_a_browser_takes_nothing() {
         client.0.read_to_string(&mut answers).unwrap();
         assert!(answers.ends_with("HTTP has the address of --listen\r\n"), "{answers}");
     }
+    // The first message of TLS, with the ticket of a server that the page has chosen.
+    let mut client = connect(&server);
+    client.send(b"\x16\x03\x01\x02\x00\x01\x00\x01\xfc\x03\x03 random \xff\r\nINCR orders\r\n");
+    let mut answers = String::new();
+    client.0.read_to_string(&mut answers).unwrap();
+    assert!(answers.starts_with("-ERR this is TLS, which "), "{answers}");
+    assert_eq!(answers.lines().count(), 1, "{answers}");
     assert_eq!(connect(&server).ask("INCR orders"), ":1");
 }
 

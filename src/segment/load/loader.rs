@@ -124,7 +124,8 @@ impl Loader {
                 // Who waits for nothing else still waits for the call that is under way.
                 let patience = self.policy.max_wait.max(RECHECK);
                 let Some(left) = patience.checked_sub(since.elapsed()) else {
-                    let error = scheduler.outage().map(|error| SegmentError::clone(&error));
+                    let error =
+                        scheduler.outage(self.now()).map(|error| SegmentError::clone(&error));
                     return Err(error.unwrap_or_else(|| {
                         SegmentError::unreachable(
                             "the numbers that it had before are still on their way back",
@@ -141,7 +142,7 @@ impl Loader {
             // A running load is always waited for, because it ends within the source's own time
             // limit. Nobody knows when one begins that waits for others.
             if !is_loading {
-                let outage = scheduler.outage();
+                let outage = scheduler.outage(self.now());
                 let patience = self.policy.max_wait;
                 let patience = if outage.is_some() { patience } else { patience.max(RECHECK) };
                 if since.elapsed() >= patience {

@@ -583,6 +583,11 @@ impl Scheduler {
         let (claimed, left) = tag.engine.claimed_and_left();
         let numbers = (claimed, tag.engine.lost(), left);
         self.alarms.ends(&tag.name, &mut stock.alarm, numbers, now);
+        // Others may have taken such a row to where it ended for this process.
+        if stock.has_gone_back() {
+            self.alarms.end.gave_back(left, Ok(false));
+            return Vec::new();
+        }
         let unused = stock.unused(left, tag.engine.delta());
         unused.into_iter().map(|unused| Job::GiveBack { tag: Arc::clone(tag), unused }).collect()
     }
@@ -711,9 +716,11 @@ impl Scheduler {
         }
     }
 
-    /// The error of the outage, if the source is away.
-    pub fn outage(&self) -> Option<Arc<SegmentError>> {
-        self.outage.as_ref().map(|outage| Arc::clone(&outage.error))
+    /// The error of the outage, if the source is away, and no call may begin now that finds out
+    /// whether it is back.
+    pub fn outage(&self, now: Duration) -> Option<Arc<SegmentError>> {
+        let outage = self.outage.as_ref()?;
+        (self.running > 0 || now < outage.until).then(|| Arc::clone(&outage.error))
     }
 
     /// The tags whose takers must be woken now.

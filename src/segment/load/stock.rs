@@ -189,6 +189,12 @@ impl Stock {
         }
     }
 
+    /// Whether the row gave numbers again, as this process or its source has found out.
+    pub fn has_gone_back(&self) -> bool {
+        let failure = self.last_failure.as_deref();
+        self.went_back || matches!(failure, Some(SegmentError::WentBack { .. }))
+    }
+
     /// Whether the tag is given up.
     pub fn is_retired(&self) -> bool {
         self.retirement != Retirement::Not

@@ -3,9 +3,8 @@
 //! `segments/orders` is the row of the tag "orders". Times are milliseconds since 1970, by the
 //! store's clock.
 
-use std::collections::BTreeMap;
-
 use super::admin::{SegmentAdmin, TagChange};
+use super::known_rows::{KnownRows, NotBack};
 use super::limits::Limits;
 use super::row::{Counting, Row, alike, last_before};
 use crate::clock::from_unix_ms;
@@ -14,7 +13,7 @@ use crate::store::call;
 use crate::store::keys::{
     Call, Client, Document, Error, KeyStore, Transaction, Words, name_of, text_of,
 };
-use crate::sync::{Arc, Mutex, lock};
+use crate::sync::{Mutex, lock};
 
 type Fault = call::Fault<SegmentError>;
 
@@ -55,14 +54,13 @@ const ROW_BITS: u32 = 53;
 #[derive(Clone, Debug)]
 pub struct KeySegments<K> {
     pub(crate) client: Client<K>,
-    /// The random numbers of the rows that have given numbers.
-    rows: Arc<Mutex<BTreeMap<String, i64>>>,
+    rows: KnownRows,
 }
 
 impl<K: KeyStore> KeySegments<K> {
     /// The tags in `store`.
     pub(crate) fn on(store: K) -> Self {
-        KeySegments { client: Client::new(store), rows: Arc::default() }
+        KeySegments { client: Client::new(store), rows: KnownRows::default() }
     }
 
     /// Runs `body` in a transaction on the row of `tag`.
@@ -107,8 +105,7 @@ impl<K: KeyStore> KeySegments<K> {
 
     /// Fails unless `row` gives numbers, and is the one that gave them before.
     fn check_row(&self, row: &Row) -> Result<(), SegmentError> {
-        let known = lock(&self.rows).get(&row.tag).copied();
-        match row.check_key(known).or_else(|| row.problem(COUNTING)) {
+        match row.check_key(self.rows.key(&row.tag)).or_else(|| row.problem(COUNTING)) {
             None => Ok(()),
             Some(problem) => {
                 let (store, tag) = (self.name(), row.tag.clone());
@@ -134,7 +131,7 @@ impl<K: KeyStore> SegmentSource for KeySegments<K> {
             put(transaction, key, document.with(LAST_NUMBER, range.last))?;
             Ok((row.segment(range, COUNTING), row.key))
         })?;
-        lock(&self.rows).entry(tag.to_owned()).or_insert(key);
+        self.rows.gave(tag, key);
         Ok(segment)
     }
 
@@ -145,7 +142,10 @@ impl<K: KeyStore> SegmentSource for KeySegments<K> {
             return Ok(false);
         }
         // Another row may have come to the same end.
-        let row_key = lock(&self.rows).get(tag).copied();
+        let row_key = match self.rows.key_to_take_back(tag, unused) {
+            Ok(key) => key,
+            Err(NotBack) => return Ok(false),
+        };
         self.change(tag, "give numbers back to", |transaction, key, document| {
             // An earlier run may have been made without an answer. If others have taken just these
             // numbers since, the row ends where it did, and they would be given back from under
@@ -233,7 +233,7 @@ impl<K: KeyStore> SegmentAdmin for KeySegments<K> {
                 transaction.remove(key);
                 Ok(record)
             })?;
-        lock(&self.rows).remove(tag);
+        self.rows.removed(tag, removed.next);
         Ok(removed)
     }
 }

@@ -15,6 +15,15 @@ mod key_segments;
     feature = "sqlite",
     feature = "zookeeper"
 ))]
+mod known_rows;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
 mod limits;
 #[cfg(any(
     feature = "etcd",

@@ -180,9 +180,15 @@ impl Supply {
     pub fn take_back(&mut self, chain: &SegmentChain, tickets: Range<u64>, origin: u64) {
         let count = tickets.end - tickets.start;
         let is_in_the_chain = matches!(chain.find(tickets.start), Found::Ready(_));
-        if !chain.cursor.is_closed() && is_in_the_chain {
+        let is_closed = chain.cursor.is_closed();
+        let is_last = is_closed && self.handed_out == tickets.end;
+        // A chain that has got room while numbers were handed out is closed until the next taker
+        // comes, although it has numbers. Those of `tickets` come before them.
+        let has_more = chain.cursor.position() < chain.end();
+        if is_in_the_chain && (!is_closed || is_last && has_more) {
+            self.handed_out = tickets.start;
             chain.cursor.give_back(tickets);
-        } else if chain.cursor.is_closed() && self.handed_out == tickets.end {
+        } else if is_last {
             self.backlog.push_front((chain.number(tickets.start, origin), count));
             self.handed_out = tickets.start;
         } else {

@@ -64,11 +64,12 @@ use items::{Item, Placed};
 /// | `luhn` | 1 | digits | each wrong digit, and most swaps of two neighbours |
 /// | `mod11_10` | 1 | digits | the same |
 /// | `damm` | 1 | digits | each wrong digit, and each swap of two neighbours |
-/// | `mod97_10` | 2 | digits and letters | the same, and each letter in place of another |
+/// | `mod97_10` | 2 | digits and letters | each wrong digit or letter, and each swap but three |
 ///
 /// A check is computed over all that is before it in the text, literal text included. Luhn
 /// (ISO/IEC 7812-1), Damm and MOD 11,10 (ISO 7064) see the decimal digits alone. MOD 97-10 (ISO
-/// 7064) sees letters as well, each as a number from 10 to 35 whatever its case, as an IBAN does.
+/// 7064) sees letters as well, each as a number from 10 to 35 whatever its case, as an IBAN does. B
+/// is 11, so that `B1` and `1B` are the same to it, as are `M2` and `2M`, and `X3` and `3X`.
 /// None sees signs such as `-`.
 ///
 /// ```

@@ -52,6 +52,21 @@ impl Pattern {
         Ok(self.write(date, scope.unwrap_or_default(), number))
     }
 
+    /// Fails if there has to be a scope, and it is empty.
+    pub(crate) fn check_scope(&self, scope: &str) -> Result<(), FormatError> {
+        if self.has_scope && scope.is_empty() { Err(FormatError::NoScope) } else { Ok(()) }
+    }
+
+    /// Like [`check_scope`](Pattern::check_scope), where no date is named. A scope that the pattern
+    /// does not show is the caller's to keep apart; but a date is no scope then: it was meant as
+    /// the date, and today's texts would be given again.
+    pub(crate) fn check_scope_alone(&self, scope: &str) -> Result<(), FormatError> {
+        if !self.has_scope && scope.parse::<Date>().is_ok() {
+            return Err(FormatError::ScopeNotShown { scope: scope.into() });
+        }
+        self.check_scope(scope)
+    }
+
     /// Whether the pattern can show the date.
     pub(crate) fn check_date(&self, date: Date) -> Result<(), FormatError> {
         let dates = self.dates();

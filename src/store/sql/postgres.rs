@@ -121,14 +121,20 @@ impl Database for Postgres {
             let tls = MakeRustlsConnect::new(ClientConfig::clone(&self.tls));
             executor.wait(config.connect(tls))
         };
-        let (client, connection) = match connect(&self.config)? {
+        let mut config = self.config.clone();
+        let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
+        if hosts > 1 && config.get_connect_timeout().is_none() {
+            // One that does not answer leaves time for the others, with TLS and without.
+            let parts = u32::try_from(2 * hosts).unwrap_or(u32::MAX);
+            config.connect_timeout(deadline.left() / parts);
+        }
+        let (client, connection) = match connect(&config)? {
             // As libpq does it: a client that only prefers TLS goes on without. The server itself
             // has not refused.
             Err(error)
-                if self.config.get_ssl_mode() == SslMode::Prefer
-                    && error.as_db_error().is_none() =>
+                if config.get_ssl_mode() == SslMode::Prefer && error.as_db_error().is_none() =>
             {
-                connect(self.config.clone().ssl_mode(SslMode::Disable))??
+                connect(config.ssl_mode(SslMode::Disable))??
             }
             result => result?,
         };

@@ -7,6 +7,7 @@ use uidring_bindings::Uids;
 use crate::calls::open;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
+use crate::sigpipe::without_sigpipe;
 use crate::texts;
 
 kept!(Uids, "the generator was");
@@ -74,7 +75,8 @@ pub unsafe extern "C" fn uidring_open_fixed(
         // SAFETY: as the caller promises.
         let (options, generator) =
             unsafe { (texts::options(options)?, texts::place(generator, "generator")?) };
-        generator.id = Uids::fixed(worker_id, &options)?.keep();
+        let opened = without_sigpipe(|| Uids::fixed(worker_id, &options))?;
+        generator.id = opened.keep();
         Ok(())
     })
 }
@@ -166,5 +168,8 @@ pub unsafe extern "C" fn uidring_status(
 /// worker id was not given back in time, and all takes have ended even so.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_close(generator: uidring_generator) -> uidring_code {
-    guarded(|| Uids::remove(generator.id)?.map_or(Ok(()), |generator| generator.close()))
+    guarded(|| {
+        let Some(generator) = Uids::remove(generator.id)? else { return Ok(()) };
+        without_sigpipe(|| generator.close())
+    })
 }

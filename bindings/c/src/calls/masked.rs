@@ -143,7 +143,8 @@ pub unsafe extern "C" fn uidring_opaque_open(
 }
 
 /// Writes the text of an id to `buffer`, which has `size` bytes, with a zero byte behind it, and
-/// its length to `length`, which may be null. It has 27 characters behind its prefix.
+/// its length to `length`, which may be null. It has 27 characters behind its prefix. Where it
+/// fails, it writes an empty text.
 ///
 /// # Safety
 /// `buffer` has room for `size` bytes, and `length` is null or can be written to.
@@ -157,6 +158,9 @@ pub unsafe extern "C" fn uidring_opaque_encode(
     length: *mut usize,
 ) -> uidring_code {
     guarded(|| {
+        // If the call fails, this is what the caller finds.
+        // SAFETY: as the caller promises.
+        texts::copy("", unsafe { texts::array(buffer, size, "buffer") }?);
         let text = OpaqueIds::with(opaque.id, |opaque| opaque.encode(id))??;
         // SAFETY: as the caller promises.
         unsafe { texts::write(&text, buffer, size, length) }

@@ -11,6 +11,7 @@ use std::ffi::c_char;
 use uidring_bindings::Error;
 
 use crate::handles::Kept;
+use crate::sigpipe::without_sigpipe;
 use crate::texts;
 
 /// Opens what the address of a store and options name. Returns its handle.
@@ -25,5 +26,5 @@ unsafe fn open<T: Kept>(
     // SAFETY: as the caller promises.
     let (address, options) =
         unsafe { (texts::text(address, "address")?, texts::options(options)?) };
-    Ok(open(address, &options)?.keep())
+    Ok(without_sigpipe(|| open(address, &options))?.keep())
 }

@@ -10,6 +10,7 @@ use uidring_bindings::{Error, Numbers, TagNumbers};
 use crate::calls::open;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
+use crate::sigpipe::without_sigpipe;
 use crate::texts;
 
 /// Segments, and the handles of the tags that were opened of them, by name.
@@ -118,7 +119,8 @@ pub unsafe extern "C" fn uidring_segments_create(
             (texts::text(name, "name")?, texts::options(options)?, texts::place(tag, "tag")?)
         };
         let create = |open: &OpenSegments| -> Result<u64, Error> {
-            Ok(open.keep(segments.id, name, open.numbers.create(name, &options)?))
+            let numbers = without_sigpipe(|| open.numbers.create(name, &options))?;
+            Ok(open.keep(segments.id, name, numbers))
         };
         tag.id = OpenSegments::with(segments.id, create)??;
         Ok(())
@@ -140,10 +142,11 @@ pub unsafe extern "C" fn uidring_segments_tag(
         // SAFETY: as the caller promises.
         let (name, tag) = unsafe { (texts::text(name, "name")?, texts::place(tag, "tag")?) };
         let find = |open: &OpenSegments| -> Result<u64, Error> {
-            match open.known(name) {
-                Some(known) => Ok(known),
-                None => Ok(open.keep(segments.id, name, open.numbers.tag(name)?)),
+            if let Some(known) = open.known(name) {
+                return Ok(known);
             }
+            let numbers = without_sigpipe(|| open.numbers.tag(name))?;
+            Ok(open.keep(segments.id, name, numbers))
         };
         tag.id = OpenSegments::with(segments.id, find)??;
         Ok(())
@@ -215,6 +218,6 @@ pub extern "C" fn uidring_segments_close(segments: uidring_segments) -> uidring_
     guarded(|| {
         let Some(open) = OpenSegments::remove(segments.id)? else { return Ok(()) };
         OpenTag::retain(|_, tag| tag.segments != segments.id);
-        open.numbers.close()
+        without_sigpipe(|| open.numbers.close())
     })
 }

@@ -7,6 +7,7 @@ use uidring_bindings::{Error, Issued, SeriesStore};
 use crate::calls::open;
 use crate::handles::{Kept, kept};
 use crate::last_error::{guarded, uidring_code};
+use crate::sigpipe::without_sigpipe;
 use crate::texts;
 
 kept!(SeriesStore, "the series were");
@@ -72,13 +73,17 @@ pub unsafe extern "C" fn uidring_series_create(
         let (name, pattern, options) = unsafe {
             (texts::text(name, "name")?, texts::text(pattern, "pattern")?, texts::options(options)?)
         };
-        SeriesStore::with(series.id, |series| series.create(name, pattern, &options))?
+        SeriesStore::with(series.id, |series| {
+            without_sigpipe(|| series.create(name, pattern, &options))
+        })?
     })
 }
 
 /// Takes the next `count` numbers, at least one and at most a million. Where fewer fit the pattern,
 /// it takes those, and writes how many to `taken`, which may be null if `count` is 1. `scope` is
-/// null or names a scope; `date` is null for today, or such as "2026-11-24".
+/// null or names a scope, which counts by itself: without `{scope}` in the pattern, numbers of two
+/// scopes have the same text. `date` is null for today, or such as "2026-11-24". Where it fails, it
+/// writes 0 to `taken`, and the first of `numbers` has the value 0 and empty texts.
 ///
 /// # Safety
 /// `name` is a text that ends with a zero byte, `scope` and `date` are null or such texts,
@@ -96,22 +101,36 @@ pub unsafe extern "C" fn uidring_series_next(
 ) -> uidring_code {
     guarded(|| {
         // SAFETY: as the caller promises.
-        let (name, scope, date, numbers, taken) = unsafe {
+        let mut taken = unsafe { taken.as_mut() };
+        if let Some(taken) = &mut taken {
+            **taken = 0;
+        }
+        // SAFETY: as the caller promises.
+        let numbers = unsafe { texts::array(numbers, count, "numbers") }?;
+        // If the call fails, this is what the caller finds.
+        numbers.first_mut().into_iter().for_each(clear);
+        // SAFETY: as the caller promises.
+        let (name, scope, date) = unsafe {
             (
                 texts::text(name, "name")?,
                 texts::optional(scope, "scope")?,
                 texts::optional(date, "date")?,
-                texts::array(numbers, count, "numbers")?,
-                taken.as_mut(),
             )
         };
         if taken.is_none() && count > 1 {
             return Err(Error::argument("taken is null, and count is above 1"));
         }
-        let issued = SeriesStore::with(series.id, |series| match numbers.len() {
-            1 => Ok(vec![series.next(name, scope, date)?]),
-            count => series.next_many(name, scope, date, count as u64),
-        })??;
+        let next = |series: &SeriesStore, count| {
+            let is_one_of_today = count == 1 && date.is_none();
+            if is_one_of_today && let Some(number) = series.next_at_hand(name, scope) {
+                return Ok(vec![number]);
+            }
+            without_sigpipe(|| match count {
+                1 => Ok(vec![series.next(name, scope, date)?]),
+                _ => series.next_many(name, scope, date, count as u64),
+            })
+        };
+        let issued = SeriesStore::with(series.id, |series| next(series, numbers.len()))??;
         if let Some(taken) = taken {
             *taken = issued.len();
         }
@@ -137,7 +156,8 @@ pub unsafe extern "C" fn uidring_series_parse(
         // SAFETY: as the caller promises.
         let (name, text, number) =
             unsafe { (texts::text(name, "name")?, texts::text(text, "text")?, number.as_mut()) };
-        let issued = SeriesStore::with(series.id, |series| series.parse(name, text))??;
+        let parse = |series: &SeriesStore| without_sigpipe(|| series.parse(name, text));
+        let issued = SeriesStore::with(series.id, parse)??;
         if let Some(number) = number {
             write(&issued, number);
         }
@@ -165,7 +185,8 @@ pub unsafe extern "C" fn uidring_series_status(
         // SAFETY: as the caller promises.
         let (name, scope) =
             unsafe { (texts::text(name, "name")?, texts::optional(scope, "scope")?) };
-        let status = SeriesStore::with(series.id, |series| series.status(name, scope))??;
+        let status = |series: &SeriesStore| without_sigpipe(|| series.status(name, scope));
+        let status = SeriesStore::with(series.id, status)??;
         // SAFETY: as the caller promises.
         unsafe { texts::write(&status, buffer, size, length) }
     })
@@ -175,7 +196,16 @@ pub unsafe extern "C" fn uidring_series_status(
 /// numbers were not given back in time and are lost, and all takes have ended even so.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_series_close(series: uidring_series) -> uidring_code {
-    guarded(|| SeriesStore::remove(series.id)?.map_or(Ok(()), |series| series.close()))
+    guarded(|| {
+        let Some(series) = SeriesStore::remove(series.id)? else { return Ok(()) };
+        without_sigpipe(|| series.close())
+    })
+}
+
+fn clear(number: &mut uidring_series_number) {
+    number.value = 0;
+    texts::copy("", &mut number.period);
+    texts::copy("", &mut number.text);
 }
 
 fn write(issued: &Issued, number: &mut uidring_series_number) {

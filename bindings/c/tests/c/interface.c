@@ -1,5 +1,6 @@
 /* What a program in C relies on. Its argument is an empty folder. */
 
+#include <dirent.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <signal.h>
@@ -98,6 +99,8 @@ static void what_is_wrong_is_told(void) {
     FAILS(uidring_open(address, value, &uids), UIDRING_INVALID_ARGUMENT, "such as 500ms");
     FAILS(uidring_open(address, bare, &uids), UIDRING_INVALID_ARGUMENT, "is not name=value");
     FAILS(uidring_open(address, bytes, &uids), UIDRING_INVALID_ARGUMENT, "is not UTF-8");
+    const char *const swapped[] = {"mysql://ids:secret@db/ids", NULL};
+    FAILS(uidring_open(address, swapped, &uids), UIDRING_INVALID_ARGUMENT, "mysql://ids@db/ids");
     FAILS(uidring_open(NULL, NULL, &uids), UIDRING_INVALID_ARGUMENT, "address is null");
     FAILS(uidring_open(address, NULL, NULL), UIDRING_INVALID_ARGUMENT, "generator is null");
     FAILS(uidring_open("ftp://ids", NULL, &uids), UIDRING_INVALID_ARGUMENT, "ftp");
@@ -137,6 +140,47 @@ static void a_second_close_succeeds(void) {
     CHECK(uid == 0);
     char text[8];
     FAILS(uidring_status(uids, text, 8, NULL), UIDRING_CLOSED, "closed");
+}
+
+/* Whether a thread blocks SIGPIPE, which ends a program whose server goes away. -1 for a thread
+ * that is not the library's, or has ended. */
+static int blocks_sigpipe(const char *thread) {
+    char path[300], line[200];
+    snprintf(path, sizeof path, "/proc/self/task/%s/status", thread);
+    FILE *status = fopen(path, "r");
+    if (status == NULL) return -1;
+    int blocks = -1, is_of_library = 0;
+    unsigned long long blocked;
+    while (fgets(line, sizeof line, status)) {
+        if (strncmp(line, "Name:\tuidring", 13) == 0) is_of_library = 1;
+        if (is_of_library && sscanf(line, "SigBlk: %llx", &blocked) == 1)
+            blocks = (blocked >> (SIGPIPE - 1)) & 1;
+    }
+    fclose(status);
+    return blocks;
+}
+
+static void no_thread_of_the_library_gets_sigpipe(void) {
+    uidring_generator uids = open_uids();
+    uidring_segments segments = {0};
+    uidring_series series = {0};
+    WORKS(uidring_segments_open(address, NULL, &segments));
+    WORKS(uidring_series_open(address, NULL, &series));
+    int of_library = 0;
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *thread; (thread = readdir(threads)) != NULL;) {
+        int blocks = blocks_sigpipe(thread->d_name);
+        if (blocks < 0) continue;
+        of_library++;
+        CHECK(blocks);
+    }
+    closedir(threads);
+    CHECK(of_library >= 1);
+    sigset_t mine;
+    CHECK(pthread_sigmask(SIG_BLOCK, NULL, &mine) == 0 && !sigismember(&mine, SIGPIPE));
+    WORKS(uidring_series_close(series));
+    WORKS(uidring_segments_close(segments));
+    WORKS(uidring_close(uids));
 }
 
 struct taker {
@@ -306,8 +350,19 @@ static void series_give_numbers_that_people_see(void) {
     CHECK(strstr(text, "\"series\":\"shops\"") != NULL);
     WORKS(uidring_series_close(series));
     WORKS(uidring_series_close(series));
+    /* And neither the one before, nor as many. */
+    one = some[0];
     FAILS(uidring_series_next(series, "shops", "s7", NULL, &one, 1, NULL), UIDRING_CLOSED,
           "closed");
+    CHECK(one.value == 0 && one.text[0] == 0 && one.period[0] == 0);
+    taken = 5;
+    FAILS(uidring_series_next(series, "shops", "s7", NULL, some, 5, &taken), UIDRING_CLOSED,
+          "closed");
+    CHECK(taken == 0 && some[0].text[0] == 0);
+    taken = 5;
+    FAILS(uidring_series_next(series, NULL, "s7", NULL, some, 5, &taken), UIDRING_INVALID_ARGUMENT,
+          "name is null");
+    CHECK(taken == 0);
 }
 
 static const char *const KEY = "000102030405060708090a0b0c0d0e0f101112131415161718191a1b1c1d1e1f";
@@ -352,6 +407,11 @@ static void opaque_ids_cannot_be_made_up(void) {
     CHECK(id == 0);
     WORKS(uidring_opaque_decode(orders, "ord_5H7WY7KKXFH1JCEMMC78CF0N9T", &id));
     CHECK(id == 180363646902239241);
+    WORKS(uidring_opaque_encode(orders, 1, text, sizeof text, NULL));
+    FAILS(uidring_opaque_encode(orders, 0, text, sizeof text, NULL), UIDRING_INVALID_ARGUMENT,
+          "an id is a whole number");
+    /* And not the one before. */
+    CHECK(text[0] == 0);
     FAILS(uidring_opaque_encode(orders, 1, text, 5, NULL), UIDRING_INVALID_ARGUMENT, "are needed");
     FAILS(uidring_opaque_open(KEY, "o d", &orders), UIDRING_INVALID_ARGUMENT, "such as ord");
     WORKS(uidring_opaque_close(orders));
@@ -464,6 +524,7 @@ int main(int argc, char **argv) {
         what_is_wrong_is_told,
         a_handle_that_is_none_is_an_error,
         a_second_close_succeeds,
+        no_thread_of_the_library_gets_sigpipe,
         threads_take_while_another_closes,
         a_forked_process_opens_anew,
         the_status_is_json_that_fits_the_buffer,

@@ -88,10 +88,10 @@ impl Create {
 
 /// Write the numbers of a series otherwise, from a day on
 ///
-/// A period begins with that day, and it has given no number yet. Older numbers are still read, and
-/// programs that run learn of the change by themselves. The time zone and the kind of the series
-/// stay, and so do its step and its first number unless they are named. A pattern that could write
-/// the text of an older number is refused.
+/// A period begins with that day, is not closed, and has given no number yet. Older numbers are
+/// still read, and programs that run learn of the change by themselves. The time zone and the kind
+/// of the series stay, and so do its step and its first number unless they are named. A pattern
+/// that could write the text of an older number is refused.
 #[derive(Debug, clap::Args)]
 #[command(after_help = "\
 Examples:

@@ -122,7 +122,7 @@ impl Set {
         let store = self.store.store(&db);
         let set = || {
             let tags = db::existing_tags(&db, store.table)?;
-            tags.set(&self.tag, &change).map_err(|error| store.failure(&error))
+            tags.set(&self.tag, &change).map_err(|error| store.failure(&error, self.next))
         };
         text::print(&page(&patiently(&db, set)?, store))
     }

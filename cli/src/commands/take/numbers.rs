@@ -36,8 +36,8 @@ impl Order<'_> {
         let lines = self.format.map(|format| NumberLines::new(format, self.tag)).transpose()?;
         let segments = Segments::builder().source(db::existing_tags(db, self.table)?).build()?;
         let store = TagStore { db, table: self.table };
-        let numbers =
-            patiently(db, || segments.tag(self.tag)).map_err(|error| store.failure(&error))?;
+        let numbers = patiently(db, || segments.tag(self.tag))
+            .map_err(|error| store.failure(&error, None))?;
         let run = Run::start(self.load);
         run.stop_on_interrupt()?;
         let done = self.take(&numbers, &run, lines);

@@ -111,7 +111,7 @@ impl<D: Tables, T: Table> SegmentAdmin for SqlSegments<D, T> {
             transaction.write(&sql, &[tag.into()])?;
             Ok(record)
         })?;
-        self.removed(tag);
+        self.rows.removed(tag, removed.next);
         Ok(removed)
     }
 }

@@ -1,6 +1,5 @@
 //! The sources in databases, as users have them: one type for all kinds and all tables.
 
-use std::collections::BTreeMap;
 use std::marker::PhantomData;
 use std::time::Duration;
 
@@ -9,10 +8,10 @@ use super::leaf::Leaf;
 use super::own::Own;
 use super::table::{Fault, Table, Tables};
 use super::tinyid::TinyId;
+use crate::segment::source::known_rows::{KnownRows, NotBack};
 use crate::segment::source::row::{Row, alike};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::store::sql::{Access, Call, Client, Error, Missing, Transaction, VERSION, Value};
-use crate::sync::{Arc, Mutex, lock};
 
 /// Numbers of tags from a database. What is particular to each kind of database stands at its own
 /// name:
@@ -45,19 +44,8 @@ use crate::sync::{Arc, Mutex, lock};
 #[derive(Clone, Debug)]
 pub struct SqlSegments<D, T = Own> {
     pub(crate) client: Client<D>,
-    /// The keys of the rows that its calls and those of its clones took numbers from, by their
-    /// tags. So a process that runs notices where another row stands in the place of one.
-    rows: Arc<Mutex<BTreeMap<String, KnownRow>>>,
+    pub(super) rows: KnownRows,
     table: PhantomData<T>,
-}
-
-/// A row that numbers were taken from.
-#[derive(Clone, Copy, Debug)]
-struct KnownRow {
-    key: i64,
-    /// Whether it has been removed. Another one may then stand in its place, but what is left of
-    /// its numbers does not go back to that one.
-    is_removed: bool,
 }
 
 impl<D: Tables> SqlSegments<D> {
@@ -69,7 +57,7 @@ impl<D: Tables> SqlSegments<D> {
 
     /// The tags in the database that `client` calls.
     pub(crate) fn on(client: Client<D>) -> Self {
-        SqlSegments { client, rows: Arc::default(), table: PhantomData }
+        SqlSegments { client, rows: KnownRows::default(), table: PhantomData }
     }
 
     /// Takes numbers from the table `leaf_alloc` of Meituan's Leaf in this database, by the
@@ -111,7 +99,7 @@ impl<D: Tables> SqlSegments<D> {
     }
 
     fn of_table<T>(self) -> SqlSegments<D, T> {
-        SqlSegments { client: self.client, rows: Arc::default(), table: PhantomData }
+        SqlSegments { client: self.client, rows: KnownRows::default(), table: PhantomData }
     }
 }
 
@@ -162,13 +150,6 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         self.client.transact(&Self::call(doing), &Missing::Fail, Some(&unmade), body)
     }
 
-    /// Records that the row of `tag` has been removed.
-    pub(super) fn removed(&self, tag: &str) {
-        if let Some(row) = lock(&self.rows).get_mut(tag) {
-            row.is_removed = true;
-        }
-    }
-
     /// The row of `tag`, locked until the end of the transaction, if there is one. It may be that
     /// of another tag, which the column's collation takes for the same.
     pub(super) fn find(transaction: &mut Transaction<'_>, tag: &str) -> Result<Option<Row>, Error> {
@@ -206,8 +187,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
     /// The row of `tag`, locked: the one that gave numbers before, with values that give more.
     fn good_row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
         let row = self.row(transaction, tag)?;
-        let known = lock(&self.rows).get(tag).filter(|row| !row.is_removed).map(|row| row.key);
-        match row.check_key(known).or_else(|| row.problem(T::COUNTING)) {
+        match row.check_key(self.rows.key(tag)).or_else(|| row.problem(T::COUNTING)) {
             None => Ok(row),
             Some(problem) => {
                 let store = self.name();
@@ -271,10 +251,7 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
     fn load(&self, tag: &str, count: Option<u64>) -> Result<Segment, SegmentError> {
         let take = |transaction: &mut Transaction<'_>| self.take(transaction, tag, count);
         let (segment, key) = self.write(tag, "take numbers from", take)?;
-        let rows = &mut lock(&self.rows);
-        if rows.get(tag).is_none_or(|row| row.is_removed) {
-            rows.insert(tag.to_owned(), KnownRow { key, is_removed: false });
-        }
+        self.rows.gave(tag, key);
         Ok(segment)
     }
 
@@ -286,14 +263,20 @@ impl<D: Tables, T: Table> SegmentSource for SqlSegments<D, T> {
         }
         let mut values = vec![end.into(), tag.into(), row_end.into()];
         // Another row may have come to the same end.
-        let key = lock(&self.rows).get(tag).map(|row| row.key);
-        let sql = match (T::KEY, key) {
-            (Some(column), Some(key)) => {
-                values.push(key.into());
-                format!("{} AND {column} = ?", T::SET_END)
-            }
-            _ => T::SET_END.to_owned(),
+        let key = match self.rows.key_to_take_back(tag, unused) {
+            Ok(key) => key,
+            Err(NotBack) => return Ok(false),
         };
+        let mut sql = T::SET_END.to_owned();
+        if let (Some(column), Some(key)) = (T::KEY, key) {
+            sql = format!("{sql} AND {column} = ?");
+            values.push(key.into());
+        }
+        // With another delta, the numbers between are those of this row, or of other databases.
+        if T::INTERLEAVES {
+            sql += " AND delta = ? AND remainder = ?";
+            values.extend([unused.delta.into(), (unused.first % unused.delta.max(1)).into()]);
+        }
         self.write(tag, "give numbers back to", |transaction| {
             Ok(transaction.write(&sql, &values)? == 1)
         })

@@ -67,6 +67,8 @@ pub trait Table: Clone + Debug + Send + Sync + 'static {
     const TOUCH: &'static str;
     /// Whether there is a column for the most numbers at once.
     const HAS_MAX_STEP: bool = false;
+    /// Whether it has the columns `delta` and `remainder`, by which databases share the numbers.
+    const INTERLEAVES: bool = false;
     /// The largest step that its column holds.
     const LARGEST_STEP: u64 = i64::MAX.unsigned_abs();
     /// Counts the tags whose numbers are shared with other databases. `None` where none can be.

@@ -44,6 +44,7 @@ impl Table for TinyId {
     const SET_END: &'static str = "UPDATE tiny_id_info SET max_id = ?, \
         update_time = CURRENT_TIMESTAMP, version = version + 1 WHERE biz_type = ? AND max_id = ?";
     const TOUCH: &'static str = ", update_time = CURRENT_TIMESTAMP, version = version + 1";
+    const INTERLEAVES: bool = true;
     // But for the sample that comes with tinyid.
     const SHARED: Option<&'static str> =
         Some("SELECT COUNT(*) FROM tiny_id_info WHERE delta <> 1 AND biz_type <> 'test_odd'");

@@ -4,7 +4,7 @@
 //! the deadline of a call, and it panics in a program that has several providers of cryptography.
 
 use std::error::Error as StdError;
-use std::io::{self, Write};
+use std::io::{self, Read, Write};
 
 use redis::{Cmd, Parser, Value};
 use rustls::AlertDescription;
@@ -24,6 +24,9 @@ const NO_CERTIFICATE: &str = "the server asks for a certificate, and for one tha
                               it and its key in the address with cert= and key=";
 const NO_TLS: &str = "see that the server speaks TLS at this port; without TLS, the address begins \
                       with redis://";
+
+/// The longest answer that is read, in MiB. The names of a million keys are not as long.
+const LONGEST: u64 = 64;
 
 pub struct Connection<'a> {
     store: &'a Redis,
@@ -70,8 +73,12 @@ impl<'a> Connection<'a> {
         }
         let sent = self.stream.write_all(&bytes).and_then(|()| self.stream.flush());
         while answers.len() < commands.len() {
-            match self.parser.parse_value(&mut self.stream) {
+            let mut rest = (&mut self.stream).take(LONGEST << 20);
+            match self.parser.parse_value(&mut rest) {
                 Ok(answer) => answers.push(answer),
+                Err(_) if rest.limit() == 0 => {
+                    return Err(format!("its answer has more than {LONGEST} MiB").into());
+                }
                 // What could not be sent is why no answer came.
                 Err(error) => return sent.map_err(Into::into).and(Err(error.into())),
             }

@@ -142,8 +142,10 @@ fn number(key: &str, answer: Value) -> Result<Option<i64>, Error> {
         return Ok(None);
     }
     let text = text(answer).unwrap_or_default();
-    let number = text.parse().map_err(|_| {
+    // Only as Redis writes it: Redis counts up no other form, such as 0100, and `REPLACE`, which
+    // compares texts, never finds one.
+    let number = text.parse().ok().filter(|number: &i64| number.to_string() == text);
+    number.map(Some).ok_or_else(|| {
         Error::problem(format!("its key {key} is {text:?}, and no number; see who has set it"))
-    })?;
-    Ok(Some(number))
+    })
 }

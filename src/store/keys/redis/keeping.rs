@@ -118,12 +118,13 @@ fn of_its_kind(info: &Info<'_>) -> Result<(), Error> {
     let Some(version) = info.get("redis_version") else {
         return problem("it does not say that it is Redis");
     };
-    // Some of these answer before they sync where they have several threads, clients that wait or
-    // slow scripts, and some go on when the sync has failed.
-    if info.version() < [7, 0, 0] {
+    // Some of those before 7.0 answer before they sync where they have several threads, clients
+    // that wait or slow scripts, and some go on when the sync has failed. Before 7.0.3, none syncs
+    // the folder in which it has renamed its file.
+    if info.version() < [7, 0, 3] {
         return Err(Error::problem(format!(
-            "its version is {version}, and this store needs Redis 7.0 or later: an older one may \
-             answer before it has synced its append-only file, also with appendfsync always; \
+            "its version is {version}, and this store needs Redis 7.0.3 or later: what an older \
+             one has confirmed may be gone after a power failure, also with appendfsync always; \
              upgrade it"
         )));
     }
@@ -389,16 +390,16 @@ mod tests {
         for version in ["7.2.0", "7.4.1", "8.0.3", "10.0.0", "255.255.255"] {
             assert!(of(REDIS, &[("redis_version", version)], &[]).unwrap().tells, "{version}");
         }
-        for version in ["7.0.0", "7.0.15", "7.1.241", "7"] {
+        for version in ["7.0.3", "7.0.15", "7.1.241", "7.1"] {
             assert!(!of(REDIS, &[("redis_version", version)], &[]).unwrap().tells, "{version}");
         }
     }
 
     #[test]
-    fn versions_that_answer_before_they_sync_are_refused() {
-        for version in ["6.2.14", "6.2.21", "5.0.0", "x"] {
+    fn versions_that_sync_too_late_or_too_little_are_refused() {
+        for version in ["6.2.14", "6.2.21", "5.0.0", "7", "7.0.0", "7.0.2", "x"] {
             let problem = problem(of(REDIS, &[("redis_version", version)], &[]));
-            let said = format!("its version is {version}, and this store needs Redis 7.0");
+            let said = format!("its version is {version}, and this store needs Redis 7.0.3");
             assert!(problem.starts_with(&said), "{problem}");
         }
     }

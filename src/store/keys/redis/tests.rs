@@ -378,6 +378,26 @@ fn a_server_that_never_ends_its_answer_ends_a_call_by_its_deadline() {
     server.join().unwrap();
 }
 
+/// One that sends as fast as it can fills no memory until then.
+#[test]
+fn an_answer_that_never_ends_is_cut_off() {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let url = format!("redis://{}", listener.local_addr().unwrap());
+    let server = thread::spawn(move || {
+        let mut socket = listener.accept().unwrap().0;
+        socket.write_all(b"$9000000000\r\n").unwrap();
+        let (part, mut sent) = (vec![b'x'; 1 << 16], 0);
+        while socket.write_all(&part).is_ok() {
+            sent += part.len();
+        }
+        sent
+    });
+    let (text, _) = refusal(&url);
+    let sent = server.join().unwrap();
+    assert!(text.contains("its answer has more than 64 MiB"), "{text}: {sent} bytes");
+    assert!(sent < 100 << 20, "{sent} bytes");
+}
+
 /// What comes after something strange may be the answer to another question.
 #[test]
 fn a_connection_that_has_failed_is_not_used_again() {

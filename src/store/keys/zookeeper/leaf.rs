@@ -36,9 +36,9 @@ pub struct LeafNode {
 pub struct LeafTime {
     /// In milliseconds since 1970.
     pub ms: i64,
-    /// Whether this library wrote it: then no later millisecond was used. Leaf writes the time of
-    /// its clock, every three seconds, and goes on.
-    pub is_ours: bool,
+    /// The mark of what this library wrote: then no later millisecond was used. Leaf writes the
+    /// time of its clock, every three seconds, and goes on.
+    pub mark: Option<u64>,
 }
 
 impl LeafServer {
@@ -67,8 +67,7 @@ impl LeafServer {
     }
 
     /// The data of a node that tells of `ms`, as Leaf's own: its members, in its order, as Jackson
-    /// writes them. `mark` is random. It stands at the end in spaces and tabs, which no reader of
-    /// JSON sees.
+    /// writes them. `mark` stands at the end in spaces and tabs, which no reader of JSON sees.
     pub fn data(&self, ms: i64, mark: u64) -> String {
         let (ip, port) = (Value::from(&*self.ip), Value::from(&*self.port));
         let mut data = format!("{{\"ip\":{ip},\"port\":{port},\"timestamp\":{ms}}}\n");
@@ -92,9 +91,14 @@ impl LeafServer {
 pub fn read_leaf(data: &str) -> Option<LeafTime> {
     let members: Map<String, Value> = serde_json::from_str(data).ok()?;
     let ms = members.get("timestamp")?.as_i64()?;
-    let mark = data.rsplit_once('\n').map_or("", |(_, mark)| mark);
-    let is_ours = mark.len() == BITS as usize && mark.bytes().all(|byte| b" \t".contains(&byte));
-    Some(LeafTime { ms, is_ours })
+    Some(LeafTime { ms, mark: data.rsplit_once('\n').and_then(|(_, mark)| read_mark(mark)) })
+}
+
+/// Reads what `data` has at its end.
+fn read_mark(text: &str) -> Option<u64> {
+    let is_mark = text.len() == BITS as usize && text.bytes().all(|byte| b" \t".contains(&byte));
+    let bits = text.bytes().rev().map(|byte| u64::from(byte == b'\t'));
+    is_mark.then(|| bits.fold(0, |mark, bit| mark << 1 | bit))
 }
 
 impl ZooKeeper {
@@ -213,13 +217,16 @@ mod tests {
     #[test]
     fn leafs_data_is_read_and_written() {
         let server = LeafServer::new("orders", "10.0.0.1:8080").unwrap();
-        let data = server.data(1_588_421_624_602, 5);
+        let ms = 1_588_421_624_602;
+        for mark in [0, 5, u64::MAX - 1] {
+            let time = LeafTime { ms, mark: Some(mark) };
+            assert_eq!(read_leaf(&server.data(ms, mark)), Some(time));
+        }
+        let data = server.data(ms, 5);
         let leafs = "{\"ip\":\"10.0.0.1\",\"port\":\"8080\",\"timestamp\":1588421624602}";
         assert_eq!(data.trim_end(), leafs);
-        let ms = 1_588_421_624_602;
-        assert_eq!(read_leaf(&data), Some(LeafTime { ms, is_ours: true }));
-        assert_eq!(read_leaf(leafs), Some(LeafTime { ms, is_ours: false }));
-        assert_eq!(read_leaf(&format!("{leafs}\n")), Some(LeafTime { ms, is_ours: false }));
+        assert_eq!(read_leaf(leafs), Some(LeafTime { ms, mark: None }));
+        assert_eq!(read_leaf(&format!("{leafs}\n")), Some(LeafTime { ms, mark: None }));
         for other in ["", "{}", "{\"timestamp\":\"1\"}", "{\"timestamp\":1e99}", "[1]"] {
             assert_eq!(read_leaf(other), None, "{other}");
         }

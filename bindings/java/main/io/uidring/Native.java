@@ -21,9 +21,10 @@ final class Native {
             String option = Objects.requireNonNull(options[i], "an option");
             int sign = option.indexOf('=');
             if (sign < 0) {
-                throw new InvalidArgumentException(
-                        "an option is written name=value, such as lease=10m, and not \""
-                                + option + '"', 0);
+                // An address in the wrong place may have a password.
+                String shown = option.contains("://") ? "an address" : '"' + option + '"';
+                throw new InvalidArgumentException("an option is written name=value, such as "
+                        + "lease=10m, and not " + shown, 0);
             }
             texts[2 * i] = option.substring(0, sign);
             texts[2 * i + 1] = option.substring(sign + 1);

@@ -114,12 +114,13 @@ public final class Series implements AutoCloseable {
     }
 
     /**
-     * Takes the next number of a scope.
+     * Takes the next number of a scope. Each scope counts by itself, from 1 on, so the pattern has
+     * to have {@code {scope}}: without it, numbers of two scopes have the same text.
      *
      * @param name the name of the series
      * @param scope what is counted by itself, such as a shop; null for a series without scopes
      * @param date the day whose period is counted; null for today in the zone of the series
-     * @return a number that nobody else gets
+     * @return a number that nobody else gets of this scope
      * @throws InvalidArgumentException if there is no such date, or no text is a scope like that
      * @throws UnavailableException if numbers are not loaded in time: the store cannot be reached
      * @throws RefusedException if the store has no such series, its numbers are used up, or its
