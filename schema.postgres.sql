@@ -18,8 +18,8 @@
 -- Only these tables know which ids and numbers have been given, and UIDs are unique because no (id,
 -- tick) pair is given twice:
 --
--- * Rows of uidring_worker_node whose ids were given once may be deleted; the ids are not given
---   again. The row of a leased id says up to which tick the id has been used: do not delete it.
+-- * Rows of uidring_worker_node may be deleted at any time; their ids are not given again. Whoever
+--   holds a leased one takes another.
 -- * Do not drop or rename a table while anybody uses it. Where one is missing, nothing is given.
 --   Put it back, and all go on. Where all are missing, the next start makes new ones, and begins at
 --   1.
@@ -141,7 +141,7 @@ CREATE TABLE IF NOT EXISTS uidring_series_version (
         CHECK (version >= 1),
     -- How a number is written, such as SO{yyyy}{MM}{dd}-{n:6}.
     pattern VARCHAR(128) NOT NULL,
-    -- How many numbers a process takes at once, at least.
+    -- How many numbers a process takes at once; fewer where the pattern has few.
     step BIGINT NOT NULL
         CHECK (step >= 1),
     -- The first number of each period.

@@ -9,7 +9,8 @@
 -- Only this file knows which ids and numbers have been given, and UIDs are unique because no (id,
 -- tick) pair is given twice:
 --
--- * Rows of worker_node may be deleted at any time; their ids are not given again.
+-- * Rows of worker_node may be deleted at any time; their ids are not given again. Whoever holds a
+--   leased one takes another.
 -- * Do not put the file into WAL mode: what is given would not be in the file alone. It is put back
 --   to a rollback journal before anything is given.
 -- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included.
@@ -151,7 +152,7 @@ CREATE TABLE IF NOT EXISTS uidring_series_version (
     -- How a number is written, such as SO{yyyy}{MM}{dd}-{n:6}.
     pattern TEXT NOT NULL
         CHECK (typeof(pattern) = 'text' AND length(pattern) BETWEEN 1 AND 128),
-    -- How many numbers a process takes at once, at least.
+    -- How many numbers a process takes at once; fewer where the pattern has few.
     step INTEGER NOT NULL
         CHECK (typeof(step) = 'integer' AND step >= 1),
     -- The first number of each period.

@@ -118,9 +118,9 @@
 //! The order and the time of UIDs:
 //!
 //! * **Order holds within one worker id.** UIDs of two processes sort by their tick, then by
-//!   worker. When a generator takes on another worker id at its lead limit, the order starts anew.
-//!   [`fill`](UidGenerator::fill) and local takers claim many UIDs at once: the UIDs of each caller
-//!   increase.
+//!   worker. When a generator takes on another worker id, at its lead limit or because it has lost
+//!   its lease, the order starts anew. [`fill`](UidGenerator::fill) and local takers claim many
+//!   UIDs at once: the UIDs of each caller increase.
 //! * **A burst makes UIDs of the future.** Above 8,192 UIDs a second the time in them runs ahead of
 //!   the clock, by up to one day. A day's lead is 708 million UIDs. If you take more for long,
 //!   choose a wider sequence (`uidring plan`) or another policy. Even an idle generator has the

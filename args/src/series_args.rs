@@ -19,7 +19,8 @@ pub struct SeriesArgs {
     #[arg(long, value_name = "MONTH", value_parser = month)]
     fiscal_year: Option<u8>,
 
-    /// How many numbers a process takes at a time: 500, 20k [default: 100]
+    /// How many numbers a process takes at a time, fewer where the pattern has few: 500, 20k
+    /// [default: 100]
     #[arg(long, value_name = "N", value_parser = quantity::count)]
     step: Option<u64>,
 

@@ -111,7 +111,8 @@ pub(crate) struct Change {
     #[arg(long, value_name = "DATE")]
     from: Date,
 
-    /// How many numbers a process takes at a time: 500, 20k [default: as before]
+    /// How many numbers a process takes at a time, fewer where the pattern has few: 500, 20k
+    /// [default: as before]
     #[arg(long, value_name = "N", value_parser = quantity::count)]
     step: Option<u64>,
 
