@@ -285,8 +285,13 @@ fn troubles(kind: &str, uids: &UidGenerator) -> Vec<Condition> {
         troubles.push((text, "Takes go on, but slower. Look at the log."));
     }
     if status.at_lead_limit {
-        let text = "as much time is borrowed as may be, so takes wait".to_owned();
-        troubles.push((text, "Take more worker ids, or choose a layout with a longer sequence."));
+        let advice = if status.exact_time {
+            "It was set back: look at what sets it."
+        } else {
+            "See whether it was set back. If not, more UIDs were taken than the layout has: take \
+             them from more instances, or choose a layout with a longer sequence."
+        };
+        troubles.push(("takes wait for the clock".to_owned(), advice));
     }
     if let Some(jump) = status.refused_jump {
         let text = format!("the clock jumped {} s ahead, which is not followed", jump.as_secs());
