@@ -68,8 +68,9 @@ impl ZooKeepers {
                 lines.lines().partition(|line| line.starts_with("-D"));
             let lines = lines.join("\n");
             let file = format!(
-                "tickTime=200\ninitLimit=100\nsyncLimit=25\ndataDir={data}\nclientPort={port}\n\
-                 clientPortAddress=127.0.0.1\n{members}{lines}\n"
+                "tickTime=200\ninitLimit=100\nsyncLimit=25\nmaxSessionTimeout=40000\n\
+                 dataDir={data}\nclientPort={port}\nclientPortAddress=127.0.0.1\n\
+                 {members}{lines}\n"
             );
             // A line of the test's comes in place of these.
             let usual = ["admin.enableServer=false", "4lw.commands.whitelist=*"];

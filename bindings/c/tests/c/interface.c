@@ -160,12 +160,8 @@ static int blocks_sigpipe(const char *thread) {
     return blocks;
 }
 
-static void no_thread_of_the_library_gets_sigpipe(void) {
-    uidring_generator uids = open_uids();
-    uidring_segments segments = {0};
-    uidring_series series = {0};
-    WORKS(uidring_segments_open(address, NULL, &segments));
-    WORKS(uidring_series_open(address, NULL, &series));
+/* Checks each thread of the library, and returns how many there are. */
+static int check_threads(void) {
     int of_library = 0;
     DIR *threads = opendir("/proc/self/task");
     for (struct dirent *thread; (thread = readdir(threads)) != NULL;) {
@@ -175,6 +171,21 @@ static void no_thread_of_the_library_gets_sigpipe(void) {
         CHECK(blocks);
     }
     closedir(threads);
+    return of_library;
+}
+
+static void no_thread_of_the_library_gets_sigpipe(void) {
+    uidring_generator uids = open_uids();
+    uidring_segments segments = {0};
+    uidring_series series = {0};
+    WORKS(uidring_segments_open(address, NULL, &segments));
+    WORKS(uidring_series_open(address, NULL, &series));
+    /* A thread has its name once it runs. */
+    int of_library = 0;
+    for (int tries = 0; of_library == 0 && tries < 10000; tries++) {
+        of_library = check_threads();
+        if (of_library == 0) usleep(1000);
+    }
     CHECK(of_library >= 1);
     sigset_t mine;
     CHECK(pthread_sigmask(SIG_BLOCK, NULL, &mine) == 0 && !sigismember(&mine, SIGPIPE));
