@@ -104,7 +104,7 @@ CREATE TABLE IF NOT EXISTS uidring_worker_node (
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- One row for each series: a kind of document whose numbers people see. What stands here is never
--- changed, but for closed_before and changes.
+-- changed, but for closed_before and revision.
 CREATE TABLE IF NOT EXISTS uidring_series (
     -- The name: 1 to 64 characters, compared exactly.
     name VARCHAR(64) PRIMARY KEY,
@@ -122,10 +122,11 @@ CREATE TABLE IF NOT EXISTS uidring_series (
     closed_before VARCHAR(10) NOT NULL,
     -- When the row was written, in milliseconds since 1970.
     created BIGINT NOT NULL,
-    -- How often its pattern was changed. A transaction that counts locks this row, and counts only
-    -- where its program knows all changes.
-    changes BIGINT NOT NULL DEFAULT 0
-        CHECK (changes >= 0)
+    -- Larger after each change of its pattern: 0, and then when the last one was made, in
+    -- milliseconds since 1970. A transaction that counts locks this row, and counts only where its
+    -- program knows the last change.
+    revision BIGINT NOT NULL DEFAULT 0
+        CHECK (revision >= 0)
 ) ENGINE = InnoDB DEFAULT CHARSET = utf8mb4 COLLATE = utf8mb4_bin;
 
 -- The patterns of a series, each from a day on. Rows are added, and never changed.

@@ -114,7 +114,7 @@ CREATE TABLE IF NOT EXISTS uidring_layout (
 );
 
 -- One row for each series: a kind of document whose numbers people see. What stands here is never
--- changed, but for closed_before and changes.
+-- changed, but for closed_before and revision.
 CREATE TABLE IF NOT EXISTS uidring_series (
     -- The name: 1 to 64 characters, compared exactly.
     name TEXT NOT NULL PRIMARY KEY
@@ -137,10 +137,11 @@ CREATE TABLE IF NOT EXISTS uidring_series (
     -- When the row was written, in milliseconds since 1970.
     created INTEGER NOT NULL
         CHECK (typeof(created) = 'integer'),
-    -- How often its pattern was changed. A transaction that counts locks this row, and counts only
-    -- where its program knows all changes.
-    changes INTEGER NOT NULL DEFAULT 0
-        CHECK (typeof(changes) = 'integer' AND changes >= 0)
+    -- Larger after each change of its pattern: 0, and then when the last one was made, in
+    -- milliseconds since 1970. A transaction that counts locks this row, and counts only where its
+    -- program knows the last change.
+    revision INTEGER NOT NULL DEFAULT 0
+        CHECK (typeof(revision) = 'integer' AND revision >= 0)
 );
 
 -- The patterns of a series, each from a day on. Rows are added, and never changed.

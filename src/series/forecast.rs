@@ -179,7 +179,7 @@ mod tests {
         let version = SeriesVersion { number: 1, begins: Date::MIN, definition };
         let (name, closed_before) = ("orders".to_owned(), Date::MIN);
         let versions = vec![version];
-        KnownSeries::of(SeriesRecord { name, versions, closed_before, changes: 0, created: 0 })
+        KnownSeries::of(SeriesRecord { name, versions, closed_before, revision: 0, created: 0 })
             .unwrap()
     }
 

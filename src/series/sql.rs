@@ -33,7 +33,7 @@ pub(crate) struct SqlSeries<D> {
 }
 
 /// The columns of `uidring_series` that a process reads.
-const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before, changes, created";
+const SERIES: &str = "name, time_zone, fiscal_month, gapless, closed_before, revision, created";
 /// Those of `uidring_series_version`.
 const VERSIONS: &str = "series, version, pattern, step, first_number, begins";
 /// The one counter with these three values.
@@ -354,7 +354,10 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             }
             Self::insert_version(transaction, name, next, new, begins)?;
             // A transaction that counts, and sees the series as it was, finds another row.
-            let sql = "UPDATE uidring_series SET changes = changes + 1 WHERE name = ?";
+            // It is no count: a store that goes back to before this change, and is changed anew,
+            // would come to the same one.
+            let sql = "UPDATE uidring_series SET revision = \
+                       CASE WHEN revision < {now} THEN {now} ELSE revision + 1 END WHERE name = ?";
             transaction.write(sql, &[name.into()])?;
             self.get(transaction, name, false)
         })
@@ -535,8 +538,8 @@ fn record<'a>(
         return Err(strange("a series has no row in uidring_series_version"));
     }
     let name = text(row, 0, "name")?.to_owned();
-    let (changes, created) = (int(row, 5, "changes")?, int(row, 6, "created")?);
-    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)?, changes, created })
+    let (revision, created) = (int(row, 5, "revision")?, int(row, 6, "created")?);
+    Ok(SeriesRecord { name, versions, closed_before: date(row, 4)?, revision, created })
 }
 
 /// The series in rows of texts that another driver has read, with the same columns.

@@ -100,8 +100,8 @@ pub struct SeriesRecord {
     pub versions: Vec<SeriesVersion>,
     /// Periods that end before this day are closed.
     pub closed_before: Date,
-    /// How often it was changed.
-    pub(crate) changes: i64,
+    /// Larger after each change.
+    pub(crate) revision: i64,
     /// When its row was written, which tells it from another series of this name.
     pub(crate) created: i64,
 }

@@ -1,5 +1,7 @@
 //! Numbers without gaps, in transactions of rusqlite.
 
+use std::fs;
+
 use rusqlite::{Connection, TransactionBehavior};
 use uidring::series::SeriesError;
 
@@ -114,4 +116,38 @@ fn a_transaction_of_another_database_counts_nothing() {
     assert!(theirs.take_in(&mut db.transaction().unwrap()).is_ok());
     let said = "the transaction's database does not have the series \"invoices\"";
     assert!(error.to_string().starts_with(said), "{error}");
+}
+
+/// An operator puts an old copy in the place of a store, from before a change that the process has
+/// learned. The number after it is written by what the copy has, or by what has followed in it.
+#[test]
+fn a_change_that_is_lost_again_writes_no_number() {
+    for follows in [None, Some("S{yyyy}-{n:5}")] {
+        let (folder, store) = file();
+        let clock = clock("2026-11-24T12:00:00Z");
+        let [here, there] = [(); 2].map(|()| series(&store, &clock));
+        let definition_of = |pattern| definition(pattern).gapless();
+        let begins = "2027-01-01".parse().unwrap();
+        let invoices = here.create("invoices", definition_of("{yyyy}-{n:5}")).unwrap();
+        let [file, copy] = ["uidring.db", "copy.db"].map(|name| folder.path().join(name));
+        fs::copy(&file, &copy).unwrap();
+        here.change("invoices", definition_of("R{yyyy}-{n:5}"), begins).unwrap();
+        fs::copy(&copy, &file).unwrap();
+        if let Some(pattern) = follows {
+            there.change("invoices", definition_of(pattern), begins).unwrap();
+        }
+        let mut db = Connection::open(&file).unwrap();
+        let mut take = || {
+            let mut transaction = db.transaction().unwrap();
+            let number = invoices.take_in_for(&mut transaction, begins)?;
+            transaction.commit().unwrap();
+            Ok::<_, SeriesError>(number.to_string())
+        };
+        let number = take().or_else(|error| {
+            assert!(matches!(error, SeriesError::Changed { .. }), "{error:?}");
+            take()
+        });
+        let expected = if follows.is_some() { "S2027-00001" } else { "2027-00001" };
+        assert_eq!(number.unwrap(), expected);
+    }
 }

@@ -149,7 +149,7 @@ fn a_number_that_waits_for_a_change_is_written_by_the_new_pattern() {
                  INSERT INTO uidring_series_version \
                  SELECT series, 2, '{NEW}', step, first_number, '2027-01-01', created \
                  FROM uidring_series_version; \
-                 UPDATE uidring_series SET changes = changes + 1 WHERE name = 'invoices'"
+                 UPDATE uidring_series SET revision = revision + 1 WHERE name = 'invoices'"
             ))
             .await
             .unwrap();

@@ -111,7 +111,7 @@ impl<'a> Gapless<'a> {
         let name = || vec![counter.series.into()];
         let sql = words.translate(
             "SELECT {text}name), {text}time_zone), {text}fiscal_month), {text}gapless), \
-             {text}closed_before), {text}changes), {text}created) FROM uidring_series \
+             {text}closed_before), {text}revision), {text}created) FROM uidring_series \
              WHERE name = ?",
         );
         let series = driver.rows(sql, name()).await.map_err(|error| self.failed(error))?;
@@ -136,13 +136,16 @@ impl<'a> Gapless<'a> {
             let (series, period) = (handle.name().to_owned(), counter.period);
             return Err(SeriesError::Closed { series, period });
         }
-        // A transaction may see the series as it was when the transaction began.
-        if record.changes <= known.changes {
-            return Err(SeriesError::Changed { series: handle.name().to_owned() });
-        }
         handle.shared.check_fork()?;
+        let is_newer = record.revision > known.revision;
+        // An older one is learned as well, in case the database went back to it. The statement that
+        // counts looks at the row itself, so that nothing is counted by what is no longer so.
         handle.shared.known.learn(record)?;
-        Ok(())
+        if is_newer {
+            return Ok(());
+        }
+        // A transaction may see the series as it was when the transaction began.
+        Err(SeriesError::Changed { series: handle.name().to_owned() })
     }
 
     fn failed(&self, error: DriverError) -> SeriesError {
@@ -170,7 +173,7 @@ async fn count_up(
         first.into(),
         counter.series.into(),
         begins.as_str().into(),
-        known.changes.into(),
+        known.revision.into(),
         known.created.into(),
     ];
     let rows = driver.rows(words.translate(COUNT), values).await?;
@@ -197,7 +200,7 @@ const COUNT: &str = "INSERT INTO uidring_series_counter \
     (scope, period, begins, version, last_number, series, modified, created) \
     SELECT {text?}, {text?}, {text?}, {number?}, {number?}, name, {now}, {now} \
     FROM uidring_series \
-    WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND changes = {number?} \
+    WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND revision = {number?} \
     AND created = {number?} {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
 

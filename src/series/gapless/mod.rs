@@ -31,12 +31,10 @@ use super::series_error::SeriesError;
 /// | `sqlx::Transaction` of SQLite, PostgreSQL or MySQL | `sqlx-0_8`, `sqlx-0_9` | a future |
 /// | `tokio_postgres::Transaction` | `postgres` | a future |
 ///
-/// Any isolation level will do, but for MySQL's `READ UNCOMMITTED`: it shows a change of the series
-/// that is undone later, and the process could not count any more until it starts again. Where the
-/// database finds that transactions stand in each other's way, it refuses one of them, which is to
-/// be rolled back and tried again: PostgreSQL from `REPEATABLE READ` on, MySQL where it sees a
-/// deadlock, SQLite in WAL mode where a transaction has read before others wrote. So is one that
-/// sees the series as it was before a change, by
+/// Any isolation level will do. Where the database finds that transactions stand in each other's
+/// way, it refuses one of them, which is to be rolled back and tried again: PostgreSQL from
+/// `REPEATABLE READ` on, MySQL where it sees a deadlock, SQLite in WAL mode where a transaction has
+/// read before others wrote. So is one that sees the series as it was before a change, by
 /// [`SeriesError::Changed`](super::SeriesError::Changed).
 ///
 /// All that a process does with a SQLite file must go through one copy of SQLite, that of the
