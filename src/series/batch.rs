@@ -20,9 +20,9 @@ impl SeriesGenerator {
     /// # let folder = tempfile::tempdir()?;
     /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
     /// # let series = Series::builder().store(&store).build()?;
-    /// let customers = series.create("customers", SeriesDefinition::new("C-{n:2}")?)?;
-    /// assert_eq!(customers.take_batch(90)?.len(), 90);
-    /// assert_eq!(customers.take_batch(90)?.len(), 9); // 91 to 99
+    /// let customers = series.create("customers", SeriesDefinition::new("C-{n:1}")?)?;
+    /// assert_eq!(customers.take_batch(6)?.len(), 6);
+    /// assert_eq!(customers.take_batch(6)?.len(), 3); // 7 to 9
     /// # }
     /// # Ok::<(), Box<dyn std::error::Error>>(())
     /// ```

@@ -7,8 +7,12 @@ use super::pattern::Pattern;
 
 /// How many numbers a process takes at once, unless it is set.
 const STEP: u64 = 100;
-/// The most numbers that a process can take at once.
+/// The largest step that can be set.
 const MAX_STEP: u64 = 1_000_000_000;
+/// A process takes at once at most one of so many parts of a period's numbers.
+const PARTS: u64 = 16;
+/// So many may always be taken at once.
+const FEW: u64 = 10;
 
 /// What a series is: how its numbers are written, when it begins anew, how it is counted.
 ///
@@ -83,7 +87,8 @@ impl SeriesDefinition {
         self
     }
 
-    /// How many numbers a process takes at once, 1 to 10^9. It is 100 unless it is set.
+    /// How many numbers a process takes at once, 1 to 10^9. It is 100 unless it is set, and of a
+    /// pattern with few numbers never more than [`most_at_once`](SeriesDefinition::most_at_once).
     #[must_use]
     pub fn step(mut self, step: u64) -> SeriesDefinition {
         self.step = step;
@@ -131,6 +136,13 @@ impl SeriesDefinition {
     #[must_use]
     pub fn first_number(&self) -> u64 {
         self.first
+    }
+
+    /// The most numbers that a process takes at once: a sixteenth of those of a period, or 10 if
+    /// that is more. One that is killed loses them, and one that is idle has them in memory.
+    #[must_use]
+    pub fn most_at_once(&self) -> u64 {
+        (self.pattern.largest() / PARTS).max(FEW)
     }
 
     /// Whether numbers can be counted by this definition. Whoever creates a series asks this.

@@ -243,7 +243,10 @@ impl fmt::Display for SeriesError {
             SeriesError::NoSuchSeries { store, series, alike } => {
                 write!(f, "{store} has no series {series:?}; ")?;
                 match &alike[..] {
-                    [] => f.write_str("create it first"),
+                    [] => f.write_str(
+                        "create it first, and if it was there before, with a first number above \
+                         all that were given",
+                    ),
                     [alike, ..] => write!(f, "did you mean {alike:?}? If it is new, create it"),
                 }
             }

@@ -3,6 +3,7 @@
 use std::time::Duration;
 
 use super::counter::Counter;
+use super::definition::SeriesDefinition;
 use super::known::Known;
 use super::series_error::SeriesError;
 use super::store::Taken;
@@ -58,14 +59,16 @@ impl SegmentSource for Ranges {
         let counter = self.counter(tag)?;
         let told = |error| self.error(tag, error);
         let known = self.known.get(counter.series).map_err(told)?.load_full();
-        let version = known.record.version(counter.version);
-        let step = version.map_or(1, |version| version.definition.step_size());
-        let count = self.sized(&counter, count.unwrap_or(step));
+        let definition = known.record.version(counter.version).map(|version| &version.definition);
+        let step = definition.map_or(1, SeriesDefinition::step_size);
+        let most = definition.map_or(1, SeriesDefinition::most_at_once);
+        let count = self.sized(&counter, count.unwrap_or(step).min(most));
         let taken = self.known.take(&counter, count).map_err(told)?;
         let mut segment = Segment::new(taken.first, taken.last - taken.first + 1, 1, taken.last);
         segment.step = step;
-        segment.largest =
-            version.map_or(segment.largest, |version| version.definition.pattern().largest());
+        if let Some(definition) = definition {
+            segment.largest = definition.pattern().largest();
+        }
         Ok(segment)
     }
 

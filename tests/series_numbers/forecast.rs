@@ -14,19 +14,19 @@ fn a_forecast_tells_of_each_scope_when_its_numbers_run_out() {
     let begin = SystemTime::now();
     let clock = ManualClock::new(begin);
     let series = series(&store, &clock);
-    let orders = series.create("orders", definition("{scope}-{n:3}").step(100)).unwrap();
+    let orders = series.create("orders", definition("{scope}-{n:3}").step(50)).unwrap();
     assert_eq!(orders.forecast().unwrap(), []);
     for scope in ["shop-1", "shop-2"] {
         orders.scope(scope).take().unwrap();
     }
-    orders.scope("shop-2").take_n_for("2026-11-24".parse().unwrap(), 800).unwrap();
+    orders.scope("shop-2").take_n_for("2026-11-24".parse().unwrap(), 850).unwrap();
     let now = begin + 2 * HOUR;
     clock.set(now);
     let all = orders.forecast().unwrap();
     let told = all.iter().map(|it| (&*it.scope, it.last, it.given, it.percent(), it.is_tight()));
-    let expected = [("shop-1", 100, 100, 10, false), ("shop-2", 900, 900, 90, true)];
+    let expected = [("shop-1", 50, 50, 5, false), ("shop-2", 900, 900, 90, true)];
     assert_eq!(told.collect::<Vec<_>>(), expected);
-    for (forecast, hours) in all.iter().zip([17.98, 0.22]) {
+    for (forecast, hours) in all.iter().zip([37.96, 0.22]) {
         assert_eq!((forecast.largest, forecast.expected), (999, None));
         // The store has noted the first number by its own clock, a moment after `begin`.
         let until = forecast.full_at.unwrap().duration_since(now).unwrap();

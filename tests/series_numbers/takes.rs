@@ -130,6 +130,22 @@ fn a_number_that_does_not_fit_is_an_error_before_it_is_given() {
     assert_eq!(tickets.take_for(next).unwrap().as_str(), "T20273");
 }
 
+/// Neither a process that is killed nor one that is idle has all numbers of a small period.
+#[test]
+fn a_process_takes_a_part_of_the_numbers_of_a_small_period() {
+    let (_folder, store) = file();
+    let clock = clock("2026-11-24T12:00:00Z");
+    let all: Vec<Series> = (0..4).map(|_| series(&store, &clock)).collect();
+    let orders = all.iter().map(|series| series.create("orders", definition("{yyyy}-{n:2}")));
+    let orders: Vec<SeriesGenerator> = orders.map(Result::unwrap).collect();
+    for orders in &orders {
+        orders.take().unwrap();
+    }
+    // One in use and one ahead.
+    let last = orders[0].counters().unwrap()[0].last;
+    assert!(last <= 4 * 2 * 10, "{last}");
+}
+
 #[test]
 fn a_take_that_does_not_wait_asks_for_the_numbers_of_a_period() {
     let (_folder, store) = file();

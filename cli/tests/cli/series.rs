@@ -383,8 +383,9 @@ fn what_a_store_does_not_have_is_told_with_what_it_has() {
     // A file of worker ids alone.
     stdout(folder, &["take", "--db", "ids.db"]);
     let complaint = refused(folder, "next orders --db ids.db");
-    let why = "ids.db has no series \"orders\"; create it first: uidring series create --db ids.db \
-               orders PATTERN\n";
+    let why = "ids.db has no series \"orders\"; create it first, and if it was there before, with \
+               a first number above all that were given: uidring series create --db ids.db orders \
+               PATTERN\n";
     assert!(complaint.ends_with(why), "{complaint}");
     assert_eq!(
         on(folder, "list --db ids.db"),

@@ -120,7 +120,8 @@ fn told(definition: &SeriesDefinition) -> String {
     let kind = if definition.is_gapless() {
         "gapless, each number counted in the transaction that stores the document".to_owned()
     } else {
-        format!("fast, a process takes {} at a time", counted(definition.step_size(), "number"))
+        let count = definition.step_size().min(definition.most_at_once());
+        format!("fast, a process takes {} at a time", counted(count, "number"))
     };
     format!("{pattern}, {}{numbers}{first}{most}; {kind}", anew(definition))
 }
