@@ -266,7 +266,7 @@ tests:
         exp_alerts:
           - exp_labels: {{severity: warning, instance: a}}
             exp_annotations:
-              summary: 90 worker ids of the registry of a are left
+              summary: 'a has one of the last worker ids: 90 are larger'
               description: >-
                 When they are used up, no instance starts. Lease them. Another layout must exceed
                 all UIDs that were given: see docs/operations.md.
