@@ -12,6 +12,9 @@ mod integrations;
 mod pooler;
 #[cfg(unix)]
 mod registries;
+#[cfg(unix)]
+#[path = "../common/size.rs"]
+mod size;
 #[cfg(target_os = "linux")]
 mod threads;
 #[cfg(unix)]

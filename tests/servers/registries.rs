@@ -26,6 +26,7 @@ use uidring::{
 use crate::databases::{OwnServer, Server, TABLES, free_port, recipe};
 #[cfg(feature = "postgres")]
 use crate::pooler::without_options;
+use crate::size::size;
 
 const URL: &str = "UIDRING_TEST_URL";
 
@@ -127,10 +128,10 @@ on_servers! {
         assert_eq!(ids, (1..=64).collect());
     }
 
-    fn two_thousand_starts_and_clean_stops_use_few_ids(server) {
+    fn many_starts_and_clean_stops_use_few_ids(server) {
         let database = server.database();
         let ids: BTreeSet<u64> = thread::scope(|scope| {
-            let starts = || (0..250).map(|_| {
+            let starts = || (0..size(250, 60)).map(|_| {
                 let registry = leased(&database.url, 600);
                 let uids = UidGenerator::builder().registry(registry).build().unwrap();
                 uids.take().unwrap();

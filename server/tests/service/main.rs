@@ -3,6 +3,8 @@
 
 #[path = "../common/mod.rs"]
 mod common;
+#[path = "../../../tests/common/size.rs"]
+mod size;
 
 mod access;
 mod bad_requests;
