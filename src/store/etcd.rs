@@ -37,6 +37,10 @@
 //! other users, `/version` tells the version; that the member reads for them shows that it is no
 //! learner; and the alarm CORRUPT shows when it refuses a write.
 //!
+//! Each answer names the member that gives it. Several may be behind one address, as long as all
+//! requests of a connection meet the same one. Where each request may meet another one, one may
+//! answer that cannot be looked at. Then a read is refused, and the outcome of a write is unknown.
+//!
 //! Each answer names its cluster, revision and term. A process that has seen them notices that the
 //! cluster was restored from a backup, as the revision or the term goes back, or that it is another
 //! one, and gives no ids any more.
@@ -46,6 +50,7 @@
 //! * Where `/metrics` is not served at the address, or is kept from this client, or the user may
 //!   not write, nobody notices `--unsafe-no-fsync`. Members that are not in the address are not
 //!   looked at.
+//! * Where `/version` tells the version, nothing tells which member it is of.
 //! * A disk that forgets what it has confirmed to etcd.
 //! * In 3.4 before 3.4.32, too, a member of several that crashes during a compaction can come back
 //!   with a lower revision than the others, and confirm what they refuse. This takes a compaction

@@ -161,6 +161,21 @@ impl Log {
     }
 }
 
+/// Whether the `metrics` name the members that they are of, and not this one.
+pub fn is_of_another(metrics: &str, member: u64) -> bool {
+    let id = |line: &str| {
+        let (id, _) = line.strip_prefix("etcd_server_id{server_id=\"")?.split_once('"')?;
+        u64::from_str_radix(id, 16).ok()
+    };
+    let mut named = metrics.lines().filter_map(id).peekable();
+    named.peek().is_some() && named.all(|id| id != member)
+}
+
+/// What to do about an address behind which another member answers than the one that was looked at.
+pub const SEVERAL: &str = "several members answer behind this address, so that the one that \
+                           confirms need not be the one that was looked at; name each of them in \
+                           the address";
+
 /// What to do about a member whose version cannot be known.
 pub const HIDDEN: &str = "it tells its status to users with the role root alone, as 3.5.28 to \
                           3.5.31 and 3.6.0 to 3.6.11 do, and no version at /version; upgrade it to \
@@ -191,7 +206,7 @@ pub fn change(seen: &Header, now: &Header) -> Option<Error> {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
-    use super::Log;
+    use super::{Log, is_of_another};
 
     /// Both as etcd 3.4.23 told them, but for the longest numbers.
     #[test]
@@ -214,5 +229,18 @@ mod tests {
         assert!(!Log::of("etcd_disk_wal_fsync_duration_seconds_count 9").unwrap().is_synced());
         assert_eq!(Log::of("etcd_disk_wal_write_bytes_total 9"), None);
         assert_eq!(log("many", "1"), None);
+    }
+
+    /// As etcd 3.4.23 names itself.
+    #[test]
+    fn metrics_of_another_member_are_told_apart() {
+        let metrics = "# TYPE etcd_server_id gauge\n\
+                       etcd_server_id{server_id=\"24e2ba8d9dc7b432\"} 1\n";
+        assert!(!is_of_another(metrics, 2_657_891_847_502_279_730));
+        assert!(is_of_another(metrics, 2));
+        // A program that has several members in it, and one that names none.
+        let both = format!("{metrics}etcd_server_id{{server_id=\"2\"}} 1\n");
+        assert!(!is_of_another(&both, 2));
+        assert!(!is_of_another("up 1\n", 2));
     }
 }

@@ -107,14 +107,39 @@ impl<'a> Conversation<'a> {
         // Others may see more while this waits for its answer.
         let seen = self.known().seen;
         let answer = self.authorized(question, share)?;
-        let header = Header::of(&answer).map_err(strange)?;
-        self.notice(seen.as_ref(), header).map_err(Trouble::Final)?;
-        let last = self.known().members[self.at].replace(header.member);
-        // Behind one address there may be several members.
-        if last != Some(header.member) && !question.is_write {
-            self.prepare(share)?;
+        match self.accept(&answer, seen.as_ref(), share) {
+            Ok(()) => Ok(answer),
+            // It may have been made, whatever is wrong with the member that says so.
+            Err(trouble) if question.is_write => Err(Trouble::Unknown(trouble.error())),
+            Err(trouble) => Err(trouble),
         }
-        Ok(answer)
+    }
+
+    /// Makes sure that an answer comes from the cluster that was `seen`, and from a member that can
+    /// be relied on.
+    fn accept(
+        &mut self,
+        answer: &Value,
+        seen: Option<&Header>,
+        share: &Deadline,
+    ) -> Result<(), Trouble> {
+        let header = Header::of(answer).map_err(strange)?;
+        self.notice(seen, header).map_err(Trouble::Final)?;
+        let member = header.member;
+        self.known().members[self.at] = Some(member);
+        if self.is_known(member) {
+            return Ok(());
+        }
+        // Behind one address there may be several members. Where each request may meet another one,
+        // this one cannot be looked at.
+        self.prepare(share)?;
+        if self.is_known(member) { Ok(()) } else { Err(several()) }
+    }
+
+    /// Whether it is known that the member can be relied on.
+    fn is_known(&self, member: u64) -> bool {
+        let known = self.known();
+        known.is_checked(member) && known.is_synced(member)
     }
 
     /// Makes sure that the cluster is the one that was `seen`, and remembers how far it has come.
@@ -147,7 +172,7 @@ impl<'a> Conversation<'a> {
         let due = known.members[self.at].filter(|member| !known.is_synced(*member));
         drop(known);
         if let Some(member) = due {
-            self.check_syncs(share)?;
+            self.check_syncs(member, share)?;
             self.known().synced.insert(member, Stopwatch::start());
         }
         Ok(())
@@ -203,35 +228,44 @@ impl<'a> Conversation<'a> {
         }
     }
 
-    /// Looks whether the server syncs its log, as far as that can be told.
+    /// Looks whether the `member` syncs its log, as far as that can be told.
     ///
     /// What it has written since its start mostly tells. If not, it is tried.
     ///
     /// A member may answer before its own sync is done, where others have made a majority. But it
     /// begins with the next entries of its log only after that, so two transactions are tried.
-    fn check_syncs(&mut self, share: &Deadline) -> Result<(), Trouble> {
+    fn check_syncs(&mut self, member: u64, share: &Deadline) -> Result<(), Trouble> {
         let nothing = Question::nothing(&self.full("nothing"));
-        let Some(before) = self.log(share).filter(|log| !log.is_synced()) else { return Ok(()) };
+        let log = self.log(member, share)?;
+        let Some(before) = log.filter(|log| !log.is_synced()) else { return Ok(()) };
         for _ in 0..2 {
             match self.authorized(&nothing, share) {
+                // Another one may answer before this one has written it.
+                Ok(answer) if Header::of(&answer).map_err(strange)?.member != member => {
+                    return Err(several());
+                }
                 Ok(_) => {}
                 // The user may not write, or the cluster is full.
                 Err(Trouble::Final(_)) => return Ok(()),
                 Err(trouble) => return Err(trouble),
             }
-            if self.log(share).is_none_or(|now| now.is_other_than(&before)) {
+            if self.log(member, share)?.is_none_or(|now| now.is_other_than(&before)) {
                 return Ok(());
             }
         }
         Err(Trouble::Final(Error::problem(checks::NO_SYNC)))
     }
 
-    /// What the server tells of its log, if it does.
-    fn log(&self, share: &Deadline) -> Option<Log> {
+    /// What the `member` tells of its log, if it does.
+    fn log(&self, member: u64, share: &Deadline) -> Result<Option<Log>, Trouble> {
         let url = format!("{}/metrics", self.store.servers[self.at].url);
         // What serves this may be something else than etcd.
-        let reply = http::send(&self.agent, &url, None, None, share.left() / 4).ok()?;
-        Log::of(&reply.text)
+        let reply = http::send(&self.agent, &url, None, None, share.left() / 4);
+        let Ok(metrics) = reply.map(|reply| reply.text) else { return Ok(None) };
+        if checks::is_of_another(&metrics, member) {
+            return Err(several());
+        }
+        Ok(Log::of(&metrics))
     }
 
     /// Asks the server with the token, and with another one if that is refused.
@@ -382,6 +416,14 @@ impl Session for Conversation<'_> {
     fn end(self) {}
 }
 
+impl Trouble {
+    fn error(self) -> Error {
+        match self {
+            Trouble::Elsewhere(error) | Trouble::Unknown(error) | Trouble::Final(error) => error,
+        }
+    }
+}
+
 impl Known {
     fn is_checked(&self, member: u64) -> bool {
         self.checked.get(&member).is_some_and(|since| since.elapsed() < FIT)
@@ -418,6 +460,11 @@ impl From<Refusal> for Trouble {
 
 fn strange(bad: Bad) -> Trouble {
     Trouble::Unknown(Error::problem(format!("{bad}; see the address")))
+}
+
+/// The trouble where a member answers that cannot be looked at.
+fn several() -> Trouble {
+    Trouble::Elsewhere(Error::problem(checks::SEVERAL))
 }
 
 fn because(problem: &str, said: String) -> Error {

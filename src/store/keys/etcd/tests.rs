@@ -775,6 +775,74 @@ fn another_member_behind_the_same_address_is_looked_at() {
     assert_eq!(relay.connections(), 2);
 }
 
+/// Behind one address, each request may meet another member: the status is always of the member 2,
+/// and what a member says that cannot be looked at is not relied on, in no call.
+#[test]
+fn what_another_member_confirms_than_the_one_that_was_looked_at_does_not_count() {
+    const SAID: &str = "several members answer behind this address";
+    let relay = |is_other: fn(&str, &str) -> bool| {
+        Relay::start("nowhere:0", move |path, body| {
+            let member = if is_other(path, body) { 3 } else { 2 };
+            let header = format!(
+                "\"header\":{{\"cluster_id\":\"1\",\"member_id\":\"{member}\",\"revision\":\"3\"}}"
+            );
+            let rest = match path {
+                "/v3/maintenance/status" => "\"version\":\"3.4.23\"",
+                "/v3/kv/txn" if body.contains("compare") => "\"succeeded\":true",
+                "/v3/kv/txn" => "\"responses\":[{\"response_range\":{}}]",
+                "/metrics" => {
+                    let name = format!("etcd_server_id{{server_id=\"{member}\"}} 1\n");
+                    let count = "etcd_disk_wal_fsync_duration_seconds_count 9\n";
+                    let written = "etcd_disk_wal_write_bytes_total 1000\n";
+                    return Act::Say(200, [&name, count, written].concat());
+                }
+                _ => return Act::Say(404, String::new()),
+            };
+            Act::Say(200, format!("{{{header},{rest}}}"))
+        })
+    };
+    let commit = |store: &Etcd| call(store, |session| session.commit(&[put("a", None, "1")]));
+    let all = relay(|path, _| path == "/v3/kv/txn");
+    let metrics = relay(|path, _| path == "/metrics");
+    for relay in [all, metrics] {
+        let store = at(&relay.place());
+        for _ in 0..2 {
+            let error = unusable(&read(&store, "a").unwrap_err());
+            assert!(error.contains(SAID), "{error}");
+        }
+    }
+    // What it has confirmed may have been made.
+    let writes = relay(|_, body| body.contains("compare"));
+    let store = at(&writes.place());
+    for _ in 0..2 {
+        assert_eq!(read(&store, "a").unwrap(), None);
+        let error = unreachable(&commit(&store).unwrap_err());
+        assert!(error.contains(SAID), "{error}");
+    }
+    let nobody = relay(|_, _| false);
+    assert!(commit(&at(&nobody.place())).unwrap());
+}
+
+/// The cluster was set back, and what is written there is written all the same.
+#[test]
+fn a_write_that_a_restored_cluster_confirms_may_have_been_made() {
+    let relay = Relay::start("nowhere:0", |path, body| {
+        let is_write = body.contains("compare");
+        let revision = if is_write { 2 } else { 3 };
+        let rest = match path {
+            "/v3/maintenance/status" => "\"version\":\"3.4.23\"",
+            "/v3/kv/txn" if is_write => "\"succeeded\":true",
+            "/v3/kv/txn" => "\"responses\":[{\"response_range\":{}}]",
+            _ => return Act::Say(404, String::new()),
+        };
+        let header =
+            format!("\"cluster_id\":\"1\",\"member_id\":\"2\",\"revision\":\"{revision}\"");
+        Act::Say(200, format!("{{\"header\":{{{header}}},{rest}}}"))
+    });
+    let said = unreachable(&write(&at(&relay.place()), "a", "1").unwrap_err());
+    assert!(said.contains("its revision went back from 3 to 2"), "{said}");
+}
+
 /// A hanging name in front of others must leave them time, too.
 #[test]
 fn each_server_has_its_share_of_the_time() {
