@@ -11,7 +11,8 @@
 //! not asked where it is 0.
 //!
 //! The servers are those of one ensemble, asked by turns at random. The next one is asked if one is
-//! down or does not answer: each gets its share of the time that is left.
+//! down or does not answer: each gets its share of the time that is left. If none serves, the error
+//! tells of all, and counts as one that may pass if that of one server does.
 //!
 //! The user and the password are those of digest authentication; an address may leave both out.
 //! ZooKeeper takes any password; it is the nodes that are somebody's. All nodes that are

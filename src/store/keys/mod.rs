@@ -126,6 +126,35 @@ pub enum Action<'a> {
     Remove,
 }
 
+/// The error where no server answers as it must, for the reason that follows the name of each. If
+/// one of them may pass, so may this. A single server has its own error.
+#[cfg(any(feature = "etcd", feature = "zookeeper"))]
+fn nobody(start: &str, mut troubles: Vec<(String, Error)>) -> Error {
+    if troubles.len() == 1 {
+        return troubles.swap_remove(0).1;
+    }
+    let mut is_transient = false;
+    let (mut problems, mut cause) = (Vec::new(), None);
+    for (server, error) in troubles {
+        let (problem, source) = match error {
+            Error::Unreachable { problem, source } => {
+                is_transient = true;
+                (problem, source)
+            }
+            Error::Unusable { problem, source } => (problem, source),
+            other => return other,
+        };
+        problems.push(server + &problem);
+        cause = source.or(cause);
+    }
+    let problem = start.to_owned() + &problems.join("; ");
+    if is_transient {
+        Error::Unreachable { problem, source: cause }
+    } else {
+        Error::Unusable { problem, source: cause }
+    }
+}
+
 /// The name in a key for a text of any characters: all but ASCII letters, digits, `-` and `_` are
 /// written as `%20` and the like, byte by byte.
 pub fn name_of(text: &str) -> String {

@@ -12,7 +12,7 @@ use super::meaning::{self, LEARNER, Refusal};
 use super::{Etcd, Known, Login, Token};
 use crate::clock::Stopwatch;
 use crate::store::call::Cause;
-use crate::store::keys::{Action, Change, Deadline, Entry, Error, Session};
+use crate::store::keys::{Action, Change, Deadline, Entry, Error, Session, nobody};
 use crate::sync::{MutexGuard, lock};
 
 /// After this time a member is asked again for its version, and for alarms.
@@ -78,7 +78,7 @@ impl<'a> Conversation<'a> {
                 Err(Trouble::Unknown(error)) => (error, is_write),
                 Err(Trouble::Elsewhere(error)) => (error, false),
             };
-            let server = self.store.servers[self.at].name.as_str();
+            let server = format!("{}: ", self.store.servers[self.at].name);
             self.at = (self.at + 1) % servers;
             self.known().first = self.at;
             if is_done {
@@ -86,7 +86,7 @@ impl<'a> Conversation<'a> {
             }
             troubles.push((server, error));
         }
-        Err(nobody(troubles))
+        Err(nobody("none of its servers answers as it must: ", troubles))
     }
 
     /// Asks the cluster.
@@ -476,32 +476,5 @@ fn unknown(error: Error) -> Error {
     match error {
         Error::Unusable { problem, source } => Error::Unreachable { problem, source },
         error => error,
-    }
-}
-
-/// The error where no server has answered.
-fn nobody(troubles: Vec<(&str, Error)>) -> Error {
-    if troubles.len() == 1 {
-        return troubles.into_iter().map(|(_, error)| error).next().unwrap_or(Error::Locked);
-    }
-    let mut is_transient = false;
-    let (mut problems, mut cause) = (Vec::new(), None);
-    for (server, error) in troubles {
-        let (problem, source) = match error {
-            Error::Unreachable { problem, source } => {
-                is_transient = true;
-                (problem, source)
-            }
-            Error::Unusable { problem, source } => (problem, source),
-            other => return other,
-        };
-        problems.push(format!("{server}: {problem}"));
-        cause = source.or(cause);
-    }
-    let problem = format!("none of its servers answers as it must: {}", problems.join("; "));
-    if is_transient {
-        Error::Unreachable { problem, source: cause }
-    } else {
-        Error::Unusable { problem, source: cause }
     }
 }

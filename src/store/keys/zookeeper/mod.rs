@@ -21,7 +21,7 @@ use session::KeySession;
 use wire::{AUTH_NUMBER, Access, Body, Connected, code, operation};
 
 use super::address::{Address, Form, server_name};
-use super::{Deadline, Error, KeyStore, Session, tls};
+use super::{Deadline, Error, KeyStore, Session, nobody, tls};
 use crate::clock::Stopwatch;
 use crate::sync::{Arc, Mutex, lock};
 
@@ -135,7 +135,7 @@ impl ZooKeeper {
     fn session<'a>(&'a self, deadline: &'a Deadline) -> Result<KeySession<'a>, Error> {
         let mut servers: Vec<_> = self.address.servers.iter().collect();
         fastrand::shuffle(&mut servers);
-        let mut result = Err(Error::problem("it names no server"));
+        let mut troubles = Vec::with_capacity(servers.len());
         for (index, place) in servers.iter().enumerate() {
             let others = u32::try_from(servers.len() - index).unwrap_or(1);
             // What one server does not use of its share is left to the others.
@@ -147,14 +147,11 @@ impl ZooKeeper {
                     self.check(&server, deadline)?;
                     return Ok(session);
                 }
-                // Another server may serve. What will not mend by itself is told first.
-                Err(error) => match result {
-                    Err(Error::Unusable { .. }) if index > 0 => {}
-                    _ => result = Err(error),
-                },
+                // Another server may serve.
+                Err(error) => troubles.push((String::new(), error)),
             }
         }
-        result
+        Err(nobody("", troubles))
     }
 
     fn session_on<'a>(

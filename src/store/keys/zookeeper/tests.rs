@@ -125,15 +125,7 @@ fn an_address_is_refused(places: &str) {
     assert!(shown.contains(&format!("zookeeper://me@{places}/uidring")), "{shown}");
     assert!(!shown.contains("secret"), "{shown}");
     // A port that nobody listens at, and one of another program.
-    let foreign = TcpListener::bind("127.0.0.1:0").unwrap();
-    let port = foreign.local_addr().unwrap().port();
-    thread::spawn(move || {
-        for client in foreign.incoming() {
-            let mut client = client.unwrap();
-            let _ = client.read(&mut [0; 1_000]);
-            let _ = client.write_all(b"HTTP/1.0 400 Bad Request\r\n\r\n");
-        }
-    });
+    let port = program(|_| b"HTTP/1.0 400 Bad Request\r\n\r\n".to_vec());
     let said = problem(read(&open(&format!("zookeeper://127.0.0.1:{port}")), "a"));
     assert!(said.starts_with("unusable: what answers at 127.0.0.1:"), "{said}");
     let said = problem(read(&open("zookeeper://127.0.0.1:1"), "a"));
@@ -143,6 +135,37 @@ fn an_address_is_refused(places: &str) {
     for _ in 0..10 {
         assert_eq!(read(&some, "nothing").unwrap(), None);
     }
+}
+
+/// The port of a program that answers once on each connection, as it does to these bytes.
+fn program(answer: impl Fn(&[u8]) -> Vec<u8> + Send + 'static) -> u16 {
+    let listener = TcpListener::bind("127.0.0.1:0").unwrap();
+    let port = listener.local_addr().unwrap().port();
+    thread::spawn(move || {
+        for client in listener.incoming() {
+            let (mut client, mut request) = (client.unwrap(), [0; 1_000]);
+            let length = client.read(&mut request).unwrap_or(0);
+            let _ = client.write_all(&answer(&request[..length]));
+        }
+    });
+    port
+}
+
+/// Whichever is asked first: the one that is down may come back, and serve.
+#[test]
+fn a_wrong_port_beside_a_server_that_is_down_is_not_the_end() {
+    let port = program(|_| b"HTTP/1.0 400 Bad Request\r\n\r\n".to_vec());
+    let store = open(&format!("zookeeper://127.0.0.1:1,127.0.0.1:{port}"));
+    for _ in 0..20 {
+        let said = problem(read(&store, "a"));
+        assert!(said.starts_with("unreachable: "), "{said}");
+        assert!(said.contains("the server 127.0.0.1:1 cannot be reached"), "{said}");
+        assert!(said.contains(&format!("what answers at 127.0.0.1:{port} does not")), "{said}");
+    }
+    // Nobody else is there who could serve.
+    let store = open(&format!("zookeeper://127.0.0.1:{port},localhost:{port}"));
+    let said = problem(read(&store, "a"));
+    assert!(said.starts_with("unusable: what answers at "), "{said}");
 }
 
 fn a_lost_answer_leaves_the_outcome_open(port: u16) {
