@@ -47,7 +47,8 @@
 //!
 //! Each answer has the number of the newest change, and a server refuses a client that has seen a
 //! later one. So a process notices that a single server was set back to an old copy, and gives no
-//! ids any more until it is put right.
+//! ids any more until it is put right. A leader that is behind may have been deposed a moment ago:
+//! it is as if it were down.
 //!
 //! # What cannot be told
 //!

@@ -146,13 +146,20 @@ pub fn why_refused(server: &Server<'_>, seen: i64, deadline: &Deadline) -> Error
         )),
         Some(mode) if zxid.is_some_and(|zxid| zxid < seen) => {
             let zxid = zxid.unwrap_or_default();
-            if mode == "leader" || mode == "standalone" {
-                return restored(&name, zxid, seen);
+            match mode {
+                "standalone" => restored(&name, zxid, seen),
+                // One that was deposed a moment ago may not know it yet.
+                "leader" => unreachable(format!(
+                    "the newest change of the server {name}, which says that it leads, has the \
+                     number {zxid:#x}, and this process has seen {seen:#x}: another one leads by \
+                     now, or the ensemble was restored from an old copy and may give again what \
+                     was given since; see which it is if this lasts"
+                )),
+                _ => unreachable(format!(
+                    "the server {name} is behind the others of its ensemble: its newest change has \
+                     the number {zxid:#x}, and this process has seen {seen:#x}"
+                )),
             }
-            unreachable(format!(
-                "the server {name} is behind the others of its ensemble: its newest change has the \
-                 number {zxid:#x}, and this process has seen {seen:#x}"
-            ))
         }
         _ => unreachable(format!(
             "the server {name} closed the connection without a word; see its log"
@@ -160,8 +167,8 @@ pub fn why_refused(server: &Server<'_>, seen: i64, deadline: &Deadline) -> Error
     }
 }
 
-/// The error of servers that were set back.
-pub fn restored(name: &str, zxid: i64, seen: i64) -> Error {
+/// The error of a single server that was set back.
+fn restored(name: &str, zxid: i64, seen: i64) -> Error {
     Error::problem(format!(
         "the newest change of the server {name} has the number {zxid:#x}, and this process has \
          seen {seen:#x}: it may give again what was given since an old copy was made; put back \

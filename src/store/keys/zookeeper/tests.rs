@@ -168,6 +168,29 @@ fn a_wrong_port_beside_a_server_that_is_down_is_not_the_end() {
     assert!(said.starts_with("unusable: what answers at "), "{said}");
 }
 
+/// What a server says of itself that closes each session, to a process that has seen more than it.
+fn closed(mode: &'static str) -> String {
+    let port = program(move |request| {
+        let status = format!("Zxid: 0x100000003\nMode: {mode}\n");
+        if request == b"srvr" { status.into_bytes() } else { Vec::new() }
+    });
+    let store = open(&format!("zookeeper://127.0.0.1:{port}"));
+    store.seen.note(0x2_0000_0001);
+    problem(read(&store, "a"))
+}
+
+/// The servers elect another leader, and the old one has not noticed yet that it is cut off.
+#[test]
+fn a_leader_that_was_deposed_is_no_old_copy() {
+    let said = closed("leader");
+    assert!(said.starts_with("unreachable: the newest change of the server"), "{said}");
+    assert!(said.contains("another one leads by now, or the ensemble was restored"), "{said}");
+    let said = closed("follower");
+    assert!(said.contains("is behind the others of its ensemble"), "{said}");
+    let said = closed("standalone");
+    assert!(said.starts_with("unusable: the newest change of the server"), "{said}");
+}
+
 fn a_lost_answer_leaves_the_outcome_open(port: u16) {
     let cut = Switch::default();
     let store = open(&format!("zookeeper://127.0.0.1:{}/lost", servers::proxy(port, cut.clone())));
