@@ -114,7 +114,13 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
                 return Err(Fault::Refused(RegistryError::LeaseLost { worker }));
             };
             let key = key_of(worker);
-            let reserved_until = record.number(&key, RESERVED_UNTIL)?.max(last);
+            let reserved_until = record.number(&key, RESERVED_UNTIL)?;
+            // An old copy may have this holder, and fewer ticks.
+            let created = time(&record, &worker.to_string(), CREATED)?;
+            if given.contradicts(worker, created, Some(reserved_until)) {
+                return Err(others(RECORDS, worker).into());
+            }
+            let reserved_until = reserved_until.max(last);
             let now = transaction.now()?;
             let record = record
                 .with(RESERVED_UNTIL, reserved_until)

@@ -322,6 +322,24 @@ fn a_process_takes_its_own_id_from_no_old_copy() {
     assert_eq!(ids.reserve(&lease, lease.last + 1).unwrap(), lease.last + 1);
 }
 
+/// An old copy in which the process holds its id already, and has reserved less than it has since.
+/// Whoever takes the id after it would begin too early.
+#[test]
+fn a_process_reserves_no_ticks_in_an_old_copy() {
+    let store = Memory::default();
+    let mut ids = leased(&store, Duration::from_secs(600));
+    let lease = ids.assign(&request(NOW)).unwrap();
+    let copy = store.copy();
+    let last = ids.reserve(&lease, lease.last + 100).unwrap();
+    let current = store.copy();
+    store.restore(copy.clone());
+    let error = ids.reserve(&lease, last + 1).unwrap_err().to_string();
+    assert!(error.contains("that gave worker id 1 to this process, or an old"), "{error}");
+    assert_eq!(store.copy(), copy);
+    store.restore(current);
+    assert_eq!(ids.reserve(&lease, last + 1).unwrap(), last + 1);
+}
+
 /// Another process makes the first commit of all while this one reads, which has seen that there
 /// was no key `store`.
 #[test]

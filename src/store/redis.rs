@@ -70,9 +70,10 @@
 //!
 //! A copy of the files holds what was given when it was made. A server that goes on from it gives
 //! again what was given since. Processes that run notice it by the key `store` only if that is gone
-//! or another one, and otherwise by their own records, of which each has a random text. So after a
-//! copy was restored, raise the tags above all numbers that were given, and start with worker ids
-//! that were never used, before any program starts.
+//! or another one. Otherwise each notices that the copy lacks what it was given itself: a worker
+//! id, ticks that it has reserved, numbers of a tag, or a tag that was created again. What others
+//! were given it does not know. So after a copy was restored, raise the tags above all numbers that
+//! were given, and start with worker ids that were never used, before any program starts.
 //!
 //! # What was tried, and what nobody can see
 //!
