@@ -17,6 +17,7 @@ use crate::clock::from_unix_ms;
 use crate::layout::{FieldOrder, Layout};
 use crate::store::call::random_text;
 use crate::store::keys::{Call, Client, Document, Error, KeyStore, Transaction, Words};
+use crate::sync::{Mutex, lock};
 
 const LAYOUT: &str = "layout";
 const WORKERS: &str = "workers";
@@ -197,11 +198,18 @@ impl<K: KeyStore> RegistryAdmin for KeyRegistry<K> {
     }
 
     fn revoke(&self, worker: u64) -> Result<(), RegistryError> {
+        let first_seen = Mutex::new(None);
         self.change(worker, "revoke a lease in the registry", |transaction, record| {
-            match record.filter(|record| !record.lacks(LEASE_UNTIL)) {
-                Some(record) => free(transaction, worker, record),
-                None => Err(Fault::Refused(RegistryError::NotLeased { worker })),
+            let Some(record) = record.filter(|record| !record.lacks(LEASE_UNTIL)) else {
+                return Err(Fault::Refused(RegistryError::NotLeased { worker }));
+            };
+            // An earlier run may have been made without an answer. Then this lease is another's,
+            // and the one that was to end has ended in any case.
+            let holder = record.text(HOLDER).map(str::to_owned);
+            if holder != *lock(&first_seen).get_or_insert_with(|| holder.clone()) {
+                return Ok(());
             }
+            free(transaction, worker, record)
         })
     }
 

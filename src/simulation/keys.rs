@@ -229,6 +229,23 @@ fn a_tag_that_others_have_created_meanwhile_is_not_removed() {
     assert_eq!(other.load("orders", None).unwrap().first, 1);
 }
 
+/// The answer to a commit that revokes a lease is lost, and another process takes the id before
+/// anybody has found out.
+#[test]
+fn a_lease_that_was_given_meanwhile_is_not_revoked() {
+    let store = Memory::default();
+    let open = || leased(&store, Duration::from_secs(600));
+    let (mut one, mut other) = (open(), open());
+    one.assign(&request(NOW)).unwrap();
+    let taken = Arc::new(Mutex::new(None));
+    let (given, mut next) = (taken.clone(), other.clone());
+    store.lose_answer(move || *lock(&given) = Some(next.assign(&request(NOW)).unwrap()));
+    one.revoke(1).unwrap();
+    let lease = lock(&taken).take().unwrap();
+    assert_eq!(lease.worker, 1);
+    assert_eq!(other.reserve(&lease, lease.last + 1).unwrap(), lease.last + 1);
+}
+
 /// The commit that removes a tag is lost, and others take more numbers and remove it. What this
 /// call has seen of it is too old by then to tell where a new tag may begin.
 #[test]
