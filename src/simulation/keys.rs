@@ -229,6 +229,22 @@ fn a_tag_that_others_have_created_meanwhile_is_not_removed() {
     assert_eq!(other.load("orders", None).unwrap().first, 1);
 }
 
+/// The tags that are alike are for the error alone. A store with many may take too long to list
+/// them, and is not away.
+#[test]
+fn a_missing_tag_is_told_without_those_that_are_alike() {
+    let store = Memory::default();
+    let source = KeySegments::on(store.clone());
+    source.create("orders", &Tag::new()).unwrap();
+    let missing = |source: &KeySegments<Memory>| match source.load("order", None).unwrap_err() {
+        SegmentError::NoSuchTag { tag, alike, .. } if tag == "order" => alike,
+        error => panic!("{error}"),
+    };
+    assert_eq!(missing(&source), ["orders"]);
+    store.lose_lists();
+    assert!(missing(&source).is_empty());
+}
+
 /// The answer to a commit that revokes a lease is lost, and another process takes the id before
 /// anybody has found out.
 #[test]

@@ -3,11 +3,13 @@
 //! `segments/orders` is the row of the tag "orders". Times are milliseconds since 1970, by the
 //! store's clock.
 
+use std::time::Duration;
+
 use super::admin::{SegmentAdmin, TagChange};
 use super::known_rows::{KnownRows, NotBack};
 use super::limits::Limits;
 use super::row::{Counting, Row, alike, last_before};
-use crate::clock::from_unix_ms;
+use crate::clock::{Stopwatch, from_unix_ms};
 use crate::segment::{Segment, SegmentError, SegmentSource, Tag, TagRecord};
 use crate::store::call;
 use crate::store::keys::{
@@ -84,23 +86,37 @@ impl<K: KeyStore> KeySegments<K> {
         doing: &str,
         body: impl Fn(&mut Transaction<'_>, &str, Document, Row) -> Result<T, Fault> + Sync,
     ) -> Result<T, SegmentError> {
-        self.change(tag, doing, |transaction, key, document| match document {
+        let since = Stopwatch::start();
+        let result = self.change(tag, doing, |transaction, key, document| match document {
             Some(document) => {
                 let row = row_of(tag, key, &document)?;
                 body(transaction, key, document, row)
             }
-            None => Err(Fault::Refused(self.no_such_tag(transaction, tag)?)),
-        })
+            None => Err(Fault::Refused(self.no_such_tag(tag, Vec::new()))),
+        });
+        match result {
+            Err(SegmentError::NoSuchTag { .. }) => {
+                Err(self.no_such_tag(tag, self.alike(tag, since.elapsed())))
+            }
+            result => result,
+        }
     }
 
-    fn no_such_tag(
-        &self,
-        transaction: &mut Transaction<'_>,
-        tag: &str,
-    ) -> Result<SegmentError, Error> {
-        let all = transaction.list(SEGMENTS)?.into_iter().map(|(name, _)| text_of(&name));
-        let (store, alike) = (self.name(), alike(tag, all));
-        Ok(SegmentError::NoSuchTag { store, tag: tag.to_owned(), alike })
+    fn no_such_tag(&self, tag: &str, alike: Vec<String>) -> SegmentError {
+        SegmentError::NoSuchTag { store: self.name(), tag: tag.to_owned(), alike }
+    }
+
+    /// The tags that are like `tag`, for an error, after a call that took so long. There are none
+    /// where they cannot be listed in a part of the time: without them, the error is as true.
+    fn alike(&self, tag: &str, taken: Duration) -> Vec<String> {
+        let mut client = self.client.clone();
+        client.timeout = client.timeout.saturating_sub(taken) / 4;
+        let call = Call { words: &WORDS, doing: "read the tags in", keys: &[] };
+        let listed = client
+            .transact::<_, SegmentError>(&call, |transaction| Ok(transaction.list(SEGMENTS)?));
+        let names = listed.unwrap_or_default().into_iter().map(|(name, _)| text_of(&name));
+        // Others may have created it since.
+        alike(tag, names.filter(|name| name != tag))
     }
 
     /// Fails unless `row` gives numbers, and is the one that gave them before.
@@ -221,9 +237,7 @@ impl<K: KeyStore> SegmentAdmin for KeySegments<K> {
             self.change_row(tag, "remove a tag from", |transaction, key, document, row| {
                 // An earlier run may have been made without an answer. Then this row is another's.
                 if row.key != *lock(&first_seen).get_or_insert(row.key) {
-                    let (store, tag) = (self.name(), row.tag);
-                    let alike = Vec::new();
-                    return Err(Fault::Refused(SegmentError::NoSuchTag { store, tag, alike }));
+                    return Err(Fault::Refused(self.no_such_tag(tag, Vec::new())));
                 }
                 let record = record(&row, &document);
                 if let Some(seen) = next.filter(|seen| *seen != record.next) {

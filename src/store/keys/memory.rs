@@ -18,6 +18,8 @@ struct State {
     writes: i64,
     /// Of a hundred calls, how many are not answered; commits may have been made or not.
     lost: u8,
+    /// Whether no folder is listed.
+    is_unlisted: bool,
     /// What takes the place of all keys just before the next commit.
     next: Option<BTreeMap<String, Entry>>,
     /// What happens between the first key of the next read of several and the others.
@@ -60,6 +62,11 @@ impl Memory {
     /// Lets this happen in the midst of the next read of several keys, after its first one.
     pub fn interrupt_read(&self, amid: impl FnOnce() + Send + 'static) {
         lock(&self.0).amid = Some(Box::new(amid));
+    }
+
+    /// Answers no listing, from now on, as where one takes too long.
+    pub fn lose_lists(&self) {
+        lock(&self.0).is_unlisted = true;
     }
 
     /// What a copy of all files would hold.
@@ -149,6 +156,9 @@ impl Session for Memory {
     fn list(&mut self, folder: &str) -> Result<Vec<(String, Entry)>, Error> {
         let mut state = lock(&self.0);
         state.answer()?;
+        if state.is_unlisted {
+            return Err(not_answered());
+        }
         let inside = state.keys.iter().filter_map(|(key, entry)| {
             let name = key.strip_prefix(folder)?.strip_prefix('/')?;
             Some((name.to_owned(), entry.clone()))
