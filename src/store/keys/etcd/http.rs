@@ -13,6 +13,9 @@ use crate::told::Told;
 /// The longest answer that is read, in bytes.
 const LONGEST: u64 = 16 << 20;
 
+/// With less time than this, no server could answer, so that none is asked.
+const SHORTEST: Duration = Duration::from_millis(1);
+
 /// What a server answers.
 pub struct Reply {
     pub status: StatusCode,
@@ -36,8 +39,9 @@ pub fn send(
     token: Option<&str>,
     time: Duration,
 ) -> Result<Reply, Silence> {
-    // ureq takes zero for no limit.
-    let time = time.max(Duration::from_millis(1));
+    if time < SHORTEST {
+        return Err(Silence { error: late(), is_unsent: true });
+    }
     let answer = || {
         let mut response = request(agent, url, body, token, time)?;
         let body = response.body_mut().with_config().limit(LONGEST).lossy_utf8(true);
@@ -86,6 +90,13 @@ fn silence(error: ureq::Error, time: Duration) -> Silence {
         _ => false,
     };
     Silence { error: meaning(error, time), is_unsent }
+}
+
+/// The error of a request for which no time is left.
+fn late() -> Error {
+    let problem = "the time of the call was over before it was asked; wait longer, or see what \
+                   took so long";
+    Error::Unreachable { problem: problem.to_owned(), source: None }
 }
 
 fn meaning(error: ureq::Error, time: Duration) -> Error {

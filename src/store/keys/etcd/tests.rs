@@ -3,10 +3,13 @@
 use std::path::Path;
 use std::time::Duration;
 
+use base64::Engine;
+use base64::engine::general_purpose::STANDARD;
+
 use super::Etcd;
 use crate::store::keys::contract;
 use crate::store::keys::{Action, Change, Deadline, Entry, Error, KeyStore, Session, Version};
-use crate::sync::lock;
+use crate::sync::{lock, sleep};
 
 #[path = "../../../../tests/common/key_servers/etcd.rs"]
 #[allow(dead_code)]
@@ -821,6 +824,34 @@ fn what_another_member_confirms_than_the_one_that_was_looked_at_does_not_count()
     }
     let nobody = relay(|_, _| false);
     assert!(commit(&at(&nobody.place())).unwrap());
+}
+
+/// A server that always answers in time, with more pages, would fill the memory.
+#[test]
+fn nothing_is_sent_after_the_deadline() {
+    let pages = crate::sync::Mutex::new(0..);
+    let relay = Relay::start("nowhere:0", move |path, _| {
+        let rest = match path {
+            "/v3/maintenance/status" => "\"version\":\"3.4.23\"".to_owned(),
+            "/v3/kv/txn" => "\"succeeded\":true".to_owned(),
+            "/v3/kv/range" => {
+                let page: u32 = lock(&pages).next().unwrap();
+                let key = STANDARD.encode(format!("ids/many/{page:08}"));
+                format!("\"more\":true,\"kvs\":[{{\"key\":\"{key}\",\"mod_revision\":\"1\"}}]")
+            }
+            _ => return Act::Say(404, String::new()),
+        };
+        Act::Say(200, format!("{{{HEADER},{rest}}}"))
+    });
+    let store = at(&relay.place());
+    let deadline = Deadline::after(Duration::from_millis(500));
+    let mut session = store.connect(&deadline).unwrap();
+    unreachable(&session.list("many").unwrap_err());
+    sleep(deadline.left());
+    let _ = relay.seen();
+    let said = unreachable(&session.commit(&[put("a", None, "1")]).unwrap_err());
+    assert!(said.contains("the time of the call was over before it was asked"), "{said}");
+    assert!(relay.seen().is_empty());
 }
 
 /// The cluster was set back, and what is written there is written all the same.
