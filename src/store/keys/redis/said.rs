@@ -6,9 +6,11 @@ use super::super::Error;
 use super::Redis;
 use crate::store::said::fit;
 
-/// What a user needs, in the words of `ACL SETUSER`.
+/// What a user needs, in the words of `ACL SETUSER`, which refuses a command that a server lacks.
 pub const RIGHTS: &str = "+select +info +config|get +pubsub|numsub +multi +exec +eval +get +mget \
-                          +set +del +sadd +srem +smembers +time +waitaof";
+                          +set +del +sadd +srem +smembers +time";
+/// What it needs from version 7.2 on, besides.
+pub const WAITAOF: &str = "+waitaof";
 
 const ANOTHER_KIND: &str = "a key there is of another kind, as others have made it; see which one, \
                             or name another folder in the address";
@@ -83,7 +85,10 @@ pub fn meaning(error: &ServerError, store: &Redis) -> Error {
     let fits = |(word, part, _): &&(&str, &str, Kind)| code == *word && details.contains(part);
     match KNOWN.iter().find(fits).map(|(_, _, kind)| *kind) {
         Some(Kind::Denied) => {
-            let rights = format!("{said}; the user needs ~{}/* {RIGHTS}", store.folder);
+            let rights = format!(
+                "{said}; the user needs ~{}/* {RIGHTS}, and {WAITAOF} from version 7.2 on",
+                store.folder
+            );
             Error::Denied(rights.into())
         }
         Some(Kind::Full) => Error::Full(said.into()),

@@ -472,16 +472,31 @@ fn tls_is_checked() {
     assert!(is_transient, "{text}");
 }
 
+/// A server starts with the lines that its documentation has, and serves.
+#[test]
+#[ignore = "needs Redis"]
+fn a_server_is_set_up_as_the_documentation_says() {
+    let page = include_str!("../../redis.rs");
+    let block = page.split("//! ```text\n").nth(1).unwrap().split("//! ```\n").next().unwrap();
+    let mut lines = block.replace("//! ", "").replace("\n    ", " ").trim_end().to_owned();
+    assert!(lines.ends_with(super::said::RIGHTS), "{lines}");
+    if has_waitaof(&OwnRedis::start("")) {
+        lines = format!("{lines} {}", super::said::WAITAOF);
+    }
+    let server = OwnRedis::start(&lines);
+    let url = server.url("").replace("//", "//ids:SECRET@");
+    contract::check(&Redis::at(&url).unwrap());
+}
+
 /// The rights that the documentation names are enough, and none can be left out: without one of
 /// them, nothing is written.
 #[test]
 #[ignore = "needs Redis"]
 fn a_user_needs_the_rights_that_are_named() {
     let server = OwnRedis::start("");
-    let rights: Vec<&str> = super::said::RIGHTS
-        .split_whitespace()
-        .filter(|right| *right != "+waitaof" || has_waitaof(&server))
-        .collect();
+    let rights = super::said::RIGHTS.split_whitespace();
+    let rights: Vec<&str> =
+        rights.chain(has_waitaof(&server).then_some(super::said::WAITAOF)).collect();
     let allow = |rights: &[&str], keys: &str| {
         let words = ["ACL", "SETUSER", "ids", "reset", "on", ">secret", keys];
         server.set(&[&words[..], rights].concat());
