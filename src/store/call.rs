@@ -30,6 +30,12 @@ pub enum Error {
     Denied(Cause),
     /// Other transactions hold the rows, or wrote them first.
     Locked,
+    /// Others wrote the keys first, each time.
+    #[cfg_attr(
+        not(any(feature = "etcd", feature = "redis", feature = "zookeeper")),
+        allow(dead_code) // databases have locks
+    )]
+    Overtaken,
     /// The server is down, does not answer, or does not serve this call for now.
     Unreachable { problem: String, source: Option<Cause> },
     /// The disk is full.
@@ -67,6 +73,7 @@ impl Error {
             Error::Denied(source) => (words.rights.to_owned(), Some(source)),
             Error::Unusable { problem, source } => (problem, source),
             Error::Locked => return StorageError::Locked { what, waited },
+            Error::Overtaken => return StorageError::Overtaken { what, waited },
             Error::Unreachable { problem, source } => {
                 return StorageError::Unreachable { what, problem, source: source.map(Arc::from) };
             }

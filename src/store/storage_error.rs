@@ -46,6 +46,14 @@ pub enum StorageError {
         /// How long it was waited for.
         waited: Duration,
     },
+    /// Others wrote to it first, each time that this process tried, for longer than it is ready to
+    /// wait. So it is where nothing is locked: in etcd, ZooKeeper and Redis.
+    Overtaken {
+        /// Of what this is told.
+        what: String,
+        /// For how long it was tried.
+        waited: Duration,
+    },
     /// The server is down, does not answer, or does not serve this call for now.
     Unreachable {
         /// Of what this is told.
@@ -85,10 +93,16 @@ impl StorageError {
         StorageError::Failed { doing, source: Arc::from(cause.into()) }
     }
 
-    /// Whether the same call may succeed in a moment: it is locked, down, or does not answer.
+    /// Whether the same call may succeed in a moment: others had it or were first, or it is down,
+    /// or does not answer.
     #[must_use]
     pub fn is_transient(&self) -> bool {
-        matches!(self, StorageError::Locked { .. } | StorageError::Unreachable { .. })
+        matches!(
+            self,
+            StorageError::Locked { .. }
+                | StorageError::Overtaken { .. }
+                | StorageError::Unreachable { .. }
+        )
     }
 }
 
@@ -101,6 +115,12 @@ impl fmt::Display for StorageError {
             StorageError::Locked { what, waited } => write!(
                 f,
                 "others had {what} locked for {}; see who holds the lock, or wait longer",
+                human(*waited)
+            ),
+            StorageError::Overtaken { what, waited } => write!(
+                f,
+                "others wrote to {what} first, time and again for {}; let fewer processes write at \
+                 once, or wait longer",
                 human(*waited)
             ),
             StorageError::Unreachable { what, problem, .. } => {
@@ -125,7 +145,7 @@ impl Error for StorageError {
             StorageError::Full { source, .. } | StorageError::Failed { source, .. } => {
                 Some(&**source)
             }
-            StorageError::Locked { .. } => None,
+            StorageError::Locked { .. } | StorageError::Overtaken { .. } => None,
         }
     }
 }

@@ -163,8 +163,10 @@ fn times_have_three_digits_and_a_unit() {
     let time = Duration::new(1, 234_567_891);
     let now = SystemTime::UNIX_EPOCH;
     let locked = StorageError::Locked { what: "the registry ids.db".to_owned(), waited: time };
-    let errors: [Box<dyn Error>; 9] = [
+    let late = StorageError::Overtaken { what: "the tags in h".to_owned(), waited: time };
+    let errors: [Box<dyn Error>; 10] = [
         Box::new(RegistryError::from(locked.clone())),
+        Box::new(SegmentError::from(late)),
         Box::new(RegistryError::UsedAhead { worker: 7, used: now, now, wait: time }),
         Box::new(BuildError::StartDeadline {
             deadline: time,

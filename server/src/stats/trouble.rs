@@ -56,7 +56,7 @@ pub(crate) enum Cause {
     NotAsked,
     /// The database does not answer.
     Away,
-    /// Other connections hold a lock.
+    /// Other connections hold a lock, or are always first.
     Locked,
     /// A load is running, and takes have timed out meanwhile.
     Late,
@@ -83,7 +83,9 @@ impl Cause {
             SegmentError::RanOut { .. } => Cause::RanOut,
             SegmentError::BadRow { .. } => Cause::BadRow,
             SegmentError::NoSuchTag { .. } | SegmentError::BadTag { .. } => Cause::NoSuchTag,
-            SegmentError::Storage(StorageError::Locked { .. }) => Cause::Locked,
+            SegmentError::Storage(StorageError::Locked { .. } | StorageError::Overtaken { .. }) => {
+                Cause::Locked
+            }
             SegmentError::Storage(StorageError::Full { .. }) => Cause::Full,
             error if error.is_transient() => Cause::Away,
             _ => Cause::Unusable,
@@ -92,7 +94,9 @@ impl Cause {
 
     pub(crate) fn of_registry(error: &RegistryError) -> Cause {
         match error {
-            RegistryError::Storage(StorageError::Locked { .. }) => Cause::Locked,
+            RegistryError::Storage(
+                StorageError::Locked { .. } | StorageError::Overtaken { .. },
+            ) => Cause::Locked,
             RegistryError::Storage(StorageError::Full { .. }) => Cause::Full,
             error if error.is_transient() => Cause::Away,
             _ => Cause::Unusable,

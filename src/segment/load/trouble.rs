@@ -14,7 +14,7 @@ pub enum Trouble {
     Away,
     /// A load takes long, and no numbers are left.
     Slow,
-    /// Another transaction holds the row's lock.
+    /// Another transaction holds the row's lock, or others are always first.
     Locked,
     NoSuchTag,
     RanOut,
@@ -32,8 +32,10 @@ impl Trouble {
     /// The trouble of the loaded tag that `error` shows.
     pub fn of(error: &SegmentError) -> Trouble {
         match error {
-            // A lock on one row says nothing about other rows.
-            SegmentError::Storage(StorageError::Locked { .. }) => Trouble::Locked,
+            // A lock on one row says nothing about other rows, nor do those who wrote it first.
+            SegmentError::Storage(StorageError::Locked { .. } | StorageError::Overtaken { .. }) => {
+                Trouble::Locked
+            }
             SegmentError::NoSuchTag { .. } => Trouble::NoSuchTag,
             SegmentError::RanOut { .. } => Trouble::RanOut,
             SegmentError::WentBack { .. } => Trouble::WentBack,

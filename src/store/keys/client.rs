@@ -129,7 +129,7 @@ impl<K: KeyStore> Client<K> {
                     Ok(Run::Done(result)) => break Ok(result),
                     // Another run, as long as this one, would not end in time.
                     Ok(Run::Again) if deadline.left() <= left / 2 => {
-                        break Err(Error::Locked.into());
+                        break Err(Error::Overtaken.into());
                     }
                     Ok(Run::Again) => pause(attempt),
                     Err(fault) => break Err(fault),
