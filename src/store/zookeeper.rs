@@ -4,11 +4,12 @@
 //!
 //! `zookeeper://user:password@h1:2181,h2:2181/path`, or `zookeepers://…?ca=…&cert=…&key=…` for TLS.
 //! The port is 2181 and the path `/uidring` unless they are named. The nodes of the path are made
-//! when they are needed. `ca` is a file with the certificates of the authorities that are trusted,
-//! and no others are; without it, they are those of Mozilla's list. `cert` and `key` are files with
-//! the client's own certificate and key, which the servers ask for unless told otherwise. All three
-//! are PEM. `admin` is the port of the servers' admin servers, 8080 unless it is named; they are
-//! not asked where it is 0.
+//! when they are needed. Let no path lie in that of another address: a node of the other without
+//! data, where a key is to be, is refused. `ca` is a file with the certificates of the authorities
+//! that are trusted, and no others are; without it, they are those of Mozilla's list. `cert` and
+//! `key` are files with the client's own certificate and key, which the servers ask for unless told
+//! otherwise. All three are PEM. `admin` is the port of the servers' admin servers, 8080 unless it
+//! is named; they are not asked where it is 0.
 //!
 //! The servers are those of one ensemble, asked by turns at random. The next one is asked if one is
 //! down or does not answer: each gets its share of the time that is left. If none serves, the error

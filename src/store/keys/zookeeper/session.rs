@@ -154,6 +154,14 @@ pub fn unexpected(code: i32, path: &str) -> Error {
     }
 }
 
+/// The error of a node where a key is to be, which can neither be read nor made.
+fn no_data(path: &str) -> Error {
+    Error::problem(format!(
+        "the node {path} has no data, as the folders of keys have none; see who has made it, and \
+         name another path in the address, or remove it if nobody uses it"
+    ))
+}
+
 /// The two counts in the version of a key.
 #[derive(Clone, Copy, PartialEq, Eq)]
 struct Counts {
@@ -198,7 +206,11 @@ impl Session for KeySession<'_> {
                 code::NO_NODE => None,
                 code::OK => {
                     let stat = folder.stat().ok_or_else(|| self.foreign())?;
-                    self.entry(path, reply, stat.version)?
+                    let entry = self.entry(path, reply, stat.version)?;
+                    if entry.is_none() && reply.code == code::OK {
+                        return Err(no_data(path));
+                    }
+                    entry
                 }
                 other => return Err(unexpected(other, folders[index])),
             });

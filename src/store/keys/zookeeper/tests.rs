@@ -59,12 +59,23 @@ fn a_single_server_keeps_the_contract() {
     contract::check(&open(&format!("zookeeper://{places}")));
     contract::check(&open(&format!("zookeeper://{places}/a/b/c")));
     contract::check(&open(&format!("zookeeper://me:secret@{places}/mine")));
+    a_folder_is_no_key(&places);
     a_key_made_again_has_another_version(&open(&format!("zookeeper://{places}/again")));
     many_keys_are_listed(&open(&format!("zookeeper://{places}/many")));
     nodes_are_their_users_alone(&places);
     an_address_is_refused(&places);
     a_lost_answer_leaves_the_outcome_open(servers.port(0));
     a_server_that_does_not_answer_is_away(&servers);
+}
+
+/// It is there, and no key can be made in its place.
+fn a_folder_is_no_key(places: &str) {
+    let inner = open(&format!("zookeeper://{places}/outer/store"));
+    assert!(with(&inner, |session| session.commit(&[write("a", None, "1")])).unwrap());
+    let outer = open(&format!("zookeeper://{places}/outer"));
+    let said = problem(read(&outer, "store"));
+    assert!(said.starts_with("unusable: the node /outer/store has no data"), "{said}");
+    assert_eq!(read(&outer, "nothing").unwrap(), None);
 }
 
 fn a_key_made_again_has_another_version(store: &ZooKeeper) {
