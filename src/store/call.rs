@@ -38,7 +38,7 @@ pub enum Error {
     Overtaken,
     /// The server is down, does not answer, or does not serve this call for now.
     Unreachable { problem: String, source: Option<Cause> },
-    /// The disk is full.
+    /// The disk is full, or a quota.
     Full(Cause),
     /// The database failed.
     Other(Cause),

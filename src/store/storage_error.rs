@@ -63,7 +63,7 @@ pub enum StorageError {
         /// What was said there.
         source: Option<Cause>,
     },
-    /// The disk is full.
+    /// The disk is full, or what it may take of it, as by a quota.
     Full {
         /// Of what this is told.
         what: String,
@@ -128,8 +128,8 @@ impl fmt::Display for StorageError {
             }
             StorageError::Full { what, .. } => write!(
                 f,
-                "cannot write to {what}: its disk is full; make room and try again, as nothing was \
-                 used up"
+                "cannot write to {what}: its disk or its quota is full; make room and try again, \
+                 as nothing was used up"
             ),
             StorageError::Failed { doing, .. } => write!(f, "cannot {doing}"),
         }

@@ -157,6 +157,14 @@ fn a_start_that_failed_says_why_without_its_causes() {
     );
 }
 
+/// A quota of ZooKeeper or etcd is not the disk.
+#[test]
+fn what_is_full_may_be_a_quota() {
+    let source = Arc::new(io::Error::other("the quota of the node /ids is used up"));
+    let error = StorageError::Full { what: "the tags in h".to_owned(), source };
+    assert!(error.to_string().contains("its disk or its quota is full"), "{error}");
+}
+
 /// Each with a time of nine digits.
 #[test]
 fn times_have_three_digits_and_a_unit() {
