@@ -9,7 +9,7 @@ use base64::engine::general_purpose::STANDARD;
 use super::Etcd;
 use crate::store::keys::contract;
 use crate::store::keys::{Action, Change, Deadline, Entry, Error, KeyStore, Session, Version};
-use crate::sync::{lock, sleep};
+use crate::sync::{lock, sleep, thread};
 
 #[path = "../../../../tests/common/key_servers/etcd.rs"]
 #[allow(dead_code)]
@@ -109,13 +109,34 @@ fn one_member_keeps_the_contract() {
 fn three_members_keep_the_contract() {
     let etcd = Etcds::start(3, &[]);
     contract::check(&at(&etcd.places()));
-    // What one member confirms, each other reads.
+    // What one member confirms, each other reads: also one that was stopped meanwhile, and learns
+    // of the write and of the read at one time.
     let stores = [0, 1, 2].map(|member| at(&etcd.place(member)));
-    for round in 0..20 {
+    let leader = (0..3).find(|member| leads(&etcd, *member)).unwrap();
+    for round in 0..30 {
         let text = round.to_string();
-        assert!(write(&stores[round % 3], "turn", &text).unwrap());
-        assert_eq!(value(&stores[(round + 1) % 3], "turn"), Some(text));
+        let follower = (leader + 1 + round % 2) % 3;
+        let deadline = Deadline::after(TIME);
+        let mut session = stores[follower].connect(&deadline).unwrap();
+        etcd.signal(follower, "-STOP");
+        let is_written = write(&stores[leader], "turn", &text);
+        let found = thread::scope(|scope| {
+            scope.spawn(|| {
+                sleep(Duration::from_millis(20));
+                etcd.signal(follower, "-CONT");
+            });
+            session.read(&["turn"])
+        });
+        assert!(is_written.unwrap());
+        assert_eq!(found.unwrap()[0].as_ref().unwrap().value, text);
+        session.end();
     }
+}
+
+fn leads(etcd: &Etcds, member: usize) -> bool {
+    let status = etcd.ask(member, "/v3/maintenance/status", "{}");
+    let number = |name: &str| status.split(name).nth(1).unwrap().split('"').next();
+    number("\"member_id\":\"") == number("\"leader\":\"")
 }
 
 #[test]
