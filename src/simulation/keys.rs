@@ -65,8 +65,8 @@ impl Given {
 /// Ten million ticks after the epoch.
 const NOW: u64 = 10_000_000;
 
-/// Starts, renewals and ends of many generators at once, with leases that expire at once where they
-/// are short, and answers that are lost.
+/// Starts, renewals and ends of many generators at once, with leases of which half expire at once,
+/// and answers that are lost.
 fn storm_of_leases(seed: u64) {
     let store = Memory::default();
     let given = Mutex::new(Given::default());
@@ -78,8 +78,10 @@ fn storm_of_leases(seed: u64) {
             scope.spawn(move || {
                 let mut rng = fastrand::Rng::with_seed(seed * 4 + thread);
                 for _ in 0..30 {
-                    let duration = Duration::from_secs(rng.u64(1..=1));
-                    let mut registry = leased(store, duration);
+                    let mut registry = leased(store, Duration::from_secs(600));
+                    if rng.bool() {
+                        registry.config.lease = Some(Duration::ZERO);
+                    }
                     registry.client.timeout = Duration::from_millis(rng.u64(5..50));
                     if rng.bool() {
                         // Operators may do that at any time.
