@@ -402,16 +402,14 @@ pub(super) fn reserve<D: Tables>(
     last: u64,
     given: &GivenBefore,
 ) -> Result<(), Fault> {
+    // Another holder may have the id, and these may be other tables with the same id, or an old copy
+    // of them with this holder.
+    check_identity::<D>(transaction, given, worker)?;
     // Never lowers the value, because a write that timed out may take effect after the next one.
     let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \
                lease_until = {now} + ?, modified = {now} WHERE id = ? AND holder = ?";
     let values = [last.into(), whole_ms(duration).into(), worker.into(), holder.into()];
-    let written = write::<D>(transaction, sql, &values)?;
-    if written == 0 {
-        // Another holder may have the id, or these may be other tables with the same id.
-        check_identity::<D>(transaction, given, worker)?;
-    }
-    still_held(written, worker)
+    still_held(write::<D>(transaction, sql, &values)?, worker)
 }
 
 /// Frees the id `worker` of `holder`, who has used no tick after `used`.

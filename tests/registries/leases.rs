@@ -277,6 +277,26 @@ fn an_old_copy_can_be_made_good() {
     run(101);
 }
 
+/// An old copy in which a process holds its id already, and has reserved less than it has since.
+#[test]
+fn a_process_reserves_no_ticks_in_an_old_copy() {
+    let dir = folder();
+    let path = |name| dir.path().join(name);
+    let (file, copy, current) = (path("uidring.db"), path("copy.db"), path("current.db"));
+    let mut registry = SqliteRegistry::open(&file).unwrap().leased(LEASE);
+    let lease = registry.assign(&Request::new(Layout::DEFAULT, 10_000_000, 20_000_000)).unwrap();
+    fs::copy(&file, &copy).unwrap();
+    let last = registry.reserve(&lease, lease.last + 1000).unwrap();
+    fs::rename(&file, &current).unwrap();
+    fs::rename(&copy, &file).unwrap();
+    for _ in 0..2 {
+        let error = registry.reserve(&lease, last + 1000).unwrap_err().to_string();
+        assert!(error.contains("that gave worker id 1 to this process, or an old"), "{error}");
+    }
+    fs::rename(&current, &file).unwrap();
+    registry.reserve(&lease, last + 1000).unwrap();
+}
+
 /// An old copy in which the id that a process holds is free: it would take the id again, from the
 /// present on, and repeat what it has given itself.
 #[test]
