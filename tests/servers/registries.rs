@@ -719,6 +719,46 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
     }
 }
 
+/// A proxy may have a replica answer what is asked outside of a transaction, and a replica has
+/// settings of its own.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn settings_of_mysql_are_asked_within_the_transaction() {
+    let server = OwnServer::start(Server::MySql);
+    server.run("SET GLOBAL log_output = 'TABLE', GLOBAL general_log = ON");
+    builder(registry(&server.url())).build().unwrap();
+    let log = "SELECT GROUP_CONCAT(IF(argument LIKE 'START%', 'begin', 'ask') ORDER BY event_time) \
+               FROM mysql.general_log WHERE command_type = 'Query' \
+               AND (argument LIKE 'START TRANSACTION%' OR argument LIKE 'SELECT @@innodb_flush%')";
+    let order = server.run(log);
+    assert!(order.starts_with("begin,ask") && !order.contains("ask,ask"), "{order}");
+}
+
+/// What a server has set for new sessions is not so in those of the library.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn settings_of_mysql_for_new_sessions_change_nothing() {
+    let server = OwnServer::start(Server::MySql);
+    for completion in ["CHAIN", "RELEASE"] {
+        server.run("DROP DATABASE ids; CREATE DATABASE ids");
+        server.run(&format!(
+            "SET GLOBAL completion_type = '{completion}', GLOBAL sql_select_limit = 1, \
+             GLOBAL group_concat_max_len = 4"
+        ));
+        // The first one makes the tables.
+        for worker in [1, 2] {
+            let uids = builder(registry(&server.url())).build().unwrap();
+            assert_eq!(uids.worker_id(), worker, "{completion}");
+        }
+        assert_eq!(registry(&server.url()).workers().unwrap().len(), 2, "{completion}");
+        server.run("ALTER TABLE uidring_layout ENGINE = MyISAM");
+        let text = refusal(registry(&server.url()));
+        assert!(text.contains("its table uidring_layout has the engine MyISAM"), "{text}");
+    }
+}
+
 /// Whoever changes a table keeps others waiting, also those who lock no row.
 #[cfg(feature = "mysql")]
 #[test]

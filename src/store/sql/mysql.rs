@@ -161,6 +161,10 @@ const ONLY_READS: Diagnosis = Diagnosis::Later(
     "its transactions only read, as transaction_read_only is on, or tx_read_only on MariaDB; if it \
      may be written again, run SET GLOBAL transaction_read_only = OFF, or of tx_read_only",
 );
+const BLOCKED: Diagnosis = Diagnosis::Later(
+    "it has blocked this machine after connections that failed; see what makes them, and run FLUSH \
+     HOSTS",
+);
 const SEE_LOG: Diagnosis = Diagnosis::Later("see the server's log");
 
 /// The servers' error codes, by <https://mariadb.com/docs/server/reference/error-codes> and
@@ -187,6 +191,7 @@ const CODES: &[(u16, Diagnosis)] = &[
     (1020, Diagnosis::Locked), // ER_CHECKREAD, of innodb_snapshot_isolation
     (1205, Diagnosis::Locked), // ER_LOCK_WAIT_TIMEOUT
     (1213, Diagnosis::Locked), // ER_LOCK_DEADLOCK, at a commit as well
+    (1615, Diagnosis::Locked), // ER_NEED_REPREPARE
     (1689, Diagnosis::Locked), // ER_LOCK_ABORTED
     (3101, Diagnosis::Locked), // ER_TRANSACTION_ROLLBACK_DURING_COMMIT, of group replication
     (1180, SEE_LOG),           // ER_ERROR_DURING_COMMIT, also Galera's word for a conflict
@@ -206,29 +211,31 @@ const CODES: &[(u16, Diagnosis)] = &[
     (1203, FULL_UP),         // ER_TOO_MANY_USER_CONNECTIONS
     (1206, FULL_UP),         // ER_LOCK_TABLE_FULL
     (1226, FULL_UP),         // ER_USER_LIMIT_REACHED
+    (1461, FULL_UP),         // ER_MAX_PREPARED_STMT_COUNT_REACHED
     (1637, FULL_UP),         // ER_TOO_MANY_CONCURRENT_TRXS
     // A server that takes no writes.
     (1290, READ_ONLY),  // ER_OPTION_PREVENTS_STATEMENT: read_only, super_read_only
     (1792, ONLY_READS), // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
     (1836, REPLICA),    // ER_READ_ONLY_MODE
     // On the way up or down, or done with us.
-    (1047, DOWN), // ER_UNKNOWN_COM_ERROR: a node of Galera that is not in its cluster
-    (1053, DOWN), // ER_SERVER_SHUTDOWN
-    (1077, DOWN), // ER_NORMAL_SHUTDOWN
-    (1078, DOWN), // ER_GOT_SIGNAL
-    (1079, DOWN), // ER_SHUTDOWN_COMPLETE
-    (1080, DOWN), // ER_FORCING_CLOSE
-    (1152, DOWN), // ER_ABORTING_CONNECTION
-    (1158, DOWN), // ER_NET_READ_ERROR
-    (1159, DOWN), // ER_NET_READ_INTERRUPTED
-    (1160, DOWN), // ER_NET_ERROR_ON_WRITE
-    (1161, DOWN), // ER_NET_WRITE_INTERRUPTED
-    (1184, DOWN), // ER_NEW_ABORTING_CONNECTION
-    (1927, DOWN), // ER_CONNECTION_KILLED
-    (3032, DOWN), // ER_SERVER_OFFLINE_MODE
-    (3168, DOWN), // ER_SERVER_ISNT_AVAILABLE
-    (3169, DOWN), // ER_SESSION_WAS_KILLED
-    (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
+    (1129, BLOCKED), // ER_HOST_IS_BLOCKED
+    (1047, DOWN),    // ER_UNKNOWN_COM_ERROR: a node of Galera that is not in its cluster
+    (1053, DOWN),    // ER_SERVER_SHUTDOWN
+    (1077, DOWN),    // ER_NORMAL_SHUTDOWN
+    (1078, DOWN),    // ER_GOT_SIGNAL
+    (1079, DOWN),    // ER_SHUTDOWN_COMPLETE
+    (1080, DOWN),    // ER_FORCING_CLOSE
+    (1152, DOWN),    // ER_ABORTING_CONNECTION
+    (1158, DOWN),    // ER_NET_READ_ERROR
+    (1159, DOWN),    // ER_NET_READ_INTERRUPTED
+    (1160, DOWN),    // ER_NET_ERROR_ON_WRITE
+    (1161, DOWN),    // ER_NET_WRITE_INTERRUPTED
+    (1184, DOWN),    // ER_NEW_ABORTING_CONNECTION
+    (1927, DOWN),    // ER_CONNECTION_KILLED
+    (3032, DOWN),    // ER_SERVER_OFFLINE_MODE
+    (3168, DOWN),    // ER_SERVER_ISNT_AVAILABLE
+    (3169, DOWN),    // ER_SESSION_WAS_KILLED
+    (4031, DOWN),    // ER_CLIENT_INTERACTION_TIMEOUT
 ];
 
 /// What decides whether a commit lasts: five settings, and the kind and the engine of each table,
@@ -332,8 +339,17 @@ impl Session for Conversation<'_> {
         let lock_seconds = (seconds / 2).max(1);
         self.batch(&format!(
             "SET SESSION wait_timeout = {seconds}, SESSION lock_wait_timeout = {lock_seconds}, \
-             SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL'"
+             SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL', \
+             SESSION completion_type = 0, SESSION sql_select_limit = {most}, \
+             SESSION group_concat_max_len = 65535",
+            most = u64::MAX
         ))?;
+        // Of the session, because some proxies do not pass on that of the next transaction.
+        self.batch("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
+        // Not READ WRITE: where writes have been switched off, that may be for a move to another
+        // server, and what is written then would be lost.
+        self.batch("START TRANSACTION")?;
+        // Within it, because a proxy may have a replica answer what is asked outside.
         let answer = self.executor.wait(self.connection.query_first(settings(self.schema)))?;
         let row: Option<mysql_async::Row> = answer?;
         let setting = |column: usize| row.as_ref()?.get_opt(column)?.ok();
@@ -348,10 +364,7 @@ impl Session for Conversation<'_> {
         if access == Access::Write && !["0", "OFF"].contains(&setting(5).as_str()) {
             return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
         }
-        self.batch("SET TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
-        // Not READ WRITE: where writes have been switched off, that may be for a move to another
-        // server, and what is written then would be lost.
-        self.batch("START TRANSACTION")
+        Ok(())
     }
 
     fn commit(&mut self) -> Result<(), Error> {
