@@ -321,8 +321,9 @@ fn new_worker<D: Tables>(
     ];
     write_row::<D>(transaction, sql, &values)?;
     if !D::IS_FILE {
-        let sql = "UPDATE uidring_layout SET last_worker = ? WHERE id = 1";
-        write_row::<D>(transaction, sql, &[worker.into()])?;
+        // Whatever the isolation level: an update sees what others have committed.
+        let sql = "UPDATE uidring_layout SET last_worker = ? WHERE id = 1 AND last_worker < ?";
+        write_row::<D>(transaction, sql, &[worker.into(), worker.into()])?;
     }
     Ok((worker, now))
 }
@@ -402,8 +403,8 @@ pub(super) fn reserve<D: Tables>(
     last: u64,
     given: &GivenBefore,
 ) -> Result<(), Fault> {
-    // Another holder may have the id, and these may be other tables with the same id, or an old copy
-    // of them with this holder.
+    // Another holder may have the id, and these may be other tables with the same id, or an old
+    // copy of them with this holder.
     check_identity::<D>(transaction, given, worker)?;
     // Never lowers the value, because a write that timed out may take effect after the next one.
     let sql = "UPDATE {workers} SET reserved_until = {greatest}(reserved_until, ?), \
