@@ -119,7 +119,8 @@ impl<D: SegmentTables> SqlSeries<D> {
     ) -> Result<Option<SeriesRecord>, Error> {
         let lock = if is_locked { " {for update}" } else { "" };
         let sql = format!("SELECT {SERIES} FROM uidring_series WHERE name = ?{lock}");
-        let Some(row) = transaction.rows(&sql, &[name.into()])?.pop() else { return Ok(None) };
+        let row = transaction.row("uidring_series", &sql, &[name.into()])?;
+        let Some(row) = row else { return Ok(None) };
         let sql = format!(
             "SELECT {VERSIONS} FROM uidring_series_version WHERE series = ? ORDER BY version"
         );
@@ -498,12 +499,11 @@ fn find_counter(
         "SELECT last_number, version, created FROM uidring_series_counter \
          WHERE {ITS_KEY} {{for update}}"
     );
-    let rows = transaction.rows(&sql, &key(counter))?;
-    let found = |row: &Row| {
-        let (last, version) = (unsigned(row, 0, "last_number")?, version(row, 1)?);
-        Ok(Found { last, version, created: int(row, 2, "created")? })
+    let found = |row: Row| {
+        let (last, version) = (unsigned(&row, 0, "last_number")?, version(&row, 1)?);
+        Ok(Found { last, version, created: int(&row, 2, "created")? })
     };
-    rows.first().map(found).transpose()
+    transaction.row("uidring_series_counter", &sql, &key(counter))?.map(found).transpose()
 }
 
 /// The series in a row with the columns [`SERIES`], and its versions in rows with [`VERSIONS`].

@@ -254,6 +254,25 @@ on_servers! {
         });
     }
 
+    fn a_row_that_is_there_twice_gives_nothing(server) {
+        let place = OnServer::new(server);
+        let source = place.open(Table::Own);
+        source.create("orders", &Tag::new()).unwrap();
+        place.run(match server {
+            Server::Postgres => {
+                "CREATE TABLE copy () INHERITS (uidring_segment); \
+                 INSERT INTO copy SELECT * FROM ONLY uidring_segment"
+            }
+            Server::MySql => {
+                "ALTER TABLE uidring_segment DROP PRIMARY KEY; \
+                 INSERT INTO uidring_segment SELECT * FROM uidring_segment"
+            }
+        });
+        let error = text(source.load("orders", None));
+        let told = "its table uidring_segment has several rows with one key";
+        assert!(error.contains(told), "{error}");
+    }
+
     fn a_table_that_is_gone_is_not_made_anew(server) {
         let place = OnServer::new(server);
         let source = place.open(Table::Own);

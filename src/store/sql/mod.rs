@@ -188,6 +188,19 @@ impl Transaction<'_> {
         self.session.rows(&self.translate(sql), values)
     }
 
+    /// The row of a key in `table`, if there is one.
+    pub fn row(&mut self, table: &str, sql: &str, values: &[Value]) -> Result<Option<Row>, Error> {
+        let mut rows = self.rows(sql, values)?;
+        if rows.len() > 1 {
+            return Err(Error::problem(format!(
+                "its table {table} has several rows with one key, as a lost primary key or a table \
+                 that inherits from it lets them in; keep the one with the largest number, and \
+                 restore the key"
+            )));
+        }
+        Ok(rows.pop())
+    }
+
     /// Returns how many rows fit the condition.
     pub fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Error> {
         self.session.write(&self.translate(sql), values)

@@ -160,7 +160,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         }
         let (columns, name, key) = (T::COLUMNS, T::NAME, T::TAG);
         let sql = format!("SELECT {columns} FROM {name} WHERE {key} = ? {{for update}}");
-        let Some(columns) = transaction.rows(&sql, &[tag.into()])?.pop() else { return Ok(None) };
+        let Some(columns) = transaction.row(name, &sql, &[tag.into()])? else { return Ok(None) };
         Ok(Some(row_of(&columns, T::COUNTING)?))
     }
 
