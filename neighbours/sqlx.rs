@@ -205,3 +205,36 @@ async fn a_transaction_of_mysql_from_before_a_change_gives_no_number() {
     transaction.commit().await.unwrap();
     assert_eq!(number.as_str(), "2999-00001");
 }
+
+/// A table that was put back without its key, or with an engine that has no locks: two transactions
+/// would get one number.
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn a_counter_of_mysql_without_a_key_or_locks_gives_no_number() {
+    for (breaks, told) in [
+        ("DROP PRIMARY KEY", "has lost its primary key"),
+        (
+            "DROP PRIMARY KEY, ADD PRIMARY KEY (series, scope, period, version)",
+            "has lost its primary key",
+        ),
+        ("ENGINE = MyISAM", "has another engine than InnoDB"),
+    ] {
+        let database = Server::MySql.database();
+        let store = Store::open(&database.url).unwrap();
+        let series = Series::builder().store(&store).build().unwrap();
+        let definition = SeriesDefinition::new("{n:5}").unwrap().gapless();
+        let invoices = series.create("invoices", definition).unwrap();
+        let mut db = MySqlConnection::connect(&database.url).await.unwrap();
+        let mut transaction = db.begin().await.unwrap();
+        assert_eq!(invoices.take_in(&mut transaction).await.unwrap().value(), 1);
+        transaction.commit().await.unwrap();
+        database.run(&format!("ALTER TABLE uidring_series_counter {breaks}"));
+        for _ in 0..2 {
+            let mut transaction = db.begin().await.unwrap();
+            let error = invoices.take_in(&mut transaction).await.unwrap_err();
+            let SeriesError::Transaction { source, .. } = &error else { panic!("{error:?}") };
+            assert!(source.to_string().contains(told), "{breaks}: {source}");
+            transaction.rollback().await.unwrap();
+        }
+    }
+}

@@ -178,18 +178,34 @@ async fn count_up(
     ];
     let rows = driver.rows(words.translate(COUNT), values).await?;
     let rows = if driver.dialect() == Dialect::MySql {
-        // It has no RETURNING. The row is this transaction's, so that it has the number.
         let key = vec![counter.series.into(), counter.scope.into(), period.as_str().into()];
-        let sql = words.translate(
-            "SELECT {text}last_number) FROM uidring_series_counter \
-             WHERE ROW_COUNT() > 0 AND series = ? AND scope = ? AND period = ?",
-        );
-        driver.rows(sql, key).await?
+        let rows = driver.rows(words.translate(COUNTED), key).await?;
+        if let Some(problem) = problem_of(&rows) {
+            return Err(format!("its table uidring_series_counter {problem}").into());
+        }
+        rows
     } else {
         rows
     };
     let number = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
     number.map(|text| Ok(text.parse()?)).transpose()
+}
+
+/// What is wrong with the table of MySQL whose rows [`COUNTED`] has found. PostgreSQL and SQLite
+/// refuse [`COUNT`] themselves where the key is missing, and have one kind of table.
+fn problem_of(rows: &[Texts]) -> Option<&'static str> {
+    match rows.first()?.get(1)?.as_deref() {
+        Some("no locks") => Some(
+            "has another engine than InnoDB, and keeps no lock until the commit; run ALTER TABLE \
+             uidring_series_counter ENGINE = InnoDB",
+        ),
+        Some("no key") => Some(
+            "has lost its primary key, without which it gives numbers twice; keep of each period \
+             and scope the row with the largest number, and put the key (series, scope, period) \
+             back",
+        ),
+        _ => None,
+    }
 }
 
 /// Makes the counter or counts it up, where the series is there and the caller's own, gapless, not
@@ -203,6 +219,19 @@ const COUNT: &str = "INSERT INTO uidring_series_counter \
     WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND revision = {number?} \
     AND created = {number?} {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
+
+/// What MySQL has in place of `RETURNING`. The row is this transaction's, so it has the number, as
+/// long as the engine has locks and the key is there.
+const COUNTED: &str = "SELECT {text}last_number), \
+    CASE WHEN (SELECT ENGINE FROM information_schema.TABLES \
+        WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = 'uidring_series_counter') <> 'InnoDB' \
+    THEN 'no locks' \
+    WHEN (SELECT SUM(IF(COLUMN_NAME IN ('series', 'scope', 'period'), 1, 4)) \
+        FROM information_schema.STATISTICS WHERE TABLE_SCHEMA = DATABASE() \
+        AND TABLE_NAME = 'uidring_series_counter' AND INDEX_NAME = 'PRIMARY') = 3 \
+    THEN 'sound' ELSE 'no key' END \
+    FROM uidring_series_counter \
+    WHERE ROW_COUNT() > 0 AND series = ? AND scope = ? AND period = ?";
 
 /// The words of a kind of database.
 struct Words {
