@@ -13,7 +13,8 @@
 --   leased one takes another.
 -- * Do not put the file into WAL mode: what is given would not be in the file alone. It is put back
 --   to a rollback journal before anything is given.
--- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included.
+-- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included. Nor
+--   make worker_node anew, as a change of its columns does: its row there would be lost.
 -- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again. So does a
 --   period whose row in uidring_series_counter is deleted, unless it is closed.
 -- * Do not restore an old copy of the file, nor use a copy on a second machine: the ids and numbers

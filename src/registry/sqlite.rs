@@ -114,9 +114,10 @@ impl Tables for Sqlite {
         sql: Self::TABLES,
         version: VERSION,
         tables: &["uidring_layout", "worker_node"],
-        // Without AUTOINCREMENT, SQLite gives the ids of deleted rows again.
+        // Without AUTOINCREMENT, SQLite gives the ids of deleted rows again. Comments may have the
+        // word, too.
         witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
-                  AND name = 'worker_node' AND sql LIKE '%AUTOINCREMENT%'",
+                  AND name = 'worker_node' AND sql LIKE '%KEY AUTOINCREMENT%'",
     };
     const WORKERS: &'static str = "worker_node";
     const IS_FILE: bool = true;

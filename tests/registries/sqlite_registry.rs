@@ -751,6 +751,23 @@ fn a_table_of_the_same_name_with_other_columns_is_refused() {
     assert_eq!(problem(&registry.workers().unwrap_err(), &path), sentence);
 }
 
+/// Such a table would give the ids of deleted rows again. Its comments still have the word.
+#[test]
+fn a_table_that_was_made_anew_without_autoincrement_is_refused() {
+    let (_dir, path) = place();
+    start(&path).unwrap();
+    let db = Connection::open(&path).unwrap();
+    let sql = "SELECT sql FROM sqlite_master WHERE name = 'worker_node'";
+    let sql: String = db.query_row(sql, [], |row| row.get(0)).unwrap();
+    let plain = sql.replace("KEY AUTOINCREMENT", "KEY");
+    assert!(plain.contains("AUTOINCREMENT") && plain != sql, "{plain}");
+    db.execute_batch("ALTER TABLE worker_node RENAME TO old").unwrap();
+    db.execute_batch(&plain).unwrap();
+    db.execute_batch("INSERT INTO worker_node SELECT * FROM old; DROP TABLE old").unwrap();
+    let sentence = "its tables are not those of schema.sql; give the registry a file of its own";
+    assert_eq!(problem(&start(&path).unwrap_err(), &path), sentence);
+}
+
 #[test]
 fn files_that_are_no_database_are_refused_and_left_alone() {
     let (_dir, path) = place();
