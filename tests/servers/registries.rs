@@ -719,6 +719,24 @@ fn settings_of_mysql_that_let_it_forget_a_commit_are_refused() {
     }
 }
 
+/// So a power failure can leave it that comes while the server makes the table.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs a MySQL or MariaDB server"]
+fn a_table_of_mysql_that_is_there_by_name_alone_is_told() {
+    let server = OwnServer::start(Server::MySql);
+    server.run(schema(Server::MySql));
+    let name = server.data_file("ids/uidring_worker_node.frm");
+    let kept = std::fs::read(&name).unwrap();
+    server.run("DROP TABLE uidring_worker_node");
+    std::fs::write(&name, kept).unwrap();
+    let text = refusal(registry(&server.url()));
+    assert!(text.contains("has lost the table itself"), "{text}");
+    assert!(text.contains("if nothing has ever been given here"), "{text}");
+    server.run("DROP DATABASE ids; CREATE DATABASE ids");
+    assert_eq!(builder(registry(&server.url())).build().unwrap().worker_id(), 1);
+}
+
 /// A proxy may have a replica answer what is asked outside of a transaction, and a replica has
 /// settings of its own.
 #[cfg(feature = "mysql")]

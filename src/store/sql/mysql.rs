@@ -161,6 +161,10 @@ const ONLY_READS: Diagnosis = Diagnosis::Later(
     "its transactions only read, as transaction_read_only is on, or tx_read_only on MariaDB; if it \
      may be written again, run SET GLOBAL transaction_read_only = OFF, or of tx_read_only",
 );
+const LOST_TABLE: Diagnosis = Diagnosis::Unusable(
+    "the server knows the name of a table and has lost the table itself, as after a crash while it \
+     was made; put back what was there, or drop the tables if nothing has ever been given here",
+);
 const BLOCKED: Diagnosis = Diagnosis::Later(
     "it has blocked this machine after connections that failed; see what makes them, and run FLUSH \
      HOSTS",
@@ -173,6 +177,7 @@ const SEE_LOG: Diagnosis = Diagnosis::Later("see the server's log");
 const CODES: &[(u16, Diagnosis)] = &[
     // Tables and rights.
     (1146, Diagnosis::NoTables),      // ER_NO_SUCH_TABLE
+    (1932, LOST_TABLE),               // ER_NO_SUCH_TABLE_IN_ENGINE
     (1054, Diagnosis::ForeignTables), // ER_BAD_FIELD_ERROR
     (1364, Diagnosis::ForeignTables), // ER_NO_DEFAULT_FOR_FIELD
     (1366, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
