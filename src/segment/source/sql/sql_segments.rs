@@ -143,11 +143,11 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         doing: &str,
         body: impl Fn(&mut Transaction<'_>) -> Result<R, Fault> + Sync,
     ) -> Result<R, SegmentError> {
-        let unmade = || {
-            let (store, tag) = (self.name(), tag.to_owned());
-            Err(SegmentError::NoSuchTag { store, tag, alike: Vec::new() })
-        };
-        self.client.transact(&Self::call(doing), &Missing::Fail, Some(&unmade), body)
+        let unmade = || Err(self.no_such_tag(tag, Vec::new()));
+        match self.client.transact(&Self::call(doing), &Missing::Fail, Some(&unmade), body) {
+            Err(SegmentError::NoSuchTag { .. }) => Err(self.no_such_tag(tag, self.alike(tag))),
+            result => result,
+        }
     }
 
     /// The row of `tag`, locked until the end of the transaction, if there is one. It may be that
@@ -168,7 +168,7 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
     pub(super) fn row(&self, transaction: &mut Transaction<'_>, tag: &str) -> Result<Row, Fault> {
         match Self::find(transaction, tag)? {
             Some(row) if row.tag == tag => Ok(row),
-            _ => Err(Fault::Refused(self.no_such_tag(transaction, tag)?)),
+            _ => Err(Fault::Refused(self.no_such_tag(tag, Vec::new()))),
         }
     }
 
@@ -196,19 +196,27 @@ impl<D: Tables, T: Table> SqlSegments<D, T> {
         }
     }
 
-    fn no_such_tag(
-        &self,
-        transaction: &mut Transaction<'_>,
-        tag: &str,
-    ) -> Result<SegmentError, Error> {
-        let sql = format!("SELECT {} FROM {}", T::TAG, T::NAME);
-        let rows = transaction.rows(&sql, &[])?;
+    fn no_such_tag(&self, tag: &str, alike: Vec<String>) -> SegmentError {
+        SegmentError::NoSuchTag { store: self.name(), tag: tag.to_owned(), alike }
+    }
+
+    /// The tags that are like `tag`, for an error. They are not worth a lock or a long wait, nor a
+    /// look at all where there are many: who asks for made-up names would hold up the others.
+    fn alike(&self, tag: &str) -> Vec<String> {
+        const MOST: usize = 1000;
+        let sql = format!("SELECT {} FROM {} LIMIT {MOST}", T::TAG, T::NAME);
+        let mut client = self.client.clone();
+        client.timeout /= 4;
+        let call = Call { access: Access::Read, ..Self::call("read the tags in") };
+        let unmade = || Ok::<_, SegmentError>(Vec::new());
+        let read = |transaction: &mut Transaction<'_>| Ok(transaction.rows(&sql, &[])?);
+        let rows = client.transact(&call, &Missing::Fail, Some(&unmade), read).unwrap_or_default();
         let tags = rows.into_iter().filter_map(|row| match row.into_iter().next() {
             Some(Value::Text(tag)) => Some(tag),
             _ => None,
         });
-        let alike = alike(tag, tags);
-        Ok(SegmentError::NoSuchTag { store: self.name(), tag: tag.to_owned(), alike })
+        // Others may have created it since.
+        alike(tag, tags.filter(|other| other != tag))
     }
 
     /// A file is looked at when it is opened.
