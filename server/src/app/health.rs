@@ -245,8 +245,16 @@ fn of_series(series: &[SeriesState]) -> Option<Condition> {
     let found =
         series.iter().filter_map(|series| Some((&*series.name, series.takes.trouble.as_ref()?)));
     let (names, troubles): (Vec<&str>, Vec<&Trouble>) = found.unzip();
-    in_trouble(Kind::SeriesFail, "There are no numbers of the series", &names, &troubles)
+    let condition =
+        in_trouble(Kind::SeriesFail, "There are no numbers of the series", &names, &troubles)?;
+    let went_back = troubles.iter().any(|trouble| trouble.cause == Cause::WentBack);
+    let advice = if went_back { STOP_ALL } else { condition.advice };
+    Some(Condition { advice, ..condition })
 }
+
+/// What to do where the counter of a series went back.
+const STOP_ALL: &str = "Others may give its numbers again, and UIDs too: stop all programs, and \
+                        raise what the database says before they start.";
 
 /// The condition of the things with these names, each of which has one of the troubles. `None` if
 /// there are none.
@@ -341,7 +349,7 @@ fn of_process(app: &App) -> Vec<Condition> {
     }
     if let Some(trouble) = app.tls.as_ref().and_then(Tls::trouble) {
         let text = format!("TLS: {trouble}.");
-        add(Kind::Certificate, text, "Renew it in its file, and send the service SIGHUP.");
+        add(Kind::Certificate, text, "Renew it in its file, which is read each minute.");
     }
     conditions
 }

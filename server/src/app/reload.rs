@@ -16,9 +16,6 @@ use crate::process::threads;
 use crate::security::access::Tokens;
 use crate::stats::readings::What;
 
-/// The interval for values that are read again only on request.
-const NEVER: Duration = Duration::from_secs(3600);
-
 /// Sends requests to the threads that read something again.
 #[derive(Debug, Default)]
 pub(crate) struct Reload(Vec<SyncSender<()>>);
@@ -33,24 +30,22 @@ impl Reload {
         }
     }
 
-    /// Starts a thread that reads something again: on each request, and after each `pause` if there
-    /// is one.
+    /// Starts a thread that reads something again: on each request, and after each `pause`.
     pub(crate) fn add(
         &mut self,
         app: &'static App,
         end: &EndSender,
         what: What,
-        pause: Option<Duration>,
+        pause: Duration,
         mut read: impl FnMut() -> Result<(), String> + Send + 'static,
     ) -> Result<(), String> {
         let (reader, wishes) = mpsc::sync_channel(1);
         self.0.push(reader);
         let body = move || {
             while !app.is_ending() {
-                let is_asked = match wishes.recv_timeout(pause.unwrap_or(NEVER)) {
+                let is_asked = match wishes.recv_timeout(pause) {
                     Ok(()) => true,
-                    Err(RecvTimeoutError::Timeout) if pause.is_some() => false,
-                    Err(RecvTimeoutError::Timeout) => continue,
+                    Err(RecvTimeoutError::Timeout) => false,
                     Err(RecvTimeoutError::Disconnected) => break,
                 };
                 app.watch.readings.note(what, is_asked, read());
@@ -69,7 +64,7 @@ pub(crate) fn begin(
 ) -> Result<Reload, String> {
     let mut reload = Reload::default();
     let security = &app.options.security;
-    let pause = Some(security.token_refresh);
+    let pause = security.token_refresh;
     if let Some(path) = &security.tokens {
         app.watch.readings.begin(What::Tokens);
         let read = || Tokens::read(path).map(|tokens| app.access.set_file(tokens));
@@ -81,7 +76,7 @@ pub(crate) fn begin(
     }
     if let Some(tls) = &app.tls {
         app.watch.readings.begin(What::Certificate);
-        reload.add(app, end, What::Certificate, None, || tls.read_again())?;
+        reload.add(app, end, What::Certificate, pause, || tls.read_again())?;
     }
     Ok(reload)
 }

@@ -203,8 +203,8 @@ pub(crate) struct Security {
         env = "UIDRING_SERVER_TOKEN_TABLE")]
     pub(crate) token_table: Option<bool>,
 
-    /// How often the tokens are read again, 50ms at least, and at once after
-    /// SIGHUP. Where that fails, they stay
+    /// How often the tokens and the certificate are read again, 50ms at least,
+    /// and at once after SIGHUP. Where that fails, they stay
     #[arg(long, value_name = "LENGTH", default_value = "60s",
         env = "UIDRING_SERVER_TOKEN_REFRESH", value_parser = token_refresh)]
     pub(crate) token_refresh: Duration,
@@ -217,8 +217,7 @@ pub(crate) struct Security {
         action = ArgAction::Append, value_parser = host)]
     pub(crate) host: Vec<String>,
 
-    /// The certificate for TLS, with its chain, in PEM. SIGHUP reads it and its
-    /// key again
+    /// The certificate for TLS, with its chain, in PEM
     #[arg(long, value_name = "FILE", requires = "tls_key", env = "UIDRING_SERVER_TLS_CERT")]
     pub(crate) tls_cert: Option<PathBuf>,
 

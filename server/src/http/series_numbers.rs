@@ -10,7 +10,6 @@ use utoipa::ToSchema;
 use crate::app::App;
 use crate::app::in_flight::{Held, SLICE};
 use crate::app::series::{NoSeries, UsedSeries};
-use crate::http::batch::FEW;
 use crate::http::ids;
 use crate::http::no_numbers::NoNumbers;
 use crate::http::numbers::apart;
@@ -20,6 +19,12 @@ use crate::stats::trouble::Trouble;
 
 /// What a number takes in memory, in bytes: twice its text, and its value.
 const EACH: usize = 128;
+/// An answer with so many is sent as a whole, and needs no room: what is refused for want of it
+/// must not have taken any.
+const FEW: usize = 64;
+/// More than the longest text of a pattern and its value take in an answer, in bytes.
+const LONGEST: usize = 400;
+const _: () = assert!(FEW * LONGEST <= WHOLE);
 
 /// Which numbers a request asks for.
 pub(crate) struct Wanted {

@@ -33,11 +33,9 @@ pub(crate) fn bounded(
     if length <= WHOLE || answer.extensions().get::<Counted>().is_some() {
         return answer;
     }
-    let in_flight = if route.is_some_and(Route::is_for_operators) {
-        &app.for_operators
-    } else {
-        &app.in_flight
-    };
+    // Anybody may see the description.
+    let is_theirs = |route: Route| route.is_for_operators() && route != Route::OpenApi;
+    let in_flight = if route.is_some_and(is_theirs) { &app.for_operators } else { &app.in_flight };
     match in_flight.try_reserve(length) {
         Some(held) => {
             answer.map(|body| Body::new(Sliced { body, rest: Bytes::new(), left: length, held }))

@@ -36,6 +36,8 @@ use crate::stats::counters::sum;
 
 /// The time limit of a TLS handshake.
 const HANDSHAKE: Duration = Duration::from_secs(10);
+/// How much is encrypted for a client that does not read, in bytes.
+const UNSENT: usize = 16 << 10;
 /// The pause after a failed accept, for example because file descriptors are exhausted.
 const ACCEPT_PAUSE: Duration = Duration::from_millis(50);
 /// The answer to a connection above the limit.
@@ -297,7 +299,10 @@ async fn handshake(
         Some(accepted) => accepted,
         None => timeout(LAST_REQUEST, accept).await.ok()?,
     };
-    accepted.ok()?.ok()
+    let mut stream = accepted.ok()?.ok()?;
+    // As long as a client does not read, no more than this is encrypted for it.
+    stream.get_mut().1.set_buffer_limit(Some(UNSENT));
+    Some(stream)
 }
 
 /// Answers one connection.

@@ -70,8 +70,9 @@ impl Tls {
             }
             _ => {}
         }
+        let is_another = new.ends != self.ends();
         *self.current.write().unwrap_or_else(PoisonError::into_inner) = new;
-        if let Some(trouble) = self.trouble() {
+        if let Some(trouble) = self.trouble().filter(|_| is_another) {
             tracing::warn!("{trouble}");
         }
         Ok(())

@@ -3,7 +3,7 @@
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Instant;
 
-use crate::stats::trouble::Trouble;
+use crate::stats::trouble::{Cause, Trouble};
 
 /// The takes of one series in this process.
 #[derive(Debug, Default)]
@@ -18,7 +18,8 @@ pub(crate) struct SeriesTakes {
     pub(crate) failures: u64,
     /// When a client last asked for numbers.
     pub(crate) asked: Option<Instant>,
-    /// Why the last request failed, if it failed because of the database.
+    /// Why the last request failed, if it failed because of the database. A counter that went back
+    /// is told until the end: others may give its numbers again, whatever other scopes have.
     pub(crate) trouble: Option<Trouble>,
 }
 
@@ -32,7 +33,10 @@ impl SeriesUse {
         let takes = &mut *self.lock();
         takes.taken = takes.taken.wrapping_add(count);
         takes.failures += u64::from(trouble.is_some());
-        (takes.asked, takes.trouble) = (Some(Instant::now()), trouble);
+        takes.asked = Some(Instant::now());
+        if !takes.trouble.as_ref().is_some_and(|trouble| trouble.cause == Cause::WentBack) {
+            takes.trouble = trouble;
+        }
     }
 
     fn lock(&self) -> MutexGuard<'_, SeriesTakes> {

@@ -37,6 +37,9 @@ impl Trouble {
             SegmentFailure::Loading => Cause::Late,
             SegmentFailure::Unreachable => Cause::Away,
             SegmentFailure::RanOut => return None,
+            SegmentFailure::WentBack => Cause::WentBack,
+            SegmentFailure::BadRow => Cause::BadRow,
+            SegmentFailure::NoSuchTag => Cause::NoSuchTag,
             _ => Cause::Unusable,
         };
         Some(Trouble { cause, text: error.to_string(), at: Instant::now() })

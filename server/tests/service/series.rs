@@ -70,6 +70,26 @@ fn numbers_of_a_date_are_those_of_its_period_and_scope() {
     assert_eq!(one(r#"{"scope":"shop-7","date":"2025-11-02"}"#), ["SO20251102-000001"]);
 }
 
+/// One scope has numbers all the time, and the counter of another one went back.
+#[test]
+fn a_counter_that_went_back_stays_told() {
+    let server = Server::start(&[]);
+    put(&server, "parcels", r#"{"pattern":"{scope}-{n:6}"}"#);
+    let take = |scope: &str, count: u32| {
+        post(&server, "parcels", &format!(r#"{{"scope":"{scope}","n":{count}}}"#)).status
+    };
+    assert_eq!((take("shop-7", 1), take("shop-8", 1)), (200, 200));
+    let file = rusqlite::Connection::open(server.file()).unwrap();
+    file.busy_timeout(FOREVER).unwrap();
+    let sql = "UPDATE uidring_series_counter SET last_number = 1 WHERE scope = 'shop-7'";
+    assert_eq!(file.execute(sql, []).unwrap(), 1);
+    assert_eq!((take("shop-7", 1000), take("shop-8", 1)), (500, 200));
+    let failing = "uidring_series_failing{series=\"parcels\"} 1";
+    assert!(server.get("/metrics").text().contains(failing));
+    let status = server.get("/v1/status").json();
+    assert!(status.to_string().contains("stop all programs"), "{status}");
+}
+
 #[test]
 fn numbers_without_a_date_are_those_of_today() {
     let server = Server::start(&[]);

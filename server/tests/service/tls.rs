@@ -118,6 +118,16 @@ fn an_old_certificate_at_the_end_of_a_chain_is_no_reason_to_refuse_it() {
 }
 
 #[test]
+fn a_certificate_that_was_renewed_needs_no_signal() {
+    let folder = folder();
+    let old = certify(folder.path(), 2100);
+    let server = Server::launch(folder, &[&TLS[..], &["--token-refresh=50ms"]].concat());
+    server.wait_for("ready", || server.get_tls(&old, "/readyz").unwrap().status == 200);
+    let new = certify(server.folder(), 2101);
+    server.wait_for("read", || server.get_tls(&new, "/livez").is_some());
+}
+
+#[test]
 fn a_certificate_that_ends_is_told_of() {
     let folder = folder();
     let cert = certify(folder.path(), 2021);
