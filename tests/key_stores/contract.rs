@@ -8,19 +8,23 @@ use crate::key_servers::etcd::Etcds;
 use crate::key_servers::redis::OwnRedis;
 use crate::key_servers::zookeeper::ZooKeepers;
 
+/// How long a call may take of many that come at once.
+const PATIENCE: Duration = Duration::from_secs(60);
+
 /// Permanent ids, leased ones, and segments, each in folders of their own below `address`.
 fn check(address: &str) {
+    let open = |address: &str| Store::open(address).unwrap().with_timeout(PATIENCE);
     // As long as may be: on a busy machine, those who come at once take seconds.
     let leased = RegistryOptions::new().leased(Duration::from_secs(5));
     for (kind, options) in [("permanent", RegistryOptions::new()), ("leased", leased)] {
         registry::contract::check(|name| {
             let (address, options) = (format!("{address}/{kind}_{name}"), &options);
-            move || Store::open(&address).unwrap().registry_with(options.clone()).unwrap()
+            move || open(&address).registry_with(options.clone()).unwrap()
         });
     }
     segment::contract::check(|name| {
         let address = format!("{address}/segments_{name}");
-        move || Store::open(&address).unwrap().segments().unwrap()
+        move || open(&address).segments().unwrap()
     });
 }
 
