@@ -5,7 +5,7 @@ use pyo3::exceptions::{PyOverflowError, PyTypeError};
 use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
-use pyo3::types::{PyDict, PyString};
+use pyo3::types::{PyDict, PyString, PyTuple};
 use uidring_bindings::{Error, Issued};
 
 use crate::ending;
@@ -97,11 +97,26 @@ pub fn parts(py: Python<'_>, parts: uidring_bindings::Parts) -> PyResult<Bound<'
     call(py, &PARTS, ("uidring._values", "parts"), parts)
 }
 
-/// A number of a series.
-pub fn issued(py: Python<'_>, issued: Issued) -> PyResult<Bound<'_, PyAny>> {
-    static NUMBER: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-    let Issued { text, value, period, scope } = issued;
-    call(py, &NUMBER, ("uidring._values", "SeriesNumber"), (text, value, period, scope))
+/// Makes numbers of a series. It is looked up before a number is taken, and runs code in C alone:
+/// in code in Python, a signal or the end of the program would lose the number.
+pub struct SeriesNumbers<'py> {
+    /// `tuple.__new__`: that of the class is code in Python, which calls this one.
+    new: Bound<'py, PyAny>,
+    class: Bound<'py, PyAny>,
+}
+
+impl<'py> SeriesNumbers<'py> {
+    pub fn look_up(py: Python<'py>) -> PyResult<SeriesNumbers<'py>> {
+        static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
+        let class = CLASS.import(py, "uidring._values", "SeriesNumber")?.clone();
+        let new = py.get_type::<PyTuple>().getattr(intern!(py, "__new__"))?;
+        Ok(SeriesNumbers { new, class })
+    }
+
+    pub fn number(&self, issued: Issued) -> PyResult<Bound<'py, PyAny>> {
+        let Issued { text, value, period, scope } = issued;
+        self.new.call1((&self.class, (text, value, period, scope)))
+    }
 }
 
 /// A coroutine function of the package, called with `arguments`.

@@ -4,7 +4,7 @@ use pyo3::prelude::*;
 use pyo3::types::{PyDict, PyList};
 use uidring_bindings::SeriesStore;
 
-use crate::convert;
+use crate::convert::{self, SeriesNumbers};
 use crate::errors::apart;
 use crate::held::{self, Held};
 
@@ -58,12 +58,13 @@ impl Series {
         date: Option<&Bound<'py, PyAny>>,
     ) -> PyResult<Bound<'py, PyAny>> {
         let date = convert::date(date)?;
+        let numbers = SeriesNumbers::look_up(py)?;
         let at_hand = if date.is_none() { self.0.next_at_hand(name, scope) } else { None };
         let number = match at_hand {
             Some(number) => number,
             None => apart(py, || self.0.next(name, scope, date.as_deref()))?,
         };
-        convert::issued(py, number)
+        numbers.number(number)
     }
 
     /// Takes the next number in a task of asyncio. Where `next` would wait, a thread waits.
@@ -90,17 +91,17 @@ impl Series {
     ) -> PyResult<Bound<'py, PyList>> {
         let count = convert::whole(count, "a call takes 1 to 1000000 numbers of a series")?;
         let date = convert::date(date)?;
-        let numbers = apart(py, || self.0.next_many(name, scope, date.as_deref(), count))?;
+        let numbers = SeriesNumbers::look_up(py)?;
         let list = PyList::empty(py);
-        for number in numbers {
-            list.append(convert::issued(py, number)?)?;
+        for number in apart(py, || self.0.next_many(name, scope, date.as_deref(), count))? {
+            list.append(numbers.number(number)?)?;
         }
         Ok(list)
     }
 
     /// Reads a number of the series.
     fn parse<'py>(&self, py: Python<'py>, name: &str, text: &str) -> PyResult<Bound<'py, PyAny>> {
-        convert::issued(py, apart(py, || self.0.parse(name, text))?)
+        SeriesNumbers::look_up(py)?.number(apart(py, || self.0.parse(name, text))?)
     }
 
     /// The state of a series, and of a scope of it. Lengths are in milliseconds.
@@ -145,6 +146,7 @@ impl Series {
         name: &str,
         scope: Option<&str>,
     ) -> PyResult<Option<Bound<'py, PyAny>>> {
-        self.0.next_at_hand(name, scope).map(|number| convert::issued(py, number)).transpose()
+        let numbers = SeriesNumbers::look_up(py)?;
+        self.0.next_at_hand(name, scope).map(|number| numbers.number(number)).transpose()
     }
 }

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import sys
 from array import array
 from datetime import date, datetime
 from pathlib import Path
+from types import FrameType
 
 import pytest
 
@@ -84,6 +86,26 @@ def test_numbers_of_today_come_from_memory(db: Path) -> None:
         assert at_once is not None and at_once.value == 251
         # 100 at a time, and some ahead.
         assert series.status("tickets")["numbers"]["loads"] < 20
+
+
+def test_no_signal_comes_between_a_number_and_its_return(db: Path) -> None:
+    """Python looks for signals where a function of its own begins."""
+
+    def interrupt(frame: FrameType, event: str, value: object) -> None:
+        raise InterruptedError
+
+    with Series.open(db) as series:
+        series.create("tickets", "T-{n}")
+        numbers = [series.next("tickets")]
+        before = sys.gettrace()
+        sys.settrace(interrupt)
+        try:
+            numbers += [series.next("tickets"), *series.next_many("tickets", 3)]
+        finally:
+            sys.settrace(before)
+        numbers += [series.next("tickets")]
+        assert [number.value for number in numbers] == [1, 2, 3, 4, 5, 6]
+        assert {type(number) for number in numbers} == {uidring.SeriesNumber}
 
 
 @pytest.mark.parametrize("count", [0, -1, 1_000_001, 2**64])
