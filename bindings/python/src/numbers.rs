@@ -1,7 +1,5 @@
 //! [`Source`]: taking numbers from a generator of UIDs or from a tag.
 
-use std::ops::ControlFlow;
-
 use pyo3::exceptions::PyMemoryError;
 use pyo3::intern;
 use pyo3::prelude::*;
@@ -18,12 +16,18 @@ use crate::wait::wait;
 const ONE_BY_ONE: usize = 64;
 /// More are taken in chunks of so many. Between two chunks, signals are looked for.
 const CHUNK: usize = 8192;
+/// The share of the numbers at hand that the library's `fill` is asked for. Other threads may take
+/// as many meanwhile, and where there are too few, it waits without looking for signals.
+const SHARE: usize = 16;
 
 /// A generator of UIDs, or a tag.
 pub trait Source: Sync {
     fn try_take(&self) -> Result<u64, TakeError>;
     fn take_async(&self) -> impl Future<Output = Result<u64, TakeError>> + Send;
     fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)>;
+
+    /// How many numbers `fill` gives now without a long wait.
+    fn at_hand(&self) -> usize;
 }
 
 impl Source for Uids {
@@ -39,6 +43,10 @@ impl Source for Uids {
     fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
         Uids::fill(self, numbers)
     }
+
+    fn at_hand(&self) -> usize {
+        usize::try_from(self.generator().status().available).unwrap_or(usize::MAX)
+    }
 }
 
 impl Source for TagNumbers {
@@ -53,6 +61,11 @@ impl Source for TagNumbers {
 
     fn fill(&self, numbers: &mut [u64]) -> Result<(), (usize, Error)> {
         TagNumbers::fill(self, numbers)
+    }
+
+    /// It waits no longer than `max_wait`.
+    fn at_hand(&self) -> usize {
+        usize::MAX
     }
 }
 
@@ -142,8 +155,8 @@ fn chunks(
         let chunk = &mut numbers[..left.min(CHUNK)];
         left -= chunk.len();
         match fill_chunk(py, source, chunk) {
-            ControlFlow::Continue(()) => keep(chunk),
-            ControlFlow::Break((filled, error)) => {
+            Ok(()) => keep(chunk),
+            Err((filled, error)) => {
                 keep(&chunk[..filled]);
                 return Err(error);
             }
@@ -159,26 +172,36 @@ fn fill_chunk(
     py: Python<'_>,
     source: &impl Source,
     chunk: &mut [u64],
-) -> ControlFlow<(usize, PyErr)> {
-    // The library's `fill` does not look for signals. Where there are no numbers for a long time,
-    // it is the wait for the first that can be interrupted.
-    match take(py, source) {
-        Ok(number) => chunk[0] = number,
-        Err(error) => return ControlFlow::Break((0, error)),
+) -> Result<(), (usize, PyErr)> {
+    let mut filled = 0;
+    while filled < chunk.len() {
+        // Where there are no numbers, it is this wait that can be interrupted.
+        chunk[filled] = take(py, source).map_err(|error| (filled, error))?;
+        filled += 1;
+        let most = (chunk.len() - filled).min(source.at_hand() / SHARE);
+        if most > 0 {
+            let some = &mut chunk[filled..filled + most];
+            fill_at_once(py, source, some).map_err(|(count, error)| (filled + count, error))?;
+            filled += most;
+        }
     }
-    let rest = &mut chunk[1..];
-    let filled = py.detach(|| {
-        let mut filled = 0;
-        let result = guarded(|| {
-            source.fill(rest).map_err(|(count, error)| {
+    Ok(())
+}
+
+/// Fills a part of a chunk, while other threads run Python.
+fn fill_at_once(
+    py: Python<'_>,
+    source: &impl Source,
+    numbers: &mut [u64],
+) -> Result<(), (usize, PyErr)> {
+    let mut filled = 0;
+    let result = py.detach(|| {
+        guarded(|| {
+            source.fill(numbers).map_err(|(count, error)| {
                 filled = count;
                 error
             })
-        });
-        result.map_err(|error| (filled, error))
+        })
     });
-    match filled {
-        Ok(()) => ControlFlow::Continue(()),
-        Err((filled, error)) => ControlFlow::Break((filled + 1, raised(py, &error))),
-    }
+    result.map_err(|error| (filled, raised(py, &error)))
 }

@@ -39,10 +39,25 @@ def test_other_threads_run_while_a_take_waits() -> None:
         thread.join()
 
 
-@pytest.mark.parametrize("call", ["take", "take_many", "fill"])
-def test_control_c_ends_a_wait(call: str) -> None:
+def interrupt_wait(uids: UidGenerator, call: Callable[[], Any]) -> None:
+    """Ctrl-C comes when `call` waits, and ends it."""
     # A shell has programs in the background ignore it.
     signal.signal(signal.SIGINT, signal.default_int_handler)
+
+    def interrupt() -> None:
+        while uids.status()["waits"] == 0:
+            pass
+        os.kill(os.getpid(), signal.SIGINT)
+
+    thread = threading.Thread(target=interrupt)
+    thread.start()
+    with pytest.raises(KeyboardInterrupt):
+        call()
+    thread.join()
+
+
+@pytest.mark.parametrize("call", ["take", "take_many", "fill"])
+def test_control_c_ends_a_wait(call: str) -> None:
     numbers = memoryview(bytearray(8 * 500)).cast("Q")
     with stuck() as uids:
         calls: dict[str, Callable[[], Any]] = {
@@ -50,18 +65,21 @@ def test_control_c_ends_a_wait(call: str) -> None:
             "take_many": lambda: uids.take_many(60),
             "fill": lambda: uids.fill(numbers),
         }
-
-        def interrupt() -> None:
-            while uids.status()["waits"] == 0:
-                pass
-            os.kill(os.getpid(), signal.SIGINT)
-
-        thread = threading.Thread(target=interrupt)
-        thread.start()
-        with pytest.raises(KeyboardInterrupt):
-            calls[call]()
-        thread.join()
+        interrupt_wait(uids, calls[call])
         assert uids.status()["taken"] < 500
+
+
+@pytest.mark.parametrize("call", ["take_many", "fill"])
+def test_control_c_ends_a_wait_after_the_first_numbers(call: str) -> None:
+    numbers = memoryview(bytearray(8 * 70)).cast("Q")
+    # The first ones are in the ring.
+    with UidGenerator.fixed(1, **SLOW) as uids:
+        calls: dict[str, Callable[[], Any]] = {
+            "take_many": lambda: uids.take_many(70),
+            "fill": lambda: uids.fill(numbers),
+        }
+        interrupt_wait(uids, calls[call])
+        assert 0 < uids.status()["taken"] < 70
 
 
 def test_tasks_take_numbers(db: Path) -> None:
