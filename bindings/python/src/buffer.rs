@@ -3,11 +3,13 @@
 use std::ffi::{c_int, c_void};
 use std::ptr;
 
+use pyo3::PyTypeInfo as _;
 use pyo3::exceptions::{PyTypeError, PyValueError};
 use pyo3::ffi::{Py_ssize_t, PyObject};
 use pyo3::prelude::*;
 use pyo3::types::PyMemoryView;
-use pyo3::{PyTypeInfo as _, intern};
+
+use crate::once::interned;
 
 // `Py_buffer` belongs to the stable interface from Python 3.11 on only. This function has belonged
 // to it since 3.2. It was deprecated because it does not keep the memory where it is; here a
@@ -49,17 +51,17 @@ impl<'py> Numbers<'py> {
             let class = object.get_type();
             PyTypeError::new_err(wrong(&format!("a value of {class} has no buffer")))
         })?;
-        let attribute = |name| view.getattr(name);
-        if attribute(intern!(py, "readonly"))?.is_truthy()? {
+        let attribute = |name: PyResult<_>| view.getattr(name?);
+        if attribute(interned!(py, "readonly"))?.is_truthy()? {
             return Err(PyTypeError::new_err(wrong("the buffer is read-only")));
         }
-        let format = attribute(intern!(py, "format"))?;
-        let width: usize = attribute(intern!(py, "itemsize"))?.extract()?;
+        let format = attribute(interned!(py, "format"))?;
+        let width: usize = attribute(interned!(py, "itemsize"))?.extract()?;
         if width != WIDTH || !is_whole(&format.extract::<String>()?) {
             let items = format!("the items of the buffer are {format:?}, of {width} bytes each");
             return Err(PyTypeError::new_err(wrong(&items)));
         }
-        if !attribute(intern!(py, "c_contiguous"))?.is_truthy()? {
+        if !attribute(interned!(py, "c_contiguous"))?.is_truthy()? {
             return Err(PyValueError::new_err(wrong("the items of the buffer lie apart")));
         }
         Numbers::at(view.into_any())

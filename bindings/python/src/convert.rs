@@ -2,7 +2,6 @@
 
 use pyo3::call::PyCallArgs;
 use pyo3::exceptions::{PyOverflowError, PyTypeError};
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::sync::PyOnceLock;
 use pyo3::types::{PyDict, PyString, PyTuple};
@@ -10,15 +9,16 @@ use uidring_bindings::{Error, Issued};
 
 use crate::ending;
 use crate::errors::raised;
+use crate::once::{self, interned};
 
 /// Calls what a module has under a name, and remembers it in `place`.
 fn call<'py>(
     py: Python<'py>,
     place: &'static PyOnceLock<Py<PyAny>>,
-    (module, name): (&str, &str),
+    of: (&str, &str),
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ending::call(py, || place.import(py, module, name).cloned(), arguments)
+    ending::call(py, || once::import(py, place, of), arguments)
 }
 
 /// The options as the library reads them.
@@ -108,8 +108,8 @@ pub struct SeriesNumbers<'py> {
 impl<'py> SeriesNumbers<'py> {
     pub fn look_up(py: Python<'py>) -> PyResult<SeriesNumbers<'py>> {
         static CLASS: PyOnceLock<Py<PyAny>> = PyOnceLock::new();
-        let class = CLASS.import(py, "uidring._values", "SeriesNumber")?.clone();
-        let new = py.get_type::<PyTuple>().getattr(intern!(py, "__new__"))?;
+        let class = once::import(py, &CLASS, ("uidring._values", "SeriesNumber"))?;
+        let new = py.get_type::<PyTuple>().getattr(interned!(py, "__new__")?)?;
         Ok(SeriesNumbers { new, class })
     }
 
@@ -125,7 +125,7 @@ pub fn coroutine<'py>(
     name: &str,
     arguments: impl PyCallArgs<'py>,
 ) -> PyResult<Bound<'py, PyAny>> {
-    ending::call(py, || py.import(intern!(py, "uidring._async"))?.getattr(name), arguments)
+    ending::call(py, || py.import(interned!(py, "uidring._async")?)?.getattr(name), arguments)
 }
 
 /// Has events told to Python's log from now on.

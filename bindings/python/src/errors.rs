@@ -5,21 +5,23 @@ use pyo3::sync::PyOnceLock;
 use pyo3::types::PyType;
 use uidring_bindings::{Error, Kind};
 
+use crate::once;
+
 /// The exception for an error, such as `ClosedError` for `Kind::Closed`.
 #[cold]
 pub fn raised(py: Python<'_>, error: &Error) -> PyErr {
     match class(py, error.kind) {
-        Ok(class) => PyErr::from_type(class.clone(), error.message.clone()),
+        Ok(class) => PyErr::from_type(class, error.message.clone()),
         // The package is broken: the import says how.
         Err(error) => error,
     }
 }
 
-fn class(py: Python<'_>, kind: Kind) -> PyResult<&Bound<'_, PyType>> {
+fn class(py: Python<'_>, kind: Kind) -> PyResult<Bound<'_, PyType>> {
     static CLASSES: [PyOnceLock<Py<PyType>>; Kind::ALL.len()] =
         [const { PyOnceLock::new() }; Kind::ALL.len()];
     let place = Kind::ALL.iter().position(|&other| other == kind).unwrap_or_default();
-    CLASSES[place].import(py, "uidring._errors", &format!("{}Error", kind.name()))
+    once::import(py, &CLASSES[place], ("uidring._errors", &format!("{}Error", kind.name())))
 }
 
 /// Runs a call of the library that may wait, while other threads run Python.

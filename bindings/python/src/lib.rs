@@ -16,6 +16,7 @@ mod events;
 mod held;
 mod masked;
 mod numbers;
+mod once;
 mod segments;
 mod series;
 mod uids;

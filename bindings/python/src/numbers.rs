@@ -1,7 +1,6 @@
 //! [`Source`]: taking numbers from a generator of UIDs or from a tag.
 
 use pyo3::exceptions::PyMemoryError;
-use pyo3::intern;
 use pyo3::prelude::*;
 use pyo3::types::PyList;
 use uidring::TakeError;
@@ -9,6 +8,7 @@ use uidring_bindings::{Error, TagNumbers, Uids, guarded};
 
 use crate::buffer::Numbers;
 use crate::errors::raised;
+use crate::once::interned;
 use crate::wait::wait;
 
 /// Up to as many numbers are taken one by one, without letting other threads run: to get the
@@ -107,7 +107,7 @@ pub fn take_many<'py>(
     match chunks(py, source, count, |chunk| numbers.extend_from_slice(chunk)) {
         Ok(()) => PyList::new(py, numbers),
         Err(error) => {
-            error.value(py).setattr(intern!(py, "numbers"), PyList::new(py, numbers)?)?;
+            error.value(py).setattr(interned!(py, "numbers")?, PyList::new(py, numbers)?)?;
             Err(error)
         }
     }
@@ -123,7 +123,7 @@ pub fn fill(py: Python<'_>, source: &impl Source, buffer: &Bound<'_, PyAny>) -> 
         filled += chunk.len();
     });
     result.or_else(|error| {
-        error.value(py).setattr(intern!(py, "filled"), filled)?;
+        error.value(py).setattr(interned!(py, "filled")?, filled)?;
         Err(error)
     })
 }

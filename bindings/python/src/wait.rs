@@ -6,13 +6,13 @@ use std::task::{Context, Poll, Wake, Waker};
 use std::thread::{self, Thread};
 use std::time::Duration;
 
-use pyo3::intern;
 use pyo3::prelude::*;
 use uidring::TakeError;
 use uidring_bindings::{Error, guarded};
 
 use crate::ending;
 use crate::errors::raised;
+use crate::once::interned;
 
 /// How often a wait looks for signals. A number that comes ends the wait at once.
 const PAUSE: Duration = Duration::from_millis(50);
@@ -52,7 +52,7 @@ pub fn wait(
         }
         py.check_signals()?;
         if let Some(stop) = stop
-            && ending::call(py, || stop.getattr(intern!(py, "is_set")), ())?.is_truthy()?
+            && ending::call(py, || stop.getattr(interned!(py, "is_set")?), ())?.is_truthy()?
         {
             let error =
                 Error { kind: uidring_bindings::Kind::Unavailable, message: STOPPED.into() };

@@ -209,6 +209,38 @@ def test_a_process_of_multiprocessing_gives_back_what_a_hook_has_opened(db: Path
     assert (end.returncode, end.stdout.split()) == (0, ["1", "2", "3"]), end.stderr
 
 
+@forks
+def test_a_child_does_not_wait_for_an_import_of_the_parent() -> None:
+    """Another thread is at it when the process forks: the first status imports a module."""
+    program = """
+        import builtins, os, signal, threading, uidring
+        importing, forked, real = threading.Event(), threading.Event(), builtins.__import__
+        def slow_import(name, *rest):
+            if name == "json":
+                importing.set()
+                forked.wait()
+            return real(name, *rest)
+        uids = uidring.UidGenerator.fixed(1)
+        builtins.__import__ = slow_import
+        thread = threading.Thread(target=uids.status)
+        thread.start()
+        importing.wait()
+        child = os.fork()
+        if child == 0:
+            # Rather a failure than a wait without end.
+            signal.alarm(20)
+            builtins.__import__ = real
+            with uidring.UidGenerator.fixed(2) as own:
+                print(own.status()["worker_id"], flush=True)
+            os._exit(0)
+        print(os.waitpid(child, 0)[1])
+        forked.set()
+        thread.join()
+        """
+    end = run(program)
+    assert (end.returncode, end.stdout.split()) == (0, ["2", "0"]), end.stderr
+
+
 def test_an_exception_at_the_top_ends_as_ever(db: Path) -> None:
     program = """
         import sys, uidring
