@@ -213,6 +213,39 @@ def test_a_child_tells_its_own(db: Path) -> None:
         assert own == [f"{process} started", f"{process} stopped"], told
 
 
+@pytest.mark.skipif(not hasattr(os, "fork"), reason="there are no forks here")
+def test_a_child_of_a_fork_that_python_does_not_see_tells_its_own(db: Path) -> None:
+    """As the workers of uWSGI, which forks by itself."""
+    end = run(
+        """
+        import ctypes, logging, os, sys, threading, time, uidring
+        class Told(logging.StreamHandler):
+            telling = threading.Event()
+            def emit(self, record):
+                super().emit(record)
+                self.telling.set()
+        told = Told(sys.stdout)
+        logging.basicConfig(level="INFO", format="%(process)d %(event)s", handlers=[told])
+        uids = uidring.UidGenerator.open(sys.argv[1], lease="10m")
+        told.telling.wait()
+        with told.lock:
+            child = ctypes.PyDLL(None).fork()
+        if child == 0:
+            own = uidring.UidGenerator.open(sys.argv[1], lease="10m")
+            sys.exit()
+        begun = time.monotonic()
+        assert os.waitpid(child, 0)[1] == 0
+        print(child, time.monotonic() - begun, file=sys.stderr)
+        """,
+        str(db),
+    )
+    assert end.returncode == 0, end.stderr
+    child, seconds = end.stderr.splitlines()[-1].split()
+    own = [event for event in end.stdout.splitlines() if event.startswith(child)]
+    assert own == [f"{child} started", f"{child} stopped"], end.stdout
+    assert float(seconds) < 4
+
+
 def test_tasks_of_gevent_go_on(db: Path) -> None:
     """They stand in for threads, so one that waits in the library would stop all of them."""
     end = run(

@@ -26,6 +26,8 @@ _PATIENCE = 5
 
 _teller: Optional[threading.Thread] = None
 _is_ending = False
+#: Which process these belong to.
+_process = os.getpid()
 #: Held while the thread is started.
 _starting = threading.Lock()
 #: Held while an event is told, so that they stay in order.
@@ -33,9 +35,12 @@ _telling = threading.Lock()
 
 
 def _forked() -> None:
+    global _starting, _telling, _teller, _process
     # Another thread of the parent may hold them.
-    global _starting, _telling
     _starting, _telling = threading.Lock(), threading.Lock()
+    # It runs in the parent alone.
+    _teller = None
+    _process = os.getpid()
 
 
 if hasattr(os, "register_at_fork"):
@@ -45,6 +50,9 @@ if hasattr(os, "register_at_fork"):
 def start() -> None:
     """Has events told from now on. A child of a fork has to start anew."""
     global _teller
+    if _process != os.getpid():
+        # Forked in a way that Python does not see, as uWSGI does it.
+        _forked()
     _listen()
     # Never waits: a task of gevent's that waits for a real lock would stop the one that holds it.
     if not _starting.acquire(blocking=False):

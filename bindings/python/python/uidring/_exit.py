@@ -29,6 +29,9 @@ _process = 0
 def remember(holder: _Closes) -> None:
     global _process
     if _process != os.getpid():
+        if _process:
+            # Forked in a way that Python does not see, as uWSGI does it.
+            _forked()
         _process = os.getpid()
         util = sys.modules.get("multiprocessing.util")
         if util is not None:
@@ -51,7 +54,9 @@ def _finalize(call: Callable[[], None]) -> None:
 
 
 def _after_fork() -> None:
+    global _process
     _forked()
+    _process = 0
     # What the parent has opened is the parent's to close.
     _open.clear()
 
