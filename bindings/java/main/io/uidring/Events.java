@@ -3,6 +3,7 @@ package io.uidring;
 import java.security.AccessController;
 import java.security.PrivilegedAction;
 import java.util.concurrent.TimeUnit;
+import java.util.concurrent.locks.ReentrantLock;
 import java.util.function.Supplier;
 
 /**
@@ -11,7 +12,8 @@ import java.util.function.Supplier;
  * <p>The native library keeps events in a queue. A thread takes them out, in rounds, so that
  * neither the library nor a take ever waits for a log. It ends with the last object that is open,
  * because a thread that runs would hold the class loader of this class. A close waits until a round
- * has told all that was there.
+ * has told all that was there. If there can be no thread, the close itself does a round, and is as
+ * slow as the handlers.
  */
 final class Events {
     private static final System.Logger LOG = System.getLogger("io.uidring");
@@ -20,7 +22,7 @@ final class Events {
     private static final long PATIENCE = TimeUnit.SECONDS.toMillis(5);
 
     /** Held during a round, as a thread that ends and the next one could tell at the same time. */
-    private static final Object ROUND = new Object();
+    private static final ReentrantLock ROUND = new ReentrantLock();
 
     // The monitor of the class guards these.
     private static int users;
@@ -43,10 +45,14 @@ final class Events {
 
     /** Has events told until there is an {@link #end} for each begin. */
     static synchronized void begin() {
-        users++;
-        if (isRunning) {
-            return;
+        if (!isRunning) {
+            start();
         }
+        // After all that can fail. The thread looks at it only when this method has returned.
+        users++;
+    }
+
+    private static void start() {
         Native.listen();
         Thread thread = newThread();
         thread.setContextClassLoader(null);
@@ -106,7 +112,7 @@ final class Events {
 
     /** Waits until all is told that has happened, though not for ever. */
     static void flush() {
-        if (Thread.holdsLock(ROUND)) {
+        if (ROUND.isHeldByCurrentThread()) {
             // A handler closes something.
             return;
         }
@@ -129,16 +135,39 @@ final class Events {
             isAlone = threads == 0;
         }
         if (isAlone) {
-            tell();
+            isInterrupted |= tellUntil(end);
         }
         if (isInterrupted) {
             Thread.currentThread().interrupt();
         }
     }
 
+    /**
+     * A round, unless another thread, whose handlers may be stuck, is still in one at this time.
+     * Returns whether this thread was interrupted.
+     */
+    private static boolean tellUntil(long end) {
+        boolean isInterrupted = false;
+        while (true) {
+            try {
+                if (ROUND.tryLock(end - System.nanoTime(), TimeUnit.NANOSECONDS)) {
+                    try {
+                        tell();
+                    } finally {
+                        ROUND.unlock();
+                    }
+                }
+                return isInterrupted;
+            } catch (InterruptedException interrupt) {
+                isInterrupted = true;
+            }
+        }
+    }
+
     /** A round: tells what there is. */
     private static void tell() {
-        synchronized (ROUND) {
+        ROUND.lock();
+        try {
             long round;
             synchronized (Events.class) {
                 round = ++begun;
@@ -151,6 +180,8 @@ final class Events {
                 finished = round;
                 Events.class.notifyAll();
             }
+        } finally {
+            ROUND.unlock();
         }
     }
 

@@ -2,10 +2,12 @@ package io.uidring;
 
 import static org.junit.jupiter.api.Assertions.assertEquals;
 import static org.junit.jupiter.api.Assertions.assertThrows;
+import static org.junit.jupiter.api.Assertions.assertTimeoutPreemptively;
 import static org.junit.jupiter.api.Assertions.assertTrue;
 
 import java.nio.file.Files;
 import java.nio.file.Path;
+import java.time.Duration;
 import java.util.List;
 import java.util.concurrent.BlockingQueue;
 import java.util.concurrent.CountDownLatch;
@@ -43,6 +45,17 @@ final class EventsTest {
             @Override
             public void close() {}
         };
+    }
+
+    private static Handler stuck(CountDownLatch isStuck, CountDownLatch goesOn) {
+        return handler(event -> {
+            isStuck.countDown();
+            try {
+                goesOn.await();
+            } catch (InterruptedException interrupt) {
+                throw new AssertionError(interrupt);
+            }
+        });
     }
 
     private static List<Thread> tellers() {
@@ -126,14 +139,7 @@ final class EventsTest {
     void aHandlerThatStandsStillHoldsUpNoTake() throws Exception {
         CountDownLatch isStuck = new CountDownLatch(1);
         CountDownLatch goesOn = new CountDownLatch(1);
-        Handler stuck = handler(event -> {
-            isStuck.countDown();
-            try {
-                goesOn.await();
-            } catch (InterruptedException interrupt) {
-                throw new AssertionError(interrupt);
-            }
-        });
+        Handler stuck = stuck(isStuck, goesOn);
         LOG.addHandler(stuck);
         try (UidGenerator uids = UidGenerator.fixed(1)) {
             isStuck.await();
@@ -142,6 +148,32 @@ final class EventsTest {
             goesOn.countDown();
         } finally {
             LOG.removeHandler(stuck);
+        }
+    }
+
+    @Test
+    void aCloseInWhichAHandlerIsStuckHoldsUpNoOther() throws Exception {
+        UidGenerator.fixed(1).close();
+        for (Thread teller : tellers()) {
+            teller.join();
+        }
+        // As where no thread can be started: an event that is left to a close.
+        long handle = Native.fixedUids(2, new String[0]);
+        CountDownLatch isStuck = new CountDownLatch(1);
+        CountDownLatch goesOn = new CountDownLatch(1);
+        Handler stuck = stuck(isStuck, goesOn);
+        LOG.addHandler(stuck);
+        Thread closing = new Thread(Events::flush);
+        try {
+            closing.start();
+            isStuck.await();
+            assertTimeoutPreemptively(Duration.ofSeconds(30), Events::flush);
+        } finally {
+            LOG.removeHandler(stuck);
+            goesOn.countDown();
+            closing.join();
+            Native.free(handle);
+            Events.flush();
         }
     }
 
