@@ -22,3 +22,5 @@ pub use options::{OptionList, options_of};
 pub use series::{Issued, SeriesStore};
 pub use uidring_args::without_passwords;
 pub use uids::{Parts, Uids};
+/// For a copy of the text of keys, which is overwritten when it is dropped.
+pub use zeroize::Zeroizing;

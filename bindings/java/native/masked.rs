@@ -5,7 +5,7 @@ use std::ffi::c_void;
 use jni::EnvUnowned;
 use jni::objects::{JClass, JLongArray, JString};
 use jni::sys::jlong;
-use uidring_bindings::{MaskedIds, OpaqueIds};
+use uidring_bindings::{MaskedIds, OpaqueIds, Zeroizing};
 
 use crate::Method;
 use crate::errors::call;
@@ -36,7 +36,10 @@ extern "system" fn new_masked<'local>(
     _: JClass<'local>,
     keys: JString<'local>,
 ) -> jlong {
-    call(&mut env, |env| Ok(give(MaskedIds::new(&text(env, &keys)?)?)))
+    call(&mut env, |env| {
+        let keys = Zeroizing::new(text(env, &keys)?);
+        Ok(give(MaskedIds::new(&keys)?))
+    })
 }
 
 extern "system" fn mask(
@@ -96,7 +99,10 @@ extern "system" fn new_opaque<'local>(
     keys: JString<'local>,
     prefix: JString<'local>,
 ) -> jlong {
-    call(&mut env, |env| Ok(give(OpaqueIds::new(&text(env, &keys)?, &text(env, &prefix)?)?)))
+    call(&mut env, |env| {
+        let keys = Zeroizing::new(text(env, &keys)?);
+        Ok(give(OpaqueIds::new(&keys, &text(env, &prefix)?)?))
+    })
 }
 
 extern "system" fn encode<'local>(

@@ -2,7 +2,7 @@
 
 use pyo3::prelude::*;
 use pyo3::types::PyList;
-use uidring_bindings::{MaskedIds, OpaqueIds};
+use uidring_bindings::{MaskedIds, OpaqueIds, Zeroizing};
 
 use crate::convert::whole;
 use crate::ending;
@@ -31,8 +31,9 @@ pub struct Masked(MaskedIds);
 impl Masked {
     #[new]
     #[pyo3(signature = (keys, /))]
-    fn new(py: Python<'_>, keys: &str) -> PyResult<Masked> {
-        Ok(Masked(MaskedIds::new(keys).map_err(|error| raised(py, &error))?))
+    fn new(py: Python<'_>, keys: String) -> PyResult<Masked> {
+        let keys = Zeroizing::new(keys);
+        Ok(Masked(MaskedIds::new(&keys).map_err(|error| raised(py, &error))?))
     }
 
     /// The masked form of an id.
@@ -98,8 +99,9 @@ pub struct Opaque(OpaqueIds);
 impl Opaque {
     #[new]
     #[pyo3(signature = (keys, prefix, /))]
-    fn new(py: Python<'_>, keys: &str, prefix: &str) -> PyResult<Opaque> {
-        Ok(Opaque(OpaqueIds::new(keys, prefix).map_err(|error| raised(py, &error))?))
+    fn new(py: Python<'_>, keys: String, prefix: &str) -> PyResult<Opaque> {
+        let keys = Zeroizing::new(keys);
+        Ok(Opaque(OpaqueIds::new(&keys, prefix).map_err(|error| raised(py, &error))?))
     }
 
     /// The text of an id.

@@ -84,7 +84,8 @@ public final class Masked implements AutoCloseable {
 
     /**
      * Overwrites the library's copy of the keys; the text that was passed stays in memory until
-     * Java frees it. A second close succeeds.
+     * Java frees it, and what Java has copied of it for the call is not overwritten either. A
+     * second close succeeds.
      */
     @Override
     public void close() {
