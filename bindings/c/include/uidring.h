@@ -531,7 +531,8 @@ uidring_code uidring_series_close(uidring_series series);
 
 /**
  * Returns why the last call of this thread that failed did so, in UTF-8. The text is valid until
- * the next call of this thread. It is never null.
+ * the next call of this thread. It is never null. In handlers of `atexit` and while a thread ends
+ * it is empty, because the text is gone by then: there, look at the code that the call returned.
  */
 const char *uidring_last_error(void);
 

@@ -46,7 +46,8 @@ thread_local! {
 }
 
 /// Returns why the last call of this thread that failed did so, in UTF-8. The text is valid until
-/// the next call of this thread. It is never null.
+/// the next call of this thread. It is never null. In handlers of `atexit` and while a thread ends
+/// it is empty, because the text is gone by then: there, look at the code that the call returned.
 #[unsafe(no_mangle)]
 pub extern "C" fn uidring_last_error() -> *const c_char {
     LAST.try_with(|last| last.try_borrow().map(|last| last.as_ptr()).ok())
