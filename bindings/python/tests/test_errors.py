@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import copy
+import os
 import pickle
 import threading
 from array import array
@@ -68,6 +69,21 @@ def test_a_wrong_address_is_told(opens: Callable[..., Any]) -> None:
         opens(7)
     with pytest.raises(uidring.InvalidArgumentError, match="oracle"):
         opens("oracle://ids@db.example.com/ids")
+
+
+def test_a_text_that_cannot_be_utf_8_is_told(db: Path) -> None:
+    # As Python reads the name of a file that is not UTF-8.
+    name = os.fsdecode(b"\xff")
+    with Series.open(db) as series:
+        calls: list[Callable[[], Any]] = [
+            lambda: UidGenerator.open(name),
+            lambda: UidGenerator.open(Path(name)),
+            lambda: UidGenerator.fixed(1, state=name),
+            lambda: series.next(name),
+        ]
+        for call in calls:
+            with pytest.raises(UnicodeEncodeError, match="surrogates not allowed"):
+                call()
 
 
 def test_a_server_that_cannot_be_reached_is_unavailable() -> None:
