@@ -26,7 +26,10 @@ use crate::filler::maintenance::Maintenance;
 use crate::filler::registry_calls::CallThread;
 use crate::foreign::caught;
 use crate::registry::RegistryError;
-use crate::sync::{Arc, AtomicBool, Condvar, Mutex, Ordering, Parker, lock, thread, wait_timeout};
+use crate::sync::{
+    Arc, AtomicBool, Condvar, Mutex, Ordering, Parker, ThreadId, lock, thread, thread_id,
+    wait_timeout,
+};
 
 const PAUSE_AFTER_PANIC: Duration = Duration::from_secs(1);
 
@@ -45,9 +48,10 @@ pub struct Filler {
     shutdown_deadline: Duration,
 }
 
-/// The outcome of the filler, once it has ended.
+/// The filler's thread, once it runs, and its outcome, once it has ended.
 #[derive(Debug, Default)]
 struct Outcome {
+    thread: Mutex<Option<ThreadId>>,
     result: Mutex<Option<Released>>,
     has_ended: Condvar,
     /// Whether a shutdown has reached its deadline.
@@ -97,7 +101,10 @@ impl Filler {
         let body = {
             let end = Arc::clone(&end);
             // If no thread can be started, this is dropped.
-            move || end.set(unstarted.run(&parker))
+            move || {
+                *lock(&end.thread) = Some(thread_id());
+                end.set(unstarted.run(&parker));
+            }
         };
         let thread = thread::Builder::new().name("uidring-filler".to_owned()).spawn(body)?;
         Ok(Filler { engine, thread: Some(thread), call_thread, end, shutdown_deadline })
@@ -130,8 +137,7 @@ impl Filler {
     /// which may be running a clock, a task's waker or a subscriber, or the thread of a registry
     /// call.
     fn is_own_thread(&self) -> bool {
-        let own = self.thread.as_ref().map(|thread| thread.thread().id());
-        own == Some(thread::current().id()) || self.call_thread.is_current()
+        *lock(&self.end.thread) == Some(thread_id()) || self.call_thread.is_current()
     }
 }
 

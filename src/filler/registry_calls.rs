@@ -8,7 +8,7 @@ use crate::engine::Engine;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
 use crate::store::StorageError;
-use crate::sync::{Arc, Mutex, lock, thread};
+use crate::sync::{Arc, Mutex, ThreadId, lock, thread, thread_id};
 
 /// Runs registry calls, one at a time. Each has a thread that ends with its answer: there are at
 /// most a few calls per second, and none for hours if worker ids are not leased.
@@ -28,16 +28,16 @@ struct Mailbox {
 
 /// The thread of the present or the last registry call. Thread ids are never reused.
 #[derive(Clone, Debug, Default)]
-pub struct CallThread(Arc<Mutex<Option<thread::ThreadId>>>);
+pub struct CallThread(Arc<Mutex<Option<ThreadId>>>);
 
 impl CallThread {
     fn set(&self) {
-        *lock(&self.0) = Some(thread::current().id());
+        *lock(&self.0) = Some(thread_id());
     }
 
     /// Whether the calling thread is this one.
     pub fn is_current(&self) -> bool {
-        *lock(&self.0) == Some(thread::current().id())
+        *lock(&self.0) == Some(thread_id())
     }
 }
 

@@ -2,7 +2,7 @@
 
 pub(crate) use loom::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 pub(crate) use loom::sync::{Condvar, Mutex, MutexGuard};
-pub(crate) use loom::thread;
+pub(crate) use loom::thread::{self, ThreadId};
 /// For waiting on something outside of the process, which loom does not model.
 pub(crate) use std::thread::sleep;
 
@@ -13,6 +13,11 @@ use super::token::Token;
 /// The timeout may end at once.
 pub(crate) fn park_timeout(_: Duration) {
     thread::yield_now();
+}
+
+/// The calling thread.
+pub(crate) fn thread_id() -> ThreadId {
+    thread::current().id()
 }
 
 /// Replaces crossbeam's `Parker`, whose atomics loom cannot see.

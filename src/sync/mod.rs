@@ -12,6 +12,8 @@ pub(crate) use std::sync::Weak;
 mod loom_impl;
 #[cfg(uidring_shuttle)]
 mod shuttle_impl;
+#[cfg(not(any(uidring_loom, uidring_shuttle)))]
+mod thread_id;
 #[cfg(any(uidring_loom, uidring_shuttle))]
 mod token;
 
@@ -39,6 +41,7 @@ pub(crate) fn wait_timeout<'a, T>(
 
 #[cfg(not(any(uidring_loom, uidring_shuttle)))]
 mod std_impl {
+    pub(crate) use super::thread_id::{ThreadId, thread_id};
     pub(crate) use crossbeam_utils::sync::{Parker, Unparker};
     pub(crate) use std::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
     pub(crate) use std::sync::{Condvar, Mutex, MutexGuard};

@@ -11,6 +11,7 @@
 
 pub(crate) use shuttle::sync::atomic::{AtomicBool, AtomicU8, AtomicU64, Ordering, fence};
 pub(crate) use shuttle::sync::{Mutex, MutexGuard};
+pub(crate) use shuttle::thread::ThreadId;
 
 use std::collections::BTreeMap;
 use std::sync::{Arc, LockResult, PoisonError};
@@ -24,7 +25,7 @@ pub(crate) mod thread {
     //! Shuttle's threads, with another way to park: those of shuttle wake without a reason again
     //! and again for as long as another thread runs, so that hardly a lost wake-up shows.
 
-    pub(crate) use shuttle::thread::{Builder, JoinHandle, ThreadId};
+    pub(crate) use shuttle::thread::{Builder, JoinHandle};
 
     use super::Token;
 
@@ -35,23 +36,23 @@ pub(crate) mod thread {
 
     #[derive(Clone, Debug)]
     pub(crate) struct Thread {
-        id: ThreadId,
         token: Token,
     }
 
     impl Thread {
-        pub(crate) fn id(&self) -> ThreadId {
-            self.id
-        }
-
         pub(crate) fn unpark(&self) {
             self.token.unpark();
         }
     }
 
     pub(crate) fn current() -> Thread {
-        Thread { id: shuttle::thread::current().id(), token: TOKEN.with(Token::clone) }
+        Thread { token: TOKEN.with(Token::clone) }
     }
+}
+
+/// The calling thread.
+pub(crate) fn thread_id() -> ThreadId {
+    shuttle::thread::current().id()
 }
 
 /// The time since the execution began, and who sleeps until when.

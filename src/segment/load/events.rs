@@ -14,7 +14,7 @@ use std::time::Duration;
 use crate::engine::events::event;
 use crate::segment::SegmentError;
 use crate::segment::load::trouble::Trouble;
-use crate::sync::{Arc, thread};
+use crate::sync::{Arc, ThreadId, thread_id};
 
 /// The most events that are queued while a subscriber blocks.
 const MOST: usize = 10_000;
@@ -75,7 +75,7 @@ pub struct End {
 #[derive(Debug, Default)]
 pub struct Events {
     waiting: VecDeque<Event>,
-    teller: Option<thread::ThreadId>,
+    teller: Option<ThreadId>,
 }
 
 impl Events {
@@ -98,7 +98,7 @@ impl Events {
         }
         let next = self.waiting.pop_front();
         if next.is_some() {
-            self.teller = Some(thread::current().id());
+            self.teller = Some(thread_id());
         } else {
             self.teller = None;
             // Frees the memory of a queue that has been long.
@@ -109,7 +109,7 @@ impl Events {
 
     /// Whether the calling thread is sending events, that is, running a subscriber.
     pub fn is_this_thread(&self) -> bool {
-        self.teller == Some(thread::current().id())
+        self.teller == Some(thread_id())
     }
 
     /// Whether all events have been sent.

@@ -21,7 +21,8 @@ use crate::segment::load::trouble::SourcePanicked;
 use crate::segment::tag::request_list::RequestList;
 use crate::segment::{SegmentError, SegmentSource};
 use crate::sync::{
-    Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, Parker, lock, thread, wait_timeout,
+    Arc, AtomicBool, Condvar, Mutex, MutexGuard, Ordering, Parker, ThreadId, lock, thread,
+    thread_id, wait_timeout,
 };
 
 /// The state that the loader's threads and the handles share.
@@ -41,7 +42,7 @@ pub struct Loader {
     /// Notified when a load ends, when the loader ends, and when events have been sent.
     changed: Condvar,
     /// The loader's thread, once it runs.
-    thread: Mutex<Option<thread::ThreadId>>,
+    thread: Mutex<Option<ThreadId>>,
     requests: Arc<RequestList>,
     /// Set in a child process, where the threads do not exist and locks may be held for ever.
     is_forked: AtomicBool,
@@ -226,7 +227,7 @@ impl Loader {
 
     /// The loader thread's main loop.
     fn run(self: &Arc<Self>, parker: &Parker) {
-        *lock(&self.thread) = Some(thread::current().id());
+        *lock(&self.thread) = Some(thread_id());
         while !self.requests.signal.is_stopped() {
             // Cleared before the list is read, see `Signal::wake_filler`.
             self.requests.signal.take_wake_up();
@@ -396,7 +397,7 @@ impl Loader {
 
     /// Whether the calling thread is the loader's thread, running a task's waker or a subscriber.
     fn is_own_thread(&self) -> bool {
-        *lock(&self.thread) == Some(thread::current().id())
+        *lock(&self.thread) == Some(thread_id())
     }
 
     /// Whether the loader, when it ends, waits for the calling thread, so that this thread must not

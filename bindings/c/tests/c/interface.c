@@ -233,6 +233,33 @@ static void threads_take_while_another_closes(void) {
     }
 }
 
+static pthread_key_t at_end;
+
+/* The destructor of the key. In its second round those of Rust have run. */
+static void close_at_end(void *uids) {
+    static int rounds;
+    if (++rounds == 1) CHECK(pthread_setspecific(at_end, uids) == 0);
+    else WORKS(uidring_close(*(uidring_generator *)uids));
+}
+
+/* Closes the first of two generators, after which Rust knows the thread. */
+static void *close_and_end(void *argument) {
+    uidring_generator *uids = argument;
+    WORKS(uidring_close(uids[0]));
+    CHECK(pthread_key_create(&at_end, close_at_end) == 0);
+    CHECK(pthread_setspecific(at_end, &uids[1]) == 0);
+    return NULL;
+}
+
+static void a_thread_closes_while_it_ends(void) {
+    pthread_t thread;
+    uint64_t uid;
+    uidring_generator uids[] = {open_uids(), open_uids()};
+    pthread_create(&thread, NULL, close_and_end, uids);
+    pthread_join(thread, NULL);
+    FAILS(uidring_take(uids[1], &uid), UIDRING_CLOSED, "closed");
+}
+
 static void a_forked_process_opens_anew(void) {
     uidring_generator uids = open_uids();
     uint64_t uid, mine, of_child[2] = {0, 1};
@@ -536,6 +563,7 @@ int main(int argc, char **argv) {
         a_second_close_succeeds,
         no_thread_of_the_library_gets_sigpipe,
         threads_take_while_another_closes,
+        a_thread_closes_while_it_ends,
         a_forked_process_opens_anew,
         the_status_is_json_that_fits_the_buffer,
         tags_give_dense_numbers,
