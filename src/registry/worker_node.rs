@@ -27,8 +27,8 @@ use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value
 /// * No id is given twice, as long as the server remembers its `AUTO_INCREMENT`: MySQL before 8.0
 ///   and MariaDB before 10.2.4 forget it when they restart, and go on after the largest row that is
 ///   left. There, do not delete the newest rows. All of them forget it when the table is truncated
-///   or made anew.
-///   A process takes no id a second time, and says then that the table is an old copy.
+///   or made anew. A process takes no id a second time, and then says that the table is an old
+///   copy.
 /// * The server is refused if it may forget a commit, as a [`MySqlRegistry`] does.
 /// * An id that this library's own tables in the same database may give for the same layout is
 ///   refused. `UidGenerator` itself does not look for that.

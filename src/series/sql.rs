@@ -354,9 +354,9 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
                 return Err(Fault::Refused(SeriesError::BadChange { series, problem }));
             }
             Self::insert_version(transaction, name, next, new, begins)?;
-            // A transaction that counts, and sees the series as it was, finds another row.
-            // It is no count: a store that goes back to before this change, and is changed anew,
-            // would come to the same one.
+            // A transaction that counts, and sees the series as it was, finds another revision. It
+            // is a time, because a count would come to the same number again in a store that was
+            // put back to before this change, and changed once more.
             let sql = "UPDATE uidring_series SET revision = \
                        CASE WHEN revision < {now} THEN {now} ELSE revision + 1 END WHERE name = ?";
             transaction.write(sql, &[name.into()])?;

@@ -254,7 +254,7 @@ fn of_series(series: &[SeriesState]) -> Option<Condition> {
 
 /// What to do where the counter of a series went back.
 const STOP_ALL: &str = "Others may give its numbers again, and UIDs too: stop all programs, and \
-                        raise what the database says before they start.";
+                        raise the counters and the worker ids before they start.";
 
 /// The condition of the things with these names, each of which has one of the troubles. `None` if
 /// there are none.

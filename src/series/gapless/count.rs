@@ -176,17 +176,14 @@ async fn count_up(
         known.revision.into(),
         known.created.into(),
     ];
-    let rows = driver.rows(words.translate(COUNT), values).await?;
-    let rows = if driver.dialect() == Dialect::MySql {
+    let mut rows = driver.rows(words.translate(COUNT), values).await?;
+    if driver.dialect() == Dialect::MySql {
         let key = vec![counter.series.into(), counter.scope.into(), period.as_str().into()];
-        let rows = driver.rows(words.translate(COUNTED), key).await?;
+        rows = driver.rows(words.translate(COUNTED), key).await?;
         if let Some(problem) = problem_of(&rows) {
             return Err(format!("its table uidring_series_counter {problem}").into());
         }
-        rows
-    } else {
-        rows
-    };
+    }
     let number = rows.into_iter().next().and_then(|row| row.into_iter().next().flatten());
     number.map(|text| Ok(text.parse()?)).transpose()
 }

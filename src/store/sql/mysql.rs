@@ -212,6 +212,7 @@ const CODES: &[(u16, Diagnosis)] = &[
     (1037, FULL_UP),         // ER_OUTOFMEMORY
     (1040, FULL_UP),         // ER_CON_COUNT_ERROR
     (1041, FULL_UP),         // ER_OUT_OF_RESOURCES
+    (1129, BLOCKED),         // ER_HOST_IS_BLOCKED
     (1135, FULL_UP),         // ER_CANT_CREATE_THREAD
     (1203, FULL_UP),         // ER_TOO_MANY_USER_CONNECTIONS
     (1206, FULL_UP),         // ER_LOCK_TABLE_FULL
@@ -223,24 +224,23 @@ const CODES: &[(u16, Diagnosis)] = &[
     (1792, ONLY_READS), // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
     (1836, REPLICA),    // ER_READ_ONLY_MODE
     // On the way up or down, or done with us.
-    (1129, BLOCKED), // ER_HOST_IS_BLOCKED
-    (1047, DOWN),    // ER_UNKNOWN_COM_ERROR: a node of Galera that is not in its cluster
-    (1053, DOWN),    // ER_SERVER_SHUTDOWN
-    (1077, DOWN),    // ER_NORMAL_SHUTDOWN
-    (1078, DOWN),    // ER_GOT_SIGNAL
-    (1079, DOWN),    // ER_SHUTDOWN_COMPLETE
-    (1080, DOWN),    // ER_FORCING_CLOSE
-    (1152, DOWN),    // ER_ABORTING_CONNECTION
-    (1158, DOWN),    // ER_NET_READ_ERROR
-    (1159, DOWN),    // ER_NET_READ_INTERRUPTED
-    (1160, DOWN),    // ER_NET_ERROR_ON_WRITE
-    (1161, DOWN),    // ER_NET_WRITE_INTERRUPTED
-    (1184, DOWN),    // ER_NEW_ABORTING_CONNECTION
-    (1927, DOWN),    // ER_CONNECTION_KILLED
-    (3032, DOWN),    // ER_SERVER_OFFLINE_MODE
-    (3168, DOWN),    // ER_SERVER_ISNT_AVAILABLE
-    (3169, DOWN),    // ER_SESSION_WAS_KILLED
-    (4031, DOWN),    // ER_CLIENT_INTERACTION_TIMEOUT
+    (1047, DOWN), // ER_UNKNOWN_COM_ERROR: a node of Galera that is not in its cluster
+    (1053, DOWN), // ER_SERVER_SHUTDOWN
+    (1077, DOWN), // ER_NORMAL_SHUTDOWN
+    (1078, DOWN), // ER_GOT_SIGNAL
+    (1079, DOWN), // ER_SHUTDOWN_COMPLETE
+    (1080, DOWN), // ER_FORCING_CLOSE
+    (1152, DOWN), // ER_ABORTING_CONNECTION
+    (1158, DOWN), // ER_NET_READ_ERROR
+    (1159, DOWN), // ER_NET_READ_INTERRUPTED
+    (1160, DOWN), // ER_NET_ERROR_ON_WRITE
+    (1161, DOWN), // ER_NET_WRITE_INTERRUPTED
+    (1184, DOWN), // ER_NEW_ABORTING_CONNECTION
+    (1927, DOWN), // ER_CONNECTION_KILLED
+    (3032, DOWN), // ER_SERVER_OFFLINE_MODE
+    (3168, DOWN), // ER_SERVER_ISNT_AVAILABLE
+    (3169, DOWN), // ER_SESSION_WAS_KILLED
+    (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
 ];
 
 /// What decides whether a commit lasts: five settings, and the kind and the engine of each table,
