@@ -28,6 +28,7 @@ pub use error::{FillError, SegmentFailure, TakeError};
 use std::fmt;
 use std::num::NonZeroU64;
 use std::ops::RangeInclusive;
+use std::time::SystemTime;
 
 use crossbeam_utils::CachePadded;
 
@@ -199,6 +200,12 @@ impl Engine {
         end < self.limits.final_tick && tick > end
     }
 
+    /// The end of the ticks that the registry has reserved, if the layout has further ones.
+    fn reserved_until(&self) -> Option<SystemTime> {
+        let end = self.codec.tick_of(self.ring.window().get().reserved_base);
+        (end < self.limits.final_tick).then(|| self.limits.layout.begin_of(end.saturating_add(1)))
+    }
+
     /// Opens a closed ring if its next ticket has a UID that may be handed out. Returns whether it
     /// has.
     pub fn try_open(&self, now_ms: i64) -> bool {
@@ -269,7 +276,13 @@ impl Engine {
             clock_steps: self.counters.clock_steps.get(),
             at_lead_limit: self.flags.is_at_lead_limit(),
             refused_jump: self.flags.refused_jump(),
-            available: by_kind!(self, available),
+            available: if self.ring.cursor.ended().is_none() {
+                by_kind!(self, available)
+            } else {
+                0
+            },
+            obstacle: self.lasting_obstacle(now_ms),
+            reserved_until: self.reserved_until(),
             taken: self.taken(),
             lost: self.ring.cursor.lost(),
             skipped: by_kind!(self, skipped),

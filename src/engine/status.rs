@@ -4,6 +4,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::utc;
+use crate::engine::error::TakeError;
 use crate::engine::signal::FillerState;
 
 /// A generator's state at one moment, from [`UidGenerator::status`](crate::UidGenerator::status).
@@ -50,8 +51,15 @@ pub struct Status {
     /// How far the clock is ahead after a jump that exceeds
     /// [`max_forward_jump`](crate::Builder::max_forward_jump) and is not followed.
     pub refused_jump: Option<Duration>,
-    /// UIDs in the ring that nobody has taken; in exact time, those of the present tick.
+    /// UIDs in the ring that nobody has taken; in exact time, those of the present tick. Zero after
+    /// a shutdown.
     pub available: u64,
+    /// Why a take would fail now, or wait for longer than until the next tick. `None` while UIDs
+    /// are given.
+    pub obstacle: Option<TakeError>,
+    /// When the ticks end that the registry has reserved, if worker ids are leased. UIDs end then,
+    /// unless the registry reserves further ticks before.
+    pub reserved_until: Option<SystemTime>,
     /// UIDs taken, including those that `fill` and local takers have claimed.
     pub taken: u64,
     /// UIDs that nobody will get: their taker was stopped in the middle of a take until their block
@@ -117,6 +125,9 @@ impl fmt::Display for Status {
                 f,
                 "refills: {refilled_by_filler} by the filler, {refilled_inline} by takers"
             )?;
+        }
+        if let Some(obstacle) = self.obstacle {
+            writeln!(f, "takes get no UID: {obstacle}")?;
         }
         writeln!(f, "takes waited: {}; steps of the clock back: {}", self.waits, self.clock_steps)?;
         write!(f, "the time field ends at {}", utc(self.expires_at))

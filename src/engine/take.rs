@@ -201,6 +201,19 @@ impl Engine {
         }
     }
 
+    /// Why a take would get no UID now. `None` also where it would wait for the next tick alone.
+    pub fn lasting_obstacle(&self, now_ms: i64) -> Option<TakeError> {
+        if let Err(ended) = self.check_end() {
+            return Some(ended);
+        }
+        if self.at_hand() > 0 {
+            return None;
+        }
+        let error = self.obstacle(self.ring.cursor.position(), now_ms);
+        let is_short = |time| time <= 2 * self.limits.layout.tick();
+        Some(error).filter(|error| !error.retry_in().is_some_and(is_short))
+    }
+
     /// Whether the ring is open. Opens a closed ring if that is possible.
     fn is_open(&self, now_ms: i64) -> bool {
         !self.ring.cursor.is_closed() || self.takers_read_clock && self.try_open(now_ms)

@@ -119,6 +119,15 @@ fn series(labels: Labels) -> Series<Status> {
         .gauge("uidring_available_uids", "UIDs that can be taken now.", |status| {
             gauge_of(status.available)
         })
+        .gauge("uidring_giving_uids", "0 if takes fail, or wait for long.", |status| {
+            f64::from(status.obstacle.is_none())
+        })
+        .gauge(
+            "uidring_reserved_until_timestamp_seconds",
+            "When the reserved ticks of a leased worker id end, in seconds since 1970; infinite if \
+             it is permanent.",
+            |status| status.reserved_until.map_or(f64::INFINITY, seconds_of),
+        )
         .gauge("uidring_at_lead_limit", "1 if max_lead is used up.", |status| {
             f64::from(status.at_lead_limit)
         })

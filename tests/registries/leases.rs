@@ -217,14 +217,21 @@ fn never_blocked_a_registry_that_has_no_more_is_asked_now_and_then_and_takes_fai
     let builder =
         UidGenerator::builder().registry(Miser(Arc::clone(&asked))).on_lead_limit(LeadLimit::Wait);
     let uids = builder.build().unwrap();
+    let reserved_until = uids.status().reserved_until.expect("the worker id is leased");
+    assert!(reserved_until > SystemTime::now());
+    assert_eq!(uids.status().obstacle, None);
     let (sender, answer) = mpsc::channel();
-    thread::spawn(move || while sender.send(uids.take().map(drop)).is_ok() {});
+    let taker = uids.clone();
+    thread::spawn(move || while sender.send(taker.take().map(drop)).is_ok() {});
     let error = loop {
         if let Err(error) = answer.recv_timeout(Duration::from_secs(60)).expect("a take ends") {
             break error;
         }
     };
     assert_eq!(error, TakeError::LeaseExhausted { worker: 1 });
+    // The status says so, to a health check that takes nothing.
+    assert_eq!(uids.status().obstacle, Some(error));
+    assert_eq!(uids.status().reserved_until, Some(reserved_until));
     let before = asked.load(Ordering::Relaxed);
     thread::sleep(Duration::from_secs(3));
     let asked = asked.load(Ordering::Relaxed) - before;

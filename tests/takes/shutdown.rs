@@ -58,6 +58,8 @@ fn clean_end_every_take_fails_after_a_shutdown() {
     uids.shutdown().unwrap();
     for _ in 0..3 {
         assert_eq!(other.take(), Err(TakeError::ShutDown));
+        let status = other.status();
+        assert_eq!((status.available, status.obstacle), (0, Some(TakeError::ShutDown)));
         assert_eq!(other.try_take(), Err(TakeError::ShutDown));
         assert_eq!(local.take(), Err(TakeError::ShutDown));
         assert_eq!(fresh.take(), Err(TakeError::ShutDown));

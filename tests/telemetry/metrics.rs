@@ -94,11 +94,13 @@ fn the_metrics_say_what_the_status_says() {
                 "uidring_expires_timestamp_seconds",
                 "uidring_filler_blocks_total",
                 "uidring_filler_running",
+                "uidring_giving_uids",
                 "uidring_lag_seconds",
                 "uidring_lead_seconds",
                 "uidring_lost_uids_total",
                 "uidring_new_workers_total",
                 "uidring_refused_jump_seconds",
+                "uidring_reserved_until_timestamp_seconds",
                 "uidring_skipped_uids_total",
                 "uidring_taken_uids_total",
                 "uidring_taker_blocks_total",
@@ -115,6 +117,8 @@ fn the_metrics_say_what_the_status_says() {
         assert!(metrics.get(FIXED, "uidring_worker_ids_left").is_infinite());
         is("uidring_filler_running", 1.0);
         is("uidring_at_lead_limit", 0.0);
+        is("uidring_giving_uids", 1.0);
+        assert!(metrics.get(FIXED, "uidring_reserved_until_timestamp_seconds").is_infinite());
         is("uidring_expires_timestamp_seconds", 2_840_967_424.0);
         assert!(metrics.get(FIXED, "uidring_available_uids") > 0.0);
         assert!(metrics.get(FIXED, "uidring_lead_seconds") > 0.0);

@@ -26,6 +26,8 @@ pub(crate) fn uids(status: &Status, layout: &str) -> String {
         "at_lead_limit": status.at_lead_limit,
         "refused_jump_ms": status.refused_jump.map(ms),
         "available": status.available,
+        "obstacle": status.obstacle.map(|obstacle| obstacle.to_string()),
+        "reserved_until": status.reserved_until.map(time),
         "taken": status.taken,
         "lost": status.lost,
         "skipped": status.skipped,
