@@ -288,6 +288,7 @@
 
 mod by_name;
 mod crockford;
+mod door;
 mod engine;
 mod filler;
 mod foreign;
@@ -364,6 +365,10 @@ pub use masked::{Masked, Opaque};
 pub use registry::RegistryError;
 pub use store::{RegistryOptions, StorageError, Store, Table};
 pub use uid::{Base32, ParseUidError, Uid, UidRangeError};
+
+/// For the tool, the service and the bindings, which are built on this library.
+#[doc(hidden)]
+pub use door::Door;
 
 #[cfg(uidring_loom)]
 #[doc(hidden)]

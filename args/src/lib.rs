@@ -19,7 +19,7 @@ mod worker_id_args;
 mod worker_ids;
 
 pub use db::Db;
-pub use errors::{BesideUidGenerator, with_causes};
+pub use errors::with_causes;
 pub use generator::{GeneratorArgs, build_on};
 pub use key_file::{KeyFile, prefix};
 pub use layout::{LayoutArgs, Preset, epoch};

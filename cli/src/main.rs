@@ -11,6 +11,7 @@ mod text;
 use std::process::ExitCode;
 
 use clap::{CommandFactory, Parser, Subcommand};
+use uidring::Door;
 
 use crate::args::{negative, variables};
 use crate::commands::{
@@ -63,6 +64,7 @@ enum Command {
 }
 
 fn main() -> ExitCode {
+    Door::Tool.open();
     variables::warn();
     let done = negative::parsed::<Cli>().map_err(Failure::from).and_then(|cli| match cli.command {
         Command::Take(args) => args.run(),

@@ -326,7 +326,11 @@ fn take_refuses_a_generator_that_cannot_be_built() {
     let folder = folder();
     for (args, why) in [
         (&["--slots", "3"][..], "2 and 4"),
-        (&["--max-lead", "0s", "--max-lag", "500ms"], "max_lag, 500 ms,"),
+        (&["--max-lead", "0s", "--max-lag", "500ms"], ": --max-lead, 0 s, and --max-lag, 500 ms,"),
+        (
+            &["--exact-time", "--on-lead-limit", "new-worker"],
+            "set --on-lead-limit to wait or fail,",
+        ),
         (&["--epoch", "2999-01-01"], "2999-01-01T00:00:00Z"),
     ] {
         let complaint = stderr(folder.path(), &[&["take"], args].concat(), 1);

@@ -25,6 +25,7 @@ use clap::CommandFactory as _;
 use tracing_subscriber::filter::LevelFilter;
 use tracing_subscriber::layer::SubscriberExt as _;
 use tracing_subscriber::util::SubscriberInitExt as _;
+use uidring::Door;
 
 use crate::config::db::Unusable;
 use crate::config::options::{Check, Log, Options};
@@ -34,6 +35,7 @@ use crate::process::events::Recorder;
 /// Runs the service until it is asked to end: the whole of the program `uidring-server`.
 #[must_use]
 pub fn main() -> ExitCode {
+    Door::Service.open();
     let options = match config::options_file::read(std::env::args_os()) {
         Ok(options) => options,
         Err(refusal) => return refusal.report(),

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::Duration;
 
 use crate::clock::{human, utc_ms};
+use crate::door::MAX_LEAD;
 
 /// No UID can be taken.
 ///
@@ -97,7 +98,7 @@ impl fmt::Display for TakeError {
             ),
             TakeError::LeadLimit { retry_in_ms } => write!(
                 f,
-                "no UID for now: max_lead is used up, and the next tick is due in {}; take fewer \
+                "no UID for now: {MAX_LEAD} is used up, and the next tick is due in {}; take fewer \
                  UIDs per tick than the sequence field holds, or widen it; if only few were taken, \
                  check whether the clock was set back",
                 human(Duration::from_millis(retry_in_ms))

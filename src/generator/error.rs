@@ -6,6 +6,7 @@ use std::io;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{human, utc};
+use crate::door::{ByDoor, MAX_LAG, MAX_LEAD};
 use crate::generator::UidGenerator;
 use crate::registry::RegistryError;
 use crate::ring::{MAX_SLOTS, MIN_SLOTS};
@@ -97,9 +98,10 @@ impl fmt::Display for BuildError {
                     (below, above) => write!(f, "; the nearest are {below} and {above}"),
                 }
             }
-            BuildError::ExactTime => f.write_str(
+            BuildError::ExactTime => write!(
+                f,
                 "with exact time, a take at the lead limit waits or fails, and no other worker id \
-                 is taken on: set on_lead_limit to Wait or Fail, or leave it out",
+                 is taken on: {ON_LEAD_LIMIT}, or leave it out"
             ),
             BuildError::RefillAt { percent } => {
                 write!(
@@ -113,8 +115,8 @@ impl fmt::Display for BuildError {
             }
             BuildError::Limits { max_lead, max_lag, tick } => write!(
                 f,
-                "max_lead, {}, and max_lag, {}, are both shorter than a tick, {}, so that there \
-                 are times without any UID: allow a lag or a lead of a tick",
+                "{MAX_LEAD}, {}, and {MAX_LAG}, {}, are both shorter than a tick, {}, so that \
+                 there are times without any UID: allow a lag or a lead of a tick",
                 human(*max_lead),
                 human(*max_lag),
                 human(*tick)
@@ -151,6 +153,13 @@ impl fmt::Display for BuildError {
         }
     }
 }
+
+const ON_LEAD_LIMIT: ByDoor = ByDoor {
+    library: "set on_lead_limit to Wait or Fail",
+    tool: "set --on-lead-limit to wait or fail",
+    service: "let it wait or fail",
+    binding: "set on_lead_limit to wait or fail",
+};
 
 impl Error for BuildError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

@@ -5,6 +5,7 @@ use std::fmt;
 use std::time::{Duration, SystemTime};
 
 use crate::clock::{human, utc};
+use crate::door::{ByDoor, MAX_LEAD, UID_GENERATOR};
 use crate::layout::Layout;
 use crate::store::StorageError;
 
@@ -225,8 +226,8 @@ impl fmt::Display for RegistryError {
             RegistryError::UsedAhead { worker, used, now, wait } => write!(
                 f,
                 "worker id {worker} has been used up to {}, and the clock shows {}: try again in \
-                 {}, set the clock, take another number, or allow a max_lead of more than twice \
-                 the distance",
+                 {}, set the clock, take another number, or make {MAX_LEAD} more than twice the \
+                 distance",
                 utc(*used),
                 utc(*now),
                 human(*wait)
@@ -253,9 +254,9 @@ impl fmt::Display for RegistryError {
                 "UidGenerator's table WORKER_NODE in the same database has given the worker ids up \
                  to {last}, and a registry that begins beside it would give its own from {first} \
                  on, so that UIDs could be equal: take worker ids from that table \
-                 (uid_generator); or ask for worker ids above all that it will come to \
-                 (worker_ids, partition), of the same layout; or, if the UIDs of both never meet, \
-                 give the registry another database"
+                 ({UID_GENERATOR}); or ask for worker ids above all that it will come to \
+                 ({OTHER_IDS}), of the same layout; or, if the UIDs of both never meet, name \
+                 another database{OTHER_DB}"
             ),
             RegistryError::Other { is_transient: true, .. } => {
                 f.write_str("the registry cannot be reached for now")
@@ -264,6 +265,20 @@ impl fmt::Display for RegistryError {
         }
     }
 }
+
+const OTHER_IDS: ByDoor = ByDoor {
+    library: "worker_ids, partition",
+    tool: "--worker-ids, --partition",
+    service: "--worker-ids, --partition, and for Leaf's snowflakes --leaf-worker-ids",
+    binding: "worker_ids, partition",
+};
+
+const OTHER_DB: ByDoor = ByDoor {
+    library: " for the registry",
+    tool: " with --db",
+    service: " with --db or --leaf-db",
+    binding: " in the address",
+};
 
 impl Error for RegistryError {
     fn source(&self) -> Option<&(dyn Error + 'static)> {

@@ -12,6 +12,7 @@ use super::{
     Lease, MySqlRegistry, RegistryAdmin, RegistryError, Request, WorkerRecord, WorkerRegistry,
 };
 use crate::clock::from_unix_ms;
+use crate::door::ByDoor;
 use crate::layout::Layout;
 use crate::store::sql::{Access, Call, Error, Missing, Schema, Transaction, Value, Words};
 
@@ -85,8 +86,16 @@ impl UidGeneratorRegistry {
         if self.server.config.is_plain() {
             return Ok(());
         }
-        let problem = "the ids of its table WORKER_NODE can neither be leased nor limited; leave \
-                       out leased, partition and worker_ids";
+        let options = ByDoor {
+            library: "leased, partition and worker_ids",
+            tool: "--lease, --partition and --worker-ids",
+            service: "--lease, --partition and --worker-ids",
+            binding: "lease, partition and worker_ids",
+        };
+        let problem = format!(
+            "the ids of its table WORKER_NODE can neither be leased nor limited; leave out \
+             {options}"
+        );
         Err(self.server.told("open the registry", Error::problem(problem)))
     }
 

@@ -5,6 +5,7 @@ use std::time::Duration;
 use super::call::{Error, Words};
 use super::error::StoreError;
 use super::storage_error::StorageError;
+use crate::door::UID_GENERATOR;
 use crate::registry::RegistryError;
 
 /// Nothing is looked for in the store while its address is read.
@@ -18,8 +19,10 @@ pub(super) fn refused(shown: &str, error: Error) -> StoreError {
 
 /// The error of a store that has no table of `UidGenerator`.
 pub(super) fn no_uid_generator(registry: &str) -> RegistryError {
-    let problem = "only MySQL and MariaDB have the table WORKER_NODE of UidGenerator; name the \
-                   server with mysql://, or leave out uid_generator";
+    let problem = format!(
+        "only MySQL and MariaDB have the table WORKER_NODE of UidGenerator; name the server with \
+         mysql://, or leave out {UID_GENERATOR}"
+    );
     StorageError::unusable(format!("the registry {registry}"), problem).into()
 }
 

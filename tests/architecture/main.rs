@@ -32,6 +32,7 @@ const FLOORS: &[Floor] = &[
         rooms: &[
             "sync",
             "told",
+            "door",
             "foreign",
             "pem",
             "by_name",

@@ -9,9 +9,7 @@ use uidring::segment::{self, SegmentError};
 use uidring::series::SeriesError;
 use uidring::store::StoreError;
 use uidring::{BuildError, FillError, RegistryError, SegmentFailure, ShutdownError, TakeError};
-use uidring_args::{BesideUidGenerator, with_causes};
-
-use crate::options;
+use uidring_args::with_causes;
 
 /// What a caller can do about an [`Error`]. The numbers are the codes of the C interface.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -149,9 +147,7 @@ impl From<StoreError> for Error {
 
 impl From<RegistryError> for Error {
     fn from(error: RegistryError) -> Error {
-        let beside = BesideUidGenerator { worker_ids: "worker_ids", db: "the address" };
-        let message = options::of_uids(&beside.told(&error));
-        Error { kind: kind_of(error.is_transient()), message }
+        Error::of(&error, kind_of(error.is_transient()))
     }
 }
 

@@ -13,6 +13,7 @@ mod numbers;
 mod options;
 mod series;
 mod status;
+mod store;
 mod uids;
 
 pub use error::{Error, Kind, guarded};

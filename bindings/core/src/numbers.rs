@@ -1,12 +1,12 @@
 //! [`Numbers`], the dense numbers of a store.
 
-use uidring::Store;
 use uidring::segment::{self, Number, SegmentGenerator, Segments};
 
 use crate::error::Error;
 use crate::fill::fill;
 use crate::options::{self, LoadOptions, NewTag, SegmentOptions};
 use crate::status;
+use crate::store::opened;
 
 /// The dense numbers of a store: one generator for all of its tags.
 #[derive(Clone, Debug)]
@@ -27,7 +27,7 @@ impl Numbers {
     pub fn open(address: &str, options: &[(&str, &str)]) -> Result<Numbers, Error> {
         let options: SegmentOptions = options::parse(options)?;
         let loading = &options.loading;
-        let store = Store::open(address)?.with_timeout(loading.timeout);
+        let store = opened(address, Some(loading.timeout))?;
         let source = store.segments_in(options.table.into())?;
         Ok(Numbers { segments: builder(loading).source(source).build()?, table: options.table })
     }

@@ -3,13 +3,13 @@
 use std::collections::HashMap;
 use std::sync::{Arc, RwLock};
 
-use uidring::Store;
 use uidring::series::{Date, Series, SeriesDefinition, SeriesGenerator, SeriesNumber};
 use uidring_args::with_causes;
 
 use crate::error::Error;
 use crate::options::{self, NewSeries, SeriesOptions};
 use crate::status;
+use crate::store::opened;
 
 /// The most numbers of one call.
 const MOST: u64 = 1_000_000;
@@ -45,7 +45,7 @@ impl SeriesStore {
         let options: SeriesOptions = options::parse(options)?;
         let loading = &options.loading;
         let builder = Series::builder()
-            .store(&Store::open(address)?.with_timeout(loading.timeout))
+            .store(&opened(address, Some(loading.timeout))?)
             .max_wait(loading.max_wait)
             .ahead(loading.ahead)
             .refresh(loading.refresh)

@@ -4,13 +4,14 @@ use std::time::SystemTime;
 
 use jiff::Timestamp;
 use uidring::registry::FixedWorker;
-use uidring::{BuildError, FieldOrder, Layout, RegistryError, Store, Uid, UidGenerator};
+use uidring::{BuildError, Door, FieldOrder, Layout, RegistryError, Uid, UidGenerator};
 use uidring_args::{build_on, with_causes};
 
 use crate::error::Error;
 use crate::fill::fill;
 use crate::options::{self, UidOptions};
 use crate::status;
+use crate::store::opened;
 
 /// A generator of time-ordered ids. Clones are cheap, and each is a handle of the same.
 #[derive(Clone, Debug)]
@@ -44,10 +45,7 @@ impl Uids {
         let asked = asked_layout(&options)?;
         let asked_well = options.generator.check_asked(asked);
         asked_well.map_err(|problem| Error::argument(options::of_uids(problem)))?;
-        let mut store = Store::open(address)?;
-        if let Some(timeout) = options.timeout {
-            store = store.with_timeout(timeout);
-        }
+        let store = opened(address, options.timeout)?;
         // Before a file is made for it.
         if asked.is_some() || store.file().is_some_and(|file| !file.exists()) {
             options.generator.check(asked.unwrap_or_default())?;
@@ -69,6 +67,7 @@ impl Uids {
                  one, or leave them out",
             ));
         }
+        Door::Binding.open();
         let mut registry = FixedWorker::new(worker);
         if let Some(path) = &options.state {
             registry = registry.with_state(path);
@@ -202,5 +201,12 @@ mod tests {
     fn defaults_are_the_librarys() {
         let options: UidOptions = options::parse(&[]).unwrap();
         assert_eq!(format!("{:?}", builder(&options)), format!("{:?}", UidGenerator::builder()));
+    }
+
+    #[test]
+    fn an_error_names_options_and_no_methods() {
+        let options = [("exact_time", "true"), ("on_lead_limit", "new-worker")];
+        let error = Uids::fixed(1, &options).unwrap_err().to_string();
+        assert!(error.ends_with("set on_lead_limit to wait or fail, or leave it out"), "{error}");
     }
 }

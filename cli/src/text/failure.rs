@@ -8,7 +8,7 @@ use uidring::segment::{self, SegmentError};
 use uidring::series::SeriesError;
 use uidring::store::StoreError;
 use uidring::{BuildError, LayoutError, RegistryError, TakeError};
-use uidring_args::{BesideUidGenerator, with_causes, without_passwords};
+use uidring_args::{with_causes, without_passwords};
 
 use crate::text::stderr::{complain, complain_at_length};
 use crate::text::words::counted;
@@ -91,12 +91,9 @@ impl From<LayoutError> for Failure {
     }
 }
 
-const BESIDE_UID_GENERATOR: BesideUidGenerator =
-    BesideUidGenerator { worker_ids: "--worker-ids or --partition", db: "--db" };
-
 impl From<RegistryError> for Failure {
     fn from(error: RegistryError) -> Failure {
-        Failure::Failed(BESIDE_UID_GENERATOR.told(&error))
+        Failure::Failed(with_causes(&error))
     }
 }
 

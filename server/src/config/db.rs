@@ -8,7 +8,7 @@ use uidring::registry::RegistryAdmin;
 use uidring::segment::{SegmentError, SegmentSource as _, TinyIdToken};
 use uidring::store::{StoreError, StoreRegistry, StoreSegments};
 use uidring::{BuildError, Layout, RegistryError, RegistryOptions, Store};
-use uidring_args::{BesideUidGenerator, Db, Table, Terms, with_causes};
+use uidring_args::{Db, Table, Terms, with_causes};
 
 use crate::stats::trouble::Cause;
 
@@ -33,16 +33,10 @@ impl Unusable {
     }
 }
 
-const BESIDE_UID_GENERATOR: BesideUidGenerator = BesideUidGenerator {
-    worker_ids: "--worker-ids or --partition, and for Leaf's snowflakes with --leaf-worker-ids",
-    db: "--db or --leaf-db",
-};
-
 impl From<RegistryError> for Unusable {
     fn from(error: RegistryError) -> Unusable {
         let cause = Cause::of_registry(&error);
-        let problem = BESIDE_UID_GENERATOR.told(&error);
-        Unusable { cause, is_transient: error.is_transient(), problem }
+        Unusable { cause, is_transient: error.is_transient(), problem: with_causes(&error) }
     }
 }
 

@@ -50,7 +50,8 @@ pub const INTERRUPTED: Diagnosis =
 pub const REPLICA: Diagnosis =
     Diagnosis::Later("give the address of the primary, or make this server the primary");
 pub const BAD_CERTIFICATE: Diagnosis = Diagnosis::Unusable(
-    "see the server's certificate; name its authority in the address or by with_root_certificate",
+    "see the server's certificate; name its authority in the address, by sslrootcert= for \
+     PostgreSQL and ssl-ca= for MySQL",
 );
 pub const BAD_PASSWORD: Diagnosis = Diagnosis::Unusable("see the user and the password");
 pub const NO_DATABASE: Diagnosis = Diagnosis::Unusable("see the name of the database");
