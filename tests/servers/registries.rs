@@ -737,6 +737,17 @@ fn a_table_of_mysql_that_is_there_by_name_alone_is_told() {
     assert_eq!(builder(registry(&server.url())).build().unwrap().worker_id(), 1);
 }
 
+/// The other tests run on MariaDB.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs MySQL 9: verify/stores/mysql install"]
+fn mysql_itself_gives_worker_ids() {
+    let server = OwnServer::start_mysql_9(&[]);
+    for worker in 1..=3 {
+        assert_eq!(builder(registry(&server.url())).build().unwrap().worker_id(), worker);
+    }
+}
+
 /// A proxy may have a replica answer what is asked outside of a transaction, and a replica has
 /// settings of its own.
 #[cfg(feature = "mysql")]

@@ -28,6 +28,8 @@ pub struct OwnServer {
     options: Vec<String>,
     /// Certificate and key, in PEM.
     tls: Option<[String; 2]>,
+    /// What MySQL itself is run by, in place of MariaDB.
+    mysql_9: Option<PathBuf>,
 }
 
 impl OwnServer {
@@ -37,15 +39,31 @@ impl OwnServer {
 
     /// With more arguments to its program.
     pub fn start_with(kind: Server, options: &[&str]) -> OwnServer {
-        OwnServer::make(kind, options, None)
+        OwnServer::make(kind, options, None, None)
     }
 
     /// With a certificate and its key, in PEM.
     pub fn start_with_tls(kind: Server, certificate: String, key: String) -> OwnServer {
-        OwnServer::make(kind, &[], Some([certificate, key]))
+        OwnServer::make(kind, &[], Some([certificate, key]), None)
     }
 
-    fn make(kind: Server, options: &[&str], tls: Option<[String; 2]>) -> OwnServer {
+    /// MySQL itself, with more arguments to its program.
+    pub fn start_mysql_9(options: &[&str]) -> OwnServer {
+        let mut folders = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors();
+        let script = folders.find_map(|folder| {
+            let script = folder.join("verify/stores/mysql");
+            script.exists().then_some(script)
+        });
+        let script = script.expect("verify/stores/mysql is in this repository");
+        OwnServer::make(Server::MySql, options, None, Some(script))
+    }
+
+    fn make(
+        kind: Server,
+        options: &[&str],
+        tls: Option<[String; 2]>,
+        mysql_9: Option<PathBuf>,
+    ) -> OwnServer {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
         let dir = folder();
         let port = free_port();
@@ -58,6 +76,8 @@ impl OwnServer {
             Server::Postgres => run(as_server_user(kind, &program("initdb"))
                 .args(["-U", "postgres", "-A", "trust", "--no-sync", "-D"])
                 .arg(&data)),
+            // Its own script makes the data.
+            Server::MySql if mysql_9.is_some() => {}
             // In the system's temporary directory, another server that starts deletes its files.
             Server::MySql => run(Command::new("mariadb-install-db")
                 .env("TMPDIR", dir.path())
@@ -69,7 +89,7 @@ impl OwnServer {
                 .args(is_root().then_some("--user=mysql"))
                 .arg(format!("--datadir={}", data.display()))),
         }
-        let mut server = OwnServer { kind, dir, port, process: None, options, tls };
+        let mut server = OwnServer { kind, dir, port, process: None, options, tls, mysql_9 };
         server.write_certificate();
         server.launch();
         if kind == Server::MySql {
@@ -133,8 +153,18 @@ impl OwnServer {
                 command
             }
             Server::MySql => {
-                let mut command = as_server_user(self.kind, Path::new("mariadbd"));
-                command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
+                let mut command = match &self.mysql_9 {
+                    Some(script) => {
+                        let mut command = Command::new(script);
+                        command.arg("run").arg(data);
+                        command
+                    }
+                    None => {
+                        let mut command = as_server_user(self.kind, Path::new("mariadbd"));
+                        command.arg("--no-defaults").arg(format!("--datadir={}", data.display()));
+                        command
+                    }
+                };
                 command.arg(format!("--tmpdir={}", dir.display()));
                 command.arg(format!("--socket={}", dir.join("socket").display()));
                 command.arg(format!("--pid-file={}", dir.join("pid").display()));
