@@ -12,6 +12,10 @@
 //! or does not answer: each gets its share of the time that is left. Who answered last is asked
 //! first by the next call.
 //!
+//! The user and the password are sent once, for a token. Another token is asked for where the
+//! cluster does not know it any more: where it says so, and where no answer comes, as several
+//! versions close the connection without a word then.
+//!
 //! # What is promised
 //!
 //! A commit is one transaction of etcd, which compares the `mod_revision` of each key. It is on the

@@ -261,6 +261,7 @@ impl Drop for Member {
 }
 
 /// What becomes of a request.
+#[derive(Clone)]
 pub enum Act {
     /// The server gets it, and the client its answer.
     Pass,
@@ -268,6 +269,8 @@ pub enum Act {
     Lose,
     /// Nobody gets it, and the connection stays open.
     Hang,
+    /// Nobody gets it, and the connection is closed.
+    Close,
     /// The client gets this status and this body.
     Say(u16, String),
 }
@@ -282,6 +285,11 @@ pub struct Relay {
 impl Relay {
     /// Does what `act` says with each request, of which it gets the path and the body.
     pub fn start(place: &str, act: impl Fn(&str, &str) -> Act + Send + Sync + 'static) -> Relay {
+        Relay::by_head(place, move |head, body| act(path_of(head), body))
+    }
+
+    /// The same, where `act` gets the head and the body.
+    pub fn by_head(place: &str, act: impl Fn(&str, &str) -> Act + Send + Sync + 'static) -> Relay {
         let listener = TcpListener::bind("127.0.0.1:0").expect("a port");
         let port = listener.local_addr().expect("a port").port();
         let upstream = place.rsplit(':').next().and_then(|port| port.parse().ok()).unwrap_or(0);
@@ -323,14 +331,14 @@ fn relay(
     while let Some(request) = request(&mut stream) {
         let text = String::from_utf8_lossy(&request).into_owned();
         let (head, body) = text.split_once("\r\n\r\n").unwrap_or((&text, ""));
-        let path = head.split(' ').nth(1).unwrap_or_default().to_owned();
-        seen.lock().expect("a list").push(path.clone());
-        let answer = match act(&path, body) {
+        seen.lock().expect("a list").push(path_of(head).to_owned());
+        let answer = match act(head, body) {
             Act::Pass => pass(upstream, &text),
             Act::Lose => {
                 pass(upstream, &text);
                 return;
             }
+            Act::Close => return,
             Act::Hang => {
                 sleep(Duration::from_secs(60));
                 return;
@@ -345,6 +353,11 @@ fn relay(
             return;
         }
     }
+}
+
+/// The path in the first line of a request.
+fn path_of(head: &str) -> &str {
+    head.split(' ').nth(1).unwrap_or_default()
 }
 
 fn pass(upstream: u16, request: &str) -> String {

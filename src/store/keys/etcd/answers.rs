@@ -81,10 +81,10 @@ impl Question {
     }
 
     /// Removes `key`, which is not there. That changes no revision, and is written to the logs of
-    /// the members as each transaction is.
+    /// the members as each transaction is. It may be sent again.
     pub fn nothing(key: &str) -> Question {
         let body = json!({"success": [{"request_delete_range": {"key": encoded(key)}}]});
-        Question { path: "/v3/kv/txn", body: body.to_string(), is_write: true }
+        Question { path: "/v3/kv/txn", body: body.to_string(), is_write: false }
     }
 
     pub fn token(user: &str, password: &str) -> Question {

@@ -16,6 +16,9 @@ pub enum Refusal {
     NoUsers,
     /// Another server may do it. Nothing was done.
     Elsewhere(Error),
+    /// No answer of etcd came, as where the connection is closed without a word. It may have been
+    /// done, or may still be.
+    Silent(Error),
     /// It may have been done, or may still be.
     Unknown(Error),
     /// No server will do it. Nothing was done, but for [`Error::Full`], after which that is
@@ -30,14 +33,14 @@ enum Meaning {
     NoUsers,
     Elsewhere(&'static str),
     Later(&'static str),
+    Silent(&'static str),
     Denied,
     Full,
     Unusable(&'static str),
 }
 
-const BUSY: Meaning = Meaning::Later(
-    "see that a majority of its members runs, can reach one another, and is not overloaded",
-);
+const BUSY: &str =
+    "see that a majority of its members runs, can reach one another, and is not overloaded";
 
 /// The messages, by <https://pkg.go.dev/go.etcd.io/etcd/api/v3/v3rpc/rpctypes>. Those that are not
 /// here are told apart by their codes.
@@ -94,12 +97,14 @@ pub fn read(reply: &Reply, secrets: &[&str]) -> Result<Value, Refusal> {
     let unreachable =
         |problem: &str| Error::Unreachable { problem: problem.to_owned(), source: Some(cause()) };
     let known = MESSAGES.iter().find(|(known, _)| message.contains(known));
-    let meaning = known.map_or_else(|| by_code(json["code"].as_i64()), |(_, meaning)| *meaning);
+    let code = json["code"].as_i64();
+    let meaning = known.map_or_else(|| by_code(code, message), |(_, meaning)| *meaning);
     Err(match meaning {
         Meaning::Token => Refusal::Token(said(message)),
         Meaning::NoUsers => Refusal::NoUsers,
         Meaning::Elsewhere(problem) => Refusal::Elsewhere(unreachable(problem)),
         Meaning::Later(problem) => Refusal::Unknown(unreachable(problem)),
+        Meaning::Silent(problem) => Refusal::Silent(unreachable(problem)),
         Meaning::Denied => Refusal::Final(Error::Denied(cause())),
         Meaning::Full => Refusal::Final(Error::Full(
             format!(
@@ -113,8 +118,8 @@ pub fn read(reply: &Reply, secrets: &[&str]) -> Result<Value, Refusal> {
     })
 }
 
-/// What a code of gRPC means, whatever the message.
-fn by_code(code: Option<i64>) -> Meaning {
+/// What a code of gRPC means, whatever else the message says.
+fn by_code(code: Option<i64>, message: &str) -> Meaning {
     match code {
         // INVALID_ARGUMENT, NOT_FOUND, FAILED_PRECONDITION, OUT_OF_RANGE: it was looked at, and not
         // made.
@@ -122,7 +127,9 @@ fn by_code(code: Option<i64>) -> Meaning {
         Some(7) => Meaning::Denied,
         Some(12) => Meaning::Unusable("see that it is etcd 3.4 or later"),
         Some(16) => Meaning::Token,
-        _ => BUSY,
+        _ if message.starts_with("etcdserver: ") => Meaning::Later(BUSY),
+        // The gateway has got no answer itself, as where "transport is closing".
+        _ => Meaning::Silent(BUSY),
     }
 }
 
@@ -132,7 +139,8 @@ fn not_etcd(status: StatusCode, said: &str) -> Refusal {
         |problem: &str| Error::Unusable { problem: problem.to_owned(), source: Some(said.into()) };
     if status.is_server_error() {
         let problem = "it does not serve this call for now".to_owned();
-        return Refusal::Unknown(Error::Unreachable { problem, source: Some(said.into()) });
+        // A proxy says so, too, where the server behind it closes the connection.
+        return Refusal::Silent(Error::Unreachable { problem, source: Some(said.into()) });
     }
     Refusal::Elsewhere(match status.as_u16() {
         300..=399 => because(

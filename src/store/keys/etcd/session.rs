@@ -275,13 +275,35 @@ impl<'a> Conversation<'a> {
             Ok(answer) => return Ok(answer),
             Err(refusal) => refusal,
         };
-        let Refusal::Token(said) = refusal else { return Err(refusal.into()) };
-        if self.store.login.is_none() {
-            let problem = "it wants to know a user; name one in the address, with a password";
-            return Err(Trouble::Final(because(problem, said)));
-        }
+        let silence = match refusal {
+            Refusal::Token(said) if self.store.login.is_none() => {
+                let problem = "it wants to know a user; name one in the address, with a password";
+                return Err(Trouble::Final(because(problem, said)));
+            }
+            Refusal::Token(_) => None,
+            // Several versions close the connection without a word where they know the token no
+            // more. Others say so.
+            Refusal::Silent(error) if self.store.login.is_some() => Some(error),
+            refusal => return Err(refusal.into()),
+        };
         // Another call may have got one meanwhile.
-        if self.known().token == token {
+        let mut known = self.known();
+        if known.token == token {
+            known.token = Token::Unasked;
+        }
+        let is_due = known.token == Token::Unasked;
+        drop(known);
+        if let Some(error) = silence {
+            // The next call logs in. A write may have been made, and is not sent again here.
+            if question.is_write || share.left() < share.timeout / 2 {
+                return Err(Trouble::Unknown(error));
+            }
+            match if is_due { self.authenticate(share) } else { Ok(()) } {
+                Ok(()) => {}
+                Err(Trouble::Final(error)) => return Err(Trouble::Final(error)),
+                Err(_) => return Err(Trouble::Unknown(error)),
+            }
+        } else if is_due {
             self.authenticate(share)?;
         }
         let token = self.known().token.clone();
@@ -437,7 +459,7 @@ impl Known {
 impl From<Silence> for Refusal {
     fn from(silence: Silence) -> Refusal {
         let Silence { error, is_unsent } = silence;
-        if is_unsent { Refusal::Elsewhere(error) } else { Refusal::Unknown(error) }
+        if is_unsent { Refusal::Elsewhere(error) } else { Refusal::Silent(error) }
     }
 }
 
@@ -452,7 +474,7 @@ impl From<Refusal> for Trouble {
             }
             Refusal::NoUsers => Trouble::Final(Error::problem("it has no users")),
             Refusal::Elsewhere(error) => Trouble::Elsewhere(error),
-            Refusal::Unknown(error) => Trouble::Unknown(error),
+            Refusal::Silent(error) | Refusal::Unknown(error) => Trouble::Unknown(error),
             Refusal::Final(error) => Trouble::Final(error),
         }
     }

@@ -6,10 +6,10 @@ use std::time::Duration;
 use base64::Engine;
 use base64::engine::general_purpose::STANDARD;
 
-use super::Etcd;
+use super::{Etcd, Token};
 use crate::store::keys::contract;
 use crate::store::keys::{Action, Change, Deadline, Entry, Error, KeyStore, Session, Version};
-use crate::sync::{lock, sleep, thread};
+use crate::sync::{Arc, Mutex, lock, sleep, thread};
 
 #[path = "../../../../tests/common/key_servers/etcd.rs"]
 #[allow(dead_code)]
@@ -416,8 +416,85 @@ fn users_have_passwords_and_rights() {
     assert!(write(&writer, "a", "5").unwrap());
     assert!(lock(&writer.known).token != token);
     // Nor is one that somebody has made up.
-    lock(&writer.known).token = super::Token::Given("x".to_owned());
+    lock(&writer.known).token = Token::Given("x".to_owned());
     assert_eq!(value(&writer, "a").as_deref(), Some("5"));
+}
+
+/// Users of etcd: root, and one who may do all below `ids/`.
+fn with_users(etcd: &Etcds, secret: &str) {
+    for arguments in [
+        &["user", "add", &format!("root:{secret}")][..],
+        &["user", "add", &format!("writer:{secret}")],
+        &["role", "add", "writes"],
+        &["role", "grant-permission", "writes", "readwrite", "--prefix=true", "ids/"],
+        &["user", "grant-role", "root", "root"],
+        &["user", "grant-role", "writer", "writes"],
+        &["auth", "enable"],
+    ] {
+        etcd.ctl(0, arguments);
+    }
+}
+
+/// As several versions do, where others say that they do not know it.
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_token_that_gets_no_answer_is_replaced() {
+    const SECRET: &str = "Q7zX9kW3";
+    let etcd = Etcds::start(1, &[]);
+    with_users(&etcd, SECRET);
+    let closing = "{\"code\":14,\"message\":\"transport is closing\"}";
+    for (act, is_for_reads) in [
+        (Act::Close, true),
+        (Act::Close, false),
+        (Act::Lose, false),
+        (Act::Hang, true),
+        (Act::Say(502, "<html>".to_owned()), true),
+        (Act::Say(503, closing.to_owned()), true),
+    ] {
+        let (hangs, dead) = (matches!(act, Act::Hang), Arc::new(Mutex::new(None::<String>)));
+        let given = Arc::clone(&dead);
+        let relay = Relay::by_head(&etcd.place(0), move |head, body| {
+            let is_dead = lock(&given).as_ref().is_some_and(|token| head.contains(token));
+            let is_meant = is_for_reads || body.contains("compare");
+            if is_dead && is_meant { act.clone() } else { Act::Pass }
+        });
+        let store = Etcd::at(&format!("etcd://writer:{SECRET}@{}/ids", relay.place())).unwrap();
+        let before = value(&store, "a");
+        relay.seen();
+        let Token::Given(token) = lock(&store.known).token.clone() else { panic!("no token") };
+        *lock(&dead) = Some(token);
+        if hangs {
+            // It takes all of the time, and the next call logs in.
+            let deadline = Deadline::after(Duration::from_millis(500));
+            let mut session = store.connect(&deadline).unwrap();
+            unreachable(&session.read(&["a"]).unwrap_err());
+        } else if !is_for_reads {
+            unreachable(&write(&store, "a", "lost").unwrap_err());
+        }
+        let next = format!("{}2", before.unwrap_or_default());
+        assert!(write(&store, "a", &next).unwrap());
+        assert_eq!(value(&store, "a"), Some(next));
+        let logins = relay.seen();
+        let logins = logins.iter().filter(|path| *path == "/v3/auth/authenticate");
+        assert_eq!(logins.count(), 1);
+    }
+}
+
+/// A server that answers nothing is asked for a token once for each request.
+#[test]
+#[ignore = "needs etcd's server"]
+fn a_server_without_answers_is_not_asked_for_tokens_again_and_again() {
+    const SECRET: &str = "Q7zX9kW3";
+    let etcd = Etcds::start(1, &[]);
+    with_users(&etcd, SECRET);
+    let relay = Relay::by_head(&etcd.place(0), |head, _| {
+        if head.to_lowercase().contains("authorization:") { Act::Close } else { Act::Pass }
+    });
+    let store = Etcd::at(&format!("etcd://writer:{SECRET}@{}/ids", relay.place())).unwrap();
+    lock(&store.known).token = Token::Given("x".to_owned());
+    unreachable(&read(&store, "a").unwrap_err());
+    let seen = relay.seen();
+    assert_eq!(seen.iter().filter(|path| *path == "/v3/auth/authenticate").count(), 1, "{seen:?}");
 }
 
 #[test]
