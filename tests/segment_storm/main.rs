@@ -49,15 +49,18 @@ use uidring::{StorageError, Store, Table};
 const DATABASE: &str = "UIDRING_STORM_DATABASE";
 const LOG: &str = "UIDRING_STORM_LOG";
 const PROCESSES: usize = 6;
+/// Of the calls in the storm.
 const TIMEOUT: Duration = Duration::from_secs(2);
+/// Of those before and after it, which have to succeed on a busy machine, too.
+const PATIENCE: Duration = Duration::from_secs(60);
 /// The step of each row.
 const STEP: u64 = 1000;
 /// How many segments another client takes at once.
 const THEIR_TAKES: usize = 20;
 
 /// A source on each of the tables. A store of keys has one.
-fn open(database: &str) -> Result<Vec<StoreSegments>, SegmentError> {
-    let store = Store::open(database).unwrap().with_timeout(TIMEOUT);
+fn open(database: &str, timeout: Duration) -> Result<Vec<StoreSegments>, SegmentError> {
+    let store = Store::open(database).unwrap().with_timeout(timeout);
     let tables: &[Table] = match store.scheme() {
         "etcd" | "redis" | "zookeeper" => &[Table::Own],
         _ => &[Table::Own, Table::Leaf, Table::TinyId],
@@ -71,7 +74,7 @@ fn open(database: &str) -> Result<Vec<StoreSegments>, SegmentError> {
 fn child() {
     let (Ok(database), Ok(log)) = (env::var(DATABASE), env::var(LOG)) else { return };
     let log = Log::new(Path::new(&log));
-    let sources = match open(&database) {
+    let sources = match open(&database, TIMEOUT) {
         // A process that was stopped in the middle of a transaction keeps the others out.
         Err(SegmentError::Storage(StorageError::Locked { .. })) => return,
         sources => sources.unwrap(),
@@ -232,12 +235,12 @@ fn storm_for(seconds: u64, database: Database) -> bool {
     let has_others = kind.is_some() || server.is_none();
     let file = dir.path().join("uidring.db").display().to_string();
     let database = server.as_ref().map_or(file, |bad| bad.server.url());
-    open(&database).unwrap()[0].create("orders", &Tag::new().step(STEP)).unwrap();
+    open(&database, PATIENCE).unwrap()[0].create("orders", &Tag::new().step(STEP)).unwrap();
     if has_others {
         make_tables_of_others(kind, &database);
     }
     let ends = || -> Vec<u64> {
-        let sources = open(&database).unwrap();
+        let sources = open(&database, PATIENCE).unwrap();
         sources.iter().map(|source| source.tags().unwrap()[0].next).collect()
     };
     let begins = ends();

@@ -232,10 +232,10 @@ on_servers! {
         let server = OwnServer::start(server);
         let store = Store::open(server.url()).unwrap();
         builder(store.registry().unwrap()).build().unwrap();
-        let open = || store.clone().with_timeout(Duration::from_millis(300)).registry().unwrap();
+        let open = |timeout| store.clone().with_timeout(timeout).registry().unwrap();
         server.pause();
         let since = Instant::now();
-        let error = builder(open()).build().unwrap_err();
+        let error = builder(open(Duration::from_millis(300))).build().unwrap_err();
         assert!(
             matches!(
                 error,
@@ -251,7 +251,8 @@ on_servers! {
         // In the middle of a start's patience the server comes back.
         thread::scope(|scope| {
             let start = || {
-                let uids = builder(open()).start_deadline(Duration::from_secs(60)).build();
+                let registry = open(Duration::from_secs(5));
+                let uids = builder(registry).start_deadline(Duration::from_secs(60)).build();
                 uids.unwrap().worker_id()
             };
             let waiting = scope.spawn(start);
