@@ -4,7 +4,7 @@ use std::time::Duration;
 
 use tokio::sync::{Semaphore, SemaphorePermit};
 use tokio::time::{Instant, timeout, timeout_at};
-use uidring::segment::{Number, Segment, SegmentError, SegmentGenerator};
+use uidring::segment::{Number, Segment, SegmentError, SegmentGenerator, SegmentStatus};
 use uidring::{TakeError, UidGenerator};
 use uidring_args::Table;
 
@@ -143,6 +143,36 @@ pub(crate) async fn take_one(app: &'static App, tag: &str) -> Result<Number, NoN
         None => know(app, tag).await?,
     };
     patient.take_async().await.map_err(|error| failed(app, &patient, error))
+}
+
+/// The next number of `tag`, if it is at most `most`; else that number, which is used up only where
+/// others take numbers of the tag in the same moment.
+pub(crate) async fn take_up_to(
+    app: &'static App,
+    tag: &str,
+    most: u64,
+) -> Result<Result<Number, u64>, NoNumbers> {
+    let known = match App::known_tag(tag, Clone::clone) {
+        Some(known) => known,
+        None => know(app, tag).await?,
+    };
+    if let Some(next) = next_number(&known.status()).filter(|next| *next > most) {
+        return Ok(Err(next));
+    }
+    let number = match known.try_take() {
+        Ok(number) => number,
+        Err(_) => known.take_async().await.map_err(|error| failed(app, &known, error))?,
+    };
+    Ok(if number.get() > most { Err(number.get()) } else { Ok(number) })
+}
+
+/// The next number of a tag, or one shortly after it where its row has left numbers out.
+fn next_number(status: &SegmentStatus) -> Option<u64> {
+    let last = status.last_number?;
+    Some(match status.in_memory.checked_sub(1) {
+        Some(after) => last.saturating_sub(after.saturating_mul(status.delta)),
+        None => last.saturating_add(status.delta),
+    })
 }
 
 /// Records the failed take of a tag that was loaded before.

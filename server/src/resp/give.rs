@@ -2,6 +2,7 @@
 
 use std::io;
 
+use uidring::segment::Number;
 use uidring::series::SeriesNumber;
 
 use crate::app::App;
@@ -17,6 +18,7 @@ use crate::resp::codec::{Arguments, shown};
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::security::access::Permission;
+use crate::stats::loads::MAX_EXACT;
 
 /// The most bytes of a number in an answer.
 const EACH: usize = 80;
@@ -84,8 +86,11 @@ pub(crate) fn at_once(app: &App, asked: Asked<'_>, reply: &mut Reply) -> bool {
     let is_given = match command {
         Command::UidNext if is_one => numbers::uid_in_memory(app, token).map(|id| reply.digits(id)),
         Command::TagNext if is_one => number().map(|number| reply.digits(number.into())),
-        Command::Incr | Command::IncrBy if is_one && is_by_1(arguments) => {
-            number().map(|number| reply.integer(number.get()))
+        // The number is looked at before it is taken where one may be too large.
+        Command::Incr | Command::IncrBy
+            if is_one && is_by_1(arguments) && !app.watch.loads.has_inexact() =>
+        {
+            number().map(|number| integer(arguments, number, reply))
         }
         _ => None,
     };
@@ -178,15 +183,35 @@ async fn tag(
             shown(arguments.get(2).unwrap_or_default())
         )));
     }
-    let counted = arguments.get(2).filter(|_| !is_integer).map(count).transpose()?;
-    let count = counted.unwrap_or(1);
-    let mut numbers = numbers::take_many(app, tag, count).await?;
-    app.counters().numbers.add(count as u64);
     if is_integer {
-        reply.integer(numbers.next().unwrap_or_default());
+        let number = numbers::take_up_to(app, tag, MAX_EXACT).await?;
+        reply.integer(number.map_err(|next| inexact(tag.as_bytes(), next))?.get());
+        app.counters().numbers.add(1);
         return Ok(None);
     }
+    let counted = arguments.get(2).map(count).transpose()?;
+    let count = counted.unwrap_or(1);
+    let numbers = numbers::take_many(app, tag, count).await?;
+    app.counters().numbers.add(count as u64);
     Ok(listed(numbers, counted.is_some(), reply))
+}
+
+/// Answers with a number that was taken, if it is exact as an integer.
+fn integer(arguments: Arguments<'_>, number: Number, reply: &mut Reply) {
+    match number.get() {
+        exact @ ..=MAX_EXACT => reply.integer(exact),
+        // The first segment with such numbers has come in this moment.
+        number => inexact(arguments.get(1).unwrap_or_default(), number).write(reply),
+    }
+}
+
+/// The refusal of a number that is not given as an integer, because many clients would round it.
+fn inexact(tag: &[u8], next: u64) -> Refusal {
+    let tag = shown(tag);
+    Refusal::error(format!(
+        "value is too large for an integer: the tag '{tag}' has come to {next}, and JavaScript and \
+         Lua round integers above {MAX_EXACT}; take it as a text, with TAG.NEXT {tag}"
+    ))
 }
 
 async fn series(

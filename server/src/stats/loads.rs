@@ -1,6 +1,7 @@
 //! The outcome of each load of numbers from the database, and the detection of rows that went back.
 
 use std::collections::BTreeMap;
+use std::sync::atomic::{AtomicBool, Ordering};
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant, SystemTime};
 
@@ -13,6 +14,9 @@ const BOUNDS_MS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 50
 
 /// The longest time until a failed load is retried, if its numbers are needed.
 const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+
+/// The largest integer that JavaScript and Lua hold exactly, because their numbers are doubles.
+pub(crate) const MAX_EXACT: u64 = (1 << 53) - 1;
 
 /// Who hands out the loaded numbers.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -27,6 +31,8 @@ pub(crate) enum Use {
 #[derive(Debug, Default)]
 pub(crate) struct Loads {
     state: Mutex<State>,
+    /// Whether a load has brought a number above [`MAX_EXACT`].
+    has_inexact: AtomicBool,
 }
 
 #[derive(Debug, Default)]
@@ -144,6 +150,12 @@ impl Loads {
         tags.iter().map(|(tag, loads)| (tag.clone(), loads.to_clients)).collect()
     }
 
+    /// Whether any tag has come to numbers above [`MAX_EXACT`].
+    pub(crate) fn has_inexact(&self) -> bool {
+        // ORDERING: a command that reads an old value finds the number out when it has taken it.
+        self.has_inexact.load(Ordering::Relaxed)
+    }
+
     /// Records that the database has answered a probe. This ends a failure if no load has been
     /// tried since.
     pub(crate) fn database_answered(&self) {
@@ -223,7 +235,12 @@ impl Loads {
                 loads.loads += 1;
                 loads.last = Some(Last { at: SystemTime::now(), took, count: segment.count });
                 let numbers = (segment.count - 1).saturating_mul(segment.delta);
-                loads.last_number = loads.last_number.max(segment.first.saturating_add(numbers));
+                let last = segment.first.saturating_add(numbers);
+                loads.last_number = loads.last_number.max(last);
+                if last > MAX_EXACT {
+                    // ORDERING: see `has_inexact`.
+                    self.has_inexact.store(true, Ordering::Relaxed);
+                }
                 if of == Use::Client {
                     loads.to_clients += segment.count;
                     loads.asked = Some(Instant::now());

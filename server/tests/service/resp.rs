@@ -69,6 +69,48 @@ fn ids_and_numbers_are_those_of_http() {
     assert_eq!(client.read(), ":1");
 }
 
+/// JavaScript and Lua read integers as doubles, so that two numbers above 2^53 may become one.
+#[test]
+fn an_integer_that_a_client_would_round_is_refused_and_not_used_up() {
+    let server = start(&[]);
+    for (tag, body) in [
+        ("near", r#"{"first":"9007199254740990"}"#),
+        ("beyond", r#"{"first":"9007199254740993"}"#),
+        ("last", r#"{"first":"9223372036854775000","step":10}"#),
+        ("small", "{}"),
+    ] {
+        assert_eq!(server.put(tag, body).status, 201, "{tag}");
+    }
+    let mut client = connect(&server);
+    assert_eq!(client.ask("INCR small"), ":1");
+    assert_eq!(client.ask("INCR near"), ":9007199254740990");
+    assert_eq!(client.ask("INCRBY near 1"), ":9007199254740991");
+    for (asked, way) in [
+        ("INCR near", "come to 9007199254740992, and JavaScript and Lua round integers above "),
+        ("INCRBY near 1", "9007199254740991; take it as a text, with TAG.NEXT near"),
+        ("INCR beyond", "come to 9007199254740993, "),
+        ("INCRBY beyond 1", "with TAG.NEXT beyond"),
+        ("INCR last", "come to 9223372036854775000, "),
+    ] {
+        let answer = client.ask(asked);
+        assert!(answer.starts_with("-ERR value is too large for an integer: "), "{answer}");
+        assert!(answer.contains(way), "{asked}: {answer}");
+    }
+    // A refusal uses nothing up, whatever connection and thread it is on.
+    for connection in 0..4 {
+        assert!(connect(&server).ask("INCR near").starts_with("-ERR "), "{connection}");
+    }
+    assert_eq!(client.ask("TAG.NEXT near"), "'9007199254740992'");
+    assert_eq!(client.ask("TAG.NEXT near 2"), "['9007199254740993' '9007199254740994']");
+    assert!(client.ask("INCR near").contains("come to 9007199254740995, "));
+    assert_eq!(client.ask("TAG.NEXT last"), "'9223372036854775000'");
+    // The other tags go on.
+    assert_eq!(client.ask("INCR small"), ":2");
+    let metrics = server.get("/metrics");
+    let refused = r#"uidring_resp_requests_total{command="INCR",answer="ERR"}"#;
+    assert_eq!(metric(metrics.text(), refused), Some(8.0));
+}
+
 #[test]
 fn commands_about_the_connection_are_answered_as_by_redis() {
     let server = start(&[]);
