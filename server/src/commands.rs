@@ -19,6 +19,8 @@ pub(crate) struct CommandRow {
 pub(crate) enum CommandGroup {
     /// It gives ids or numbers. The first argument of those with arguments is a tag or a series.
     Gives,
+    /// It looks for tags.
+    Looks,
     /// It is about the connection.
     Connection,
     /// It is about the service.
@@ -84,10 +86,28 @@ table! {
         "Does nothing; clients of clusters send it";
     ReadWrite "READWRITE" 0 0 "" Connection
         "Does nothing; clients of clusters send it";
+    Exists "EXISTS" 1 63 "key [key ...]" Looks
+        "Tells how many of these tags there are";
+    Type "TYPE" 1 1 "key" Looks
+        "Tells whether there is this tag";
+    DbSize "DBSIZE" 0 0 "" Looks
+        "Tells how many tags this service has used";
+    Scan "SCAN" 1 7 "cursor [MATCH pattern] [COUNT count] [TYPE type]" Looks
+        "Lists the tags that this service has used";
     Describe "COMMAND" 0 63 "[subcommand [name [name ...]]]" Server
         "Tells of the commands";
     Info "INFO" 0 63 "[section [section ...]]" Server
         "Tells of the service";
+    Config "CONFIG" 1 63 "GET name [name ...]" Server
+        "Tells the settings that clients look at";
+    Cluster "CLUSTER" 0 63 "" Server
+        "Is refused: each service stands alone";
+    Module "MODULE" 1 63 "LIST" Server
+        "Lists no modules";
+    Role "ROLE" 0 0 "" Server
+        "Tells that the service has no replicas";
+    Time "TIME" 0 0 "" Server
+        "Tells the time of the service's clock";
     Multi "MULTI" 0 63 "" Transactions
         "Is refused: each command stands alone";
     Exec "EXEC" 0 63 "" Transactions

@@ -5,9 +5,9 @@ use std::sync::atomic::{AtomicU64, Ordering};
 use crate::app::App;
 use crate::commands::{Command, CommandRow};
 use crate::resp::codec::{Arguments, shown};
-use crate::resp::describe;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
+use crate::resp::{describe, info};
 use crate::stats::commands::AnswerKind;
 
 /// The first bytes of TLS: a handshake of version 3.
@@ -76,7 +76,12 @@ impl Session {
             }
             Command::ReadOnly | Command::ReadWrite => reply.simple("OK"),
             Command::Describe => describe::commands(arguments, reply)?,
-            Command::Info => describe::info(self.app, reply),
+            Command::Info => info::info(self.app, self.token(), arguments, reply),
+            Command::Config => info::config(self.app, arguments, reply)?,
+            Command::Cluster => return Err(info::cluster()),
+            Command::Module => info::modules(arguments, reply)?,
+            Command::Role => info::role(reply),
+            Command::Time => info::time(reply),
             Command::Multi
             | Command::Exec
             | Command::Discard
@@ -92,7 +97,11 @@ impl Session {
             | Command::TagNext
             | Command::Incr
             | Command::IncrBy
-            | Command::SeriesNext => {}
+            | Command::SeriesNext
+            | Command::Exists
+            | Command::Type
+            | Command::DbSize
+            | Command::Scan => {}
         }
         Ok(())
     }

@@ -305,8 +305,10 @@ async fn answer(
         send(stream, &mut reply.bytes).await?;
         app.first_try().await;
     }
-    let is_take = |command: &Command| command.row().group == CommandGroup::Gives;
-    let Some(command) = command.filter(is_take) else {
+    let may_wait = |command: &Command| {
+        matches!(command.row().group, CommandGroup::Gives | CommandGroup::Looks)
+    };
+    let Some(command) = command.filter(may_wait) else {
         return Ok(session.answer(command, arguments, reply));
     };
     std::mem::swap(&mut reply.bytes, earlier);

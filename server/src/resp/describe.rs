@@ -1,6 +1,5 @@
 //! What the service tells of itself and of its commands.
 
-use crate::app::App;
 use crate::commands::{Command, CommandGroup, CommandRow};
 use crate::resp::codec::Arguments;
 use crate::resp::refusal::Refusal;
@@ -55,6 +54,7 @@ fn row(command: Command, reply: &mut Reply) {
     reply.integer(if least == most { arity } else { -arity });
     let flags: &[&str] = match (group, command) {
         (CommandGroup::Gives, _) => &["write", "fast"],
+        (CommandGroup::Looks, _) => &["readonly", "fast"],
         (_, Command::Auth | Command::Hello | Command::Reset | Command::Quit) => {
             &["loading", "stale", "fast", "no_auth"]
         }
@@ -64,12 +64,19 @@ fn row(command: Command, reply: &mut Reply) {
     for flag in flags {
         reply.simple(flag);
     }
-    // The place of the key: the first argument is the tag or the series.
-    let key = u8::from(group == CommandGroup::Gives && least > 0);
-    (0..3).for_each(|_| reply.integer(key));
+    // The places of the keys: the first argument is the tag or the series, and EXISTS has many.
+    let has_keys = matches!(group, CommandGroup::Gives) || is_about_keys(command);
+    let key = i64::from(has_keys && least > 0);
+    reply.integer(key);
+    reply.integer(if command == Command::Exists { -1 } else { key });
+    reply.integer(key);
     // Categories of rights, tips, specifications of keys and subcommands.
     reply.set(0);
     (0..3).for_each(|_| reply.array(0));
+}
+
+fn is_about_keys(command: Command) -> bool {
+    matches!(command, Command::Exists | Command::Type)
 }
 
 /// The documentation of commands, in the form of Redis 7. redis-cli completes by it.
@@ -79,7 +86,7 @@ fn docs(commands: &[Command], reply: &mut Reply) {
         let CommandRow { name, usage, group, summary, .. } = *command.row();
         reply.bulk(name.to_ascii_lowercase().as_bytes());
         let group = match group {
-            CommandGroup::Gives => "generic",
+            CommandGroup::Gives | CommandGroup::Looks => "generic",
             CommandGroup::Connection => "connection",
             CommandGroup::Server => "server",
             CommandGroup::Transactions => "transactions",
@@ -136,18 +143,6 @@ fn usage_of(usage: &'static str) -> Vec<Argument> {
         rest = after;
     }
     found
-}
-
-/// Answers `INFO`. What it tells is no secret: clients read it before they send a token.
-pub(crate) fn info(app: &App, reply: &mut Reply) {
-    let version = env!("CARGO_PKG_VERSION");
-    let uptime = app.watch.started.elapsed().unwrap_or_default().as_secs();
-    let loading = u8::from(!app.has_started());
-    reply.verbatim(&format!(
-        "# Server\r\nserver:uidring\r\nuidring_version:{version}\r\nredis_mode:standalone\r\n\
-         uptime_in_seconds:{uptime}\r\n\r\n# Persistence\r\nloading:{loading}\r\n\r\n\
-         # Replication\r\nrole:master\r\n"
-    ));
 }
 
 #[cfg(test)]

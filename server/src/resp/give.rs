@@ -15,6 +15,7 @@ use crate::http::no_numbers::NoNumbers;
 use crate::http::series_numbers::{self, Wanted};
 use crate::http::{numbers, params, series_problem};
 use crate::resp::codec::{Arguments, shown};
+use crate::resp::keys;
 use crate::resp::refusal::Refusal;
 use crate::resp::reply::Reply;
 use crate::security::access::Permission;
@@ -69,7 +70,7 @@ pub(crate) struct Asked<'a> {
 }
 
 impl Asked<'_> {
-    fn check(&self, app: &App, permission: Permission<'_>) -> Result<(), Refusal> {
+    pub(crate) fn check(&self, app: &App, permission: Permission<'_>) -> Result<(), Refusal> {
         app.access.may(self.token, permission).map_err(|denied| Refusal::denied(denied, permission))
     }
 }
@@ -97,8 +98,8 @@ pub(crate) fn at_once(app: &App, asked: Asked<'_>, reply: &mut Reply) -> bool {
     is_given.is_some()
 }
 
-/// Answers a command that gives ids or numbers, and may wait for the database. Returns what of a
-/// list is still to be written.
+/// Answers a command that gives ids or numbers or looks for tags, and may wait for the database.
+/// Returns what of a list is still to be written.
 pub(crate) async fn in_time(
     app: &'static App,
     asked: Asked<'_>,
@@ -108,11 +109,12 @@ pub(crate) async fn in_time(
     match asked.command {
         Command::UidNext => uids(app, asked, reply).await,
         Command::SeriesNext => series(app, asked, reply).await,
-        _ => tag(app, asked, reply).await,
+        Command::TagNext | Command::Incr | Command::IncrBy => tag(app, asked, reply).await,
+        _ => keys::answer(app, asked, reply).await.map(|()| None),
     }
 }
 
-fn text<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str, Refusal> {
+pub(crate) fn text<'a>(what: &str, bytes: &'a [u8]) -> Result<&'a str, Refusal> {
     std::str::from_utf8(bytes)
         .map_err(|_| Refusal::error(format!("{what} is not UTF-8: '{}'", shown(bytes))))
 }

@@ -6,5 +6,7 @@ pub(crate) mod codec;
 pub(crate) mod connection;
 mod describe;
 mod give;
+mod info;
+mod keys;
 mod refusal;
 mod reply;

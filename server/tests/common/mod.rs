@@ -21,7 +21,7 @@ use std::thread;
 use std::time::{Duration, Instant};
 
 pub use folder::folder;
-use free_port::free_port;
+pub use free_port::free_port;
 use rustls::pki_types::CertificateDer;
 use rustls::pki_types::pem::PemObject;
 use rustls::{ClientConfig, ClientConnection, RootCertStore, StreamOwned};

@@ -129,7 +129,7 @@ fn commands_about_the_connection_are_answered_as_by_redis() {
         ("CLIENT TRACKING off", "+OK"),
         ("READONLY", "+OK"),
         ("READWRITE", "+OK"),
-        ("COMMAND COUNT", ":22"),
+        ("COMMAND COUNT", ":31"),
         ("COMMAND INFO nope incr", "[*-1 ['incr' :2 [+write +fast] :1 :1 :1 [] [] [] []]]"),
         (
             "COMMAND DOCS echo nope",
@@ -145,7 +145,7 @@ fn commands_about_the_connection_are_answered_as_by_redis() {
     assert!(client.is_over());
     let mut client = connect(&server);
     let all = client.ask("COMMAND");
-    assert_eq!(all.matches("['").count(), 22, "{all}");
+    assert_eq!(all.matches("['").count(), 31, "{all}");
     assert!(client.ask("COMMAND DOCS").contains("'series.next' ['summary' "));
     assert!(client.ask("COMMAND LIST").contains("'uid.next'"));
     let info = client.ask("INFO");
@@ -153,6 +153,149 @@ fn commands_about_the_connection_are_answered_as_by_redis() {
     let id = number(&client.ask("CLIENT ID"));
     assert!(number(&connect(&server).ask("CLIENT ID")) > id);
     assert!(client.ask("HELLO").starts_with("['server' 'uidring' 'version' '0.1.0' 'proto' :2 "));
+}
+
+/// Spring Boot, ioredis, redis-py, NestJS and others read these of a server before they use it, and
+/// call one that lacks them down.
+#[test]
+fn a_health_check_of_redis_finds_what_it_asks_for() {
+    let server = start(&[]);
+    server.put("orders", "{}");
+    server.put("unused", "{}");
+    let mut client = connect(&server);
+    assert_eq!(client.ask("DBSIZE"), ":0");
+    assert_eq!(client.ask("SCAN 0"), "['0' []]");
+    assert_eq!(client.ask("INCR orders"), ":1");
+    let info = client.ask("INFO");
+    for line in [
+        "# Server",
+        "redis_version:7.0.0",
+        "redis_mode:standalone",
+        "uidring_version:",
+        "uptime_in_seconds:",
+        "connected_clients:1",
+        "used_memory:",
+        "maxmemory_policy:noeviction",
+        "loading:0",
+        "total_connections_received:1",
+        "total_commands_processed:3",
+        "role:master",
+        "connected_slaves:0",
+        "cluster_enabled:0",
+        "db0:keys=1,expires=0,avg_ttl=0",
+    ] {
+        assert!(info.contains(&format!("\\r\\n{line}")) || info.starts_with("'# "), "{info}");
+        assert!(info.contains(line), "{line}: {info}");
+    }
+    for (asked, parts, without) in [
+        ("INFO server", &["redis_version:", "uptime_in_days:"][..], "role:"),
+        ("info Replication", &["role:master", "connected_slaves:0"], "redis_version:"),
+        ("INFO server clients", &["redis_version:", "connected_clients:"], "role:"),
+        ("INFO all", &["redis_version:", "role:", "cluster_enabled:"], "slave_read_only"),
+        ("INFO everything", &["redis_version:", "loading:0"], "slave_read_only"),
+        ("INFO nope", &[], "redis_version:"),
+    ] {
+        let info = client.ask(asked);
+        assert!(parts.iter().all(|part| info.contains(part)), "{asked}: {info}");
+        assert!(!info.contains(without), "{asked}: {info}");
+    }
+    for (asked, answer) in [
+        ("PING", "+PONG"),
+        ("EXISTS orders", ":1"),
+        ("EXISTS orders unused nope orders", ":3"),
+        // As Envoy asks whether a server is taken out.
+        ("EXISTS maintenance", ":0"),
+        ("TYPE orders", "+tag"),
+        ("TYPE nope", "+none"),
+        ("DBSIZE", ":1"),
+        ("SCAN 0", "['0' ['orders']]"),
+        ("SCAN 0 MATCH o* COUNT 100 TYPE tag", "['0' ['orders']]"),
+        ("SCAN 0 MATCH x*", "['0' []]"),
+        ("SCAN 0 TYPE string", "['0' []]"),
+        ("CONFIG GET databases", "['databases' '1']"),
+        ("CONFIG GET save appendonly", "['appendonly' 'no' 'save' '']"),
+        ("config get MAXMEMORY*", "['maxmemory' '0' 'maxmemory-policy' 'noeviction']"),
+        ("CONFIG GET slave-read-only", "[]"),
+        ("CLUSTER NODES", "-ERR This instance has cluster support disabled"),
+        ("CLUSTER INFO", "-ERR This instance has cluster support disabled"),
+        ("MODULE LIST", "[]"),
+        ("ROLE", "['master' :0 []]"),
+        ("COMMAND INFO exists", "[['exists' :-2 ~[+readonly +fast] :1 :-1 :1 ~[] [] [] []]]"),
+    ] {
+        let answer = answer.replace('~', "");
+        assert_eq!(client.ask(asked), answer, "{asked}");
+    }
+    let time = client.ask("TIME");
+    assert!(time.starts_with("['1") && time.matches('\'').count() == 4, "{time}");
+    for (asked, kind) in [
+        ("SCAN x", "-ERR invalid cursor: 'x'; "),
+        ("SCAN 0 MATCH", "-ERR syntax error: 'MATCH'; SCAN has MATCH pattern, "),
+        ("SCAN 0 MATCH [a]", "-ERR syntax error: '[a]'; a pattern here has * and ? alone"),
+        ("SCAN 0 COUNT 0", "-ERR syntax error: '0'; a count is "),
+        ("CONFIG SET timeout 1", "-ERR syntax error: 'SET'; CONFIG has GET name"),
+        ("MODULE LOAD x", "-ERR syntax error: 'LOAD'; MODULE has LIST"),
+        ("GET orders", "-ERR unknown command 'GET'; "),
+    ] {
+        let answer = client.ask(asked);
+        assert!(answer.starts_with(kind), "{asked}: {answer}");
+    }
+    // All tags, in steps.
+    for tag in 0..25 {
+        server.put(&format!("t{tag:02}"), "{}");
+        assert_eq!(client.ask(&format!("INCR t{tag:02}")), ":1");
+    }
+    let (mut cursor, mut found) = ("0".to_owned(), HashSet::new());
+    loop {
+        let answer = client.ask(&format!("SCAN {cursor} MATCH t*"));
+        let (next, tags) = answer.strip_prefix("['").unwrap().split_once("' [").unwrap();
+        found.extend(
+            tags.matches(char::is_numeric)
+                .collect::<Vec<_>>()
+                .chunks(2)
+                .map(|digits| digits.concat()),
+        );
+        cursor = next.to_owned();
+        if cursor == "0" {
+            break;
+        }
+    }
+    assert_eq!(found.len(), 25, "{found:?}");
+}
+
+/// With tokens, a client sees what it may take from.
+#[test]
+fn a_health_check_without_a_token_learns_no_names() {
+    let folder = folder();
+    let path = folder.path().join("tokens.toml");
+    let tokens = "public = ['open']\n[[token]]\ntoken = 'one-long-secret-of-somebody'\n\
+                  tags = ['*']\nadmin = true\n[[token]]\n\
+                  token = 'two-long-secret-of-somebody'\ntags = ['orders']\n";
+    fs::write(path, tokens).unwrap();
+    let server = Server::start_on(folder, &[LISTEN, "--tokens=tokens.toml"]);
+    let bearer = "authorization: Bearer one-long-secret-of-somebody";
+    let headers = ["content-type: application/json", bearer];
+    for tag in ["open", "orders", "secret"] {
+        let created = server.send("PUT", &format!("/v1/tags/{tag}"), &headers, "{}");
+        assert_eq!(created.status, 201, "{created:?}");
+    }
+    let mut admin = connect(&server);
+    assert_eq!(admin.ask("AUTH one-long-secret-of-somebody"), "+OK");
+    for tag in ["open", "orders", "secret"] {
+        assert_eq!(admin.ask(&format!("INCR {tag}")), ":1");
+    }
+    assert_eq!(admin.ask("DBSIZE"), ":3");
+    let mut client = connect(&server);
+    assert_eq!(client.ask("PING"), "+PONG");
+    assert!(client.ask("INFO").contains("redis_version:"));
+    assert!(client.ask("INFO keyspace").contains("db0:keys=1,"));
+    assert_eq!(client.ask("SCAN 0"), "['0' ['open']]");
+    assert_eq!(client.ask("EXISTS open"), ":1");
+    assert!(client.ask("EXISTS orders").starts_with("-NOAUTH "));
+    assert!(client.ask("TYPE nope").starts_with("-NOAUTH "));
+    assert_eq!(client.ask("AUTH two-long-secret-of-somebody"), "+OK");
+    assert_eq!(client.ask("SCAN 0"), "['0' ['open' 'orders']]");
+    assert_eq!(client.ask("EXISTS orders"), ":1");
+    assert!(client.ask("EXISTS secret").starts_with("-NOPERM "));
 }
 
 #[test]
@@ -950,6 +1093,36 @@ fn redis_cli(server: &Server, options: &[&str], lines: &str) -> String {
         .unwrap();
     child.stdin.take().unwrap().write_all(lines.as_bytes()).unwrap();
     String::from_utf8(child.wait_with_output().unwrap().stdout).unwrap()
+}
+
+#[test]
+#[ignore = "needs redis-cli"]
+fn redis_cli_looks_at_all_keys_and_at_the_server() {
+    let server = start(&[]);
+    server.put("orders", "{}");
+    server.put("bills", "{}");
+    let printed = redis_cli(&server, &[], "INCR orders\nINCR bills\n");
+    assert_eq!(printed, "1\n1\n");
+    let keys = redis_cli(&server, &["--bigkeys"], "");
+    assert!(keys.contains("Sampled 2 keys in the keyspace!"), "{keys}");
+    assert!(!keys.contains("ERR"), "{keys}");
+    let mut names: Vec<String> =
+        redis_cli(&server, &["--scan"], "").lines().map(ToOwned::to_owned).collect();
+    names.sort_unstable();
+    assert_eq!(names, ["bills", "orders"]);
+    // It goes on for ever.
+    let (_, port) = server.resp.rsplit_once(':').unwrap();
+    let mut stat = Command::new("redis-cli")
+        .args(["-p", port, "-i", "0.01", "--stat"])
+        .stdout(Stdio::piped())
+        .spawn()
+        .unwrap();
+    let lines = BufReader::new(stat.stdout.take().unwrap()).lines();
+    let rows = lines.map(Result::unwrap).filter(|line| line.starts_with("2  "));
+    let rows: Vec<String> = rows.take(2).collect();
+    stat.kill().unwrap();
+    stat.wait().unwrap();
+    assert!(rows.len() == 2 && rows.iter().all(|row| row.contains("M   1 ")), "{rows:?}");
 }
 
 #[test]

@@ -107,6 +107,11 @@ fn of_its_kind(info: &Info<'_>) -> Result<(), Error> {
                                     alone"
         )))
     };
+    if let Some(version) = info.get("uidring_version") {
+        return problem(&format!(
+            "it is uidring-server {version}, which gives ids and keeps nothing for others"
+        ));
+    }
     if let Some(version) = info.get("dragonfly_version") {
         return problem(&format!(
             "it is Dragonfly {version}, which has no append-only file to keep what it confirms"
@@ -477,6 +482,10 @@ mod tests {
                          redis_mode:standalone\r\n";
         for (server, said) in [
             (dragonfly, "it is Dragonfly df-v1.21.2"),
+            (
+                "# Server\r\nredis_version:7.0.0\r\nuidring_version:0.1.0\r\n",
+                "it is uidring-server 0.1.0, which gives ids",
+            ),
             ("# Server\r\n", "it does not say that it is Redis"),
             ("# Server\r\nredis_version:7.2.0\r\n", "it does not say its redis_mode"),
             ("", "it does not say that it is Redis"),
