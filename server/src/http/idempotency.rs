@@ -15,8 +15,9 @@ use uidring::series::Remembered;
 
 use crate::http::bearer::bearer;
 use crate::http::ids;
+use crate::http::negotiate::Form;
 use crate::http::problem::Problem;
-use crate::http::series_numbers::Wanted;
+use crate::http::series_numbers::{self, Wanted};
 
 const IDEMPOTENCY_KEY: HeaderName = HeaderName::from_static("idempotency-key");
 /// The most characters of a key.
@@ -59,15 +60,16 @@ impl Repeatable {
         Ok(Some(Repeatable { key: text.into_owned(), request, asked: asked.to_string() }))
     }
 
-    /// The answer that was given to this request.
-    pub(crate) fn answer(&self, remembered: Remembered) -> Result<Response, Problem> {
+    /// The answer that was given to this request, in this form.
+    pub(crate) fn answer(&self, form: Form, remembered: Remembered) -> Result<Response, Problem> {
         if remembered.asked != self.asked {
             let title = "another request had this Idempotency-Key";
             return Err(Problem::new(StatusCode::UNPROCESSABLE_ENTITY, "key-reused", title)
                 .detail("send another request with a key of its own; a key is kept for a day")
                 .value(&self.key));
         }
-        Ok(ids::answer("application/json", remembered.answer.into_bytes()))
+        let (kind, body) = series_numbers::in_form(form, remembered.answer);
+        Ok(ids::answer(kind, body.into_bytes()))
     }
 }
 

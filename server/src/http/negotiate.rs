@@ -1,7 +1,7 @@
 //! Content negotiation: the format of ids that the `Accept` header asks for.
 
 use axum::http::header::ACCEPT;
-use axum::http::{HeaderMap, StatusCode};
+use axum::http::{HeaderMap, HeaderValue, StatusCode};
 
 use crate::http::problem::Problem;
 
@@ -16,18 +16,39 @@ pub(crate) enum Form {
     Bytes,
 }
 
-/// The format that the client prefers.
+/// The formats of ids, with their media types.
+const OF_IDS: [(Form, &str); 3] = [
+    (Form::Json, "application/json"),
+    (Form::Lines, "text/plain"),
+    (Form::Bytes, "application/octet-stream"),
+];
+
+/// The format of ids that the client prefers.
 pub(crate) fn form(headers: &HeaderMap) -> Result<Form, Problem> {
     let mut accepts = headers.get_all(ACCEPT).iter();
     let Some(accept) = accepts.next() else { return Ok(Form::Json) };
     // Most clients name exactly one format, so no comparison is needed.
     let only = accepts.next().is_none().then(|| named(accept.as_bytes())).flatten();
-    only.or_else(|| best(headers)).ok_or_else(|| {
-        let status = StatusCode::NOT_ACCEPTABLE;
-        Problem::new(status, "no-such-form", "ids have no form that is accepted")
-            .detail("accept application/json, text/plain or application/octet-stream")
-            .value(&String::from_utf8_lossy(accept.as_bytes()))
+    only.or_else(|| best(headers, &OF_IDS)).ok_or_else(|| {
+        let title = "ids have no form that is accepted";
+        none(accept, title, "accept application/json, text/plain or application/octet-stream")
     })
+}
+
+/// The format of numbers that people see, which are texts.
+pub(crate) fn form_of_texts(headers: &HeaderMap) -> Result<Form, Problem> {
+    let Some(accept) = headers.get(ACCEPT) else { return Ok(Form::Json) };
+    best(headers, &OF_IDS[..2]).ok_or_else(|| {
+        let title = "numbers of a series have no form that is accepted";
+        none(accept, title, "accept application/json or text/plain")
+    })
+}
+
+/// The problem of a client that accepts no format that there is.
+fn none(accept: &HeaderValue, title: &'static str, advice: &'static str) -> Problem {
+    Problem::new(StatusCode::NOT_ACCEPTABLE, "no-such-form", title)
+        .detail(advice)
+        .value(&String::from_utf8_lossy(accept.as_bytes()))
 }
 
 fn named(accept: &[u8]) -> Option<Form> {
@@ -40,13 +61,9 @@ fn named(accept: &[u8]) -> Option<Form> {
 }
 
 /// The format with the highest weight. `None` if none is acceptable.
-fn best(headers: &HeaderMap) -> Option<Form> {
+fn best(headers: &HeaderMap, forms: &[(Form, &str)]) -> Option<Form> {
     let mut best: Option<(u16, u8, Form)> = None;
-    for (form, kind) in [
-        (Form::Json, "application/json"),
-        (Form::Lines, "text/plain"),
-        (Form::Bytes, "application/octet-stream"),
-    ] {
+    for &(form, kind) in forms {
         let headers = headers.get_all(ACCEPT).iter().filter_map(|value| value.to_str().ok());
         let ranges = headers.flat_map(|value| value.split(','));
         // The most specific media range decides.
@@ -95,8 +112,6 @@ fn thousandths(text: &str) -> u16 {
 
 #[cfg(test)]
 mod tests {
-    use axum::http::HeaderValue;
-
     use super::*;
 
     fn of(accepts: &[&'static str]) -> Option<Form> {

@@ -3,7 +3,7 @@
 use axum::http::HeaderValue;
 use axum::http::header::CONTENT_TYPE;
 use axum::response::Response;
-use serde::Serialize;
+use serde::{Deserialize, Serialize};
 use uidring::series::{Date, SeriesError, SeriesGenerator, SeriesNumber, valid_scope};
 use utoipa::ToSchema;
 
@@ -11,6 +11,7 @@ use crate::app::App;
 use crate::app::in_flight::{Held, SLICE};
 use crate::app::series::{NoSeries, UsedSeries};
 use crate::http::ids;
+use crate::http::negotiate::Form;
 use crate::http::no_numbers::NoNumbers;
 use crate::http::numbers::apart;
 use crate::http::problem::Problem;
@@ -128,7 +129,7 @@ async fn take_of(
 }
 
 /// Numbers of a series, all of one period.
-#[derive(Serialize, ToSchema)]
+#[derive(Deserialize, Serialize, ToSchema)]
 pub(crate) struct GivenNumbers {
     /// As people see them.
     numbers: Vec<String>,
@@ -145,6 +146,26 @@ pub(crate) fn body(numbers: Vec<SeriesNumber>) -> String {
     let numbers = numbers.into_iter().map(SeriesNumber::into_string).collect();
     // Texts can always be serialized.
     serde_json::to_string(&GivenNumbers { numbers, values, period }).unwrap_or_default()
+}
+
+/// The body in this form, of which `body` is that in JSON, with its media type.
+pub(crate) fn in_form(form: Form, body: String) -> (&'static str, String) {
+    if form != Form::Lines {
+        return ("application/json", body);
+    }
+    // It is what `body` has written.
+    let given = serde_json::from_str::<GivenNumbers>(&body);
+    let lines = given.map_or_else(|_| String::new(), |given| lines(given.numbers.into_iter()));
+    (ids::TEXT, lines)
+}
+
+/// One number a line.
+fn lines(numbers: impl Iterator<Item = String>) -> String {
+    numbers.fold(String::new(), |mut lines, number| {
+        lines += &number;
+        lines.push('\n');
+        lines
+    })
 }
 
 /// The memory of an answer.
@@ -165,10 +186,15 @@ impl Room {
         self.0
     }
 
-    /// The answer with this body.
-    pub(crate) fn answer(self, body: Vec<u8>) -> Response {
+    /// The answer with these numbers.
+    pub(crate) fn answer(self, form: Form, numbers: Vec<SeriesNumber>) -> Response {
+        let (kind, body) = match form {
+            Form::Lines => (ids::TEXT, lines(numbers.into_iter().map(SeriesNumber::into_string))),
+            _ => ("application/json", body(numbers)),
+        };
+        let body = body.into_bytes();
         let Some(mut held) = self.0.filter(|_| body.len() > WHOLE) else {
-            return ids::answer("application/json", body);
+            return ids::answer(kind, body);
         };
         held.shrink(body.len());
         let (length, mut at) = (body.len(), 0);
@@ -178,8 +204,7 @@ impl Room {
             at = end;
         };
         let mut answer = made(make, length, Some(held));
-        let kind = HeaderValue::from_static("application/json");
-        answer.headers_mut().insert(CONTENT_TYPE, kind);
+        answer.headers_mut().insert(CONTENT_TYPE, HeaderValue::from_static(kind));
         answer
     }
 }

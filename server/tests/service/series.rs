@@ -53,6 +53,46 @@ fn told(answer: &Answer) -> (u16, String, Option<String>) {
     (answer.status, kind.to_owned(), json["value"].as_str().map(str::to_owned))
 }
 
+/// As ids do: one a line, whether the answer is new, long or remembered.
+#[test]
+fn numbers_come_as_text_where_that_is_accepted() {
+    let server = Server::start(&[]);
+    assert_eq!(put(&server, "orders", r#"{"pattern":"O{yyyy}-{n:4}"}"#).status, 201);
+    let ask = |body: &str, headers: &[&str]| {
+        let headers = [&[JSON], headers].concat();
+        server.send("POST", "/v1/series/orders/numbers", &headers, body)
+    };
+    let text = "accept: text/plain";
+    let lines = ask(r#"{"date":"2025-11-01","n":2}"#, &[text]);
+    assert_eq!((lines.status, lines.text()), (200, "O2025-0001\nO2025-0002\n"));
+    assert_eq!(lines.header("content-type"), "text/plain;charset=UTF-8");
+    let one = ask(r#"{"date":"2025-11-01"}"#, &["accept: text/*;q=0.9, application/json;q=0.1"]);
+    assert_eq!(one.text(), "O2025-0003\n");
+    // An answer that is sent in parts.
+    let many = ask(r#"{"date":"2025-11-01","n":5000}"#, &[text]);
+    let many: Vec<&str> = many.text().lines().collect();
+    assert_eq!((many.len(), many[0], many[4999]), (5000, "O2025-0004", "O2025-5003"));
+    // What is remembered has the form that is asked for, and is the same.
+    let body = r#"{"date":"2025-11-01","n":2}"#;
+    let key = "idempotency-key: one";
+    let first = ask(body, &[text, key]);
+    assert_eq!(first.text(), "O2025-5004\nO2025-5005\n");
+    assert_eq!(ask(body, &[text, key]).text(), first.text());
+    let json = ask(body, &[key]);
+    assert_eq!(json.header("content-type"), "application/json");
+    assert_eq!(texts(&json.json()["numbers"]), ["O2025-5004", "O2025-5005"]);
+    // Texts are no eight bytes. Nothing is used up.
+    for accept in ["application/octet-stream", "text/html"] {
+        let none = ask(body, &[&format!("accept: {accept}")]);
+        assert_eq!(told(&none), (406, "no-such-form".to_owned(), Some(accept.to_owned())));
+        assert!(none.text().contains("accept application/json or text/plain"), "{none:?}");
+    }
+    assert_eq!(ask(r#"{"date":"2025-11-01"}"#, &[text]).text(), "O2025-5006\n");
+    // An error is a problem all the same.
+    let wrong = ask(r#"{"date":"x"}"#, &[text]);
+    assert_eq!(wrong.header("content-type"), "application/problem+json");
+}
+
 #[test]
 fn numbers_of_a_date_are_those_of_its_period_and_scope() {
     let server = Server::start(&[]);

@@ -24,7 +24,7 @@ use crate::http::series_problem;
 use crate::http::v1::created;
 use crate::http::v1::series_rows::{SeriesRow, SeriesRows};
 use crate::http::v1::tags::Number;
-use crate::http::{body, params};
+use crate::http::{body, negotiate, params};
 use crate::routes::Route;
 use crate::security::access::{Denied, Permission};
 
@@ -85,7 +85,7 @@ fn count(value: &Value) -> Result<usize, Problem> {
     })
 }
 
-/// Takes numbers of a series.
+/// Takes numbers of a series, as JSON, or one per line.
 ///
 /// All of them are of one period, in ascending order. There are fewer than `n` only where the
 /// period has no more that fit the pattern. A request that is repeated with the same
@@ -102,7 +102,8 @@ fn count(value: &Value) -> Result<usize, Problem> {
     ),
     request_body = WantedNumbers,
     responses(
-        (status = 200, description = "They are the client's", body = GivenNumbers),
+        (status = 200, description = "They are the client's; as text, one is on each line",
+            content((GivenNumbers = "application/json"), (String = "text/plain"))),
         (status = 409, description = "The series is gapless, or its period is closed or has given \
             all numbers that fit", body = Details, content_type = "application/problem+json"),
         (status = 422, description = "Another request had this Idempotency-Key",
@@ -118,6 +119,7 @@ pub(crate) async fn take(
 ) -> Result<Response, Problem> {
     let name = named(path)?;
     app.access.may(bearer(&headers), Permission::Series(&name))?;
+    let form = negotiate::form_of_texts(&headers)?;
     let title = "the body does not say which numbers to take";
     let fields = "has scope, date and n, or is {}";
     let wanted: WantedNumbers = body::json(app, &headers, body, title, fields).await?;
@@ -129,12 +131,12 @@ pub(crate) async fn take(
     let Some(repeatable) = repeatable else {
         let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
         app.counters().series_numbers.add(numbers.len() as u64);
-        return Ok(room.answer(series_numbers::body(numbers).into_bytes()));
+        return Ok(room.answer(form, numbers));
     };
     let (known, request) = (series.generator.clone(), repeatable.request.clone());
     let recalled = apart(&app.calls, move || known.recall(&request)).await?;
     if let Some(remembered) = recalled.map_err(|error| told(error.into()))? {
-        return repeatable.answer(remembered);
+        return repeatable.answer(form, remembered);
     }
     let numbers = series_numbers::take(app, &series, wanted).await?.map_err(told)?;
     app.counters().series_numbers.add(numbers.len() as u64);
@@ -142,7 +144,7 @@ pub(crate) async fn take(
     let (request, asked) = (repeatable.request.clone(), repeatable.asked.clone());
     let remember = move || series.generator.remember(&request, &asked, &body);
     let remembered = apart(&app.calls, remember).await?.map_err(|error| told(error.into()))?;
-    repeatable.answer(remembered)
+    repeatable.answer(form, remembered)
 }
 
 /// Lists the series that the client may take from.
