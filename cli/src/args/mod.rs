@@ -2,6 +2,7 @@
 
 pub(crate) mod db;
 pub(crate) mod generator;
+pub(crate) mod guessed;
 pub(crate) mod ids;
 pub(crate) mod key;
 pub(crate) mod layout;

@@ -1,25 +1,24 @@
 //! Values that begin with a hyphen, such as negative numbers.
 
-use std::env;
 use std::ffi::OsString;
 
 use clap::Parser;
 use clap::error::ErrorKind;
 
-/// Parses the command line. If an option is followed by a value such as -5, clap mistakes it for
+/// Parses a command line. If an option is followed by a value such as -5, clap mistakes it for
 /// another option, so the two are joined first. Then the parser of the value reports what is wrong
 /// with it.
-pub(crate) fn parsed<C: Parser>() -> Result<C, clap::Error> {
-    let args: Vec<OsString> = env::args_os().collect();
-    C::try_parse_from(&args).or_else(|error| match C::try_parse_from(joined(&args)) {
-        Err(of_value)
-            if matches!(of_value.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue) =>
-        {
-            Err(of_value)
-        }
+pub(crate) fn parsed<C: Parser>(args: &[OsString]) -> Result<C, clap::Error> {
+    C::try_parse_from(args).or_else(|error| match C::try_parse_from(joined(args)) {
+        Err(of_value) if is_of_value(&of_value) => Err(of_value),
         Err(_) => Err(error),
         parsed => parsed,
     })
+}
+
+/// Whether a value is wrong, and not its place.
+pub(crate) fn is_of_value(error: &clap::Error) -> bool {
+    matches!(error.kind(), ErrorKind::ValueValidation | ErrorKind::InvalidValue)
 }
 
 /// `args` with `--first=-5` for `--first -5`.
