@@ -186,6 +186,23 @@ pub(crate) fn from_unix_ms(ms: i128) -> Option<SystemTime> {
     }
 }
 
+/// The time at `ms` milliseconds since 1970, or the nearest whole second that the platform has.
+pub(crate) fn nearest(ms: i128) -> SystemTime {
+    from_unix_ms(ms)
+        .or_else(|| from_unix_ms(farthest(ms < 0, |ms| from_unix_ms(ms).is_some())))
+        .unwrap_or(SystemTime::UNIX_EPOCH)
+}
+
+/// The last whole second that a platform `has`, or the first one if it is to be `before` 1970, in
+/// milliseconds since then.
+fn farthest(before: bool, has: impl Fn(i128) -> bool) -> i128 {
+    let sign = if before { -1000 } else { 1000 };
+    (0..63)
+        .rev()
+        .map(|bit| sign << bit)
+        .fold(0, |found, step| if has(found + step) { found + step } else { found })
+}
+
 /// `time` in UTC, in the format of RFC 3339, or in seconds since 1970 if its year does not fit that
 /// format.
 pub(crate) fn utc(time: SystemTime) -> impl fmt::Display {
@@ -235,6 +252,27 @@ pub(crate) fn utc_ms(ms: i64) -> impl fmt::Display {
 #[cfg(test)]
 mod tests {
     use super::*;
+
+    /// On Windows, times are 63 bits of 100 ns from 1601.
+    #[test]
+    fn the_farthest_time_is_the_last_second_that_a_platform_has() {
+        const FIRST_MS: i128 = -11_644_473_600_000;
+        const LAST_MS: i128 = FIRST_MS + (1 << 63) / 10_000;
+        let windows = |ms: i128| (FIRST_MS..=LAST_MS).contains(&ms);
+        assert_eq!(farthest(true, windows), FIRST_MS);
+        assert_eq!(farthest(false, windows), LAST_MS / 1000 * 1000);
+        for ms in [0, 1, -1, FIRST_MS, 253_402_300_799_999] {
+            assert_eq!(Some(nearest(ms)), from_unix_ms(ms));
+        }
+        for (ms, is_before) in [(i128::MAX, false), (i128::MIN, true)] {
+            let nearest = nearest(ms);
+            assert_eq!(nearest < SystemTime::UNIX_EPOCH, is_before);
+            let second = Duration::from_secs(2);
+            let beyond =
+                if is_before { nearest.checked_sub(second) } else { nearest.checked_add(second) };
+            assert_eq!(beyond, None);
+        }
+    }
 
     #[test]
     fn a_length_of_time_has_three_digits_and_a_unit() {

@@ -5,7 +5,7 @@ use std::fmt;
 use std::ops::{Bound, RangeBounds, RangeInclusive};
 use std::time::{Duration, SystemTime};
 
-use crate::clock::{from_unix_ms, saturated, unix_ms, utc};
+use crate::clock::{from_unix_ms, nearest, saturated, unix_ms, utc};
 use crate::uid::Uid;
 
 /// The split of a UID into time, worker and sequence.
@@ -197,7 +197,7 @@ impl Layout {
         // Each is at most 63 here.
         let [time_bits, worker_bits, sequence_bits] = [time_bits, worker_bits, sequence_bits]
             .map(|bits| u8::try_from(bits).unwrap_or(u8::MAX));
-        Layout { time_bits, worker_bits, sequence_bits, ..Layout::DEFAULT }.representable()
+        Ok(Layout { time_bits, worker_bits, sequence_bits, ..Layout::DEFAULT })
     }
 
     /// The same layout counting from `epoch`, a whole number of milliseconds.
@@ -212,16 +212,15 @@ impl Layout {
     ///
     /// # Errors
     ///
-    /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds, lies more than
-    /// 10^15 s (31 million years) before or after 1970, or so far away that this platform could not
-    /// represent the times of the layout.
+    /// [`LayoutError::Epoch`] when `epoch` is not a whole number of milliseconds, or lies more than
+    /// 10^15 s (31 million years) before or after 1970.
     pub fn with_epoch(self, epoch: SystemTime) -> Result<Layout, LayoutError> {
         let refused = LayoutError::Epoch { epoch };
         let epoch_ms = i64::try_from(unix_ms(epoch)).map_err(|_| refused)?;
         if from_unix_ms(epoch_ms.into()) != Some(epoch) || is_far(epoch) {
             return Err(refused);
         }
-        Layout { epoch_ms, ..self }.representable()
+        Ok(Layout { epoch_ms, ..self })
     }
 
     /// The same layout counting in `tick`, a whole number of milliseconds from 1 to 1,000.
@@ -242,7 +241,7 @@ impl Layout {
         if !(1..=1000).contains(&tick_ms) || Duration::from_millis(tick_ms.into()) != tick {
             return Err(LayoutError::Tick { tick });
         }
-        Layout { tick_ms, ..self }.representable()
+        Ok(Layout { tick_ms, ..self })
     }
 
     /// The same layout with its fields in this order.
@@ -257,17 +256,6 @@ impl Layout {
     #[must_use]
     pub const fn with_order(self, order: FieldOrder) -> Layout {
         Layout { order, ..self }
-    }
-
-    /// Refuses a layout with times that this platform's `SystemTime` cannot represent, so that
-    /// `parts` never fails.
-    fn representable(self) -> Result<Layout, LayoutError> {
-        // With the time on top, bits above it are read as part of it.
-        let latest = Uid::MAX.get() >> (self.worker_bits + self.sequence_bits);
-        match self.checked_begin_of(latest) {
-            Some(_) => Ok(self),
-            None => Err(LayoutError::Epoch { epoch: self.epoch() }),
-        }
     }
 
     /// The UID of these fields; `None` when one of them does not fit its width, or when all are 0.
@@ -300,18 +288,46 @@ impl Layout {
     /// on top. They are read as part of that field. The time then lies after
     /// [`expires_at`](Layout::expires_at), or the worker after
     /// [`max_worker`](Layout::max_worker); [`contains`](Layout::contains) says so.
+    ///
+    /// The times of Windows end in the year 30828. A later time is told as the last one that the
+    /// platform has; for [`try_parts`](Layout::try_parts) it is an error.
     #[must_use]
     pub fn parts(&self, uid: Uid) -> Parts {
+        let (tick, worker, sequence) = self.fields(uid);
+        Parts { time: self.begin_of(tick), worker, sequence }
+    }
+
+    /// The fields of `uid`, as [`parts`](Layout::parts) tells them, where the platform can
+    /// represent their time.
+    ///
+    /// ```
+    /// # use uidring::Layout;
+    /// let layout = Layout::DEFAULT;
+    /// let uid = layout.compose(21_502, 9, 4).unwrap();
+    /// assert_eq!(layout.try_parts(uid)?, layout.parts(uid));
+    /// # Ok::<(), uidring::TimeRangeError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// The time is one that the platform's [`SystemTime`] cannot represent: on Windows, one after
+    /// the year 30828.
+    pub fn try_parts(&self, uid: Uid) -> Result<Parts, TimeRangeError> {
+        let (tick, worker, sequence) = self.fields(uid);
+        let unix_ms = self.unix_ms_of(tick);
+        let time = from_unix_ms(unix_ms).ok_or(TimeRangeError { unix_ms })?;
+        Ok(Parts { time, worker, sequence })
+    }
+
+    /// Tick, worker and sequence. Bits above the field on top are read as part of it.
+    fn fields(&self, uid: Uid) -> (u64, u64, u64) {
         let (time, worker) = match self.order {
             FieldOrder::TimeFirst => (u64::MAX, self.max_worker()),
             FieldOrder::WorkerFirst => (self.max_tick(), u64::MAX),
         };
         let uid = uid.get();
-        Parts {
-            time: self.begin_of(uid >> self.time_shift() & time),
-            worker: uid >> self.worker_shift() & worker,
-            sequence: uid & self.max_sequence(),
-        }
+        let tick = uid >> self.time_shift() & time;
+        (tick, uid >> self.worker_shift() & worker, uid & self.max_sequence())
     }
 
     /// Whether `uid` can belong to this layout, that is, whether it has no bits above the fields.
@@ -327,7 +343,8 @@ impl Layout {
         uid.get() >> self.time_bits >> self.worker_bits >> self.sequence_bits == 0
     }
 
-    /// When the time field ends: the first instant that it cannot represent.
+    /// When the time field ends: the first instant that it cannot represent. Where the platform
+    /// has no such time, the last one that it has.
     ///
     /// ```
     /// # use uidring::Layout;
@@ -336,15 +353,12 @@ impl Layout {
     /// ```
     #[must_use]
     pub fn expires_at(&self) -> SystemTime {
-        // One past the last tick. Only a time field of 61 bits has no room for it in
-        // `representable`'s check.
-        let end = self.checked_begin_of(self.max_tick() + 1);
-        end.unwrap_or_else(|| self.begin_of(self.max_tick()))
+        self.begin_of(self.max_tick() + 1)
     }
 
-    /// `expires_at` in milliseconds since 1970, limited to the range of the type.
+    /// When the time field ends, in milliseconds since 1970, limited to the range of the type.
     pub(crate) fn expires_at_ms(&self) -> i64 {
-        i64::try_from(unix_ms(self.expires_at())).unwrap_or(i64::MAX)
+        saturated(self.unix_ms_of(self.max_tick() + 1))
     }
 
     /// The tick that contains `time`, counted from the epoch. `None` before the epoch, and from
@@ -364,7 +378,8 @@ impl Layout {
         (tick <= self.max_tick()).then_some(tick)
     }
 
-    /// When `tick` begins. `None` for a tick after [`max_tick`](Layout::max_tick).
+    /// When `tick` begins. `None` for a tick after [`max_tick`](Layout::max_tick), and for one
+    /// whose time the platform cannot represent, as [`try_parts`](Layout::try_parts) says.
     ///
     /// ```
     /// # use std::time::Duration;
@@ -375,7 +390,7 @@ impl Layout {
     /// ```
     #[must_use]
     pub fn time_of(&self, tick: u64) -> Option<SystemTime> {
-        (tick <= self.max_tick()).then(|| self.begin_of(tick))
+        if tick <= self.max_tick() { self.checked_begin_of(tick) } else { None }
     }
 
     /// The UIDs whose time, as [`parts`](Layout::parts) tells it, lies in `times`: a range of time
@@ -613,14 +628,18 @@ impl Layout {
         saturated(unix_ms(time) - i128::from(self.epoch_ms))
     }
 
-    /// When `tick` begins, for any tick that fits into a UID.
+    /// When `tick` begins, or the nearest time that the platform has.
     pub(crate) fn begin_of(&self, tick: u64) -> SystemTime {
-        // `representable` has checked the largest one.
-        self.checked_begin_of(tick).unwrap_or(SystemTime::UNIX_EPOCH)
+        nearest(self.unix_ms_of(tick))
     }
 
     fn checked_begin_of(&self, tick: u64) -> Option<SystemTime> {
-        from_unix_ms(i128::from(self.epoch_ms) + i128::from(tick) * i128::from(self.tick_ms))
+        from_unix_ms(self.unix_ms_of(tick))
+    }
+
+    /// When `tick` begins, in milliseconds since 1970.
+    fn unix_ms_of(&self, tick: u64) -> i128 {
+        i128::from(self.epoch_ms) + i128::from(tick) * i128::from(self.tick_ms)
     }
 }
 
@@ -686,8 +705,7 @@ pub enum LayoutError {
         /// The tick asked for.
         tick: Duration,
     },
-    /// The epoch is not a whole number of milliseconds, or more than 10^15 s from 1970, or too far
-    /// away for this platform to represent.
+    /// The epoch is not a whole number of milliseconds, or more than 10^15 s from 1970.
     Epoch {
         /// The epoch asked for.
         epoch: SystemTime,
@@ -724,8 +742,7 @@ impl fmt::Display for LayoutError {
             LayoutError::Epoch { epoch } => write!(
                 f,
                 "the epoch cannot be {}: it is a whole number of milliseconds, at most 10^15 s (31 \
-                 million years) before or after 1970, and near enough for the times of the layout \
-                 to be told on this platform",
+                 million years) before or after 1970",
                 utc(epoch)
             ),
         }
@@ -733,3 +750,22 @@ impl fmt::Display for LayoutError {
 }
 
 impl Error for LayoutError {}
+
+/// The time of a UID is one that the platform's [`SystemTime`] cannot represent.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub struct TimeRangeError {
+    unix_ms: i128,
+}
+
+impl fmt::Display for TimeRangeError {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(
+            f,
+            "the UID's time is {} s from 1970, which this platform cannot represent: its layout is \
+             another one, or has too many bits of time for the length of its tick",
+            self.unix_ms.div_euclid(1000)
+        )
+    }
+}
+
+impl Error for TimeRangeError {}

@@ -359,7 +359,7 @@ pub use generator::installed::{get_or_try_init, install, installed, take};
 pub use generator::local::LocalTaker;
 pub use generator::take_n::TakeN;
 pub use generator::{BuildError, InstallError, ShutdownError, UidGenerator};
-pub use layout::{FieldOrder, Layout, LayoutError, Parts};
+pub use layout::{FieldOrder, Layout, LayoutError, Parts, TimeRangeError};
 #[cfg(feature = "masked")]
 pub use masked::{Masked, Opaque};
 pub use registry::RegistryError;

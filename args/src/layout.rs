@@ -144,10 +144,23 @@ pub fn epoch(text: &str) -> Result<SystemTime, String> {
         _ => text.parse::<Timestamp>(),
     };
     match time {
-        Ok(time) => Ok(time.into()),
+        Ok(time) => system_time(time).ok_or_else(|| {
+            format!("{time} is a time that this system does not have: take a later one")
+        }),
         Err(_) => {
             Err("a time is such as 2026-01-01T00:00:00Z, or a date such as 2026-01-01".to_owned())
         }
+    }
+}
+
+/// `None` where the system has no such time, as Windows has none before the year 1601.
+fn system_time(time: Timestamp) -> Option<SystemTime> {
+    let distance = time.as_duration();
+    let length = distance.unsigned_abs();
+    if distance.is_negative() {
+        SystemTime::UNIX_EPOCH.checked_sub(length)
+    } else {
+        SystemTime::UNIX_EPOCH.checked_add(length)
     }
 }
 
@@ -182,6 +195,21 @@ mod tests {
             epoch("2016-09-19"),
             Ok(SystemTime::UNIX_EPOCH + Duration::from_secs(1_474_243_200))
         );
+        for (text, ms) in [
+            ("1969-12-31T23:59:59.999Z", -1),
+            ("1601-01-01", -11_644_473_600_000_i64),
+            ("1970-01-01", 0),
+            ("9999-12-30T22:00:00Z", 253_402_207_200_000),
+        ] {
+            let since = epoch(text).unwrap().duration_since(SystemTime::UNIX_EPOCH);
+            let found = match since {
+                Ok(since) => i64::try_from(since.as_millis()).unwrap(),
+                Err(before) => -i64::try_from(before.duration().as_millis()).unwrap(),
+            };
+            assert_eq!(found, ms, "{text}");
+        }
+        // Before the first time of Windows.
+        assert_eq!(epoch("1600-01-01").is_ok(), cfg!(not(windows)));
         // Midnight of where?
         for wrong in ["", "2016-09-19T16:00:00", "yesterday", "1474300800"] {
             assert!(epoch(wrong).is_err(), "{wrong}");

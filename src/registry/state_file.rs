@@ -78,8 +78,7 @@ impl StateFile {
             let problem = "it is not a file; give the path of a state file, or of none";
             return Err(refused(path, problem));
         }
-        let mut open = OpenOptions::new();
-        open.read(true).write(true).create(true).truncate(false);
+        let open = options();
         let mut file = open.open(path).map_err(failed)?;
         let resolved = fs::canonicalize(path).map_err(failed)?;
         let guard_path = with_suffix(&resolved, ".lock");
@@ -220,9 +219,10 @@ fn make(file: &mut File, resolved: &Path) -> io::Result<()> {
     // Blank pages end as written ones do, so that a first write has one sector to change.
     file.write_all(page_of("").repeat(2).as_bytes())?;
     file.sync_all()?;
-    // The name is stored in the directory.
-    #[cfg(unix)]
-    File::open(resolved.parent().unwrap_or(resolved))?.sync_all()?;
+    // The name is stored in the directory, which other platforms do not open as a file.
+    if cfg!(unix) {
+        File::open(resolved.parent().unwrap_or(resolved))?.sync_all()?;
+    }
     Ok(())
 }
 
@@ -239,10 +239,31 @@ fn read(file: &mut File) -> io::Result<Vec<u8>> {
     Ok(text)
 }
 
-/// Whether `path`, which may be a link, still leads to `file`.
+/// How the state file and the one beside it are opened. On Windows, a file that is removed while it
+/// is open keeps its name, and what is written to it is lost when it is closed. So there nobody can
+/// remove or rename either file while it is open.
+fn options() -> OpenOptions {
+    let mut options = OpenOptions::new();
+    options.read(true).write(true).create(true).truncate(false);
+    #[cfg(windows)]
+    {
+        use std::os::windows::fs::OpenOptionsExt;
+        const FILE_SHARE_READ: u32 = 1;
+        const FILE_SHARE_WRITE: u32 = 2;
+        options.share_mode(FILE_SHARE_READ | FILE_SHARE_WRITE);
+    }
+    options
+}
+
+/// Whether `path`, which may be a link, still leads to `file`, which is locked.
 fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
-    match fs::metadata(path) {
-        Ok(found) => Ok(identity(&found) == identity(&file.metadata()?)),
+    let found = if cfg!(unix) {
+        fs::metadata(path).map(|found| Ok(identity(&found) == identity(&file.metadata()?)))
+    } else {
+        File::open(path).map(|found| is_same(file, &found))
+    };
+    match found {
+        Ok(is_same) => is_same,
         Err(error)
             if matches!(error.kind(), io::ErrorKind::NotFound | io::ErrorKind::NotADirectory) =>
         {
@@ -252,8 +273,24 @@ fn leads_to(path: &Path, file: &File) -> io::Result<bool> {
     }
 }
 
-fn is_same(one: &File, other: &File) -> io::Result<bool> {
-    Ok(identity(&one.metadata()?) == identity(&other.metadata()?))
+/// Whether `other` is the file `held`, which is locked.
+#[cfg(unix)]
+fn is_same(held: &File, other: &File) -> io::Result<bool> {
+    Ok(identity(&held.metadata()?) == identity(&other.metadata()?))
+}
+
+/// Whether `other` is the file `held`, which is locked. std has no file number on this platform,
+/// but here a lock keeps out the process that has it, too.
+#[cfg(not(unix))]
+fn is_same(held: &File, other: &File) -> io::Result<bool> {
+    if identity(&held.metadata()?) != identity(&other.metadata()?) {
+        return Ok(false);
+    }
+    match other.try_lock() {
+        Ok(()) => other.unlock().map(|()| false),
+        Err(TryLockError::WouldBlock) => Ok(true),
+        Err(TryLockError::Error(error)) => Err(error),
+    }
 }
 
 /// The identity of a file, which no other file has.
@@ -263,10 +300,10 @@ fn identity(file: &Metadata) -> impl PartialEq + use<> {
     (file.dev(), file.ino())
 }
 
-/// The approximate identity of a file: std has no file number on this platform.
+/// What two files seldom have in common.
 #[cfg(not(unix))]
 fn identity(file: &Metadata) -> impl PartialEq + use<> {
-    (file.created().ok(), file.modified().ok(), file.len())
+    (file.created().ok(), file.len())
 }
 
 /// Tries for a second, because a child process that is being started holds its parent's locks for a

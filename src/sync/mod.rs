@@ -4,8 +4,9 @@
 pub(crate) use std::sync::Arc;
 #[cfg(feature = "contract")]
 pub(crate) use std::sync::Barrier;
-/// For the list of generators that a fork visits, which is neither modelled nor in a scenario.
-#[cfg(all(unix, not(any(uidring_loom, uidring_shuttle))))]
+/// For the list of generators that a fork visits, which is neither modelled nor in a scenario, and
+/// for the scopes of a series.
+#[cfg(any(feature = "series", all(unix, not(any(uidring_loom, uidring_shuttle)))))]
 pub(crate) use std::sync::Weak;
 
 #[cfg(uidring_loom)]

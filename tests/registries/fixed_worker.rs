@@ -4,14 +4,16 @@
 use std::collections::HashSet;
 use std::env;
 use std::fs;
-use std::io::{BufRead, BufReader};
+use std::io::{self, BufRead, BufReader};
 use std::path::Path;
 use std::process::{Command, Stdio};
 use std::thread;
 use std::time::{Duration, Instant, SystemTime};
 
 use uidring::clock::{Clock, ManualClock, SystemClock};
-use uidring::registry::{FixedWorker, Request, WorkerRegistry};
+use uidring::registry::FixedWorker;
+#[cfg(unix)]
+use uidring::registry::{Request, WorkerRegistry};
 use uidring::{BuildError, Layout, LeadLimit, RegistryError, TakeError, Uid, UidGenerator};
 
 use crate::alone::alone;
@@ -125,7 +127,7 @@ fn refusals_say_what_is_wrong() {
     build(&file, &clock).unwrap();
 
     let missing = build(&dir.path().join("no/uidring.state"), &clock).unwrap_err().to_string();
-    assert!(missing.contains("No such file or directory"), "{missing}");
+    assert!(missing.contains("(os error "), "{missing}");
 }
 
 #[test]
@@ -290,6 +292,11 @@ mod links {
     }
 }
 
+/// What may be done to a file that a generator has open. Windows does not let it happen.
+fn disturb(done: io::Result<()>) {
+    assert_eq!(done.is_ok(), cfg!(unix), "{done:?}");
+}
+
 /// Each file that a generator keeps, removed while it runs.
 #[test]
 fn a_removed_file_lets_nobody_else_in_and_repeats_nothing() {
@@ -310,7 +317,7 @@ fn a_removed_file_lets_nobody_else_in_and_repeats_nothing() {
             let mut all = HashSet::new();
             let uids = build(&file, &clock).unwrap();
             take_on(&uids, &mut all);
-            fs::remove_file(dir.path().join(&name)).unwrap();
+            disturb(fs::remove_file(dir.path().join(&name)));
             assert_is_held(build(&file, &clock));
             if is_used_after {
                 take_on(&uids, &mut all);
@@ -322,6 +329,7 @@ fn a_removed_file_lets_nobody_else_in_and_repeats_nothing() {
 }
 
 /// From the moment on in which the holder notices until it has the number anew.
+#[cfg(unix)]
 #[test]
 fn a_holder_that_has_lost_its_file_lets_nobody_else_in() {
     let dir = folder();
@@ -354,9 +362,11 @@ fn an_old_copy_put_back_while_a_generator_runs_repeats_nothing() {
             let uids = build(&file, &clock).unwrap();
             take_on(&uids, &mut all);
             if is_new_file {
-                fs::rename(&copy, &file).unwrap();
+                let done = fs::rename(&copy, &file);
+                assert!(done.is_ok() || cfg!(windows), "{done:?}");
             } else {
-                fs::write(&file, fs::read(&copy).unwrap()).unwrap();
+                let done = fs::write(&file, fs::read(&copy).unwrap());
+                assert!(done.is_ok() || cfg!(windows), "{done:?}");
             }
             if is_used_after {
                 take_on(&uids, &mut all);
@@ -368,6 +378,7 @@ fn an_old_copy_put_back_while_a_generator_runs_repeats_nothing() {
 }
 
 /// Whose file has become another's uses what it has reserved, and goes on when the other has ended.
+#[cfg(unix)] // Windows renames no folder of an open file
 #[test]
 fn who_has_lost_the_number_stops_until_it_is_free() {
     let dir = folder();

@@ -113,10 +113,11 @@ impl Uids {
     /// Decodes a UID of this generator's layout.
     ///
     /// # Errors
-    /// It is not a UID.
+    /// It is not a UID, or has a time that this platform cannot represent.
     pub fn parts(&self, uid: u64) -> Result<Parts, Error> {
         let uid = Uid::new(uid).ok_or_else(|| not_an_id("a UID", uid))?;
-        let parts = self.0.layout().parts(uid);
+        let parts =
+            self.0.layout().try_parts(uid).map_err(|error| Error::argument(error.to_string()))?;
         let unix_ms = match parts.time.duration_since(SystemTime::UNIX_EPOCH) {
             Ok(after) => i64::try_from(after.as_millis()).unwrap_or(i64::MAX),
             Err(before) => i64::try_from(before.duration().as_millis()).map_or(i64::MIN, |ms| -ms),

@@ -3,13 +3,12 @@
 //! Numbers are strings in JSON, because JavaScript's numbers are exact only up to 2<sup>53</sup>.
 //! Plain numbers are accepted as well.
 
-use std::time::SystemTime;
-
 use serde_json::{Value, json};
 use ureq::http::{Method, StatusCode};
 
 use super::address::encoded;
 use super::client::{Answer, LONG, Question, SHORT, Server, Trouble, words_of};
+use crate::clock::from_unix_ms;
 use crate::number::Number;
 use crate::segment::{Segment, SegmentError, Tag, TagRecord};
 
@@ -250,13 +249,15 @@ fn record(answer: &Value) -> Option<TagRecord> {
     record.max_step = field("max_step");
     record.description = answer["description"].as_str().map(str::to_owned);
     let updated = answer["updated"].as_str().and_then(|text| text.parse::<jiff::Timestamp>().ok());
-    record.updated = updated.map(SystemTime::from);
+    record.updated = updated.and_then(|at| from_unix_ms(at.as_millisecond().into()));
     Some(record)
 }
 
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use std::time::SystemTime;
+
     use super::*;
 
     #[test]
