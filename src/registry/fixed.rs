@@ -1,12 +1,11 @@
 //! A worker id that the caller chose.
 
 use std::env;
-use std::fs;
 use std::path::{Path, PathBuf};
 use std::time::Duration;
 
 use super::state_file::StateFile;
-use super::{Lease, Request, WorkerRegistry};
+use super::{Lease, Request, WorkerRegistry, pod};
 use crate::layout::Layout;
 use crate::registry::RegistryError;
 
@@ -98,18 +97,29 @@ impl FixedWorker {
         Ok(FixedWorker::new(number))
     }
 
-    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 on the host `orders-3`. Several
+    /// Gives the ordinal of a pod in a Kubernetes `StatefulSet`: 3 in the pod `orders-3`. Several
     /// sets that share a layout need numbers of their own.
+    ///
+    /// The pod's label `apps.kubernetes.io/pod-index` says it, which the downward API gives to a
+    /// variable `POD_INDEX`, or to the file `/etc/podinfo/labels`:
+    ///
+    /// ```yaml
+    /// env:
+    ///   - name: POD_INDEX
+    ///     valueFrom:
+    ///       fieldRef:
+    ///         fieldPath: metadata.labels['apps.kubernetes.io/pod-index']
+    /// ```
+    ///
+    /// Without either, it is the number at the end of the pod's name, its host name. A name whose
+    /// number need not be an ordinal is refused: `web-7d4b9c6d5f-24567` of a Deployment,
+    /// `ip-10-0-3-17` of a machine, any of a pod with `hostNetwork: true`, which has the name of
+    /// its node, and, as they look like these, ordinals of five digits and sets like `orders-2`.
     ///
     /// Kubernetes runs one pod of each ordinal at a time, unless somebody removes a pod by force
     /// (`kubectl delete --force`) whose node is cut off: it goes on beside the one that takes its
     /// place. Keep the [state file](FixedWorker::with_state) on a volume that one pod at a time can
     /// have, with the access mode `ReadWriteOncePod`.
-    ///
-    /// With `hostNetwork: true` a pod has the host name of its node, so that two pods on the node
-    /// `worker-2` would both have the number 2. Give such a pod a variable with its label
-    /// `apps.kubernetes.io/pod-index`, by the downward API, and use
-    /// [`from_env`](FixedWorker::from_env).
     ///
     /// ```no_run
     /// # use uidring::registry::FixedWorker;
@@ -119,20 +129,9 @@ impl FixedWorker {
     ///
     /// # Errors
     ///
-    /// [`RegistryError::NoNumber`] when the host name does not end in a hyphen and a number.
+    /// [`RegistryError::NoNumber`] where none of them has an ordinal.
     pub fn from_stateful_set() -> Result<FixedWorker, RegistryError> {
-        // The kubelet writes the pod's name to the file; the variable can be changed by a shell.
-        let name = fs::read_to_string("/etc/hostname")
-            .ok()
-            .or_else(|| env::var("HOSTNAME").ok())
-            .unwrap_or_default();
-        ordinal(name.trim()).map(FixedWorker::new).ok_or_else(|| RegistryError::NoNumber {
-            place: "the host name".to_owned(),
-            problem: format!(
-                "{:?} does not end in a hyphen and an ordinal, as a pod's of a StatefulSet does",
-                name.trim()
-            ),
-        })
+        pod::ordinal().map(FixedWorker::new)
     }
 
     /// Keeps in the file `path` up to which tick the number has been used, so that a restart goes
@@ -164,6 +163,8 @@ impl FixedWorker {
     /// first, its next start is refused the number until the children have ended too, or have
     /// started other programs. Children that outlive their parent are best made before it builds.
     ///
+    /// On Windows nobody can remove, rename or read either file while a generator runs.
+    ///
     /// ```
     /// # use uidring::{UidGenerator, registry::FixedWorker};
     /// # let folder = tempfile::tempdir()?;
@@ -192,13 +193,6 @@ impl Given {
     fn usable(&mut self) -> Option<&mut StateFile> {
         self.state.as_mut().filter(|_| self.lost.is_none())
     }
-}
-
-/// The number after the last hyphen, as Kubernetes writes it: without leading zeros.
-fn ordinal(name: &str) -> Option<u64> {
-    let (_, digits) = name.rsplit_once('-')?;
-    let number = digits.parse().ok()?;
-    (u64::to_string(&number) == digits).then_some(number)
 }
 
 impl WorkerRegistry for FixedWorker {
@@ -281,28 +275,5 @@ pub(super) fn used_ahead(worker: u64, used: u64, request: &Request, latest: u64)
         used: used_until,
         now,
         wait: layout.tick().saturating_mul(ticks),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn an_ordinal_is_what_kubernetes_appends() {
-        assert_eq!(ordinal("orders-0"), Some(0));
-        assert_eq!(ordinal("orders-eu-17"), Some(17));
-        for name in [
-            "",
-            "orders",
-            "orders-",
-            "orders-x",
-            "orders-07",
-            "orders-+7",
-            "7",
-            "orders-18446744073709551616",
-        ] {
-            assert_eq!(ordinal(name), None, "{name:?}");
-        }
     }
 }

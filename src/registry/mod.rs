@@ -22,6 +22,7 @@ mod key_registry;
 mod leaf_worker;
 #[cfg(feature = "mysql")]
 mod mysql;
+mod pod;
 #[cfg(feature = "postgres")]
 mod postgres;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]

@@ -180,6 +180,35 @@ fn a_relative_path_stays_the_same_file() {
 
 const CHILD: &str = "UIDRING_FIXED_CHILD";
 
+/// Whatever the name of the machine is that the tests run on.
+#[test]
+fn the_index_of_a_pod_comes_from_the_downward_api() {
+    if env::var_os(CHILD).is_some() {
+        match FixedWorker::from_stateful_set() {
+            Ok(fixed) => {
+                let uids = UidGenerator::builder().registry(fixed).build().unwrap();
+                println!("<{}>", uids.worker_id());
+            }
+            Err(error) => println!("<{error}>"),
+        }
+        return;
+    }
+    let said = |index: &str| {
+        let mut command = Command::new(env::current_exe().unwrap());
+        let test = "fixed_worker::the_index_of_a_pod_comes_from_the_downward_api";
+        command.args(["--exact", test, "--nocapture"]).env(CHILD, "1").env("POD_INDEX", index);
+        let out = String::from_utf8(command.output().unwrap().stdout).unwrap();
+        out.split_once('<').unwrap().1.split_once('>').unwrap().0.to_owned()
+    };
+    assert_eq!(said("3"), "3");
+    assert_eq!(said("24567"), "24567");
+    assert_eq!(
+        said("web-3"),
+        "no worker id in the environment variable POD_INDEX: it holds \"web-3\", which is not the \
+         index of a pod; a worker id is a whole number"
+    );
+}
+
 #[test]
 fn the_environment_gives_a_number() {
     if env::var_os(CHILD).is_some() {
