@@ -108,7 +108,8 @@ impl SqlRegistry<MySql> {
     /// The parameters are those of [`mysql_async::Opts`], such as
     /// `?require_ssl=true&verify_identity=true`. TLS is used where it is required. Besides,
     /// `ssl-ca=FILE`, as the server's own clients call it, does what
-    /// [`with_root_certificate`](Self::with_root_certificate) does.
+    /// [`with_root_certificate`](Self::with_root_certificate) does, and `passfile=FILE` names
+    /// [the file with the password](crate::store#passwords).
     ///
     /// # Errors
     ///

@@ -88,7 +88,8 @@ impl SqlRegistry<Postgres> {
     /// certificate and name are checked, as with `verify-full`. With `prefer`, which holds unless
     /// set, a server that cannot be checked is spoken to without TLS. Besides, `sslrootcert=FILE`,
     /// as libpq calls it, does what [`with_root_certificate`](Self::with_root_certificate) does,
-    /// and requires TLS unless `sslmode` is set.
+    /// and requires TLS unless `sslmode` is set; `passfile=FILE` names
+    /// [the file with the password](crate::store#passwords).
     ///
     /// # Errors
     ///

@@ -6,7 +6,8 @@
 //! port is 2379 and the folder `uidring` unless they are named. All keys begin with the folder and
 //! a slash. `ca` is a file with the certificates of the authorities that are trusted, and no others
 //! are; without it, they are those of Mozilla's list. `cert` and `key` are files with the client's
-//! own certificate and key. All three are PEM.
+//! own certificate and key. All three are PEM. `passfile` is the file with
+//! [the password](super#passwords).
 //!
 //! The servers are members of one cluster. The first one is asked, and the next one if that is down
 //! or does not answer: each gets its share of the time that is left. Who answered last is asked

@@ -61,6 +61,12 @@ impl<K: KeyStore> Backend for Server<K> {
         self.store.name()
     }
 
+    fn renew(&self, address: &OsStr) -> Result<(), StoreError> {
+        let address = address.to_string_lossy();
+        let renewed = self.store.renew(&address);
+        renewed.map_err(|error| server_address::refused(&address, error))
+    }
+
     fn registry(
         &self,
         options: &RegistryOptions,

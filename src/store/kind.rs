@@ -43,6 +43,9 @@ pub(super) trait Backend: Debug + Send + Sync {
         None
     }
 
+    /// Goes by another address of the same store from now on.
+    fn renew(&self, address: &OsStr) -> Result<(), StoreError>;
+
     /// Worker ids, given as the `options` say.
     fn registry(
         &self,

@@ -33,6 +33,20 @@
 //! and so do the promises of each store: those of the others at [`etcd`], [`zookeeper`] and
 //! [`redis`]. A path that looks like an address begins with `./`. BENCHMARKS.md has what a call on
 //! each of them costs: 1 to 16 ms on a machine with two cores.
+//!
+//! # Passwords
+//!
+//! The user and the password stand before the host: `postgres://user:password@host/database`. In
+//! both of them `/`, `@`, `#`, `?`, `:` and `%` are written as `%2F`, `%40`, `%23`, `%3F`, `%3A`
+//! and `%25`.
+//!
+//! A password that changes while programs run, as those of Vault and of RDS with IAM do, is kept in
+//! a file, which the address of any server may name:
+//! `postgres://user@host/database?passfile=/run/secrets/ids`. The file holds the password and
+//! nothing else, as it is, without escapes, and is read at each connection. For PostgreSQL, it may
+//! also be one of libpq's, with lines such as `host:port:database:user:password`. Whatever writes
+//! it puts a whole file in the place of the old one. [`Store::renew`] has a running store go by
+//! another address.
 
 pub(crate) mod address;
 #[cfg(any(
@@ -63,6 +77,15 @@ pub(crate) mod keys;
 mod kind;
 mod mysql;
 mod options;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "sqlite",
+    feature = "zookeeper"
+))]
+mod password;
 mod postgres;
 pub mod redis;
 #[cfg(any(
@@ -74,6 +97,14 @@ pub mod redis;
     feature = "zookeeper"
 ))]
 mod refusals;
+#[cfg(any(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "zookeeper"
+))]
+mod renewal;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 mod rows;
 #[cfg(any(feature = "etcd", feature = "http", feature = "redis"))]
@@ -99,14 +130,14 @@ pub use error::StoreError;
 pub use options::{RegistryOptions, Table};
 pub use storage_error::StorageError;
 
-use std::ffi::OsStr;
+use std::ffi::{OsStr, OsString};
 use std::fmt;
 use std::ops::RangeInclusive;
 use std::path::Path;
 use std::time::{Duration, SystemTime};
 
 use address::Address;
-use kind::{AnyRegistry, Backend, Calls, Kind};
+use kind::{AnyRegistry, Backend, Calls, Kind, Open};
 
 use crate::layout::Layout;
 #[cfg(feature = "zookeeper")]
@@ -188,6 +219,13 @@ impl Store {
     }
 
     fn at(address: &OsStr, may_make: bool) -> Result<Store, StoreError> {
+        let (open, _, place) = Store::kind_of(address)?;
+        Ok(Store { backend: open(&place)?, calls: Calls { timeout: None, may_make } })
+    }
+
+    /// How the kind of store that has this address is opened, its first scheme, and what it is
+    /// opened with.
+    fn kind_of(address: &OsStr) -> Result<(Open, &'static str, OsString), StoreError> {
         let schemes = || KINDS.iter().flat_map(|kind| kind.schemes).copied().collect();
         let shown;
         let (kind, place) = match Address::parse(address) {
@@ -210,7 +248,42 @@ impl Store {
             let Kind { name, feature, .. } = *kind;
             return Err(StoreError::NotBuiltIn { address: shown, name, feature });
         };
-        Ok(Store { backend: open(&place)?, calls: Calls { timeout: None, may_make } })
+        Ok((open, kind.schemes[0], place))
+    }
+
+    /// Goes by another address of the same store from now on: with another user or password, or
+    /// other parameters. The files that it names, such as certificates, are read again, also where
+    /// the address is as it was. This store, its clones, and all registries, sources and series
+    /// that were opened from them go by it from their next call on.
+    ///
+    /// A password that changes often is better kept in a file, which the address names by
+    /// `passfile=`: it is read at each connection.
+    ///
+    /// ```
+    /// # #[cfg(feature = "postgres")] {
+    /// use uidring::Store;
+    ///
+    /// let store = Store::open("postgres://ids:old@db.example.com/ids")?;
+    /// store.renew("postgres://ids:new@db.example.com/ids")?;
+    /// let error = store.renew("postgres://ids:new@other.example.com/ids").unwrap_err();
+    /// assert!(error.to_string().contains("the new address names another store"));
+    /// # }
+    /// # Ok::<(), uidring::store::StoreError>(())
+    /// ```
+    ///
+    /// # Errors
+    ///
+    /// As [`open`](Store::open), and where the address names another store.
+    pub fn renew(&self, address: impl AsRef<OsStr>) -> Result<(), StoreError> {
+        let (open, scheme, place) = Store::kind_of(address.as_ref())?;
+        if scheme == self.scheme() {
+            return self.backend.renew(&place);
+        }
+        let other = open(&place)?.name();
+        Err(StoreError::Address(StorageError::unusable(
+            format!("the store {self}"),
+            storage_error::other_store(&other),
+        )))
     }
 
     /// Sets how long each call to the store may take: five seconds unless set. A server that does

@@ -6,7 +6,8 @@
 //! is 6379, the database 0 and the folder `uidring` unless they are named; exactly one server is.
 //! `ca` is a file with the certificates of the authorities that are trusted, and no others are;
 //! without it, they are those of Mozilla's list. `cert` and `key` are files with the client's own
-//! certificate and key. All three are PEM.
+//! certificate and key. All three are PEM. `passfile` is the file with
+//! [the password](super#passwords).
 //!
 //! # What is promised, and what it rests on
 //!

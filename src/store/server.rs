@@ -55,6 +55,12 @@ impl<D: RegistryTables + SegmentTables> Backend for Server<D> {
         self.database.name()
     }
 
+    fn renew(&self, address: &OsStr) -> Result<(), StoreError> {
+        let address = address.to_string_lossy();
+        let renewed = self.database.renew(&address);
+        renewed.map_err(|error| server_address::refused(&address, error))
+    }
+
     fn registry(
         &self,
         options: &RegistryOptions,

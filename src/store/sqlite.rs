@@ -27,7 +27,8 @@ mod built_in {
     use crate::store::options::{RegistryOptions, Table};
     use crate::store::refusals::{no_uid_generator, refused};
     use crate::store::rows::Rows;
-    use crate::store::sql::{Database, Sqlite};
+    use crate::store::sql::{Database, Error, Sqlite};
+    use crate::store::storage_error;
     #[cfg(feature = "series")]
     use crate::store::storage_error::StorageError;
     use crate::sync::Arc;
@@ -57,6 +58,17 @@ mod built_in {
 
         fn file(&self) -> Option<&Path> {
             Some(self.file.path())
+        }
+
+        fn renew(&self, path: &OsStr) -> Result<(), StoreError> {
+            let path = Path::new(path);
+            let refuse = |error| refused(&path.display().to_string(), error);
+            match Sqlite::at(path).map_err(refuse)? {
+                other if other.path() != self.file.path() => {
+                    Err(refuse(Error::problem(storage_error::other_store(&other.name()))))
+                }
+                _ => Ok(()),
+            }
         }
 
         fn registry(

@@ -106,6 +106,14 @@ impl StorageError {
     }
 }
 
+/// What is wrong with a new address that names the store `other`.
+pub(super) fn other_store(other: &str) -> String {
+    format!(
+        "the new address names another store, {other}, and what runs stays with its own; change \
+         the user, the password and the parameters alone, or start again with the new address"
+    )
+}
+
 impl fmt::Display for StorageError {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         match self {

@@ -9,7 +9,8 @@
 //! that are trusted, and no others are; without it, they are those of Mozilla's list. `cert` and
 //! `key` are files with the client's own certificate and key, which the servers ask for unless told
 //! otherwise. All three are PEM. `admin` is the port of the servers' admin servers, 8080 unless it
-//! is named; they are not asked where it is 0.
+//! is named; they are not asked where it is 0. `passfile` is the file with
+//! [the password](super#passwords); the nodes stay those of the password that they were made with.
 //!
 //! The servers are those of one ensemble, asked by turns at random. The next one is asked if one is
 //! down or does not answer: each gets its share of the time that is left. If none serves, the error

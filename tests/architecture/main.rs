@@ -50,6 +50,8 @@ const FLOORS: &[Floor] = &[
             "store/deadline",
             "store/said",
             "store/call",
+            "store/password",
+            "store/renewal",
             "store/options",
             "store/keys",
             "store/sql",

@@ -6,4 +6,5 @@ mod cosid;
 #[path = "../common/key_servers/mod.rs"]
 mod key_servers;
 mod operators;
+mod passwords;
 mod versions;

@@ -8,6 +8,8 @@ mod databases;
 
 #[cfg(any(feature = "mysql-common-0_37", feature = "postgres-types-0_2"))]
 mod integrations;
+#[cfg(unix)]
+mod passwords;
 #[cfg(feature = "postgres")]
 mod pooler;
 #[cfg(unix)]

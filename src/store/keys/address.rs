@@ -3,6 +3,7 @@
 use percent_encoding::percent_decode_str;
 
 use super::Error;
+use crate::store::password::{PASSFILE, PasswordFile};
 
 /// What an address of a kind of store looks like.
 #[derive(Debug)]
@@ -102,6 +103,12 @@ impl Address {
     /// The value of the parameter `name`.
     pub fn parameter(&self, name: &str) -> Option<&str> {
         self.parameters.iter().find(|(known, _)| *known == name).map(|(_, value)| value.as_str())
+    }
+
+    /// The file with the password, if the address names one.
+    pub fn password_file(&self) -> Result<Option<PasswordFile>, Error> {
+        let path = self.parameter(PASSFILE);
+        path.map(|path| PasswordFile::at(path, self.password.is_some())).transpose()
     }
 
     /// The address as it may be shown or logged: without password and parameters.

@@ -14,6 +14,7 @@ use std::time::Duration;
 use super::{Action, Change, Deadline, Document, Entry, Error, Fault, KeyStore, Session, Words};
 use crate::store::StorageError;
 use crate::store::call::random_text;
+use crate::store::password::advised;
 use crate::sync::{Arc, Mutex, lock, sleep};
 
 /// How long a call may take, unless set otherwise.
@@ -120,7 +121,9 @@ impl<K: KeyStore> Client<K> {
     ) -> Result<T, E> {
         let deadline = Deadline::after(self.timeout);
         let run = || {
-            let mut session = self.store.connect(&deadline)?;
+            let store = self.store.current()?;
+            let advised = |error| advised(error, store.password_file());
+            let mut session = store.connect(&deadline).map_err(&advised)?;
             let mut attempt = 0;
             let result = loop {
                 let left = deadline.left();
@@ -137,7 +140,10 @@ impl<K: KeyStore> Client<K> {
                 attempt += 1;
             };
             session.end();
-            result
+            result.map_err(|fault| match fault {
+                Fault::Database(error) => Fault::Database(advised(error)),
+                fault => fault,
+            })
         };
         let result = K::run(run).unwrap_or_else(|error| {
             Err(Error::Other(format!("no thread can be started: {error}").into()).into())
@@ -258,7 +264,8 @@ impl<K: KeyStore> Client<K> {
                 return None;
             }
             pause(attempt);
-            let Ok(mut session) = self.store.connect(deadline) else { continue };
+            let Ok(store) = self.store.current() else { continue };
+            let Ok(mut session) = store.connect(deadline) else { continue };
             // The same commit again: the first one may still be made, but not both, as each changes
             // the versions that they name.
             let result = match session.commit(changes) {

@@ -39,6 +39,7 @@ pub use zookeeper::{LeafNode, LeafServer, LeafSession, ZooKeeper, read_leaf};
 
 use std::fmt::Debug;
 use std::io;
+use std::path::Path;
 
 /// A store of keys, and how to connect to it. It holds no connection.
 ///
@@ -47,6 +48,23 @@ use std::io;
 pub trait KeyStore: Clone + Debug + Send + Sync + 'static {
     /// The address without the password.
     fn name(&self) -> String;
+
+    /// The store as it is to be connected to now: with the password that its file holds, and by the
+    /// address that was given last.
+    fn current(&self) -> Result<Self, Error> {
+        Ok(self.clone())
+    }
+
+    /// The file that holds the password, if the address names one.
+    fn password_file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Has this store and its clones go by another address of the same store from now on.
+    fn renew(&self, address: &str) -> Result<(), Error> {
+        let _ = address;
+        Err(Error::problem("it has one address for ever"))
+    }
 
     /// Connects, and refuses a server that may lose what it has confirmed: one whose settings say
     /// so, one of a version that is known for it, or a replica. The error names the setting, its

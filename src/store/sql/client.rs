@@ -9,6 +9,7 @@ use super::{
     columns, statements,
 };
 use crate::store::StorageError;
+use crate::store::password::advised;
 use crate::sync::{Arc, Mutex, lock, sleep};
 
 /// How long a call may take, unless set otherwise.
@@ -153,7 +154,9 @@ impl<D: Database> Client<D> {
         body: impl Fn(&mut dyn Session) -> Result<T, Fault<E>> + Sync,
     ) -> Result<T, Fault<E>> {
         let call = || {
-            let mut session = self.database.connect(schema, deadline)?;
+            let database = self.database.current()?;
+            let advised = |error| advised(error, database.password_file());
+            let mut session = database.connect(schema, deadline).map_err(advised)?;
             let result = body(&mut session);
             session.end();
             result

@@ -30,6 +30,7 @@ pub use sqlite::Sqlite;
 
 use std::fmt::{self, Debug};
 use std::io;
+use std::path::Path;
 
 pub use super::call::{Cause, Error, Fault, Words};
 pub use super::deadline::Deadline;
@@ -124,6 +125,23 @@ pub trait Database: Clone + Debug + Send + Sync + 'static {
 
     /// The path, or the address without the password.
     fn name(&self) -> String;
+
+    /// The database as it is to be connected to now: with the password that its file holds, and by
+    /// the address that was given last.
+    fn current(&self) -> Result<Self, Error> {
+        Ok(self.clone())
+    }
+
+    /// The file that holds the password, if the address names one.
+    fn password_file(&self) -> Option<&Path> {
+        None
+    }
+
+    /// Has this database and its clones go by another address of the same one from now on.
+    fn renew(&self, address: &str) -> Result<(), Error> {
+        let _ = address;
+        Err(Error::problem("it has one address for ever"))
+    }
 
     fn connect<'a>(
         &'a self,

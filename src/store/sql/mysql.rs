@@ -19,12 +19,16 @@ use super::{
 };
 use crate::pem;
 use crate::store::address::without_password;
+use crate::store::password::{PASSFILE, PasswordFile};
+use crate::store::renewal::{Renewal, other_store};
 
 /// A MySQL or MariaDB server.
 #[derive(Clone)]
 pub struct MySql {
     name: String,
     options: Opts,
+    password_file: Option<PasswordFile>,
+    renewal: Renewal<MySql>,
 }
 
 /// Without the options, which hold the password.
@@ -44,6 +48,7 @@ impl MySql {
             return Err(Error::problem(NO_HOST));
         }
         let (url, authority) = take_file(url, "ssl-ca")?;
+        let (url, password_file) = take_file(&url, PASSFILE)?;
         let options = Opts::from_url(&url)
             .map_err(|error| Error::problem(format!("{error}; see the address")))?;
         if options.db_name().is_none_or(str::is_empty) {
@@ -54,7 +59,15 @@ impl MySql {
         // An update counts the rows that it finds, also where it changes nothing. A second
         // connection, by a socket, would not be worth it for one call.
         let options = OptsBuilder::from_opts(options).client_found_rows(true).prefer_socket(false);
-        let mut server = MySql { name: without_password(&url), options: options.into() };
+        let options: Opts = options.into();
+        let has_password = options.pass().is_some_and(|password| !password.is_empty());
+        let password_file = password_file.map(|path| PasswordFile::at(path, has_password));
+        let mut server = MySql {
+            name: without_password(&url),
+            options,
+            password_file: password_file.transpose()?,
+            renewal: Renewal::default(),
+        };
         if let Some(path) = authority {
             // The driver reads the file when it connects.
             pem::certificates(&path).map_err(Error::problem)?;
@@ -101,7 +114,34 @@ impl Database for MySql {
     const MAKES_AT_ONCE: bool = false;
 
     fn name(&self) -> String {
-        self.name.clone()
+        self.renewal.look(self, |newest| newest.name.clone())
+    }
+
+    fn current(&self) -> Result<MySql, Error> {
+        let mut server = self.renewal.newest(self);
+        if let Some(file) = &server.password_file {
+            let options = OptsBuilder::from_opts(server.options.clone());
+            server.options = options.pass(Some(file.read()?)).into();
+        }
+        Ok(server)
+    }
+
+    fn password_file(&self) -> Option<&Path> {
+        self.password_file.as_ref().map(PasswordFile::path)
+    }
+
+    fn renew(&self, address: &str) -> Result<(), Error> {
+        let newer = MySql::at(address)?;
+        let place = |server: &MySql| {
+            let options = &server.options;
+            let host = options.ip_or_hostname().to_owned();
+            (host, options.tcp_port(), options.db_name().map(str::to_owned))
+        };
+        if place(&newer) != place(self) {
+            return Err(other_store(&newer.name));
+        }
+        self.renewal.replace(newer);
+        Ok(())
     }
 
     fn connect<'a>(

@@ -7,7 +7,7 @@ use std::path::Path;
 use rustls::{ClientConfig, RootCertStore, crypto};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use tokio_postgres::config::SslMode;
+use tokio_postgres::config::{Host, SslMode};
 use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, SimpleQueryMessage};
@@ -23,6 +23,8 @@ use super::{
 };
 use crate::pem;
 use crate::store::address::without_password;
+use crate::store::password::{PASSFILE, PasswordFile};
+use crate::store::renewal::{Renewal, other_store};
 use crate::sync::{Arc, AtomicBool, Ordering};
 
 /// A PostgreSQL server.
@@ -31,6 +33,8 @@ pub struct Postgres {
     name: String,
     config: Config,
     tls: Arc<ClientConfig>,
+    password_file: Option<PasswordFile>,
+    renewal: Renewal<Postgres>,
 }
 
 impl Postgres {
@@ -40,6 +44,7 @@ impl Postgres {
             return Err(Error::problem(problem));
         }
         let (url, authority) = take_file(url, "sslrootcert")?;
+        let (url, password_file) = take_file(&url, PASSFILE)?;
         // What libpq calls so is what `require` is here.
         let strict = url
             .replace("sslmode=verify-full", "sslmode=require")
@@ -54,7 +59,15 @@ impl Postgres {
         if config.get_application_name().is_none() {
             config.application_name("uidring");
         }
-        let mut server = Postgres { name: without_password(&url), config, tls: tls(None) };
+        let has_password = config.get_password().is_some_and(|password| !password.is_empty());
+        let password_file = password_file.map(|path| PasswordFile::at(path, has_password));
+        let mut server = Postgres {
+            name: without_password(&url),
+            config,
+            tls: tls(None),
+            password_file: password_file.transpose()?,
+            renewal: Renewal::default(),
+        };
         if let Some(path) = authority {
             server.trust(&path)?;
             if !url.contains("sslmode=") {
@@ -73,6 +86,23 @@ impl Postgres {
         self.tls = tls(Some(roots));
         Ok(())
     }
+}
+
+/// Whether a line of libpq's file of passwords, as far as the password, is about this server.
+fn is_of(config: &Config, line: &[String]) -> bool {
+    let is = |field: usize, value: &str| line[field] == "*" || line[field] == value;
+    let hosts = config.get_hosts().iter().map(|host| match host {
+        Host::Tcp(name) => name.clone(),
+        #[cfg(unix)]
+        Host::Unix(folder) => folder.display().to_string(),
+    });
+    let mut hosts = hosts.chain(config.get_hostaddrs().iter().map(ToString::to_string));
+    let mut ports = config.get_ports().iter().map(ToString::to_string);
+    let user = config.get_user().unwrap_or_default();
+    hosts.any(|host| is(0, &host))
+        && (config.get_ports().is_empty() && is(1, "5432") || ports.any(|port| is(1, &port)))
+        && is(2, config.get_dbname().unwrap_or(user))
+        && is(3, user)
 }
 
 const FORM: Form = Form {
@@ -108,7 +138,38 @@ impl Database for Postgres {
     const MAKES_AT_ONCE: bool = true;
 
     fn name(&self) -> String {
-        self.name.clone()
+        self.renewal.look(self, |newest| newest.name.clone())
+    }
+
+    fn current(&self) -> Result<Postgres, Error> {
+        let mut server = self.renewal.newest(self);
+        if let Some(file) = &server.password_file {
+            let password = file.read_line(|line| is_of(&server.config, line))?;
+            server.config.password(password);
+        }
+        Ok(server)
+    }
+
+    fn password_file(&self) -> Option<&Path> {
+        self.password_file.as_ref().map(PasswordFile::path)
+    }
+
+    fn renew(&self, address: &str) -> Result<(), Error> {
+        let newer = Postgres::at(address)?;
+        let (new, own) = (&newer.config, &self.config);
+        // Without a name, the database is that of the user.
+        let database =
+            |config: &Config| config.get_dbname().or(config.get_user()).map(str::to_owned);
+        let is_same = new.get_hosts() == own.get_hosts()
+            && new.get_hostaddrs() == own.get_hostaddrs()
+            && new.get_ports() == own.get_ports()
+            && new.get_options() == own.get_options()
+            && database(new) == database(own);
+        if !is_same {
+            return Err(other_store(&newer.name));
+        }
+        self.renewal.replace(newer);
+        Ok(())
     }
 
     fn connect<'a>(

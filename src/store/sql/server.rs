@@ -14,6 +14,7 @@ use tokio::time::timeout;
 
 use super::{Deadline, Error};
 use crate::clock::human;
+use crate::store::password::SEE_PASSWORD;
 use crate::sync::thread;
 use crate::told::Told;
 
@@ -53,7 +54,7 @@ pub const BAD_CERTIFICATE: Diagnosis = Diagnosis::Unusable(
     "see the server's certificate; name its authority in the address, by sslrootcert= for \
      PostgreSQL and ssl-ca= for MySQL",
 );
-pub const BAD_PASSWORD: Diagnosis = Diagnosis::Unusable("see the user and the password");
+pub const BAD_PASSWORD: Diagnosis = Diagnosis::Unusable(SEE_PASSWORD);
 pub const NO_DATABASE: Diagnosis = Diagnosis::Unusable("see the name of the database");
 
 impl Diagnosis {

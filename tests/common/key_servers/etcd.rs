@@ -119,9 +119,18 @@ impl Etcds {
 
     /// Asks the gateway of a member.
     pub fn ask(&self, member: usize, path: &str, body: &str) -> String {
+        self.ask_as(member, "", path, body)
+    }
+
+    /// The same, with a token.
+    pub fn ask_as(&self, member: usize, token: &str, path: &str, body: &str) -> String {
+        let token = match token {
+            "" => String::new(),
+            token => format!("authorization: {token}\r\n"),
+        };
         let request = format!(
-            "POST {path} HTTP/1.1\r\nhost: x\r\nconnection: close\r\ncontent-length: {}\r\n\r\n\
-             {body}",
+            "POST {path} HTTP/1.1\r\nhost: x\r\n{token}connection: close\r\n\
+             content-length: {}\r\n\r\n{body}",
             body.len()
         );
         exchange(self.members[member].port, request.as_bytes())

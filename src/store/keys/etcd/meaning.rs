@@ -5,6 +5,7 @@ use ureq::http::StatusCode;
 
 use super::http::Reply;
 use crate::store::keys::Error;
+use crate::store::password::SEE_PASSWORD;
 use crate::store::said;
 
 /// What a server says instead of an answer.
@@ -50,7 +51,7 @@ const MESSAGES: &[(&str, Meaning)] = &[
     ("revision in header is old", Meaning::Token),
     ("user name is empty", Meaning::Token),
     ("authentication is not enabled", Meaning::NoUsers),
-    ("authentication failed", Meaning::Unusable("see the user and the password in the address")),
+    ("authentication failed", Meaning::Unusable(SEE_PASSWORD)),
     ("permission denied", Meaning::Denied),
     ("database space exceeded", Meaning::Full),
     ("corrupt cluster", Meaning::Unusable(CORRUPT)),

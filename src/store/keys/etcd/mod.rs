@@ -19,7 +19,9 @@ use super::address::{Address, Form, server_name};
 use super::{Deadline, Error, KeyStore, Session};
 use crate::clock::Stopwatch;
 use crate::pem;
-use crate::sync::{Arc, Mutex};
+use crate::store::password::{PASSFILE, PasswordFile};
+use crate::store::renewal::{Renewal, other_store};
+use crate::sync::{Arc, Mutex, lock};
 use answers::Header;
 use session::Conversation;
 
@@ -28,7 +30,7 @@ const FORM: Form = Form {
     schemes: &["etcd", "etcds"],
     example: "etcd://user:password@host:2379,host2:2379/folder",
     port: 2379,
-    parameters: &["ca", "cert", "key"],
+    parameters: &["ca", "cert", "key", PASSFILE],
 };
 
 /// The folder where an address names none.
@@ -42,6 +44,8 @@ pub struct Etcd {
     folder: String,
     login: Option<Arc<Login>>,
     tls: TlsConfig,
+    password_file: Option<PasswordFile>,
+    renewal: Renewal<Etcd>,
     /// What this store and its clones know of the cluster.
     known: Arc<Mutex<Known>>,
 }
@@ -88,7 +92,9 @@ impl Etcd {
     pub fn at(address: &str) -> Result<Etcd, Error> {
         let address = Address::parse(address, &FORM)?;
         let is_secret = address.scheme == "etcds";
-        if let Some((parameter, _)) = address.parameters.first().filter(|_| !is_secret) {
+        let of_tls = |(name, _): &&(&str, String)| *name != PASSFILE;
+        let of_tls = address.parameters.iter().find(of_tls);
+        if let Some((parameter, _)) = of_tls.filter(|_| !is_secret) {
             return Err(Error::problem(format!(
                 "its parameter {parameter} has a meaning with TLS alone; begin the address with \
                  etcds://"
@@ -109,12 +115,18 @@ impl Etcd {
             seen: None,
             token: Token::Unasked,
         };
+        let password_file = address.password_file()?;
+        if password_file.is_some() && address.user.is_none() {
+            return Err(Error::problem("it names a password file without a user; name the user"));
+        }
         let folder = Some(&address.folder).filter(|folder| !folder.is_empty());
         Ok(Etcd {
             name: address.name(),
             servers,
             folder: folder.map_or(FOLDER, String::as_str).to_owned(),
             tls: tls(&address)?,
+            password_file,
+            renewal: Renewal::default(),
             login: address.user.map(|user| {
                 Arc::new(Login { user, password: address.password.unwrap_or_default() })
             }),
@@ -147,7 +159,34 @@ impl Etcd {
 
 impl KeyStore for Etcd {
     fn name(&self) -> String {
-        self.name.clone()
+        self.renewal.look(self, |newest| newest.name.clone())
+    }
+
+    fn current(&self) -> Result<Etcd, Error> {
+        let mut store = self.renewal.newest(self);
+        if let (Some(file), Some(login)) = (&store.password_file, &store.login) {
+            let (user, password) = (login.user.clone(), file.read()?);
+            store.login = Some(Arc::new(Login { user, password }));
+        }
+        Ok(store)
+    }
+
+    fn password_file(&self) -> Option<&Path> {
+        self.password_file.as_ref().map(PasswordFile::path)
+    }
+
+    fn renew(&self, address: &str) -> Result<(), Error> {
+        let newer = Etcd::at(address)?;
+        let names = |store: &Etcd| -> Vec<String> {
+            store.servers.iter().map(|server| server.name.clone()).collect()
+        };
+        if newer.folder != self.folder || names(&newer) != names(self) {
+            return Err(other_store(&newer.name));
+        }
+        // The token may be that of another user.
+        lock(&self.known).token = Token::Unasked;
+        self.renewal.replace(Etcd { known: Arc::clone(&self.known), ..newer });
+        Ok(())
     }
 
     fn connect<'a>(&'a self, deadline: &'a Deadline) -> Result<impl Session + 'a, Error> {

@@ -8,6 +8,7 @@ use super::super::{Deadline, Error};
 use super::Redis;
 use super::keeping::command;
 use super::said::{strange, text};
+use super::session::Conversation;
 
 /// Adds `ARGV[1]` to the number at the key, unless it is not there or below zero. Returns it as it
 /// was and as it is.
@@ -48,21 +49,22 @@ pub enum Counted {
 impl Redis {
     /// The number at `key`, if it is there.
     pub fn counter(&self, key: &str, deadline: &Deadline) -> Result<Option<i64>, Error> {
-        let mut answers = self.converse(deadline)?.look(vec![command(&["GET", key])])?;
+        let get = vec![command(&["GET", key])];
+        let mut answers = self.call(deadline, |server| server.look(get))?;
         number(key, answers.pop().unwrap_or_default())
     }
 
     /// The number at `key`, which begins at `number` if it is not there.
     pub fn begin_counter(&self, key: &str, start: i64, deadline: &Deadline) -> Result<i64, Error> {
         let script = script(BEGIN, key, &[&start.to_string()]);
-        let answer = self.converse(deadline)?.write(script, |_| true)?;
+        let answer = self.call(deadline, |server| server.write(script, |_| true))?;
         number(key, answer)?.ok_or_else(|| strange("EVAL"))
     }
 
     /// Adds `count` to the number at `key`.
     pub fn count_up(&self, key: &str, count: i64, deadline: &Deadline) -> Result<Counted, Error> {
         let script = script(COUNT_UP, key, &[&count.to_string()]);
-        let parts = match self.converse(deadline)?.write(script, |_| true) {
+        let parts = match self.call(deadline, |server| server.write(script, |_| true)) {
             Ok(Value::Array(parts)) => parts,
             Ok(_) => return Err(strange("EVAL")),
             Err(Error::Other(said)) if said.to_string().contains("would overflow") => {
@@ -87,45 +89,52 @@ impl Redis {
     ) -> Result<bool, Error> {
         let script = script(REPLACE, key, &[&from.to_string(), &to.to_string()]);
         let is_one = |answer: &Value| *answer == Value::Int(1);
-        Ok(is_one(&self.converse(deadline)?.write(script, is_one)?))
+        Ok(is_one(&self.call(deadline, |server| server.write(script, is_one))?))
     }
 
     /// All keys that begin and end so and are numbers, with what is between. The server looks at
     /// all keys of the database, some at a time.
     pub fn counters(
         &self,
-        [start, end]: [&str; 2],
+        ends: [&str; 2],
         deadline: &Deadline,
     ) -> Result<Vec<(String, i64)>, Error> {
-        let mut conversation = self.converse(deadline)?;
-        let (mut keys, mut cursor) = (Vec::new(), "0".to_owned());
-        loop {
-            // A pattern would need escapes. What it leaves in is looked at below.
-            let pattern = format!("{start}*{end}");
-            let words = ["SCAN", &cursor, "MATCH", &pattern, "COUNT", AT_ONCE];
-            let mut answers = conversation.look(vec![command(&words)])?;
-            let Some(Value::Array(parts)) = answers.pop() else { return Err(strange("SCAN")) };
-            let mut parts = parts.into_iter();
-            cursor = parts.next().and_then(text).ok_or_else(|| strange("SCAN"))?;
-            let Some(Value::Array(page)) = parts.next() else { return Err(strange("SCAN")) };
-            keys.extend(page.into_iter().filter_map(text));
-            if cursor == "0" {
-                break;
-            }
-        }
-        // A scan may name a key more than once.
-        keys.sort_unstable();
-        keys.dedup();
-        let commands = keys.iter().map(|key| command(&["GET", key])).collect();
-        let mut counters = Vec::new();
-        for (key, answer) in keys.iter().zip(conversation.look(commands)?) {
-            let between = key.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
-            if let (Some(name), Some(number)) = (between, number(key, answer)?) {
-                counters.push((name.to_owned(), number));
-            }
-        }
-        Ok(counters)
+        self.call(deadline, |server| scan(server, ends))
     }
+}
+
+/// All keys with these two ends that are numbers, with what is between the ends.
+fn scan(
+    conversation: &mut Conversation<'_>,
+    [start, end]: [&str; 2],
+) -> Result<Vec<(String, i64)>, Error> {
+    let (mut keys, mut cursor) = (Vec::new(), "0".to_owned());
+    loop {
+        // A pattern would need escapes. What it leaves in is looked at below.
+        let pattern = format!("{start}*{end}");
+        let words = ["SCAN", &cursor, "MATCH", &pattern, "COUNT", AT_ONCE];
+        let mut answers = conversation.look(vec![command(&words)])?;
+        let Some(Value::Array(parts)) = answers.pop() else { return Err(strange("SCAN")) };
+        let mut parts = parts.into_iter();
+        cursor = parts.next().and_then(text).ok_or_else(|| strange("SCAN"))?;
+        let Some(Value::Array(page)) = parts.next() else { return Err(strange("SCAN")) };
+        keys.extend(page.into_iter().filter_map(text));
+        if cursor == "0" {
+            break;
+        }
+    }
+    // A scan may name a key more than once.
+    keys.sort_unstable();
+    keys.dedup();
+    let commands = keys.iter().map(|key| command(&["GET", key])).collect();
+    let mut counters = Vec::new();
+    for (key, answer) in keys.iter().zip(conversation.look(commands)?) {
+        let between = key.strip_prefix(start).and_then(|rest| rest.strip_suffix(end));
+        if let (Some(name), Some(number)) = (between, number(key, answer)?) {
+            counters.push((name.to_owned(), number));
+        }
+    }
+    Ok(counters)
 }
 
 fn script(text: &str, key: &str, values: &[&str]) -> Cmd {

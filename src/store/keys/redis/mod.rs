@@ -16,11 +16,14 @@ mod script;
 mod session;
 
 use std::fmt;
+use std::path::Path;
 
 use rustls::ClientConfig;
 
 use super::address::{Address, Form};
 use super::{Deadline, Error, KeyStore, Session, tls};
+use crate::store::password::{PASSFILE, PasswordFile, advised};
+use crate::store::renewal::{Renewal, other_store};
 use crate::sync::Arc;
 pub use counters::Counted;
 
@@ -39,6 +42,8 @@ pub struct Redis {
     tls: Option<Arc<ClientConfig>>,
     /// Whether no replica ever takes the master's place.
     never_promoted: bool,
+    password_file: Option<PasswordFile>,
+    renewal: Renewal<Redis>,
 }
 
 const FORM: Form = Form {
@@ -46,7 +51,7 @@ const FORM: Form = Form {
     schemes: &["redis", "rediss"],
     example: "redis://user:password@host:6379/0/uidring",
     port: 6379,
-    parameters: &["ca", "cert", "key", "replicas"],
+    parameters: &["ca", "cert", "key", PASSFILE, "replicas"],
 };
 
 /// The folder of an address that names none.
@@ -71,8 +76,9 @@ impl Redis {
             }
         };
         let (database, folder) = place(&address.folder)?;
+        let password_file = address.password_file()?;
         let user = match (&address.user, &address.password) {
-            (None, None) => None,
+            (None, None) if password_file.is_none() => None,
             (user, password) => Some((user.clone(), password.clone().unwrap_or_default())),
         };
         Ok(Redis {
@@ -83,7 +89,20 @@ impl Redis {
             folder: folder.to_owned(),
             tls: tls::config(&address, FORM.schemes[1])?,
             never_promoted,
+            password_file,
+            renewal: Renewal::default(),
         })
+    }
+
+    /// What `call` returns, which has a connection for itself.
+    fn call<T>(
+        &self,
+        deadline: &Deadline,
+        call: impl FnOnce(&mut Conversation<'_>) -> Result<T, Error>,
+    ) -> Result<T, Error> {
+        let store = self.current()?;
+        let conversation = store.converse(deadline);
+        call(&mut conversation.map_err(|error| advised(error, store.password_file()))?)
     }
 
     /// Connects, and sees that the server keeps what it confirms.
@@ -116,7 +135,29 @@ impl fmt::Debug for Redis {
 
 impl KeyStore for Redis {
     fn name(&self) -> String {
-        self.name.clone()
+        self.renewal.look(self, |newest| newest.name.clone())
+    }
+
+    fn current(&self) -> Result<Redis, Error> {
+        let mut store = self.renewal.newest(self);
+        if let (Some(file), Some((_, password))) = (&store.password_file, &mut store.user) {
+            *password = file.read()?;
+        }
+        Ok(store)
+    }
+
+    fn password_file(&self) -> Option<&Path> {
+        self.password_file.as_ref().map(PasswordFile::path)
+    }
+
+    fn renew(&self, address: &str) -> Result<(), Error> {
+        let newer = Redis::at(address)?;
+        let place = |store: &Redis| (store.server.clone(), store.database, store.folder.clone());
+        if place(&newer) != place(self) {
+            return Err(other_store(&newer.name));
+        }
+        self.renewal.replace(newer);
+        Ok(())
     }
 
     fn connect<'a>(&'a self, deadline: &'a Deadline) -> Result<impl Session + 'a, Error> {

@@ -4,6 +4,7 @@ use redis::{ServerError, Value};
 
 use super::super::Error;
 use super::Redis;
+use crate::store::password::SEE_PASSWORD;
 use crate::store::said::fit;
 
 /// What a user needs, in the words of `ACL SETUSER`, which refuses a command that a server lacks.
@@ -30,7 +31,7 @@ const KNOWN: &[(&str, &str, Kind)] = &[
     ("ERR", "can't run this command", Kind::Denied),
     ("ERR", "has no permissions", Kind::Denied),
     ("ERR", "can't access at least one of the keys", Kind::Denied),
-    ("WRONGPASS", "", Kind::Unusable("see the user and the password")),
+    ("WRONGPASS", "", Kind::Unusable(SEE_PASSWORD)),
     ("NOAUTH", "", Kind::Unusable("name the user and the password in the address")),
     ("ERR", "without any password", Kind::Unusable("it asks for no password; leave it out")),
     ("ERR", "no password is set", Kind::Unusable("it asks for no password; leave it out")),

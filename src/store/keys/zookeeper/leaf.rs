@@ -6,7 +6,7 @@ use serde_json::{Map, Value};
 use super::session::{KeySession, unexpected};
 use super::wire::{ANY_VERSION, Access, at_version, code, create, operation, read, set_data};
 use super::{Deadline, Error, ZooKeeper};
-use crate::store::keys::Session;
+use crate::store::keys::{KeyStore, Session};
 
 /// The random bits at the end of what this library writes.
 const BITS: u32 = 64;
@@ -108,7 +108,8 @@ impl ZooKeeper {
         deadline: &Deadline,
         call: impl FnOnce(&mut LeafSession<'_>) -> Result<T, Error>,
     ) -> Result<T, Error> {
-        let mut session = LeafSession(self.session(deadline)?);
+        let servers = self.current()?;
+        let mut session = LeafSession(servers.session(deadline)?);
         let result = call(&mut session);
         session.0.end();
         result

@@ -10,6 +10,7 @@ mod wire;
 
 use std::collections::BTreeMap;
 use std::fmt;
+use std::path::Path;
 use std::time::Duration;
 
 use rustls::ClientConfig;
@@ -23,6 +24,8 @@ use wire::{AUTH_NUMBER, Access, Body, Connected, code, operation};
 use super::address::{Address, Form, server_name};
 use super::{Deadline, Error, KeyStore, Session, nobody, tls};
 use crate::clock::Stopwatch;
+use crate::store::password::{PASSFILE, PasswordFile};
+use crate::store::renewal::{Renewal, other_store};
 use crate::sync::{Arc, Mutex, lock};
 
 /// Where the keys are in an address without a path.
@@ -40,7 +43,7 @@ const FORM: Form = Form {
     schemes: SCHEMES,
     example: "zookeeper://user:password@h1:2181,h2:2181,h3:2181/uidring",
     port: 2181,
-    parameters: &["admin", tls::PARAMETERS[0], tls::PARAMETERS[1], tls::PARAMETERS[2]],
+    parameters: &["admin", tls::PARAMETERS[0], tls::PARAMETERS[1], tls::PARAMETERS[2], PASSFILE],
 };
 
 /// An ensemble of ZooKeeper, or a single server.
@@ -52,6 +55,8 @@ pub struct ZooKeeper {
     tls: Option<Arc<ClientConfig>>,
     /// The port of the servers' admin servers; 0 if they are not asked.
     admin: u16,
+    password_file: Option<PasswordFile>,
+    renewal: Renewal<ZooKeeper>,
     seen: Seen,
 }
 
@@ -106,7 +111,8 @@ impl ZooKeeper {
         if address.user.as_ref().is_some_and(|user| user.contains(':')) {
             return Err(Error::problem("ZooKeeper has no users whose names have a colon"));
         }
-        if address.user.is_some() != address.password.is_some() {
+        let password_file = address.password_file()?;
+        if address.user.is_some() != (address.password.is_some() || password_file.is_some()) {
             return Err(Error::problem(
                 "it has a user without a password, or a password without a user",
             ));
@@ -123,7 +129,8 @@ impl ZooKeeper {
         };
         let base = format!("/{}", address.folder).into();
         let seen = Seen::default();
-        Ok(ZooKeeper { address: Arc::new(address), base, tls, admin, seen })
+        let (address, renewal) = (Arc::new(address), Renewal::default());
+        Ok(ZooKeeper { address, base, tls, admin, password_file, renewal, seen })
     }
 
     /// The address without the password, and without the folder of the keys.
@@ -210,7 +217,29 @@ impl ZooKeeper {
 
 impl KeyStore for ZooKeeper {
     fn name(&self) -> String {
-        self.address.name()
+        self.renewal.look(self, |newest| newest.address.name())
+    }
+
+    fn current(&self) -> Result<ZooKeeper, Error> {
+        let mut store = self.renewal.newest(self);
+        if let Some(file) = &store.password_file {
+            let password = Some(file.read()?);
+            store.address = Arc::new(Address { password, ..Address::clone(&store.address) });
+        }
+        Ok(store)
+    }
+
+    fn password_file(&self) -> Option<&Path> {
+        self.password_file.as_ref().map(PasswordFile::path)
+    }
+
+    fn renew(&self, address: &str) -> Result<(), Error> {
+        let newer = ZooKeeper::at(address)?;
+        if newer.base != self.base || newer.address.servers != self.address.servers {
+            return Err(other_store(&newer.name()));
+        }
+        self.renewal.replace(ZooKeeper { seen: self.seen.clone(), ..newer });
+        Ok(())
     }
 
     fn connect<'a>(&'a self, deadline: &'a Deadline) -> Result<impl Session + 'a, Error> {
