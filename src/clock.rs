@@ -161,6 +161,15 @@ impl Stopwatch {
     }
 }
 
+/// Whether a clock that was set can show `time`. Machines whose clock has no battery begin at 1970,
+/// 1980 or 2000.
+pub(crate) fn is_plausible(time: SystemTime) -> bool {
+    unix_ms(time) >= FIRST_PLAUSIBLE_MS.into()
+}
+
+/// 2010-01-01, in milliseconds since 1970.
+pub(crate) const FIRST_PLAUSIBLE_MS: i64 = 1_262_304_000_000;
+
 /// Milliseconds since 1970, rounded down.
 pub(crate) fn unix_ms(time: SystemTime) -> i128 {
     match time.duration_since(SystemTime::UNIX_EPOCH) {

@@ -46,6 +46,18 @@ pub fn started(lease: &Lease, registry: &str, layout: &Layout, is_exact: bool) {
     );
 }
 
+/// The clock shows `now`, and UIDs begin at `epoch`.
+pub fn waits_for_clock(epoch: SystemTime, now: SystemTime, left: Duration) {
+    event!(
+        warn,
+        "waits_for_clock",
+        epoch = %utc(epoch),
+        clock = %utc(now),
+        ?left,
+        "the clock is before the epoch of the layout; the start waits until it is set"
+    );
+}
+
 pub fn stopped(worker: u64, taken: u64) {
     event!(info, "stopped", worker, taken, "the generator has stopped");
 }

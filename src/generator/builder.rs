@@ -313,6 +313,9 @@ impl Builder {
     /// If a [`FixedWorker`](crate::registry::FixedWorker) has been used too far ahead of the clock,
     /// `build` waits until it may start. If that is after the deadline, `build` fails at once.
     ///
+    /// `build` also waits while the clock is before the layout's epoch: a machine without a clock
+    /// of its own learns the time from the network some seconds after it has started.
+    ///
     /// ```
     /// # use std::time::Duration;
     /// # use uidring::{UidGenerator, registry::FixedWorker};
@@ -418,7 +421,7 @@ impl Builder {
         if !is_exact && max_lag < tick && max_lead < tick {
             return Err(BuildError::Limits { max_lead, max_lag, tick });
         }
-        check_time(&layout, &*self.clock)?;
+        patience.retry(|| check_time(&layout, &*self.clock))?;
         // In exact time no UID lags.
         let max_lag = if is_exact { max_lag.max(tick) } else { max_lag };
         let limits = Limits::new(layout, max_lead, max_lag, self.max_forward_jump);
@@ -429,7 +432,7 @@ impl Builder {
             Ok(registry.assign(&limits.request(limits.ms_at(self.clock.now())))?.check(&layout)?)
         })?;
         // Checked again, because a registry call may take long.
-        check_time(&layout, &*self.clock)?;
+        patience.retry(|| check_time(&layout, &*self.clock))?;
         let (engine, parker) = Engine::new(Setup {
             clock: self.clock,
             limits,
@@ -486,14 +489,15 @@ fn new_workers_of(layout: &Layout) -> u32 {
     u32::try_from(layout.max_worker() / 10_000).unwrap_or(u32::MAX).max(1)
 }
 
-/// How long a build waits for its registry.
+/// How long a build waits for its registry, and for a clock that is yet to be set.
 struct Patience {
     deadline: Duration,
     since: Stopwatch,
 }
 
 impl Patience {
-    /// Repeats `attempt` until the registry answers, or `deadline` has passed.
+    /// Repeats `attempt` until it succeeds or fails for a reason that stays, or `deadline` has
+    /// passed.
     fn retry<T>(
         &self,
         mut attempt: impl FnMut() -> Result<T, BuildError>,
@@ -504,26 +508,40 @@ impl Patience {
         loop {
             tries += 1;
             let last = match attempt() {
-                Err(BuildError::Registry(error)) if error.is_transient() || is_early(&error) => {
-                    error
-                }
+                Err(error) if may_pass(&error) => error,
                 result => return result,
             };
             let left = deadline.saturating_sub(since.elapsed());
             let pause = match last {
-                RegistryError::UsedAhead { wait, .. } if wait <= left => wait,
-                _ if left.is_zero() || is_early(&last) => {
+                BuildError::Registry(RegistryError::UsedAhead { wait, .. }) if wait <= left => wait,
+                BuildError::Registry(last) if left.is_zero() || is_early(&last) => {
                     return Err(if tries == 1 {
                         last.into()
                     } else {
                         BuildError::StartDeadline { deadline, tries, last }
                     });
                 }
+                last if left.is_zero() => return Err(last),
+                BuildError::BeforeEpoch { epoch, now } => {
+                    if tries == 1 {
+                        events::waits_for_clock(epoch, now, left);
+                    }
+                    CLOCK_PAUSE.min(left)
+                }
                 _ => longest_pause.mul_f64(fastrand::f64()).min(left),
             };
             sleep(pause);
             longest_pause = (longest_pause * 2).min(LONGEST_PAUSE);
         }
+    }
+}
+
+/// Whether the next try may succeed: the registry may answer, and somebody may set the clock.
+fn may_pass(error: &BuildError) -> bool {
+    match error {
+        BuildError::Registry(error) => error.is_transient() || is_early(error),
+        BuildError::BeforeEpoch { .. } => true,
+        _ => false,
     }
 }
 
@@ -535,6 +553,8 @@ fn is_early(error: &RegistryError) -> bool {
 const DAY: Duration = Duration::from_secs(24 * 3600);
 const FIRST_PAUSE: Duration = Duration::from_millis(100);
 const LONGEST_PAUSE: Duration = Duration::from_secs(5);
+/// How often a clock that is yet to be set is read.
+const CLOCK_PAUSE: Duration = Duration::from_millis(100);
 
 /// Fails if the clock is too far ahead of the last start.
 fn check_jump(

@@ -5,7 +5,7 @@ use std::fmt;
 use std::io;
 use std::time::{Duration, SystemTime};
 
-use crate::clock::{human, utc};
+use crate::clock::{human, is_plausible, utc};
 use crate::door::{ByDoor, MAX_LAG, MAX_LEAD};
 use crate::generator::UidGenerator;
 use crate::registry::RegistryError;
@@ -130,10 +130,14 @@ impl fmt::Display for BuildError {
             }
             BuildError::BeforeEpoch { epoch, now } => write!(
                 f,
-                "the layout begins at {}, and the clock shows {}: set the clock, or choose an \
-                 earlier epoch",
+                "the layout begins at {}, and the clock shows {}: {}",
                 utc(*epoch),
-                utc(*now)
+                utc(*now),
+                if is_plausible(*now) {
+                    "set the clock, or choose an earlier epoch"
+                } else {
+                    "the clock is wrong; set it, or start the program when the network has set it"
+                }
             ),
             BuildError::FarClock { now } => write!(
                 f,

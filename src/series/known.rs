@@ -9,10 +9,11 @@ use super::counter::Counter;
 use super::date::Date;
 use super::given::Given;
 use super::open_period::OpenPeriod;
-use super::period::Period;
+use super::period::{Period, Unit};
 use super::series_error::SeriesError;
 use super::span::{Span, span_at};
 use super::store::{SeriesRecord, SeriesStore, SeriesVersion, Taken, Wanted};
+use crate::clock::FIRST_PLAUSIBLE_MS;
 use crate::sync::{Arc, Mutex, lock};
 
 /// How often a call learns a series again that others change meanwhile.
@@ -71,6 +72,10 @@ impl KnownSeries {
         let out_of_range = |_| SeriesError::Clock { unix_ms };
         let unit = |version: &SeriesVersion| version.definition.pattern().unit();
         let newest = self.record.newest();
+        // A number with a year of a clock that was not set yet would be read for years.
+        if unix_ms < FIRST_PLAUSIBLE_MS && unit(newest) != Unit::Ever {
+            return Err(SeriesError::Clock { unix_ms });
+        }
         let span = span_at(unit(newest), &self.zone, unix_ms).map_err(out_of_range)?;
         let version = self.record.version_on(span.date);
         if version.number == newest.number {

@@ -7,6 +7,7 @@ use super::date::Date;
 use super::error::{FormatError, SeriesDefinitionError};
 use super::period::Period;
 use super::scope::ScopeError;
+use crate::clock::utc_ms;
 use crate::engine::TakeError;
 use crate::segment::SegmentError;
 use crate::store::StorageError;
@@ -119,7 +120,8 @@ pub enum SeriesError {
         /// The largest number that fits.
         largest: u64,
     },
-    /// The clock shows a time outside of the years 1 to 9999.
+    /// The clock shows a time outside of the years 2010 to 9999, so it has not been set; a series
+    /// that begins anew at no date takes the years 1 to 9999.
     Clock {
         /// What it shows, in milliseconds since 1970.
         unix_ms: i64,
@@ -313,8 +315,9 @@ impl fmt::Display for SeriesError {
             ),
             SeriesError::Clock { unix_ms } => write!(
                 f,
-                "the clock shows {unix_ms} ms after 1970, which is not in the years 1 to 9999: set \
-                 it right"
+                "the clock shows {}, and no number is given for a year before 2010 or after 9999: \
+                 set the clock",
+                utc_ms(*unix_ms)
             ),
             SeriesError::Take(error) => error.fmt(f),
             SeriesError::Loading { series, period } => write!(

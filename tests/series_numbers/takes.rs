@@ -288,6 +288,16 @@ fn a_clock_beyond_all_years_is_an_error() {
     clock.set(std::time::UNIX_EPOCH + std::time::Duration::from_secs(400_000_000_000));
     let error = orders.take().unwrap_err();
     assert!(matches!(error, SeriesError::Clock { .. }), "{error:?}");
+    // So do clocks without a battery, until somebody sets them.
+    let ever = series.create("ever", definition("C{n}")).unwrap();
+    for unset in ["1970-01-01T00:00:07Z", "1980-01-06T00:00:00Z", "2000-01-01T00:00:00Z"] {
+        clock.set(super::time(unset));
+        let error = orders.take().unwrap_err();
+        assert!(matches!(error, SeriesError::Clock { .. }), "{error:?}");
+        let begin = format!("the clock shows {unset}, and no number is given for a year before");
+        assert!(error.to_string().starts_with(&begin), "{error}");
+        assert!(ever.take().is_ok(), "its numbers show no year");
+    }
     let short = series.create("short", definition("{yy}-{n}")).unwrap();
     clock.set(super::time("2100-01-01T00:00:00Z"));
     let error = short.take().unwrap_err().to_string();

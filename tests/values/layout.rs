@@ -45,7 +45,7 @@ fn builder(layout: Layout, now: SystemTime) -> Builder {
 }
 
 fn build_error(layout: Layout, now: SystemTime) -> String {
-    builder(layout, now).build().unwrap_err().to_string()
+    builder(layout, now).start_deadline(Duration::ZERO).build().unwrap_err().to_string()
 }
 
 // All layouts that there are: any widths, ticks and epochs.
@@ -426,6 +426,32 @@ fn an_epoch_in_the_future_is_refused_with_both_dates() {
     );
     let uids = builder(layout, layout.epoch()).build().unwrap();
     assert_eq!(layout.parts(uids.take().unwrap()).time, layout.epoch());
+}
+
+/// A machine whose clock has no battery starts before the network has set it.
+#[test]
+fn a_build_waits_until_the_clock_is_set() {
+    let clock = ManualClock::new(SystemTime::UNIX_EPOCH);
+    let builder = || {
+        let builder = UidGenerator::builder().registry(FixedWorker::new(1));
+        builder.clock(clock.clone())
+    };
+    let error = builder().start_deadline(Duration::from_millis(1)).build().unwrap_err();
+    assert_eq!(
+        error.to_string(),
+        "the layout begins at 2026-01-01T00:00:00Z, and the clock shows 1970-01-01T00:00:00Z: the \
+         clock is wrong; set it, or start the program when the network has set it"
+    );
+    std::thread::scope(|scope| {
+        let start = || builder().start_deadline(Duration::from_secs(600)).build().unwrap();
+        let waiting = scope.spawn(start);
+        std::thread::sleep(Duration::from_millis(300));
+        assert!(!waiting.is_finished());
+        let now = seconds(1_800_000_000);
+        clock.set(now);
+        let uid = waiting.join().unwrap().take().unwrap();
+        assert_eq!(Layout::DEFAULT.parts(uid).time, now);
+    });
 }
 
 #[test]

@@ -155,11 +155,11 @@ impl From<BuildError> for Error {
     fn from(error: BuildError) -> Error {
         match error {
             BuildError::Registry(error) => Error::from(error),
-            BuildError::StartDeadline { .. } | BuildError::Spawn(_) => {
-                Error::of(&error, Kind::Unavailable)
-            }
-            BuildError::BeforeEpoch { .. }
-            | BuildError::FarClock { .. }
+            // Somebody may set the clock.
+            BuildError::StartDeadline { .. }
+            | BuildError::BeforeEpoch { .. }
+            | BuildError::Spawn(_) => Error::of(&error, Kind::Unavailable),
+            BuildError::FarClock { .. }
             | BuildError::ForwardJump { .. }
             | BuildError::TimeExhausted { .. } => Error::of(&error, Kind::Refused),
             _ => Error::of(&error, Kind::InvalidArgument),

@@ -52,7 +52,8 @@ impl From<BuildError> for Unusable {
         let (cause, is_transient) = match error {
             BuildError::Registry(error) => return error.into(),
             BuildError::StartDeadline { ref last, .. } => (Cause::of_registry(last), true),
-            BuildError::Spawn(_) => (Cause::Unusable, true),
+            // Somebody may set the clock.
+            BuildError::Spawn(_) | BuildError::BeforeEpoch { .. } => (Cause::Unusable, true),
             _ => (Cause::Unusable, false),
         };
         Unusable { cause, is_transient, problem: with_causes(&error) }
