@@ -174,6 +174,9 @@
 //! | `lead_limit` | warn | `lead`, `policy` | widen the sequence, or see to the clock |
 //! | `clock_back` | warn | `by` | see who sets the clock back |
 //! | `clock_forward` | warn | `by` | see whether the clock was wrong before |
+//! | `clock_skew` | warn | `by`, `side` | set this machine's clock, or that of the registry |
+//! | `clocks_agree` | info | | nothing |
+//! | `waits_for_clock` | warn | `epoch`, `clock`, `left` | set the clock |
 //! | `jump_refused` | error | `by` | set the clock, or restart with a longer `max_forward_jump` |
 //! | `time_ends` | warn | `expires_at` | plan the move to another layout within the year |
 //! | `filler_panicked` | error | | mend the clock or registry that the program gave |
@@ -234,6 +237,7 @@
 //! | `uidring_available_uids` | [`Status::available`] |
 //! | `uidring_at_lead_limit`, `uidring_at_worker_limit` | 1 if the generator is at the limit |
 //! | `uidring_refused_jump_seconds` | [`Status::refused_jump`], or 0 |
+//! | `uidring_clock_skew_seconds` | [`Status::clock_skew_ms`], or 0 |
 //! | `uidring_filler_running` | 1 if [`Status::filler`] is `Running` |
 //! | `uidring_expires_timestamp_seconds` | [`Status::expires_at`] |
 //!

@@ -70,6 +70,21 @@ pub fn clock_forward(by: Duration) {
     event!(warn, "clock_forward", ?by, "the clock jumped forward; UIDs follow it");
 }
 
+/// The clock of this machine is ahead of the registry's by so much; behind it, if that is negative.
+pub fn clock_skew(skew_ms: i64) {
+    event!(
+        warn,
+        "clock_skew",
+        by = ?Duration::from_millis(skew_ms.unsigned_abs()),
+        side = if skew_ms > 0 { "ahead" } else { "behind" },
+        "this machine's clock and the registry's are more than a minute apart; no UID is repeated"
+    );
+}
+
+pub fn clocks_agree() {
+    event!(info, "clocks_agree", "this machine's clock and the registry's agree again");
+}
+
 pub fn jump_refused(by: Duration) {
     event!(
         error,

@@ -18,9 +18,14 @@ pub struct Flags {
     registry_down: AtomicBool,
     /// Whether a taker needs UIDs beyond the limit and the filler has not seen that yet.
     wanted: AtomicBool,
+    /// How far the clock of this machine is ahead of the registry's, in milliseconds, with the
+    /// highest bit flipped, so that 0 says that nothing is known. Written by the filler.
+    clock_skew: AtomicU64,
     /// In exact time, whether UIDs are ahead of the clock. Written by takers and the filler.
     ahead: AtomicBool,
 }
+
+const HIGHEST_BIT: u64 = 1 << 63;
 
 impl Flags {
     /// Records the jump that is not followed. Returns true if there was none before.
@@ -71,6 +76,20 @@ impl Flags {
     pub fn is_registry_down(&self) -> bool {
         // ORDERING: a taker that reads an old value waits a little longer, or fails once more.
         self.registry_down.load(Ordering::Relaxed)
+    }
+
+    pub fn set_clock_skew_ms(&self, skew_ms: Option<i64>) {
+        let word = skew_ms.map_or(0, |ms| ms.cast_unsigned() ^ HIGHEST_BIT);
+        // ORDERING: a statistic.
+        self.clock_skew.store(word, Ordering::Relaxed);
+    }
+
+    pub fn clock_skew_ms(&self) -> Option<i64> {
+        // ORDERING: a statistic.
+        match self.clock_skew.load(Ordering::Relaxed) {
+            0 => None,
+            word => Some((word ^ HIGHEST_BIT).cast_signed()),
+        }
     }
 
     /// Records that a UID is ahead of the clock. Returns true if the filler must be woken.

@@ -274,6 +274,7 @@ impl Engine {
             exact_time: matches!(self.kind, Kind::Exact(_)),
             waits: self.counters.waits.get(),
             clock_steps: self.counters.clock_steps.get(),
+            clock_skew_ms: self.flags.clock_skew_ms(),
             at_lead_limit: self.flags.is_at_lead_limit(),
             refused_jump: self.flags.refused_jump(),
             available: if self.ring.cursor.ended().is_none() {

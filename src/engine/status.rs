@@ -3,7 +3,7 @@
 use std::fmt;
 use std::time::{Duration, SystemTime};
 
-use crate::clock::utc;
+use crate::clock::{human, utc};
 use crate::engine::error::TakeError;
 use crate::engine::signal::FillerState;
 
@@ -45,6 +45,10 @@ pub struct Status {
     /// How often the clock was seen to have gone back. In exact time it is read as UIDs are taken,
     /// and a step back that no taker comes upon is not seen.
     pub clock_steps: u64,
+    /// How far the clock of this machine was ahead of the registry's at the last call, in
+    /// milliseconds; negative if it was behind. `None` where the registry has no clock of its own,
+    /// and after this machine's was set, until the next call.
+    pub clock_skew_ms: Option<i64>,
     /// Whether `max_lead` is used up. In exact time: whether takes wait for longer than until the
     /// next tick, because the clock has gone back.
     pub at_lead_limit: bool,
@@ -129,9 +133,20 @@ impl fmt::Display for Status {
         if let Some(obstacle) = self.obstacle {
             writeln!(f, "takes get no UID: {obstacle}")?;
         }
+        if let Some(skew) = self.clock_skew_ms.filter(|ms| is_large_skew(*ms)) {
+            let side = if skew > 0 { "ahead of" } else { "behind" };
+            let by = Duration::from_millis(skew.unsigned_abs());
+            writeln!(f, "the clock is {} {side} the registry's", human(by))?;
+        }
         writeln!(f, "takes waited: {}; steps of the clock back: {}", self.waits, self.clock_steps)?;
         write!(f, "the time field ends at {}", utc(self.expires_at))
     }
+}
+
+/// Whether operators have to know how far two clocks are apart: by more than a minute, which the
+/// time of a call and of a network that is slow do not explain.
+pub fn is_large_skew(ms: i64) -> bool {
+    ms.unsigned_abs() > 60_000
 }
 
 impl Status {

@@ -8,6 +8,7 @@ use std::time::Duration;
 use crate::clock::Stopwatch;
 use crate::engine::Engine;
 use crate::engine::events;
+use crate::engine::status::is_large_skew;
 use crate::filler::alarm::{Alarm, Rest};
 use crate::filler::allowance::Allowance;
 use crate::filler::registry_calls::{Answer, CallThread, RegistryCalls};
@@ -38,6 +39,8 @@ pub struct LeaseManager {
     /// When another worker id may be requested after a refusal.
     retry: Retry,
     allowance: Allowance,
+    /// Whether operators know that this machine's clock and the registry's are far apart.
+    is_skew_told: bool,
 }
 
 /// When ticks are reserved, and how many.
@@ -95,7 +98,28 @@ impl LeaseManager {
             retired: Vec::new(),
             retry: Retry::default(),
             allowance,
+            is_skew_told: false,
         }
+    }
+
+    /// Tells operators how far this machine's clock and the registry's are apart, as the last call
+    /// has shown it. Must not be called while a call is running.
+    pub fn compare_clocks(&mut self, engine: &Engine) {
+        let skew_ms = self.calls.clock_skew_ms();
+        engine.flags.set_clock_skew_ms(skew_ms);
+        let is_large = skew_ms.is_some_and(is_large_skew);
+        if is_large != mem::replace(&mut self.is_skew_told, is_large) {
+            match skew_ms {
+                Some(skew_ms) if is_large => events::clock_skew(skew_ms),
+                _ => events::clocks_agree(),
+            }
+        }
+    }
+
+    /// The clock was set, so that it is not known how far it is from the registry's.
+    pub fn forget_clock_skew(&mut self, engine: &Engine) {
+        engine.flags.set_clock_skew_ms(None);
+        self.is_skew_told = false;
     }
 
     /// The registry's name.
@@ -293,7 +317,11 @@ impl LeaseManager {
     /// Handles the answer of a registry call, if there is one. Fails with the worker id that the
     /// answer says was not given back.
     pub fn handle_answer(&mut self, engine: &Engine) -> Result<(), (u64, RegistryError)> {
-        match self.calls.take_answer() {
+        let answer = self.calls.take_answer();
+        if answer.is_some() {
+            self.compare_clocks(engine);
+        }
+        match answer {
             Some(Answer::Assigned(Ok(lease))) => {
                 self.retry.refused = None;
                 // The id is used up when it is assigned, whether or not it is taken on.

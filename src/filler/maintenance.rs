@@ -85,6 +85,8 @@ const WATCH: Duration = Duration::from_secs(1);
 const LONG_REST: Duration = Duration::from_secs(3600);
 /// A forward jump that is followed is reported if it is longer than this.
 const NOTED_JUMP: Duration = Duration::from_secs(60);
+/// A forward jump that is longer than this may be how a clock was set right.
+const CORRECTION: Duration = Duration::from_secs(1);
 /// How far the clock may fall behind the expected time, in addition to a thousandth of the time
 /// since it was read, before it counts as set back. Clocks are corrected in small steps.
 const SLACK_MS: i64 = 100;
@@ -207,8 +209,12 @@ impl Maintenance {
                 engine.counters.clock_steps.add(1);
                 let expected_ms = if now_ms < *seen_ms { *seen_ms } else { expected_ms };
                 events::clock_back(crate::engine::limits::duration_ms(expected_ms - now_ms));
+                self.leases.forget_clock_skew(engine);
             } else if jump > NOTED_JUMP {
                 events::clock_forward(jump);
+            }
+            if jump > CORRECTION {
+                self.leases.forget_clock_skew(engine);
             }
         }
         self.seen = Some((now_ms, run));

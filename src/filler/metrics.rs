@@ -60,6 +60,11 @@ pub fn gauge_of(number: u64) -> f64 {
     number as f64
 }
 
+#[allow(clippy::cast_precision_loss)] // a gauge shows 53 bits
+fn seconds_of_ms(ms: i64) -> f64 {
+    ms as f64 / 1000.0
+}
+
 fn seconds_of(time: SystemTime) -> f64 {
     // Exact to the millisecond until the year 287396.
     #[allow(clippy::cast_precision_loss)]
@@ -140,6 +145,12 @@ fn series(labels: Labels) -> Series<Status> {
             "uidring_refused_jump_seconds",
             "How far the clock is ahead after a jump that is not followed.",
             |status| status.refused_jump.unwrap_or_default().as_secs_f64(),
+        )
+        .gauge(
+            "uidring_clock_skew_seconds",
+            "How far the clock of this machine is ahead of the registry's; negative if it is \
+             behind, and 0 where the registry has no clock of its own.",
+            |status| status.clock_skew_ms.map_or(0.0, seconds_of_ms),
         )
         .gauge(
             "uidring_expires_timestamp_seconds",

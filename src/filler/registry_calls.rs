@@ -5,6 +5,7 @@ use std::any::Any;
 use std::panic::{AssertUnwindSafe, catch_unwind};
 
 use crate::engine::Engine;
+use crate::foreign;
 use crate::registry::RegistryError;
 use crate::registry::{Lease, WorkerRegistry};
 use crate::store::StorageError;
@@ -64,6 +65,12 @@ impl RegistryCalls {
     #[cfg(feature = "metrics")]
     pub fn registry_name(&self) -> String {
         lock(&self.mailbox.registry).name()
+    }
+
+    /// How far the clock of this machine is ahead of the registry's, as the last call has shown it.
+    /// Must not be called while a call is running.
+    pub fn clock_skew_ms(&self) -> Option<i64> {
+        foreign::caught(|| lock(&self.mailbox.registry).clock_skew_ms()).flatten()
     }
 
     /// The thread of a call.

@@ -453,7 +453,8 @@ impl Builder {
             let ids = engine.worker_id_count().unwrap_or_else(|| layout.max_worker());
             Allowance::new(leased_workers_of(ids), max_lead / 2)
         };
-        let workers = LeaseManager::new(registry, lease, allowance);
+        let mut workers = LeaseManager::new(registry, lease, allowance);
+        workers.compare_clocks(&engine);
         let mut maintenance = Maintenance::new(workers, rng, self.max_forward_jump, oldest);
         maintenance.follow(engine.now_ms());
         Ok((Arc::new(engine), maintenance, parker))

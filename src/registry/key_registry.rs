@@ -123,6 +123,7 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
             }
             let reserved_until = reserved_until.max(last);
             let now = transaction.now()?;
+            given.note_time(now);
             let record = record
                 .with(RESERVED_UNTIL, reserved_until)
                 .with(LEASE_UNTIL, now.saturating_add(whole_ms(*duration)))
@@ -172,6 +173,10 @@ impl<K: KeyStore> WorkerRegistry for KeyRegistry<K> {
 
     fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.config.ids.of(layout).ok()
+    }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        self.given.clock_skew_ms()
     }
 }
 
@@ -308,6 +313,7 @@ fn give(
         }
     };
     let now = transaction.now()?;
+    given.note_time(now);
     let holder = config.lease.map(|_| random_text()).transpose()?;
     let lease = |worker, first| match (config.lease, &holder) {
         (Some(duration), Some(holder)) => lease_of(&layout, duration, holder, worker, first),

@@ -195,6 +195,13 @@ pub trait WorkerRegistry: Send + 'static {
         let _ = layout;
         None
     }
+
+    /// How far the clock of this machine was ahead of the registry's at the last call that has
+    /// shown it, in milliseconds; negative if it was behind. `None` where the registry has no clock
+    /// of its own, or has shown none yet. It does not call a server.
+    fn clock_skew_ms(&self) -> Option<i64> {
+        None
+    }
 }
 
 /// For a program that finds out when it starts which registry it uses.
@@ -225,6 +232,10 @@ impl WorkerRegistry for Box<dyn WorkerRegistry> {
 
     fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         (**self).worker_ids_of(layout)
+    }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        (**self).clock_skew_ms()
     }
 }
 

@@ -8,7 +8,7 @@ use std::time::Duration;
 
 use super::host::Host;
 use super::{Lease, RegistryError};
-use crate::clock::from_unix_ms;
+use crate::clock::{Clock, SystemClock, from_unix_ms, saturated, unix_ms};
 use crate::layout::{FieldOrder, Layout};
 use crate::store::RegistryOptions;
 use crate::store::call::{self, Error};
@@ -22,7 +22,11 @@ const MOST_IDS: u64 = 1 << 42;
 /// What the clones of a registry have been given. It identifies the store: in another one, the
 /// record of an id is younger or does not exist, and in an old copy fewer ticks are reserved.
 #[derive(Clone, Debug, Default)]
-pub struct Given(Arc<Mutex<BTreeMap<u64, Known>>>);
+pub struct Given {
+    ids: Arc<Mutex<BTreeMap<u64, Known>>>,
+    /// How far the clock of this machine was ahead of the store's when a call last asked it.
+    skew_ms: Arc<Mutex<Option<i64>>>,
+}
 
 /// What a process knows of a worker id that it has been given.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
@@ -45,32 +49,42 @@ pub struct GivenBefore {
 impl Given {
     /// As it is now.
     pub fn before(&self) -> GivenBefore {
-        GivenBefore { before: lock(&self.0).clone(), given: self.clone() }
+        GivenBefore { before: lock(&self.ids).clone(), given: self.clone() }
     }
 
     /// The store has given `lease`, of an id whose record was made at `created`.
     pub fn add(&self, lease: &Lease, created: i64) {
         let reserved_until = (!lease.is_permanent()).then_some(lease.last);
         let known = Known { created, reserved_until, process: process::id() };
-        lock(&self.0).insert(lease.worker, known);
+        lock(&self.ids).insert(lease.worker, known);
     }
 
     /// The store has reserved the ticks of `worker` up to `last`.
     pub fn reserved(&self, worker: u64, last: u64) {
-        if let Some(known) = lock(&self.0).get_mut(&worker) {
+        if let Some(known) = lock(&self.ids).get_mut(&worker) {
             known.reserved_until = known.reserved_until.max(Some(last));
         }
     }
 
     /// The store may be told from now on that no tick of `worker` after `used` was used.
     pub fn releasing(&self, worker: u64, used: u64) {
-        if let Some(known) = lock(&self.0).get_mut(&worker) {
+        if let Some(known) = lock(&self.ids).get_mut(&worker) {
             known.reserved_until = known.reserved_until.min(Some(used));
         }
+    }
+
+    pub fn clock_skew_ms(&self) -> Option<i64> {
+        *lock(&self.skew_ms)
     }
 }
 
 impl GivenBefore {
+    /// The store's clock shows this time, in milliseconds since 1970.
+    pub fn note_time(&self, theirs: i64) {
+        let ours = saturated(unix_ms(SystemClock.now()));
+        *lock(&self.given.skew_ms) = Some(ours.saturating_sub(theirs));
+    }
+
     /// The largest of the ids.
     pub fn largest(&self) -> Option<u64> {
         self.before.last_key_value().map(|(largest, _)| *largest)
@@ -91,7 +105,7 @@ impl GivenBefore {
         // What has changed since may explain the difference.
         known.reserved_until > reserved_until
             && known.process == process::id()
-            && lock(&self.given.0).get(&worker) == Some(known)
+            && lock(&self.given.ids).get(&worker) == Some(known)
     }
 }
 
@@ -300,7 +314,7 @@ mod tests {
         given.add(&Lease::leased(7, 10..=20, SHORTEST_LEASE, "a1b2"), 5);
         assert!(given.before().contradicts(7, 5, Some(19)));
         assert!(!given.before().contradicts(7, 5, Some(20)));
-        for known in lock(&given.0).values_mut() {
+        for known in lock(&given.ids).values_mut() {
             known.process ^= 1;
         }
         assert!(!given.before().contradicts(7, 5, Some(19)));

@@ -248,6 +248,10 @@ impl<D: Tables> WorkerRegistry for SqlRegistry<D> {
     fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.config.ids.of(layout).ok()
     }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        self.given.clock_skew_ms()
+    }
 }
 
 impl<D: Tables> RegistryAdmin for SqlRegistry<D> {

@@ -196,6 +196,13 @@ fn largest_given_and_now<D: Tables>(
     }
 }
 
+/// Notes the database's time. A file has none of its own.
+fn note_time<D: Tables>(given: &GivenBefore, now: i64) {
+    if !D::IS_FILE {
+        given.note_time(now);
+    }
+}
+
 /// Refuses tables that did not give `given`, or an old copy of those that did, as far as the row of
 /// `worker` shows it.
 fn check_identity<D: Tables>(
@@ -203,7 +210,8 @@ fn check_identity<D: Tables>(
     given: &GivenBefore,
     worker: u64,
 ) -> Result<(), Error> {
-    let largest = largest_given::<D>(transaction)?;
+    let (largest, now) = largest_given_and_now::<D>(transaction)?;
+    note_time::<D>(given, now);
     let sql = "SELECT created, reserved_until FROM {workers} WHERE id = ?";
     let row = rows::<D>(transaction, sql, &[worker.into()])?.pop();
     // The row of an id may have been deleted.
@@ -269,6 +277,7 @@ pub(super) fn give<D: Tables>(
     let host = config.host();
     let Some(duration) = config.lease else {
         let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
+        note_time::<D>(given, created);
         return Ok((Lease::permanent(worker, &layout), created));
     };
     // A stale write never matches a later lease.
@@ -289,6 +298,7 @@ pub(super) fn give<D: Tables>(
         if given.contradicts(free.worker, free.created, Some(free.reserved_until)) {
             return Err(others(RECORDS, free.worker).into());
         }
+        note_time::<D>(given, free.now);
         let lease = lease(free.worker, request.now.max(free.reserved_until + 1));
         if lend_again::<D>(transaction, &free, &grant(&lease))? {
             return Ok((lease, free.created));
@@ -296,6 +306,7 @@ pub(super) fn give<D: Tables>(
         refused = Some((free.worker, free.reserved_until));
     }
     let (worker, created) = new_worker::<D>(transaction, &host, &ids)?;
+    note_time::<D>(given, created);
     let lease = lease(worker, request.now);
     write_row::<D>(transaction, LEND, &lend(worker, &grant(&lease)))?;
     Ok((lease, created))
@@ -333,6 +344,8 @@ struct Free {
     worker: u64,
     reserved_until: u64,
     created: i64,
+    /// The database's time.
+    now: i64,
 }
 
 /// The recipient of an id, and how long the lease lasts.
@@ -351,14 +364,16 @@ fn free<D: Tables>(
     latest: u64,
 ) -> Result<Option<Free>, Error> {
     // Somebody may have inserted a row with another id.
-    let sql = "SELECT id, reserved_until, created FROM {workers} \
+    let sql = "SELECT id, reserved_until, created, {now} FROM {workers} \
                WHERE lease_until <= {now} AND reserved_until < ? AND id BETWEEN ? AND ? \
                ORDER BY reserved_until, id LIMIT 1";
     let values = [latest.into(), (*ids.start()).into(), (*ids.end()).into()];
     match rows::<D>(transaction, sql, &values)?.pop().as_deref() {
-        Some([Value::Int(id), Value::Int(reserved_until), Value::Int(created)]) => {
+        Some(
+            [Value::Int(id), Value::Int(reserved_until), Value::Int(created), Value::Int(now)],
+        ) => {
             let (worker, reserved_until) = (number(*id)?, number(*reserved_until)?);
-            Ok(Some(Free { worker, reserved_until, created: *created }))
+            Ok(Some(Free { worker, reserved_until, created: *created, now: *now }))
         }
         Some(_) => Err(foreign_tables()),
         None => Ok(None),

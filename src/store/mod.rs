@@ -503,6 +503,10 @@ impl WorkerRegistry for StoreRegistry {
     fn worker_ids_of(&self, layout: &Layout) -> Option<RangeInclusive<u64>> {
         self.0.worker_ids_of(layout)
     }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        self.0.clock_skew_ms()
+    }
 }
 
 impl RegistryAdmin for StoreRegistry {

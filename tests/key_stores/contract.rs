@@ -2,7 +2,7 @@
 
 use std::time::Duration;
 
-use uidring::{RegistryOptions, Store, registry, segment};
+use uidring::{RegistryOptions, Store, UidGenerator, registry, segment};
 
 use crate::key_servers::etcd::Etcds;
 use crate::key_servers::redis::OwnRedis;
@@ -22,6 +22,10 @@ fn check(address: &str) {
             move || open(&address).registry_with(options.clone()).unwrap()
         });
     }
+    // Their clocks are compared with this machine's.
+    let registry = open(&format!("{address}/clock")).registry().unwrap();
+    let status = UidGenerator::builder().registry(registry).build().unwrap().status();
+    assert!(status.clock_skew_ms.expect("a store has a clock").abs() < 60_000, "{status}");
     segment::contract::check(|name| {
         let address = format!("{address}/segments_{name}");
         move || open(&address).segments().unwrap()

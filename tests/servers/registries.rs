@@ -263,6 +263,17 @@ on_servers! {
         });
     }
 
+    fn the_clock_is_compared_with_the_servers(server) {
+        let database = server.database();
+        let skew = |registry| builder(registry).build().unwrap().status().clock_skew_ms;
+        for registry in [registry(&database.url), leased(&database.url, 60)] {
+            let skew_ms = skew(registry).expect("a server has a clock");
+            assert!(skew_ms.abs() < 60_000, "{skew_ms}");
+        }
+        // Again, with an id that was given back.
+        assert!(skew(leased(&database.url, 60)).is_some());
+    }
+
     fn a_deadline_that_passes_is_told_with_the_last_cause(server) {
         // No server listens there any more.
         let port = free_port();
@@ -736,6 +747,25 @@ fn a_table_of_mysql_that_is_there_by_name_alone_is_told() {
     assert!(text.contains("if nothing has ever been given here"), "{text}");
     server.run("DROP DATABASE ids; CREATE DATABASE ids");
     assert_eq!(builder(registry(&server.url())).build().unwrap().worker_id(), 1);
+}
+
+#[cfg(feature = "postgres")]
+#[test]
+#[ignore = "needs a PostgreSQL server"]
+fn a_server_with_another_time_is_told() {
+    let database = Server::Postgres.database();
+    let name = database.name();
+    database.run(&format!(
+        "CREATE FUNCTION {name}.clock_timestamp() RETURNS timestamptz LANGUAGE sql \
+         AS $$SELECT pg_catalog.clock_timestamp() + interval '5 minutes'$$"
+    ));
+    let url = format!("{},pg_catalog", database.url);
+    for registry in [registry(&url), leased(&url, 60)] {
+        let status = builder(registry).build().unwrap().status();
+        let skew_ms = status.clock_skew_ms.unwrap();
+        assert!((-360_000..-240_000).contains(&skew_ms), "{skew_ms}");
+        assert!(status.to_string().contains("behind the registry's"), "{status}");
+    }
 }
 
 /// The other tests run on MariaDB.

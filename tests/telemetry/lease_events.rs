@@ -1,9 +1,11 @@
 //! What an operator hears of a lease whose registry hangs: each change of state once, in order.
 
+use std::sync::atomic::{AtomicI64, Ordering};
 use std::sync::{Arc, Condvar, Mutex};
 use std::thread;
-use std::time::{Duration, Instant};
+use std::time::{Duration, Instant, SystemTime};
 
+use uidring::clock::ManualClock;
 use uidring::registry::{Lease, Request, WorkerRegistry};
 use uidring::{Layout, RegistryError, TakeError, UidGenerator};
 
@@ -109,5 +111,74 @@ fn each_change_of_a_lease_is_told_once() {
             let event = events.iter().find(|event| event.name == name).unwrap();
             assert!(event.fields.starts_with(fields), "{event:?}");
         }
+    });
+}
+
+/// A registry whose clock differs from this machine's by so many milliseconds.
+#[derive(Clone, Default)]
+struct Skewed(Arc<AtomicI64>);
+
+impl WorkerRegistry for Skewed {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        let ticks = request.now..=request.now + 1;
+        Ok(Lease::leased(7, ticks, Duration::from_secs(1), "one"))
+    }
+
+    fn reserve(&mut self, _: &Lease, last: u64) -> Result<u64, RegistryError> {
+        Ok(last)
+    }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        Some(self.0.load(Ordering::Relaxed))
+    }
+}
+
+/// The same with a permanent id.
+struct Forever(Skewed);
+
+impl WorkerRegistry for Forever {
+    fn assign(&mut self, request: &Request) -> Result<Lease, RegistryError> {
+        Ok(Lease::permanent(8, &request.layout))
+    }
+
+    fn clock_skew_ms(&self) -> Option<i64> {
+        self.0.clock_skew_ms()
+    }
+}
+
+#[test]
+fn clocks_that_are_apart_are_told_once() {
+    alone("lease_events::clocks_that_are_apart_are_told_once", || {
+        crate::observer::observe();
+        let registry = Skewed(Arc::new(AtomicI64::new(-90_000)));
+        let last_skew = || {
+            let events = EVENTS.lock().unwrap();
+            events.iter().rfind(|event| event.name == "clock_skew").unwrap().fields.clone()
+        };
+        let set = |skew_ms| registry.0.store(skew_ms, Ordering::Relaxed);
+        let uids = UidGenerator::builder().registry(registry.clone()).build().unwrap();
+        assert_eq!(names(), ["started", "clock_skew"]);
+        assert_eq!(last_skew(), "by=90s side=\"behind\" ");
+        assert_eq!(uids.status().clock_skew_ms, Some(-90_000));
+        let told = uids.status().to_string();
+        assert!(told.contains("the clock is 90 s behind the registry's"), "{told}");
+        // Each reservation compares them.
+        set(60_000);
+        wait_until(|| names().contains(&"clocks_agree"));
+        assert!(!uids.status().to_string().contains("the registry's"));
+        set(60_001);
+        wait_until(|| names().len() == 4);
+        set(60_002);
+        wait_until(|| uids.status().clock_skew_ms == Some(60_002));
+        assert_eq!(names(), ["started", "clock_skew", "clocks_agree", "clock_skew"]);
+        assert_eq!(last_skew(), "by=60.001s side=\"ahead\" ");
+
+        // A permanent id needs no further call. Nothing is known any more when the clock was set.
+        let clock = ManualClock::new(SystemTime::now());
+        let builder = UidGenerator::builder().registry(Forever(registry.clone()));
+        let uids = builder.clock(clock.clone()).build().unwrap();
+        assert_eq!(uids.status().clock_skew_ms, Some(60_002));
+        clock.advance(Duration::from_secs(60));
+        wait_until(|| uids.status().clock_skew_ms.is_none());
     });
 }

@@ -90,6 +90,7 @@ fn the_metrics_say_what_the_status_says() {
                 "uidring_at_lead_limit",
                 "uidring_at_worker_limit",
                 "uidring_available_uids",
+                "uidring_clock_skew_seconds",
                 "uidring_clock_steps_total",
                 "uidring_expires_timestamp_seconds",
                 "uidring_filler_blocks_total",

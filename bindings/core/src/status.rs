@@ -23,6 +23,7 @@ pub(crate) fn uids(status: &Status, layout: &str) -> String {
         "exact_time": status.exact_time,
         "waits": status.waits,
         "clock_steps": status.clock_steps,
+        "clock_skew_ms": status.clock_skew_ms,
         "at_lead_limit": status.at_lead_limit,
         "refused_jump_ms": status.refused_jump.map(ms),
         "available": status.available,

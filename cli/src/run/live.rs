@@ -244,13 +244,19 @@ pub(crate) fn summary(run: &Run, status: &Status) -> String {
     let jump = refused_jump.map_or_else(String::new, |jump| {
         format!("the clock is {} ahead after a jump, which is not followed\n", measured(jump))
     });
+    let skew = status.clock_skew_ms.filter(|ms| ms.unsigned_abs() > 60_000);
+    let skew = skew.map_or_else(String::new, |ms| {
+        let by = measured(Duration::from_millis(ms.unsigned_abs()));
+        let side = if ms > 0 { "ahead of" } else { "behind" };
+        format!("the clock is {by} {side} the store's\n")
+    });
     let (uids, waits, steps) =
         (account(status), HumanCount(status.waits), HumanCount(status.clock_steps));
     let page = format!(
         "{} in {}: {} a second\n\
          worker {worker_id}{others}, filler {filler}\n\
          lead {}{limit}; lag {}\n\
-         {jump}\
+         {jump}{skew}\
          {uids}\n\
          takes waited: {waits}; steps of the clock back: {steps}\n\
          the time field ends at {}, {}\n",
@@ -306,6 +312,7 @@ pub(crate) struct Record {
     clock_steps: u64,
     at_lead_limit: bool,
     refused_jump_ms: Option<u128>,
+    clock_skew_ms: Option<i64>,
     available: u64,
     taken: u64,
     lost: u64,
@@ -343,6 +350,7 @@ impl Record {
             clock_steps: status.clock_steps,
             at_lead_limit: status.at_lead_limit,
             refused_jump_ms: status.refused_jump.map(|jump| jump.as_millis()),
+            clock_skew_ms: status.clock_skew_ms,
             available: status.available,
             taken: status.taken,
             lost: status.lost,

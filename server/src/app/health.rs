@@ -305,6 +305,12 @@ fn troubles(kind: &str, uids: &UidGenerator) -> Vec<Condition> {
         let text = format!("the clock jumped {} s ahead, which is not followed", jump.as_secs());
         troubles.push((text, "Look at what sets the clock."));
     }
+    if let Some(skew_ms) = status.clock_skew_ms.filter(|ms| ms.unsigned_abs() > 60_000) {
+        let side = if skew_ms > 0 { "ahead of" } else { "behind" };
+        let seconds = skew_ms.unsigned_abs() / 1000;
+        let text = format!("this machine's clock is {seconds} s {side} that of its database");
+        troubles.push((text, "No id comes twice. Set the one that is wrong."));
+    }
     let condition = |(text, advice)| Condition {
         kind: Kind::Generator,
         level: Level::Warning,

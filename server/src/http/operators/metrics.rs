@@ -385,6 +385,12 @@ const UID_GAUGES: [(&str, &str, OfUids<f64>); 11] = [
         |of| of.refused_jump.unwrap_or_default().as_secs_f64(),
     ),
     (
+        "uidring_clock_skew_seconds",
+        "How far the clock of this machine is ahead of the registry's; negative if it is behind, \
+         and 0 where the registry has no clock of its own.",
+        |of| seconds_of_ms(of.clock_skew_ms.unwrap_or(0)),
+    ),
+    (
         "uidring_expires_timestamp_seconds",
         "When the clock reaches the end of the time field, in seconds since 1970.",
         |of| seconds_of(of.expires_at),
@@ -507,6 +513,11 @@ fn float(number: u64) -> f64 {
 }
 
 /// Seconds since 1970. Earlier times become 0.
+#[allow(clippy::cast_precision_loss)] // a gauge shows 53 bits
+fn seconds_of_ms(ms: i64) -> f64 {
+    ms as f64 / 1000.0
+}
+
 fn seconds_of(time: SystemTime) -> f64 {
     time.duration_since(SystemTime::UNIX_EPOCH).unwrap_or_default().as_secs_f64()
 }
