@@ -353,7 +353,7 @@ const COUNTERS: [(&str, &str, CounterOf); 7] = [
 
 type OfUids<T> = fn(&Status) -> T;
 /// The names are the same as in the library.
-const UID_GAUGES: [(&str, &str, OfUids<f64>); 11] = [
+const UID_GAUGES: [(&str, &str, OfUids<f64>); 12] = [
     ("uidring_worker_id", "The worker id in the UIDs made now.", |of| float(of.worker_id)),
     (
         "uidring_worker_ids",
