@@ -12,7 +12,7 @@ use uidring::store::without_password;
 use uidring::store::{StoreError, path_of};
 
 /// A store, as `--db` names it.
-#[derive(Clone)]
+#[derive(Clone, PartialEq, Eq)]
 pub enum Db {
     /// The user's default file on this machine. Its folder is created when needed.
     Own(PathBuf),
@@ -61,6 +61,14 @@ impl Db {
     /// As [`store`](Db::store).
     pub fn existing_store(&self) -> Result<Store, StoreError> {
         Store::open_existing(self.address())
+    }
+
+    /// Has `store`, which is open, go by this address from now on.
+    ///
+    /// # Errors
+    /// The address is not one, or names another store.
+    pub fn renew(&self, store: &Store) -> Result<(), StoreError> {
+        store.renew(self.address())
     }
 
     fn address(&self) -> OsString {

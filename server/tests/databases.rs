@@ -401,3 +401,67 @@ fn worker_ids_come_from_the_table_of_uid_generator() {
     let rows = database.run("SELECT COUNT(*), COUNT(DISTINCT ID) FROM WORKER_NODE");
     assert_eq!(rows.split_whitespace().collect::<Vec<_>>(), ["4", "4"]);
 }
+
+/// The address in the file of options is read again: a service goes on after its password has
+/// changed, without a restart.
+fn goes_by_another_password(server: &databases::OwnServer, change: &str) {
+    let whole = server.url();
+    let (scheme, rest) = whole.split_once("://").unwrap();
+    let place = rest.split_once('@').unwrap().1;
+    let folder = common::folder();
+    let file = folder.path().join("options.toml");
+    let write = |password: &str, place: &str| {
+        let db = format!("db = \"{scheme}://me:{password}@{place}\"\n");
+        std::fs::write(&file, db).unwrap();
+    };
+    write("Q7old", place);
+    let config = format!("--config={}", file.display());
+    let options = [config.as_str(), "--lease=2s"];
+    let service = Server::launch_after("unset UIDRING_SERVER_DB", folder, &options);
+    service.wait_until_ready();
+    assert_eq!(service.put("orders", r#"{"step":10}"#).status, 201);
+
+    server.run(change);
+    service.wait_for("told", || service.log().contains("correct the address in the file of"));
+    for (place, problem) in [
+        (place.replace("127.0.0.1", "127.0.0.2"), "it is another store than"),
+        ("nobody:here/ids".to_owned(), "--db: cannot use the store"),
+    ] {
+        write("Q7new", &place);
+        common::signal(service.id(), "HUP");
+        service.wait_for("refused", || {
+            let log = service.log();
+            let stay = "the addresses of the stores stay as they were";
+            log.lines().any(|line| line.contains(stay) && line.contains(problem))
+        });
+    }
+    assert!(service.get("/readyz").text().len() > 2);
+    write("Q7new", place);
+    common::signal(service.id(), "HUP");
+    service.wait_for("read", || service.log().contains("addresses of the stores were read again"));
+    let numbers = || service.get("/v1/tags/orders/ids?n=25").status;
+    service.wait_for("going on", || numbers() == 200);
+    service.wait_until_ready();
+    service.wait_for("giving UIDs", || service.get("/v1/uids").status == 200);
+    let log = service.log();
+    assert!(!log.contains("Q7"), "{log}");
+}
+
+#[test]
+#[ignore = "needs PostgreSQL"]
+fn sighup_reads_a_changed_password_of_postgresql() {
+    let server = databases::OwnServer::start(Kind::Postgres);
+    server.require_password(
+        "CREATE ROLE me LOGIN PASSWORD 'Q7old'; GRANT CREATE ON SCHEMA public TO me",
+        "me",
+    );
+    goes_by_another_password(&server, "ALTER ROLE me PASSWORD 'Q7new'");
+}
+
+#[test]
+#[ignore = "needs MySQL"]
+fn sighup_reads_a_changed_password_of_mysql() {
+    let server = databases::OwnServer::start(Kind::MySql);
+    server.run("CREATE USER me IDENTIFIED BY 'Q7old'; GRANT ALL ON ids.* TO me");
+    goes_by_another_password(&server, "ALTER USER me IDENTIFIED BY 'Q7new'");
+}

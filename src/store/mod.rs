@@ -266,7 +266,7 @@ impl Store {
     /// let store = Store::open("postgres://ids:old@db.example.com/ids")?;
     /// store.renew("postgres://ids:new@db.example.com/ids")?;
     /// let error = store.renew("postgres://ids:new@other.example.com/ids").unwrap_err();
-    /// assert!(error.to_string().contains("the new address names another store"));
+    /// assert!(error.to_string().contains("it is another store than postgres://ids@db."));
     /// # }
     /// # Ok::<(), uidring::store::StoreError>(())
     /// ```
@@ -281,8 +281,8 @@ impl Store {
         }
         let other = open(&place)?.name();
         Err(StoreError::Address(StorageError::unusable(
-            format!("the store {self}"),
-            storage_error::other_store(&other),
+            format!("the store {other}"),
+            storage_error::other_store(&self.to_string()),
         )))
     }
 

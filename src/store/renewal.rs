@@ -40,7 +40,7 @@ impl<S> fmt::Debug for Renewal<S> {
     }
 }
 
-/// The error of a new address that names the store `other`.
-pub fn other_store(other: &str) -> Error {
-    Error::problem(storage_error::other_store(other))
+/// The error of a new address of another store than the one in use, `own`.
+pub fn other_store(own: &str) -> Error {
+    Error::problem(storage_error::other_store(own))
 }

@@ -65,7 +65,7 @@ mod built_in {
             let refuse = |error| refused(&path.display().to_string(), error);
             match Sqlite::at(path).map_err(refuse)? {
                 other if other.path() != self.file.path() => {
-                    Err(refuse(Error::problem(storage_error::other_store(&other.name()))))
+                    Err(refuse(Error::problem(storage_error::other_store(&self.name()))))
                 }
                 _ => Ok(()),
             }

@@ -106,11 +106,11 @@ impl StorageError {
     }
 }
 
-/// What is wrong with a new address that names the store `other`.
-pub(super) fn other_store(other: &str) -> String {
+/// What is wrong with the new address of another store than the one in use, `own`.
+pub(super) fn other_store(own: &str) -> String {
     format!(
-        "the new address names another store, {other}, and what runs stays with its own; change \
-         the user, the password and the parameters alone, or start again with the new address"
+        "it is another store than {own}, which is in use; change the user, the password and the \
+         parameters alone, or start again with the new address"
     )
 }
 

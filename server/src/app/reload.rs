@@ -1,4 +1,5 @@
-//! Reloading: tokens and certificates are read again while the service runs.
+//! Reloading: tokens, certificates, and the addresses of stores in the file of options are read
+//! again while the service runs, the latter on request alone.
 //!
 //! Each has a thread of its own, so that none waits for another, for a failing start, or for a
 //! database that is away. If a reading fails, the previous values stay in use.
@@ -11,6 +12,7 @@ use uidring_args::Db;
 
 use crate::app::App;
 use crate::config::db::{self, Unusable};
+use crate::config::options_file;
 use crate::process::end::EndSender;
 use crate::process::threads;
 use crate::security::access::Tokens;
@@ -23,7 +25,10 @@ pub(crate) struct Reload(Vec<SyncSender<()>>);
 impl Reload {
     /// Makes all threads read again now.
     pub(crate) fn ask(&self) {
-        tracing::info!(kinds = self.0.len(), "asked to read tokens and certificates again");
+        tracing::info!(
+            kinds = self.0.len(),
+            "asked to read tokens, certificates and addresses again"
+        );
         for reader in &self.0 {
             // The channel is full if an earlier request still waits, which then serves for both.
             let _ = reader.try_send(());
@@ -59,6 +64,7 @@ impl Reload {
 /// Starts the threads for everything that can be read again.
 pub(crate) fn begin(
     app: &'static App,
+    db: &Db,
     table: Option<TokenTable>,
     end: &EndSender,
 ) -> Result<Reload, String> {
@@ -78,7 +84,22 @@ pub(crate) fn begin(
         app.watch.readings.begin(What::Certificate);
         reload.add(app, end, What::Certificate, pause, || tls.read_again())?;
     }
+    app.watch.readings.begin(What::Stores);
+    let db = db.clone();
+    reload.add(app, end, What::Stores, Duration::MAX, move || read_addresses(app, &db))?;
     Ok(reload)
+}
+
+/// Reads the options again, and has the stores go by the addresses that these name now.
+fn read_addresses(app: &App, db: &Db) -> Result<(), String> {
+    let options = options_file::read(std::env::args_os()).map_err(|refusal| refusal.text())?;
+    db::renew(db, &options.db()?).map_err(|problem| format!("--db: {problem}"))?;
+    match (&app.options.paths.leaf_db, &options.paths.leaf_db) {
+        (Some(db), Some(newer)) => {
+            db::renew(db, newer).map_err(|problem| format!("--leaf-db: {problem}"))
+        }
+        _ => Ok(()),
+    }
 }
 
 /// tinyid's pairs of token and tag.

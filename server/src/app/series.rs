@@ -109,7 +109,7 @@ impl AppSeries {
             return Ok(opened);
         }
         // A lost file is not replaced by an empty one.
-        let store = db.existing_store().map_err(|_| NoSeries::NotReady)?;
+        let store = db::existing(db).map_err(|_| NoSeries::NotReady)?;
         let opened = Series::builder().store(&store).loads(self.loads).build()?;
         Ok(self.opened.get_or_init(|| opened))
     }

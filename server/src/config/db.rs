@@ -3,6 +3,7 @@
 use std::fs::File;
 use std::io;
 use std::path::Path;
+use std::sync::{Mutex, PoisonError};
 
 use uidring::registry::RegistryAdmin;
 use uidring::segment::{SegmentError, SegmentSource as _, TinyIdToken};
@@ -72,20 +73,59 @@ impl From<StoreError> for Unusable {
     }
 }
 
+/// The stores on servers that were opened, and whether a missing table may be made.
+static OPENED: Mutex<Vec<(Db, bool, Store)>> = Mutex::new(Vec::new());
+
+/// The store `db`. On a server it is one and the same each time, so that it can go by another
+/// address.
+fn store(db: &Db, may_make: bool) -> Result<Store, StoreError> {
+    let open = || if may_make { db.store() } else { db.existing_store() };
+    if db.path().is_some() {
+        return open();
+    }
+    let mut opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner);
+    let is_it = |(known, kind, _): &&(Db, bool, Store)| known == db && *kind == may_make;
+    if let Some((.., store)) = opened.iter().find(is_it) {
+        return Ok(store.clone());
+    }
+    let store = open()?;
+    opened.push((db.clone(), may_make, store.clone()));
+    Ok(store)
+}
+
+/// The store `db`, which must be there.
+pub(crate) fn existing(db: &Db) -> Result<Store, StoreError> {
+    store(db, false)
+}
+
+/// Has all that runs on the store `db` go by the address `newer` from now on.
+pub(crate) fn renew(db: &Db, newer: &Db) -> Result<(), String> {
+    let opened = OPENED.lock().unwrap_or_else(PoisonError::into_inner).clone();
+    let mut stores: Vec<Store> =
+        opened.into_iter().filter(|(known, ..)| known == db).map(|(.., store)| store).collect();
+    if stores.is_empty() {
+        stores.push(db.store().map_err(|error| Unusable::from(error).problem)?);
+    }
+    for store in stores {
+        newer.renew(&store).map_err(|error| Unusable::from(error).problem)?;
+    }
+    Ok(())
+}
+
 /// Checks the address without contacting the server.
 pub(crate) fn check(db: &Db) -> Result<(), String> {
-    db.store().map(drop).map_err(|error| Unusable::from(error).problem)
+    store(db, true).map(drop).map_err(|error| Unusable::from(error).problem)
 }
 
 /// Whether the store is of the kind that this scheme names.
 pub(crate) fn is_of(db: &Db, scheme: &str) -> bool {
-    db.store().is_ok_and(|store| store.scheme() == scheme)
+    store(db, true).is_ok_and(|store| store.scheme() == scheme)
 }
 
 /// Opens the store. Creates the folder of the default file.
 fn opened(db: &Db) -> Result<Store, Unusable> {
     db.create_folder().map_err(Unusable::as_it_is)?;
-    Ok(db.store()?)
+    Ok(store(db, true)?)
 }
 
 /// Opens the registry of worker ids. A missing file is created. A server is not contacted yet.
@@ -95,7 +135,7 @@ pub(crate) fn registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable
 
 /// Opens the registry of a file that must exist: a lost file must not be replaced by an empty one.
 pub(crate) fn existing_registry(db: &Db, terms: &Terms) -> Result<StoreRegistry, Unusable> {
-    Ok(db.existing_store()?.registry_with(RegistryOptions::from(terms))?)
+    Ok(existing(db)?.registry_with(RegistryOptions::from(terms))?)
 }
 
 /// Opens the source of dense numbers. A missing file is created. A server is not contacted yet.
@@ -109,7 +149,7 @@ pub(crate) fn try_out(db: &Db, terms: &Terms, layout: Option<Layout>) -> Result<
     if let Some(path) = to_be_made(db) {
         return try_out_making(db, path).map(|()| true);
     }
-    let registry = db.existing_store()?.registry_with(RegistryOptions::from(terms))?;
+    let registry = existing(db)?.registry_with(RegistryOptions::from(terms))?;
     let is_new = is_new(&registry, terms)?;
     let layout = match layout {
         Some(layout) => layout,
@@ -124,7 +164,7 @@ pub(crate) fn remembered_layout(db: &Db) -> Result<Option<Layout>, Unusable> {
     if to_be_made(db).is_some() {
         return Ok(None);
     }
-    Ok(db.existing_store()?.registry()?.layout()?)
+    Ok(existing(db)?.registry()?.layout()?)
 }
 
 /// Whether nobody has ever taken a worker id from this registry. `UidGenerator`'s table does not
@@ -151,7 +191,7 @@ pub(crate) fn try_out_tags(db: &Db, table: Table) -> Result<bool, Unusable> {
         }
         (Table::Leaf | Table::TinyId | Table::CosId, _) => {}
     }
-    let tags = db.existing_store()?.segments_in(table.into())?;
+    let tags = existing(db)?.segments_in(table.into())?;
     look(&tags, table)?;
     Ok(table == Table::Own && tags.tags()?.is_empty())
 }
@@ -210,7 +250,7 @@ fn folder_of<'a>(db: &Db, path: &'a Path) -> &'a Path {
 
 /// Reads tinyid's pairs of token and tag.
 pub(crate) fn tokens(db: &Db) -> Result<Vec<TinyIdToken>, Unusable> {
-    Ok(db.store()?.tinyid_tokens()?)
+    Ok(store(db, true)?.tinyid_tokens()?)
 }
 
 /// The file with another extension, for a second layout.

@@ -297,13 +297,15 @@ pub(crate) struct Checked {
 }
 
 impl Options {
+    /// The store of worker ids, tags and series.
+    pub(crate) fn db(&self) -> Result<Db, String> {
+        self.db.clone().map_or_else(Db::own, Ok)
+    }
+
     /// Checks what clap cannot check, and reads the files that the options name.
     pub(crate) fn check(&self) -> Result<Checked, String> {
         let about = |option: &str, problem: String| format!("--{option}: {problem}");
-        let db = match &self.db {
-            Some(db) => db.clone(),
-            None => Db::own()?,
-        };
+        let db = self.db()?;
         db::check(&db).map_err(|problem| about("db", problem))?;
         if self.table == Table::CosId && !db::is_of(&db, "redis") {
             let problem = "CosId's counters are in Redis; name the server with --db redis://..";

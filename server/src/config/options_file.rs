@@ -30,6 +30,18 @@ pub(crate) enum Refusal {
 }
 
 impl Refusal {
+    /// It in one sentence, without a password.
+    pub(crate) fn text(&self) -> String {
+        match self {
+            Refusal::Clap(error) => {
+                let text = error.to_string();
+                let first = text.split("\n\n").next().unwrap_or_default();
+                without_passwords(first.trim_start_matches("error: ")).replace('\n', " ")
+            }
+            Refusal::File(problem) => problem.clone(),
+        }
+    }
+
     pub(crate) fn report(self) -> ExitCode {
         match self {
             Refusal::Clap(error) => {

@@ -99,7 +99,7 @@ pub(crate) fn serve(
     let (remove_file, remove_other) = (listener.close(), resp.map(Listener::close));
     measure::begin(app, end)?;
     let table = app.options.has_token_table().then(|| TokenTable::new(db.clone()));
-    let reload = reload::begin(app, table.clone(), end)?;
+    let reload = reload::begin(app, &db, table.clone(), end)?;
     signals.begin(end, move || reload.ask(), || app.begin_end())?;
     start::begin(Starter::new(app, db, layout, table, addresses), end)?;
 

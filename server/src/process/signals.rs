@@ -1,5 +1,5 @@
 //! Signals. SIGTERM and Ctrl-C end the service, and a second one ends it at once. SIGHUP reloads
-//! tokens and certificates. Other signals that would kill the process, and so lose its numbers, are
+//! tokens, certificates and the addresses of stores. Other signals that would kill the process, and so lose its numbers, are
 //! ignored.
 
 use std::process;

@@ -1,4 +1,4 @@
-//! The outcome of each reload of tokens and certificates.
+//! The outcome of each reload of tokens, certificates and addresses.
 
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::SystemTime;
@@ -9,10 +9,12 @@ pub(crate) enum What {
     Tokens,
     TokenTable,
     Certificate,
+    Stores,
 }
 
 impl What {
-    pub(crate) const ALL: [What; 3] = [What::Tokens, What::TokenTable, What::Certificate];
+    pub(crate) const ALL: [What; 4] =
+        [What::Tokens, What::TokenTable, What::Certificate, What::Stores];
 
     /// Its label in metrics.
     pub(crate) fn label(self) -> &'static str {
@@ -20,6 +22,7 @@ impl What {
             What::Tokens => "tokens",
             What::TokenTable => "token_table",
             What::Certificate => "certificate",
+            What::Stores => "stores",
         }
     }
 
@@ -29,6 +32,7 @@ impl What {
             What::Tokens => "uidring-tokens",
             What::TokenTable => "uidring-token-table",
             What::Certificate => "uidring-tls",
+            What::Stores => "uidring-stores",
         }
     }
 
@@ -38,6 +42,7 @@ impl What {
             What::Tokens => "the tokens of the file",
             What::TokenTable => "the tokens of the table",
             What::Certificate => "the certificate and its key",
+            What::Stores => "the addresses of the stores",
         }
     }
 }

@@ -137,7 +137,10 @@ impl Cause {
             Cause::Locked => "See who holds the locks. The service goes on by itself.",
             Cause::Late => "See how long the database takes, and how large the step is.",
             Cause::Full => "Make room on the disk of the database. The next request goes on.",
-            Cause::Unusable => "Put right what the error says. The next request goes on.",
+            Cause::Unusable => {
+                "Put right what the error says. The next request goes on; after a change of an \
+                 address in the file of options, send SIGHUP first."
+            }
             Cause::WentBack => {
                 "Put the tag's next number above all that were ever given, in the row or with \
                  'uidring tags set', and restart each service that gives its numbers. If an old \

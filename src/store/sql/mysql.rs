@@ -138,7 +138,7 @@ impl Database for MySql {
             (host, options.tcp_port(), options.db_name().map(str::to_owned))
         };
         if place(&newer) != place(self) {
-            return Err(other_store(&newer.name));
+            return Err(other_store(&self.name()));
         }
         self.renewal.replace(newer);
         Ok(())

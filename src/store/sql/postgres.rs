@@ -166,7 +166,7 @@ impl Database for Postgres {
             && new.get_options() == own.get_options()
             && database(new) == database(own);
         if !is_same {
-            return Err(other_store(&newer.name));
+            return Err(other_store(&self.name()));
         }
         self.renewal.replace(newer);
         Ok(())

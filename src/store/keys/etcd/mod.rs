@@ -181,7 +181,7 @@ impl KeyStore for Etcd {
             store.servers.iter().map(|server| server.name.clone()).collect()
         };
         if newer.folder != self.folder || names(&newer) != names(self) {
-            return Err(other_store(&newer.name));
+            return Err(other_store(&self.name()));
         }
         // The token may be that of another user.
         lock(&self.known).token = Token::Unasked;

@@ -154,7 +154,7 @@ impl KeyStore for Redis {
         let newer = Redis::at(address)?;
         let place = |store: &Redis| (store.server.clone(), store.database, store.folder.clone());
         if place(&newer) != place(self) {
-            return Err(other_store(&newer.name));
+            return Err(other_store(&self.name()));
         }
         self.renewal.replace(newer);
         Ok(())

@@ -236,7 +236,7 @@ impl KeyStore for ZooKeeper {
     fn renew(&self, address: &str) -> Result<(), Error> {
         let newer = ZooKeeper::at(address)?;
         if newer.base != self.base || newer.address.servers != self.address.servers {
-            return Err(other_store(&newer.name()));
+            return Err(other_store(&self.name()));
         }
         self.renewal.replace(ZooKeeper { seen: self.seen.clone(), ..newer });
         Ok(())
