@@ -3,7 +3,6 @@
 use std::time::Duration;
 
 use uidring::registry::{Lease, Request, WorkerRegistry};
-use uidring::store::StoreRegistry;
 use uidring::{BuildError, Builder, Layout, LeadLimit, RegistryError, UidGenerator};
 
 use crate::length::length;
@@ -167,7 +166,7 @@ impl GeneratorArgs {
 /// The registry has no worker id to give, or the options do not fit it.
 pub fn build_on(
     builder: Builder,
-    registry: StoreRegistry,
+    registry: impl WorkerRegistry,
     asked: Option<Layout>,
 ) -> Result<UidGenerator, BuildError> {
     let builder = builder.registry(registry);

@@ -65,6 +65,12 @@ pub(crate) fn clock(rfc3339: &str) -> String {
     )
 }
 
+/// The time of day in UTC.
+pub(crate) fn time_of_day(rfc3339: &str) -> String {
+    let time = rfc3339.parse::<Timestamp>().ok();
+    time.map_or_else(|| rfc3339.to_owned(), |time| time.strftime("%H:%M:%S").to_string())
+}
+
 /// A rate. Small ones have one decimal.
 pub(crate) fn rate(per_second: f64) -> String {
     if per_second > 0.0 && per_second < 10.0 {

@@ -204,13 +204,27 @@ def cost(page):
     print(round(statistics.median(redraws), 1))
 
 
+def check_reasons(page):
+    """Each reason touches the row above it, and nothing of a row is cut off."""
+    rows = page.run("[...document.querySelectorAll('tbody tr')].map(row => [row.className, "
+                    "row.getBoundingClientRect().top, row.getBoundingClientRect().bottom])")
+    for before, now in zip([None] + rows, rows):
+        if "reason" in now[0]:
+            assert before and "reason" not in before[0] and abs(before[2] - now[1]) < 2, rows
+            assert before[0] in now[0], rows
+    if page.run("window.innerWidth") < 640:
+        cut = page.run("[...document.querySelectorAll('tbody td, tbody th')].filter(cell => "
+                       "cell.getBoundingClientRect().right > window.innerWidth).length")
+        assert cut == 0, f"{cut} cells are cut off"
+
+
 def failing(page):
     page.open("?sort=-taken")
     page.wait_for_script()
     page.wait_for_update()
     assert page.tags()[0] == "tag-0150", page.tags()[:3]
     assert page.driver.title.startswith("Warning, 1 tag fails"), page.driver.title
-    assert page.text("#tags-title") == "Tags (200) 1 tag fails", page.text("#tags-title")
+    assert page.text("#tags-title") == "Tags used here (200) 1 tag fails", page.text("#tags-title")
     assert "tag-0150" in page.text("#health"), page.text("#health")
     assert page.text("#tags tbody .failing td") == "empty"
     reason = page.text("#tags tbody .reason")
@@ -227,6 +241,7 @@ def failing(page):
         heights = page.run("[...document.querySelectorAll('#tags tbody tr:not(.reason)')]"
                            ".map(row => row.getBoundingClientRect().height)")
         assert max(heights) < 1.5 * min(heights), heights
+        check_reasons(page)
     page.size(1280)
     page.wait_for_update()
     page.shoot("failing")

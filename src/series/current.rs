@@ -350,6 +350,11 @@ impl Open {
         self.open_period.period()
     }
 
+    /// The largest number that fits the pattern.
+    pub fn largest(&self) -> u64 {
+        self.open_period.pattern.largest()
+    }
+
     /// The number as people see it.
     #[inline]
     pub fn write(&self, scope: &str, number: u64) -> SeriesNumber {

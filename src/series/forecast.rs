@@ -55,8 +55,13 @@ impl Forecast {
     #[must_use]
     pub fn is_tight(&self) -> bool {
         let most = self.expected.map_or(self.last, |expected| expected.max(self.last));
-        percent(most, self.largest) >= TIGHT_PERCENT
+        is_tight(most, self.largest)
     }
+}
+
+/// Whether so many of the numbers up to `largest` are many.
+pub(super) fn is_tight(last: u64, largest: u64) -> bool {
+    percent(last, largest) >= TIGHT_PERCENT
 }
 
 fn percent(part: u64, largest: u64) -> u64 {

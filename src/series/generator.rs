@@ -21,7 +21,7 @@ use super::number::SeriesNumber;
 use super::pattern::{Parsed, Pattern};
 use super::scopes::Scopes;
 use super::series_error::SeriesError;
-use super::status::SeriesStatus;
+use super::status::{ScopeStatus, SeriesStatus};
 use super::store::{CounterRecord, SeriesRecord};
 use crate::engine::TakeError;
 #[cfg(feature = "async")]
@@ -472,6 +472,46 @@ impl SeriesGenerator {
             numbers: open.map(|open| open.numbers.status()),
             // As for `scope`.
             scopes: if shared.segments.is_forked() { 0 } else { scopes.len() },
+        }
+    }
+
+    /// Calls `look` with the state of each scope of the series whose numbers of the present period
+    /// this process has loaded, in no particular order. It does not ask the store.
+    ///
+    /// ```
+    /// # #[cfg(feature = "sqlite")] {
+    /// # use uidring::series::{Series, SeriesDefinition};
+    /// # let folder = tempfile::tempdir()?;
+    /// # let store = uidring::Store::open(folder.path().join("uidring.db"))?;
+    /// # let series = Series::builder().store(&store).build()?;
+    /// let parcels = series.create("parcels", SeriesDefinition::new("{scope}-{n:1}")?)?;
+    /// parcels.scope("lima").take_n(9).for_each(drop);
+    /// let mut full = Vec::new();
+    /// parcels.each_scope(|status| {
+    ///     if status.is_full() {
+    ///         full.push(status.scope);
+    ///     }
+    /// });
+    /// assert_eq!(full, ["lima"]);
+    /// # }
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn each_scope(&self, mut look: impl FnMut(ScopeStatus)) {
+        let Handle { shared, scopes, .. } = &self.handle;
+        // In a forked process another thread may have held the lock of the scopes.
+        if shared.segments.is_forked() {
+            return;
+        }
+        let now = shared.clock.now();
+        for current in scopes.all() {
+            if let Some(open) = current.opened(now).filter(|open| !open.numbers.is_retired()) {
+                look(ScopeStatus {
+                    scope: current.scope.to_string(),
+                    period: open.period(),
+                    numbers: open.numbers.status(),
+                    largest: open.largest(),
+                });
+            }
         }
     }
 }

@@ -108,6 +108,6 @@ pub use scope::{ScopeError, valid_scope};
 pub use series_error::SeriesError;
 #[cfg(any(feature = "mysql", feature = "postgres", feature = "sqlite"))]
 pub(crate) use sql::SqlSeries;
-pub use status::SeriesStatus;
+pub use status::{ScopeStatus, SeriesStatus};
 pub(crate) use store::SeriesStore;
 pub use store::{CounterRecord, Remembered, SeriesRecord, SeriesVersion};

@@ -71,6 +71,11 @@ impl Scopes {
         current
     }
 
+    /// The scopes that this process has.
+    pub fn all(&self) -> Vec<Arc<Current>> {
+        lock(&self.map).scopes.iter().map(|ByName(current)| Arc::clone(current)).collect()
+    }
+
     /// How many scopes this process has.
     pub fn len(&self) -> usize {
         lock(&self.map).scopes.len()

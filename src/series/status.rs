@@ -1,5 +1,6 @@
-//! [`SeriesStatus`], the state of a scope.
+//! [`SeriesStatus`] and [`ScopeStatus`], the state of a scope.
 
+use super::forecast::is_tight;
 use super::period::Period;
 use crate::segment::SegmentStatus;
 
@@ -15,4 +16,33 @@ pub struct SeriesStatus {
     pub numbers: Option<SegmentStatus>,
     /// How many scopes of the series this process has.
     pub scopes: usize,
+}
+
+/// A scope whose numbers are in memory, from
+/// [`SeriesGenerator::each_scope`](super::SeriesGenerator::each_scope).
+#[derive(Clone, Debug)]
+#[non_exhaustive]
+pub struct ScopeStatus {
+    /// The scope; empty if none was named.
+    pub scope: String,
+    /// The period that it counts in.
+    pub period: Period,
+    /// The numbers of that period in this process.
+    pub numbers: SegmentStatus,
+    /// The largest number that fits the pattern.
+    pub largest: u64,
+}
+
+impl ScopeStatus {
+    /// Whether the period has given all its numbers.
+    #[must_use]
+    pub fn is_full(&self) -> bool {
+        self.numbers.in_memory == 0 && self.numbers.last_number >= Some(self.largest)
+    }
+
+    /// Whether this process has loaded 80 % of all numbers of the period, or more.
+    #[must_use]
+    pub fn is_nearly_full(&self) -> bool {
+        self.numbers.last_number.is_some_and(|last| is_tight(last, self.largest))
+    }
 }

@@ -192,6 +192,11 @@ fn each_alert_has_a_chapter_that_says_what_to_do() {
         chapter.lines().filter_map(|line| line.strip_prefix("### ")).collect();
     assert!(!alerts.is_empty());
     assert_eq!(headings, alerts);
+    // And by its link, which leads to the heading.
+    let links = rules.lines().filter_map(|line| line.split_once("docs/operations.md#"));
+    let links: Vec<&str> = links.map(|(_, heading)| heading.trim_end_matches('"')).collect();
+    let names: Vec<String> = alerts.iter().map(|alert| alert.to_lowercase()).collect();
+    assert_eq!(links, names);
 }
 
 #[test]

@@ -25,6 +25,10 @@ pub(crate) enum Kind {
     DatabaseAway,
     /// The database answers the probe, but gives no numbers.
     LoadsFail,
+    /// No UIDs can be given.
+    UidsEmpty,
+    /// UIDs are given until the reserved ticks end.
+    UidsFromMemory,
     /// Rows gave the same numbers again.
     RowsWentBack,
     /// Tags have no numbers in memory, and loads fail.
@@ -33,6 +37,14 @@ pub(crate) enum Kind {
     TagsFail,
     /// Numbers of series cannot be taken.
     SeriesFail,
+    /// Numbers of series are given from memory, and no further ones can be loaded.
+    SeriesFromMemory,
+    /// Series that were not used before give nothing.
+    NewSeriesFail,
+    /// Periods of series have given all their numbers.
+    SeriesFull,
+    /// Few numbers are left in periods of series.
+    SeriesNearlyFull,
     /// A generator of UIDs has a problem.
     Generator,
     /// A thread panicked within the last hour.
@@ -46,16 +58,22 @@ pub(crate) enum Kind {
 }
 
 impl Kind {
-    pub(crate) const ALL: [Kind; 14] = [
+    pub(crate) const ALL: [Kind; 20] = [
         Kind::Ending,
         Kind::NotStarted,
         Kind::NothingToGive,
         Kind::DatabaseAway,
         Kind::LoadsFail,
+        Kind::UidsEmpty,
+        Kind::UidsFromMemory,
         Kind::RowsWentBack,
         Kind::TagsEmpty,
         Kind::TagsFail,
         Kind::SeriesFail,
+        Kind::SeriesFromMemory,
+        Kind::NewSeriesFail,
+        Kind::SeriesFull,
+        Kind::SeriesNearlyFull,
         Kind::Generator,
         Kind::Panicked,
         Kind::LogLost,
@@ -71,16 +89,78 @@ impl Kind {
             Kind::NothingToGive => "nothing-to-give",
             Kind::DatabaseAway => "database-away",
             Kind::LoadsFail => "loads-fail",
+            Kind::UidsEmpty => "uids-empty",
+            Kind::UidsFromMemory => "uids-from-memory",
             Kind::RowsWentBack => "rows-went-back",
             Kind::TagsEmpty => "tags-empty",
             Kind::TagsFail => "tags-fail",
             Kind::SeriesFail => "series-fail",
+            Kind::SeriesFromMemory => "series-from-memory",
+            Kind::NewSeriesFail => "new-series-fail",
+            Kind::SeriesFull => "series-full",
+            Kind::SeriesNearlyFull => "series-nearly-full",
             Kind::Generator => "generator",
             Kind::Panicked => "panicked",
             Kind::LogLost => "log-lost",
             Kind::ReloadFails => "reload-fails",
             Kind::Certificate => "certificate",
         }
+    }
+
+    /// The alert of `deploy/alerts.yml` for it, if there is one.
+    pub(crate) fn alert(self) -> Option<&'static str> {
+        Some(match self {
+            Kind::Ending | Kind::Generator => return None,
+            Kind::NotStarted | Kind::NothingToGive => "UidringNotReady",
+            Kind::DatabaseAway | Kind::LoadsFail => "UidringDatabaseAway",
+            Kind::UidsEmpty => "UidringNoUids",
+            Kind::UidsFromMemory => "UidringUidsEnd",
+            Kind::RowsWentBack => "UidringRowWentBack",
+            Kind::TagsEmpty => "UidringTagEmpty",
+            Kind::TagsFail => "UidringLoadsFail",
+            Kind::SeriesFail => "UidringSeriesFail",
+            Kind::SeriesFromMemory => "UidringSeriesFromMemory",
+            Kind::NewSeriesFail => "UidringNewSeriesFail",
+            Kind::SeriesFull => "UidringSeriesFull",
+            Kind::SeriesNearlyFull => "UidringSeriesNearlyFull",
+            Kind::Panicked => "UidringPanicked",
+            Kind::LogLost => "UidringLogLost",
+            Kind::ReloadFails => "UidringReloadFails",
+            Kind::Certificate => "UidringCertificateEnds",
+        })
+    }
+
+    /// Whether the tables of the page have its reasons and advice.
+    pub(crate) fn is_in_table(self) -> bool {
+        matches!(
+            self,
+            Kind::RowsWentBack
+                | Kind::TagsEmpty
+                | Kind::TagsFail
+                | Kind::SeriesFail
+                | Kind::SeriesFromMemory
+                | Kind::SeriesFull
+                | Kind::SeriesNearlyFull
+        )
+    }
+
+    /// Whether it tells what is given, and is logged when it begins and ends. The others are logged
+    /// where they happen.
+    pub(crate) fn is_of_supply(self) -> bool {
+        matches!(
+            self,
+            Kind::LoadsFail
+                | Kind::UidsEmpty
+                | Kind::UidsFromMemory
+                | Kind::RowsWentBack
+                | Kind::TagsEmpty
+                | Kind::TagsFail
+                | Kind::SeriesFail
+                | Kind::SeriesFromMemory
+                | Kind::NewSeriesFail
+                | Kind::SeriesFull
+                | Kind::SeriesNearlyFull
+        )
     }
 }
 
@@ -91,15 +171,33 @@ pub(crate) struct Condition {
     pub(crate) level: Level,
     /// A sentence for administrators.
     pub(crate) text: String,
-    /// The message of the database or of another program; for tags, the messages of all of them.
+    /// The message of the database or of another program.
     pub(crate) why: Option<String>,
     /// What to do.
     pub(crate) advice: &'static str,
+    /// The alert for it, which docs/operations.md explains.
+    pub(crate) alert: Option<&'static str>,
     /// How many tags have this condition.
     pub(crate) tags: usize,
 }
 
 impl Condition {
+    /// A condition that is worth a warning.
+    pub(crate) fn warning(kind: Kind, text: String, advice: &'static str) -> Condition {
+        let (level, alert) = (Level::Warning, kind.alert());
+        Condition { kind, level, text, why: None, advice, alert, tags: 0 }
+    }
+
+    /// The same, with another alert than that of its kind.
+    pub(crate) fn with_alert(self, alert: &'static str) -> Condition {
+        Condition { alert: Some(alert), ..self }
+    }
+
+    /// The same, with the reason.
+    pub(crate) fn because(self, why: impl Into<String>) -> Condition {
+        Condition { why: Some(why.into()), ..self }
+    }
+
     /// The sentence and its reason.
     pub(crate) fn whole(&self) -> String {
         match &self.why {

@@ -1,12 +1,15 @@
 //! The state that all requests share: generators, tags and statistics.
 
 pub(crate) mod condition;
+mod conditions;
 pub(crate) mod health;
 pub(crate) mod in_flight;
 pub(crate) mod measure;
+pub(crate) mod refusal;
 pub(crate) mod reload;
 pub(crate) mod series;
 pub(crate) mod start;
+pub(crate) mod supply;
 pub(crate) mod tags;
 
 use std::cell::{Cell, RefCell};
@@ -24,7 +27,7 @@ use uidring::store::StoreSegments;
 use uidring::{Layout, UidGenerator};
 
 use crate::app::in_flight::{FOR_OPERATORS, InFlight};
-use crate::app::series::AppSeries;
+use crate::app::series::{AppSeries, SeriesState};
 use crate::config::open_files::Plan;
 use crate::config::options::Options;
 use crate::security::access::Access;
@@ -231,6 +234,11 @@ impl App {
     /// Why the database cannot be used, if it cannot.
     pub(crate) fn database_trouble(&self) -> Option<Trouble> {
         lock(&self.trouble).clone()
+    }
+
+    /// The series that this process has used.
+    pub(crate) fn series_states(&self) -> Vec<SeriesState> {
+        self.series.states(self.database_trouble().as_ref())
     }
 
     /// Sets what is wrong with the database, and returns the previous value.

@@ -1,14 +1,17 @@
 //! The series of the database. They are opened by the first request for one, so that a service
 //! whose clients use none asks the database for nothing more.
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 use std::sync::{Arc, Mutex, MutexGuard, OnceLock, PoisonError};
-use std::time::Instant;
+use std::time::{Duration, Instant};
 
+use jiff::tz::TimeZone;
+use jiff::{SignedDuration, Timestamp};
 use uidring::segment::SegmentError;
-use uidring::series::{Series, SeriesError, SeriesGenerator};
+use uidring::series::{Date, Period, Series, SeriesError, SeriesGenerator};
 use uidring_args::Db;
 
+use crate::app::supply::{Supply, in_time};
 use crate::config::db;
 use crate::stats::rates::TagCount;
 use crate::stats::series_use::{SeriesTakes, SeriesUse};
@@ -46,6 +49,93 @@ pub(crate) struct SeriesState {
     /// The scopes that this process counts in.
     pub(crate) scopes: usize,
     pub(crate) takes: SeriesTakes,
+    /// Whether its numbers are given.
+    pub(crate) supply: Supply,
+    /// Whether it gives numbers from memory because the database is away for all.
+    pub(crate) is_shared: bool,
+    /// The periods that have given all their numbers, as people are told of them.
+    pub(crate) full: BTreeSet<String>,
+    /// Those of which few numbers are left.
+    pub(crate) nearly_full: BTreeSet<String>,
+}
+
+impl SeriesState {
+    /// `source` is why the database cannot be used, if it cannot.
+    fn new(name: Box<str>, used: &UsedSeries, source: Option<&Trouble>) -> SeriesState {
+        let takes = used.takes.read();
+        let told = |scope: &str, period: Period| match scope {
+            "" => format!("{name} in {period}"),
+            scope => format!("{name} in {period}, scope {scope}"),
+        };
+        let present = takes.full.iter().filter(|(_, period)| !is_over(**period));
+        let mut full: BTreeSet<String> = present.map(|(scope, of)| told(scope, *of)).collect();
+        let mut nearly_full = BTreeSet::new();
+        let (mut in_memory, mut until) = (0_u64, None);
+        // Of a scope without numbers in memory, and of another one.
+        let (mut out, mut failing) = (None, None);
+        used.generator.each_scope(|status| {
+            let numbers = &status.numbers;
+            in_memory = in_memory.saturating_add(numbers.in_memory);
+            let failure = numbers.last_failure.as_deref();
+            let ran_out = failure.is_some_and(|failure| Cause::of(failure) == Cause::RanOut);
+            if status.is_full() || ran_out && numbers.in_memory == 0 {
+                full.insert(told(&status.scope, status.period));
+            } else if status.is_nearly_full() {
+                nearly_full.insert(told(&status.scope, status.period));
+            }
+            let Some(failure) = failure.filter(|_| !ran_out) else { return };
+            if numbers.in_memory == 0 {
+                out.get_or_insert_with(|| Trouble::of(failure));
+            } else {
+                failing.get_or_insert_with(|| Trouble::of(failure));
+                let ends = numbers.empty_in;
+                until = until.map_or(ends, |first: Duration| ends.map(|end| first.min(end)));
+            }
+        });
+        let is_shared = failing.is_none() && source.is_some();
+        let supply = if let Some(why) = takes.trouble.clone().or(out) {
+            Supply::NotGiving(why)
+        } else if let Some(why) = failing.or_else(|| source.cloned()) {
+            match in_memory {
+                0 => Supply::NotGiving(why),
+                _ => Supply::FromMemory { until: in_time(until), why },
+            }
+        } else {
+            Supply::Giving
+        };
+        let scopes = used.generator.status().scopes;
+        SeriesState { scopes, takes, supply, is_shared, full, nearly_full, name }
+    }
+
+    /// Whether the counter of the series gave numbers again.
+    pub(crate) fn went_back(&self) -> bool {
+        self.supply.why().is_some_and(|why| why.cause == Cause::WentBack)
+    }
+
+    /// The state of the series in one word.
+    pub(crate) fn word(&self) -> &'static str {
+        match &self.supply {
+            _ if self.went_back() => "went-back",
+            Supply::Giving if !self.full.is_empty() => "full",
+            Supply::Giving if !self.nearly_full.is_empty() => "nearly-full",
+            supply => supply.word(),
+        }
+    }
+}
+
+/// Whether a period is over, wherever on earth the days of its series begin.
+fn is_over(period: Period) -> bool {
+    let last_zone = Timestamp::now().saturating_sub(SignedDuration::from_hours(14));
+    let today = last_zone.map(|time| TimeZone::UTC.to_datetime(time).date());
+    let today = today.ok().and_then(|day| {
+        Date::new(
+            day.year().try_into().ok()?,
+            day.month().try_into().ok()?,
+            day.day().try_into().ok()?,
+        )
+    });
+    let next = period.next().and_then(Period::first);
+    next.zip(today).is_some_and(|(next, today)| next <= today)
 }
 
 /// Why a series gives nothing.
@@ -130,14 +220,22 @@ impl AppSeries {
         Ok(lock(&self.used).entry(name.into()).or_insert(found).clone())
     }
 
-    /// All series that this process has used, sorted.
-    pub(crate) fn states(&self) -> Vec<SeriesState> {
+    /// All series that this process has used, sorted. `source` is why the database cannot be used,
+    /// if it cannot.
+    pub(crate) fn states(&self, source: Option<&Trouble>) -> Vec<SeriesState> {
         let used = lock(&self.used).clone();
-        let state = |(name, used): (Box<str>, UsedSeries)| {
-            let (scopes, takes) = (used.generator.status().scopes, used.takes.read());
-            SeriesState { name, scopes, takes }
-        };
-        used.into_iter().map(state).collect()
+        used.into_iter().map(|(name, used)| SeriesState::new(name, &used, source)).collect()
+    }
+
+    /// Why series that were not used before give nothing, if they do not.
+    pub(crate) fn first_uses(&self) -> Option<Trouble> {
+        self.first_uses.read().trouble
+    }
+
+    /// Records that the database has answered a probe.
+    pub(crate) fn database_answered(&self) {
+        self.first_uses.database_answered();
+        lock(&self.used).values().for_each(|used| used.takes.database_answered());
     }
 
     /// How many numbers of each series were taken.

@@ -4,7 +4,7 @@ use std::sync::Arc;
 use std::thread;
 use std::time::{Duration, Instant};
 
-use uidring::registry::{RegistryAdmin, RegistryError};
+use uidring::registry::RegistryAdmin as _;
 use uidring::segment::{SegmentSource, Segments};
 use uidring::store::StoreRegistry;
 use uidring::{Builder, Layout, UidGenerator};
@@ -19,6 +19,7 @@ use crate::process::end::{EndSender, fail};
 use crate::process::threads::{self, Panicked, caught};
 use crate::process::{output, supervisor};
 use crate::security::tls::Tls;
+use crate::stats::grants::{Grants, RecordedRegistry};
 use crate::stats::loads::{RecordedSource, Use};
 use crate::stats::trouble::{Cause, Trouble};
 
@@ -114,6 +115,7 @@ impl Starter {
             let trouble = trouble.filter(|trouble| !is_busy(trouble));
             if trouble.is_none() {
                 self.app.watch.loads.database_answered();
+                self.app.series.database_answered();
             }
             self.note(trouble);
             thread::sleep(PROBE);
@@ -203,7 +205,8 @@ impl Starter {
         }
         let (options, layout) = (&self.app.options, self.app.leaf_layout);
         if let Some(leaf) = options.find_leaf_registry(&self.db, self.layout, layout)? {
-            self.app.set_snowflakes(snowflakes(&leaf, layout)?);
+            let grants = &self.app.watch.snowflake_grants;
+            self.app.set_snowflakes(snowflakes(&leaf, layout, grants)?);
         }
         Ok(())
     }
@@ -214,7 +217,7 @@ impl Starter {
         if options.exact_time {
             builder = builder.exact_time();
         }
-        build(builder, &self.db, &options.terms(), self.layout)
+        build(builder, &self.db, &options.terms(), self.layout, &self.app.watch.uid_grants)
     }
 
     fn tags(&self) -> Result<DenseNumbers, Unusable> {
@@ -239,25 +242,12 @@ impl Starter {
             // Reading the registry is cheap: one row.
             (Some(registry), _) => {
                 registry.layout()?;
-                read_lease(self.app, registry)?;
             }
             (None, Ok(tags)) => db::look(&tags.store, self.app.options.table)?,
             (None, Err(_)) => {}
         }
         Ok(())
     }
-}
-
-/// Reads from time to time when the lease of the worker id ends. Blocks on the database.
-fn read_lease(app: &App, registry: &dyn RegistryAdmin) -> Result<(), RegistryError> {
-    let is_leased = app.options.generator.terms().lease.is_some();
-    let Ok(uids) = app.uids() else { return Ok(()) };
-    if is_leased && app.watch.lease_is_due() {
-        let worker = uids.worker_id();
-        let row = registry.workers()?.into_iter().find(|row| row.id == worker);
-        app.watch.set_lease_until(row.and_then(|row| row.lease).map(|lease| lease.until));
-    }
-    Ok(())
 }
 
 /// Where the service answers over HTTP.
@@ -312,8 +302,12 @@ fn announce(app: &App, Addresses { http, resp }: &Addresses) {
 }
 
 /// Starts the generator of Leaf's snowflakes. Each snowflake has the time of its take.
-fn snowflakes(leaf: &LeafRegistry, layout: Layout) -> Result<UidGenerator, Unusable> {
-    build(builder().exact_time(), &leaf.db, &leaf.terms, Some(layout))
+fn snowflakes(
+    leaf: &LeafRegistry,
+    layout: Layout,
+    grants: &'static Grants,
+) -> Result<UidGenerator, Unusable> {
+    build(builder().exact_time(), &leaf.db, &leaf.terms, Some(layout), grants)
 }
 
 fn build(
@@ -321,6 +315,7 @@ fn build(
     db: &Db,
     terms: &Terms,
     layout: Option<Layout>,
+    grants: &'static Grants,
 ) -> Result<UidGenerator, Unusable> {
     let registry = db::registry(db, terms)?;
     let is_new = db::is_new(&registry, terms)?;
@@ -328,7 +323,7 @@ fn build(
     // of the tries to come would use an id up.
     let thread = thread::Builder::new().spawn(|| ());
     thread.map_err(|error| Unusable::for_now(format!("cannot start a thread: {error}")))?;
-    let uids = build_on(builder, registry, layout)?;
+    let uids = build_on(builder, RecordedRegistry { registry, grants }, layout)?;
     if is_new {
         tracing::warn!(
             %db,

@@ -6,6 +6,7 @@ use uidring::segment::SegmentStatus;
 
 use crate::app::App;
 use crate::app::condition::Kind;
+use crate::app::supply::{Supply, in_time};
 use crate::stats::loads::TagLoads;
 use crate::stats::rates::TagCount;
 use crate::stats::trouble::{Cause, Trouble};
@@ -19,6 +20,8 @@ pub(crate) struct TagState {
     pub(crate) loads: TagLoads,
     /// Why loads fail, if they do.
     pub(crate) trouble: Option<Trouble>,
+    /// Why no tag gets numbers from the database, while there are some of this one in memory.
+    shared: Option<Trouble>,
 }
 
 impl TagState {
@@ -40,10 +43,24 @@ impl TagState {
         let refused = status.as_ref().and_then(|status| status.last_failure.as_deref());
         let refused = refused.map(Trouble::of).filter(|trouble| trouble.cause.is_of_row());
         let is_empty = status.as_ref().is_some_and(|status| status.in_memory == 0);
-        let late = (is_empty && has_failed).then(Trouble::late);
-        let source = source.filter(|_| is_empty).cloned();
-        let trouble = loads.trouble.clone().or(refused).or(source).or(late);
-        TagState { name, status, loads, trouble }
+        let late = (is_empty && has_failed).then(|| Trouble::of_cause(Cause::Late));
+        let trouble = loads.trouble.clone().or(refused);
+        let (source, shared) = if is_empty { (source, None) } else { (None, source) };
+        let trouble = trouble.or_else(|| source.cloned()).or(late);
+        let shared = shared.filter(|_| trouble.is_none() && status.is_some()).cloned();
+        TagState { name, status, loads, trouble, shared }
+    }
+
+    /// Whether numbers of the tag are given.
+    pub(crate) fn supply(&self) -> Supply {
+        let left = self.status.as_ref().filter(|status| status.in_memory > 0);
+        match (self.trouble.clone().or_else(|| self.shared.clone()), left) {
+            (None, _) => Supply::Giving,
+            (Some(why), Some(status)) => {
+                Supply::FromMemory { until: in_time(status.empty_in), why }
+            }
+            (Some(why), None) => Supply::NotGiving(why),
+        }
     }
 
     /// Whether takes fail.
@@ -64,10 +81,8 @@ impl TagState {
     /// The state of the tag in one word.
     pub(crate) fn word(&self) -> &'static str {
         match self.kind() {
-            None => "ok",
             Some(Kind::RowsWentBack) => "went-back",
-            Some(Kind::TagsEmpty) => "empty",
-            Some(_) => "failing",
+            _ => self.supply().word(),
         }
     }
 }

@@ -252,7 +252,8 @@ pub(crate) async fn take_uids(
                 let taken = taken.map_err(|_| late).and_then(|uid| uid.map_err(NoNumbers::Take));
                 taken.inspect_err(|none| {
                     if none.is_failure() {
-                        app.watch.asked.generator_failed(kind, uids.status().taken);
+                        let error = if let NoNumbers::Take(error) = none { *error } else { reason };
+                        app.watch.asked.generator_failed(kind, uids.status().taken, error);
                     }
                 })?
             }

@@ -16,7 +16,7 @@ use crate::http::no_numbers::NoNumbers;
 use crate::http::numbers::apart;
 use crate::http::problem::Problem;
 use crate::http::slices::{WHOLE, made};
-use crate::stats::trouble::Trouble;
+use crate::stats::trouble::{Cause, Trouble};
 
 /// What a number takes in memory, in bytes: twice its text, and its value.
 const EACH: usize = 128;
@@ -86,11 +86,22 @@ pub(crate) async fn take(
     wanted: Wanted,
 ) -> Result<Result<Vec<SeriesNumber>, NoSeries>, NoNumbers> {
     app.watch.asked.client_asked();
+    let scope = wanted.scope.clone().unwrap_or_default();
     let taken = take_of(app, &series.generator, wanted).await;
     match &taken {
-        Ok(Ok(numbers)) => series.takes.note(numbers.len() as u64, None),
-        Ok(Err(none)) => series.takes.note(0, none.trouble()),
-        Err(NoNumbers::Busy) => series.takes.note(0, Some(Trouble::late())),
+        Ok(Ok(numbers)) => {
+            series.takes.note(numbers.len() as u64, None);
+            if let Some(number) = numbers.first() {
+                series.takes.gave(&scope, number.period());
+            }
+        }
+        Ok(Err(none)) => {
+            series.takes.note(0, none.trouble());
+            if let NoSeries::Error(SeriesError::Full { period, .. }) = none {
+                series.takes.full(&scope, *period);
+            }
+        }
+        Err(NoNumbers::Busy) => series.takes.note(0, Some(Trouble::of_cause(Cause::Late))),
         Err(_) => {}
     }
     taken

@@ -24,8 +24,8 @@ pub(crate) struct Happened {
     pub(crate) at: SystemTime,
     pub(crate) level: Level,
     pub(crate) text: String,
-    /// The text without the tag, for an event about a tag.
-    without_tag: Option<String>,
+    /// The text without the names of the tag or the scope, for an event about one.
+    without_name: Option<String>,
     /// How often it happened, in a row or for several tags within a short time.
     pub(crate) times: u64,
 }
@@ -52,27 +52,46 @@ impl<S: Subscriber> Layer<S> for Recorder {
         let level = *event.metadata().level();
         let mut words = Words::default();
         event.record(&mut words);
-        let Words { message, tag, fields } = words;
-        let of_tag = tag.as_ref().map_or_else(String::new, |tag| format!("; tag: {tag}"));
-        let mut text = format!("{message}{of_tag}{fields}");
+        let Words { message, names, fields } = words;
+        let named: String =
+            names.iter().map(|(field, name)| format!("; {field}: {name}")).collect();
+        let mut text = format!("{message}{named}{fields}");
         if let Some((end, _)) = text.char_indices().nth(LONGEST) {
             text.truncate(end);
             text.push('…');
         }
-        let without_tag = tag.map(|_| message + &fields);
+        let without_name = without(&names, &message, &fields);
         let at = SystemTime::now();
-        note(&mut last(), Happened { at, level, text, without_tag, times: 1 });
+        note(&mut last(), Happened { at, level, text, without_name, times: 1 });
     }
 }
 
-/// Adds an event. A repeated event replaces the earlier one, so that a failure of many tags does
-/// not push out all others.
+/// The text of an event without the names that it is about: the reason may have them, too. The
+/// event of a series keeps the series, and is one for all of its scopes. `None` if it is about no
+/// tag and no scope.
+fn without(names: &[(&'static str, String)], message: &str, fields: &str) -> Option<String> {
+    let told = names.iter().filter(|(field, name)| *field != "series" && !name.is_empty());
+    let is_of_many = names.iter().any(|(field, _)| *field != "series");
+    is_of_many.then(|| {
+        let series = names.iter().find(|(field, _)| *field == "series");
+        let series = series.map_or("", |(_, series)| series);
+        // The longest first: a name may be a part of another.
+        let mut told: Vec<&str> = told.map(|(_, name)| name.as_str()).collect();
+        told.sort_unstable_by_key(|name| std::cmp::Reverse(name.len()));
+        let fields = told.into_iter().fold(fields.to_owned(), |text, name| text.replace(name, "…"));
+        format!("{message}; {series}{fields}")
+    })
+}
+
+/// Adds an event. A repeated event replaces the earlier one, so that a failure of many tags or
+/// scopes does not push out all others. Where there is no room, the oldest of the least important
+/// ones goes.
 fn note(events: &mut VecDeque<Happened>, mut event: Happened) {
     let newest = events.len().saturating_sub(1);
     let is_at_once = |before: &Happened| {
         event.at.duration_since(before.at).is_ok_and(|passed| passed < AT_ONCE)
-            && event.without_tag.is_some()
-            && before.without_tag == event.without_tag
+            && event.without_name.is_some()
+            && before.without_name == event.without_name
     };
     let repeats = |(index, before): (usize, &Happened)| {
         let is_same = index == newest && before.text == event.text;
@@ -83,16 +102,20 @@ fn note(events: &mut VecDeque<Happened>, mut event: Happened) {
     {
         event.times += before.times;
     } else if events.len() == MOST {
-        events.pop_front();
+        // Levels are ordered by how much they tell, and errors are the least.
+        let least = events.iter().map(|before| before.level).max();
+        let oldest = events.iter().position(|before| Some(before.level) == least);
+        drop(oldest.and_then(|oldest| events.remove(oldest)));
     }
     events.push_back(event);
 }
 
-/// An event's message, tag and other fields.
+/// An event's message, what it is about, and its other fields.
 #[derive(Default)]
 struct Words {
     message: String,
-    tag: Option<String>,
+    /// The tag, or the series and its scope and period.
+    names: Vec<(&'static str, String)>,
     fields: String,
 }
 
@@ -101,7 +124,10 @@ impl Visit for Words {
         // Writing to a `String` never fails.
         let _ = match field.name() {
             "message" => write!(self.message, "{value:?}"),
-            "tag" => write!(self.tag.get_or_insert_default(), "{value:?}"),
+            name @ ("tag" | "series" | "scope" | "period") => {
+                self.names.push((name, format!("{value:?}")));
+                Ok(())
+            }
             name => write!(self.fields, "; {name}: {value:?}"),
         };
     }
@@ -123,7 +149,7 @@ mod tests {
     fn the_last_events_stay_and_repeated_ones_are_one() {
         let mut events = VecDeque::new();
         let (at, level) = (SystemTime::now(), Level::INFO);
-        let event = |text| Happened { at, level, text, without_tag: None, times: 1 };
+        let event = |text| Happened { at, level, text, without_name: None, times: 1 };
         for index in 0..MOST + 10 {
             note(&mut events, event(format!("number {index}")));
         }
@@ -136,14 +162,42 @@ mod tests {
     }
 
     #[test]
+    fn what_happens_to_many_scopes_of_a_series_is_one_event_and_hides_no_error() {
+        let mut events = VecDeque::new();
+        let at = SystemTime::now();
+        let event = |level, text: &str, without_name| {
+            let text = text.to_owned();
+            Happened { at, level, text, without_name, times: 1 }
+        };
+        note(&mut events, event(Level::ERROR, "the one that matters", None));
+        for series in ["inv", "orders"] {
+            for scope in 0..41 {
+                let scope = format!("shop-{scope}");
+                let names = [("series", series.to_owned()), ("scope", scope.clone())];
+                let fields = format!("; error: {series} of {scope} cannot be loaded");
+                let without_name = without(&names, "no numbers", &fields);
+                note(&mut events, event(Level::WARN, &format!("{scope}{fields}"), without_name));
+            }
+        }
+        let times: Vec<u64> = events.iter().map(|event| event.times).collect();
+        assert_eq!(times, [1, 41, 41]);
+        // An event of the whole series is another one.
+        assert_eq!(without(&[("series", "inv".to_owned())], "no numbers", ""), None);
+        for index in 0..MOST {
+            note(&mut events, event(Level::INFO, &format!("number {index}"), None));
+        }
+        assert_eq!(events[0].text, "the one that matters");
+    }
+
+    #[test]
     fn what_happens_to_many_tags_is_one_event() {
         let mut events = VecDeque::new();
         let (start, level) = (SystemTime::now(), Level::ERROR);
         let event = |seconds, tag: Option<u32>, text: &str| {
             let at = start + Duration::from_secs(seconds);
-            let without_tag = tag.map(|_| text.to_owned());
+            let without_name = tag.map(|_| text.to_owned());
             let text = tag.map_or_else(|| text.to_owned(), |tag| format!("{text}; tag: {tag}"));
-            Happened { at, level, text, without_tag, times: 1 }
+            Happened { at, level, text, without_name, times: 1 }
         };
         note(&mut events, event(0, Some(0), "away"));
         note(&mut events, event(1, None, "the database does not answer"));

@@ -4,8 +4,8 @@ use std::collections::{HashMap, HashSet};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::{Duration, Instant};
 
-use uidring::UidGenerator;
 use uidring::segment::SegmentGenerator;
+use uidring::{TakeError, UidGenerator};
 
 /// Demand older than this does not count.
 const WINDOW: Duration = Duration::from_secs(60);
@@ -31,11 +31,13 @@ struct Use {
     asked: Option<Instant>,
     /// Whether a take has failed since the last success.
     has_failed: bool,
+    /// Why, for a generator.
+    error: Option<TakeError>,
 }
 
 impl Use {
     fn failed(taken: u64, now: Instant) -> Use {
-        Use { taken, asked: Some(now), has_failed: true }
+        Use { taken, asked: Some(now), has_failed: true, error: None }
     }
 
     fn look(&mut self, taken: u64, now: Instant) -> bool {
@@ -43,7 +45,7 @@ impl Use {
         self.taken = taken;
         if is_asked {
             self.asked = Some(now);
-            self.has_failed = false;
+            (self.has_failed, self.error) = (false, None);
         }
         is_asked
     }
@@ -91,15 +93,16 @@ impl Asked {
     }
 
     /// Records a failed take of a generator. `taken` is the generator's counter of takes.
-    pub(crate) fn generator_failed(&self, kind: &'static str, taken: u64) {
+    pub(crate) fn generator_failed(&self, kind: &'static str, taken: u64, error: TakeError) {
         let (now, state) = (Instant::now(), &mut *self.lock());
         state.last = Some(now);
-        state.generators.insert(kind, Use::failed(taken, now));
+        let failed = Use { error: Some(error), ..Use::failed(taken, now) };
+        state.generators.insert(kind, failed);
     }
 
-    /// Whether takes of this kind of generator have failed since its last success.
-    pub(crate) fn has_failed(&self, kind: &str) -> bool {
-        self.lock().generators.get(kind).is_some_and(|entry| entry.has_failed)
+    /// Why takes of this kind of generator have failed since its last success.
+    pub(crate) fn failure(&self, kind: &str) -> Option<TakeError> {
+        self.lock().generators.get(kind)?.error
     }
 
     /// Records that a client asked for a segment, or for numbers of a series.

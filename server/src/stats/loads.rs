@@ -13,7 +13,7 @@ use crate::stats::trouble::{Cause, Trouble};
 const BOUNDS_MS: [u64; 12] = [1, 2, 5, 10, 25, 50, 100, 250, 500, 1000, 2500, 5000];
 
 /// The longest time until a failed load is retried, if its numbers are needed.
-const LONGEST_PAUSE: Duration = Duration::from_secs(30);
+pub(crate) const LONGEST_PAUSE: Duration = Duration::from_secs(30);
 
 /// The largest integer that JavaScript and Lua hold exactly, because their numbers are doubles.
 pub(crate) const MAX_EXACT: u64 = (1 << 53) - 1;

@@ -4,6 +4,7 @@ pub(crate) mod asked;
 pub(crate) mod commands;
 pub(crate) mod counter;
 pub(crate) mod counters;
+pub(crate) mod grants;
 pub(crate) mod loads;
 pub(crate) mod rates;
 pub(crate) mod readings;

@@ -148,6 +148,22 @@ pub(crate) fn totals<'a>(
     })
 }
 
+/// How many answers to clients had each status that has a counter, over all paths. Operators' paths
+/// do not count, nor does the Redis protocol, which has no statuses.
+pub(crate) fn answers<'a>(
+    threads: impl Iterator<Item = &'a Requests> + Clone,
+) -> impl Iterator<Item = (u16, u64)> {
+    let is_of_clients =
+        |path: usize| Route::ALL.get(path).is_none_or(|route| !route.is_for_operators());
+    let answers = STATUSES.into_iter().enumerate().map(move |(index, status)| {
+        let paths = threads.clone().flat_map(|thread| thread.paths.iter().enumerate());
+        let paths = paths.filter(|(path, _)| is_of_clients(*path));
+        let counts = paths.map(|(_, counters)| counters.statuses[index].get());
+        (status, counts.fold(0, u64::wrapping_add))
+    });
+    answers.filter(|(_, count)| *count > 0)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

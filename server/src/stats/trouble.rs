@@ -45,10 +45,14 @@ impl Trouble {
         Some(Trouble { cause, text: error.to_string(), at: Instant::now() })
     }
 
-    /// The problem of takes that fail while a load is still running.
-    pub(crate) fn late() -> Trouble {
-        let cause = Cause::Late;
+    /// A problem of which nothing but the cause is known.
+    pub(crate) fn of_cause(cause: Cause) -> Trouble {
         Trouble { cause, text: cause.sentence().to_owned(), at: Instant::now() }
+    }
+
+    /// Whether it passes by itself, so that it may be over although nobody has asked since.
+    pub(crate) fn may_be_over(&self) -> bool {
+        matches!(self.cause, Cause::NotAsked | Cause::Away | Cause::Locked | Cause::Late)
     }
 }
 
@@ -75,8 +79,16 @@ pub(crate) enum Cause {
     BadRow,
     /// There is no such row.
     NoSuchTag,
-    /// A generator has no UIDs.
-    NoUids,
+    /// The ticks of a leased worker id are used up.
+    NoTicks,
+    /// The clock was set back, or more UIDs were taken than the layout has.
+    Clock,
+    /// The time field of the layout has ended.
+    TimeOver,
+    /// The service is ending.
+    Ending,
+    /// Takes fail, and the error alone says why.
+    Unknown,
 }
 
 impl Cause {
@@ -124,7 +136,28 @@ impl Cause {
             Cause::RanOut => "the tag has no numbers left",
             Cause::BadRow => "the row of the tag has values that give no numbers",
             Cause::NoSuchTag => "there is no such tag any more",
-            Cause::NoUids => "there are no UIDs for now",
+            Cause::NoTicks => "the ticks reserved for the worker id are used up",
+            Cause::Clock => "the clock was set back, or more UIDs were taken than the layout has",
+            Cause::TimeOver => "the time field of the layout has ended",
+            Cause::Ending => "the service is ending",
+            Cause::Unknown => "there are none for now",
+        }
+    }
+
+    /// What to do where a series has the problem.
+    pub(crate) fn series_advice(self) -> &'static str {
+        match self {
+            Cause::WentBack => {
+                "Others may give its numbers again, and UIDs too: stop all programs, and raise the \
+                 counters and the worker ids before they start."
+            }
+            Cause::NoSuchTag => {
+                "Create the series again, and raise its counters above all that were ever given."
+            }
+            Cause::RanOut => "Give the pattern a wider number, with 'uidring series change'.",
+            Cause::BadRow => "Put right the row of the counter. The next request goes on.",
+            Cause::Late => "See how long the database takes.",
+            _ => self.advice(),
         }
     }
 
@@ -151,7 +184,19 @@ impl Cause {
             Cause::NoSuchTag => {
                 "Make the tag again, with a first number above all that were ever given."
             }
-            Cause::NoUids => "Look at the clock, and at the lease of the worker id.",
+            Cause::NoTicks => {
+                "See that the registry of worker ids can be written. The service goes on by itself."
+            }
+            Cause::Clock => {
+                "See whether the clock was set back. If not, take UIDs from more instances, or \
+                 choose a layout with a longer sequence."
+            }
+            Cause::TimeOver => {
+                "Start with another layout, whose UIDs exceed all that were given: 'uidring plan \
+                 --above UID' finds one."
+            }
+            Cause::Ending => "",
+            Cause::Unknown => "The log says more. The service tries again by itself.",
         }
     }
 }

@@ -213,6 +213,7 @@ tests:
         exp_alerts:
           - exp_labels: {{severity: critical, instance: a, job: uidring-server, tag: orders}}
             exp_annotations:
+              runbook_url: '{RUNBOOK}uidringtagnearlyempty'
               summary: orders on a has numbers for 10 s or less
               description: >-
                 Loads fail; the page says with what. Takes fail when they are gone.
@@ -221,6 +222,7 @@ tests:
         exp_alerts:
           - exp_labels: {{severity: critical, instance: a, job: uidring-server}}
             exp_annotations:
+              runbook_url: '{RUNBOOK}uidringtagempty'
               summary: '1 tags on a have no numbers: takes fail'
               description: Nothing is in memory, and loads fail; the page says with what.
 ",
@@ -228,6 +230,9 @@ tests:
     );
     test_rules(&test);
 }
+
+/// Where the alerts are explained.
+const RUNBOOK: &str = "https://github.com/uidring/uidring/blob/main/docs/operations.md#";
 
 #[track_caller]
 fn test_rules(test: &str) {
@@ -266,6 +271,7 @@ tests:
         exp_alerts:
           - exp_labels: {{severity: warning, instance: a}}
             exp_annotations:
+              runbook_url: '{RUNBOOK}uidringworkeridsrunlow'
               summary: 'a has one of the last worker ids: 90 are larger'
               description: >-
                 When they are used up, no instance starts. Lease them. Another layout must exceed
@@ -297,8 +303,6 @@ fn alerts_and_graphs_ask_for_metrics_that_there_are() {
     let json = "content-type: application/json";
     server.send("PUT", "/v1/series/customers", &[json], r#"{"pattern":"C-{n}"}"#);
     server.send("POST", "/v1/series/customers/numbers", &[json], "{}");
-    let is_leased = || metrics(&server).contains("uidring_lease_until_timestamp_seconds ");
-    server.wait_for("leased", is_leased);
     let mut there = names(&metrics(&server));
     // What there is with TLS alone, and with what is read again.
     let folder = folder();

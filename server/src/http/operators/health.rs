@@ -9,7 +9,8 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::app::condition::Condition;
-use crate::app::health::{self, Health};
+use crate::app::health::Health;
+use crate::app::refusal::refusal;
 use crate::app::tags;
 use crate::http::describe::Problems;
 use crate::http::problem::Problem;
@@ -43,8 +44,8 @@ pub(crate) struct Ready {
 )]
 pub(crate) async fn ready(State(app): State<&'static App>, headers: HeaderMap) -> Response {
     let health = is_administrator(app, &headers)
-        .then(|| Health::of(app, &tags::all(app), &app.series.states()));
-    let Some(refusal) = health::refusal(app) else {
+        .then(|| Health::of(app, &tags::all(app), &app.series_states()));
+    let Some(refusal) = refusal(app) else {
         let conditions = health.map(|health| health.conditions);
         return Json(Ready { ready: true, conditions }).into_response();
     };

@@ -17,6 +17,7 @@ use crate::app::App;
 use crate::app::condition::Kind;
 use crate::app::health::Health;
 use crate::app::series::SeriesState;
+use crate::app::supply::{self, Supply};
 use crate::app::tags::{self, TagState};
 use crate::http::describe::Problems;
 use crate::http::viewer::{MayNotLook, may_read_metrics};
@@ -47,7 +48,7 @@ pub(crate) async fn metrics(
 ) -> Result<Response, MayNotLook> {
     may_read_metrics(app, &headers)?;
     let mut families = Families::default();
-    let (tags, series) = (tags::all(app), app.series.states());
+    let (tags, series) = (tags::all(app), app.series_states());
     // Before the database: a service that is ready has heard from it.
     let health = Health::of(app, &tags, &series);
     families.service(app);
@@ -264,13 +265,15 @@ impl Families {
         for (name, help, value) in UID_COUNTERS {
             self.counters(name, help, &generators, &|status| Some(float(value(status))));
         }
-        if let Some(until) = app.watch.lease_until() {
-            self.gauge(
-                "uidring_lease_until_timestamp_seconds",
-                "Until when the worker id is leased, in seconds since 1970.",
-                seconds_of(until),
-            );
-        }
+        let supplies: Vec<(Metric, Supply)> = supply::generators(app)
+            .map(|of| (labelled(&[("generator", of.kind)]), of.supply(app)))
+            .collect();
+        self.gauges("uidring_giving_uids", "0 if no UIDs are given.", &supplies, &|supply| {
+            Some(f64::from(!supply.is_out()))
+        });
+        let name = "uidring_uids_from_memory";
+        let help = "1 if the registry reserves no further ticks, so that UIDs end.";
+        self.gauges(name, help, &supplies, &|supply| Some(f64::from(supply.is_from_memory())));
     }
 
     fn loads(&mut self, app: &App) {
@@ -318,7 +321,7 @@ impl Families {
         let name = "uidring_series";
         self.gauge(name, "Series that this process has used.", float(series.len() as u64));
         // If there are too many, the failing ones come first.
-        series.sort_by_key(|series| series.takes.trouble.is_none());
+        series.sort_by_key(|series| series.supply.why().is_none());
         let labelled = |series: SeriesState| (labelled(&[("series", &series.name)]), series);
         let series: Vec<(Metric, SeriesState)> =
             series.into_iter().take(MOST).map(labelled).collect();
@@ -353,7 +356,7 @@ const COUNTERS: [(&str, &str, CounterOf); 7] = [
 
 type OfUids<T> = fn(&Status) -> T;
 /// The names are the same as in the library.
-const UID_GAUGES: [(&str, &str, OfUids<f64>); 12] = [
+const UID_GAUGES: [(&str, &str, OfUids<f64>); 13] = [
     ("uidring_worker_id", "The worker id in the UIDs made now.", |of| float(of.worker_id)),
     (
         "uidring_worker_ids",
@@ -375,6 +378,12 @@ const UID_GAUGES: [(&str, &str, OfUids<f64>); 12] = [
         of.lag.as_secs_f64()
     }),
     ("uidring_available_uids", "UIDs that can be taken now.", |of| float(of.available)),
+    (
+        "uidring_reserved_until_timestamp_seconds",
+        "When the reserved ticks of a leased worker id end, in seconds since 1970; infinite if it \
+         is permanent.",
+        |of| of.reserved_until.map_or(f64::INFINITY, seconds_of),
+    ),
     ("uidring_at_lead_limit", "1 if max_lead is used up.", |of| f64::from(of.at_lead_limit)),
     ("uidring_at_worker_limit", "1 if no further worker id may be taken on for now.", |of| {
         f64::from(of.at_worker_limit)
@@ -464,12 +473,19 @@ const TAG_COUNTERS: [(&str, &str, OfTag<u64>); 6] = [
 ];
 
 type OfSeries = fn(&SeriesState) -> u64;
-const SERIES_GAUGES: [(&str, &str, OfSeries); 2] = [
+const SERIES_GAUGES: [(&str, &str, OfSeries); 5] = [
     ("uidring_series_scopes", "Scopes whose numbers are in memory, or were lately.", |of| {
         of.scopes as u64
     }),
-    ("uidring_series_failing", "1 if the last request failed because of the database.", |of| {
-        u64::from(of.takes.trouble.is_some())
+    ("uidring_series_failing", "1 if no numbers are given.", |of| u64::from(of.supply.is_out())),
+    ("uidring_series_from_memory", "1 if no further numbers can be loaded.", |of| {
+        u64::from(of.supply.is_from_memory())
+    }),
+    ("uidring_series_full", "Periods that have given all their numbers.", |of| {
+        of.full.len() as u64
+    }),
+    ("uidring_series_nearly_full", "Periods that have given 80 % of their numbers.", |of| {
+        of.nearly_full.len() as u64
     }),
 ];
 

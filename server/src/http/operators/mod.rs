@@ -6,5 +6,6 @@ pub(crate) mod metrics;
 pub(crate) mod page;
 pub(crate) mod series_line;
 pub(crate) mod status;
+mod tables;
 mod tag_line;
 mod view;

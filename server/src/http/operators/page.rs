@@ -13,26 +13,26 @@ use uidring_args::visible;
 
 use crate::app::App;
 use crate::app::condition::Level;
-use crate::app::health::{Health, title};
+use crate::app::health::Health;
+use crate::app::supply::title;
 use crate::http::describe::Problems;
 use crate::http::operators::chart::charts;
-use crate::http::operators::series_line::SeriesLine;
-use crate::http::operators::status::{Database, Event, Generator, Status};
-use crate::http::operators::tag_line::TagLine;
-use crate::http::operators::view::{KEYS, Key, View};
+use crate::http::operators::status::{Answers, Database, Event, Generator, Status};
+use crate::http::operators::tables::{self, failing};
+use crate::http::operators::view::View;
 use crate::http::problem::Problem;
 use crate::http::viewer::{MayNotLook, may_look};
 use crate::routes::Route;
-use crate::text::{clock, grouped, length, rate, whole_seconds};
+use crate::text::{clock, grouped, length};
 
 /// Only the page's own script and style are allowed, and only its search form.
 const POLICY: &str = "default-src 'none'; script-src 'self'; style-src 'self'; \
     connect-src 'self'; img-src data:; base-uri 'none'; form-action 'self'; frame-ancestors 'none'";
 
-/// How many tags, and how many series, are listed at once. More would take a browser too long to
-/// draw each second.
+/// How many tags are listed at once. More would take a browser too long to draw each second.
 const ROWS: u64 = 100;
-const SERIES: usize = 100;
+/// A UID that is so many seconds before or behind the clock is as it should be.
+const LITTLE: f64 = 2.0;
 
 /// The files of the page: name, media type and content.
 pub(crate) const FILES: [(&str, &str, &str); 2] = [
@@ -108,8 +108,8 @@ fn whole(status: &Status, view: &View) -> Markup {
                     (health(&status.health))
                     (charts(&status.per_second))
                     (facts(status))
-                    (tags(status, view))
-                    (series(&status.series))
+                    (tables::tags(status, view))
+                    (tables::series(status))
                     (events(&status.events))
                 }
                 footer {
@@ -124,23 +124,40 @@ fn whole(status: &Status, view: &View) -> Markup {
     }
 }
 
-/// The conditions, the worst first. The reasons of failing tags are in the table of tags instead.
+/// Where docs/operations.md explains an alert.
+fn explained(alert: &str) -> String {
+    let repository = env!("CARGO_PKG_REPOSITORY");
+    format!("{repository}/blob/main/docs/operations.md#{}", alert.to_lowercase())
+}
+
+/// The conditions, the worst first. A reason or an advice that several share is shown once: the
+/// first with its reason, the last with the advice. Those of tags and series are in their tables.
 fn health(health: &Health) -> Markup {
     let word = word(health.level);
+    let conditions = &health.conditions;
+    let is_first = |index: usize| {
+        let why = &conditions[index].why;
+        !conditions[..index].iter().any(|before| before.why == *why && !before.kind.is_in_table())
+    };
     let is_last = |index: usize, advice: &str| {
-        let mut behind = health.conditions[index + 1..].iter();
-        behind.all(|condition| condition.tags > 0 || condition.advice != advice)
+        let mut behind = conditions[index + 1..].iter();
+        behind.all(|condition| condition.kind.is_in_table() || condition.advice != advice)
     };
     html! {
-        p #health role="status" aria-live="polite" class=(word) {
+        div #health role="status" aria-live="polite" class=(word) {
             strong { (word) } " "
-            span {
-                @if health.conditions.is_empty() { (health.text) }
-                @for (index, condition) in health.conditions.iter().enumerate() {
-                    span .condition {
-                        @if condition.tags > 0 { (condition.text) } @else { (condition.whole()) }
-                        @if condition.tags == 0 && is_last(index, condition.advice) {
+            ul {
+                @if conditions.is_empty() { li { (health.text) } }
+                @for (index, condition) in conditions.iter().enumerate() {
+                    li .condition {
+                        @if condition.kind.is_in_table() || !is_first(index) {
+                            (condition.text)
+                        } @else { (condition.whole()) }
+                        @if !condition.kind.is_in_table() && is_last(index, condition.advice) {
                             " " i { (condition.advice) }
+                        }
+                        @if let Some(alert) = condition.alert {
+                            " " a href=(explained(alert)) rel="noreferrer" { (alert) }
                         }
                     }
                 }
@@ -158,14 +175,6 @@ fn word(level: Level) -> &'static str {
     }
 }
 
-/// The number of failing tags.
-fn failing(status: &Status) -> String {
-    match status.tags_failing {
-        1 => "1 tag fails".to_owned(),
-        many => format!("{} tags fail", grouped(many as u64)),
-    }
-}
-
 fn facts(status: &Status) -> Markup {
     let (open, most) = (status.connections as u64, u64::from(status.max_connections));
     html! {
@@ -178,16 +187,23 @@ fn facts(status: &Status) -> Markup {
             }
             @for generator in &status.generators {
                 div {
-                    dt { "Worker id of " (title(generator.kind)) }
-                    dd id={ "worker-" (generator.kind) } { (worker(generator)) }
+                    dt { (title(generator.kind)) }
+                    dd id={ "state-" (generator.kind) } class=[generator.class()] {
+                        (generator.told())
+                    }
                 }
-                div {
-                    dt { "Time of " (title(generator.kind)) }
-                    dd id={ "time-" (generator.kind) } {
-                        "lead " (length(generator.lead)) ", lag " (length(generator.lag))
+                @if generator.worker.is_some() {
+                    div {
+                        dt { "Worker id of " (title(generator.kind)) }
+                        dd id={ "worker-" (generator.kind) } { (worker(generator)) }
+                    }
+                    div {
+                        dt { "Time of " (title(generator.kind)) }
+                        dd id={ "time-" (generator.kind) } { (time(generator)) }
                     }
                 }
             }
+            div { dt { "Answers" } dd #answers { (answers(&status.answers)) } }
             @if let Some(end) = &status.process.certificate_ends {
                 div { dt { "Certificate" } dd #certificate { "until " (clock(end)) } }
             }
@@ -203,174 +219,58 @@ fn worker(generator: &Generator) -> String {
         (None, false) => "kept for good".to_owned(),
     };
     let left = generator.workers_left.map(|left| format!(", {} left", grouped(left)));
-    format!("{}, {until}{}", generator.worker, left.unwrap_or_default())
+    let worker = generator.worker.unwrap_or_default();
+    format!("{worker}, {until}{}", left.unwrap_or_default())
+}
+
+/// The time of the next UID. What lies ready behind it is ahead of the clock, which is as it should
+/// be.
+fn time(generator: &Generator) -> String {
+    let off = |seconds: f64, word: &str| format!("{} {word} the clock", length(seconds));
+    match (generator.ahead, generator.lag) {
+        (ahead, _) if ahead >= LITTLE => off(ahead, "ahead of"),
+        (_, lag) if lag >= LITTLE => off(lag, "behind"),
+        _ => "that of the clock".to_owned(),
+    }
+}
+
+/// How many answers there were, by their status.
+fn answers(answers: &[Answers]) -> Markup {
+    html! {
+        @if answers.is_empty() { "none yet" }
+        @for (index, of) in answers.iter().enumerate() {
+            @if index > 0 { " · " }
+            span class=[(of.status >= 500).then_some("problem")] {
+                (of.status) ": " (grouped(of.count))
+            }
+        }
+    }
+}
+
+impl Generator {
+    /// Whether its UIDs are given.
+    fn told(&self) -> String {
+        match (self.state, &self.lease_until) {
+            ("ok", _) => "given".to_owned(),
+            ("empty", _) => "NOT GIVEN".to_owned(),
+            (_, Some(until)) => format!("until {}", clock(until)),
+            (_, None) => "from memory".to_owned(),
+        }
+    }
+
+    fn class(&self) -> Option<&'static str> {
+        match self.state {
+            "ok" => None,
+            "empty" => Some("problem"),
+            _ => Some("warned"),
+        }
+    }
 }
 
 fn database(database: &Database) -> String {
     let name = database.name.as_deref().unwrap_or("not reached yet");
     let state = if database.up { "reachable" } else { "AWAY" };
     format!("{state} since {} · {name}", clock(&database.since))
-}
-
-fn tags(status: &Status, view: &View) -> Markup {
-    html! {
-        section aria-labelledby="tags-title" {
-            h2 #tags-title {
-                "Tags (" (grouped(status.tag_count as u64)) ")"
-                @if status.tags_failing > 0 { " " strong #failing { (failing(status)) } }
-            }
-            form #search role="search" {
-                label for="filter" { "Search tags" }
-                input #filter name="tag" type="search" value=(view.tag) autocomplete="off"
-                    spellcheck="false";
-                @if view.key != Key::Tag || view.is_descending {
-                    input type="hidden" name="sort" value=(view.sort());
-                }
-                button { "Search" }
-                span #found role="status" { (found(status, view)) }
-            }
-            div .wide role="region" aria-labelledby="tags-title" tabindex="0" {
-                table #tags {
-                    thead { tr { @for column in KEYS { (head(column, view)) } } }
-                    tbody { (rows(&status.tags, status.health.tells_of_source())) }
-                }
-            }
-            (pages(status, view))
-        }
-    }
-}
-
-fn found(status: &Status, view: &View) -> String {
-    match (status.tag_count, status.tags_found) {
-        (0, _) => "No tag has been used since the start.".to_owned(),
-        (_, found) if !view.tag.is_empty() => format!("{} found", grouped(found as u64)),
-        _ => String::new(),
-    }
-}
-
-fn head((_, text, key): (&str, &str, Key), view: &View) -> Markup {
-    let direction = if view.is_descending { "descending" } else { "ascending" };
-    html! {
-        th scope="col" aria-sort=[(key == view.key).then_some(direction)] {
-            a href=(view.sorted_by(key).link()) { (text) }
-        }
-        @if key == Key::Tag { th scope="col" { "State" } }
-    }
-}
-
-/// The heading of tags that fail for a reason already shown among the conditions.
-const TOLD: &str = "The database gives no numbers, as said above.";
-
-/// The rows of the table of tags. Each reason is a heading above the tags that fail for it.
-/// `is_told` says whether the conditions already show why no tag gets numbers.
-fn rows(tags: &[TagLine], is_told: bool) -> Markup {
-    let columns = KEYS.len() + 1;
-    let reason = |tag: &TagLine| {
-        let reason = tag.problem.clone()?;
-        Some(match tag.advice {
-            // The row's own error already says it.
-            _ if tag.is_of_row => (reason, ""),
-            _ if is_told => (TOLD.to_owned(), ""),
-            advice => (reason + ".", advice.unwrap_or_default()),
-        })
-    };
-    let reasons: Vec<_> = tags.iter().map(reason).collect();
-    let before = std::iter::once(&None).chain(&reasons);
-    html! {
-        @for ((tag, reason), before) in tags.iter().zip(&reasons).zip(before) {
-            @if let Some((text, advice)) = reason.as_ref().filter(|_| reason != before) {
-                tr .reason { td colspan=(columns) { p { (text) " " i { (advice) } } } }
-            }
-            (row(tag))
-        }
-    }
-}
-
-fn row(tag: &TagLine) -> Markup {
-    // The maximum must be above zero, even before the first load.
-    let segment = tag.segment.max(1);
-    let or_none = |text: Option<String>| text.unwrap_or_else(|| "–".to_owned());
-    let is_failing = tag.problem.is_some();
-    html! {
-        tr class=[is_failing.then_some("failing")] {
-            th scope="row" { bdi { (visible(&tag.tag)) } }
-            td { (tag.state.replace('-', " ")) }
-            td { (rate(tag.per_second)) }
-            td {
-                @if let Some(in_memory) = tag.in_memory {
-                    meter min="0" max=(segment) low=(segment / 4) high=(segment / 2)
-                        optimum=(segment) value=(in_memory.min(segment)) aria-label="fill" {}
-                    " " span { (grouped(in_memory)) }
-                } @else { "–" }
-            }
-            td { (or_none(tag.empty_in.map(length))) }
-            td { (grouped(tag.segment)) }
-            td { (or_none(tag.age.map(|age| format!("{} ago", whole_seconds(age))))) }
-            td { (or_none(tag.load_seconds.map(length))) }
-            td { (grouped(tag.taken)) }
-        }
-    }
-}
-
-/// Links to the previous and the next page of tags, if there are several.
-fn pages(status: &Status, view: &View) -> Markup {
-    let (shown, found) = (status.tags.len() as u64, status.tags_found as u64);
-    let link = |name: &str, rel: &str, offset: Option<u64>| {
-        html! {
-            @if let Some(offset) = offset {
-                " " a rel=(rel) href=(view.from(offset).link()) { (name) }
-            }
-        }
-    };
-    let before = (view.offset > 0).then(|| view.offset.saturating_sub(view.limit));
-    let behind = view.offset.saturating_add(shown);
-    html! {
-        @if shown < found {
-            nav #pages aria-label="Pages of tags" {
-                @if shown > 0 { (grouped(view.offset + 1)) " to " (grouped(behind)) " of " }
-                @else { "none of " }
-                (grouped(found))
-                (link("Previous", "prev", before))
-                (link("Next", "next", (shown > 0 && behind < found).then_some(behind)))
-            }
-        }
-    }
-}
-
-/// The table of series, if there are any.
-fn series(series: &[SeriesLine]) -> Markup {
-    html! {
-        section #series aria-labelledby="series-title" {
-            @if !series.is_empty() {
-                h2 #series-title { "Series (" (grouped(series.len() as u64)) ")" }
-                div .wide role="region" aria-labelledby="series-title" tabindex="0" {
-                    table {
-                        thead { tr {
-                            @for head in ["Series", "State", "Per second", "Scopes", "Taken"] {
-                                th scope="col" { (head) }
-                            }
-                        } }
-                        tbody { @for line in series.iter().take(SERIES) { (series_row(line)) } }
-                    }
-                }
-                @if series.len() > SERIES {
-                    p { "The first " (SERIES) ", those that fail before the others." }
-                }
-            }
-        }
-    }
-}
-
-fn series_row(line: &SeriesLine) -> Markup {
-    html! {
-        tr class=[line.problem.is_some().then_some("failing")] {
-            th scope="row" { bdi { (visible(&line.series)) } }
-            td { @if line.problem.is_some() { "failing" } @else { "ok" } }
-            td { (rate(line.per_second)) }
-            td { (grouped(line.scopes as u64)) }
-            td { (grouped(line.taken)) }
-        }
-    }
 }
 
 fn events(events: &[Event]) -> Markup {
@@ -390,32 +290,5 @@ fn events(events: &[Event]) -> Markup {
                 }
             }
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_reason_stands_once_above_its_tags() {
-        let line = |tag: &str, problem: Option<&str>| TagLine {
-            tag: tag.into(),
-            problem: problem.map(str::to_owned),
-            ..TagLine::default()
-        };
-        let lines = [("a", Some("away")), ("b", Some("away")), ("c", Some("full")), ("d", None)];
-        let lines = lines.map(|(tag, problem)| line(tag, problem));
-        let text = rows(&lines, false).into_string();
-        let places = ["away", ">a<", ">b<", "full", ">c<", ">d<"].map(|part| {
-            assert_eq!(text.matches(part).count(), 1, "{part}: {text}");
-            text.find(part)
-        });
-        assert!(places.is_sorted(), "{text}");
-        // The database's line is further up on the page.
-        let [mut row, database, ..] = lines;
-        row.is_of_row = true;
-        let told = rows(&[row, database], true).into_string();
-        assert_eq!((told.matches("away").count(), told.matches(TOLD).count()), (1, 1), "{told}");
     }
 }

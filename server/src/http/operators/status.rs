@@ -12,6 +12,7 @@ use utoipa::ToSchema;
 
 use crate::app::App;
 use crate::app::health::Health;
+use crate::app::supply::{self, Generators};
 use crate::app::tags;
 use crate::http::describe::Problems;
 use crate::http::operators::series_line::SeriesLine;
@@ -24,6 +25,7 @@ use crate::process::{output, threads};
 use crate::routes::Route;
 use crate::security::tls::Tls;
 use crate::stats::counters::sum;
+use crate::stats::requests;
 use crate::text::rfc3339;
 
 /// The most series in one answer.
@@ -70,6 +72,8 @@ pub(crate) struct Status {
     pub(crate) connections: usize,
     pub(crate) max_connections: u32,
     pub(crate) process: Process,
+    /// The answers to clients since the start, by status.
+    pub(crate) answers: Vec<Answers>,
     /// Ids handed out since the start.
     pub(crate) given: Totals,
     /// The rates of the last seconds, the newest last.
@@ -82,6 +86,8 @@ pub(crate) struct Status {
     pub(crate) tags_found: usize,
     /// Failing tags come first.
     pub(crate) tags: Vec<TagLine>,
+    /// How many series this process has used.
+    pub(crate) series_count: usize,
     /// The series that this process has used. Failing ones come first, and there are 5,000 at most.
     pub(crate) series: Vec<SeriesLine>,
     /// The newest first.
@@ -101,16 +107,30 @@ pub(crate) struct Database {
 #[derive(Debug, Serialize, ToSchema)]
 pub(crate) struct Generator {
     pub(crate) kind: &'static str,
-    pub(crate) worker: u64,
+    /// `ok`; `from-memory` if the registry reserves no further ticks; `empty` if no UIDs are given.
+    pub(crate) state: &'static str,
+    /// Why the registry reserves no further ticks, or why no UIDs are given.
+    pub(crate) problem: Option<String>,
+    /// What to do about it.
+    pub(crate) advice: Option<&'static str>,
+    /// Absent before the generator has started, as is what follows from it.
+    pub(crate) worker: Option<u64>,
     /// How many worker ids are larger and can be given, if they can run out.
     pub(crate) workers_left: Option<u64>,
     pub(crate) is_leased: bool,
+    /// When the ticks end that are reserved for a leased worker id. UIDs end then, unless further
+    /// ones are reserved before.
     pub(crate) lease_until: Option<String>,
-    pub(crate) layout: String,
-    pub(crate) time_ends: String,
+    pub(crate) layout: Option<String>,
+    pub(crate) time_ends: Option<String>,
     pub(crate) taken: u64,
     pub(crate) available: u64,
+    /// How far the newest tick that lies ready is ahead of the clock. With nobody taking, that is
+    /// the length of the ring.
     pub(crate) lead: f64,
+    /// How far the tick of the next UID is ahead of the clock.
+    pub(crate) ahead: f64,
+    /// How far it is behind the clock.
     pub(crate) lag: f64,
 }
 
@@ -122,6 +142,13 @@ pub(crate) struct Process {
     pub(crate) log_lines_lost: u64,
     /// When the first TLS certificate of the chain expires.
     pub(crate) certificate_ends: Option<String>,
+}
+
+/// Answers with one status. Rare statuses are left out.
+#[derive(Debug, Serialize, ToSchema)]
+pub(crate) struct Answers {
+    pub(crate) status: u16,
+    pub(crate) count: u64,
 }
 
 #[derive(Debug, Serialize, ToSchema)]
@@ -159,11 +186,10 @@ pub(crate) struct Event {
 
 impl Status {
     pub(crate) fn of(app: &App, view: &View) -> Status {
-        let (states, series) = (tags::all(app), app.series.states());
+        let (states, series) = (tags::all(app), app.series_states());
         let now = SystemTime::now();
         let rates = app.watch.rates.last();
-        let generators = app.generators();
-        let generators = generators.map(|(kind, uids)| Generator::of(app, kind, uids)).collect();
+        let generators = supply::generators(app).map(|of| Generator::of(app, of)).collect();
         let events = events::recent().into_iter().map(|event| Event {
             at: rfc3339(event.at),
             level: event.level.to_string().to_ascii_lowercase(),
@@ -175,12 +201,14 @@ impl Status {
         let mut tags: Vec<TagLine> =
             states.into_iter().map(|state| TagLine::of(state, now, &tag_rate)).collect();
         let tag_count = tags.len();
-        let tags_failing = tags.iter().filter(|tag| tag.problem.is_some()).count();
+        let tags_failing = tags.iter().filter(|tag| tag.is_failing).count();
         let tags_found = view.apply(&mut tags);
         let series_rate = app.watch.series_rates.since(Instant::now());
         let lines = series.into_iter().map(|of| SeriesLine::of(of, &series_rate));
         let mut series: Vec<SeriesLine> = lines.collect();
-        series.sort_by_key(|line| line.problem.is_none());
+        // In the order of what is worse: nothing, from memory, and periods of it.
+        series.sort_by_key(|line| (line.problem.is_none(), line.state == "ok"));
+        let series_count = series.len();
         series.truncate(MOST_SERIES);
         Status {
             health,
@@ -198,6 +226,9 @@ impl Status {
                 log_lines_lost: output::lost(),
                 certificate_ends: app.tls.as_ref().and_then(Tls::ends).map(rfc3339),
             },
+            answers: requests::answers(app.counters.iter().map(|thread| &thread.requests))
+                .map(|(status, count)| Answers { status, count })
+                .collect(),
             given: Totals {
                 uids: sum(&app.counters, |of| &of.uids),
                 numbers: sum(&app.counters, |of| &of.numbers),
@@ -217,6 +248,7 @@ impl Status {
             tags_failing,
             tags_found,
             tags,
+            series_count,
             series,
             events: events.collect(),
         }
@@ -236,21 +268,29 @@ impl Database {
 }
 
 impl Generator {
-    fn of(app: &App, kind: &'static str, uids: &UidGenerator) -> Generator {
-        let status = uids.status();
-        let is_own = kind == "uids";
+    fn of(app: &App, generators: Generators<'_>) -> Generator {
+        let supply = generators.supply(app);
+        let status = generators.uids.map(UidGenerator::status);
+        let is_own = generators.kind == "uids";
+        let status = status.as_ref();
         Generator {
-            kind,
-            worker: status.worker_id,
-            workers_left: status.worker_ids_left,
+            kind: generators.kind,
+            state: supply.word(),
+            problem: supply.why().map(|why| why.text.clone()),
+            advice: supply.why().map(|why| why.cause.advice()),
+            worker: status.map(|status| status.worker_id),
+            workers_left: status.and_then(|status| status.worker_ids_left),
             is_leased: !is_own || app.options.generator.terms().lease.is_some(),
-            lease_until: app.watch.lease_until().filter(|_| is_own).map(rfc3339),
-            layout: uids.layout().to_string(),
-            time_ends: rfc3339(status.expires_at),
-            taken: status.taken,
-            available: status.available,
-            lead: seconds(status.lead),
-            lag: seconds(status.lag),
+            lease_until: status.and_then(|status| status.reserved_until).map(rfc3339),
+            layout: generators.uids.map(|uids| uids.layout().to_string()),
+            time_ends: status.map(|status| rfc3339(status.expires_at)),
+            taken: status.map_or(0, |status| status.taken),
+            available: status.map_or(0, |status| status.available),
+            lead: status.map_or(0.0, |status| seconds(status.lead)),
+            ahead: status.map_or(0.0, |status| {
+                seconds(status.oldest.duration_since(SystemTime::now()).unwrap_or_default())
+            }),
+            lag: status.map_or(0.0, |status| seconds(status.lag)),
         }
     }
 }

@@ -7,6 +7,7 @@ use utoipa::ToSchema;
 
 use crate::app::tags::TagState;
 use crate::stats::rates::{TagCount, TagRate};
+use crate::text::rfc3339;
 
 #[derive(Debug, Default, Serialize, ToSchema)]
 pub(crate) struct TagLine {
@@ -27,13 +28,18 @@ pub(crate) struct TagLine {
     pub(crate) failures: u64,
     /// Numbers handed out, including those in segments to clients.
     pub(crate) taken: u64,
-    /// `ok`; `failing` if loads fail but numbers are in memory; `empty` if none are; `went-back` if
-    /// the row gave the same numbers again.
+    /// `ok`; `from-memory` if no further numbers can be loaded; `empty` if none are given;
+    /// `went-back` if the row gave the same numbers again.
     pub(crate) state: &'static str,
+    /// Until when there are numbers in memory at this rate, if no further ones can be loaded.
+    pub(crate) until: Option<String>,
+    /// Whether it fails by itself, and not only because the database is away for all.
+    #[serde(skip)]
+    pub(crate) is_failing: bool,
     /// Whether the cause lies in the row itself.
     #[serde(skip)]
     pub(crate) is_of_row: bool,
-    /// Why loads fail, if they do.
+    /// Why no further numbers can be loaded, if so.
     pub(crate) problem: Option<String>,
     /// What to do about it.
     pub(crate) advice: Option<&'static str>,
@@ -45,8 +51,9 @@ impl TagLine {
         now: SystemTime,
         rate: impl Fn(&str, TagCount) -> TagRate,
     ) -> TagLine {
-        let (count, word) = (state.count(), state.word());
-        let TagState { name, status, loads, trouble } = state;
+        let (count, word, supply) = (state.count(), state.word(), state.supply());
+        let is_failing = state.kind().is_some();
+        let TagState { name, status, loads, .. } = state;
         let age = loads.last.and_then(|last| now.duration_since(last.at).ok());
         let in_memory = status.map(|status| status.in_memory);
         let TagRate { here, all } = rate(&name, count);
@@ -65,9 +72,11 @@ impl TagLine {
             failures: loads.failures,
             taken: count.here + count.to_clients,
             state: word,
-            is_of_row: trouble.as_ref().is_some_and(|trouble| trouble.cause.is_of_row()),
-            advice: trouble.as_ref().map(|trouble| trouble.cause.advice()),
-            problem: trouble.map(|trouble| trouble.text),
+            until: supply.until().map(rfc3339),
+            is_failing,
+            is_of_row: supply.why().is_some_and(|why| why.cause.is_of_row()),
+            advice: supply.why().map(|why| why.cause.advice()),
+            problem: supply.why().map(|why| why.text.clone()),
         }
     }
 }

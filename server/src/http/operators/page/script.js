@@ -35,9 +35,11 @@ function gone(why) {
     const text = `The server does not answer${why}. What is shown is from `
         + `${byId("now").textContent}.`;
     line.className = "Gone";
-    if (line.querySelector("span").textContent !== text) {
+    if (line.querySelector("li").textContent !== text) {
         line.querySelector("strong").textContent = "No answer";
-        line.querySelector("span").textContent = text;
+        const only = document.createElement("li");
+        only.textContent = text;
+        line.querySelector("ul").replaceChildren(only);
     }
     document.title = `No answer · ${byId("name").textContent} · uidring`;
 }
