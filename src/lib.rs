@@ -313,6 +313,8 @@ mod ring;
 #[cfg(all(test, not(any(uidring_loom, uidring_shuttle))))]
 mod simulation;
 mod sync;
+#[cfg(any(feature = "postgres", feature = "redis", feature = "zookeeper"))]
+mod tls;
 #[cfg(any(
     feature = "etcd",
     feature = "http",

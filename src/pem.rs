@@ -4,7 +4,7 @@ use std::fmt;
 use std::path::Path;
 
 use rustls::pki_types::CertificateDer;
-#[cfg(any(feature = "redis", feature = "zookeeper"))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 use rustls::pki_types::PrivateKeyDer;
 use rustls::pki_types::pem::{self, PemObject};
 
@@ -20,9 +20,18 @@ pub fn certificates(path: &Path) -> Result<Vec<CertificateDer<'static>>, String>
 }
 
 /// The private key in the file `path`, or why there is none.
-#[cfg(any(feature = "redis", feature = "zookeeper"))]
+#[cfg(any(feature = "mysql", feature = "postgres", feature = "redis", feature = "zookeeper"))]
 pub fn private_key(path: &Path) -> Result<PrivateKeyDer<'static>, String> {
-    PrivateKeyDer::from_pem_file(path).map_err(|error| refused(path, &told(&error)))
+    PrivateKeyDer::from_pem_file(path).map_err(|error| {
+        let is_encrypted = std::fs::read(path)
+            .is_ok_and(|text| String::from_utf8_lossy(&text).contains("ENCRYPTED"));
+        if is_encrypted {
+            let why = "its private key is encrypted, and is read without a password here; write it \
+                       decrypted, by openssl pkey -in KEY -out NEW";
+            return refused(path, &why);
+        }
+        refused(path, &told(&error))
+    })
 }
 
 /// What is wrong with the file `path`, as a sentence.

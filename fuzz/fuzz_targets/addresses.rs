@@ -95,5 +95,5 @@ fn hides(address: &str, shown: &str) {
 
 /// Whether a file would be read, that of a certificate.
 fn names_a_file(address: &str) -> bool {
-    ["sslrootcert", "ssl-ca"].iter().any(|name| address.contains(name))
+    ["sslrootcert", "sslcert", "sslkey", "ssl-", "ssl_"].iter().any(|name| address.contains(name))
 }

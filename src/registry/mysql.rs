@@ -65,11 +65,10 @@ use crate::store::without_password;
 ///
 /// # Tried on
 ///
-/// MariaDB 10.11, by the tests. By hand, a cluster of Galera (26.4, two nodes of MariaDB 10.11):
-/// starts and reservations that conflicted were refused, tried again, and repeated nothing, and a
-/// node that was cut off gave no ids. What follows is by the manuals alone:
+/// MariaDB 10.11 and MySQL 9.7, by the tests. By hand, a cluster of Galera (26.4, two nodes of
+/// MariaDB 10.11): starts and reservations that conflicted were refused, tried again, and repeated
+/// nothing, and a node that was cut off gave no ids. Nobody has tried group replication.
 ///
-/// * MySQL since 5.7 and MariaDB since 10.2 have all that is asked of them.
 /// * Group replication, too, refuses one of two conflicting transactions, at its commit.
 /// * Galera and group replication acknowledge a commit when the other nodes have received it, and
 ///   not when they have synced it. A call looks at the settings above only on the node that it is
@@ -105,11 +104,18 @@ impl SqlRegistry<MySql> {
     /// that table, by [`uid_generator`](Self::uid_generator); or choose ids above all that the
     /// table will come to, by [`worker_ids`](Self::worker_ids) or [`partition`](Self::partition).
     ///
-    /// The parameters are those of [`mysql_async::Opts`], such as
-    /// `?require_ssl=true&verify_identity=true`. TLS is used where it is required. Besides,
-    /// `ssl-ca=FILE`, as the server's own clients call it, does what
-    /// [`with_root_certificate`](Self::with_root_certificate) does, and `passfile=FILE` names
-    /// [the file with the password](crate::store#passwords).
+    /// The parameters are those of [`mysql_async::Opts`], such as `?require_ssl=true`, with which
+    /// the server's certificate and name are checked. TLS is used where it is required, by that or
+    /// by any parameter about it. With `verify_identity=false`, a certificate may be for any name.
+    /// `passfile=FILE` names [the file with the password](crate::store#passwords). Besides, these
+    /// are as the server's own clients call them:
+    ///
+    /// * `ssl-ca=FILE` does what [`with_root_certificate`](Self::with_root_certificate) does.
+    /// * `ssl-cert=FILE` and `ssl-key=FILE` are the client's certificate and key, in PEM.
+    /// * `ssl-mode` is `DISABLED`, `REQUIRED` or `VERIFY_IDENTITY`, which both check all, or
+    ///   `VERIFY_CA`, which takes any name.
+    ///
+    /// Each call reads the files, so that a renewed certificate needs no restart.
     ///
     /// # Errors
     ///

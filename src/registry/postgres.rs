@@ -52,9 +52,8 @@ use crate::store::without_password;
 ///
 /// # Tried on
 ///
-/// PostgreSQL 15, by the tests. What follows is by the manuals alone:
+/// PostgreSQL 15 and PgBouncer 1.18, by the tests.
 ///
-/// * PostgreSQL since 11 has all that is asked of it.
 /// * A pooler may give each transaction another connection, as no setting and no prepared statement
 ///   outlasts one. It has to keep a transaction on one connection: PgBouncer's modes `session` and
 ///   `transaction` do, `statement` does not. It may leave the startup parameter `options` out, as
@@ -84,11 +83,18 @@ impl SqlRegistry<Postgres> {
     /// set, is passed over. With `target_session_attrs=read-write` so is each that takes no writes.
     ///
     /// The parameters are those of [`tokio_postgres::Config`], such as
-    /// `?connect_timeout=2&options=-csearch_path=ids`. With `sslmode=require` the server's
-    /// certificate and name are checked, as with `verify-full`. With `prefer`, which holds unless
-    /// set, a server that cannot be checked is spoken to without TLS. Besides, `sslrootcert=FILE`,
-    /// as libpq calls it, does what [`with_root_certificate`](Self::with_root_certificate) does,
-    /// and requires TLS unless `sslmode` is set; `passfile=FILE` names
+    /// `?connect_timeout=2&options=-csearch_path=ids`. Those about TLS are libpq's:
+    ///
+    /// * `sslmode=require` and `verify-full` check the server's certificate and name, and
+    ///   `verify-ca` takes a certificate for any name. With `prefer`, which holds unless set, a
+    ///   server that cannot be checked is spoken to without TLS.
+    /// * `sslrootcert=FILE` does what [`with_root_certificate`](Self::with_root_certificate) does.
+    ///   A certificate that has signed itself may be named so, too.
+    /// * `sslcert=FILE` and `sslkey=FILE` are the client's certificate and key, in PEM.
+    /// * `sslnegotiation=direct` begins with TLS at once, as PostgreSQL can since 17.
+    ///
+    /// Each of the last three requires TLS unless `sslmode` is set. Each call reads the files, so
+    /// that a renewed certificate needs no restart. `passfile=FILE` names
     /// [the file with the password](crate::store#passwords).
     ///
     /// # Errors

@@ -103,8 +103,9 @@ pub fn advised(error: Error, file: Option<&Path>) -> Error {
             let problem = match file {
                 Some(path) => format!(
                     "see the user, and the password in the file {}, which is read again at each \
-                     connection",
-                    path.display()
+                     connection{}",
+                    path.display(),
+                    &problem[SEE_PASSWORD.len()..]
                 ),
                 None => format!("{problem}{CHANGED}"),
             };

@@ -35,6 +35,7 @@ const FLOORS: &[Floor] = &[
             "door",
             "foreign",
             "pem",
+            "tls",
             "by_name",
             "integer",
             "crockford",

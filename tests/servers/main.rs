@@ -6,12 +6,18 @@ mod alone;
 #[path = "../common/databases/mod.rs"]
 mod databases;
 
+#[cfg(unix)]
+mod asking;
+#[cfg(unix)]
+mod connecting;
 #[cfg(any(feature = "mysql-common-0_37", feature = "postgres-types-0_2"))]
 mod integrations;
 #[cfg(unix)]
 mod passwords;
 #[cfg(feature = "postgres")]
 mod pooler;
+#[cfg(all(unix, feature = "postgres"))]
+mod proxies;
 #[cfg(unix)]
 mod registries;
 #[cfg(unix)]
@@ -19,5 +25,7 @@ mod registries;
 mod size;
 #[cfg(target_os = "linux")]
 mod threads;
+#[cfg(unix)]
+mod tls;
 #[cfg(unix)]
 mod worker_node;

@@ -1184,7 +1184,7 @@ fn tls_to_mysql_is_checked() {
         server.run("CREATE USER me REQUIRE SSL; GRANT ALL ON ids.* TO me");
         let url = server.url().replace("root@", "me@");
         let text = refusal(registry(&url));
-        assert!(text.contains("see the user and the password"), "{text}");
+        assert!(text.contains("write require_ssl=true in the address"), "{text}");
         let text = refusal(registry(&format!("{url}?require_ssl=true")));
         assert!(text.contains("see the server's certificate"), "{text}");
         let trusting = || -> Box<dyn WorkerRegistry> {

@@ -22,7 +22,8 @@ pub(crate) struct DbArg {
     ///
     /// If a server's certificate is from an authority of your own, its address names that
     /// authority's: by sslrootcert=FILE for PostgreSQL, by ssl-ca=FILE for MySQL, by ca=FILE for
-    /// the others.
+    /// the others. A certificate of your own is sslcert=FILE&sslkey=FILE,
+    /// ssl-cert=FILE&ssl-key=FILE or cert=FILE&key=FILE.
     #[arg(
         long, value_name = "FILE|URL", env = VARIABLE, hide_env_values = true,
         value_parser = Db::parser()

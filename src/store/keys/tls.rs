@@ -1,13 +1,13 @@
 //! TLS to the servers: whom it trusts, and the certificate that they ask for.
 
-use std::path::Path;
+use std::path::PathBuf;
 
-use rustls::{ClientConfig, RootCertStore, crypto};
+use rustls::ClientConfig;
 
 use super::Error;
 use super::address::Address;
-use crate::pem;
 use crate::sync::Arc;
+use crate::tls::Tls;
 
 /// The parameters of an address that are about TLS.
 pub const PARAMETERS: [&str; 3] = ["ca", "cert", "key"];
@@ -23,35 +23,16 @@ pub fn config(address: &Address, scheme: &str) -> Result<Option<Arc<ClientConfig
         }
         return Ok(None);
     }
-    let mut roots = RootCertStore::empty();
-    if let Some(path) = address.parameter("ca").map(Path::new) {
-        for certificate in pem::certificates(path).map_err(Error::problem)? {
-            roots.add(certificate).map_err(|error| Error::problem(pem::refused(path, &error)))?;
-        }
-    } else {
-        roots.extend(webpki_roots::TLS_SERVER_ROOTS.iter().cloned());
-    }
-    // Named, as a program may have several providers of cryptography and no default.
-    let builder = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions();
-    #[allow(clippy::expect_used)] // of the two that are asked for, both are there
-    let builder = builder.expect("ring has the default protocol versions");
-    let builder = builder.with_root_certificates(roots);
-    let config = match (address.parameter("cert"), address.parameter("key")) {
-        (None, None) => builder.with_no_client_auth(),
-        (Some(certificate), Some(path)) => {
-            let certificate = Path::new(certificate);
-            let chain = pem::certificates(certificate).map_err(Error::problem)?;
-            let key = pem::private_key(Path::new(path)).map_err(Error::problem)?;
-            builder
-                .with_client_auth_cert(chain, key)
-                .map_err(|error| Error::problem(pem::refused(certificate, &error)))?
-        }
+    let file = |name| address.parameter(name).map(PathBuf::from);
+    let identity = match (file("cert"), file("key")) {
+        (None, None) => None,
+        (Some(certificate), Some(key)) => Some((certificate, key)),
         _ => {
             return Err(Error::problem(
                 "its address names a certificate or a key alone; cert= and key= belong together",
             ));
         }
     };
-    Ok(Some(Arc::new(config)))
+    let tls = Tls { authority: file("ca"), identity, takes_any_name: false };
+    Ok(Some(Arc::new(tls.config().map_err(Error::problem)?)))
 }

@@ -1,4 +1,4 @@
-//! Addresses of servers: what they look like, and the files that they name.
+//! Addresses of servers: what they look like, and the parameters that drivers do not know.
 
 use std::path::PathBuf;
 
@@ -37,27 +37,75 @@ impl Form {
 
 pub const NO_HOST: &str = "it names no host; write localhost for a server on this machine";
 
-/// Takes the parameter `name`, which is the path of a file, out of `url`.
-///
-/// The drivers know no such parameter and would refuse the address.
-pub fn take_file(url: &str, name: &str) -> Result<(String, Option<PathBuf>), Error> {
-    let Some((address, parameters)) = url.rsplit_once('?') else {
-        return Ok((url.to_owned(), None));
-    };
-    let value_of = |parameter: &str| {
-        let (key, value) = parameter.split_once('=')?;
-        (key == name).then(|| decoded(value))
-    };
-    let Some(path) = parameters.split('&').find_map(value_of) else {
-        return Ok((url.to_owned(), None));
-    };
-    if path.is_empty() {
-        return Err(Error::problem(format!("{name} names no file; see the address")));
+/// The parameters of an address, of which some are not the driver's: it would refuse them.
+pub struct Parameters {
+    /// What stands before them.
+    place: String,
+    /// Each with its value, as they are written.
+    rest: Vec<String>,
+}
+
+impl Parameters {
+    pub fn of(url: &str) -> Parameters {
+        let (place, rest) = url.rsplit_once('?').unwrap_or((url, ""));
+        let rest = rest.split('&').filter(|parameter| !parameter.is_empty());
+        Parameters { place: place.to_owned(), rest: rest.map(str::to_owned).collect() }
     }
-    let others = parameters.split('&').filter(|parameter| value_of(parameter).is_none());
-    let others = others.collect::<Vec<_>>().join("&");
-    let url = if others.is_empty() { address.to_owned() } else { format!("{address}?{others}") };
-    Ok((url, Some(PathBuf::from(path))))
+
+    /// Takes the parameter with one of these `names` out, decoded. Of several, the first counts.
+    pub fn take(&mut self, names: &[&str]) -> Option<String> {
+        let value_of = |parameter: &String| {
+            let (name, value) = parameter.split_once('=')?;
+            names.contains(&name).then(|| decoded(value))
+        };
+        let value = self.rest.iter().find_map(value_of)?;
+        self.rest.retain(|parameter| value_of(parameter).is_none());
+        Some(value)
+    }
+
+    /// The same, where the value is the path of a file.
+    pub fn take_file(&mut self, names: &[&str]) -> Result<Option<PathBuf>, Error> {
+        let path = self.take(names);
+        if path.as_deref() == Some("") {
+            let name = names[0];
+            return Err(Error::problem(format!("{name} names no file; see the address")));
+        }
+        Ok(path.map(PathBuf::from))
+    }
+
+    /// The same for a certificate and its key, which belong together.
+    pub fn take_identity(
+        &mut self,
+        certificate: &[&str],
+        key: &[&str],
+    ) -> Result<Option<(PathBuf, PathBuf)>, Error> {
+        match (self.take_file(certificate)?, self.take_file(key)?) {
+            (Some(certificate), Some(key)) => Ok(Some((certificate, key))),
+            (None, None) => Ok(None),
+            _ => Err(Error::problem(format!(
+                "its address has one of {certificate} and {key} without the other; name both files",
+                certificate = certificate[0],
+                key = key[0],
+            ))),
+        }
+    }
+
+    /// Whether there is one of these `names`.
+    pub fn has(&self, names: &[&str]) -> bool {
+        let name = |parameter: &String| parameter.split('=').next().map(str::to_owned);
+        self.rest.iter().filter_map(name).any(|name| names.contains(&name.as_str()))
+    }
+
+    /// Adds one for the driver.
+    pub fn add(&mut self, parameter: &str) {
+        self.rest.push(parameter.to_owned());
+    }
+
+    /// The address with what is left.
+    pub fn url(&self) -> String {
+        let Parameters { place, rest } = self;
+        if rest.is_empty() { place.clone() } else { format!("{place}?{}", rest.join("&")) }
+    }
 }
 
 /// `text` with each `%20` and the like decoded.
@@ -80,6 +128,8 @@ fn decoded(text: &str) -> String {
 #[cfg(test)]
 #[allow(clippy::unwrap_used)]
 mod tests {
+    use super::Parameters;
+
     #[test]
     fn a_file_is_taken_out_of_the_parameters() {
         for (url, rest, file) in [
@@ -93,9 +143,23 @@ mod tests {
             ),
             ("postgres://db?ca=/a%20b/%C3%BC%&c", "postgres://db?c", Some("/a b/\u{fc}%")),
         ] {
-            let (found, path) = super::take_file(url, "ca").unwrap();
-            assert_eq!((found.as_str(), path.as_deref()), (rest, file.map(std::path::Path::new)));
+            let mut parameters = Parameters::of(url);
+            let path = parameters.take_file(&["c_a", "ca"]).unwrap();
+            assert_eq!(
+                (parameters.url().as_str(), path.as_deref()),
+                (rest, file.map(std::path::Path::new))
+            );
         }
-        super::take_file("postgres://db/ids?ca=", "ca").unwrap_err();
+        Parameters::of("postgres://db/ids?ca=").take_file(&["ca"]).unwrap_err();
+    }
+
+    #[test]
+    fn a_certificate_has_a_key() {
+        let identity = |url: &str| Parameters::of(url).take_identity(&["cert"], &["key"]);
+        assert_eq!(identity("postgres://db/ids?a=1").unwrap(), None);
+        assert!(identity("postgres://db/ids?cert=a&key=b").unwrap().is_some());
+        for half in ["cert=a", "key=b", "cert=&key=b"] {
+            identity(&format!("postgres://db/ids?{half}")).unwrap_err();
+        }
     }
 }

@@ -19,6 +19,8 @@ mod postgres;
 mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod tls_problem;
 
 pub use client::{Call, Client, Missing};
 #[cfg(feature = "mysql")]

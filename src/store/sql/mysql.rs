@@ -1,26 +1,26 @@
 //! MySQL and MariaDB: connecting, whether a commit is durable, and what their errors mean.
 
-use std::error::Error as StdError;
+mod refusal;
+
 use std::fmt;
 use std::io;
 use std::path::Path;
 
 use mysql_async::prelude::Queryable;
-use mysql_async::{Column, Conn, DriverError, IoError, Opts, OptsBuilder, SslOpts};
+use mysql_async::{ClientIdentity, Column, Conn, Opts, OptsBuilder, SslOpts};
 use rustls::crypto::{self, CryptoProvider};
 
-use super::address::{Form, NO_HOST, take_file};
-use super::server::{
-    BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
-    REPLICA, outside_of_a_runtime,
-};
+use super::address::{Form, NO_HOST, Parameters};
+use super::server::{Executor, outside_of_a_runtime};
 use super::{
     Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now, statements,
 };
+use crate::foreign::caught;
 use crate::pem;
 use crate::store::address::without_password;
 use crate::store::password::{PASSFILE, PasswordFile};
 use crate::store::renewal::{Renewal, other_store};
+use refusal::NO_WRITES;
 
 /// A MySQL or MariaDB server.
 #[derive(Clone)]
@@ -47,8 +47,23 @@ impl MySql {
         if names_no_host(url) {
             return Err(Error::problem(NO_HOST));
         }
-        let (url, authority) = take_file(url, "ssl-ca")?;
-        let (url, password_file) = take_file(&url, PASSFILE)?;
+        let mut parameters = Parameters::of(url);
+        let authority = parameters.take_file(&["ssl-ca", "ssl_ca"])?;
+        let identity =
+            parameters.take_identity(&["ssl-cert", "ssl_cert"], &["ssl-key", "ssl_key"])?;
+        if let Some(mode) = parameters.take(&["ssl-mode", "ssl_mode", "sslmode", "sslMode"]) {
+            for parameter in tls_of(&mode)? {
+                parameters.add(parameter);
+            }
+        }
+        let is_about_tls = authority.is_some()
+            || identity.is_some()
+            || parameters.has(&["verify_ca", "verify_identity", "built_in_roots"]);
+        if is_about_tls && !parameters.has(&["require_ssl"]) {
+            parameters.add("require_ssl=true");
+        }
+        let password_file = parameters.take_file(&[PASSFILE])?;
+        let url = parameters.url();
         let options = Opts::from_url(&url)
             .map_err(|error| Error::problem(format!("{error}; see the address")))?;
         if options.db_name().is_none_or(str::is_empty) {
@@ -56,10 +71,21 @@ impl MySql {
                 "the address names no database, as mysql://user@host/database does",
             ));
         }
+        let mut tls = options.ssl_opts().cloned();
+        if let Some(options) = tls.take_if(|options| options.skip_domain_validation()) {
+            tls = Some(options.with_danger_tls_hostname_override(Some(NO_NAME)));
+        }
+        if let Some((certificate, key)) = identity {
+            // The driver reads the files when it connects.
+            pem::certificates(&certificate).map_err(Error::problem)?;
+            pem::private_key(&key).map_err(Error::problem)?;
+            let identity = ClientIdentity::new(certificate.into(), key.into());
+            tls = Some(tls.unwrap_or_default().with_client_identity(Some(identity)));
+        }
         // An update counts the rows that it finds, also where it changes nothing. A second
         // connection, by a socket, would not be worth it for one call.
         let options = OptsBuilder::from_opts(options).client_found_rows(true).prefer_socket(false);
-        let options: Opts = options.into();
+        let options: Opts = options.ssl_opts(tls).into();
         let has_password = options.pass().is_some_and(|password| !password.is_empty());
         let password_file = password_file.map(|path| PasswordFile::at(path, has_password));
         let mut server = MySql {
@@ -69,7 +95,6 @@ impl MySql {
             renewal: Renewal::default(),
         };
         if let Some(path) = authority {
-            // The driver reads the file when it connects.
             pem::certificates(&path).map_err(Error::problem)?;
             server.trust(&path);
         }
@@ -82,6 +107,27 @@ impl MySql {
         let tls = self.options.ssl_opts().cloned().unwrap_or_default();
         let tls = SslOpts::with_root_certs(tls, vec![path.to_owned().into()]);
         self.options = OptsBuilder::from_opts(self.options.clone()).ssl_opts(tls).into();
+    }
+}
+
+/// The name for which the driver asks a certificate where any will do. It takes a certificate for
+/// other names if the error of rustls has this word, which rustls has not said since it tells the
+/// names: this one is told there. No certificate is for a name that ends so.
+const NO_NAME: &str = "NotValidForName.invalid";
+
+/// The driver's parameters for what the servers' own clients call `ssl-mode`.
+fn tls_of(mode: &str) -> Result<&'static [&'static str], Error> {
+    match mode.to_ascii_uppercase().as_str() {
+        "DISABLED" => Ok(&["require_ssl=false"]),
+        "REQUIRED" | "VERIFY_IDENTITY" => Ok(&["require_ssl=true"]),
+        "VERIFY_CA" => Ok(&["require_ssl=true", "verify_identity=false"]),
+        "PREFERRED" => Err(Error::problem(
+            "ssl-mode=PREFERRED would go on without TLS where there is none, which is not done \
+             here; write REQUIRED, VERIFY_CA, VERIFY_IDENTITY or DISABLED",
+        )),
+        _ => Err(Error::problem(
+            "ssl-mode is DISABLED, REQUIRED, VERIFY_CA or VERIFY_IDENTITY here; see the address",
+        )),
     }
 }
 
@@ -155,7 +201,14 @@ impl Database for MySql {
             let _ = crypto::ring::default_provider().install_default();
         }
         let executor = Executor::new(deadline)?;
-        let connection = executor.wait(Conn::new(self.options.clone()))??;
+        // With what is in the files now: the driver keeps what it has read with its options.
+        let tls = self.options.ssl_opts().cloned();
+        let options = OptsBuilder::from_opts(self.options.clone()).ssl_opts(tls);
+        // The driver panics where a user has a plugin that it is built without.
+        let connection = caught(|| executor.wait(Conn::new(options)));
+        let connection = connection.unwrap_or_else(|| Err(refusal::no_plugin()))?;
+        let connection =
+            connection.map_err(|error| refusal::connecting(error, self.options.ssl_opts()))?;
         Ok(Conversation { connection, executor, schema, deadline })
     }
 
@@ -164,127 +217,8 @@ impl Database for MySql {
     }
 }
 
-impl From<mysql_async::Error> for Error {
-    fn from(error: mysql_async::Error) -> Error {
-        diagnose(&error).of(error)
-    }
-}
-
-fn diagnose(error: &mysql_async::Error) -> Diagnosis {
-    let error = match error {
-        mysql_async::Error::Server(error) => error,
-        mysql_async::Error::Io(IoError::Tls(_)) => return BAD_CERTIFICATE,
-        // As the library for TLS has it, and not as words.
-        mysql_async::Error::Io(IoError::Io(error))
-            if error.get_ref().is_some_and(<dyn StdError + Send + Sync>::is::<rustls::Error>) =>
-        {
-            return BAD_CERTIFICATE;
-        }
-        mysql_async::Error::Driver(DriverError::NoClientSslFlagFromServer) => {
-            return Diagnosis::Unusable("switch TLS on there");
-        }
-        mysql_async::Error::Io(_) | mysql_async::Error::Driver(DriverError::ConnectionClosed) => {
-            return DOWN;
-        }
-        _ => return Diagnosis::Other,
-    };
-    let known = CODES.iter().find(|(code, _)| *code == error.code);
-    known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
-}
-
-/// A replica, or a primary that is being moved.
-const READ_ONLY: Diagnosis = Diagnosis::Later(NO_WRITES);
-const NO_WRITES: &str = "its read_only is on; if it is the primary and may be written again, run \
-    SET GLOBAL read_only = OFF, which ends super_read_only, too; if not, give the address of the \
-    primary, or make this server the primary";
-const ONLY_READS: Diagnosis = Diagnosis::Later(
-    "its transactions only read, as transaction_read_only is on, or tx_read_only on MariaDB; if it \
-     may be written again, run SET GLOBAL transaction_read_only = OFF, or of tx_read_only",
-);
-const LOST_TABLE: Diagnosis = Diagnosis::Unusable(
-    "the server knows the name of a table and has lost the table itself, as after a crash while it \
-     was made; put back what was there, or drop the tables if nothing has ever been given here",
-);
-const BLOCKED: Diagnosis = Diagnosis::Later(
-    "it has blocked this machine after connections that failed; see what makes them, and run FLUSH \
-     HOSTS",
-);
-const SEE_LOG: Diagnosis = Diagnosis::Later("see the server's log");
-
-/// The servers' error codes, by <https://mariadb.com/docs/server/reference/error-codes> and
-/// <https://dev.mysql.com/doc/mysql-errors/en/server-error-reference.html>. A conflict can show at
-/// a commit, too: Galera and group replication look for conflicts only there.
-const CODES: &[(u16, Diagnosis)] = &[
-    // Tables and rights.
-    (1146, Diagnosis::NoTables),      // ER_NO_SUCH_TABLE
-    (1932, LOST_TABLE),               // ER_NO_SUCH_TABLE_IN_ENGINE
-    (1054, Diagnosis::ForeignTables), // ER_BAD_FIELD_ERROR
-    (1364, Diagnosis::ForeignTables), // ER_NO_DEFAULT_FOR_FIELD
-    (1366, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE_FOR_FIELD
-    (1264, Diagnosis::ForeignTables), // ER_WARN_DATA_OUT_OF_RANGE
-    (1265, Diagnosis::ForeignTables), // WARN_DATA_TRUNCATED
-    (1292, Diagnosis::ForeignTables), // ER_TRUNCATED_WRONG_VALUE
-    (1044, Diagnosis::Denied),        // ER_DBACCESS_DENIED_ERROR
-    (1142, Diagnosis::Denied),        // ER_TABLEACCESS_DENIED_ERROR
-    (1143, Diagnosis::Denied),        // ER_COLUMNACCESS_DENIED_ERROR
-    (1227, Diagnosis::Denied),        // ER_SPECIFIC_ACCESS_DENIED_ERROR
-    (1045, BAD_PASSWORD),             // ER_ACCESS_DENIED_ERROR
-    (1698, BAD_PASSWORD),             // ER_ACCESS_DENIED_NO_PASSWORD_ERROR
-    (1049, NO_DATABASE),              // ER_BAD_DB_ERROR
-    // Other transactions.
-    (1062, Diagnosis::Locked), // ER_DUP_ENTRY: another was first
-    (1020, Diagnosis::Locked), // ER_CHECKREAD, of innodb_snapshot_isolation
-    (1205, Diagnosis::Locked), // ER_LOCK_WAIT_TIMEOUT
-    (1213, Diagnosis::Locked), // ER_LOCK_DEADLOCK, at a commit as well
-    (1615, Diagnosis::Locked), // ER_NEED_REPREPARE
-    (1689, Diagnosis::Locked), // ER_LOCK_ABORTED
-    (3101, Diagnosis::Locked), // ER_TRANSACTION_ROLLBACK_DURING_COMMIT, of group replication
-    (1180, SEE_LOG),           // ER_ERROR_DURING_COMMIT, also Galera's word for a conflict
-    (3100, SEE_LOG),           // ER_RUN_HOOK_ERROR, of group replication
-    (1412, SEE_LOG),           // ER_TABLE_DEF_CHANGED
-    // Limits on statements.
-    (1317, INTERRUPTED), // ER_QUERY_INTERRUPTED
-    (1969, INTERRUPTED), // ER_STATEMENT_TIMEOUT: MariaDB's max_statement_time
-    (3024, INTERRUPTED), // ER_QUERY_TIMEOUT: MySQL's max_execution_time
-    // Limits on the server and on users.
-    (1021, Diagnosis::Full), // ER_DISK_FULL
-    (1114, Diagnosis::Full), // ER_RECORD_FILE_FULL
-    (1037, FULL_UP),         // ER_OUTOFMEMORY
-    (1040, FULL_UP),         // ER_CON_COUNT_ERROR
-    (1041, FULL_UP),         // ER_OUT_OF_RESOURCES
-    (1129, BLOCKED),         // ER_HOST_IS_BLOCKED
-    (1135, FULL_UP),         // ER_CANT_CREATE_THREAD
-    (1203, FULL_UP),         // ER_TOO_MANY_USER_CONNECTIONS
-    (1206, FULL_UP),         // ER_LOCK_TABLE_FULL
-    (1226, FULL_UP),         // ER_USER_LIMIT_REACHED
-    (1461, FULL_UP),         // ER_MAX_PREPARED_STMT_COUNT_REACHED
-    (1637, FULL_UP),         // ER_TOO_MANY_CONCURRENT_TRXS
-    // A server that takes no writes.
-    (1290, READ_ONLY),  // ER_OPTION_PREVENTS_STATEMENT: read_only, super_read_only
-    (1792, ONLY_READS), // ER_CANT_EXECUTE_IN_READ_ONLY_TRANSACTION
-    (1836, REPLICA),    // ER_READ_ONLY_MODE
-    // On the way up or down, or done with us.
-    (1047, DOWN), // ER_UNKNOWN_COM_ERROR: a node of Galera that is not in its cluster
-    (1053, DOWN), // ER_SERVER_SHUTDOWN
-    (1077, DOWN), // ER_NORMAL_SHUTDOWN
-    (1078, DOWN), // ER_GOT_SIGNAL
-    (1079, DOWN), // ER_SHUTDOWN_COMPLETE
-    (1080, DOWN), // ER_FORCING_CLOSE
-    (1152, DOWN), // ER_ABORTING_CONNECTION
-    (1158, DOWN), // ER_NET_READ_ERROR
-    (1159, DOWN), // ER_NET_READ_INTERRUPTED
-    (1160, DOWN), // ER_NET_ERROR_ON_WRITE
-    (1161, DOWN), // ER_NET_WRITE_INTERRUPTED
-    (1184, DOWN), // ER_NEW_ABORTING_CONNECTION
-    (1927, DOWN), // ER_CONNECTION_KILLED
-    (3032, DOWN), // ER_SERVER_OFFLINE_MODE
-    (3168, DOWN), // ER_SERVER_ISNT_AVAILABLE
-    (3169, DOWN), // ER_SESSION_WAS_KILLED
-    (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
-];
-
-/// What decides whether a commit lasts: five settings, and the kind and the engine of each table,
-/// which all its partitions have. The tables are those of this database, if they are there. Newer
+/// What decides whether a commit lasts: settings, and the kind and the engine of each table, which
+/// all its partitions have. The tables are those of this database, if they are there. Newer
 /// servers show a temporary table beside the one that it hides. Before the tables, whether the
 /// server is one to be written at all: `super_read_only` switches `read_only` on as well.
 fn settings(schema: &Schema) -> String {
@@ -298,7 +232,8 @@ fn settings(schema: &Schema) -> String {
     let kinds: String = schema.tables.iter().map(kind).collect();
     format!(
         "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_flush_method, \
-         @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format, @@GLOBAL.read_only{kinds}"
+         @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format, \
+         @@GLOBAL.read_only{kinds}"
     )
 }
 
@@ -397,7 +332,7 @@ impl Session for Conversation<'_> {
         // Within it, because a proxy may have a replica answer what is asked outside.
         let answer = self.executor.wait(self.connection.query_first(settings(self.schema)))?;
         let row: Option<mysql_async::Row> = answer?;
-        let setting = |column: usize| row.as_ref()?.get_opt(column)?.ok();
+        let setting = |column: usize| row.as_ref()?.get_opt::<String, _>(column)?.ok();
         let setting = |column| setting(column).unwrap_or_default();
         let kinds = self.schema.tables.iter().zip(6..).map(|(table, at)| (*table, setting(at)));
         let kinds: Vec<_> = kinds.collect();

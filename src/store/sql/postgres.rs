@@ -1,38 +1,36 @@
 //! PostgreSQL: connecting, whether a commit is durable, and what its errors mean.
 
+mod refusal;
+
 use std::future::{Future, poll_fn};
 use std::io;
 use std::path::Path;
 
-use rustls::{ClientConfig, RootCertStore, crypto};
 use tokio::io::{AsyncRead, AsyncWrite};
 use tokio::task::JoinHandle;
-use tokio_postgres::config::{Host, SslMode};
+use tokio_postgres::config::{Host, SslMode, SslNegotiation};
 use tokio_postgres::error::{Severity, SqlState};
 use tokio_postgres::types::{ToSql, Type};
 use tokio_postgres::{AsyncMessage, Client, Config, Connection, SimpleQueryMessage};
 use tokio_postgres_rustls::MakeRustlsConnect;
 
-use super::address::{Form, NO_HOST, take_file};
-use super::server::{
-    BAD_CERTIFICATE, BAD_PASSWORD, DOWN, Diagnosis, Executor, FULL_UP, INTERRUPTED, NO_DATABASE,
-    REPLICA, outside_of_a_runtime,
-};
+use super::address::{Form, NO_HOST, Parameters};
+use super::server::{Executor, outside_of_a_runtime};
 use super::{
     Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now, statements,
 };
-use crate::pem;
 use crate::store::address::without_password;
 use crate::store::password::{PASSFILE, PasswordFile};
 use crate::store::renewal::{Renewal, other_store};
 use crate::sync::{Arc, AtomicBool, Ordering};
+use crate::tls::Tls;
 
 /// A PostgreSQL server.
 #[derive(Clone, Debug)]
 pub struct Postgres {
     name: String,
     config: Config,
-    tls: Arc<ClientConfig>,
+    tls: Tls,
     password_file: Option<PasswordFile>,
     renewal: Renewal<Postgres>,
 }
@@ -43,13 +41,20 @@ impl Postgres {
         if let Some(problem) = FORM.problem(url) {
             return Err(Error::problem(problem));
         }
-        let (url, authority) = take_file(url, "sslrootcert")?;
-        let (url, password_file) = take_file(&url, PASSFILE)?;
-        // What libpq calls so is what `require` is here.
-        let strict = url
-            .replace("sslmode=verify-full", "sslmode=require")
-            .replace("sslmode=verify-ca", "sslmode=require");
-        let mut config: Config = strict.parse().map_err(|error: tokio_postgres::Error| {
+        let mut parameters = Parameters::of(url);
+        let authority = parameters.take_file(&["sslrootcert"])?;
+        if authority.as_deref() == Some(Path::new("system")) {
+            return Err(Error::problem(
+                "sslrootcert=system is not known here; name the file of the system's authorities, \
+                 such as /etc/ssl/certs/ca-certificates.crt, or leave sslrootcert out for \
+                 Mozilla's list",
+            ));
+        }
+        let identity = parameters.take_identity(&["sslcert"], &["sslkey"])?;
+        let mode = parameters.take(&["sslmode"]);
+        let password_file = parameters.take_file(&[PASSFILE])?;
+        let url = parameters.url();
+        let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
             let why = error.into_source().map_or_else(String::new, |why| why.to_string());
             Error::problem(format!("{why}; see the address"))
         })?;
@@ -59,32 +64,44 @@ impl Postgres {
         if config.get_application_name().is_none() {
             config.application_name("uidring");
         }
+        let is_direct = config.get_ssl_negotiation() == SslNegotiation::Direct;
+        let is_about_tls = is_direct || authority.is_some() || identity.is_some();
+        config.ssl_mode(match mode.as_deref() {
+            Some("require" | "verify-ca" | "verify-full") => SslMode::Require,
+            None if is_about_tls => SslMode::Require,
+            Some("disable" | "prefer") if is_direct => {
+                return Err(Error::problem(
+                    "sslnegotiation=direct is for TLS alone; write sslmode=require, verify-ca or \
+                     verify-full with it, or leave sslmode out",
+                ));
+            }
+            Some("disable") => SslMode::Disable,
+            Some("prefer") | None => SslMode::Prefer,
+            Some(_) => {
+                return Err(Error::problem(
+                    "sslmode is disable, prefer, require, verify-ca or verify-full here; see the \
+                     address",
+                ));
+            }
+        });
+        let takes_any_name = mode.as_deref() == Some("verify-ca");
+        let tls = Tls { authority, identity, takes_any_name };
+        tls.config().map_err(Error::problem)?;
         let has_password = config.get_password().is_some_and(|password| !password.is_empty());
         let password_file = password_file.map(|path| PasswordFile::at(path, has_password));
-        let mut server = Postgres {
+        Ok(Postgres {
             name: without_password(&url),
             config,
-            tls: tls(None),
+            tls,
             password_file: password_file.transpose()?,
             renewal: Renewal::default(),
-        };
-        if let Some(path) = authority {
-            server.trust(&path)?;
-            if !url.contains("sslmode=") {
-                server.config.ssl_mode(SslMode::Require);
-            }
-        }
-        Ok(server)
+        })
     }
 
     /// Trusts the certificate authorities in the file `path`, in PEM, and no others.
     pub fn trust(&mut self, path: &Path) -> Result<(), Error> {
-        let mut roots = RootCertStore::empty();
-        for certificate in pem::certificates(path).map_err(Error::problem)? {
-            roots.add(certificate).map_err(|error| Error::problem(pem::refused(path, &error)))?;
-        }
-        self.tls = tls(Some(roots));
-        Ok(())
+        self.tls.authority = Some(path.to_owned());
+        self.tls.config().map(drop).map_err(Error::problem)
     }
 }
 
@@ -110,17 +127,6 @@ const FORM: Form = Form {
     schemes: &["postgres", "postgresql"],
     example: "postgres://user:password@host:5432/database",
 };
-
-/// TLS that trusts `roots`, or Mozilla's list.
-fn tls(roots: Option<RootCertStore>) -> Arc<ClientConfig> {
-    let roots = roots.unwrap_or_else(|| webpki_roots::TLS_SERVER_ROOTS.iter().cloned().collect());
-    // Named, as a program may have several providers of cryptography and no default.
-    let builder = ClientConfig::builder_with_provider(Arc::new(crypto::ring::default_provider()));
-    let builder = builder.with_safe_default_protocol_versions();
-    #[allow(clippy::expect_used)] // of the two that are asked for, both are there
-    let builder = builder.expect("ring has the default protocol versions");
-    Arc::new(builder.with_root_certificates(roots).with_no_client_auth())
-}
 
 impl Database for Postgres {
     const TABLES: &'static str = include_str!("../../../schema.postgres.sql");
@@ -178,26 +184,29 @@ impl Database for Postgres {
         deadline: &'a Deadline,
     ) -> Result<impl Session + 'a, Error> {
         let executor = Executor::new(deadline)?;
-        let connect = |config: &Config| {
-            let tls = MakeRustlsConnect::new(ClientConfig::clone(&self.tls));
-            executor.wait(config.connect(tls))
-        };
+        let mut tls = self.tls.config().map_err(Error::problem)?;
         let mut config = self.config.clone();
+        if config.get_ssl_negotiation() == SslNegotiation::Direct {
+            // Without it, PostgreSQL takes no TLS at once.
+            tls.alpn_protocols = vec![b"postgresql".to_vec()];
+        }
+        let connect =
+            |config: &Config| executor.wait(config.connect(MakeRustlsConnect::new(tls.clone())));
         let hosts = config.get_hosts().len().max(config.get_hostaddrs().len());
         if hosts > 1 && config.get_connect_timeout().is_none() {
             // One that does not answer leaves time for the others, with TLS and without.
             let parts = u32::try_from(2 * hosts).unwrap_or(u32::MAX);
             config.connect_timeout(deadline.left() / parts);
         }
+        let mode = config.get_ssl_mode();
         let (client, connection) = match connect(&config)? {
             // As libpq does it: a client that only prefers TLS goes on without. The server itself
             // has not refused.
-            Err(error)
-                if config.get_ssl_mode() == SslMode::Prefer && error.as_db_error().is_none() =>
-            {
-                connect(config.ssl_mode(SslMode::Disable))??
+            Err(in_tls) if mode == SslMode::Prefer && in_tls.as_db_error().is_none() => {
+                let plain = connect(config.ssl_mode(SslMode::Disable))?;
+                plain.map_err(|error| refusal::without_tls(error, &in_tls, &self.config))?
             }
-            result => result?,
+            result => result.map_err(|error| refusal::connecting(error, &self.config))?,
         };
         let has_warned = Arc::new(AtomicBool::new(false));
         let connection = executor.beside(attend(connection, Arc::clone(&has_warned)));
@@ -256,69 +265,6 @@ fn set_search_path(search_path: &str) -> String {
     let text = search_path.replace('\\', r"\\").replace('\'', "''");
     format!("SELECT set_config('search_path', E'{text}', true);")
 }
-
-impl From<tokio_postgres::Error> for Error {
-    fn from(error: tokio_postgres::Error) -> Error {
-        diagnose(&error).of(error)
-    }
-}
-
-fn diagnose(error: &tokio_postgres::Error) -> Diagnosis {
-    let Some(state) = error.code() else {
-        // A connection that broke, or was never made. The driver tells the kinds apart in words
-        // alone.
-        let words = error.to_string();
-        return match () {
-            () if words.contains("TLS handshake") => BAD_CERTIFICATE,
-            () if words.contains("invalid configuration") => Diagnosis::Unusable("see the address"),
-            () => DOWN,
-        };
-    };
-    let known = CODES.iter().find(|(code, _)| state.code().starts_with(code));
-    known.map_or(Diagnosis::Other, |(_, diagnosis)| *diagnosis)
-}
-
-/// The server's error codes, and classes of them, by
-/// <https://www.postgresql.org/docs/current/errcodes-appendix.html>. A conflict can show at a
-/// commit, too: CockroachDB looks for some only there.
-const CODES: &[(&str, Diagnosis)] = &[
-    // Tables and rights.
-    ("42P01", Diagnosis::NoTables),      // undefined_table
-    ("42703", Diagnosis::ForeignTables), // undefined_column
-    ("42804", Diagnosis::ForeignTables), // datatype_mismatch
-    ("42809", Diagnosis::ForeignTables), // wrong_object_type
-    ("42846", Diagnosis::ForeignTables), // cannot_coerce
-    ("42883", Diagnosis::ForeignTables), // undefined_function: of an operator for these types
-    ("22003", Diagnosis::ForeignTables), // numeric_value_out_of_range
-    ("23505", Diagnosis::Locked),        // unique_violation: another was first
-    ("42501", Diagnosis::Denied),        // insufficient_privilege
-    ("28000", BAD_PASSWORD),             // invalid_authorization_specification
-    ("28P01", BAD_PASSWORD),             // invalid_password
-    ("3D000", NO_DATABASE),              // invalid_catalog_name
-    // invalid_schema_name
-    ("3F000", Diagnosis::Unusable("make the schema, or name another in search_path")),
-    // Other transactions.
-    ("40003", DOWN),              // statement_completion_unknown
-    ("40", Diagnosis::Locked),    // 40001 serialization_failure, 40P01 deadlock_detected
-    ("55P03", Diagnosis::Locked), // lock_not_available
-    // Limits on statements and transactions.
-    ("25P03", INTERRUPTED), // idle_in_transaction_session_timeout
-    ("25P04", INTERRUPTED), // transaction_timeout
-    ("57014", INTERRUPTED), // query_canceled: statement_timeout, and pg_cancel_backend
-    // Limits on the server.
-    ("53000", FULL_UP),         // insufficient_resources
-    ("53100", Diagnosis::Full), // disk_full
-    ("53200", FULL_UP),         // out_of_memory
-    ("53300", FULL_UP),         // too_many_connections
-    // A server that takes no writes.
-    ("25006", REPLICA), // read_only_sql_transaction
-    // On the way up or down, or done with us.
-    ("08", DOWN), // connection_exception; a pooler's errors are 08P01, protocol_violation
-    ("57P01", DOWN), // admin_shutdown
-    ("57P02", DOWN), // crash_shutdown
-    ("57P03", DOWN), // cannot_connect_now
-    ("57P05", DOWN), // idle_session_timeout
-];
 
 /// What decides whether a commit lasts, and whether one can be made at all. It waits for the
 /// server's own disk at the least, for standbys if there are synchronous ones, and for more if the

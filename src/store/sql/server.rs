@@ -50,10 +50,6 @@ pub const INTERRUPTED: Diagnosis =
 /// A replica, or a primary that hands over to another: what was its replica may soon take writes.
 pub const REPLICA: Diagnosis =
     Diagnosis::Later("give the address of the primary, or make this server the primary");
-pub const BAD_CERTIFICATE: Diagnosis = Diagnosis::Unusable(
-    "see the server's certificate; name its authority in the address, by sslrootcert= for \
-     PostgreSQL and ssl-ca= for MySQL",
-);
 pub const BAD_PASSWORD: Diagnosis = Diagnosis::Unusable(SEE_PASSWORD);
 pub const NO_DATABASE: Diagnosis = Diagnosis::Unusable("see the name of the database");
 

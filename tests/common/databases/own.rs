@@ -26,8 +26,9 @@ pub struct OwnServer {
     process: Option<Child>,
     /// More arguments of the server's program.
     options: Vec<String>,
-    /// Certificate and key, in PEM.
-    tls: Option<[String; 2]>,
+    /// Certificate and key, in PEM, and the authority of its clients' certificates, if it asks for
+    /// them.
+    tls: Option<Vec<String>>,
     /// What MySQL itself is run by, in place of MariaDB.
     mysql_9: Option<PathBuf>,
 }
@@ -44,7 +45,17 @@ impl OwnServer {
 
     /// With a certificate and its key, in PEM.
     pub fn start_with_tls(kind: Server, certificate: String, key: String) -> OwnServer {
-        OwnServer::make(kind, &[], Some([certificate, key]), None)
+        OwnServer::make(kind, &[], Some(vec![certificate, key]), None)
+    }
+
+    /// The same, which knows certificates of its clients by their `authority`.
+    pub fn start_with_clients_of(
+        kind: Server,
+        certificate: String,
+        key: String,
+        authority: String,
+    ) -> OwnServer {
+        OwnServer::make(kind, &[], Some(vec![certificate, key, authority]), None)
     }
 
     /// MySQL itself, with more arguments to its program.
@@ -61,7 +72,7 @@ impl OwnServer {
     fn make(
         kind: Server,
         options: &[&str],
-        tls: Option<[String; 2]>,
+        tls: Option<Vec<String>>,
         mysql_9: Option<PathBuf>,
     ) -> OwnServer {
         let options = options.iter().map(|option| (*option).to_owned()).collect();
@@ -99,6 +110,10 @@ impl OwnServer {
         server
     }
 
+    pub fn port(&self) -> u16 {
+        self.port
+    }
+
     pub fn url(&self) -> String {
         self.url_of(match self.kind {
             Server::Postgres => "postgres",
@@ -121,7 +136,7 @@ impl OwnServer {
     }
 
     fn write_certificate(&self) {
-        for (name, pem) in ["tls.crt", "tls.key"].iter().zip(self.tls.iter().flatten()) {
+        for (name, pem) in ["tls.crt", "tls.key", "tls.ca"].iter().zip(self.tls.iter().flatten()) {
             let path = self.dir.path().join(name);
             fs::write(&path, pem).expect("a certificate");
             // PostgreSQL wants to be the only one who can read the key.
@@ -135,10 +150,14 @@ impl OwnServer {
     /// Has PostgreSQL ask `role`, which `sql` makes, for its password. Others need none.
     pub fn require_password(&self, sql: &str, role: &str) {
         self.run(sql);
+        self.let_in_by(&format!("host all {role} all scram-sha-256"));
+    }
+
+    /// Has PostgreSQL go by these `rules` before those that let all in.
+    pub fn let_in_by(&self, rules: &str) {
         let file = self.dir.path().join("data/pg_hba.conf");
         let trusting = fs::read_to_string(&file).expect("its rules");
-        fs::write(&file, format!("host all {role} all scram-sha-256\n{trusting}"))
-            .expect("its rules");
+        fs::write(&file, format!("{rules}\n{trusting}")).expect("its rules");
         self.run("SELECT pg_reload_conf()");
         sleep(Duration::from_millis(500));
     }
@@ -178,7 +197,7 @@ impl OwnServer {
             }
         };
         command.args(&self.options);
-        if self.tls.is_some() {
+        if let Some(files) = &self.tls {
             let file = |name: &str| dir.join(name).display().to_string();
             let (certificate, key) = (file("tls.crt"), file("tls.key"));
             match self.kind {
@@ -191,6 +210,13 @@ impl OwnServer {
                 Server::MySql => {
                     command.args([format!("--ssl-cert={certificate}"), format!("--ssl-key={key}")])
                 }
+            };
+            match self.kind {
+                _ if files.len() < 3 => &mut command,
+                Server::Postgres => {
+                    command.args(["-c", &format!("ssl_ca_file={}", file("tls.ca"))])
+                }
+                Server::MySql => command.arg(format!("--ssl-ca={}", file("tls.ca"))),
             };
         }
         let log =

@@ -1,0 +1,121 @@
+//! What stands between programs and PostgreSQL: PgBouncer, and HAProxy for TLS.
+
+use std::path::Path;
+use std::process::{Child, Command, Stdio};
+use std::thread::sleep;
+use std::time::{Duration, Instant};
+
+use crate::asking::pem;
+use crate::databases::free_port;
+
+/// A process that is ended with this.
+struct Running(Child);
+
+impl Drop for Running {
+    fn drop(&mut self) {
+        let _ = self.0.kill();
+        let _ = self.0.wait();
+    }
+}
+
+impl Running {
+    /// Starts it, and waits until it listens at `port`.
+    fn start(command: &mut Command, port: u16) -> Running {
+        let child = command.stdin(Stdio::null()).stdout(Stdio::null()).stderr(Stdio::null());
+        let running = Running(child.spawn().expect("the proxy is installed"));
+        let since = Instant::now();
+        while std::net::TcpStream::connect(("127.0.0.1", port)).is_err() {
+            assert!(since.elapsed() < Duration::from_secs(60), "{command:?} listens");
+            sleep(Duration::from_millis(20));
+        }
+        running
+    }
+}
+
+/// HAProxy, which speaks TLS at once, and without TLS to a server at another port.
+pub struct HaProxy {
+    port: u16,
+    _process: Running,
+    _folder: tempfile::TempDir,
+}
+
+impl HaProxy {
+    pub fn start(server: u16) -> HaProxy {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let certificate = folder.path().join("both.pem");
+        std::fs::write(&certificate, pem("127.0.0.1.pem") + &pem("127.0.0.1-key.pem")).unwrap();
+        let settings = folder.path().join("settings");
+        let text = format!(
+            "defaults\n mode tcp\n timeout connect 10s\n timeout client 60s\n timeout server 60s\n\
+             listen postgresql\n bind 127.0.0.1:{port} ssl crt {} alpn postgresql\n \
+             tcp-request content reject unless {{ ssl_fc_alpn postgresql }}\n \
+             server one 127.0.0.1:{server}\n",
+            certificate.display()
+        );
+        std::fs::write(&settings, text).unwrap();
+        let mut command = Command::new("/usr/sbin/haproxy");
+        let process = Running::start(command.arg("-f").arg(&settings), port);
+        HaProxy { port, _process: process, _folder: folder }
+    }
+
+    pub fn url(&self) -> String {
+        format!("postgres://postgres@127.0.0.1:{}/postgres", self.port)
+    }
+}
+
+/// PgBouncer in front of the server at another port, with these lines in its settings.
+pub struct PgBouncer {
+    port: u16,
+    _process: Running,
+    _folder: tempfile::TempDir,
+}
+
+impl PgBouncer {
+    pub fn start(server: u16, lines: &str) -> PgBouncer {
+        let folder = tempfile::tempdir().unwrap();
+        let port = free_port();
+        let file = |name: &str, text: &str| {
+            let path = folder.path().join(name);
+            std::fs::write(&path, text).unwrap();
+            path.display().to_string()
+        };
+        let users = file("users", "\"postgres\" \"\"\n\"secretive\" \"secret\"\n\"nobody\" \"\"\n");
+        let certificate = file("tls.pem", &pem("127.0.0.1.pem"));
+        let key = file("tls-key.pem", &pem("127.0.0.1-key.pem"));
+        let settings = format!(
+            "[databases]\npostgres = host=127.0.0.1 port={server}\n\
+             missing = host=127.0.0.1 port={server} dbname=missing\n\
+             gone = host=127.0.0.1 port=1\n\
+             [pgbouncer]\nlisten_addr = 127.0.0.1\nlisten_port = {port}\nunix_socket_dir =\n\
+             auth_type = trust\nauth_file = {users}\nserver_login_retry = 1\n\
+             query_wait_timeout = 1\nclient_tls_cert_file = {certificate}\n\
+             client_tls_key_file = {key}\n{lines}\n"
+        );
+        let settings = file("settings", &settings);
+        run_as_postgres_may_read(folder.path());
+        let mut command = Command::new("setpriv");
+        if is_root() {
+            command.args(["--reuid", "postgres", "--regid", "postgres", "--clear-groups"]);
+        }
+        let process = Running::start(command.args(["--", "pgbouncer", &settings]), port);
+        PgBouncer { port, _process: process, _folder: folder }
+    }
+
+    /// The address of this user and database.
+    pub fn url(&self, user: &str, database: &str) -> String {
+        format!("postgres://{user}@127.0.0.1:{}/{database}", self.port)
+    }
+}
+
+/// PgBouncer refuses to run as root.
+fn run_as_postgres_may_read(folder: &Path) {
+    if is_root() {
+        let status = Command::new("chown").args(["-R", "postgres"]).arg(folder).status();
+        assert!(status.unwrap().success());
+    }
+}
+
+fn is_root() -> bool {
+    Command::new("id").arg("-u").output().unwrap().stdout == b"0\n"
+}
