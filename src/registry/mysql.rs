@@ -69,6 +69,9 @@ use crate::store::without_password;
 /// MariaDB 10.11): starts and reservations that conflicted were refused, tried again, and repeated
 /// nothing, and a node that was cut off gave no ids. Nobody has tried group replication.
 ///
+/// * TiDB, Vitess and others that speak MySQL's language have locks and isolation of their own, and
+///   nobody has tried them. They are known by their version and refused, unless the address has
+///   `untried=yes`.
 /// * Group replication, too, refuses one of two conflicting transactions, at its commit.
 /// * Galera and group replication acknowledge a commit when the other nodes have received it, and
 ///   not when they have synced it. A call looks at the settings above only on the node that it is

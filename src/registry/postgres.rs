@@ -60,8 +60,9 @@ use crate::store::without_password;
 ///   PgBouncer does where `ignore_startup_parameters` names it: each transaction sets the
 ///   `search_path` of the address by itself. Name one there if other clients of the pooler set
 ///   theirs, which can stay behind on a connection.
-/// * CockroachDB and other servers that speak PostgreSQL's language refuse one of two conflicting
-///   transactions, some at its commit; that is tried again.
+/// * CockroachDB, YugabyteDB and others that speak PostgreSQL's language have locks and isolation
+///   of their own, and nobody has tried them. They are known by their `version()` and refused,
+///   unless the address has `untried=yes`.
 ///
 /// # Cost
 ///

@@ -28,4 +28,6 @@ mod threads;
 #[cfg(unix)]
 mod tls;
 #[cfg(unix)]
+mod untried;
+#[cfg(unix)]
 mod worker_node;

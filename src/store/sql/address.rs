@@ -90,6 +90,17 @@ impl Parameters {
         }
     }
 
+    /// Takes `name=yes` out, which permits what is refused without it.
+    pub fn take_yes(&mut self, name: &str) -> Result<bool, Error> {
+        match self.take(&[name]).as_deref() {
+            None => Ok(false),
+            Some("yes") => Ok(true),
+            Some(_) => {
+                Err(Error::problem(format!("{name} is something else than yes; see the address")))
+            }
+        }
+    }
+
     /// Whether there is one of these `names`.
     pub fn has(&self, names: &[&str]) -> bool {
         let name = |parameter: &String| parameter.split('=').next().map(str::to_owned);
@@ -154,12 +165,18 @@ mod tests {
     }
 
     #[test]
-    fn a_certificate_has_a_key() {
+    fn a_certificate_has_a_key_and_a_permission_is_a_yes() {
         let identity = |url: &str| Parameters::of(url).take_identity(&["cert"], &["key"]);
         assert_eq!(identity("postgres://db/ids?a=1").unwrap(), None);
         assert!(identity("postgres://db/ids?cert=a&key=b").unwrap().is_some());
         for half in ["cert=a", "key=b", "cert=&key=b"] {
             identity(&format!("postgres://db/ids?{half}")).unwrap_err();
+        }
+        let is_untried = |url: &str| Parameters::of(url).take_yes("untried");
+        assert!(!is_untried("postgres://db/ids").unwrap());
+        assert!(is_untried("postgres://db/ids?untried=yes").unwrap());
+        for other in ["untried=", "untried=no", "untried=true"] {
+            is_untried(&format!("postgres://db/ids?{other}")).unwrap_err();
         }
     }
 }

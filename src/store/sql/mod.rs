@@ -21,6 +21,8 @@ mod server;
 mod sqlite;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod tls_problem;
+#[cfg(any(feature = "mysql", feature = "postgres"))]
+mod untried;
 
 pub use client::{Call, Client, Missing};
 #[cfg(feature = "mysql")]

@@ -29,6 +29,8 @@ pub struct MySql {
     options: Opts,
     password_file: Option<PasswordFile>,
     renewal: Renewal<MySql>,
+    /// Whether it may be a server on which nobody has tried this library.
+    may_be_untried: bool,
 }
 
 /// Without the options, which hold the password.
@@ -63,6 +65,7 @@ impl MySql {
             parameters.add("require_ssl=true");
         }
         let password_file = parameters.take_file(&[PASSFILE])?;
+        let may_be_untried = parameters.take_yes("untried")?;
         let url = parameters.url();
         let options = Opts::from_url(&url)
             .map_err(|error| Error::problem(format!("{error}; see the address")))?;
@@ -93,6 +96,7 @@ impl MySql {
             options,
             password_file: password_file.transpose()?,
             renewal: Renewal::default(),
+            may_be_untried,
         };
         if let Some(path) = authority {
             pem::certificates(&path).map_err(Error::problem)?;
@@ -209,7 +213,8 @@ impl Database for MySql {
         let connection = connection.unwrap_or_else(|| Err(refusal::no_plugin()))?;
         let connection =
             connection.map_err(|error| refusal::connecting(error, self.options.ssl_opts()))?;
-        Ok(Conversation { connection, executor, schema, deadline })
+        let may_be_untried = self.may_be_untried;
+        Ok(Conversation { connection, executor, schema, deadline, may_be_untried })
     }
 
     fn run<T: Send>(call: impl FnOnce() -> T + Send) -> io::Result<T> {
@@ -233,7 +238,7 @@ fn settings(schema: &Schema) -> String {
     format!(
         "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_flush_method, \
          @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format, \
-         @@GLOBAL.read_only{kinds}"
+         CONCAT(VERSION(), ' ', @@version_comment), @@GLOBAL.read_only{kinds}"
     )
 }
 
@@ -309,42 +314,16 @@ struct Conversation<'a> {
     executor: Executor<'a>,
     schema: &'a Schema,
     deadline: &'a Deadline,
+    may_be_untried: bool,
 }
 
 impl Session for Conversation<'_> {
     fn begin(&mut self, access: Access) -> Result<(), Error> {
-        let seconds = self.deadline.timeout.as_secs().clamp(1, 3600);
-        // The server gives up on a lock before this side does, so that the error says what is so:
-        // on that of a row, and on that of a table, for which it would wait a day.
-        let lock_seconds = (seconds / 2).max(1);
-        self.batch(&format!(
-            "SET SESSION wait_timeout = {seconds}, SESSION lock_wait_timeout = {lock_seconds}, \
-             SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL', \
-             SESSION completion_type = 0, SESSION sql_select_limit = {most}, \
-             SESSION group_concat_max_len = 65535",
-            most = u64::MAX
-        ))?;
-        // Of the session, because some proxies do not pass on that of the next transaction.
-        self.batch("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
-        // Not READ WRITE: where writes have been switched off, that may be for a move to another
-        // server, and what is written then would be lost.
-        self.batch("START TRANSACTION")?;
-        // Within it, because a proxy may have a replica answer what is asked outside.
-        let answer = self.executor.wait(self.connection.query_first(settings(self.schema)))?;
-        let row: Option<mysql_async::Row> = answer?;
-        let setting = |column: usize| row.as_ref()?.get_opt::<String, _>(column)?.ok();
-        let setting = |column| setting(column).unwrap_or_default();
-        let kinds = self.schema.tables.iter().zip(6..).map(|(table, at)| (*table, setting(at)));
-        let kinds: Vec<_> = kinds.collect();
-        if let Some(problem) = problem_of([0, 1, 2, 3, 4].map(setting), &kinds) {
-            return Err(Error::problem(problem));
-        }
-        // The server refuses the writes of most users by itself, but not those of an administrator.
-        // MariaDB 12 has words for it, and several for on.
-        if access == Access::Write && !["0", "OFF"].contains(&setting(5).as_str()) {
-            return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
-        }
-        Ok(())
+        self.try_begin(access).map_err(|error| match error {
+            Error::Unreachable { .. } | Error::Locked | Error::Full(_) => error,
+            // Another kind of server may not even know what is asked.
+            error => self.other_kind().unwrap_or(error),
+        })
     }
 
     fn commit(&mut self) -> Result<(), Error> {
@@ -394,6 +373,57 @@ impl Session for Conversation<'_> {
 }
 
 impl Conversation<'_> {
+    fn try_begin(&mut self, access: Access) -> Result<(), Error> {
+        let seconds = self.deadline.timeout.as_secs().clamp(1, 3600);
+        // The server gives up on a lock before this side does, so that the error says what is so:
+        // on that of a row, and on that of a table, for which it would wait a day.
+        let lock_seconds = (seconds / 2).max(1);
+        self.batch(&format!(
+            "SET SESSION wait_timeout = {seconds}, SESSION lock_wait_timeout = {lock_seconds}, \
+             SESSION innodb_lock_wait_timeout = {lock_seconds}, SESSION sql_mode = 'TRADITIONAL', \
+             SESSION completion_type = 0, SESSION sql_select_limit = {most}, \
+             SESSION group_concat_max_len = 65535",
+            most = u64::MAX
+        ))?;
+        // Of the session, because some proxies do not pass on that of the next transaction.
+        self.batch("SET SESSION TRANSACTION ISOLATION LEVEL READ COMMITTED")?;
+        // Not READ WRITE: where writes have been switched off, that may be for a move to another
+        // server, and what is written then would be lost.
+        self.batch("START TRANSACTION")?;
+        // Within it, because a proxy may have a replica answer what is asked outside.
+        let answer = self.executor.wait(self.connection.query_first(settings(self.schema)))?;
+        let row: Option<mysql_async::Row> = answer?;
+        let setting = |column: usize| row.as_ref()?.get_opt::<String, _>(column)?.ok();
+        let setting = |column| setting(column).unwrap_or_default();
+        if let Some(error) = self.refuse_untried(&setting(5)) {
+            return Err(error);
+        }
+        let kinds = self.schema.tables.iter().zip(7..).map(|(table, at)| (*table, setting(at)));
+        let kinds: Vec<_> = kinds.collect();
+        if let Some(problem) = problem_of([0, 1, 2, 3, 4].map(setting), &kinds) {
+            return Err(Error::problem(problem));
+        }
+        // The server refuses the writes of most users by itself, but not those of an administrator.
+        // MariaDB 12 has words for it, and several for on.
+        if access == Access::Write && !["0", "OFF"].contains(&setting(6).as_str()) {
+            return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
+        }
+        Ok(())
+    }
+
+    /// The error of a server that is another than MySQL and MariaDB, by what it has `said` of
+    /// itself.
+    fn refuse_untried(&self, said: &str) -> Option<Error> {
+        if self.may_be_untried { None } else { refusal::untried(said) }
+    }
+
+    /// The same of a server that has just failed.
+    fn other_kind(&mut self) -> Option<Error> {
+        let question = "SELECT CONCAT(VERSION(), ' ', @@version_comment)";
+        let said = self.executor.wait(self.connection.query_first::<String, _>(question)).ok()?;
+        self.refuse_untried(&said.ok()??)
+    }
+
     fn batch(&mut self, sql: &str) -> Result<(), Error> {
         Ok(self.executor.wait(self.connection.query_drop(sql))??)
     }

@@ -33,6 +33,8 @@ pub struct Postgres {
     tls: Tls,
     password_file: Option<PasswordFile>,
     renewal: Renewal<Postgres>,
+    /// Whether it may be a server on which nobody has tried this library.
+    may_be_untried: bool,
 }
 
 impl Postgres {
@@ -53,6 +55,7 @@ impl Postgres {
         let identity = parameters.take_identity(&["sslcert"], &["sslkey"])?;
         let mode = parameters.take(&["sslmode"]);
         let password_file = parameters.take_file(&[PASSFILE])?;
+        let may_be_untried = parameters.take_yes("untried")?;
         let url = parameters.url();
         let mut config: Config = url.parse().map_err(|error: tokio_postgres::Error| {
             let why = error.into_source().map_or_else(String::new, |why| why.to_string());
@@ -95,6 +98,7 @@ impl Postgres {
             tls,
             password_file: password_file.transpose()?,
             renewal: Renewal::default(),
+            may_be_untried,
         })
     }
 
@@ -211,7 +215,16 @@ impl Database for Postgres {
         let has_warned = Arc::new(AtomicBool::new(false));
         let connection = executor.beside(attend(connection, Arc::clone(&has_warned)));
         let search_path = self.config.get_options().and_then(search_path);
-        Ok(Conversation { client, connection, has_warned, executor, schema, deadline, search_path })
+        Ok(Conversation {
+            client,
+            connection,
+            has_warned,
+            executor,
+            schema,
+            deadline,
+            search_path,
+            may_be_untried: self.may_be_untried,
+        })
     }
 
     fn run<T: Send>(call: impl FnOnce() -> T + Send) -> io::Result<T> {
@@ -285,7 +298,7 @@ fn settings(schema: &Schema) -> String {
          SELECT MIN(relkind::TEXT || relpersistence::TEXT || oid::REGCLASS::TEXT) FROM pg_class \
          WHERE oid IN (SELECT oid FROM parts) AND relkind <> 'p' \
          AND (relkind <> 'r' OR relpersistence <> 'p')), \
-         current_setting('transaction_read_only'), pg_is_in_recovery()",
+         current_setting('transaction_read_only'), pg_is_in_recovery(), version()",
         tables.collect::<Vec<_>>().join(", ")
     )
 }
@@ -371,6 +384,7 @@ struct Conversation<'a> {
     /// connected, or hand over a connection on which another client has set its own. So each
     /// transaction sets it.
     search_path: Option<String>,
+    may_be_untried: bool,
 }
 
 impl Session for Conversation<'_> {
@@ -388,12 +402,19 @@ impl Session for Conversation<'_> {
              SET LOCAL lock_timeout = {lock_ms}; {}",
             settings(self.schema)
         );
-        let answer = self.wait(self.client.simple_query(&sql))?;
+        let answer = self.wait(self.client.simple_query(&sql)).map_err(|error| match error {
+            Error::Unreachable { .. } | Error::Locked | Error::Full(_) => error,
+            // Another kind of server may not even know what is asked.
+            error => self.other_kind().unwrap_or(error),
+        })?;
         let row = answer.iter().rev().find_map(|message| match message {
             SimpleQueryMessage::Row(row) => Some(row),
             _ => None,
         });
         let setting = |column: usize| row?.try_get(column).ok()?;
+        if let Some(error) = self.refuse_untried(setting(5)) {
+            return Err(error);
+        }
         if let Some(problem) = problem_of(setting(1), setting(2)) {
             return Err(Error::problem(problem));
         }
@@ -485,6 +506,21 @@ impl Conversation<'_> {
 
     fn batch(&self, sql: &str) -> Result<(), Error> {
         self.wait(self.client.batch_execute(sql))
+    }
+
+    /// The error of a server that is another than PostgreSQL by its `version`.
+    fn refuse_untried(&self, version: Option<&str>) -> Option<Error> {
+        if self.may_be_untried { None } else { refusal::untried(version?) }
+    }
+
+    /// The same of a server that has just failed.
+    fn other_kind(&self) -> Option<Error> {
+        self.batch("ROLLBACK").ok()?;
+        let answer = self.wait(self.client.simple_query("SELECT version()")).ok()?;
+        answer.iter().find_map(|message| match message {
+            SimpleQueryMessage::Row(row) => self.refuse_untried(row.get(0)),
+            _ => None,
+        })
     }
 }
 

@@ -7,6 +7,7 @@ use super::super::server::{
     BAD_PASSWORD, DOWN, Diagnosis, FULL_UP, INTERRUPTED, NO_DATABASE, REPLICA,
 };
 use super::super::tls_problem::{TlsWords, tls_error};
+use super::super::untried::{self, Other};
 use crate::told::Told;
 
 const TLS_WORDS: TlsWords = TlsWords {
@@ -121,6 +122,36 @@ pub fn no_plugin() -> Error {
     OTHER_PLUGIN.of(Told::new("the server asks for ed25519, parsec or another plugin"))
 }
 
+/// Servers that speak MySQL's language, by what they say in `VERSION()` and `@@version_comment`.
+const OTHERS: &[Other] = &[
+    Other {
+        sign: "tidb",
+        name: "TiDB",
+        why: "under a switch, LOCK IN SHARE MODE locks nothing there",
+    },
+    Other { sign: "vitess", name: "Vitess", why: VITESS },
+    Other { sign: "planetscale", name: "Vitess, of PlanetScale", why: VITESS },
+    // Where its operator has set the version: "Version: 19.0.0 (Git revision ...".
+    Other { sign: "(git revision ", name: "Vitess", why: VITESS },
+    Other { sign: "oceanbase", name: "OceanBase", why: "" },
+    Other { sign: "singlestore", name: "SingleStore", why: "" },
+    Other { sign: "memsql", name: "SingleStore", why: "" },
+    Other { sign: "-tddl-", name: "PolarDB-X", why: "" },
+    Other { sign: "polardb-x", name: "PolarDB-X", why: "" },
+    Other { sign: "starrocks", name: "StarRocks", why: "" },
+    Other { sign: "doris", name: "Apache Doris", why: "" },
+    Other { sign: "clickhouse", name: "ClickHouse", why: "" },
+    Other { sign: "dolt", name: "Dolt", why: "" },
+];
+const VITESS: &str = "its vtgate may send the statements of a transaction to several servers, or \
+                      to a replica, and tells no settings of theirs";
+
+/// The error of a server that is neither MySQL nor MariaDB, by what it has `said` of itself.
+pub fn untried(said: &str) -> Option<Error> {
+    let Other { name, why, .. } = untried::found(said, OTHERS)?;
+    Some(untried::refused(name, why, "MySQL", "MySQL or MariaDB itself, or PostgreSQL"))
+}
+
 /// A replica, or a primary that is being moved.
 const READ_ONLY: Diagnosis = Diagnosis::Later(NO_WRITES);
 pub const NO_WRITES: &str = "its read_only is on; if it is the primary and may be written again, \
@@ -222,3 +253,38 @@ const CODES: &[(u16, Diagnosis)] = &[
     (3169, DOWN), // ER_SESSION_WAS_KILLED
     (4031, DOWN), // ER_CLIENT_INTERACTION_TIMEOUT
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::untried;
+
+    /// As the servers say it, the version and the comment.
+    #[test]
+    fn a_server_that_is_neither_mysql_nor_mariadb_is_known_by_its_version() {
+        for (said, name) in [
+            ("9.7.4-2 (Debian)", ""),
+            ("8.0.39 MySQL Community Server - GPL", ""),
+            ("8.0.22-13 Percona Server (GPL), Release '13', Revision '6f7822f'", ""),
+            ("8.0.28 Source distribution", ""),
+            ("10.11.14-MariaDB-0+deb12u2 Debian 12", ""),
+            ("11.8.3-MariaDB-log mariadb.org binary distribution", ""),
+            (
+                "8.0.11-TiDB-v7.5.0 TiDB Server (Apache License 2.0) Community Edition, MySQL 8.0",
+                "TiDB",
+            ),
+            ("5.7.25 TiDB Server (Apache License 2.0) Community Edition", "TiDB"),
+            (
+                "8.0.30-Vitess Version: 19.0.0 (Git revision abc branch 'HEAD') built on Mon",
+                "Vitess",
+            ),
+            ("5.7.9-vitess-10.0.0-SNAPSHOT Version: 10.0.0-SNAPSHOT (Git revision d5)", "Vitess"),
+            ("8.0.22 Version: 10.0.0-SNAPSHOT (Git revision a577cc4da branch 'master')", "Vitess"),
+            ("8.0.31-PlanetScale", "PlanetScale"),
+            ("5.7.25-OceanBase-v4.2.1.0 OceanBase_CE 4.2.1.0", "OceanBase"),
+        ] {
+            let error = untried(said).map(|error| format!("{error:?}")).unwrap_or_default();
+            assert_eq!(error.is_empty(), name.is_empty(), "{said}: {error}");
+            assert!(error.contains(name), "{error}");
+        }
+    }
+}

@@ -11,6 +11,7 @@ use super::super::server::{
     BAD_PASSWORD, DOWN, Diagnosis, FULL_UP, INTERRUPTED, NO_DATABASE, REPLICA,
 };
 use super::super::tls_problem::{TlsWords, tls_error};
+use super::super::untried::{self, Other};
 use crate::told::Told;
 
 const TLS_WORDS: TlsWords = TlsWords {
@@ -200,6 +201,48 @@ const POOLERS: &[(&str, Diagnosis)] = &[
     ("backend nodes are down", POOL_WAITS),
 ];
 
+/// Servers that speak PostgreSQL's language, by what they say in `version()`.
+const OTHERS: &[Other] = &[
+    Other {
+        sign: "cockroachdb",
+        name: "CockroachDB",
+        why: "its advisory locks, under which the tables are made, lock nothing or are missing",
+    },
+    Other {
+        sign: "-yb-",
+        name: "YugabyteDB",
+        why: "unless a switch is set there, READ COMMITTED is another isolation, and advisory \
+              locks are missing",
+    },
+    Other { sign: "redshift", name: "Amazon Redshift", why: "it keeps no key unique" },
+    Other { sign: "greenplum", name: "Greenplum", why: "" },
+    Other { sign: "cloudberry", name: "Cloudberry", why: "" },
+    Other { sign: "opengauss", name: "openGauss", why: "" },
+    Other { sign: "gaussdb", name: "GaussDB", why: "" },
+    Other { sign: "risingwave", name: "RisingWave", why: "" },
+    Other { sign: "materialize", name: "Materialize", why: "" },
+];
+
+/// The error of a server that is not PostgreSQL, by its `version()`.
+pub fn untried(version: &str) -> Option<Error> {
+    let tried = "PostgreSQL itself, MySQL or MariaDB";
+    if let Some(Other { name, why, .. }) = untried::found(version, OTHERS) {
+        return Some(untried::refused(name, why, "PostgreSQL", tried));
+    }
+    // PostgreSQL says "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, ...".
+    let mut words = version.split_whitespace();
+    let number = (words.next() == Some("PostgreSQL")).then(|| words.next().unwrap_or_default());
+    if number.is_some_and(|number| !number.contains('-') && number.starts_with(is_digit)) {
+        return None;
+    }
+    let name: String = version.chars().take(60).collect();
+    Some(untried::refused(&format!("no PostgreSQL but {name:?}"), "", "PostgreSQL", tried))
+}
+
+fn is_digit(letter: char) -> bool {
+    letter.is_ascii_digit()
+}
+
 /// The server's error codes, and classes of them, by
 /// <https://www.postgresql.org/docs/current/errcodes-appendix.html>. A conflict can show at a
 /// commit, too: SERIALIZABLE looks for some only there.
@@ -241,3 +284,47 @@ const CODES: &[(&str, Diagnosis)] = &[
     ("57P03", DOWN), // cannot_connect_now
     ("57P05", DOWN), // idle_session_timeout
 ];
+
+#[cfg(test)]
+mod tests {
+    use super::untried;
+
+    /// As the servers say it.
+    #[test]
+    fn a_server_that_is_not_postgresql_is_known_by_its_version() {
+        for (version, name) in [
+            (
+                "PostgreSQL 15.14 (Debian 15.14-0+deb12u1) on x86_64-pc-linux-gnu, compiled by gcc",
+                "",
+            ),
+            (
+                "PostgreSQL 18.1 on x86_64-pc-linux-musl, compiled by gcc (Alpine 14.2.0), 64-bit",
+                "",
+            ),
+            ("PostgreSQL 17beta2 on aarch64-unknown-linux-gnu, compiled by gcc", ""),
+            ("PostgreSQL 11.0, compiled by Visual C++ build 1914, 64-bit", ""),
+            ("PostgreSQL 15.2 (EnterpriseDB Advanced Server 15.2.0) on x86_64-pc-linux-gnu", ""),
+            (
+                "CockroachDB CCL v23.1.11 (x86_64-pc-linux-gnu, built 2023/09/27 01:53:43, go1.19)",
+                "CockroachDB",
+            ),
+            (
+                "PostgreSQL 11.2-YB-2.20.0.0-b0 on x86_64-pc-linux-gnu, compiled by clang",
+                "Yugabyte",
+            ),
+            ("PostgreSQL 15.2-YB-2025.1.0.0-b0 on aarch64-unknown-linux-gnu", "YugabyteDB"),
+            (
+                "PostgreSQL 8.0.2 on i686-pc-linux-gnu, compiled by GCC 3.4.2, Redshift 1.0.12103",
+                "Amazon Redshift",
+            ),
+            ("PostgreSQL 9.5-RisingWave-1.3.0 (abc)", "RisingWave"),
+            ("PostgreSQL 12.1-Another-2.0 on x86_64-pc-linux-gnu", "12.1-Another"),
+            ("CrateDB 5.4.3 (built ab12/NA, Linux 5.15 amd64, OpenJDK 20)", "CrateDB 5.4.3"),
+        ] {
+            let error = untried(version).map(|error| format!("{error:?}")).unwrap_or_default();
+            assert_eq!(error.is_empty(), name.is_empty(), "{version}: {error}");
+            assert!(error.contains(name), "{error}");
+            assert!(name.is_empty() || error.contains("untried=yes"), "{error}");
+        }
+    }
+}
