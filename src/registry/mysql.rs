@@ -44,6 +44,7 @@ use crate::store::without_password;
 /// * `innodb_flush_method` must not be `nosync`, `littlesync` or `O_DIRECT_NO_FSYNC`, which leave
 ///   out syncs. The last one is safe only where the data files and the redo log are on one device,
 ///   which the server does not tell.
+/// * The redo log of MySQL must be on, which `ALTER INSTANCE DISABLE INNODB REDO_LOG` switches off.
 /// * `binlog_format` must be `ROW` or `MIXED` where there is a binary log: InnoDB refuses to write
 ///   by statements under `READ COMMITTED`.
 /// * The engine of both tables must be InnoDB: others have no transactions, or other settings.
@@ -51,8 +52,7 @@ use crate::store::without_password;
 ///   as MariaDB does since 11.2.
 ///
 /// It does not look at `innodb_doublewrite`, which file systems that write whole pages can do
-/// without, nor at `ALTER INSTANCE DISABLE INNODB REDO_LOG`. And nothing tells it of a disk that
-/// acknowledges a sync before it is done.
+/// without. And nothing tells it of a disk that acknowledges a sync before it is done.
 ///
 /// A server whose `read_only` or `transaction_read_only` is on gives no ids, and that is not
 /// overridden. The server itself lets an administrator write in spite of `read_only`: so each call

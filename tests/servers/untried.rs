@@ -1,8 +1,8 @@
-//! Servers that speak a database's language and are another.
+//! Servers that speak a database's language and are another, and settings of MySQL itself.
 //!
 //! The servers are PostgreSQL and MariaDB with the words of others: what they say of themselves.
 
-use crate::asking::each;
+use crate::asking::{each, said};
 use crate::databases::{OwnServer, Server};
 
 #[cfg(feature = "postgres")]
@@ -67,5 +67,24 @@ fn other_servers_with_the_language_of_mysql_are_refused_unless_told() {
         ]);
         assert_eq!(server.run("SHOW TABLES"), "", "{version}");
         each(&[(format!("{address}?untried=yes"), "")]);
+    }
+}
+
+/// Without its redo log, MySQL forgets at a kill.
+#[cfg(feature = "mysql")]
+#[test]
+#[ignore = "needs MySQL 9: verify/stores/mysql install"]
+fn mysql_without_its_redo_log_is_refused() {
+    for options in [&[] as &[&str], &["--performance-schema=OFF"]] {
+        let server = OwnServer::start_mysql_9(options);
+        server.run("CREATE USER little; GRANT SELECT, INSERT, UPDATE, CREATE ON ids.* TO little");
+        let address = server.url().replace("root@", "little@");
+        assert_eq!(said(&address), "");
+        server.run("ALTER INSTANCE DISABLE INNODB REDO_LOG");
+        let text = said(&address);
+        assert!(text.contains("its redo log is off (Innodb_redo_log_enabled)"), "{text}");
+        let (_, remedy) = text.split_once("run ").unwrap();
+        server.run(remedy);
+        assert_eq!(said(&address), "");
     }
 }

@@ -225,7 +225,8 @@ impl Database for MySql {
 /// What decides whether a commit lasts: settings, and the kind and the engine of each table, which
 /// all its partitions have. The tables are those of this database, if they are there. Newer
 /// servers show a temporary table beside the one that it hides. Before the tables, whether the
-/// server is one to be written at all: `super_read_only` switches `read_only` on as well.
+/// server is one to be written at all: `super_read_only` switches `read_only` on as well. What is
+/// in a comment is asked of MySQL since 8.0.21 alone.
 fn settings(schema: &Schema) -> String {
     let kind = |table: &&str| {
         format!(
@@ -238,13 +239,15 @@ fn settings(schema: &Schema) -> String {
     format!(
         "SELECT @@innodb_flush_log_at_trx_commit, @@innodb_flush_method, \
          @@log_bin AND @@sql_log_bin, @@sync_binlog, @@binlog_format, \
+         COALESCE(/*!80021 (SELECT VARIABLE_VALUE FROM performance_schema.global_status \
+         WHERE VARIABLE_NAME = 'Innodb_redo_log_enabled'), */ 'ON'), \
          CONCAT(VERSION(), ' ', @@version_comment), @@GLOBAL.read_only{kinds}"
     )
 }
 
 /// What is wrong with a server's answer to [`settings`], where each of the tables has a kind.
-fn problem_of(settings: [String; 5], kinds: &[(&str, String)]) -> Option<String> {
-    let [flushed, method, logged, synced, format] = settings;
+fn problem_of(settings: [String; 6], kinds: &[(&str, String)]) -> Option<String> {
+    let [flushed, method, logged, synced, format, redo_log] = settings;
     let logged = logged == "1";
     let forgets = |name: &str, value: &str| {
         Some(format!(
@@ -261,6 +264,13 @@ fn problem_of(settings: [String; 5], kinds: &[(&str, String)]) -> Option<String>
     // binary log does not have it.
     if logged && synced != "1" {
         return forgets("sync_binlog", &synced);
+    }
+    if redo_log.eq_ignore_ascii_case("OFF") {
+        return Some(
+            "its redo log is off (Innodb_redo_log_enabled), so that a crash could take ids back \
+             that have been given, or all tables; run ALTER INSTANCE ENABLE INNODB REDO_LOG"
+                .to_owned(),
+        );
     }
     // Without syncs of the data files, a commit is safe only where they are on the device of the
     // redo log, by MySQL's manual.
@@ -395,17 +405,17 @@ impl Conversation<'_> {
         let row: Option<mysql_async::Row> = answer?;
         let setting = |column: usize| row.as_ref()?.get_opt::<String, _>(column)?.ok();
         let setting = |column| setting(column).unwrap_or_default();
-        if let Some(error) = self.refuse_untried(&setting(5)) {
+        if let Some(error) = self.refuse_untried(&setting(6)) {
             return Err(error);
         }
-        let kinds = self.schema.tables.iter().zip(7..).map(|(table, at)| (*table, setting(at)));
+        let kinds = self.schema.tables.iter().zip(8..).map(|(table, at)| (*table, setting(at)));
         let kinds: Vec<_> = kinds.collect();
-        if let Some(problem) = problem_of([0, 1, 2, 3, 4].map(setting), &kinds) {
+        if let Some(problem) = problem_of([0, 1, 2, 3, 4, 5].map(setting), &kinds) {
             return Err(Error::problem(problem));
         }
         // The server refuses the writes of most users by itself, but not those of an administrator.
         // MariaDB 12 has words for it, and several for on.
-        if access == Access::Write && !["0", "OFF"].contains(&setting(6).as_str()) {
+        if access == Access::Write && !["0", "OFF"].contains(&setting(7).as_str()) {
             return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
         }
         Ok(())
