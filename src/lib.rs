@@ -72,8 +72,8 @@
 //!   every source of segments must pass, for their authors.
 //! * `series`: numbers that people see, such as `SO20261124-000042`, see `uidring::series`.
 //! * `serde`: a [`Uid`] is a string in JSON, because JavaScript needs that, and an integer in
-//!   binary formats, and so is a [`segment::Number`]. The modules of `uidring::serde` have other
-//!   forms for single fields.
+//!   binary formats, and so is a [`segment::Number`]. `uidring::serde` says which form a field
+//!   needs in which other format, such as CSV, XML, configuration and BSON.
 //! * `masked`: UIDs for addresses and mails, in a form that tells nothing, see
 //!   `uidring::masked`.
 //! * `async`: `take_async`, `build_async` and `shutdown_async` of a generator, and the same of

@@ -108,7 +108,7 @@ pub use opaque::{KeyIdError, Opaque, OpaqueError, OpaqueText};
 ///
 /// A masked UID is in the range of UIDs, so it fits a signed 64-bit field, and is never 0. In JSON
 /// write it as a string, because JavaScript loses digits above `2^53`: the form of a field is
-/// `uidring::serde::masked`.
+/// `uidring::serde::masked`, or `uidring::serde::masked::text` in CSV and the like.
 ///
 /// It does not sort by time. Keep the UID in the table, and mask it where it leaves the program.
 ///

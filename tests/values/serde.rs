@@ -45,7 +45,9 @@ fn a_number_in_json_that_may_have_been_rounded_is_refused() {
         let error = serde_json::from_str::<Uid>(rounded).unwrap_err().to_string();
         let reason = format!(
             "{rounded} may have been rounded, as JavaScript does with integers from 2^53 on: send \
-             a UID of that size as a string, or read the field with `uidring::serde::number`"
+             a UID of that size as a string, or read the field with `uidring::serde::text` where \
+             the format takes each text of digits for an integer, as CSV does, or with \
+             `uidring::serde::number` if all of its writers have 64-bit integers"
         );
         assert!(error.starts_with(&reason), "{error}");
         let tree: serde_json::Value = serde_json::from_str(rounded).unwrap();
@@ -169,6 +171,65 @@ fn a_field_may_be_a_number_in_json() {
     }
     assert_eq!(number::serialize(&uid(42), Binary(())), Ok(42));
     assert_eq!(number::deserialize(Binary(42)), Ok(uid(42)));
+}
+
+/// Where a format has texts alone, or brings an integer that nobody has rounded.
+#[test]
+fn a_field_may_be_a_text_in_every_format() {
+    use serde::de::value::{
+        BytesDeserializer, I64Deserializer, I128Deserializer, StrDeserializer, U64Deserializer,
+        U128Deserializer,
+    };
+    use uidring::serde::{masked, text};
+
+    let mut json = Vec::new();
+    text::serialize(&Uid::MAX, &mut serde_json::Serializer::new(&mut json)).unwrap();
+    assert_eq!(json, br#""9223372036854775807""#);
+    let read = |text| -> Result<Uid, _> {
+        text::deserialize(&mut serde_json::Deserializer::from_str(text))
+    };
+    assert_eq!(read(r#""9223372036854775807""#).unwrap(), Uid::MAX);
+    for (text, reason) in [
+        ("1", "expected a UID, a whole number in 1..=9223372036854775807, as a decimal string"),
+        ("180363646902239240", "expected a UID"),
+        (r#""0""#, "the number is out of range: a UID is in 1..="),
+        (r#""""#, "an empty text is not a UID"),
+        ("null", "expected a UID"),
+    ] {
+        let error = read(text).unwrap_err().to_string();
+        assert!(error.contains(reason), "{text}: {error}");
+    }
+
+    let exact: [Result<Uid, Error>; 6] = [
+        text::deserialize(U64Deserializer::new(LARGEST)),
+        text::deserialize(I64Deserializer::new(i64::MAX)),
+        text::deserialize(U128Deserializer::new(LARGEST.into())),
+        text::deserialize(I128Deserializer::new(LARGEST.into())),
+        text::deserialize(StrDeserializer::new("9223372036854775807")),
+        text::deserialize(BytesDeserializer::new(b"9223372036854775807")),
+    ];
+    assert!(exact.iter().all(|read| *read == Ok(Uid::MAX)), "{exact:?}");
+    let refused: [Result<Uid, Error>; 6] = [
+        text::deserialize(U64Deserializer::new(LARGEST + 1)),
+        text::deserialize(I64Deserializer::new(-1)),
+        text::deserialize(U128Deserializer::new(1 << 64)),
+        text::deserialize(I128Deserializer::new(-(1 << 64))),
+        text::deserialize(StrDeserializer::new("+1")),
+        text::deserialize(BytesDeserializer::new(b"\xff1")),
+    ];
+    assert!(refused.iter().all(Result::is_err), "{refused:?}");
+    let number: Number = text::deserialize(U64Deserializer::<Error>::new(LARGEST)).unwrap();
+    assert_eq!(number, Number::MAX);
+
+    let masked: Result<u64, Error> = masked::text::deserialize(U64Deserializer::new(LARGEST));
+    assert_eq!(masked, Ok(LARGEST));
+    let mut json = Vec::new();
+    masked::text::serialize(&7, &mut serde_json::Serializer::new(&mut json)).unwrap();
+    assert_eq!(json, br#""7""#);
+    assert!(masked::text::serialize(&0, &mut serde_json::Serializer::new(&mut json)).is_err());
+    let option =
+        |text| text::option::deserialize(&mut serde_json::Deserializer::from_str(text)).unwrap();
+    assert_eq!([option("null"), option(r#""7""#)], [None, Some(uid(7))]);
 }
 
 #[test]

@@ -6,11 +6,50 @@
 //!
 //! Where one is read from a human-readable format, an integer below `2^53` is accepted as well. A
 //! larger one is an error: whoever wrote it may have rounded it, as JavaScript does, and it would
-//! be another id. A field whose writers are known to have 64-bit integers has the form [`number`].
+//! be another id.
 //!
-//! The modules here are for a field that has another form: [`number`] and [`base32`], and
-//! `number::option` and `base32::option` for a field that may be empty. A `Number` has no base32.
-//! With the feature `masked`, a `u64` that is a masked UID has the form `masked`.
+//! # Which form for which format
+//!
+//! Some formats take each text of digits for an integer when they are asked what there is, and some
+//! say of a binary format that it is human-readable. There a field needs a form of its own, a
+//! module of this page, named by `#[serde(with = "uidring::serde::text")]`:
+//!
+//! * [`text`]: a decimal string in every format. It is read as a text, and as an integer where the
+//!   format brings one anyway; in JSON, an integer is refused.
+//! * [`number`]: an integer in every format, also in JSON, where nothing tells a rounded one.
+//! * [`base32`]: 13 characters in every format; a `Number` has none.
+//! * `masked`: a `u64` that is a masked UID, in the form of a UID; `masked::text` in that of `text`
+//!   (feature `masked`).
+//!
+//! `text::option` and so on are for a field that may be empty. A "✓" reads what it writes, and
+//! "string" or "integer" says what that is:
+//!
+//! | format | none | `text` | `number` |
+//! |---|---|---|---|
+//! | JSON | ✓ string | ✓ string | ✓ integer |
+//! | JSON: tagged, untagged, flattened | ✓ string | ✓ string | ✓ integer |
+//! | YAML | ✓ string | ✓ string | ✓ integer |
+//! | TOML | ✓ string | ✓ string | ✓ integer |
+//! | RON | ✓ string | ✓ string | ✓ integer |
+//! | URL-encoded forms, queries | ✓ string | ✓ string | ✓ integer |
+//! | CSV | – | ✓ string | ✓ integer |
+//! | figment, from variables or files | – | ✓ string | ✓ integer |
+//! | config, from variables or files | – | ✓ string | ✓ integer |
+//! | envy | ✓ string | ✓ string | ✓ integer |
+//! | paths of actix-web | – | ✓ string | ✓ integer |
+//! | paths of axum | ✓ string | ✓ string | ✓ integer |
+//! | XML: quick-xml | – | ✓ string | ✓ integer |
+//! | XML: serde-xml-rs | – | ✓ string | ✓ integer |
+//! | BSON, MongoDB | two forms | ✓ string | ✓ integer |
+//! | MessagePack, CBOR | ✓ integer | ✓ string | ✓ integer |
+//! | MessagePack, CBOR: tagged, untagged, flattened | – | ✓ string | ✓ integer |
+//! | postcard, bincode | ✓ integer | ✓ string | ✓ integer |
+//!
+//! In XML and in queries a `None` reads as an empty text: leave it out with
+//! `skip_serializing_if = "Option::is_none"`.
+//!
+//! BSON has two: `bson::serialize_to_vec` writes an integer and `bson::serialize_to_document` a
+//! string, so that a filter that is made by the one finds nothing that was stored by the other.
 //!
 //! ```
 //! use serde::{Deserialize, Serialize};
@@ -44,22 +83,17 @@
 //! assert!(error.to_string().contains("may have been rounded"));
 //! # Ok::<(), Box<dyn std::error::Error>>(())
 //! ```
-//!
-//! In an untagged enum, or beside `flatten`, serde says of each format that it is human-readable. A
-//! field that is there and in a binary format needs the form [`number`].
 
-use std::fmt;
+mod visitor;
+
 use std::marker::PhantomData;
 
-use serde::de::{Deserialize, Deserializer, Error, Visitor};
+use serde::de::{Deserialize, Deserializer};
 use serde::ser::{Serialize, Serializer};
 
-use crate::integer::Integer;
+use self::visitor::{Base32Visitor, ExactVisitor, IntegerVisitor, TextVisitor};
 use crate::number::Number;
 use crate::uid::Uid;
-
-/// The largest integer of JavaScript that no other one is rounded to.
-const EXACT: u64 = (1 << 53) - 1;
 
 macro_rules! string_or_integer {
     ($Id:ident) => {
@@ -87,78 +121,6 @@ macro_rules! string_or_integer {
 
 string_or_integer!(Uid);
 string_or_integer!(Number);
-
-/// Reads what a human-readable format has.
-struct TextVisitor<T>(PhantomData<T>);
-
-impl<T: Integer> Visitor<'_> for TextVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(
-            f,
-            "{}, a whole number in 1..=9223372036854775807, as a decimal string or an integer",
-            T::NAME
-        )
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<T, E> {
-        text.parse().map_err(E::custom)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
-        let id = IntegerVisitor(PhantomData).visit_u64(value)?;
-        if value > EXACT {
-            return Err(E::custom(format_args!(
-                "{value} may have been rounded, as JavaScript does with integers from 2^53 on: \
-                 send {} of that size as a string, or read the field with `uidring::serde::number` \
-                 if all of its writers have 64-bit integers",
-                T::NAME
-            )));
-        }
-        Ok(id)
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
-        match u64::try_from(value) {
-            Ok(value) => self.visit_u64(value),
-            Err(_) => IntegerVisitor(PhantomData).visit_i64(value),
-        }
-    }
-}
-
-/// Reads an integer that is known to be exact.
-struct IntegerVisitor<T>(PhantomData<T>);
-
-impl<T: Integer> Visitor<'_> for IntegerVisitor<T> {
-    type Value = T;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{}, a whole number in 1..=9223372036854775807, as an integer", T::NAME)
-    }
-
-    fn visit_u64<E: Error>(self, value: u64) -> Result<T, E> {
-        T::try_from(value).map_err(E::custom)
-    }
-
-    fn visit_i64<E: Error>(self, value: i64) -> Result<T, E> {
-        T::try_from(value).map_err(E::custom)
-    }
-}
-
-struct Base32Visitor;
-
-impl Visitor<'_> for Base32Visitor {
-    type Value = Uid;
-
-    fn expecting(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str("a UID as 13 characters of Crockford's base32")
-    }
-
-    fn visit_str<E: Error>(self, text: &str) -> Result<Uid, E> {
-        Uid::from_base32(text).map_err(E::custom)
-    }
-}
 
 /// The functions of the module that this stands in, for a field that may be empty.
 macro_rules! option {
@@ -227,6 +189,58 @@ macro_rules! option {
             }
         }
     };
+}
+
+/// A field as a decimal string, in every format. It asks the format for a text, which CSV, XML and
+/// the paths of addresses have for any digits. Where a format brings an integer nevertheless, as
+/// those of configuration do, it is taken as it is. In JSON an integer is refused, as JavaScript
+/// may have rounded it.
+///
+/// ```
+/// use serde::{Deserialize, Serialize};
+/// use uidring::Uid;
+///
+/// #[derive(Serialize, Deserialize)]
+/// struct Order {
+///     #[serde(with = "uidring::serde::text")]
+///     id: Uid,
+/// }
+///
+/// let order: Order = serde_json::from_str(r#"{"id":"180363646902239241"}"#)?;
+/// assert_eq!(order.id.to_string(), "180363646902239241");
+/// assert_eq!(serde_json::to_string(&order)?, r#"{"id":"180363646902239241"}"#);
+/// assert!(serde_json::from_str::<Order>(r#"{"id":180363646902239241}"#).is_err());
+/// # Ok::<(), serde_json::Error>(())
+/// ```
+pub mod text {
+    use serde::{Deserializer, Serializer};
+
+    use super::{ExactVisitor, PhantomData};
+    use crate::integer::Integer;
+
+    /// Writes the field, a [`Uid`](crate::Uid) or a [`Number`](crate::segment::Number), for
+    /// `#[serde(with)]`.
+    ///
+    /// # Errors
+    ///
+    /// Those of the serializer.
+    pub fn serialize<T: Integer, S: Serializer>(id: &T, serializer: S) -> Result<S::Ok, S::Error> {
+        serializer.collect_str(id)
+    }
+
+    /// Reads the field, a [`Uid`](crate::Uid) or a [`Number`](crate::segment::Number), for
+    /// `#[serde(with)]`.
+    ///
+    /// # Errors
+    ///
+    /// There is something else in this form.
+    pub fn deserialize<'de, T: Integer, D: Deserializer<'de>>(
+        deserializer: D,
+    ) -> Result<T, D::Error> {
+        deserializer.deserialize_str(ExactVisitor(PhantomData))
+    }
+
+    option!("text", "either", "Uid", T, T: Integer);
 }
 
 /// A field as an integer, in every format. For JSON whose readers have 64-bit integers, which
@@ -326,6 +340,49 @@ pub mod masked {
     }
 
     option!("masked", "a masked UID", "u64", u64);
+
+    /// A `u64` that is a masked UID, in the form [`text`](crate::serde::text).
+    ///
+    /// ```
+    /// use serde::{Deserialize, Serialize};
+    ///
+    /// #[derive(Serialize, Deserialize)]
+    /// struct Order {
+    ///     #[serde(with = "uidring::serde::masked::text")]
+    ///     id: u64,
+    /// }
+    ///
+    /// let order: Order = serde_json::from_str(r#"{"id":"745761543731117368"}"#)?;
+    /// assert_eq!(serde_json::to_string(&order)?, r#"{"id":"745761543731117368"}"#);
+    /// # Ok::<(), serde_json::Error>(())
+    /// ```
+    pub mod text {
+        use serde::ser::Error;
+        use serde::{Deserializer, Serializer};
+
+        use crate::uid::Uid;
+
+        /// Writes the field, for `#[serde(with)]`.
+        ///
+        /// # Errors
+        ///
+        /// Those of the serializer, and if the number is not a masked UID: 0 or above `2^63-1`.
+        pub fn serialize<S: Serializer>(masked: &u64, serializer: S) -> Result<S::Ok, S::Error> {
+            let uid = Uid::try_from(*masked).map_err(S::Error::custom)?;
+            crate::serde::text::serialize(&uid, serializer)
+        }
+
+        /// Reads the field, for `#[serde(with)]`.
+        ///
+        /// # Errors
+        ///
+        /// There is something else in this form.
+        pub fn deserialize<'de, D: Deserializer<'de>>(deserializer: D) -> Result<u64, D::Error> {
+            crate::serde::text::deserialize(deserializer).map(Uid::get)
+        }
+
+        option!("masked::text", "a masked UID", "u64", u64);
+    }
 }
 
 /// A field as the 13 characters of [`Uid::base32`], in every format. They are read as
