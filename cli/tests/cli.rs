@@ -2349,6 +2349,34 @@ fn no_password_is_shown() {
     }
 }
 
+#[cfg(all(
+    feature = "etcd",
+    feature = "mysql",
+    feature = "postgres",
+    feature = "redis",
+    feature = "zookeeper"
+))]
+#[test]
+fn a_character_that_ends_a_password_is_told_before_a_server_is_asked() {
+    let folder = folder();
+    for scheme in ["postgres", "postgresql", "mysql", "etcd", "etcds", "zookeeper", "rediss"] {
+        for rest in [
+            "t:pQ7@ssQ7/wQ7:rdQ7@host.invalid/ids",
+            "t:pQ7/ssQ7@h1.invalid:1,h2.invalid:2/ids",
+            "t:pQ7#ssQ7@host.invalid/ids",
+            "t:pQ7?ssQ7@host.invalid/ids",
+            "t:pQ7%ssQ7@host.invalid/ids",
+        ] {
+            let url = format!("{scheme}://{rest}");
+            for args in [&["take", "--db", &url][..], &["tags", "--db", &url]] {
+                let complaint = stderr(folder.path(), args, 1);
+                let said = complaint.contains("@, #, ?, : and %, write these as %2F, %40, %23, ");
+                assert!(said && !complaint.contains("Q7"), "{args:?}: {complaint}");
+            }
+        }
+    }
+}
+
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 #[test]
 fn an_address_may_name_an_authority() {

@@ -1,6 +1,6 @@
 //! What is said where the address of a server cannot be used.
 
-use super::address::{UNCLEAR, without_password};
+use super::address::{ESCAPES, UNCLEAR, without_password};
 use super::call::Error;
 use super::error::StoreError;
 use super::refusals;
@@ -15,12 +15,11 @@ pub(super) fn refused(address: &str, mut error: Error) -> StoreError {
     let is_unclear = shown.ends_with(UNCLEAR)
         || address.split_once("password=").is_some_and(|(_, rest)| rest.contains(SEPARATORS));
     if is_unclear {
-        error = Error::problem(
-            "if its user or password has one of @, /, ?, # and &, write these as %40, %2F, %3F, \
-             %23 and %26; if the password is a parameter, write it before the host, as in \
+        error = Error::problem(format!(
+            "{ESCAPES}; if the password is a parameter, write it before the host, as in \
              user:password@host; the error itself is not shown, because it could show a part of \
-             the password",
-        );
+             the password"
+        ));
     }
     refusals::refused(&shown, error)
 }
@@ -42,7 +41,7 @@ mod tests {
             let error = Error::problem("unknown option `second`");
             let text = refused(address, error).to_string();
             assert_eq!(text.contains("unknown option `second`"), is_shown, "{text}");
-            assert_eq!(text.contains("write these as %40"), !is_shown, "{text}");
+            assert_eq!(text.contains("write these as %2F"), !is_shown, "{text}");
             assert!(!text.contains("first") && !text.contains("pass@"), "{text}");
         }
     }

@@ -26,6 +26,14 @@ fn of_me(server: &OwnServer, password: &str, parameters: &str) -> String {
     format!("{scheme}://me{password}@{place}{parameters}")
 }
 
+/// The password `a:b/@#?%c` is read from an address. A colon is no end of it, also as it is.
+fn is_read(server: &OwnServer) {
+    for password in [":a%3Ab%2F%40%23%3F%25c", ":a:b%2f%40%23%3f%25c"] {
+        let store = Store::open(of_me(server, password, "")).unwrap();
+        store.registry_with(leased()).unwrap().assign(&request()).unwrap();
+    }
+}
+
 /// What is said of a call that the server refuses.
 fn refusal(store: &Store) -> String {
     let mut registry = store.registry_with(leased()).unwrap();
@@ -109,10 +117,12 @@ fn a_password_of_postgresql_may_change() {
         "me",
     );
     goes_on(&server, "ALTER ROLE me PASSWORD 'second'");
+    server.run("ALTER ROLE me PASSWORD 'a:b/@#?%c'");
+    is_read(&server);
     // As libpq has it.
     let folder = tempfile::tempdir().unwrap();
     let file = folder.path().join(".pgpass");
-    fs::write(&file, "db.example.com:*:*:me:first\n127.0.0.1:*:postgres:me:second\n").unwrap();
+    fs::write(&file, "db.example.com:*:*:me:first\n127.0.0.1:*:postgres:me:a\\:b/@#?%c\n").unwrap();
     let address = of_me(&server, "", &format!("?passfile={}", file.display()));
     Store::open(address).unwrap().registry().unwrap().assign(&request()).unwrap();
 }
@@ -124,4 +134,6 @@ fn a_password_of_mysql_may_change() {
     let server = OwnServer::start(Server::MySql);
     server.run("CREATE USER me IDENTIFIED BY 'first'; GRANT ALL ON ids.* TO me");
     goes_on(&server, "ALTER USER me IDENTIFIED BY 'second'");
+    server.run("ALTER USER me IDENTIFIED BY 'a:b/@#?%c'");
+    is_read(&server);
 }

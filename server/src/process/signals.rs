@@ -1,6 +1,6 @@
 //! Signals. SIGTERM and Ctrl-C end the service, and a second one ends it at once. SIGHUP reloads
-//! tokens, certificates and the addresses of stores. Other signals that would kill the process, and so lose its numbers, are
-//! ignored.
+//! tokens, certificates and the addresses of stores. Other signals that would kill the process, and
+//! so lose its numbers, are ignored.
 
 use std::process;
 

@@ -3,6 +3,7 @@
 use percent_encoding::percent_decode_str;
 
 use super::Error;
+use crate::store::address::escape_problem;
 use crate::store::password::{PASSFILE, PasswordFile};
 
 /// What an address of a kind of store looks like.
@@ -46,13 +47,10 @@ impl Address {
                 form.schemes.join(":// or ")
             )));
         };
-        let place = &rest[..rest.find(['/', '?']).unwrap_or(rest.len())];
-        if rest[place.len()..].contains('@') {
-            // What stands before may be a part of a password, so nothing is shown.
-            let problem = "if its user or password has one of @, /, ? and #, write these as %40, \
-                           %2F, %3F and %23, and a @ behind the servers as %40";
+        if let Some(problem) = escape_problem(text) {
             return Err(Error::problem(problem));
         }
+        let place = &rest[..rest.find(['/', '?']).unwrap_or(rest.len())];
         let (rest, parameters) = rest.split_once('?').unwrap_or((rest, ""));
         let folder = rest[place.len()..].strip_prefix('/').unwrap_or_default();
         let (user, servers) =
@@ -198,8 +196,8 @@ mod tests {
             ("etcd://me:secret@a:70000", "\\\"a:70000\\\" is no host"),
             ("etcd://me:secret@a,,b", "\\\"\\\" is no host"),
             ("etcd://[::1", "is no host"),
-            ("etcd://me:secret/x@a/ids", "if its user or password has one of @, /"),
-            ("etcd://me:secret?x@a/ids", "if its user or password has one of @, /"),
+            ("etcd://me:secret/x@a/ids", "if its user or password has one of /, @"),
+            ("etcd://me:secret?x@a/ids", "if its user or password has one of /, @"),
             ("etcd://a/x//y", "the path \\\"x//y\\\""),
             ("etcd://a/..", "the path \\\"..\\\""),
             ("etcd://a/x%20y", "the path \\\"x%20y\\\""),

@@ -3,7 +3,7 @@
 use std::path::PathBuf;
 
 use super::Error;
-use crate::store::address::is_word;
+use crate::store::address::{escape_problem, is_word};
 
 /// What an address of a kind of server looks like.
 pub struct Form {
@@ -17,7 +17,7 @@ impl Form {
     pub fn problem(&self, url: &str) -> Option<String> {
         let Form { database, schemes, example } = self;
         match url.split_once("://") {
-            Some((scheme, _)) if schemes.contains(&scheme) => None,
+            Some((scheme, _)) if schemes.contains(&scheme) => escape_problem(url),
             Some((scheme, _)) if is_word(scheme) => {
                 let right = schemes[0];
                 Some(format!(
