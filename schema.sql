@@ -1,6 +1,7 @@
 -- Worker ids, tags and series in a SQLite file, version 4. Any SQLite since 3.8 reads it.
 --
--- `SqliteRegistry::open` and `SqliteSegments::open` apply this schema to a new file. By hand:
+-- `SqliteRegistry::open` and `SqliteSegments::open` apply this schema to a file that has none of
+-- its tables. By hand:
 --
 --     sqlite3 uidring.db < schema.sql
 --
@@ -12,7 +13,8 @@
 -- * Rows of worker_node may be deleted at any time; their ids are not given again. Whoever holds a
 --   leased one takes another.
 -- * Do not put the file into WAL mode: what is given would not be in the file alone. It is put back
---   to a rollback journal before anything is given.
+--   to a rollback journal before anything is given; where another program has tables in it, nothing
+--   is given in WAL mode but the gapless numbers that its own transactions count.
 -- * Do not change sqlite_sequence: it holds the largest id ever given, deleted rows included. Nor
 --   make worker_node anew, as a change of its columns does: its row there would be lost.
 -- * A tag whose row in uidring_segment is deleted and made anew gives its numbers again. So does a
@@ -33,10 +35,16 @@
 
 BEGIN IMMEDIATE;
 
--- 0x75696472, "uidr": by this number uidring recognises its own files.
-PRAGMA application_id = 1969841266;
--- The version of this schema.
-PRAGMA user_version = 4;
+-- The version of this schema, in one row. Another program may have tables in this file, too:
+-- uidring reads and writes none but its own, and leaves application_id and user_version alone.
+CREATE TABLE IF NOT EXISTS uidring_schema (
+    -- Always 1.
+    id INTEGER PRIMARY KEY
+        CHECK (id = 1),
+    version INTEGER NOT NULL
+        CHECK (typeof(version) = 'integer')
+);
+INSERT OR IGNORE INTO uidring_schema (id, version) VALUES (1, 4);
 
 -- One row for each worker id. For an id that is given once, only `id` matters for UIDs. For a
 -- leased id, the last three columns matter too. The other columns tell people who took the id.

@@ -30,6 +30,7 @@ const WORDS: Words = Words {
     no_tables: "its keys are not there; start a generator with it, which makes them",
     foreign_tables: "",
     foreign_file: "",
+    beside: "",
     rights: "give this user the rights to read, write and remove the keys in its folder",
 };
 

@@ -34,6 +34,7 @@ const WORDS: Words = Words {
     no_tables: "",
     foreign_tables: "",
     foreign_file: "",
+    beside: "",
     rights: "give this user the rights to read, make, write and remove nodes below /snowflake",
 };
 

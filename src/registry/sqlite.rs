@@ -5,7 +5,9 @@ use std::path::Path;
 use super::RegistryError;
 use super::sql_registry::SqlRegistry;
 use super::table::Tables;
-use crate::store::sql::{Database, Deadline, Schema, Sqlite, VERSION, Words};
+use crate::store::sql::{
+    Access, Beside, Database, Deadline, HAS_WORKERS, Schema, Sqlite, VERSION, Words,
+};
 
 /// Worker ids from a SQLite file, for all processes of one machine.
 ///
@@ -29,6 +31,7 @@ use crate::store::sql::{Database, Deadline, Schema, Sqlite, VERSION, Words};
 /// * A call that fails uses nothing up.
 /// * At rest the file is all there is. If somebody has put it into WAL mode, it is put back to a
 ///   rollback journal before an id is given; while a program keeps it in that mode, none is given.
+///   Nor is one where another program has tables in the file, whose choice the mode is.
 ///
 /// They rest on the file: putting back an old copy of it, or using a copy on a second machine,
 /// gives ids again. So does a start that finds no file and makes one. A container has a file system
@@ -55,8 +58,8 @@ pub type SqliteRegistry = SqlRegistry<Sqlite>;
 impl SqlRegistry<Sqlite> {
     /// The registry in the file `path`, which is made if it does not exist.
     ///
-    /// The tables are made too, by the file `schema.sql`; many processes may do so at once. The
-    /// directory must exist.
+    /// The tables are made too, by the file `schema.sql`, beside those of another program if it has
+    /// some in the file; many processes may do so at once. The directory must exist.
     ///
     /// ```no_run
     /// # use uidring::registry::SqliteRegistry;
@@ -81,7 +84,8 @@ impl SqlRegistry<Sqlite> {
             return self.check();
         }
         let deadline = Deadline::after(self.client.timeout);
-        let created = self.client.database.create(&Sqlite::SCHEMA, &deadline);
+        let file = &self.client.database;
+        let created = file.create(&Sqlite::SCHEMA, Access::Write, Beside::Others, &deadline);
         created.map_err(|error| self.told("make the tables of the registry", error))
     }
 
@@ -114,15 +118,13 @@ impl Tables for Sqlite {
         sql: Self::TABLES,
         version: VERSION,
         tables: &["uidring_layout", "worker_node"],
-        // Without AUTOINCREMENT, SQLite gives the ids of deleted rows again. Comments may have the
-        // word, too.
-        witness: "SELECT count(*) FROM sqlite_master WHERE type = 'table' \
-                  AND name = 'worker_node' AND sql LIKE '%KEY AUTOINCREMENT%'",
+        witness: HAS_WORKERS,
     };
     const WORKERS: &'static str = "worker_node";
     const IS_FILE: bool = true;
 
-    const USED_WITH: &'static str = "SELECT (SELECT user_version FROM pragma_user_version), \
+    // The version has been looked at when the file was opened.
+    const USED_WITH: &'static str = "SELECT 4, \
         time_bits, worker_bits, sequence_bits, worker_first, tick_ms, epoch_ms, ids_from, ids_to \
         FROM uidring_layout";
     const USE_WITH: &'static str = "INSERT INTO uidring_layout (id, time_bits, worker_bits, \
@@ -140,6 +142,7 @@ impl Tables for Sqlite {
         foreign_tables: "its tables are not those of schema.sql; give the registry a file of its \
             own",
         foreign_file: "give the registry a file of its own",
+        beside: "start a generator with it, which makes them",
         rights: "",
     };
 }

@@ -62,6 +62,7 @@ pub trait Tables: Database {
             schema; use the uidring that made them, or give the registry a database of its own, \
             where worker ids begin at 1",
         foreign_file: "give the registry a file of its own",
+        beside: "",
         rights: "give this user the rights to select, insert and update in its two tables",
     };
 }

@@ -51,6 +51,7 @@ const WORDS: Words = Words {
         take ids from this library's own tables",
     foreign_tables: "its table WORKER_NODE does not have the columns of UidGenerator's",
     foreign_file: "",
+    beside: "",
     rights: "give this user the rights to select and insert in its table WORKER_NODE",
 };
 

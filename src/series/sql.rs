@@ -61,6 +61,7 @@ impl<D: SegmentTables> SqlSeries<D> {
             uidring_series_counter and uidring_request are not those of the schema; use the \
             uidring that made them, or give the series a database of their own",
         foreign_file: "give the series a file of their own",
+        beside: "create a series in it, which makes them",
         rights: "give this user the rights to select, insert, update and delete in its tables \
             uidring_series, uidring_series_version, uidring_series_counter and uidring_request, \
             and to select in uidring_layout",
@@ -279,7 +280,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             self.get(transaction, name, false)
         };
         let may_make = |_: &mut Transaction<'_>| Ok(());
-        let call = Self::call("create a series in", Access::Write);
+        let call = Self::call("create a series in", Access::Define);
         let create = || self.client.transact(&call, &Missing::Make(&may_make), None, insert);
         match create() {
             // Another process may have created it since it was looked for.
@@ -324,7 +325,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         new: &SeriesDefinition,
         begins: Date,
     ) -> Result<SeriesRecord, SeriesError> {
-        self.transact(name, "change a series in", Access::Write, |transaction| {
+        self.transact(name, "change a series in", Access::Define, |transaction| {
             let record = self.get(transaction, name, true)?;
             let series = name.to_owned();
             if record.newest().number != number {
@@ -399,7 +400,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
     }
 
     fn close(&self, name: &str, before: Date) -> Result<SeriesRecord, SeriesError> {
-        self.transact(name, "close a period in", Access::Write, |transaction| {
+        self.transact(name, "close a period in", Access::Define, |transaction| {
             let record = self.get(transaction, name, true)?;
             if before <= record.closed_before {
                 return Ok(record);
@@ -411,7 +412,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
     }
 
     fn prune(&self, name: &str) -> Result<u64, SeriesError> {
-        self.transact(name, "prune a series in", Access::Write, |transaction| {
+        self.transact(name, "prune a series in", Access::Define, |transaction| {
             let record = self.get(transaction, name, true)?;
             let sql = "DELETE FROM uidring_series_counter WHERE series = ? AND begins < ?";
             let before = record.closed_before.to_string();

@@ -2,7 +2,7 @@
 
 use super::sql::SqlSeries;
 use crate::store::StorageError;
-use crate::store::sql::{Access, Database, Deadline, Session, Sqlite};
+use crate::store::sql::{Access, Beside, Database, Deadline, Session, Sqlite};
 
 impl SqlSeries<Sqlite> {
     /// Makes the file and its tables where they are missing. Once they have been seen, they are not
@@ -12,7 +12,8 @@ impl SqlSeries<Sqlite> {
             return self.check();
         }
         let deadline = Deadline::after(self.client.timeout);
-        let made = self.client.database.create(&Self::SCHEMA, &deadline);
+        let file = &self.client.database;
+        let made = file.create(&Self::SCHEMA, Access::Define, Beside::Others, &deadline);
         made.map_err(|error| self.client.told(&Self::WORDS, "make the tables of", error))
     }
 

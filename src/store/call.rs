@@ -24,7 +24,9 @@ pub enum Error {
     NoTables(Option<Cause>),
     /// There are tables of these names, and they are others.
     ForeignTables(Option<Cause>),
-    /// The file is somebody else's.
+    /// The file has tables of others, and none of this library's.
+    OthersTables,
+    /// The file is no database.
     ForeignFile { problem: &'static str, source: Option<Cause> },
     /// The user lacks a right.
     Denied(Cause),
@@ -53,8 +55,10 @@ pub struct Words {
     pub no_tables: &'static str,
     /// What is wrong where there are others of their names, and what to do.
     pub foreign_tables: &'static str,
-    /// What to do about a file that is somebody else's.
+    /// What to do about a file that is no database.
     pub foreign_file: &'static str,
+    /// What to do about a file that has tables of others alone.
+    pub beside: &'static str,
     /// Which rights to give to the user.
     pub rights: &'static str,
 }
@@ -67,6 +71,14 @@ impl Error {
         let (problem, source) = match self.or_shortage() {
             Error::NoTables(source) => (words.no_tables.to_owned(), source),
             Error::ForeignTables(source) => (words.foreign_tables.to_owned(), source),
+            Error::OthersTables => (
+                format!(
+                    "it has tables of another program, and none of uidring's; see that the path is \
+                     right and that nobody has removed them; if they have never been there, {}",
+                    words.beside
+                ),
+                None,
+            ),
             Error::ForeignFile { problem, source } => {
                 (format!("{problem}; {}", words.foreign_file), source)
             }
@@ -163,6 +175,7 @@ mod tests {
             no_tables: "",
             foreign_tables: "",
             foreign_file: "",
+            beside: "",
             rights: "give a right",
         };
         let told = |code| {

@@ -9,8 +9,14 @@ use crate::door::UID_GENERATOR;
 use crate::registry::RegistryError;
 
 /// Nothing is looked for in the store while its address is read.
-const WORDS: Words =
-    Words { what: "the store", no_tables: "", foreign_tables: "", foreign_file: "", rights: "" };
+const WORDS: Words = Words {
+    what: "the store",
+    no_tables: "",
+    foreign_tables: "",
+    foreign_file: "",
+    beside: "",
+    rights: "",
+};
 
 /// The error of a store that cannot be used, of which the address or the path is `shown`.
 pub(super) fn refused(shown: &str, error: Error) -> StoreError {

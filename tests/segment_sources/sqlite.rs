@@ -207,12 +207,9 @@ fn a_row_with_another_delta() {
 /// At rest a file is all there is: its numbers are not in a log beside it.
 #[test]
 fn a_file_in_wal_mode_is_put_back_before_numbers_are_given() {
-    let file = File::with_others();
+    let file = File::new();
     let source = file.own();
-    let all = [Table::Own, Table::Leaf, Table::TinyId].map(|table| file.open(table));
-    for source in &all {
-        source.create("orders", &Tag::new().step(10)).unwrap();
-    }
+    source.create("orders", &Tag::new().step(10)).unwrap();
     for turn in 0..3 {
         file.run("PRAGMA journal_mode = WAL");
         // Whoever opens it does it, and so does each call.
@@ -223,36 +220,45 @@ fn a_file_in_wal_mode_is_put_back_before_numbers_are_given() {
         }
         assert_eq!(source.tags().unwrap().len(), 1, "reading gives nothing, and is let be");
         assert!(is_wal(&file.path));
-        for source in &all {
-            file.run("PRAGMA journal_mode = WAL");
-            assert_eq!(source.load("orders", None).unwrap().first, 1 + turn * 10);
-            assert!(!is_wal(&file.path));
-        }
+        assert_eq!(source.load("orders", None).unwrap().first, 1 + turn * 10);
+        assert!(!is_wal(&file.path));
     }
     // While somebody else has it open, it cannot be.
     let db = file.connect();
     db.execute_batch("PRAGMA journal_mode = WAL; SELECT * FROM uidring_segment").unwrap();
     let log = file.path.with_extension("db-wal");
-    for table in [Table::Own, Table::Leaf, Table::TinyId] {
-        let store = Store::open_existing(&file.path).unwrap();
-        let source = store.with_timeout(Duration::from_millis(100)).segments_in(table).unwrap();
-        let error = text(source.load("orders", None));
-        let what = "it is in WAL mode, so that what is given could be lost with its file -wal, and \
-                    a program that has it open keeps it so; end that program, or have it run";
-        assert!(error.contains(what), "{error}");
-    }
+    let store = Store::open_existing(&file.path).unwrap();
+    let source_in_time = store.with_timeout(Duration::from_millis(100)).segments().unwrap();
+    let error = text(source_in_time.load("orders", None));
+    let what = "it is in WAL mode, so that what is given could be lost with its file -wal, and a \
+                program that has it open keeps it so; end that program, or have it run";
+    assert!(error.contains(what), "{error}");
     assert!(text(SqliteSegments::open(&file.path)).contains("it is in WAL mode"));
     drop(db);
     assert_eq!(source.load("orders", None).unwrap().first, 31);
     assert!(!log.exists());
-    // That of another program is its own to change.
+    // Where others have tables, it is theirs to change.
+    let file = File::with_others();
+    for (table, tag) in [(Table::Own, "orders"), (Table::Leaf, "cases"), (Table::TinyId, "parts")] {
+        let source = file.open(table);
+        source.create(tag, &Tag::new().step(10)).unwrap();
+        file.run("PRAGMA journal_mode = WAL");
+        let error = text(source.load(tag, None));
+        assert!(error.contains("it has tables of another program, whose choice"), "{error}");
+        assert!(is_wal(&file.path));
+        file.run("PRAGMA journal_mode = DELETE");
+        assert_eq!(source.load(tag, None).unwrap().first, 1);
+    }
     let other = File::new();
     other.run(LEAF);
     other.run("INSERT INTO leaf_alloc (biz_tag, max_id, step) VALUES ('orders', 1, 10)");
     other.run("PRAGMA journal_mode = WAL");
     let leaf = SqliteSegments::open(&other.path).unwrap().leaf();
     let error = text(leaf.load("orders", None));
-    assert!(error.contains("and it is another program's; run PRAGMA journal_mode"), "{error}");
+    assert!(
+        error.contains("and it has tables of another program, whose choice that is"),
+        "{error}"
+    );
     assert!(is_wal(&other.path));
     other.run("PRAGMA journal_mode = DELETE");
     assert_eq!(leaf.load("orders", None).unwrap().first, 1);
@@ -309,19 +315,22 @@ fn a_file_of_leafs_is_not_written_to_by_opening_it() {
     assert_eq!(
         text(file.own().create("orders", &Tag::new())),
         format!(
-            "cannot use the tags in {}: it is the database of another program; give the tags a \
-             file of their own",
+            "cannot use the tags in {}: it has tables of another program, and none of uidring's; \
+             see that the path is right and that nobody has removed them; if they have never been \
+             there, give the tags a file of their own",
             file.name()
         )
     );
-    // Nor are tables made in a file without either.
+    // In a file without either, they are.
     let other = File::new();
-    other.run("CREATE TABLE orders (id INTEGER)");
-    for error in
-        [SqliteSegments::open(&other.path), SqliteSegments::open_existing(&other.path)].map(text)
-    {
-        assert!(error.ends_with("another program; give the tags a file of their own"), "{error}");
-    }
+    other.run("PRAGMA user_version = 7; CREATE TABLE orders (id INTEGER)");
+    let error = text(SqliteSegments::open_existing(&other.path));
+    assert!(error.contains("tables of another program, and none of uidring's"), "{error}");
+    other.own().create("orders", &Tag::new()).unwrap();
+    assert_eq!(other.own().load("orders", None).unwrap().first, 1);
+    let version = "SELECT user_version FROM pragma_user_version";
+    let version: i64 = other.connect().query_row(version, [], |row| row.get(0)).unwrap();
+    assert_eq!(version, 7);
 }
 
 #[test]

@@ -15,6 +15,7 @@ mod old_copies;
 mod scopes;
 #[cfg(all(feature = "mysql", feature = "postgres"))]
 mod servers;
+mod shared_file;
 mod takes;
 
 use std::time::{Duration, SystemTime};

@@ -35,6 +35,7 @@ const WORDS: Words = Words {
     no_tables: "",
     foreign_tables: "",
     foreign_file: "",
+    beside: "",
     rights: "give this user the rights ~cosid:* +scan +setnx +incrby beside those below",
 };
 

@@ -26,6 +26,7 @@ const WORDS: Words = Words {
     no_tables: "",
     foreign_tables: "",
     foreign_file: "",
+    beside: "",
     rights: "give this user the rights to read, write and remove the keys in its folder",
 };
 

@@ -37,6 +37,9 @@ use super::series_error::SeriesError;
 /// read before others wrote. So is one that sees the series as it was before a change, by
 /// [`SeriesError::Changed`](super::SeriesError::Changed).
 ///
+/// A SQLite file that the program keeps in WAL mode will do as well: the numbers are then in its
+/// log, as the documents are. Nothing else of this library is given in such a file.
+///
 /// All that a process does with a SQLite file must go through one copy of SQLite, that of the
 /// transaction: two copies in one process undo each other's locks.
 pub trait GaplessTransaction {

@@ -19,6 +19,8 @@ mod postgres;
 mod server;
 #[cfg(feature = "sqlite")]
 mod sqlite;
+#[cfg(feature = "sqlite")]
+mod sqlite_tables;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
 mod tls_problem;
 #[cfg(any(feature = "mysql", feature = "postgres"))]
@@ -30,7 +32,9 @@ pub use mysql::MySql;
 #[cfg(feature = "postgres")]
 pub use postgres::Postgres;
 #[cfg(feature = "sqlite")]
-pub use sqlite::Sqlite;
+pub use sqlite::{Beside, Sqlite};
+#[cfg(feature = "sqlite")]
+pub use sqlite_tables::HAS_WORKERS;
 
 use std::fmt::{self, Debug};
 use std::io;
@@ -95,10 +99,13 @@ pub struct Schema {
     pub witness: &'static str,
 }
 
-/// Whether a transaction may write. A server that takes no writes is refused only then.
+/// Whether a transaction writes. A server that takes no writes is refused only then.
 #[derive(Clone, Copy, Debug, PartialEq, Eq)]
 pub enum Access {
     Read,
+    /// A write that gives nothing, but says how something is given.
+    #[cfg_attr(not(feature = "series"), allow(dead_code))] // what has definitions
+    Define,
     Write,
 }
 

@@ -415,7 +415,7 @@ impl Conversation<'_> {
         }
         // The server refuses the writes of most users by itself, but not those of an administrator.
         // MariaDB 12 has words for it, and several for on.
-        if access == Access::Write && !["0", "OFF"].contains(&setting(7).as_str()) {
+        if access != Access::Read && !["0", "OFF"].contains(&setting(7).as_str()) {
             return Err(Error::Unreachable { problem: NO_WRITES.to_owned(), source: None });
         }
         Ok(())

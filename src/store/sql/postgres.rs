@@ -419,7 +419,7 @@ impl Session for Conversation<'_> {
             return Err(Error::problem(problem));
         }
         match takes_no_writes(setting(3), setting(4)) {
-            Some(error) if access == Access::Write => Err(error),
+            Some(error) if access != Access::Read => Err(error),
             _ => Ok(()),
         }
     }

@@ -5,7 +5,9 @@
 //! log into it. At rest the file is all there is. With a log, another program that has the file
 //! open keeps in the log what was given meanwhile, and whoever loses the log or copies the file
 //! alone gives it again. So a file that somebody has put into WAL mode is put back before it is
-//! written to: a setting of the file is changed there, and nothing that it holds.
+//! written to: a setting of the file is changed there, and nothing that it holds. Where others have
+//! tables in it, the mode is theirs to choose, and nothing is given in the other one. Series are
+//! defined there all the same, as the transactions that count gapless numbers are theirs, too.
 //!
 //! On a Unix, SQLite's locks belong to the process, so each call takes one more: see `file_lock`.
 
@@ -20,12 +22,19 @@ use rusqlite::{Connection, ErrorCode, MAIN_DB, OpenFlags, ToSql, params_from_ite
 
 #[cfg(unix)]
 use super::file_lock::FileLock;
+use super::sqlite_tables::{self as tables, State};
 use super::{Access, Database, Deadline, Dialect, Error, Row, Schema, Session, Value, now};
 use crate::sync::sleep;
 use crate::told::Told;
 
-/// The `application_id` of uidring's schemas. Their version is the `user_version`.
-const APPLICATION: i64 = 0x7569_6472;
+/// In which files tables are made.
+#[derive(Clone, Copy, Debug, PartialEq, Eq)]
+pub enum Beside {
+    /// In those that have nothing in them.
+    Nothing,
+    /// In those that hold tables of others, too.
+    Others,
+}
 
 /// A SQLite file.
 #[derive(Clone, Debug)]
@@ -54,12 +63,19 @@ impl Sqlite {
         &self.path
     }
 
-    /// Makes the file and its tables. Nothing is written where they are there.
-    pub fn create(&self, schema: &Schema, deadline: &Deadline) -> Result<(), Error> {
+    /// Makes the file and its tables, `beside` those of others if it may. Nothing is written where
+    /// they are there. Fails where calls with this `access` would.
+    pub fn create(
+        &self,
+        schema: &Schema,
+        access: Access,
+        beside: Beside,
+        deadline: &Deadline,
+    ) -> Result<(), Error> {
         let mut file = self.open(schema, deadline, OpenFlags::SQLITE_OPEN_CREATE)?;
-        if let State::Empty = file.state()? {
-            // In a transaction of its own, and harmless where another process has just done the
-            // same.
+        let state = file.state()?;
+        // In a transaction of its own, and harmless where another process has just done the same.
+        if state == State::Empty || (state == State::Others && beside == Beside::Others) {
             file.make_tables()?;
         }
         file.check()?;
@@ -67,7 +83,10 @@ impl Sqlite {
         if file.lock.is_none() || file.db.is_readonly(MAIN_DB)? {
             return Err(Error::problem(READ_ONLY));
         }
-        if file.has_log()? { file.leave_log() } else { Ok(()) }
+        if state == (State::Ours { has_version: false }) {
+            tables::take_over(&mut file.db, schema)?;
+        }
+        if access == Access::Write && file.has_log()? { file.leave_log() } else { Ok(()) }
     }
 
     fn open<'a>(
@@ -315,39 +334,9 @@ struct File<'a> {
     schema: &'a Schema,
 }
 
-/// What the file is to uidring.
-enum State {
-    /// It has nothing in it, or not the tables that are somebody else's to make.
-    Empty,
-    /// It has the tables of the schema.
-    Ours,
-}
-
 impl File<'_> {
-    /// Looks at the file without writing to it.
     fn state(&mut self) -> Result<State, Error> {
-        let Schema { sql, version: known, witness, .. } = self.schema;
-        // All in one transaction, so that it is seen either before another process has made the
-        // tables or after.
-        let db = self.db.transaction()?;
-        let number = |sql| db.query_row(sql, [], |row| row.get::<_, i64>(0));
-        if sql.is_empty() {
-            return if number(witness)? == 1 { Ok(State::Ours) } else { Ok(State::Empty) };
-        }
-        let application = number("PRAGMA application_id")?;
-        let version = number("PRAGMA user_version")?;
-        let is_empty = || Ok::<_, Error>(number("SELECT count(*) FROM sqlite_master")? == 0);
-        if (application, version) == (0, 0) && is_empty()? {
-            return Ok(State::Empty);
-        }
-        if application != APPLICATION {
-            let problem = "it is the database of another program";
-            return Err(Error::ForeignFile { problem, source: None });
-        }
-        if version != *known {
-            return Err(Error::other_version(version, *known));
-        }
-        if number(witness)? == 1 { Ok(State::Ours) } else { Err(foreign_tables(None)) }
+        tables::state(&*self.db.transaction()?, self.schema)
     }
 
     /// Whether the file is in WAL mode.
@@ -360,11 +349,11 @@ impl File<'_> {
     /// each try has a connection of its own: two that wait for each other's end would wait for
     /// ever.
     fn leave_log(&mut self) -> Result<(), Error> {
-        let application: i64 = self.db.query_row("PRAGMA application_id", [], |row| row.get(0))?;
-        if application != APPLICATION {
+        if tables::holds_others(&self.db)? {
             return Err(Error::problem(
                 "it is in WAL mode, so that what is given could be lost with its file -wal, and it \
-                 is another program's; run PRAGMA journal_mode = DELETE in it",
+                 has tables of another program, whose choice that is; have that program run PRAGMA \
+                 journal_mode = DELETE, or use a file of its own",
             ));
         }
         for tries in 1.. {
@@ -395,8 +384,9 @@ impl File<'_> {
 
     fn check(&mut self) -> Result<(), Error> {
         match self.state()? {
-            State::Ours => Ok(()),
+            State::Ours { .. } => Ok(()),
             State::Empty => Err(Error::NoTables(None)),
+            State::Others => Err(Error::OthersTables),
         }
     }
 }
@@ -415,7 +405,7 @@ impl Session for File<'_> {
                 return Err(Error::problem(READ_ONLY));
             }
             // Nobody can change that while this transaction lasts.
-            if !self.has_log()? {
+            if access == Access::Define || !self.has_log()? {
                 return Ok(());
             }
             self.db.execute_batch("ROLLBACK")?;
@@ -434,7 +424,7 @@ impl Session for File<'_> {
     }
 
     fn make_tables(&mut self) -> Result<(), Error> {
-        Ok(self.db.execute_batch(self.schema.sql)?)
+        tables::make(&self.db, self.schema)
     }
 
     /// A transaction in a file makes no tables.

@@ -25,6 +25,7 @@ const WORDS: Words = Words {
         numbers from this library's own table",
     foreign_tables: "its table leaf_alloc does not have the columns of Leaf's, with these types",
     foreign_file: "give the path of the one with the table leaf_alloc",
+    beside: "",
     rights: "give this user the rights to select and update in its table leaf_alloc, and to insert \
         and delete for changes of tags",
 };

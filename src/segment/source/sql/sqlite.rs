@@ -9,7 +9,7 @@ use super::table::{Table, Tables};
 use super::tinyid::TinyId;
 use crate::segment::SegmentError;
 use crate::store::sql::{
-    Access, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words,
+    Access, Beside, Database, Deadline, Error, Schema, Session, Sqlite, VERSION, Words,
 };
 
 /// Numbers of tags from a SQLite file, for all processes of one machine.
@@ -32,15 +32,17 @@ use crate::store::sql::{
 /// copy of the file on a second machine, gives numbers twice; machines that share tags need a
 /// server. The file is open during a call only. If somebody has put it into WAL mode, it is put
 /// back to a rollback journal before numbers are given, as by a
-/// [`SqliteRegistry`](crate::registry::SqliteRegistry); that of another program is refused.
+/// [`SqliteRegistry`](crate::registry::SqliteRegistry); where another program has tables in it,
+/// no numbers are given in WAL mode.
 pub type SqliteSegments<T = Own> = SqlSegments<Sqlite, T>;
 
 impl SqlSegments<Sqlite> {
     /// The tags in the file `path`, which is made if it does not exist.
     ///
     /// The tables are made too, by the file `schema.sql`; many processes may do so at once. The
-    /// directory must exist. Where the file is another program's, nothing is written; it must have
-    /// the table of [`leaf`](SqlSegments::leaf) or [`tinyid`](SqlSegments::tinyid).
+    /// directory must exist. The file may hold the tables of another program. Where one of them is
+    /// that of [`leaf`](SqlSegments::leaf) or [`tinyid`](SqlSegments::tinyid), no other table is
+    /// made beside it.
     ///
     /// # Errors
     ///
@@ -59,8 +61,15 @@ impl SqlSegments<Sqlite> {
             return self.check();
         }
         let deadline = Deadline::after(self.client.timeout);
-        let created = self.client.database.create(&Sqlite::OWN, &deadline);
-        self.or_others(created, &deadline, "make the tables of")
+        let create =
+            |beside| self.client.database.create(&Sqlite::OWN, Access::Write, beside, &deadline);
+        let created = match create(Beside::Nothing) {
+            // Whoever uses those tables asks for no others.
+            Err(Error::OthersTables) if self.has_others(&deadline) => Ok(()),
+            Err(Error::OthersTables) => create(Beside::Others),
+            created => created,
+        };
+        created.map_err(|error| self.told("make the tables of", error))
     }
 
     /// The tags in the file `path`, which exists. Nothing is written, and a file that may only be
@@ -82,27 +91,18 @@ impl SqlSegments<Sqlite> {
         Ok(source)
     }
 
-    /// Looks whether the file has tables of this library's or of others, and nothing more.
+    /// Looks whether the file has tables of this library's, of Leaf's or of tinyid's, and nothing
+    /// more.
     pub(crate) fn check(&self) -> Result<(), SegmentError> {
         let deadline = Deadline::after(self.client.timeout);
-        self.or_others(self.look_for::<Own>(&deadline), &deadline, "open")
+        match self.look_for::<Own>(&deadline) {
+            Err(Error::OthersTables) if self.has_others(&deadline) => Ok(()),
+            looked => looked.map_err(|error| self.told("open", error)),
+        }
     }
 
-    /// Lets another program's file pass that has the table of Leaf or tinyid.
-    fn or_others(
-        &self,
-        result: Result<(), Error>,
-        deadline: &Deadline,
-        doing: &str,
-    ) -> Result<(), SegmentError> {
-        match result {
-            Err(Error::ForeignFile { source: None, .. })
-                if self.has::<Leaf>(deadline) || self.has::<TinyId>(deadline) =>
-            {
-                Ok(())
-            }
-            result => result.map_err(|error| self.told(doing, error)),
-        }
+    fn has_others(&self, deadline: &Deadline) -> bool {
+        self.has::<Leaf>(deadline) || self.has::<TinyId>(deadline)
     }
 
     fn at(path: &Path) -> Result<SqliteSegments, SegmentError> {
@@ -133,6 +133,7 @@ impl Tables for Sqlite {
             out who emptied it",
         foreign_tables: "its tables are not those of schema.sql; give the tags a file of their own",
         foreign_file: "give the tags a file of their own",
+        beside: "give the tags a file of their own",
         rights: "",
     };
     const MS_OF: &'static str = "CAST(strftime('%s', {}) AS INTEGER) * 1000";

@@ -35,6 +35,7 @@ pub trait Tables: Database {
         foreign_tables: "its table uidring_segment is not that of the schema; use the uidring that \
             made it, or give the tags a database of their own",
         foreign_file: "give the tags a file of their own",
+        beside: "",
         rights: "give this user the rights to select and update in its table uidring_segment and \
             to select in uidring_layout, and to insert and delete for changes of tags",
     };

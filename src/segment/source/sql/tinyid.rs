@@ -27,6 +27,7 @@ const WORDS: Words = Words {
     foreign_tables: "its table tiny_id_info does not have the columns of tinyid's, with these \
         types",
     foreign_file: "give the path of the one with the table tiny_id_info",
+    beside: "",
     rights: "give this user the rights to select and update in its table tiny_id_info, and to \
         insert and delete for changes of tags",
 };

@@ -22,6 +22,7 @@ const WORDS: Words = Words {
     foreign_tables: "its table tiny_id_token does not have the columns of tinyid's, with these \
         types",
     foreign_file: "give the path of the one with the table tiny_id_token",
+    beside: "",
     rights: "give this user the right to select in its table tiny_id_token",
 };
 

@@ -39,6 +39,7 @@ fn told(error: Error) -> (String, bool) {
         no_tables: "",
         foreign_tables: "",
         foreign_file: "",
+        beside: "",
         rights: "give the rights",
     };
     let error = error.told(&words, "NAME", "read", Duration::from_secs(1));
