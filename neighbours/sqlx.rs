@@ -5,8 +5,8 @@ mod databases;
 mod uids;
 
 use databases::Server;
-use sqlx::{Connection, MySqlConnection, PgConnection, SqliteConnection};
-use uidring::series::{Series, SeriesDefinition, SeriesError};
+use sqlx::{AnyConnection, Connection, MySqlConnection, PgConnection, SqliteConnection};
+use uidring::series::{Series, SeriesDefinition, SeriesError, SeriesGenerator};
 use uidring::{Store, Uid};
 
 macro_rules! round_trip {
@@ -179,6 +179,231 @@ async fn mysql_counts_without_gaps() {
         "BEGIN",
         "INSERT INTO invoice VALUES (?)"
     );
+}
+
+/// A gapless series of `url`, and transactions of it.
+fn invoices(url: &str) -> SeriesGenerator {
+    let series = Series::builder().store(&Store::open(url).unwrap()).build().unwrap();
+    series.create("invoices", SeriesDefinition::new("{yyyy}-{n:5}").unwrap().gapless()).unwrap()
+}
+
+/// With these, MySQL calls texts bytes.
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn connections_of_mysql_with_any_collation_count() {
+    let database = Server::MySql.database();
+    let invoices = invoices(&database.url);
+    let mut counted = 0;
+    for names in ["utf8mb4 COLLATE utf8mb4_bin", "utf8mb4", "latin1 COLLATE latin1_bin", "binary"] {
+        let mut db = MySqlConnection::connect(&database.url).await.unwrap();
+        sqlx::raw_sql(leaked(format!("SET NAMES {names}"))).execute(&mut db).await.unwrap();
+        for _ in 0..2 {
+            let mut transaction = db.begin().await.unwrap();
+            let number = invoices.take_in(&mut transaction).await;
+            counted += 1;
+            assert_eq!(number.unwrap().value(), counted, "{names}");
+            transaction.commit().await.unwrap();
+        }
+        // What is read when the series has been changed.
+        let other = Series::builder().store(&Store::open(&database.url).unwrap()).build().unwrap();
+        let begins = format!("{}-01-01", 2900 + counted).parse().unwrap();
+        let pattern = format!("{{yyyy}}-{{n:{}}}", 5 + counted / 2);
+        let changed = SeriesDefinition::new(&pattern).unwrap().gapless();
+        other.change("invoices", changed, begins).unwrap();
+        let mut transaction = db.begin().await.unwrap();
+        let number = invoices.take_in_for(&mut transaction, begins).await.unwrap();
+        assert_eq!(number.value(), 1, "{names}");
+        transaction.commit().await.unwrap();
+    }
+}
+
+/// Two versions of sqlx take it each in its own way.
+fn leaked(sql: String) -> &'static str {
+    Box::leak(sql.into_boxed_str())
+}
+
+/// In a transaction of `Any`, which may be one of each database.
+async fn any_counts(url: &str, store: &str) {
+    sqlx::any::install_default_drivers();
+    let invoices = invoices(store);
+    let mut db = AnyConnection::connect(url).await.unwrap();
+    for value in [1, 2, 2] {
+        let mut transaction = db.begin().await.unwrap();
+        assert_eq!(invoices.take_in(&mut transaction).await.unwrap().value(), value);
+        if value == 1 {
+            transaction.commit().await.unwrap();
+        } else {
+            transaction.rollback().await.unwrap();
+        }
+    }
+    // What is read when the series has been changed.
+    let other = Series::builder().store(&Store::open(store).unwrap()).build().unwrap();
+    let begins = "2999-01-01".parse().unwrap();
+    let changed = SeriesDefinition::new("{yyyy}-{n:6}").unwrap().gapless();
+    other.change("invoices", changed, begins).unwrap();
+    let mut transaction = db.begin().await.unwrap();
+    let number = invoices.take_in_for(&mut transaction, begins).await.unwrap();
+    assert_eq!(number.as_str(), "2999-000001");
+    transaction.commit().await.unwrap();
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn any_counts_in_sqlite() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("orders.db").display().to_string();
+    any_counts(&format!("sqlite://{file}"), &file).await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn any_counts_in_postgres() {
+    let database = Server::Postgres.database();
+    any_counts(&database.url, &database.url).await;
+}
+
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn any_counts_in_mysql() {
+    let database = Server::MySql.database();
+    any_counts(&database.url, &database.url).await;
+    // Of its bytes, too.
+    sqlx::any::install_default_drivers();
+    let mut db = AnyConnection::connect(&database.url).await.unwrap();
+    sqlx::raw_sql("SET NAMES utf8mb4 COLLATE utf8mb4_bin").execute(&mut db).await.unwrap();
+    let mut transaction = db.begin().await.unwrap();
+    let series = Series::builder().store(&Store::open(&database.url).unwrap()).build().unwrap();
+    let invoices = series.get("invoices").unwrap();
+    assert_eq!(invoices.take_in(&mut transaction).await.unwrap().value(), 2);
+    transaction.rollback().await.unwrap();
+}
+
+/// Makes two transactions count the same numbers, each in the other order, and says what the one
+/// was told that the database has refused.
+macro_rules! deadlock {
+    ($connection:ty, $url:expr, $invoices:expr) => {{
+        let [a, b] = ["a", "b"].map(|scope| $invoices.scope(scope));
+        let mut one = <$connection>::connect($url).await.unwrap();
+        let mut other = <$connection>::connect($url).await.unwrap();
+        let (mut first, mut second) = (one.begin().await.unwrap(), other.begin().await.unwrap());
+        a.take_in(&mut first).await.unwrap();
+        b.take_in(&mut second).await.unwrap();
+        // Whoever is refused lets the other go on.
+        let run = async {
+            let said = b.take_in(&mut first).await.err();
+            first.rollback().await.unwrap();
+            said
+        };
+        let beside = async {
+            let said = a.take_in(&mut second).await.err();
+            second.rollback().await.unwrap();
+            said
+        };
+        let (said, also) = tokio::join!(run, beside);
+        said.or(also).expect("one is refused")
+    }};
+}
+
+/// Has a transaction wait for the number that another one holds, by the limit that `set` sets.
+macro_rules! wait_too_long {
+    ($connection:ty, $url:expr, $invoices:expr, $set:expr) => {{
+        let mut one = <$connection>::connect($url).await.unwrap();
+        let mut other = <$connection>::connect($url).await.unwrap();
+        let mut holds = one.begin().await.unwrap();
+        $invoices.take_in(&mut holds).await.unwrap();
+        sqlx::raw_sql($set).execute(&mut other).await.unwrap();
+        let mut waits = other.begin().await.unwrap();
+        let error = $invoices.take_in(&mut waits).await.unwrap_err();
+        waits.rollback().await.unwrap();
+        holds.rollback().await.unwrap();
+        error
+    }};
+}
+
+fn is_worth_another_try(error: &SeriesError, what: &str) {
+    assert!(matches!(error, SeriesError::Transaction { .. }), "{what}: {error:?}");
+    assert!(error.is_transient(), "{what}: {error:?}");
+    let said = "roll it back, and try again in a new one";
+    assert!(error.to_string().ends_with(said), "{what}: {error}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a PostgreSQL server"]
+async fn conflicts_in_postgres_are_worth_another_try() {
+    let database = Server::Postgres.database();
+    let invoices = invoices(&database.url);
+    let url = &database.url;
+    is_worth_another_try(&deadlock!(PgConnection, url, invoices), "deadlock");
+    sqlx::any::install_default_drivers();
+    is_worth_another_try(&deadlock!(AnyConnection, url, invoices), "deadlock of Any");
+    for set in ["SET lock_timeout = 100", "SET statement_timeout = 100"] {
+        is_worth_another_try(&wait_too_long!(PgConnection, url, invoices, set), set);
+    }
+}
+
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn conflicts_in_mysql_are_worth_another_try() {
+    let database = Server::MySql.database();
+    let invoices = invoices(&database.url);
+    let url = &database.url;
+    is_worth_another_try(&deadlock!(MySqlConnection, url, invoices), "deadlock");
+    sqlx::any::install_default_drivers();
+    is_worth_another_try(&deadlock!(AnyConnection, url, invoices), "deadlock of Any");
+    for set in ["SET innodb_lock_wait_timeout = 1", "SET max_statement_time = 0.2"] {
+        is_worth_another_try(&wait_too_long!(MySqlConnection, url, invoices, set), set);
+        is_worth_another_try(&wait_too_long!(AnyConnection, url, invoices, set), set);
+    }
+    // Not so what no other transaction mends.
+    let mut db = MySqlConnection::connect(url).await.unwrap();
+    database.run("RENAME TABLE uidring_series_counter TO gone");
+    let error = invoices.take_in(&mut db.begin().await.unwrap()).await.unwrap_err();
+    assert!(!error.is_transient() && error.to_string().ends_with("roll it back"), "{error}");
+}
+
+#[tokio::test(flavor = "current_thread")]
+async fn a_locked_file_is_worth_another_try() {
+    let dir = tempfile::tempdir().unwrap();
+    let file = dir.path().join("orders.db").display().to_string();
+    let invoices = invoices(&file);
+    let url = format!("sqlite://{file}");
+    let set = "PRAGMA busy_timeout = 50";
+    is_worth_another_try(&wait_too_long!(SqliteConnection, &url, invoices, set), set);
+    sqlx::any::install_default_drivers();
+    is_worth_another_try(&wait_too_long!(AnyConnection, &url, invoices, set), set);
+}
+
+/// MariaDB, from 11.6 on unless set otherwise, refuses to a transaction what others have written
+/// since it read anything. One that counts first has read nothing.
+#[tokio::test(flavor = "current_thread")]
+#[ignore = "needs a MySQL or MariaDB server"]
+async fn a_transaction_of_mariadb_that_counts_first_is_not_refused() {
+    let database = Server::MySql.database();
+    let invoices = invoices(&database.url);
+    let mut db = MySqlConnection::connect(&database.url).await.unwrap();
+    let mut other = MySqlConnection::connect(&database.url).await.unwrap();
+    let set = "SET innodb_snapshot_isolation = ON";
+    sqlx::raw_sql(set).execute(&mut db).await.unwrap();
+    let mut refused = 0;
+    for counts_first in [false, true, true] {
+        let mut transaction = db.begin().await.unwrap();
+        if !counts_first {
+            let read = "SELECT COUNT(*) FROM uidring_layout";
+            sqlx::query(read).execute(&mut *transaction).await.unwrap();
+        }
+        let mut meanwhile = other.begin().await.unwrap();
+        invoices.take_in(&mut meanwhile).await.unwrap();
+        meanwhile.commit().await.unwrap();
+        match invoices.take_in(&mut transaction).await {
+            Ok(_) => transaction.commit().await.unwrap(),
+            Err(error) => {
+                is_worth_another_try(&error, set);
+                assert!(!counts_first);
+                refused += 1;
+                transaction.rollback().await.unwrap();
+            }
+        }
+    }
+    assert_eq!(refused, 1);
 }
 
 /// MySQL shows the transaction the versions of the series as they were, and locks its row as it is.

@@ -55,6 +55,7 @@ mod counter;
 mod current;
 mod date;
 mod definition;
+mod driver_error;
 mod error;
 mod forecast;
 #[cfg(any(

@@ -4,6 +4,7 @@ use std::error::Error;
 use std::fmt;
 
 use super::date::Date;
+use super::driver_error;
 use super::error::{FormatError, SeriesDefinitionError};
 use super::period::Period;
 use super::scope::ScopeError;
@@ -149,7 +150,8 @@ pub enum SeriesError {
 }
 
 impl SeriesError {
-    /// Whether the same call may succeed in a moment.
+    /// Whether the same call may succeed in a moment; where a transaction could not count a number,
+    /// whether another transaction may, as after a deadlock or a wait that took too long.
     ///
     /// ```
     /// use uidring::series::SeriesError;
@@ -163,6 +165,7 @@ impl SeriesError {
             SeriesError::Changed { .. } | SeriesError::Loading { .. } => true,
             SeriesError::Storage(error) => error.is_transient(),
             SeriesError::Load(error) => error.is_transient(),
+            SeriesError::Transaction { source, .. } => driver_error::is_transient(&**source),
             _ => false,
         }
     }
@@ -328,7 +331,9 @@ impl fmt::Display for SeriesError {
             SeriesError::Load(error) => error.fmt(f),
             SeriesError::Transaction { series, .. } => write!(
                 f,
-                "the transaction could not count a number of the series {series:?}; roll it back"
+                "the transaction could not count a number of the series {series:?}; roll it \
+                 back{}",
+                if self.is_transient() { ", and try again in a new one" } else { "" }
             ),
         }
     }

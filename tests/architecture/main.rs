@@ -70,6 +70,7 @@ const FLOORS: &[Floor] = &[
             "series/span",
             "series/pattern",
             "series/definition",
+            "series/driver_error",
             "series/series_error",
             "series/counter",
             "series/given",
@@ -144,6 +145,7 @@ const FLOORS: &[Floor] = &[
             "span",
             "pattern",
             "definition", // what a number says
+            "driver_error",
             "series_error",
             "counter",
             "given",

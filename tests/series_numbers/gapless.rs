@@ -118,6 +118,40 @@ fn a_transaction_of_another_database_counts_nothing() {
     assert!(error.to_string().starts_with(said), "{error}");
 }
 
+/// Others have the file locked, or have written to it since the transaction read.
+#[test]
+fn a_transaction_that_others_stand_in_the_way_of_is_worth_another_try() {
+    let (folder, store) = file();
+    let series = series(&store, &clock("2026-11-24T12:00:00Z"));
+    let invoices = series.create("invoices", definition("{yyyy}-{n}").gapless()).unwrap();
+    let path = folder.path().join("uidring.db");
+    for mode in ["DELETE", "WAL"] {
+        let [mut db, mut other] = [(); 2].map(|()| {
+            let db = Connection::open(&path).unwrap();
+            db.execute_batch(&format!("PRAGMA journal_mode = {mode}; PRAGMA busy_timeout = 10"))
+                .unwrap();
+            db
+        });
+        let mut transaction = db.transaction().unwrap();
+        let look = "SELECT count(*) FROM uidring_series_counter";
+        transaction.query_row(look, [], |row| row.get::<_, i64>(0)).unwrap();
+        let mut theirs = other.transaction().unwrap();
+        invoices.take_in(&mut theirs).unwrap();
+        if mode == "WAL" {
+            theirs.commit().unwrap();
+        }
+        let error = invoices.take_in(&mut transaction).unwrap_err();
+        assert!(matches!(error, SeriesError::Transaction { .. }), "{error:?}");
+        assert!(error.is_transient(), "{mode}: {error:?}");
+        assert!(error.to_string().ends_with("roll it back, and try again in a new one"), "{error}");
+    }
+    // Not so what no other transaction mends.
+    let mut db = Connection::open(&path).unwrap();
+    db.execute_batch("ALTER TABLE uidring_series_counter RENAME TO gone").unwrap();
+    let error = invoices.take_in(&mut db.transaction().unwrap()).unwrap_err();
+    assert!(!error.is_transient() && error.to_string().ends_with("roll it back"), "{error}");
+}
+
 /// An operator puts an old copy in the place of a store, from before a change that the process has
 /// learned. The number after it is written by what the copy has, or by what has followed in it.
 #[test]

@@ -28,14 +28,16 @@ use super::series_error::SeriesError;
 /// | transaction | feature | `take_in` returns |
 /// |---|---|---|
 /// | `rusqlite::Transaction` | `sqlite` | a `Result` |
-/// | `sqlx::Transaction` of SQLite, PostgreSQL or MySQL | `sqlx-0_8`, `sqlx-0_9` | a future |
+/// | `sqlx::Transaction` of SQLite, PostgreSQL, MySQL, `Any` | `sqlx-0_8`, `sqlx-0_9` | a future |
 /// | `tokio_postgres::Transaction` | `postgres` | a future |
 ///
 /// Any isolation level will do. Where the database finds that transactions stand in each other's
 /// way, it refuses one of them, which is to be rolled back and tried again: PostgreSQL from
-/// `REPEATABLE READ` on, MySQL where it sees a deadlock, SQLite in WAL mode where a transaction has
-/// read before others wrote. So is one that sees the series as it was before a change, by
-/// [`SeriesError::Changed`](super::SeriesError::Changed).
+/// `REPEATABLE READ` on, MySQL where it sees a deadlock, and SQLite in WAL mode and MariaDB with
+/// `innodb_snapshot_isolation`, which is on from its version 11.6 on, where a transaction has read
+/// before others wrote. [`is_transient`](super::SeriesError::is_transient) tells such errors, and
+/// those of waits that took too long. So is one to be tried again that sees the series as it was
+/// before a change, by [`SeriesError::Changed`](super::SeriesError::Changed).
 ///
 /// A SQLite file that the program keeps in WAL mode will do as well: the numbers are then in its
 /// log, as the documents are. Nothing else of this library is given in such a file.

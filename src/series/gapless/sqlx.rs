@@ -1,4 +1,6 @@
-//! The transactions of sqlx 0.8 and 0.9, of each database that both sides know.
+//! The transactions of sqlx 0.8 and 0.9, of each database that both sides know, also by its `Any`.
+
+use std::any::Any;
 
 use super::count::{Dialect, Driver, DriverError, Gapless, Texts};
 use super::{Counting, GaplessTransaction};
@@ -15,8 +17,9 @@ fn dialect(name: &str) -> Dialect {
 
 /// In 0.8 arguments have a lifetime, and statements are plain texts.
 macro_rules! transactions {
-    ($sqlx:ident, ($($q:lifetime)?), $statement:expr) => {
+    ($sqlx:ident, $core:ident, ($($q:lifetime)?), $statement:expr) => {
         const _: () = {
+            use $core::any::AnyConnection;
             use $sqlx::{
                 ColumnIndex, Database, Decode, Encode, Executor, IntoArguments, Row, Transaction,
                 Type,
@@ -24,11 +27,13 @@ macro_rules! transactions {
 
             impl<DB: Database> GaplessTransaction for Transaction<'_, DB>
             where
+                DB::Connection: 'static,
                 for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
                 for<'q> DB::Arguments$(<$q>)?: IntoArguments<$($q,)? DB>,
                 for<'q> i64: Encode<'q, DB> + Type<DB>,
                 for<'q> String: Encode<'q, DB> + Decode<'q, DB> + Type<DB>,
                 for<'q> Option<String>: Encode<'q, DB> + Decode<'q, DB> + Type<DB>,
+                for<'q> Vec<u8>: Decode<'q, DB>,
                 usize: ColumnIndex<DB::Row>,
             {
                 type Taken<'a>
@@ -45,15 +50,18 @@ macro_rules! transactions {
 
             impl<DB: Database> Driver for Statements<'_, DB>
             where
+                DB::Connection: 'static,
                 for<'c> &'c mut DB::Connection: Executor<'c, Database = DB>,
                 for<'q> DB::Arguments$(<$q>)?: IntoArguments<$($q,)? DB>,
                 for<'q> i64: Encode<'q, DB> + Type<DB>,
                 for<'q> String: Encode<'q, DB> + Decode<'q, DB> + Type<DB>,
                 for<'q> Option<String>: Encode<'q, DB> + Decode<'q, DB> + Type<DB>,
+                for<'q> Vec<u8>: Decode<'q, DB>,
                 usize: ColumnIndex<DB::Row>,
             {
                 fn dialect(&self) -> Dialect {
-                    dialect(DB::NAME)
+                    let any = (&*self.0 as &dyn Any).downcast_ref::<AnyConnection>();
+                    dialect(any.map_or(DB::NAME, AnyConnection::backend_name))
                 }
 
                 async fn rows(
@@ -71,9 +79,17 @@ macro_rules! transactions {
                         };
                     }
                     let rows = query.fetch_all(&mut *self.0).await?;
+                    // Unchecked, because with a collation such as utf8mb4_bin the driver of MySQL
+                    // takes a text for bytes. Those of `Any` are bytes then.
+                    let text = |row: &DB::Row, column| {
+                        row.try_get_unchecked::<Option<String>, _>(column).or_else(|error| {
+                            let bytes = row.try_get_unchecked::<Vec<u8>, _>(column);
+                            let text = bytes.ok().and_then(|bytes| String::from_utf8(bytes).ok());
+                            text.map(Some).ok_or(error)
+                        })
+                    };
                     let texts = |row: &DB::Row| {
-                        let text = |column| row.try_get(column);
-                        (0..row.len()).map(text).collect::<Result<Texts, _>>()
+                        (0..row.len()).map(|column| text(row, column)).collect::<Result<Texts, _>>()
                     };
                     Ok(rows.iter().map(texts).collect::<Result<_, _>>()?)
                 }
@@ -83,6 +99,6 @@ macro_rules! transactions {
 }
 
 #[cfg(feature = "sqlx-0_8")]
-transactions!(sqlx_0_8, ('q), |sql| sql);
+transactions!(sqlx_0_8, sqlx_core_0_8, ('q), |sql| sql);
 #[cfg(feature = "sqlx-0_9")]
-transactions!(sqlx_0_9, (), |sql: &String| sqlx_0_9::AssertSqlSafe(sql.clone()));
+transactions!(sqlx_0_9, sqlx_core_0_9, (), |sql: &String| sqlx_0_9::AssertSqlSafe(sql.clone()));
