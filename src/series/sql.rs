@@ -145,6 +145,17 @@ impl<D: SegmentTables> SqlSeries<D> {
         Err(Fault::Refused(self.no_such_series(name, alike)))
     }
 
+    /// The series, which nobody else changes until the end of the transaction, and of which nobody
+    /// counts a number.
+    fn get_for_change(
+        &self,
+        transaction: &mut Transaction<'_>,
+        name: &str,
+    ) -> Result<SeriesRecord, Fault> {
+        transaction.wait_for_turn(name)?;
+        self.get(transaction, name, true)
+    }
+
     fn insert_version(
         transaction: &mut Transaction<'_>,
         name: &str,
@@ -272,7 +283,9 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
             format!("INSERT INTO uidring_series ({SERIES}) VALUES (?, ?, ?, ?, ?, 0, {{now}})");
         let insert = |transaction: &mut Transaction<'_>| {
             Self::check_version(transaction)?;
-            if let Some(record) = Self::find(transaction, name, true)? {
+            // Without a lock, which would wait for those who count: of two processes that find
+            // none, the database refuses one.
+            if let Some(record) = Self::find(transaction, name, false)? {
                 return Ok(record);
             }
             transaction.write(&sql, &values)?;
@@ -326,7 +339,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
         begins: Date,
     ) -> Result<SeriesRecord, SeriesError> {
         self.transact(name, "change a series in", Access::Define, |transaction| {
-            let record = self.get(transaction, name, true)?;
+            let record = self.get_for_change(transaction, name)?;
             let series = name.to_owned();
             if record.newest().number != number {
                 return Err(Fault::Refused(SeriesError::Changed { series }));
@@ -401,7 +414,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
 
     fn close(&self, name: &str, before: Date) -> Result<SeriesRecord, SeriesError> {
         self.transact(name, "close a period in", Access::Define, |transaction| {
-            let record = self.get(transaction, name, true)?;
+            let record = self.get_for_change(transaction, name)?;
             if before <= record.closed_before {
                 return Ok(record);
             }
@@ -413,7 +426,7 @@ impl<D: SegmentTables> SeriesStore for SqlSeries<D> {
 
     fn prune(&self, name: &str) -> Result<u64, SeriesError> {
         self.transact(name, "prune a series in", Access::Define, |transaction| {
-            let record = self.get(transaction, name, true)?;
+            let record = self.get_for_change(transaction, name)?;
             let sql = "DELETE FROM uidring_series_counter WHERE series = ? AND begins < ?";
             let before = record.closed_before.to_string();
             Ok(transaction.write(sql, &[name.into(), before.as_str().into()])?)

@@ -17,6 +17,8 @@ mod scopes;
 mod servers;
 mod shared_file;
 mod takes;
+#[cfg(all(feature = "mysql", feature = "postgres"))]
+mod turns;
 
 use std::time::{Duration, SystemTime};
 

@@ -214,7 +214,7 @@ const COUNT: &str = "INSERT INTO uidring_series_counter \
     SELECT {text?}, {text?}, {text?}, {number?}, {number?}, name, {now}, {now} \
     FROM uidring_series \
     WHERE name = {text?} AND gapless = 1 AND closed_before <= {text?} AND revision = {number?} \
-    AND created = {number?} {lock} {if there} \
+    AND created = {number?} {turn} {lock} {if there} \
     last_number = uidring_series_counter.last_number + 1, modified = {now} {returning}";
 
 /// What MySQL has in place of `RETURNING`. The row is this transaction's, so it has the number, as
@@ -240,6 +240,11 @@ struct Words {
     has_numbers: bool,
 }
 
+/// The lock of a row that others share already is given at once, before somebody who waits to
+/// change the row: nobody could, for as long as such transactions overlap. This lock is given in
+/// turn. Its key is that of [`sql::Dialect::turn`](crate::store::sql::Dialect::turn).
+const TURN: &str = "AND pg_advisory_xact_lock_shared(tableoid::INT, hashtext(name)) IS NOT NULL";
+
 const ON_CONFLICT: &str = "ON CONFLICT (series, scope, period) DO UPDATE SET";
 const RETURNING: &str = "RETURNING {text}last_number)";
 
@@ -250,6 +255,7 @@ impl Words {
                 pieces: &[
                     ("{text?}", "?"),
                     ("{number?}", "?"),
+                    ("{turn}", ""),
                     // A transaction that writes has the whole file.
                     ("{lock}", ""),
                     ("{if there}", ON_CONFLICT),
@@ -264,6 +270,7 @@ impl Words {
                     // It would guess other types.
                     ("{text?}", "?::TEXT"),
                     ("{number?}", "?::BIGINT"),
+                    ("{turn}", TURN),
                     ("{lock}", "FOR SHARE OF uidring_series"),
                     ("{if there}", ON_CONFLICT),
                     ("{returning}", RETURNING),
@@ -276,6 +283,7 @@ impl Words {
                 pieces: &[
                     ("{text?}", "?"),
                     ("{number?}", "?"),
+                    ("{turn}", ""),
                     ("{lock}", "LOCK IN SHARE MODE"),
                     ("{if there}", "ON DUPLICATE KEY UPDATE"),
                     ("{returning}", ""),

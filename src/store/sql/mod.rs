@@ -118,6 +118,10 @@ pub struct Dialect {
     pub greatest: &'static str,
     /// `{for update}`: what has a query lock its rows until the end of the transaction.
     pub for_update: &'static str,
+    /// A statement that waits until no other transaction has counted a number of the gapless series
+    /// `?`, and has others wait that would, until the end of this one. It is needed where a lock of
+    /// a row waits for as long as others come that share it.
+    pub turn: Option<&'static str>,
     /// A query for the columns of the table `?` that this user may read.
     pub columns: &'static str,
     /// A query for those of the tables `{names}` that are there, all at one time.
@@ -233,6 +237,12 @@ impl Transaction<'_> {
     /// Returns how many rows fit the condition.
     pub fn write(&mut self, sql: &str, values: &[Value]) -> Result<u64, Error> {
         self.session.write(&self.translate(sql), values)
+    }
+
+    /// Waits for the turn to lock the row of the gapless series `name`.
+    #[cfg(feature = "series")]
+    pub fn wait_for_turn(&mut self, name: &str) -> Result<(), Error> {
+        self.dialect.turn.map_or(Ok(()), |sql| self.write(sql, &[name.into()]).map(drop))
     }
 
     /// The columns of `table` that this user may read, in capitals: none where it is not there.

@@ -155,6 +155,7 @@ impl Database for MySql {
         now: now::MYSQL,
         greatest: "GREATEST",
         for_update: "FOR UPDATE",
+        turn: None,
         columns: "SELECT COLUMN_NAME FROM information_schema.COLUMNS \
             WHERE TABLE_SCHEMA = DATABASE() AND TABLE_NAME = ?",
         tables: "SELECT TABLE_NAME FROM information_schema.TABLES \

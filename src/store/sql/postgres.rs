@@ -138,6 +138,9 @@ impl Database for Postgres {
         now: now::POSTGRES,
         greatest: "GREATEST",
         for_update: "FOR UPDATE",
+        turn: Some(
+            "SELECT pg_advisory_xact_lock('uidring_series'::REGCLASS::OID::INT, hashtext(?))",
+        ),
         columns: "SELECT attname::TEXT FROM pg_attribute \
             WHERE attrelid = to_regclass(?::TEXT) AND attnum > 0 AND NOT attisdropped \
             AND has_column_privilege(attrelid, attnum, 'SELECT')",

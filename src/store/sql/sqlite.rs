@@ -243,6 +243,7 @@ impl Database for Sqlite {
         greatest: "MAX",
         // A transaction that writes has the whole file.
         for_update: "",
+        turn: None,
         columns: "SELECT name FROM pragma_table_info(?)",
         tables: "SELECT name FROM sqlite_master WHERE type = 'table' AND name IN ({names})",
     };
