@@ -5,6 +5,8 @@
 //! the commands of Redis' clients.
 
 mod app;
+#[cfg(test)]
+mod causes;
 mod commands;
 mod config;
 #[cfg(fuzzing)]

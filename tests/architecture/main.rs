@@ -89,7 +89,7 @@ const FLOORS: &[Floor] = &[
         folder: "",
         rooms: &[
             "text", "routes", "commands", "process", "stats", "security", "config", "app", "http",
-            "resp", "net", "fuzzing", "main",
+            "resp", "net", "fuzzing", "causes", "main",
         ],
     },
     Floor {

@@ -149,15 +149,41 @@ pub(crate) enum NoSeries {
 }
 
 impl NoSeries {
-    /// What is wrong with the database, if that is the reason.
+    /// What is wrong with a series that was used before. Only what a client did wrong is nothing,
+    /// and what the next request mends.
     pub(crate) fn trouble(&self) -> Option<Trouble> {
         match self {
-            NoSeries::Error(SeriesError::Storage(error)) => {
-                Some(Trouble::of(&SegmentError::Storage(error.clone())))
+            NoSeries::Error(error @ SeriesError::NoSuchSeries { .. }) => {
+                Some(Trouble::because(Cause::NoSuchTag, error))
             }
-            NoSeries::Error(SeriesError::Load(error)) => Some(Trouble::of(error)),
-            NoSeries::Error(SeriesError::Take(error)) => Trouble::of_take(*error),
-            _ => None,
+            none => none.trouble_of_new(),
+        }
+    }
+
+    /// The same of a series that was not used before, whose name a client may have made up.
+    pub(crate) fn trouble_of_new(&self) -> Option<Trouble> {
+        let NoSeries::Error(error) = self else { return None };
+        match error {
+            SeriesError::Storage(error) => Some(Trouble::of(&SegmentError::Storage(error.clone()))),
+            SeriesError::Load(error) => Some(Trouble::of(error)),
+            SeriesError::Take(error) => Trouble::of_take(*error),
+            SeriesError::NoSuchSeries { .. }
+            | SeriesError::BadName { .. }
+            | SeriesError::BadRequest { .. }
+            | SeriesError::Definition(_)
+            | SeriesError::Scope(_)
+            | SeriesError::Format(_)
+            | SeriesError::Differs { .. }
+            | SeriesError::BadChange { .. }
+            | SeriesError::Gapless { .. }
+            | SeriesError::NotGapless { .. }
+            | SeriesError::Closed { .. }
+            | SeriesError::NotClosable { .. }
+            | SeriesError::Full { .. }
+            | SeriesError::Changed { .. }
+            | SeriesError::Loading { .. } => None,
+            SeriesError::Clock { .. } => Some(Trouble::because(Cause::ClockUnset, error)),
+            error => Some(Trouble::because(Cause::Unknown, error)),
         }
     }
 }
@@ -215,7 +241,7 @@ impl AppSeries {
             return Ok(used);
         }
         let found = self.all()?.get(name).map_err(NoSeries::from);
-        self.first_uses.note(0, found.as_ref().err().and_then(NoSeries::trouble));
+        self.first_uses.note(0, found.as_ref().err().and_then(NoSeries::trouble_of_new));
         let found = UsedSeries { generator: found?, takes: Arc::default() };
         Ok(lock(&self.used).entry(name.into()).or_insert(found).clone())
     }

@@ -30,9 +30,17 @@ impl Trouble {
         Trouble { cause: Cause::of(error), text, at: Instant::now() }
     }
 
+    /// The problem of an error of this cause.
+    pub(crate) fn because(cause: Cause, error: &dyn std::error::Error) -> Trouble {
+        Trouble { cause, text: with_causes(error), at: Instant::now() }
+    }
+
     /// The problem of a take that failed for want of numbers, if it is one.
     pub(crate) fn of_take(error: TakeError) -> Option<Trouble> {
-        let TakeError::SegmentExhausted { cause } = error else { return None };
+        let TakeError::SegmentExhausted { cause } = error else {
+            let is_end = error == TakeError::ShutDown;
+            return (!is_end).then(|| Trouble::because(Cause::Unknown, &error));
+        };
         let cause = match cause {
             SegmentFailure::Loading => Cause::Late,
             SegmentFailure::Unreachable => Cause::Away,
@@ -83,6 +91,8 @@ pub(crate) enum Cause {
     NoTicks,
     /// The clock was set back, or more UIDs were taken than the layout has.
     Clock,
+    /// The clock shows a time that it cannot be.
+    ClockUnset,
     /// The time field of the layout has ended.
     TimeOver,
     /// The service is ending.
@@ -138,6 +148,7 @@ impl Cause {
             Cause::NoSuchTag => "there is no such tag any more",
             Cause::NoTicks => "the ticks reserved for the worker id are used up",
             Cause::Clock => "the clock was set back, or more UIDs were taken than the layout has",
+            Cause::ClockUnset => "the clock has not been set",
             Cause::TimeOver => "the time field of the layout has ended",
             Cause::Ending => "the service is ending",
             Cause::Unknown => "there are none for now",
@@ -191,12 +202,13 @@ impl Cause {
                 "See whether the clock was set back. If not, take UIDs from more instances, or \
                  choose a layout with a longer sequence."
             }
+            Cause::ClockUnset => "Set the clock. The next request goes on.",
             Cause::TimeOver => {
                 "Start with another layout, whose UIDs exceed all that were given: 'uidring plan \
                  --above UID' finds one."
             }
             Cause::Ending => "",
-            Cause::Unknown => "The log says more. The service tries again by itself.",
+            Cause::Unknown => "Put right what the error says. The next request goes on.",
         }
     }
 }

@@ -126,7 +126,9 @@ impl TagLine {
 fn state(state: &str, until: Option<&str>, is_as_above: bool) -> Markup {
     html! {
         (state.replace('-', " "))
-        @if let Some(until) = until { " until " (time_of_day(until)) }
+        @if let Some(until) = until.filter(|_| state == "from-memory") {
+            " until " (time_of_day(until))
+        }
         @if is_as_above { ", as above" }
     }
 }
